@@ -1,0 +1,19 @@
+#pragma once
+#include <string>
+
+#include "compiler/loop_ir/nodes.h"
+
+namespace schaas::codegen {
+
+/// What the generated kernel descriptor says about itself; strings are escaped as C literals.
+struct KernelLabel {
+  std::string key;       ///< kernel key, hexadecimal
+  std::string schedule;  ///< trace text
+  std::string isa;       ///< "x86-64-v2", "x86-64-v3", "x86-64-v4", ...
+};
+
+/// C11 source of the kernel for proto/kernel_abi.h (self-contained: the needed declarations are printed in), exporting the
+/// one symbol schaas_kernel.
+std::string print_c(const loop_ir::Kernel& kernel, const KernelLabel& label);
+
+}  // namespace schaas::codegen

@@ -1,0 +1,44 @@
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/support/result.h"
+
+namespace schaas::format {
+
+/// How one mode is stored (Chou, Kjolstad, Amarasinghe, OOPSLA 2018).
+enum class LevelFormat {
+  dense,       ///< every coordinate 0..extent-1; locate; iterate
+  compressed,  ///< positions pos[p]..pos[p+1] into sorted unique coordinates crd; iterate
+};
+
+/// An ordered list of level formats. Level l stores mode `mode_order[l]`; `mode_order` is a permutation of
+/// 0..levels-1. csr = {dense, compressed}, {0, 1}; csc = {dense, compressed}, {1, 0}; csf = all compressed.
+struct TensorFormat {
+  std::vector<LevelFormat> levels;
+  std::vector<int> mode_order;
+  bool operator==(const TensorFormat&) const = default;
+
+  int order() const { return static_cast<int>(levels.size()); }
+  bool all_dense() const;
+};
+
+/// All modes dense in natural order (row major).
+TensorFormat dense(int order);
+
+/// By name (`dense`, `csr`, `csc`, `dcsr`, `dcsc`, `csf`) or by levels with an optional mode order
+/// (`dense,compressed:1,0`). `order` is the number of modes of the tensor, `tensor` its name for messages.
+/// Errors: invalid [unknown-format] (with suggestion), [format-rank], [mode-order], [format-syntax];
+/// unsupported [level-format] for names of levels we know of but do not implement yet (singleton, hashed, ...).
+support::Result<TensorFormat> parse(std::string_view text, int order, const std::string& tensor);
+
+/// Canonical text, by levels: "dense,compressed:1,0" (the mode order is always written). parse(print(f)) == f.
+std::string print(const TensorFormat& format);
+
+/// The pairs (earlier, later) of levels whose loops must be nested in that order: the later level cannot be
+/// reached before the earlier one's coordinate is bound (a compressed level needs its parent's position; dense
+/// levels below a compressed one need that one's position). SparseAuto section 2.3.
+std::vector<std::pair<int, int>> access_order(const TensorFormat& format);
+
+}  // namespace schaas::format

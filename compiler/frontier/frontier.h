@@ -1,0 +1,75 @@
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "compiler/cost/cost.h"
+#include "compiler/problem/problem.h"
+#include "compiler/schedule/trace.h"
+#include "compiler/support/cancellation.h"
+#include "compiler/support/result.h"
+
+/// The Pareto frontier of time and auxiliary memory under the problem's constraints. docs/cost_model.md.
+namespace schaas::frontier {
+
+struct Options {
+  bool stage1 = false;        ///< keep only members of memory depth <= memory_depth (sparseauto: on)
+  int memory_depth = 2;
+  bool stage2 = false;        ///< depth poset (sparseauto: on): a heuristic, drops true Pareto points
+  int solver_milliseconds = 300;          ///< per query; unknown keeps both
+  int solver_total_milliseconds = 60'000; ///< for all queries; afterwards everything is kept
+  std::size_t members_per_class = 16;     ///< traces stored per surviving class
+};
+/// The options a profile stands for.
+Options options_for(problem::Profile profile);
+
+/// Why a class is not on the frontier, or why it is.
+struct Certificate {
+  enum class Kind { depth, depth_poset, termwise, log_proof, solver } kind = Kind::solver;
+  std::string winner;    ///< cost text of the class that dominates it ("" for depth)
+  std::string argument;  ///< one sentence with the figures
+};
+
+/// One cost class of the frontier.
+struct Survivor {
+  std::string id;                       ///< "s1", "s2", ... in order of the frontier
+  cost::Cost cost;
+  std::string members;                  ///< exact number of members of the class, decimal
+  std::uint64_t loop_trees = 0;         ///< distinct loop trees among them
+  std::vector<schedule::Trace> traces;  ///< at least one; the first is the representative
+};
+
+struct Removal {
+  cost::Cost cost;
+  Certificate certificate;
+};
+
+/// Exact counts as decimal strings. `space`: members; `stage1`, `stage2`: loop trees (sparseauto) or classes (default)
+/// left after the stage; `stage3`: loop trees of the survivors.
+struct Counts {
+  std::string space, stage1, stage2, stage3;
+  std::uint64_t states = 0, classes_stage1 = 0, classes_stage2 = 0, classes_stage3 = 0;
+  std::uint64_t solver_queries = 0, solver_unknown = 0, log_proofs = 0, witnesses = 0;
+};
+struct Seconds {
+  double space = 0, stage1 = 0, stage2 = 0, stage3 = 0, total = 0;
+};
+
+struct Frontier {
+  std::vector<Survivor> survivors;  ///< sorted by memory, then time at a reference point
+  std::vector<Removal> removals;
+  Counts counts;
+  Seconds seconds;
+  bool complete = true;  ///< false: a budget ended a stage early and more was kept than needed
+};
+
+/// Called between stages and now and then within: stage name, done, of (0 when unknown).
+using Progress = std::function<void(const std::string& stage, std::uint64_t done, std::uint64_t of)>;
+
+/// Sound test: a class s is removed only if for every assignment allowed by the constraints some kept class has
+/// time <= and memory <= (UNSAT of constraints and (T_s < T_c or M_s < M_c)); among classes with equal cost one entry stays.
+/// Errors: exhausted (cancelled, deadline, states); invalid [contradiction] when no assignment is allowed.
+support::Result<Frontier> compute(const problem::Problem& problem, const Options& options, const Progress& progress,
+                                  const support::Cancellation& cancellation);
+
+}  // namespace schaas::frontier

@@ -1,0 +1,59 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "compiler/support/result.h"
+
+namespace schaas::problem {
+
+/// What a constraint speaks of. `extent`: of index variable `name`. `nonzeros`: number of stored entries of the first
+/// `levels` storage levels of tensor `name` (levels == order: its nonzeros).
+struct Symbol {
+  enum class Kind { extent, nonzeros } kind = Kind::extent;
+  std::string name;
+  int levels = 0;
+  auto operator<=>(const Symbol&) const = default;
+};
+
+/// coefficient * product of symbols (each with its exponent >= 1, sorted by symbol).
+struct Monomial {
+  std::int64_t coefficient = 1;
+  std::vector<std::pair<Symbol, int>> powers;
+  auto operator<=>(const Monomial&) const = default;
+};
+
+/// sum(lhs) <= sum(rhs) over integers, in normal form: every coefficient is positive, no monomial stands on both
+/// sides, the coefficients of both sides together have no common divisor, monomials are sorted. A strict comparison a < b has become
+/// a + 1 <= b (extents and nonzero counts are integers), a density has been multiplied out
+/// (density(B) = nonzeros(B) / product of the extents of B's indices), an equality has become two constraints.
+struct Constraint {
+  std::vector<Monomial> lhs;
+  std::vector<Monomial> rhs;
+  auto operator<=>(const Constraint&) const = default;
+};
+
+/// Names a constraint may use.
+struct ConstraintScope {
+  struct Tensor {
+    std::string name;
+    std::vector<std::string> indices;  ///< one per mode
+  };
+  std::vector<std::string> indices;
+  std::vector<Tensor> tensors;
+};
+
+/// Parses one chain of comparisons, e.g. `8 <= k <= 256`, `density(B) <= 1e-3`, `10*j < k`, `|i| == 64`,
+/// `nnz(B,2) <= 4*nnz(B)`; operators <= < >= > == = ; sums and products of extents (`i` or `|i|`), nnz(T), nnz(T,levels),
+/// density(T), integer or decimal literals (`1e6`, `0.001`), parentheses. Trivially true parts vanish.
+/// Errors: invalid [syntax], [unknown-index], [unknown-tensor] (with suggestions), [levels], [constant-range],
+/// [never-true] (false whatever the extents, e.g. `3 < 2`), [nesting].
+support::Result<std::vector<Constraint>> parse_constraint(std::string_view text, const ConstraintScope& scope);
+
+/// "8 <= k", "1000*nnz(B) <= i*j"; parse_constraint(print(c)) == {c}.
+std::string print(const Constraint& constraint);
+std::string print(const Symbol& symbol);
+
+}  // namespace schaas::problem

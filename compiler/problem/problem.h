@@ -1,0 +1,70 @@
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/format/tensor_format.h"
+#include "compiler/index_notation/nodes.h"
+#include "compiler/problem/constraint.h"
+#include "compiler/support/result.h"
+
+/// A problem: one statement, the formats of its tensors, the value type, the position width, what is known
+/// of the extents and nonzero counts, and the rule set of the search.
+namespace schaas::problem {
+
+enum class ValueType { f64, f32 };
+enum class Profile {
+  standard,    ///< the symmetric space, sound pruning, access-aware cost (`--profile default`)
+  sparseauto,  ///< the papers' as-written space and stages (`--profile sparseauto`)
+};
+
+struct Problem {
+  index_notation::Assignment statement;
+  std::map<std::string, format::TensorFormat> formats;  ///< one per tensor name, the result's included
+  ValueType value_type = ValueType::f64;
+  int position_bits = 64;  ///< width of positions and coordinates: 32 or 64
+  Profile profile = Profile::standard;
+  std::vector<Constraint> constraints;  ///< normal form, sorted, unique
+  bool operator==(const Problem&) const = default;
+
+  /// The distinct tensors: the result first, then operands in order of first appearance. This is the order of a
+  /// kernel's arguments.
+  std::vector<std::string> tensors() const;
+  /// Indices of the first access to `tensor`, one per mode.
+  const std::vector<std::string>& indices_of(const std::string& tensor) const;
+  std::vector<index_notation::Access> operands() const { return index_notation::operands(statement.value); }
+};
+
+/// The texts a user gives. Formats map tensor name -> format text; tensors without one are dense.
+/// `position_bits` "auto" picks 32 when the constraints prove every nonzero count and extent below 2^31, else 64.
+struct ProblemText {
+  std::string expression;
+  std::map<std::string, std::string> formats;
+  std::vector<std::string> constraints;
+  std::string value_type = "f64";
+  std::string position_bits = "auto";
+  std::string profile = "default";
+};
+
+/// Parses and checks everything; the result is verified. Errors: those of index_notation::parse and verify,
+/// format::parse, parse_constraint; invalid [unknown-tensor] (a format for a tensor that is not in the expression,
+/// with suggestion), [value-type], [position-bits], [profile], [too-many-constraints], [contradiction] (two bounds
+/// of one extent exclude each other; both are quoted).
+support::Result<Problem> build(const ProblemText& text);
+
+const char* name(ValueType type);  ///< "f64", "f32"
+const char* name(Profile profile); ///< "default", "sparseauto"
+
+/// Lines, in fixed order; parse_problem(print(p)) == p. The text a key is made of (docs/cache_key.md):
+///     schaas-problem 1
+///     A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)
+///     format A dense,dense:0,1        (one line per tensor, in tensors() order)
+///     values f64
+///     positions 64
+///     profile default
+///     where 8 <= k                    (one line per constraint)
+std::string print(const Problem& problem);
+/// Inverse of print; used on stored rows, so errors are invalid [stored-problem].
+support::Result<Problem> parse_problem(std::string_view text);
+
+}  // namespace schaas::problem

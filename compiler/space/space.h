@@ -1,0 +1,79 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <gmpxx.h>
+
+#include "compiler/cost/cost.h"
+#include "compiler/problem/problem.h"
+#include "compiler/schedule/trace.h"
+#include "compiler/support/cancellation.h"
+#include "compiler/support/result.h"
+
+/// The complete schedule space of a contraction as a memoised recursion (SparseAuto section 4; exact rules:
+/// docs/schedule_space.md), never a list.
+namespace schaas::space {
+
+/// Which operand orders take part in double-producer combinations: every one (symmetric, ours) or only the order as
+/// written (the papers' system).
+enum class Rule { symmetric, as_written };
+
+struct Options {
+  Rule rule = Rule::symmetric;
+  std::size_t max_states = 20'000'000;  ///< memo entries; more is exhausted [space-states]
+};
+
+struct ClassCount {
+  cost::Cost cost;
+  mpz_class members;
+};
+
+/// Not thread-safe (the memo grows); one per thread.
+class Space {
+ public:
+  Space(const problem::Problem& problem, Options options);
+  ~Space();
+  Space(Space&&) noexcept;
+
+  /// Exact number of members.
+  support::Result<mpz_class> count(const support::Cancellation& cancellation);
+  std::size_t states() const;
+
+  /// Every (time, memory) class with its exact multiplicity; members with memory depth above `max_memory_depth` are left out
+  /// (stage 1 inside the recursion).
+  support::Result<std::vector<ClassCount>> classes(int max_memory_depth, const support::Cancellation& cancellation);
+
+  /// Number of distinct loop trees among members with memory depth <= max_memory_depth (the papers' count after stage 1).
+  support::Result<std::uint64_t> loop_trees(int max_memory_depth, const support::Cancellation& cancellation);
+
+  /// Classes kept when dominated ones are dropped inside the recursion. `dominates(c, s)` must be sound for all sizes and
+  /// closed under multiplying both by a product of loops and adding the same terms to both (oracle section 6).
+  using Dominates = std::function<bool(const cost::Cost& winner, const cost::Cost& loser)>;
+  support::Result<std::vector<ClassCount>> pareto_classes(const Dominates& dominates,
+                                                          const support::Cancellation& cancellation);
+
+  /// The number of distinct loop trees of a class, and up to `limit` members of it as traces: one per distinct loop tree
+  /// first, in a fixed order.
+  struct Members {
+    std::uint64_t loop_trees = 0;
+    std::vector<schedule::Trace> traces;
+  };
+  support::Result<Members> members_of(const cost::Cost& cost, std::size_t limit,
+                                      const support::Cancellation& cancellation);
+
+  /// One member, uniformly at random over the whole space.
+  support::Result<schedule::Trace> draw(std::mt19937_64& random);
+  /// All members in a fixed order, as traces; stops early when `visit` returns false.
+  support::Result<void> for_each(const std::function<bool(const schedule::Trace&)>& visit,
+                                 const support::Cancellation& cancellation);
+
+ private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace schaas::space

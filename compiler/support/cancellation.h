@@ -1,0 +1,34 @@
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <optional>
+
+#include "compiler/support/result.h"
+
+namespace schaas::support {
+
+/// Asked by long stages every few thousand steps; safe from any thread. A default one never fires.
+class Cancellation {
+ public:
+  using Clock = std::chrono::steady_clock;
+  Cancellation() = default;
+  explicit Cancellation(Clock::time_point deadline) : deadline_(deadline) {}
+
+  void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
+  /// ok, or exhausted [cancelled] / [deadline] naming the stage that stopped.
+  Result<void> check(const char* stage) const {
+    if (cancelled_.load(std::memory_order_relaxed)) {
+      return exhausted("cancelled", std::string("cancelled during ") + stage);
+    }
+    if (deadline_ && Clock::now() >= *deadline_) {
+      return exhausted("deadline", std::string("deadline reached during ") + stage);
+    }
+    return {};
+  }
+
+ private:
+  std::atomic<bool> cancelled_{false};
+  std::optional<Clock::time_point> deadline_;
+};
+
+}  // namespace schaas::support

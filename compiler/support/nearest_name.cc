@@ -1,0 +1,46 @@
+#include "compiler/support/nearest_name.h"
+
+#include <algorithm>
+
+namespace schaas::support {
+namespace {
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+}  // namespace
+
+std::optional<std::string> nearest_name(std::string_view name, const std::vector<std::string>& known) {
+  constexpr std::size_t longest_considered = 64;
+  if (name.size() > longest_considered) return std::nullopt;
+  std::size_t best = std::max<std::size_t>(1, name.size() / 3) + 1;
+  std::optional<std::string> nearest;
+  for (const auto& candidate : known) {
+    if (candidate.size() > longest_considered || candidate == name) continue;
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance < best && distance < candidate.size()) {
+      best = distance;
+      nearest = candidate;
+    }
+  }
+  return nearest;
+}
+
+std::string did_you_mean(std::string_view name, const std::vector<std::string>& known) {
+  const auto nearest = nearest_name(name, known);
+  return nearest ? "; did you mean `" + *nearest + "`?" : "";
+}
+
+}  // namespace schaas::support
