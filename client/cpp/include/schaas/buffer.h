@@ -1,0 +1,43 @@
+#pragma once
+#include <cstddef>
+#include <utility>
+
+namespace schaas::client {
+
+/// Owned memory for tensor arrays, scratch and results: 64-byte aligned, zeroed, backed by huge pages when
+/// large (they are worth 1.1-1.7x under gathered operands). Move-only. The size is in bytes.
+class Buffer {
+ public:
+  Buffer() = default;
+  /// Throws std::bad_alloc when there is no memory. Zero bytes give a null pointer.
+  explicit Buffer(std::size_t bytes);
+  Buffer(Buffer&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer();
+
+  std::size_t bytes() const { return bytes_; }
+  void* data() { return data_; }
+  const void* data() const { return data_; }
+  template <class T>
+  T* as() {
+    return static_cast<T*>(data_);
+  }
+  template <class T>
+  const T* as() const {
+    return static_cast<const T*>(data_);
+  }
+  Buffer copy() const;
+
+ private:
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace schaas::client

@@ -1,0 +1,130 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/support/result.h"
+#include "schaas/frontier.h"
+
+/// The server, as seen by a client.
+namespace schaas::client {
+
+/// The user's texts (docs/language.md).
+struct ProblemText {
+  std::string expression;
+  std::map<std::string, std::string> formats;  ///< tensor -> format; others are dense
+  std::vector<std::string> constraints;
+  std::string value_type = "f64";
+  std::string position_bits = "auto";
+  std::string profile = "default";
+};
+
+struct ScheduleRequest {
+  ProblemText problem;
+  std::string isa;                  ///< "" = host_isa()
+  std::uint32_t kernels = 0;        ///< frontier schedules to compile at most; 0 = the server's default
+  std::vector<std::string> traces;  ///< further ones: "linear", a frontier id, or a trace
+  bool search_only = false;
+  bool no_cache = false;
+  bool no_stage2 = false;
+  bool traces_only = false;
+};
+
+struct Progress {
+  std::string stage;
+  std::uint64_t done = 0, of = 0;  ///< of == 0: unknown
+};
+struct Done {
+  bool hit = false;
+  std::uint32_t compiled = 0;
+  double seconds = 0, compile_seconds = 0;
+};
+using ScheduleEvent = std::variant<Progress, Frontier, KernelInfo, Done>;
+
+/// All events of one request, collected.
+struct ScheduleAnswer {
+  Frontier frontier;
+  std::vector<KernelInfo> kernels;
+  Done done;
+};
+
+struct ServerInfo {
+  std::string version;
+  std::uint32_t abi_version = 0;
+  std::string toolchain;
+  std::vector<std::string> isas;
+  std::uint64_t frontiers = 0, kernels = 0, binary_bytes = 0;
+  double uptime_seconds = 0;
+  std::string data_directory;
+  std::uint32_t expression_bytes = 0, factors = 0, indices = 0, constraints = 0;
+};
+struct CacheEntry {
+  std::string key, canonical;
+  std::uint64_t frontier = 0, kernels = 0;
+  std::string created;             ///< UTC, ISO 8601
+  std::vector<KernelInfo> kernel;  ///< when asked by key
+};
+struct CacheVerification {
+  std::uint64_t checked = 0;
+  std::vector<std::string> damaged;  ///< digests dropped
+  std::uint64_t missing = 0;
+};
+
+struct ConnectOptions {
+  /// "unix:/path" or "host:port". Empty: $SCHAAS_SERVER, else the user's private server, started when it is
+  /// not running.
+  std::string server;
+  std::string data_directory;                     ///< of the private server; "" = default_data_directory()
+  std::chrono::milliseconds start_limit{15'000};  ///< for a server to answer its first call
+  std::chrono::milliseconds call_limit{30'000};   ///< deadline of every short call
+  std::chrono::milliseconds schedule_limit{3'600'000};
+};
+
+/// $XDG_DATA_HOME/schaas, else ~/.local/share/schaas.
+std::string default_data_directory();
+/// Where the private server of a data directory listens: in $XDG_RUNTIME_DIR, else in the data directory.
+std::string private_socket_path(const std::string& data_directory);
+
+/// Thread-safe. No exception escapes. Every method may fail with: the server's own diagnostic; unreachable
+/// [server-down] (the address and what to do), [server-refused]; exhausted [deadline]; internal
+/// [server-internal].
+class Connection {
+ public:
+  /// Connects, and starts the private server if that is what is asked for: the program `schaasd` beside this
+  /// one, else on PATH, or $SCHAAS_SERVER_BINARY. A lock file makes sure that one is started however many
+  /// clients ask. Errors: invalid [server-address], [socket-path] (longer than a Unix socket allows);
+  /// unreachable [server-down], [server-program], [server-start] (with the end of its log).
+  static support::Result<Connection> open(const ConnectOptions& options = {});
+  Connection(Connection&&) noexcept;
+  Connection& operator=(Connection&&) noexcept;
+  ~Connection();
+
+  const std::string& address() const;
+  /// True when open() had to start the private server.
+  bool started_server() const;
+
+  /// Streams the answer; `on_event` (may be empty) sees each event in order, on the calling thread.
+  support::Result<ScheduleAnswer> schedule(const ScheduleRequest& request,
+                                           const std::function<void(const ScheduleEvent&)>& on_event = {});
+  support::Result<Frontier> lookup(const ProblemText& problem);
+  /// schedule: "auto", "linear", a frontier id or a trace; language: trace, tree, loops, c.
+  support::Result<std::string> emit(const ProblemText& problem, const std::string& schedule,
+                                    const std::string& language, const std::string& isa);
+  /// The bytes of a binary; invalid [kernel-digest] when they are not what was promised.
+  support::Result<std::string> download(const support::Digest& digest);
+  support::Result<ServerInfo> info();
+  support::Result<std::vector<CacheEntry>> list_cache(const std::string& key = {});
+  support::Result<CacheVerification> verify_cache();
+
+ private:
+  struct State;
+  explicit Connection(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace schaas::client

@@ -1,0 +1,18 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "schaas/tensor.h"
+
+namespace schaas::client {
+
+/// Value number `linear` of the stream (seed, tensor name): uniform in [-1, 1), a multiple of 2^-23, so that
+/// f64 and f32 tensors hold the same numbers. A pure function, the same on every machine.
+double fill_value(std::uint64_t seed, const std::string& name, std::uint64_t linear);
+
+/// A dense tensor of fill_value(seed, name, row-major index). Errors: exhausted [memory].
+support::Result<DenseTensor> fill(const std::string& name, std::vector<std::int64_t> extents,
+                                  std::uint64_t seed, ValueType type);
+
+}  // namespace schaas::client

@@ -1,0 +1,90 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/support/digest.h"
+
+/// What a server answers, as plain values: the frontier of a problem and its kernels. All names are the
+/// user's.
+namespace schaas::client {
+
+/// A variable of a cost term: the extent of an index, or the mean number of entries of a storage level under
+/// one entry of its parent level.
+struct Variable {
+  enum class Kind { extent, fiber } kind = Kind::extent;
+  std::string index;   ///< extent
+  std::string tensor;  ///< fiber
+  int level = 0;       ///< fiber: 0-based storage level
+  bool operator==(const Variable&) const = default;
+};
+
+/// weight * product of the variables.
+struct Term {
+  double weight = 1;
+  std::vector<Variable> variables;
+  bool operator==(const Term&) const = default;
+};
+
+/// One schedule of the frontier (or its cost class's representative).
+struct FrontierEntry {
+  std::string id;                  ///< "s1", ...
+  std::string trace;               ///< the schedule, as data
+  std::string tree;                ///< "ij<k,l>"
+  std::string time;                ///< text of time_terms
+  std::string memory;              ///< text of memory_terms
+  std::vector<Term> time_terms;    ///< weighted trips
+  std::vector<Term> memory_terms;  ///< elements of temporaries
+  std::string members;             ///< exact number of schedules of this cost
+  std::uint64_t loop_trees = 0;
+  std::vector<std::string> other_traces;
+  bool operator==(const FrontierEntry&) const = default;
+};
+
+/// Why a cost class is not on the frontier.
+struct Removal {
+  std::string time, memory, by, kind, argument;
+  bool operator==(const Removal&) const = default;
+};
+
+/// Exact counts after each stage as decimal strings, and what the proofs took.
+struct Counts {
+  std::string space, stage1, stage2, stage3;
+  std::uint64_t states = 0, classes_stage1 = 0, classes_stage2 = 0, classes_stage3 = 0;
+  std::uint64_t solver_queries = 0, solver_unknown = 0, log_proofs = 0, witnesses = 0;
+  bool operator==(const Counts&) const = default;
+};
+struct StageSeconds {
+  double space = 0, stage1 = 0, stage2 = 0, stage3 = 0, total = 0;
+  bool operator==(const StageSeconds&) const = default;
+};
+
+struct Frontier {
+  std::string key;        ///< of the canonical problem
+  std::string canonical;  ///< its text
+  std::vector<FrontierEntry> entries;
+  Counts counts;
+  StageSeconds seconds;
+  bool complete = false;
+  std::vector<std::string> arguments;               ///< kernel arguments in order: the result first
+  std::map<std::string, std::string> user_tensors;  ///< canonical -> the user's name
+  std::map<std::string, std::string> user_indices;
+  std::vector<Removal> removals;
+  bool operator==(const Frontier&) const = default;
+};
+
+/// One compiled schedule: what to download, and its cost.
+struct KernelInfo {
+  std::string id;  ///< frontier id, or the trace as it was asked for ("linear")
+  std::string kernel_key;
+  std::string trace, tree, time, memory;
+  std::string isa;
+  support::Digest digest;  ///< of the binary
+  double compile_seconds = 0;
+  bool hit = false;  ///< it was stored already
+  std::vector<Term> time_terms, memory_terms;
+  bool operator==(const KernelInfo&) const = default;
+};
+
+}  // namespace schaas::client

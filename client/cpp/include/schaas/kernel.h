@@ -1,0 +1,71 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/support/digest.h"
+#include "compiler/support/result.h"
+#include "schaas/tensor.h"
+
+/// Loading and running kernels.
+namespace schaas::client {
+
+/// A loaded kernel. Copies share it; it is unloaded with the last copy. Thread-safe.
+class Kernel {
+ public:
+  /// The bytes are checked against `expected` before anything of them is loaded, then mapped from memory
+  /// (never from a path that others may write). Errors: invalid [kernel-digest], [kernel-binary] (not
+  /// loadable, or no descriptor), [kernel-abi] (other version); unsupported [kernel-isa] when this processor
+  /// cannot run it.
+  static support::Result<Kernel> load(std::string_view bytes, const support::Digest& expected);
+
+  const schaas_kernel_descriptor& descriptor() const;
+  std::string key() const;
+  std::string problem() const;   ///< canonical problem text
+  std::string schedule() const;  ///< trace
+  std::string isa() const;
+
+ private:
+  struct Library;
+  explicit Kernel(std::shared_ptr<const Library> library) : library_(std::move(library)) {}
+  std::shared_ptr<const Library> library_;
+};
+
+struct ExecutionOptions {
+  int threads = 0;  ///< 0: host_threads()
+  int chunks_per_thread =
+      12;  ///< pieces a phase's range is cut into, per thread: finer balances better, costs a little
+  /// For messages, in argument order (Frontier::arguments); canonical names are used when empty.
+  std::vector<std::string> names;
+};
+
+/// A kernel bound to its arguments, ready to run many times: pieces are cut and scratch is allocated once.
+/// Not thread-safe: one run at a time. The tensors must outlive it and must not change shape.
+class Execution {
+ public:
+  /// arguments: the result first, then the operands in the kernel's order. They are checked against the
+  /// kernel's problem text: number, formats, value type, position width, and extents of every index. Errors:
+  /// invalid [argument-count], [argument-format], [argument-type], [argument-positions], [extent-mismatch],
+  /// [kernel-problem] (its text cannot be read); exhausted [memory].
+  static support::Result<Execution> prepare(const Kernel& kernel, std::vector<PackedTensor*> arguments,
+                                            const ExecutionOptions& options = {});
+  Execution(Execution&&) noexcept;
+  Execution& operator=(Execution&&) noexcept;
+  ~Execution();
+
+  /// Zeroes the result and shared arrays, then runs the phases in order on a team of threads, with a barrier
+  /// between. Errors: internal [kernel-failed] when the kernel returns an error code.
+  support::Result<void> run();
+
+  int threads() const;
+  std::int64_t workspace_bytes() const;  ///< of all threads together
+  std::int64_t shared_bytes() const;
+
+ private:
+  struct State;
+  explicit Execution(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace schaas::client

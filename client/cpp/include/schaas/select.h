@@ -1,0 +1,55 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "schaas/frontier.h"
+#include "schaas/tensor.h"
+
+/// Stages 4 and 5 of the search (SparseAuto section 5), at run time: which schedule of the frontier for these
+/// tensors on this machine. Takes microseconds.
+namespace schaas::client {
+
+/// Real sizes: extents of indices, and stored entries of each storage level of the sparse tensors.
+struct Sizes {
+  std::map<std::string, std::int64_t> extents;               ///< by index name
+  std::map<std::string, std::vector<std::int64_t>> entries;  ///< tensor -> entries by level
+};
+/// Stored entries of each level.
+std::vector<std::int64_t> entries_of(const PackedTensor& tensor);
+/// Mean entries of a storage level under one entry of its parent (0 when there is no parent entry).
+double fiber(const std::vector<std::int64_t>& entries, int level);
+
+/// Value of a variable. Errors: invalid [unknown-size] when the sizes do not know its index or tensor.
+support::Result<double> evaluate(const Variable& variable, const Sizes& sizes);
+/// Sum of the terms; an empty product is its weight.
+support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes);
+
+struct Machine {
+  int threads = 1;
+  std::int64_t cache_bytes = 32 << 20;  ///< last-level cache
+  ValueType value_type = ValueType::f64;
+};
+
+/// What one schedule costs here.
+struct Evaluated {
+  double time = 0;          ///< weighted trips
+  double memory_bytes = 0;  ///< temporaries: private ones once per thread
+  bool fits = false;        ///< within half of the cache
+};
+struct Selection {
+  std::size_t index = 0;             ///< into the given entries
+  std::string reason;                ///< one sentence with the figures
+  std::vector<Evaluated> evaluated;  ///< by entry
+};
+
+/// Stage 4: keep the schedules whose temporaries fit half of the last-level cache; when none does, those of
+/// least memory. Stage 5: the least weighted time among them (weights price the access of the innermost
+/// loops); equal times within one part in 1e9 go to less memory, then to the earlier entry. A temporary
+/// inside an outer loop is private to a thread, so its bytes count once per thread; one at the root (the tree
+/// text starts with '<') is shared and counts once. Errors: invalid [empty-frontier], [unknown-size].
+support::Result<Selection> select(const std::vector<FrontierEntry>& entries, const Sizes& sizes,
+                                  const Machine& machine);
+
+}  // namespace schaas::client

@@ -1,0 +1,126 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/format/tensor_format.h"
+#include "compiler/support/result.h"
+#include "proto/kernel_abi.h"
+#include "schaas/buffer.h"
+
+/// The tensors of the client: coordinates as read, dense arrays, and packed storage as a kernel reads it.
+/// All are values; concurrent reads of one tensor are fine, writes are the caller's to order.
+namespace schaas::client {
+
+enum class ValueType { f64, f32 };
+const char* name(ValueType type);  ///< "f64", "f32"
+constexpr std::size_t bytes_of(ValueType type) { return type == ValueType::f64 ? 8 : 4; }
+
+/// A tensor as a list of entries, in any order, duplicates allowed (they add up). `coordinates[m][e]` is the
+/// 0-based coordinate of entry e in mode m; values[e] its value. A scalar has no modes and one value.
+struct CooTensor {
+  std::vector<std::int64_t> extents;                   ///< by mode
+  std::vector<std::vector<std::int64_t>> coordinates;  ///< by mode, then entry
+  std::vector<double> values;                          ///< by entry
+
+  int order() const { return static_cast<int>(extents.size()); }
+  std::size_t entries() const { return values.size(); }
+};
+
+/// Every value of a tensor, row major (the last mode is contiguous).
+struct DenseTensor {
+  std::vector<std::int64_t> extents;  ///< by mode; none for a scalar
+  ValueType value_type = ValueType::f64;
+  Buffer values;  ///< size() elements of value_type
+
+  int order() const { return static_cast<int>(extents.size()); }
+  std::int64_t size() const;             ///< product of the extents
+  double at(std::int64_t linear) const;  ///< element by row-major index
+  void set(std::int64_t linear, double value);
+};
+
+/// Product of extents, or nothing when it does not fit in 63 bits.
+std::optional<std::int64_t> checked_product(const std::vector<std::int64_t>& extents);
+
+/// All zeros. Errors: exhausted [memory] when the elements cannot be counted in 63 bits or not be allocated.
+support::Result<DenseTensor> zeros(std::vector<std::int64_t> extents, ValueType type);
+DenseTensor copy(const DenseTensor& tensor);
+
+/// A tensor in the levels of a format (proto/kernel_abi.h says what the arrays mean). Move-only; the arrays
+/// keep their addresses when it moves.
+class PackedTensor {
+ public:
+  struct Level {
+    Buffer pos, crd;           ///< compressed levels only
+    std::int64_t entries = 0;  ///< stored entries of this level
+  };
+
+  const format::TensorFormat& format() const { return format_; }
+  const std::vector<std::int64_t>& extents() const { return extents_; }  ///< by mode
+  ValueType value_type() const { return value_type_; }
+  int position_bits() const { return position_bits_; }  ///< 32 or 64
+  int order() const { return static_cast<int>(extents_.size()); }
+  const std::vector<Level>& levels() const { return levels_; }  ///< by level
+  /// Elements of the value array: entries of the last level, 1 for a scalar.
+  std::int64_t stored() const { return levels_.empty() ? 1 : levels_.back().entries; }
+  const Buffer& values() const { return values_; }
+  Buffer& values() { return values_; }
+  double value(std::int64_t position) const;
+  std::size_t bytes() const;  ///< of all arrays
+
+  /// Pointers into this tensor, valid while it lives (moving it keeps them valid).
+  schaas_tensor view() const;
+
+ private:
+  friend struct PackedTensorBuilder;
+  format::TensorFormat format_;
+  std::vector<std::int64_t> extents_;
+  ValueType value_type_ = ValueType::f64;
+  int position_bits_ = 64;
+  std::vector<Level> levels_;
+  std::vector<std::int32_t> mode_order_;
+  std::vector<schaas_level> level_views_;
+  Buffer values_;
+};
+
+struct PackOptions {
+  std::string name;  ///< of the tensor, for messages
+  ValueType value_type = ValueType::f64;
+  int position_bits = 64;  ///< width of positions and coordinates: 32 or 64
+};
+
+/// Sorts, adds up duplicates and stores by levels. Explicit zeros are kept; order, extents and coordinates
+/// are checked. Errors: invalid [format-rank] (order differs from the format's), [coordinate-range],
+/// [position-overflow] (32 bits do not suffice: says that 64 would), exhausted [memory].
+support::Result<PackedTensor> pack(const CooTensor& tensor, const format::TensorFormat& format,
+                                   const PackOptions& options);
+/// The same; compressed levels keep nonzeros only.
+support::Result<PackedTensor> pack(const DenseTensor& tensor, const format::TensorFormat& format,
+                                   const PackOptions& options);
+/// An all-dense tensor of zeros in the format's mode order: where a kernel writes its result.
+/// Errors: unsupported [sparse-result] for a format with a compressed level, [format-rank], exhausted
+/// [memory].
+support::Result<PackedTensor> zeros(std::vector<std::int64_t> extents, const format::TensorFormat& format,
+                                    const PackOptions& options);
+
+/// The stored entries in storage order, coordinates by mode. Zeros in dense levels are left out, zeros that a
+/// compressed last level stores are kept.
+CooTensor unpack(const PackedTensor& tensor);
+/// Every value, row major in mode order 0, 1, ... Errors: exhausted [memory].
+support::Result<DenseTensor> to_dense(const PackedTensor& tensor);
+/// Every value of a list of entries; the same errors as pack.
+support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string& name);
+/// The nonzeros, sorted.
+CooTensor to_coo(const DenseTensor& tensor);
+
+/// 32 when every extent and entry count of the tensor in that format is below 2^31, else 64.
+int position_bits_for(const CooTensor& tensor, const format::TensorFormat& format);
+
+/// Checks what the kernel ABI promises a kernel: counts agree, positions ascend from 0 to the number of
+/// coordinates, coordinates are inside the extent and strictly ascending within a fiber. Tensors made by pack
+/// always pass; call it on arrays that came from elsewhere, before the first call. Linear time. Errors:
+/// invalid [tensor-structure] naming the tensor, level and position.
+support::Result<void> validate(const schaas_tensor& tensor, const std::string& name);
+
+}  // namespace schaas::client

@@ -1,0 +1,55 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "schaas/tensor.h"
+
+/// Tensor files: Matrix Market, FROSTT text, NumPy arrays. docs/file_formats.md describes each in full.
+namespace schaas::client {
+
+enum class FileKind {
+  matrix_market,  ///< .mtx: coordinate or array; real, double, integer, pattern; general, symmetric,
+                  ///< skew-symmetric
+  frostt,         ///< .tns: one entry per line, 1-based coordinates then the value; # comments
+  npy,            ///< .npy: dense, format 1.0 to 3.0, C or Fortran order, f4 f8 i4 i8
+};
+
+/// By ending: .mtx .tns .npy, the text ones also with .gz after it.
+/// Errors: invalid [file-ending] (with what is known).
+support::Result<FileKind> kind_of(const std::string& path);
+
+struct ReadOptions {
+  /// Extents the caller knows (`-d`): FROSTT files have none of their own, so they are the largest coordinate
+  /// when this is empty. Other files must agree. -1 stands for an unknown one.
+  std::vector<std::int64_t> extents;
+  /// Called now and then with bytes of the file consumed, and its size.
+  std::function<void(std::uint64_t done, std::uint64_t of)> progress;
+};
+
+/// What a file held: entries, or every value (.npy and Matrix Market `array`).
+using TensorData = std::variant<CooTensor, DenseTensor>;
+const std::vector<std::int64_t>& extents_of(const TensorData& data);
+
+/// Reads a whole file. Compression is told from the content, never the name. Values are read as double (f4
+/// arrays stay f32). Symmetric matrices come back with both triangles. NaN and infinities are values like
+/// others. Nothing is allocated on the word of a header that the file could not hold. Every error names the
+/// file, and for text the line and column: invalid [file-missing] (similar names in the folder are
+/// suggested), [file-is-directory], [file-unreadable], [file-empty], [file-ending], [gzip-damaged],
+/// [mtx-header], [mtx-size], [tns-line], [npy-header], [file-number], [file-entry], [coordinate-range],
+/// [too-few-entries], [too-many-entries], [file-binary], [extent-mismatch], [npy-size]; unsupported
+/// [mtx-field], [mtx-symmetry], [npy-type]; exhausted [memory], [file-overflow].
+support::Result<TensorData> read(const std::string& path, const ReadOptions& options = {});
+
+/// Writes by ending (`.gz` compresses), to a temporary file beside the target that is renamed when complete,
+/// so a reader never sees half a file. Numbers are written so that reading gives the same double.
+///   dense: .mtx array (order 2; others are invalid [file-order]), .tns nonzeros, .npy
+///   entries: .mtx coordinate (order 2), .tns; .npy is written dense
+/// Errors: invalid [file-ending], [file-order], [file-unwritable]; exhausted [memory], [disk-full].
+support::Result<void> write(const std::string& path, const DenseTensor& tensor);
+support::Result<void> write(const std::string& path, const CooTensor& tensor);
+support::Result<void> write(const std::string& path, const PackedTensor& tensor);
+
+}  // namespace schaas::client
