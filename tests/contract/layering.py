@@ -1,0 +1,128 @@
+"""The layering of the code, as a table, and the scan that compares every #include with it.
+
+docs/ARCHITECTURE.md draws the same picture. A folder may include its own headers and those of the folders in its row, nothing
+else of the project; a few third-party headers are confined to the files named below.
+
+    python3 tests/contract/layering.py [ROOT]     prints the violations; exit status 1 when there are any
+"""
+
+import pathlib
+import re
+import sys
+
+SUPPORT = ["compiler/support"]
+FRONT = SUPPORT + ["compiler/format", "compiler/index_notation"]
+PROBLEM = FRONT + ["compiler/problem"]
+TREE = PROBLEM + ["compiler/concrete_notation"]
+
+# One line per folder: what it may include besides itself.
+MAY_INCLUDE = {
+    "compiler/support": [],
+    "compiler/format": SUPPORT,
+    "compiler/index_notation": SUPPORT,
+    "compiler/problem": FRONT,
+    "compiler/concrete_notation": PROBLEM,
+    "compiler/schedule": TREE,
+    "compiler/cost": TREE,  # blind to schedules: a cost is read off the tree
+    "compiler/space": TREE + ["compiler/schedule", "compiler/cost"],
+    "compiler/frontier": TREE + ["compiler/schedule", "compiler/cost", "compiler/space"],
+    "compiler/merge_lattice": FRONT,
+    "compiler/loop_ir": SUPPORT,  # knows nothing of formats
+    "compiler/lower": TREE + ["compiler/merge_lattice", "compiler/loop_ir"],
+    "compiler/codegen": SUPPORT + ["compiler/loop_ir"],
+    "compiler/toolchain": SUPPORT,
+    "compiler/pipeline": TREE + ["compiler/schedule", "compiler/cost", "compiler/space", "compiler/frontier", "compiler/lower",
+                                 "compiler/loop_ir", "compiler/codegen", "compiler/toolchain"],
+    "kernels_cache": SUPPORT,
+    "server": TREE + ["compiler/schedule", "compiler/cost", "compiler/frontier", "compiler/toolchain", "compiler/pipeline",
+                      "kernels_cache", "proto"],
+    "client/cpp": SUPPORT + ["compiler/format", "proto"],  # docs/decisions/0001
+    "client/cli": SUPPORT + ["compiler/format", "client/cpp"],
+    "proto": [],
+}
+
+# (what, pattern of the included header, pattern of the files that may include it)
+CONFINED = [
+    ("Z3 lives in one file", r"z3(\+\+)?\.h|z3_.*\.h", r"compiler/frontier/z3_solver\.cc"),
+    ("SQLite lives in one pair of files", r"sqlite3.*\.h", r"kernels_cache/schedule_store_sqlite\.(h|cc)"),
+    ("generated protocol headers stay in marshalling, services and the client's sources", r".*\.pb\.h",
+     r"server/[a-z_]*(marshalling|service)[a-z_]*\.(h|cc)|client/cpp/src/.*"),
+    ("gRPC stays in the server and the client's sources", r"grpc(pp|\+\+)?/.*", r"server/.*|client/cpp/src/.*"),
+    ("Protocol Buffers stay in the server and the client's sources", r"google/protobuf/.*", r"server/.*|client/cpp/src/.*"),
+    ("the command-line library stays in the programs", r"CLI/.*", r"client/cli/.*|server/.*"),
+    ("logging stays in the server", r"spdlog/.*", r"server/.*"),
+    ("client sources are private", r"client/cpp/src/.*", r"client/cpp/src/.*"),
+]
+
+# The compiler is pure: no environment, wall clock, processes or sockets, except where processes are started.
+IMPURE = re.compile(r"\b(getenv|system_clock|random_device|popen|fork|execv\w*|socket)\s*(\(|::)|std::(system_clock|random_device)\b")
+MAY_BE_IMPURE = re.compile(r"compiler/toolchain/.*")
+
+HEADER_LINES = 300
+SOURCE_LINES = 600
+# Files that review has allowed to be longer: path -> lines.
+LONGER = {}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
+COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
+
+
+def sources(root):
+    for top in ("compiler", "kernels_cache", "server", "client", "proto"):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix in (".h", ".cc", ".c") and path.is_file():
+                yield path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
+
+
+def room_of(path):
+    """The folder of the table a file (or an included path) belongs to; None for none."""
+    rooms = [room for room in MAY_INCLUDE if path.startswith(room + "/")]
+    return max(rooms, key=len) if rooms else None
+
+
+def resolve(header):
+    """The repository path of an include: the client's public headers are included as <schaas/...>."""
+    if header.startswith("schaas/") and not header.endswith(".pb.h"):
+        return "client/cpp/include/" + header
+    return header
+
+
+def violations_in(path, text):
+    room = room_of(path)
+    if room is None:
+        yield f"{path}: its folder has no line in the table of tests/contract/layering.py"
+        return
+    for header in INCLUDE.findall(text):
+        target = room_of(resolve(header))
+        if target and target != room and target not in MAY_INCLUDE[room]:
+            yield f"{path}: includes {header}, but {room} may not include {target}"
+        for what, headers, files in CONFINED:
+            if re.fullmatch(headers, header) and not re.fullmatch(files, path):
+                yield f"{path}: includes {header}, but {what}"
+    if path.startswith("compiler/") and not MAY_BE_IMPURE.fullmatch(path):
+        impure = IMPURE.search(COMMENT_OR_STRING.sub(" ", text))
+        if impure:
+            yield f"{path}: uses {impure.group(1) or impure.group(3)}, but the compiler is pure"
+    lines = text.count("\n")
+    budget = max(LONGER.get(path, 0), HEADER_LINES if path.endswith(".h") else SOURCE_LINES)
+    if lines > budget:
+        yield f"{path}: {lines} lines, the budget is {budget}"
+
+
+def violations(root):
+    found = []
+    for path, text in sources(pathlib.Path(root)):
+        found.extend(violations_in(path, text))
+    return found
+
+
+def longest(root, count=5):
+    """(lines, path) of the longest files: what review should look at next."""
+    return sorted(((text.count("\n"), path) for path, text in sources(pathlib.Path(root))), reverse=True)[:count]
+
+
+if __name__ == "__main__":
+    root_of_tree = sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2]
+    problems = violations(root_of_tree)
+    print("\n".join(problems))
+    sys.exit(1 if problems else 0)

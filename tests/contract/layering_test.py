@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""The layering holds, and the check that says so would notice if it did not."""
+
+import pathlib
+import tempfile
+import unittest
+
+import layering
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def planted(path, text):
+    """The violations of a tree that holds one file."""
+    with tempfile.TemporaryDirectory() as root:
+        file = pathlib.Path(root) / path
+        file.parent.mkdir(parents=True)
+        file.write_text(text, encoding="utf-8")
+        return layering.violations(root)
+
+
+class Tree(unittest.TestCase):
+    def test_every_include_obeys_the_table(self):
+        self.assertEqual(layering.violations(ROOT), [])
+
+    def test_the_scan_sees_the_tree(self):
+        seen = [path for path, _ in layering.sources(ROOT)]
+        for room in layering.MAY_INCLUDE:
+            self.assertTrue(any(layering.room_of(path) == room for path in seen), f"no file of {room} was scanned")
+
+    def test_report_of_long_files(self):
+        for lines, path in layering.longest(ROOT):
+            print(f"  {lines:5} {path}")
+
+    def test_table_has_no_cycle(self):
+        done = set()
+
+        def visit(room, above):
+            self.assertNotIn(room, above, "cycle: " + " -> ".join([*above, room]))
+            if room not in done:
+                for lower in layering.MAY_INCLUDE[room]:
+                    visit(lower, [*above, room])
+                done.add(room)
+
+        for room in layering.MAY_INCLUDE:
+            visit(room, [])
+
+
+class PlantedViolations(unittest.TestCase):
+    def test_upward_include(self):
+        self.assertEqual(
+            planted("compiler/format/csr.cc", '#include "compiler/lower/lower.h"\n'),
+            ["compiler/format/csr.cc: includes compiler/lower/lower.h, but compiler/format may not include compiler/lower"])
+
+    def test_compiler_from_the_client(self):
+        self.assertEqual(
+            planted("client/cpp/src/pack.cc", '#include "compiler/problem/problem.h"\n'),
+            ["client/cpp/src/pack.cc: includes compiler/problem/problem.h, but client/cpp may not include compiler/problem"])
+
+    def test_cache_that_knows_schedules(self):
+        self.assertEqual(
+            planted("kernels_cache/store.h", '#include "compiler/schedule/trace.h"\n'),
+            ["kernels_cache/store.h: includes compiler/schedule/trace.h, but kernels_cache may not include compiler/schedule"])
+
+    def test_z3_elsewhere(self):
+        self.assertEqual(planted("compiler/frontier/frontier.cc", "#include <z3++.h>\n"),
+                         ["compiler/frontier/frontier.cc: includes z3++.h, but Z3 lives in one file"])
+        self.assertEqual(planted("compiler/frontier/z3_solver.cc", "#include <z3++.h>\n"), [])
+
+    def test_sqlite_elsewhere(self):
+        self.assertEqual(planted("server/main.cc", "# include <sqlite3.h>\n"),
+                         ["server/main.cc: includes sqlite3.h, but SQLite lives in one pair of files"])
+
+    def test_proto_type_in_a_public_client_header(self):
+        self.assertEqual(
+            planted("client/cpp/include/schaas/kernel.h", '#include "schaas/v1/schaas.pb.h"\n'),
+            ["client/cpp/include/schaas/kernel.h: includes schaas/v1/schaas.pb.h, but generated protocol headers stay in "
+             "marshalling, services and the client's sources"])
+
+    def test_grpc_in_the_compiler(self):
+        self.assertEqual(planted("compiler/pipeline/pipeline.cc", "#include <grpcpp/grpcpp.h>\n"),
+                         ["compiler/pipeline/pipeline.cc: includes grpcpp/grpcpp.h, but gRPC stays in the server and the "
+                          "client's sources"])
+
+    def test_private_header_of_the_client_in_the_program(self):
+        self.assertEqual(planted("client/cli/run.cc", '#include "client/cpp/src/marshalling.h"\n'),
+                         ["client/cli/run.cc: includes client/cpp/src/marshalling.h, but client sources are private"])
+
+    def test_environment_in_the_compiler(self):
+        self.assertEqual(planted("compiler/cost/cost.cc", 'auto home = std::getenv("HOME");\n'),
+                         ["compiler/cost/cost.cc: uses getenv, but the compiler is pure"])
+        self.assertEqual(planted("compiler/cost/cost.cc", "// getenv() is not used here\n"), [])
+
+    def test_unknown_folder(self):
+        self.assertEqual(planted("compiler/utils/strings.h", "\n"),
+                         ["compiler/utils/strings.h: its folder has no line in the table of tests/contract/layering.py"])
+
+    def test_long_file(self):
+        self.assertEqual(planted("compiler/cost/cost.h", "\n" * 301),
+                         ["compiler/cost/cost.h: 301 lines, the budget is 300"])
+
+
+if __name__ == "__main__":
+    unittest.main()
