@@ -1,0 +1,212 @@
+#include "kernels_cache/binary_store_files.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "kernels_cache/binary_errors.h"
+
+namespace schaas::kernels_cache {
+namespace {
+
+namespace fs = std::filesystem;
+using support::Diagnostic;
+using support::Digest;
+using support::Result;
+
+constexpr std::string_view temporary_prefix = ".incoming-";
+
+Diagnostic file_error(const std::string& doing, const fs::path& path, int error) {
+  const std::string what = "cannot " + doing + " `" + path.string() + "`: ";
+  if (error == ENOSPC || error == EDQUOT) return support::exhausted("disk-full", what + "the disk is full");
+  return support::internal("storage", what + std::strerror(error));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  int get() const { return fd_; }
+  bool open() const { return fd_ >= 0; }
+  /// Some file systems report a failed write only now.
+  int close() { return ::close(std::exchange(fd_, -1)); }
+
+ private:
+  int fd_;
+};
+
+Result<void> write_all(int fd, std::string_view bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return file_error("write", path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Result<void> flush_directory(const fs::path& directory) {
+  const Descriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.open() || ::fsync(fd.get()) != 0) return file_error("flush", directory, errno);
+  return {};
+}
+
+// A new file with these bytes, flushed to the disk. The caller removes it when this fails.
+Result<void> write_file(const fs::path& path, std::string_view bytes) {
+  Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!fd.open()) return file_error("create", path, errno);
+  SCHAAS_RETURN_IF_ERROR(write_all(fd.get(), bytes, path));
+  if (::fsync(fd.get()) != 0) return file_error("flush", path, errno);
+  if (fd.close() != 0) return file_error("close", path, errno);
+  return {};
+}
+
+Result<std::string> read_file(const fs::path& path) {
+  const Descriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd.open()) return file_error("open", path, errno);
+  std::string bytes;
+  char buffer[64 * 1024];
+  for (;;) {
+    const ssize_t got = ::read(fd.get(), buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return file_error("read", path, errno);
+    if (got == 0) return bytes;
+    bytes.append(buffer, static_cast<std::size_t>(got));
+  }
+}
+
+class FileBinaryStore final : public BinaryStore {
+ public:
+  explicit FileBinaryStore(fs::path directory) : directory_(std::move(directory)) {}
+
+  Result<Digest> put(std::string_view bytes) override {
+    Digest digest = support::digest_of(bytes);
+    const fs::path target = path_of(digest.sha256);
+    std::error_code error;
+    if (fs::file_size(target, error) == digest.bytes && !error && get(digest.sha256).ok()) return digest;
+    SCHAAS_RETURN_IF_ERROR(make_shard(target.parent_path()));
+    const fs::path temporary =
+        target.parent_path() / (std::string(temporary_prefix) + std::to_string(::getpid()) + "-" +
+                                std::to_string(serial_.fetch_add(1)));
+    if (auto written = write_file(temporary, bytes); !written.ok()) {
+      ::unlink(temporary.c_str());
+      return written.error();
+    }
+    if (::rename(temporary.c_str(), target.c_str()) != 0) {
+      const Diagnostic failure = file_error("rename to", target, errno);
+      ::unlink(temporary.c_str());
+      return failure;
+    }
+    SCHAAS_RETURN_IF_ERROR(flush_directory(target.parent_path()));
+    return digest;
+  }
+
+  Result<std::string> get(const std::string& sha256) override {
+    if (!support::is_sha256_hex(sha256)) return wrong_digest(sha256);
+    const fs::path path = path_of(sha256);
+    std::error_code error;
+    if (!fs::exists(fs::symlink_status(path, error))) return unknown_binary(sha256);
+    SCHAAS_ASSIGN_OR_RETURN(std::string bytes, read_file(path));
+    if (support::digest_of(bytes).sha256 == sha256) return bytes;
+    SCHAAS_RETURN_IF_ERROR(move_away(sha256));
+    return damaged_binary(sha256);
+  }
+
+  bool contains(const std::string& sha256) override {
+    std::error_code error;
+    return support::is_sha256_hex(sha256) && fs::is_regular_file(path_of(sha256), error);
+  }
+
+  Result<std::vector<Digest>> list() override {
+    std::vector<Digest> out;
+    std::error_code error;
+    for (fs::recursive_directory_iterator at(directory_, error), end; !error && at != end;
+         at.increment(error)) {
+      const std::string name = at->path().filename();
+      const bool ours = support::is_sha256_hex(name) && at->path() == path_of(name);
+      std::error_code gone;  // a file dropped by another thread meanwhile
+      if (const auto size = ours ? fs::file_size(at->path(), gone) : 0; ours && !gone)
+        out.push_back({name, size});
+    }
+    if (error) return file_error("list", directory_, error.value());
+    std::sort(out.begin(), out.end(), [](const Digest& a, const Digest& b) { return a.sha256 < b.sha256; });
+    return out;
+  }
+
+  Result<VerifyReport> verify() override {
+    SCHAAS_ASSIGN_OR_RETURN(const std::vector<Digest> all, list());
+    VerifyReport report;
+    for (const Digest& digest : all) {
+      const auto bytes = get(digest.sha256);
+      if (!bytes.ok() && bytes.error().code == "unknown-binary") continue;
+      ++report.checked;
+      if (bytes.ok()) continue;
+      if (bytes.error().code != "damaged-binary") {  // unreadable: as good as damaged
+        SCHAAS_RETURN_IF_ERROR(move_away(digest.sha256));
+      }
+      report.damaged.push_back(digest.sha256);
+    }
+    return report;
+  }
+
+  // Leftovers of a crash.
+  Result<void> sweep() {
+    std::error_code error;
+    std::vector<fs::path> leftovers;
+    for (fs::recursive_directory_iterator at(directory_, error), end; !error && at != end;
+         at.increment(error)) {
+      if (at->path().filename().string().starts_with(temporary_prefix)) leftovers.push_back(at->path());
+    }
+    if (error) return file_error("list", directory_, error.value());
+    for (const auto& path : leftovers) fs::remove(path, error);
+    return {};
+  }
+
+ private:
+  fs::path path_of(const std::string& sha256) const { return directory_ / sha256.substr(0, 2) / sha256; }
+
+  Result<void> make_shard(const fs::path& shard) {
+    if (::mkdir(shard.c_str(), 0700) == 0) return flush_directory(directory_);
+    if (errno != EEXIST) return file_error("create", shard, errno);
+    return {};
+  }
+
+  Result<void> move_away(const std::string& sha256) {
+    const fs::path to = directory_ / "damaged";
+    if (::mkdir(to.c_str(), 0700) != 0 && errno != EEXIST) return file_error("create", to, errno);
+    if (::rename(path_of(sha256).c_str(), (to / sha256).c_str()) != 0 && errno != ENOENT) {
+      return file_error("move away", path_of(sha256), errno);
+    }
+    return {};
+  }
+
+  fs::path directory_;
+  std::atomic<std::uint64_t> serial_{0};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<BinaryStore>> open_file_binary_store(const std::string& directory) {
+  if (::mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
+    return support::invalid("data-directory", "cannot create `" + directory + "`: " + std::strerror(errno));
+  }
+  if (::access(directory.c_str(), R_OK | W_OK | X_OK) != 0) {
+    return support::invalid("data-directory", "cannot use `" + directory + "`: " + std::strerror(errno));
+  }
+  auto store = std::make_unique<FileBinaryStore>(directory);
+  SCHAAS_RETURN_IF_ERROR(store->sweep());
+  return std::unique_ptr<BinaryStore>(std::move(store));
+}
+
+}  // namespace schaas::kernels_cache

@@ -1,0 +1,23 @@
+#pragma once
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace schaas::kernels_cache {
+
+/// Where the stores learn what time it is (UTC). Thread-safe.
+class Clock {
+ public:
+  using Time = std::chrono::sys_time<std::chrono::milliseconds>;
+  virtual ~Clock() = default;
+  virtual Time now() const = 0;
+};
+
+std::shared_ptr<const Clock> system_clock();
+/// Stands still at `time`: for tests.
+std::shared_ptr<const Clock> fixed_clock(Clock::Time time);
+
+/// "2026-03-01T12:00:05.250Z": ISO 8601, sorts as text.
+std::string print(Clock::Time time);
+
+}  // namespace schaas::kernels_cache

@@ -1,0 +1,79 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/support/digest.h"
+#include "compiler/support/result.h"
+
+/// What survives a restart: which frontiers were found and which kernels were compiled. Nothing here parses a
+/// schedule: a frontier is an opaque payload, a trace is text. Schema and reasons: docs/storage.md.
+namespace schaas::kernels_cache {
+
+/// A frontier is found again only for the same problem, searched by the same rules and the same code.
+struct FrontierKey {
+  std::string problem_key;  ///< problem::Canonical::key
+  std::string options;      ///< fingerprint of the search options, text
+  int search_version = 0;   ///< pipeline::search_version
+};
+
+struct FrontierRow {
+  FrontierKey key;
+  std::string canonical;  ///< canonical problem text, stored once per problem
+  std::string payload;    ///< opaque
+  bool complete = true;   ///< false: a budget ended the search early
+  std::uint64_t schedules = 0;
+  double seconds = 0;   ///< what the search took
+  std::string created;  ///< UTC, ISO 8601; set by the store
+};
+
+struct KernelRow {
+  std::string kernel_key;  ///< pipeline::kernel_key
+  std::string problem_key;
+  std::string canonical;  ///< canonical problem text, stored once per problem
+  std::string trace;      ///< canonical names
+  std::string isa;
+  support::Digest digest;
+  double seconds = 0;   ///< what the compilation took
+  std::string created;  ///< set by the store
+};
+
+struct ProblemSummary {
+  std::string problem_key;
+  std::string canonical;
+  std::uint64_t schedules = 0;  ///< on the newest stored frontier; 0 when none is stored
+  std::uint64_t kernels = 0;
+  std::string created;
+};
+
+struct Statistics {
+  std::uint64_t problems = 0;
+  std::uint64_t frontiers = 0;
+  std::uint64_t kernels = 0;
+  bool operator==(const Statistics&) const = default;
+};
+
+/// Thread-safe. Every put is atomic and replaces the row of the same key. Errors of every method:
+/// exhausted [disk-full]; internal [storage] (the database's own words are in the message),
+/// [damaged-database].
+class ScheduleStore {
+ public:
+  virtual ~ScheduleStore() = default;
+
+  virtual support::Result<void> put_frontier(const FrontierRow& row) = 0;
+  virtual support::Result<std::optional<FrontierRow>> frontier(const FrontierKey& key) = 0;
+
+  virtual support::Result<void> put_kernel(const KernelRow& row) = 0;
+  virtual support::Result<std::optional<KernelRow>> kernel(const std::string& kernel_key) = 0;
+  /// Kernels of one problem, oldest first; an empty key means every kernel.
+  virtual support::Result<std::vector<KernelRow>> kernels_of(const std::string& problem_key) = 0;
+  /// Forgets every kernel whose binary has this digest; returns how many.
+  virtual support::Result<std::uint64_t> drop_kernels_with(const std::string& sha256) = 0;
+
+  /// Every problem, oldest first.
+  virtual support::Result<std::vector<ProblemSummary>> list() = 0;
+  virtual support::Result<Statistics> statistics() = 0;
+};
+
+}  // namespace schaas::kernels_cache

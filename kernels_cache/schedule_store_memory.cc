@@ -1,0 +1,115 @@
+#include "kernels_cache/schedule_store_memory.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+namespace schaas::kernels_cache {
+namespace {
+
+using support::Result;
+
+bool same(const FrontierKey& a, const FrontierKey& b) {
+  return a.problem_key == b.problem_key && a.options == b.options && a.search_version == b.search_version;
+}
+
+struct ProblemRow {
+  std::string key, canonical, created;
+};
+
+class MemoryScheduleStore final : public ScheduleStore {
+ public:
+  explicit MemoryScheduleStore(std::shared_ptr<const Clock> clock) : clock_(std::move(clock)) {}
+
+  Result<void> put_frontier(const FrontierRow& row) override {
+    const std::lock_guard lock(mutex_);
+    remember(row.key.problem_key, row.canonical);
+    std::erase_if(frontiers_, [&](const FrontierRow& old) { return same(old.key, row.key); });
+    frontiers_.push_back(row);
+    frontiers_.back().created = print(clock_->now());
+    return {};
+  }
+
+  Result<std::optional<FrontierRow>> frontier(const FrontierKey& key) override {
+    const std::lock_guard lock(mutex_);
+    for (const auto& row : frontiers_) {
+      if (same(row.key, key)) return std::optional(row);
+    }
+    return std::optional<FrontierRow>();
+  }
+
+  Result<void> put_kernel(const KernelRow& row) override {
+    const std::lock_guard lock(mutex_);
+    remember(row.problem_key, row.canonical);
+    std::erase_if(kernels_, [&](const KernelRow& old) { return old.kernel_key == row.kernel_key; });
+    kernels_.push_back(row);
+    kernels_.back().created = print(clock_->now());
+    return {};
+  }
+
+  Result<std::optional<KernelRow>> kernel(const std::string& kernel_key) override {
+    const std::lock_guard lock(mutex_);
+    for (const auto& row : kernels_) {
+      if (row.kernel_key == kernel_key) return std::optional(row);
+    }
+    return std::optional<KernelRow>();
+  }
+
+  Result<std::vector<KernelRow>> kernels_of(const std::string& problem_key) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<KernelRow> rows;
+    for (const auto& row : kernels_) {
+      if (problem_key.empty() || row.problem_key == problem_key) rows.push_back(row);
+    }
+    return rows;
+  }
+
+  Result<std::uint64_t> drop_kernels_with(const std::string& sha256) override {
+    const std::lock_guard lock(mutex_);
+    return std::uint64_t{
+        std::erase_if(kernels_, [&](const KernelRow& row) { return row.digest.sha256 == sha256; })};
+  }
+
+  Result<std::vector<ProblemSummary>> list() override {
+    const std::lock_guard lock(mutex_);
+    std::vector<ProblemSummary> out;
+    for (const auto& problem : problems_) {
+      ProblemSummary summary{problem.key, problem.canonical, 0, 0, problem.created};
+      for (const auto& row : frontiers_) {
+        if (row.key.problem_key == problem.key) summary.schedules = row.schedules;
+      }
+      summary.kernels = static_cast<std::uint64_t>(
+          std::count_if(kernels_.begin(), kernels_.end(),
+                        [&](const KernelRow& row) { return row.problem_key == problem.key; }));
+      out.push_back(std::move(summary));
+    }
+    return out;
+  }
+
+  Result<Statistics> statistics() override {
+    const std::lock_guard lock(mutex_);
+    return Statistics{problems_.size(), frontiers_.size(), kernels_.size()};
+  }
+
+ private:
+  void remember(const std::string& key, const std::string& canonical) {
+    for (const auto& problem : problems_) {
+      if (problem.key == key) return;
+    }
+    problems_.push_back({key, canonical, print(clock_->now())});
+  }
+
+  std::shared_ptr<const Clock> clock_;
+  std::mutex mutex_;
+  std::vector<ProblemRow> problems_;
+  std::vector<FrontierRow> frontiers_;
+  std::vector<KernelRow> kernels_;
+};
+
+}  // namespace
+
+std::unique_ptr<ScheduleStore> make_memory_schedule_store(std::shared_ptr<const Clock> clock) {
+  return std::make_unique<MemoryScheduleStore>(std::move(clock));
+}
+
+}  // namespace schaas::kernels_cache

@@ -1,0 +1,358 @@
+#include "kernels_cache/schedule_store_sqlite.h"
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+namespace schaas::kernels_cache {
+namespace {
+
+using support::Diagnostic;
+using support::Result;
+
+// On disk, never edit: a change of the schema is one more entry. Entry n brings version n to n + 1.
+constexpr const char* migrations[] = {
+    R"sql(
+    CREATE TABLE problem (
+      id INTEGER PRIMARY KEY,
+      key TEXT NOT NULL UNIQUE,
+      canonical TEXT NOT NULL,
+      created TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE frontier (
+      id INTEGER PRIMARY KEY,
+      problem INTEGER NOT NULL REFERENCES problem(id) ON DELETE CASCADE,
+      options TEXT NOT NULL,
+      search_version INTEGER NOT NULL,
+      complete INTEGER NOT NULL CHECK (complete IN (0, 1)),
+      schedules INTEGER NOT NULL,
+      seconds REAL NOT NULL,
+      created TEXT NOT NULL,
+      payload TEXT NOT NULL,
+      UNIQUE (problem, options, search_version)
+    ) STRICT;
+    CREATE TABLE kernel (
+      id INTEGER PRIMARY KEY,
+      key TEXT NOT NULL UNIQUE,
+      problem INTEGER NOT NULL REFERENCES problem(id) ON DELETE CASCADE,
+      trace TEXT NOT NULL,
+      isa TEXT NOT NULL,
+      sha256 TEXT NOT NULL CHECK (length(sha256) = 64),
+      bytes INTEGER NOT NULL,
+      seconds REAL NOT NULL,
+      created TEXT NOT NULL
+    ) STRICT;
+    CREATE INDEX kernel_by_problem ON kernel(problem);
+    CREATE INDEX kernel_by_sha256 ON kernel(sha256);
+    )sql",
+};
+static_assert(std::size(migrations) == schema_version);
+
+struct CloseDatabase {
+  void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+};
+using Database = std::unique_ptr<sqlite3, CloseDatabase>;
+
+// What SQLite last said about `database`, as our error. `doing` completes "cannot ...".
+Diagnostic storage_error(sqlite3* database, const std::string& doing) {
+  const std::string said = sqlite3_errmsg(database);
+  switch (sqlite3_errcode(database) & 0xff) {
+    case SQLITE_FULL:
+      return support::exhausted("disk-full", "cannot " + doing + ": the disk is full");
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return support::internal("damaged-database",
+                               "cannot " + doing + ": the schedule database is damaged (" + said + ")");
+    default:
+      return support::internal("storage", "cannot " + doing + ": " + said);
+  }
+}
+
+// A prepared statement: bind in order, then step. Errors wait until `step`.
+class Statement {
+ public:
+  Statement(sqlite3* database, const char* sql) : database_(database) {
+    state_ = sqlite3_prepare_v2(database, sql, -1, &statement_, nullptr);
+  }
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+  ~Statement() { sqlite3_finalize(statement_); }
+
+  Statement& bind(std::string_view text) {
+    return note(sqlite3_bind_text64(statement_, ++parameter_, text.data(), text.size(), SQLITE_TRANSIENT,
+                                    SQLITE_UTF8));
+  }
+  Statement& bind(std::int64_t number) { return note(sqlite3_bind_int64(statement_, ++parameter_, number)); }
+  Statement& bind(double number) { return note(sqlite3_bind_double(statement_, ++parameter_, number)); }
+
+  /// True when there is a row to read.
+  Result<bool> step(const std::string& doing) {
+    if (state_ == SQLITE_OK) {
+      const int stepped = sqlite3_step(statement_);
+      if (stepped == SQLITE_ROW) return true;
+      if (stepped == SQLITE_DONE) return false;
+    }
+    return storage_error(database_, doing);
+  }
+  Result<void> run(const std::string& doing) {
+    SCHAAS_RETURN_IF_ERROR(step(doing));
+    return {};
+  }
+
+  std::string text(int column) const {
+    const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+    return data == nullptr
+               ? std::string()
+               : std::string(data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+  }
+  std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
+  std::uint64_t count(int column) const { return static_cast<std::uint64_t>(integer(column)); }
+  double real(int column) const { return sqlite3_column_double(statement_, column); }
+
+ private:
+  Statement& note(int state) {
+    if (state_ == SQLITE_OK) state_ = state;
+    return *this;
+  }
+  sqlite3* database_;
+  sqlite3_stmt* statement_ = nullptr;
+  int state_ = SQLITE_OK;
+  int parameter_ = 0;
+};
+
+Result<void> execute(sqlite3* database, const char* sql, const std::string& doing) {
+  if (sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK) return {};
+  return storage_error(database, doing);
+}
+
+// BEGIN IMMEDIATE ... COMMIT; rolls back unless committed.
+class Transaction {
+ public:
+  explicit Transaction(sqlite3* database) : database_(database) {}
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  ~Transaction() {
+    if (open_) sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+  Result<void> begin(const std::string& doing) {
+    SCHAAS_RETURN_IF_ERROR(execute(database_, "BEGIN IMMEDIATE", doing));
+    open_ = true;
+    return {};
+  }
+  Result<void> commit(const std::string& doing) {
+    SCHAAS_RETURN_IF_ERROR(execute(database_, "COMMIT", doing));
+    open_ = false;
+    return {};
+  }
+
+ private:
+  sqlite3* database_;
+  bool open_ = false;
+};
+
+constexpr const char* kernel_columns =
+    "SELECT kernel.key, problem.key, problem.canonical, trace, isa, sha256, bytes, seconds, kernel.created "
+    "FROM kernel JOIN problem ON problem.id = kernel.problem ";
+
+KernelRow kernel_row(const Statement& row) {
+  return {row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), {row.text(5), row.count(6)},
+          row.real(7), row.text(8)};
+}
+
+class SqliteScheduleStore final : public ScheduleStore {
+ public:
+  SqliteScheduleStore(Database database, std::shared_ptr<const Clock> clock)
+      : database_(std::move(database)), clock_(std::move(clock)) {}
+
+  Result<void> put_frontier(const FrontierRow& row) override {
+    const std::lock_guard lock(mutex_);
+    const std::string doing = "store a frontier";
+    Transaction transaction(database_.get());
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem, remember(row.key.problem_key, row.canonical, doing));
+    Statement insert(
+        database_.get(),
+        "INSERT INTO frontier(problem, options, search_version, complete, schedules, seconds, "
+        "created, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT(problem, options, search_version) DO UPDATE SET complete = excluded.complete, "
+        "schedules = excluded.schedules, seconds = excluded.seconds, created = excluded.created, "
+        "payload = excluded.payload");
+    insert.bind(problem).bind(row.key.options).bind(std::int64_t{row.key.search_version});
+    insert.bind(std::int64_t{row.complete}).bind(static_cast<std::int64_t>(row.schedules)).bind(row.seconds);
+    insert.bind(print(clock_->now())).bind(row.payload);
+    SCHAAS_RETURN_IF_ERROR(insert.run(doing));
+    return transaction.commit(doing);
+  }
+
+  Result<std::optional<FrontierRow>> frontier(const FrontierKey& key) override {
+    const std::lock_guard lock(mutex_);
+    Statement query(database_.get(),
+                    "SELECT problem.canonical, payload, complete, schedules, seconds, frontier.created "
+                    "FROM frontier JOIN problem ON problem.id = frontier.problem "
+                    "WHERE problem.key = ? AND options = ? AND search_version = ?");
+    query.bind(key.problem_key).bind(key.options).bind(std::int64_t{key.search_version});
+    SCHAAS_ASSIGN_OR_RETURN(const bool found, query.step("read a frontier"));
+    if (!found) return std::optional<FrontierRow>();
+    return std::optional(FrontierRow{key, query.text(0), query.text(1), query.integer(2) != 0, query.count(3),
+                                     query.real(4), query.text(5)});
+  }
+
+  Result<void> put_kernel(const KernelRow& row) override {
+    const std::lock_guard lock(mutex_);
+    const std::string doing = "store a kernel";
+    Transaction transaction(database_.get());
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem, remember(row.problem_key, row.canonical, doing));
+    Statement insert(
+        database_.get(),
+        "INSERT INTO kernel(key, problem, trace, isa, sha256, bytes, seconds, created) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO UPDATE SET sha256 = excluded.sha256, "
+        "bytes = excluded.bytes, seconds = excluded.seconds, created = excluded.created");
+    insert.bind(row.kernel_key).bind(problem).bind(row.trace).bind(row.isa).bind(row.digest.sha256);
+    insert.bind(static_cast<std::int64_t>(row.digest.bytes)).bind(row.seconds).bind(print(clock_->now()));
+    SCHAAS_RETURN_IF_ERROR(insert.run(doing));
+    return transaction.commit(doing);
+  }
+
+  Result<std::optional<KernelRow>> kernel(const std::string& kernel_key) override {
+    const std::lock_guard lock(mutex_);
+    const std::string sql = std::string(kernel_columns) + "WHERE kernel.key = ?";
+    Statement query(database_.get(), sql.c_str());
+    query.bind(kernel_key);
+    SCHAAS_ASSIGN_OR_RETURN(const bool found, query.step("read a kernel"));
+    if (!found) return std::optional<KernelRow>();
+    return std::optional(kernel_row(query));
+  }
+
+  Result<std::vector<KernelRow>> kernels_of(const std::string& problem_key) override {
+    const std::lock_guard lock(mutex_);
+    const std::string sql =
+        std::string(kernel_columns) + "WHERE ?1 = '' OR problem.key = ?1 ORDER BY kernel.id";
+    Statement query(database_.get(), sql.c_str());
+    query.bind(problem_key);
+    std::vector<KernelRow> rows;
+    for (;;) {
+      SCHAAS_ASSIGN_OR_RETURN(const bool more, query.step("list kernels"));
+      if (!more) return rows;
+      rows.push_back(kernel_row(query));
+    }
+  }
+
+  Result<std::uint64_t> drop_kernels_with(const std::string& sha256) override {
+    const std::lock_guard lock(mutex_);
+    Statement drop(database_.get(), "DELETE FROM kernel WHERE sha256 = ?");
+    drop.bind(sha256);
+    SCHAAS_RETURN_IF_ERROR(drop.run("drop a kernel"));
+    return static_cast<std::uint64_t>(sqlite3_changes64(database_.get()));
+  }
+
+  Result<std::vector<ProblemSummary>> list() override {
+    const std::lock_guard lock(mutex_);
+    Statement query(
+        database_.get(),
+        "SELECT key, canonical, created, "
+        "coalesce((SELECT schedules FROM frontier WHERE frontier.problem = problem.id "
+        "          ORDER BY frontier.created DESC, frontier.id DESC LIMIT 1), 0), "
+        "(SELECT count(*) FROM kernel WHERE kernel.problem = problem.id) FROM problem ORDER BY id");
+    std::vector<ProblemSummary> out;
+    for (;;) {
+      SCHAAS_ASSIGN_OR_RETURN(const bool more, query.step("list the problems"));
+      if (!more) return out;
+      out.push_back({query.text(0), query.text(1), query.count(3), query.count(4), query.text(2)});
+    }
+  }
+
+  Result<Statistics> statistics() override {
+    const std::lock_guard lock(mutex_);
+    Statement query(database_.get(),
+                    "SELECT (SELECT count(*) FROM problem), (SELECT count(*) FROM frontier), "
+                    "(SELECT count(*) FROM kernel)");
+    SCHAAS_RETURN_IF_ERROR(query.step("count the stored rows"));
+    return Statistics{query.count(0), query.count(1), query.count(2)};
+  }
+
+ private:
+  // The row of the problem, made when it is new. Inside the caller's transaction.
+  Result<std::int64_t> remember(const std::string& key, const std::string& canonical,
+                                const std::string& doing) {
+    Statement insert(
+        database_.get(),
+        "INSERT INTO problem(key, canonical, created) VALUES (?, ?, ?) ON CONFLICT(key) DO NOTHING");
+    insert.bind(key).bind(canonical).bind(print(clock_->now()));
+    SCHAAS_RETURN_IF_ERROR(insert.run(doing));
+    Statement query(database_.get(), "SELECT id FROM problem WHERE key = ?");
+    query.bind(key);
+    SCHAAS_RETURN_IF_ERROR(query.step(doing));
+    return query.integer(0);
+  }
+
+  Database database_;
+  std::shared_ptr<const Clock> clock_;
+  std::mutex mutex_;  // one connection, one statement at a time
+};
+
+// Errors while opening speak of the file: the user can do something about it.
+Diagnostic open_error(sqlite3* database, const std::string& path) {
+  const std::string said = database == nullptr ? "out of memory" : sqlite3_errmsg(database);
+  const int code = database == nullptr ? SQLITE_NOMEM : sqlite3_errcode(database) & 0xff;
+  if (code == SQLITE_FULL)
+    return support::exhausted("disk-full", "cannot open `" + path + "`: the disk is full");
+  if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) {
+    return support::noting(
+        support::invalid("damaged-database", "`" + path + "` is not a sound schedule database: " + said),
+        "stop the daemon and move the file away; what it held is computed again when asked for");
+  }
+  return support::invalid("data-directory", "cannot open `" + path + "`: " + said);
+}
+
+Result<int> stored_version(sqlite3* database, const std::string& path) {
+  Statement query(database, "PRAGMA user_version");
+  if (auto row = query.step("read the schema version"); !row.ok()) return open_error(database, path);
+  return static_cast<int>(query.integer(0));
+}
+
+Result<void> migrate(sqlite3* database, const std::string& path) {
+  Transaction transaction(database);
+  if (!transaction.begin("").ok()) return open_error(database, path);
+  SCHAAS_ASSIGN_OR_RETURN(const int found, stored_version(database, path));
+  if (found > schema_version || found < 0) {
+    return support::noting(
+        support::invalid("newer-schema", "`" + path + "` has schema version " + std::to_string(found) +
+                                             ", this schaas knows versions up to " +
+                                             std::to_string(schema_version)),
+        "use the newer schaas, or another data directory");
+  }
+  for (int version = found; version < schema_version; ++version) {
+    const std::string numbered =
+        std::string(migrations[version]) + "PRAGMA user_version = " + std::to_string(version + 1) + ";";
+    if (sqlite3_exec(database, numbered.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
+      return open_error(database, path);
+    }
+  }
+  if (!transaction.commit("").ok()) return open_error(database, path);
+  return {};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ScheduleStore>> open_sqlite_schedule_store(const std::string& path,
+                                                                  std::shared_ptr<const Clock> clock) {
+  sqlite3* opened = nullptr;
+  const int state =
+      sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  Database database(opened);
+  if (state != SQLITE_OK) return open_error(opened, path);
+  sqlite3_busy_timeout(opened, 5000);  // another process may be reading: the sqlite3 shell, a backup
+  const char* settings =
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA "
+      "trusted_schema = OFF;";
+  if (sqlite3_exec(opened, settings, nullptr, nullptr, nullptr) != SQLITE_OK) return open_error(opened, path);
+  SCHAAS_RETURN_IF_ERROR(migrate(opened, path));
+  return std::unique_ptr<ScheduleStore>(
+      std::make_unique<SqliteScheduleStore>(std::move(database), std::move(clock)));
+}
+
+}  // namespace schaas::kernels_cache

@@ -1,0 +1,448 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sqlite3.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <random>
+#include <thread>
+
+#include "kernels_cache/binary_store_files.h"
+#include "kernels_cache/binary_store_memory.h"
+#include "kernels_cache/schedule_store_memory.h"
+#include "kernels_cache/schedule_store_sqlite.h"
+
+namespace schaas::kernels_cache {
+namespace {
+
+namespace fs = std::filesystem;
+
+class TemporaryDirectory {
+ public:
+  TemporaryDirectory() {
+    std::string name = (fs::temp_directory_path() / "schaas-cache-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~TemporaryDirectory() { fs::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+Clock::Time noon() {
+  using namespace std::chrono;
+  return sys_days{year{2026} / March / 1} + hours(12) + milliseconds(7);
+}
+
+TEST(Clock, PrintsUtcAsIso8601WithMilliseconds) { EXPECT_EQ(print(noon()), "2026-03-01T12:00:00.007Z"); }
+
+std::string raw(const std::string& path, const std::string& sql) {
+  sqlite3* database = nullptr;
+  EXPECT_EQ(sqlite3_open(path.c_str(), &database), SQLITE_OK);
+  std::string out;
+  const auto collect = [](void* text, int columns, char** values, char**) {
+    for (int i = 0; i < columns; ++i) *static_cast<std::string*>(text) += std::string(values[i]) + ";";
+    return 0;
+  };
+  EXPECT_EQ(sqlite3_exec(database, sql.c_str(), collect, &out, nullptr), SQLITE_OK)
+      << sqlite3_errmsg(database);
+  sqlite3_close(database);
+  return out;
+}
+
+// ---- schedule stores: the database and its twin give the same answers ----
+
+struct StoreKind {
+  const char* name;
+  std::function<std::unique_ptr<ScheduleStore>(const TemporaryDirectory&)> open;
+};
+
+class ScheduleStores : public testing::TestWithParam<StoreKind> {
+ protected:
+  TemporaryDirectory directory_;
+  std::unique_ptr<ScheduleStore> store_ = GetParam().open(directory_);
+};
+
+FrontierRow frontier_row(const std::string& problem, const std::string& options, const std::string& payload) {
+  FrontierRow row;
+  row.key = {problem, options, 3};
+  row.canonical = "text of " + problem;
+  row.payload = payload;
+  row.complete = false;
+  row.schedules = 5;
+  row.seconds = 0.25;
+  return row;
+}
+
+KernelRow kernel_row(const std::string& key, const std::string& problem, char digit) {
+  KernelRow row;
+  row.kernel_key = key;
+  row.problem_key = problem;
+  row.canonical = "text of " + problem;
+  row.trace = "linear";
+  row.isa = "x86-64-v3";
+  row.digest = {std::string(64, digit), 4096};
+  row.seconds = 0.125;
+  return row;
+}
+
+TEST_P(ScheduleStores, GiveBackAFrontierUnchanged) {
+  const std::string payload = std::string("line\n\0byte", 9) + "\u00e9";
+  ASSERT_TRUE(store_->put_frontier(frontier_row("p", "o", payload)).ok());
+  const auto found = store_->frontier({"p", "o", 3});
+  ASSERT_TRUE(found.ok() && found->has_value());
+  const FrontierRow& row = **found;
+  EXPECT_EQ(row.payload, payload);
+  EXPECT_EQ(row.canonical, "text of p");
+  EXPECT_FALSE(row.complete);
+  EXPECT_EQ(row.schedules, 5u);
+  EXPECT_EQ(row.seconds, 0.25);
+  EXPECT_EQ(row.created, "2026-03-01T12:00:00.007Z");
+}
+
+TEST_P(ScheduleStores, NeverAnswerAnotherQuestion) {
+  ASSERT_TRUE(store_->put_frontier(frontier_row("p", "o", "x")).ok());
+  for (const FrontierKey& other :
+       {FrontierKey{"q", "o", 3}, FrontierKey{"p", "O", 3}, FrontierKey{"p", "o", 4}}) {
+    const auto found = store_->frontier(other);
+    ASSERT_TRUE(found.ok());
+    EXPECT_FALSE(found->has_value());
+  }
+  const auto kernel = store_->kernel("p");
+  ASSERT_TRUE(kernel.ok());
+  EXPECT_FALSE(kernel->has_value());
+}
+
+TEST_P(ScheduleStores, ReplaceTheRowOfTheSameKey) {
+  ASSERT_TRUE(store_->put_frontier(frontier_row("p", "o", "old")).ok());
+  ASSERT_TRUE(store_->put_frontier(frontier_row("p", "o", "new")).ok());
+  EXPECT_EQ((*store_->frontier({"p", "o", 3}))->payload, "new");
+  ASSERT_TRUE(store_->put_kernel(kernel_row("k", "p", 'a')).ok());
+  ASSERT_TRUE(store_->put_kernel(kernel_row("k", "p", 'b')).ok());
+  EXPECT_EQ((*store_->kernel("k"))->digest.sha256, std::string(64, 'b'));
+  EXPECT_EQ(*store_->statistics(), (Statistics{1, 1, 1}));
+}
+
+TEST_P(ScheduleStores, GiveBackAKernelUnchanged) {
+  ASSERT_TRUE(store_->put_kernel(kernel_row("k", "p", 'a')).ok());
+  const auto found = store_->kernel("k");
+  ASSERT_TRUE(found.ok() && found->has_value());
+  const KernelRow& row = **found;
+  EXPECT_EQ(row.kernel_key, "k");
+  EXPECT_EQ(row.problem_key, "p");
+  EXPECT_EQ(row.canonical, "text of p");
+  EXPECT_EQ(row.trace, "linear");
+  EXPECT_EQ(row.isa, "x86-64-v3");
+  EXPECT_EQ(row.digest, (support::Digest{std::string(64, 'a'), 4096}));
+  EXPECT_EQ(row.seconds, 0.125);
+  EXPECT_EQ(row.created, "2026-03-01T12:00:00.007Z");
+}
+
+TEST_P(ScheduleStores, DropEveryKernelOfADigest) {
+  for (const auto& row :
+       {kernel_row("k1", "p", 'a'), kernel_row("k2", "p", 'b'), kernel_row("k3", "q", 'a')}) {
+    ASSERT_TRUE(store_->put_kernel(row).ok());
+  }
+  EXPECT_EQ(*store_->drop_kernels_with(std::string(64, 'a')), 2u);
+  EXPECT_EQ(*store_->drop_kernels_with(std::string(64, 'a')), 0u);
+  const auto left = store_->kernels_of("");
+  ASSERT_EQ(left->size(), 1u);
+  EXPECT_EQ(left->front().kernel_key, "k2");
+}
+
+TEST_P(ScheduleStores, ListProblemsOldestFirstWithTheirCounts) {
+  ASSERT_TRUE(store_->put_kernel(kernel_row("k1", "z", 'a')).ok());
+  ASSERT_TRUE(store_->put_frontier(frontier_row("a", "o", "x")).ok());
+  ASSERT_TRUE(store_->put_kernel(kernel_row("k2", "z", 'b')).ok());
+  const auto all = store_->list();
+  ASSERT_TRUE(all.ok());
+  ASSERT_EQ(all->size(), 2u);
+  EXPECT_EQ((*all)[0].problem_key, "z");
+  EXPECT_EQ((*all)[0].schedules, 0u);
+  EXPECT_EQ((*all)[0].kernels, 2u);
+  EXPECT_EQ((*all)[1].problem_key, "a");
+  EXPECT_EQ((*all)[1].canonical, "text of a");
+  EXPECT_EQ((*all)[1].schedules, 5u);
+  EXPECT_EQ((*all)[1].kernels, 0u);
+  EXPECT_EQ((*all)[1].created, "2026-03-01T12:00:00.007Z");
+  EXPECT_EQ(store_->kernels_of("z")->size(), 2u);
+  EXPECT_TRUE(store_->kernels_of("a")->empty());
+}
+
+TEST_P(ScheduleStores, ServeSeveralThreadsAtOnce) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      for (int n = 0; n < 25; ++n) {
+        const std::string key = std::to_string(100 * t + n);
+        EXPECT_TRUE(store_->put_kernel(kernel_row(key, std::to_string(n), 'a')).ok());
+        EXPECT_TRUE((*store_->kernel(key)).has_value());
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(*store_->statistics(), (Statistics{25, 0, 100}));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, ScheduleStores,
+    testing::Values(
+        StoreKind{"memory",
+                  [](const TemporaryDirectory&) { return make_memory_schedule_store(fixed_clock(noon())); }},
+        StoreKind{"sqlite",
+                  [](const TemporaryDirectory& directory) {
+                    return open_sqlite_schedule_store(directory / "s.db", fixed_clock(noon())).value();
+                  }}),
+    [](const auto& kind) { return std::string(kind.param.name); });
+
+// ---- the database file ----
+
+class Database : public testing::Test {
+ protected:
+  support::Result<std::unique_ptr<ScheduleStore>> open() {
+    return open_sqlite_schedule_store(path_, fixed_clock(noon()));
+  }
+  TemporaryDirectory directory_;
+  std::string path_ = directory_ / "schedules.db";
+};
+
+TEST_F(Database, KeepsItsRowsWhenOpenedAgain) {
+  ASSERT_TRUE((*open())->put_frontier(frontier_row("p", "o", "kept")).ok());
+  EXPECT_EQ((*(*open())->frontier({"p", "o", 3}))->payload, "kept");
+}
+
+TEST_F(Database, IsInWriteAheadModeWithStrictTablesAndANumberedSchema) {
+  ASSERT_TRUE(open().ok());
+  EXPECT_EQ(raw(path_, "PRAGMA journal_mode"), "wal;");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "1;");
+  EXPECT_EQ(raw(path_, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict ORDER BY name"),
+            "frontier;kernel;problem;");
+}
+
+TEST_F(Database, OfALaterSchemaIsRefusedUntouched) {
+  ASSERT_TRUE(open().ok());
+  raw(path_, "PRAGMA user_version = 7");
+  const auto opened = open();
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(support::render(opened.error()),
+            "invalid [newer-schema]: `" + path_ +
+                "` has schema version 7, this schaas knows versions up to 1\n"
+                "  note: use the newer schaas, or another data directory");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "7;");
+}
+
+TEST_F(Database, ThatIsNoDatabaseIsRefused) {
+  std::ofstream(path_) << std::string(5000, 'x');
+  const auto opened = open();
+  ASSERT_FALSE(opened.ok());
+  EXPECT_EQ(
+      support::render(opened.error()),
+      "invalid [damaged-database]: `" + path_ +
+          "` is not a sound schedule database: file is not a database\n"
+          "  note: stop the daemon and move the file away; what it held is computed again when asked for");
+}
+
+TEST_F(Database, InAMissingDirectoryIsRefused) {
+  path_ = directory_ / "none/schedules.db";
+  EXPECT_EQ(support::render(open().error()),
+            "invalid [data-directory]: cannot open `" + path_ + "`: unable to open database file");
+}
+
+TEST_F(Database, ThatCannotGrowReportsAFullDiskAndKeepsWhatItHas) {
+  const auto store = std::move(open()).value();
+  ASSERT_TRUE(store->put_frontier(frontier_row("p", "o", "kept")).ok());
+  // A file size limit stands in for the full disk; SQLite sees a failed write.
+  struct rlimit_guard {
+    rlimit_guard() { std::signal(SIGXFSZ, SIG_IGN), getrlimit(RLIMIT_FSIZE, &before); }
+    ~rlimit_guard() { setrlimit(RLIMIT_FSIZE, &before); }
+    rlimit before{};
+  };
+  {
+    const rlimit_guard guard;
+    rlimit small = guard.before;
+    small.rlim_cur = 256 * 1024;
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const auto put = store->put_frontier(frontier_row("q", "o", std::string(1'000'000, 'x')));
+    ASSERT_FALSE(put.ok());
+    EXPECT_THAT(put.error().code, testing::AnyOf("disk-full", "storage"));
+    EXPECT_THAT(put.error().message, testing::StartsWith("cannot store a frontier: "));
+  }
+  EXPECT_EQ((*store->frontier({"p", "o", 3}))->payload, "kept");
+  EXPECT_FALSE((*store->frontier({"q", "o", 3})).has_value());
+  EXPECT_TRUE(store->put_frontier(frontier_row("q", "o", "now")).ok());
+}
+
+// ---- binary stores ----
+
+struct BinaryKind {
+  const char* name;
+  std::function<std::unique_ptr<BinaryStore>(const TemporaryDirectory&)> open;
+  std::function<void(BinaryStore&, const TemporaryDirectory&, const std::string& sha256)> damage;
+};
+
+std::string file_of(const TemporaryDirectory& directory, const std::string& sha256) {
+  return directory / ("b/" + sha256.substr(0, 2) + "/" + sha256);
+}
+
+class BinaryStores : public testing::TestWithParam<BinaryKind> {
+ protected:
+  void damage(const std::string& sha256) { GetParam().damage(*store_, directory_, sha256); }
+  TemporaryDirectory directory_;
+  std::unique_ptr<BinaryStore> store_ = GetParam().open(directory_);
+};
+
+TEST_P(BinaryStores, GiveBackTheBytes) {
+  std::mt19937_64 random(20260301);
+  for (const std::size_t size : {0, 1, 4096, 300'001}) {
+    std::string bytes(size, '\0');
+    for (char& c : bytes) c = static_cast<char>(random());
+    const auto digest = store_->put(bytes);
+    ASSERT_TRUE(digest.ok());
+    EXPECT_EQ(*digest, support::digest_of(bytes));
+    EXPECT_TRUE(store_->contains(digest->sha256));
+    EXPECT_EQ(*store_->get(digest->sha256), bytes);
+  }
+  EXPECT_EQ(store_->list()->size(), 4u);
+}
+
+TEST_P(BinaryStores, KeepEqualBytesOnce) {
+  ASSERT_TRUE(store_->put("same").ok());
+  ASSERT_TRUE(store_->put("same").ok());
+  EXPECT_THAT(*store_->list(), testing::ElementsAre(support::digest_of("same")));
+}
+
+TEST_P(BinaryStores, RefuseWhatIsNoDigest) {
+  for (const std::string text : {"", "../../etc/passwd", "ABC"}) {
+    const auto got = store_->get(text);
+    ASSERT_FALSE(got.ok());
+    EXPECT_EQ(support::render(got.error()),
+              "invalid [wrong-digest]: `" + text +
+                  "` is not a binary's digest; expected the 64 lower-case hexadecimal digits of a SHA-256");
+    EXPECT_FALSE(store_->contains(text));
+  }
+}
+
+TEST_P(BinaryStores, SayWhenABinaryIsUnknown) {
+  const std::string sha256(64, '0');
+  EXPECT_EQ(support::render(store_->get(sha256).error()),
+            "invalid [unknown-binary]: no binary " + sha256 +
+                " is stored\n  note: ask for the schedule again: its kernel is rebuilt when it is missing");
+}
+
+TEST_P(BinaryStores, NoticeDamageDropItAndTakeTheBytesAgain) {
+  const std::string sha256 = store_->put("kernel")->sha256;
+  damage(sha256);
+  EXPECT_EQ(
+      support::render(store_->get(sha256).error()),
+      "internal [damaged-binary]: the stored binary " + sha256 +
+          " no longer has this digest and was dropped\n  note: ask for the schedule again: it is rebuilt");
+  EXPECT_FALSE(store_->contains(sha256));
+  EXPECT_EQ(store_->get(sha256).error().code, "unknown-binary");
+  ASSERT_TRUE(store_->put("kernel").ok());
+  EXPECT_EQ(*store_->get(sha256), "kernel");
+}
+
+TEST_P(BinaryStores, PutHealsADamagedBinary) {
+  const std::string sha256 = store_->put("kernel")->sha256;
+  damage(sha256);
+  ASSERT_TRUE(store_->put("kernel").ok());
+  EXPECT_EQ(*store_->get(sha256), "kernel");
+}
+
+TEST_P(BinaryStores, VerifyReportsAndDropsTheDamagedOnes) {
+  const std::string good = store_->put("good")->sha256, bad = store_->put("bad")->sha256;
+  damage(bad);
+  const auto report = store_->verify();
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->checked, 2u);
+  EXPECT_THAT(report->damaged, testing::ElementsAre(bad));
+  EXPECT_TRUE(store_->contains(good));
+  EXPECT_FALSE(store_->contains(bad));
+  EXPECT_EQ(store_->verify()->checked, 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Kinds, BinaryStores,
+    testing::Values(
+        BinaryKind{"memory", [](const TemporaryDirectory&) { return std::make_unique<MemoryBinaryStore>(); },
+                   [](BinaryStore& store, const TemporaryDirectory&, const std::string& sha256) {
+                     dynamic_cast<MemoryBinaryStore&>(store).damage(sha256);
+                   }},
+        BinaryKind{"files",
+                   [](const TemporaryDirectory& directory) {
+                     return open_file_binary_store(directory / "b").value();
+                   },
+                   [](BinaryStore&, const TemporaryDirectory& directory, const std::string& sha256) {
+                     std::ofstream(file_of(directory, sha256), std::ios::app) << '!';
+                   }}),
+    [](const auto& kind) { return std::string(kind.param.name); });
+
+// ---- binary files ----
+
+TEST(BinaryFiles, TruncatedOnesAreNoticed) {
+  const TemporaryDirectory directory;
+  const auto store = open_file_binary_store(directory / "b").value();
+  const std::string sha256 = store->put("some longer kernel")->sha256;
+  fs::resize_file(file_of(directory, sha256), 3);
+  EXPECT_EQ(store->get(sha256).error().code, "damaged-binary");
+  EXPECT_TRUE(fs::exists(directory / ("b/damaged/" + sha256)));
+}
+
+TEST(BinaryFiles, AreReadableByTheirOwnerAlone) {
+  const TemporaryDirectory directory;
+  const auto store = open_file_binary_store(directory / "b").value();
+  struct stat status {};
+  ASSERT_EQ(stat(file_of(directory, store->put("k")->sha256).c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  ASSERT_EQ(stat((directory / "b").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700u);
+}
+
+TEST(BinaryFiles, LeftoversOfACrashAreSweptOnOpening) {
+  const TemporaryDirectory directory;
+  const std::string sha256 = open_file_binary_store(directory / "b").value()->put("k")->sha256;
+  const std::string leftover = directory / ("b/" + sha256.substr(0, 2) + "/.incoming-1-0");
+  std::ofstream(leftover) << "half";
+  const auto store = open_file_binary_store(directory / "b").value();
+  EXPECT_FALSE(fs::exists(leftover));
+  EXPECT_EQ(*store->get(sha256), "k");
+  EXPECT_EQ(store->list()->size(), 1u);
+}
+
+TEST(BinaryFiles, AFailedWriteLeavesNothingBehind) {
+  const TemporaryDirectory directory;
+  const auto store = open_file_binary_store(directory / "b").value();
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 1000;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const auto put = store->put(std::string(5000, 'x'));
+  setrlimit(RLIMIT_FSIZE, &before);
+  ASSERT_FALSE(put.ok());
+  EXPECT_EQ(put.error().code, "storage");
+  EXPECT_THAT(put.error().message, testing::EndsWith("File too large"));
+  EXPECT_TRUE(store->list()->empty());
+  std::size_t files = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(directory / "b"))
+    files += entry.is_regular_file();
+  EXPECT_EQ(files, 0u);
+}
+
+TEST(BinaryFiles, ADirectoryThatCannotBeMadeIsRefused) {
+  const TemporaryDirectory directory;
+  EXPECT_EQ(
+      support::render(open_file_binary_store(directory / "none/b").error()),
+      "invalid [data-directory]: cannot create `" + (directory / "none/b") + "`: No such file or directory");
+}
+
+}  // namespace
+}  // namespace schaas::kernels_cache
