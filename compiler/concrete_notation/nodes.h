@@ -6,16 +6,17 @@
 
 #include "compiler/index_notation/nodes.h"
 
-/// Concrete index notation (Kjolstad et al., CGO 2019): says the order of loops and where temporaries live. The ONE
-/// loop-tree IR; a branched iteration graph (SparseAuto section 4.2) is a statement of it. See README.md.
+/// Concrete index notation (Kjolstad et al., CGO 2019): says the order of loops and where temporaries live.
+/// The ONE loop-tree IR; a branched iteration graph (SparseAuto section 4.2) is a statement of it. See
+/// README.md.
 namespace schaas::concrete_notation {
 
 struct Statement;
 /// Immutable and shared: an unchanged subtree is the same pointer.
 using StatementPtr = std::shared_ptr<const Statement>;
 
-/// for all values of `index`: body. Over the coordinates stored by every sparse operand of the body that has the index
-/// at a compressed level, else over the whole extent.
+/// for all values of `index`: body. Over the coordinates stored by every sparse operand of the body that has
+/// the index at a compressed level, else over the whole extent.
 struct Forall {
   std::string index;
   StatementPtr body;
@@ -28,8 +29,8 @@ struct Where {
   StatementPtr producer;
 };
 
-/// target += product of factors. A tensor that is not in the problem is a temporary; its indices are exactly those its
-/// `where` passes, none of them bound outside the `where`.
+/// target += product of factors. A tensor that is not in the problem is a temporary; its indices are exactly
+/// those its `where` passes, none of them bound outside the `where`.
 struct Assign {
   index_notation::Access target;
   index_notation::Expression value;
@@ -49,5 +50,9 @@ bool equal(const StatementPtr& a, const StatementPtr& b);
 
 /// Original and temporary operands read anywhere below, left to right, producer before consumer.
 std::vector<index_notation::Access> reads(const StatementPtr& statement);
+
+/// The assignment a statement exists for: down the loops and, at a `where`, the consumer. Its target is what
+/// the statement computes.
+const Assign& leaf_of(const StatementPtr& statement);
 
 }  // namespace schaas::concrete_notation

@@ -5,10 +5,11 @@
 
 namespace schaas::concrete_notation {
 
-/// One line: "forall(i, forall(j, where(forall(l, A(i,l) += t1 * E(j,l)), forall(k, t1 += B(i,j) * C(i,k)))))".
+/// One line: "forall(i, forall(j, where(forall(l, A(i,l) += t1 * E(j,l)), forall(k, t1 += B(i,j) *
+/// C(i,k)))))".
 std::string print(const StatementPtr& statement);
-/// The papers' short form of the loop tree: "ij<k,l>" = loops<producer,consumer>; a name longer than one letter is
-/// separated by spaces.
+/// The papers' short form of the loop tree: "ij<k,l>" = loops<producer,consumer>; a name longer than one
+/// letter is separated by spaces.
 std::string print_loop_tree(const StatementPtr& statement);
 /// Indented, for people: one loop, temporary or statement per line.
 std::string print_indented(const StatementPtr& statement);

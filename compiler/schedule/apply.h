@@ -6,14 +6,15 @@
 
 namespace schaas::schedule {
 
-/// The default linear nest: all loops around one assignment, factors as in the statement; the loop order is the first
-/// legal one when at each depth the earliest index of index_variables(statement) that no access order forbids is taken.
+/// The default linear nest: all loops around one assignment, factors as in the statement; the loop order is
+/// the first legal one when at each depth the earliest index of index_variables(statement) that no access
+/// order forbids is taken.
 concrete_notation::StatementPtr default_nest(const problem::Problem& problem);
 
-/// Replays `trace` on the default nest; every intermediate tree is verified. Temporaries are named t1, t2, ... in order of
-/// creation. Errors: invalid [illegal-directive] quoting the directive with caret in print(trace), with the reason
-/// (path leads nowhere, section is branched, order is no permutation of the section's loops, order breaks the
-/// access order of `B`, loc out of range, ...).
+/// Replays `trace` on the default nest; every intermediate tree is verified. Temporaries are named t1, t2,
+/// ... in order of creation. Errors: invalid [illegal-directive] quoting the directive with caret in
+/// print(trace), with the reason (path leads nowhere, section is branched, order is no permutation of the
+/// section's loops, order breaks the access order of `B`, loc out of range, ...).
 support::Result<concrete_notation::StatementPtr> apply(const Trace& trace, const problem::Problem& problem);
 
 }  // namespace schaas::schedule

@@ -7,14 +7,16 @@
 
 #include "compiler/support/result.h"
 
-/// A schedule is data: a replayable trace of directives applied to the default linear nest. docs/schedules.md.
+/// A schedule is data: a replayable trace of directives applied to the default linear nest.
+/// docs/schedules.md.
 namespace schaas::schedule {
 
-/// Walks branches from the root: 0 = producer, 1 = consumer of the first `where` reached; {} = the root section.
+/// Walks branches from the root: 0 = producer, 1 = consumer of the first `where` reached; {} = the root
+/// section.
 using Path = std::vector<int>;
 
-/// permute(path={}, factors={1,0,2}): the factors of a linear section's product in a new order; factors[n] is the present
-/// position of the factor that comes n-th.
+/// permute(path={}, factors={1,0,2}): the factors of a linear section's product in a new order; factors[n] is
+/// the present position of the factor that comes n-th.
 struct Permute {
   Path path;
   std::vector<int> factors;
@@ -28,9 +30,9 @@ struct Reorder {
   bool operator==(const Reorder&) const = default;
 };
 
-/// loopfuse(path={}, loc=2, pol=left [, fuse=1]): splits a linear section's product after `loc` factors; pol=left makes the first
-/// part the producer, pol=right the second; the loops common to both at the start of the nest are fused
-/// (SparseAuto algorithm 1), at most `fuse` of them when given (0: separate nests).
+/// loopfuse(path={}, loc=2, pol=left [, fuse=1]): splits a linear section's product after `loc` factors;
+/// pol=left makes the first part the producer, pol=right the second; the loops common to both at the start of
+/// the nest are fused (SparseAuto algorithm 1), at most `fuse` of them when given (0: separate nests).
 struct LoopFuse {
   Path path;
   int loc = 1;
@@ -50,8 +52,8 @@ struct Trace {
 std::string print(const Trace& trace);
 std::string print(const Directive& directive);
 /// Inverse of print; white space free, `linear` or empty text is the empty trace.
-/// Errors: invalid [trace-syntax], [unknown-directive] (with suggestion), [unknown-argument], [missing-argument],
-/// [trace-too-long].
+/// Errors: invalid [trace-syntax], [unknown-directive] (with suggestion), [unknown-argument],
+/// [missing-argument], [trace-too-long].
 support::Result<Trace> parse(std::string_view text);
 
 /// The trace with index names replaced (canonical -> user names or back); unknown names stay.

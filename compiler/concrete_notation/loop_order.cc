@@ -1,0 +1,37 @@
+#include "compiler/concrete_notation/loop_order.h"
+
+#include <algorithm>
+
+#include "compiler/index_notation/printer.h"
+
+namespace schaas::concrete_notation {
+
+std::vector<LoopOrder> loop_order(const index_notation::Access& access, const problem::Problem& problem) {
+  const auto found = problem.formats.find(access.tensor);
+  if (found == problem.formats.end()) return {};
+  const format::TensorFormat& format = found->second;
+  std::vector<LoopOrder> out;
+  for (const auto& [earlier, later] : format::access_order(format)) {
+    out.push_back({access.indices[format.mode_order[earlier]], access.indices[format.mode_order[later]],
+                   "`" + index_notation::print(access) + "` is stored " + format::print(format)});
+  }
+  return out;
+}
+
+std::vector<LoopOrder> result_loop_order(const problem::Problem& problem) {
+  const index_notation::Access& result = problem.statement.result;
+  std::vector<LoopOrder> out = loop_order(result, problem);
+  const format::TensorFormat& format = problem.formats.at(result.tensor);
+  const auto last = std::find(format.levels.rbegin(), format.levels.rend(), format::LevelFormat::compressed);
+  if (last == format.levels.rend()) return out;
+  const std::string& before = result.indices[format.mode_order[format.levels.rend() - last - 1]];
+  for (const auto& index : index_notation::index_variables(problem.statement)) {
+    if (std::find(result.indices.begin(), result.indices.end(), index) != result.indices.end()) continue;
+    out.push_back({before, index,
+                   "`" + index_notation::print(result) + "` is stored " + format::print(format) + " and `" +
+                       index + "` is summed"});
+  }
+  return out;
+}
+
+}  // namespace schaas::concrete_notation

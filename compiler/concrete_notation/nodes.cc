@@ -1,0 +1,77 @@
+#include "compiler/concrete_notation/nodes.h"
+
+#include <utility>
+
+#include "compiler/concrete_notation/match.h"
+#include "compiler/support/result.h"
+
+namespace schaas::concrete_notation {
+namespace {
+
+void collect(const StatementPtr& statement, std::vector<index_notation::Access>& out) {
+  match(
+      statement->node, [&](const Forall& loop) { collect(loop.body, out); },
+      [&](const Where& branch) {
+        collect(branch.producer, out);
+        collect(branch.consumer, out);
+      },
+      [&](const Assign& leaf) {
+        for (auto& access : index_notation::operands(leaf.value)) out.push_back(std::move(access));
+      });
+}
+
+}  // namespace
+
+StatementPtr forall(std::string index, StatementPtr body) {
+  SCHAAS_CHECK(body != nullptr, "a loop needs a body");
+  return std::make_shared<const Statement>(Statement{Forall{std::move(index), std::move(body)}});
+}
+
+StatementPtr forall(const std::vector<std::string>& indices, StatementPtr body) {
+  for (auto index = indices.rbegin(); index != indices.rend(); ++index)
+    body = forall(*index, std::move(body));
+  return body;
+}
+
+StatementPtr where(StatementPtr consumer, StatementPtr producer) {
+  SCHAAS_CHECK(consumer != nullptr && producer != nullptr, "a where needs both sides");
+  return std::make_shared<const Statement>(Statement{Where{std::move(consumer), std::move(producer)}});
+}
+
+StatementPtr assign(index_notation::Access target, index_notation::Expression value) {
+  return std::make_shared<const Statement>(Statement{Assign{std::move(target), std::move(value)}});
+}
+
+bool equal(const StatementPtr& a, const StatementPtr& b) {
+  if (a == b) return true;
+  if (a->node.index() != b->node.index()) return false;
+  return match(
+      a->node,
+      [&](const Forall& x) {
+        const auto& y = std::get<Forall>(b->node);
+        return x.index == y.index && equal(x.body, y.body);
+      },
+      [&](const Where& x) {
+        const auto& y = std::get<Where>(b->node);
+        return equal(x.consumer, y.consumer) && equal(x.producer, y.producer);
+      },
+      [&](const Assign& x) {
+        const auto& y = std::get<Assign>(b->node);
+        return x.target == y.target && x.value == y.value;
+      });
+}
+
+std::vector<index_notation::Access> reads(const StatementPtr& statement) {
+  std::vector<index_notation::Access> out;
+  collect(statement, out);
+  return out;
+}
+
+const Assign& leaf_of(const StatementPtr& statement) {
+  return match(
+      statement->node, [](const Forall& loop) -> const Assign& { return leaf_of(loop.body); },
+      [](const Where& branch) -> const Assign& { return leaf_of(branch.consumer); },
+      [](const Assign& leaf) -> const Assign& { return leaf; });
+}
+
+}  // namespace schaas::concrete_notation

@@ -1,0 +1,146 @@
+#include "compiler/concrete_notation/parser.h"
+
+#include <cctype>
+#include <string>
+#include <utility>
+
+#include "compiler/support/limits.h"
+
+// Recursive descent over
+//     statement = "forall" "(" name "," statement ")" | "where" "(" statement "," statement ")" | access "+="
+//     product product   = access { "*" access } access    = name [ "(" name { "," name } ")" ]
+// Depth is bounded by Limits::nesting, so recursion is safe on any text.
+namespace schaas::concrete_notation {
+namespace {
+
+using support::Diagnostic;
+using support::Limits;
+using support::Result;
+using support::SourceRange;
+
+bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
+bool continues_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Result<StatementPtr> whole() {
+    SCHAAS_ASSIGN_OR_RETURN(auto statement, parse_statement(0));
+    skip_space();
+    if (at_ != text_.size()) return expected("the end of the tree");
+    return statement;
+  }
+
+ private:
+  Result<StatementPtr> parse_statement(std::size_t depth) {
+    SCHAAS_ASSIGN_OR_RETURN(const SourceRange first, name("`forall`, `where` or an assignment"));
+    const std::string_view word = text_.substr(first.begin, first.end - first.begin);
+    const bool branch = next_is('(') && (word == "forall" || word == "where");
+    if (!branch) return parse_assign(first);
+    if (depth == Limits::nesting) {
+      return support::at(support::invalid("nesting", "the tree is nested deeper than " +
+                                                         std::to_string(Limits::nesting) + " levels"),
+                         "tree", std::string(text_), first);
+    }
+    return word == "forall" ? parse_forall(depth) : parse_where(depth);
+  }
+
+  Result<StatementPtr> parse_forall(std::size_t depth) {
+    SCHAAS_RETURN_IF_ERROR(take('('));
+    SCHAAS_ASSIGN_OR_RETURN(const SourceRange index, name("an index variable"));
+    SCHAAS_RETURN_IF_ERROR(take(','));
+    SCHAAS_ASSIGN_OR_RETURN(auto body, parse_statement(depth + 1));
+    SCHAAS_RETURN_IF_ERROR(take(')'));
+    return forall(text_at(index), std::move(body));
+  }
+
+  Result<StatementPtr> parse_where(std::size_t depth) {
+    SCHAAS_RETURN_IF_ERROR(take('('));
+    SCHAAS_ASSIGN_OR_RETURN(auto consumer, parse_statement(depth + 1));
+    SCHAAS_RETURN_IF_ERROR(take(','));
+    SCHAAS_ASSIGN_OR_RETURN(auto producer, parse_statement(depth + 1));
+    SCHAAS_RETURN_IF_ERROR(take(')'));
+    return where(std::move(consumer), std::move(producer));
+  }
+
+  Result<StatementPtr> parse_assign(SourceRange first) {
+    SCHAAS_ASSIGN_OR_RETURN(auto target, parse_access(first));
+    skip_space();
+    if (text_.substr(at_, 2) != "+=") return expected("`+=`");
+    at_ += 2;
+    std::vector<index_notation::Access> factors;
+    do {
+      SCHAAS_ASSIGN_OR_RETURN(const SourceRange tensor, name("a tensor"));
+      SCHAAS_ASSIGN_OR_RETURN(auto factor, parse_access(tensor));
+      factors.push_back(std::move(factor));
+    } while (accept('*'));
+    return assign(std::move(target), index_notation::product_of(std::move(factors)));
+  }
+
+  Result<index_notation::Access> parse_access(SourceRange tensor) {
+    index_notation::Access access;
+    access.tensor = text_at(tensor);
+    if (accept('(')) {
+      do {
+        SCHAAS_ASSIGN_OR_RETURN(const SourceRange index, name("an index variable"));
+        access.indices.push_back(text_at(index));
+        access.index_ranges.push_back(index);
+      } while (accept(','));
+      SCHAAS_RETURN_IF_ERROR(take(')'));
+    }
+    access.range = SourceRange{tensor.begin, static_cast<std::uint32_t>(at_)};
+    return access;
+  }
+
+  Result<SourceRange> name(const char* what) {
+    skip_space();
+    const std::size_t begin = at_;
+    if (at_ < text_.size() && starts_name(text_[at_])) {
+      while (at_ < text_.size() && continues_name(text_[at_])) ++at_;
+    }
+    if (at_ == begin) return expected(what);
+    return SourceRange{static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(at_)};
+  }
+
+  Result<void> take(char c) {
+    if (accept(c)) return {};
+    return expected("`" + std::string(1, c) + "`");
+  }
+
+  bool next_is(char c) {
+    skip_space();
+    return at_ < text_.size() && text_[at_] == c;
+  }
+
+  bool accept(char c) {
+    if (!next_is(c)) return false;
+    ++at_;
+    return true;
+  }
+
+  void skip_space() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+  }
+
+  std::string text_at(SourceRange range) const {
+    return std::string(text_.substr(range.begin, range.end - range.begin));
+  }
+
+  Diagnostic expected(const std::string& what) const {
+    const std::string found =
+        at_ < text_.size() ? "`" + std::string(1, text_[at_]) + "`" : "the end of the text";
+    const auto begin = static_cast<std::uint32_t>(at_);
+    return support::at(support::invalid("tree-syntax", "expected " + what + " but found " + found), "tree",
+                       std::string(text_), SourceRange{begin, begin + 1});
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+Result<StatementPtr> parse(std::string_view text) { return Parser(text).whole(); }
+
+}  // namespace schaas::concrete_notation

@@ -1,0 +1,79 @@
+#include "compiler/concrete_notation/printer.h"
+
+#include "compiler/concrete_notation/match.h"
+#include "compiler/index_notation/printer.h"
+
+namespace schaas::concrete_notation {
+namespace {
+
+std::string text_of(const Assign& leaf) {
+  return index_notation::print(leaf.target) + " += " + index_notation::print(leaf.value);
+}
+
+bool has_long_name(const StatementPtr& statement) {
+  return match(
+      statement->node, [](const Forall& loop) { return loop.index.size() > 1 || has_long_name(loop.body); },
+      [](const Where& branch) { return has_long_name(branch.producer) || has_long_name(branch.consumer); },
+      [](const Assign&) { return false; });
+}
+
+// `separator` goes between two loops of one chain.
+void append_loop_tree(const StatementPtr& statement, const char* separator, std::string& out) {
+  match(
+      statement->node,
+      [&](const Forall& loop) {
+        out += loop.index;
+        if (std::holds_alternative<Forall>(loop.body->node)) out += separator;
+        append_loop_tree(loop.body, separator, out);
+      },
+      [&](const Where& branch) {
+        out += '<';
+        append_loop_tree(branch.producer, separator, out);
+        out += ',';
+        append_loop_tree(branch.consumer, separator, out);
+        out += '>';
+      },
+      [](const Assign&) {});
+}
+
+void append_indented(const StatementPtr& statement, std::size_t depth, std::string& out) {
+  const std::string margin(2 * depth, ' ');
+  match(
+      statement->node,
+      [&](const Forall& loop) {
+        out += margin + "for " + loop.index + "\n";
+        append_indented(loop.body, depth + 1, out);
+      },
+      [&](const Where& branch) {
+        out += margin + index_notation::print(leaf_of(branch.producer).target) + " = 0\n";
+        append_indented(branch.producer, depth, out);
+        append_indented(branch.consumer, depth, out);
+      },
+      [&](const Assign& leaf) { out += margin + text_of(leaf) + "\n"; });
+}
+
+}  // namespace
+
+std::string print(const StatementPtr& statement) {
+  return match(
+      statement->node,
+      [](const Forall& loop) { return "forall(" + loop.index + ", " + print(loop.body) + ")"; },
+      [](const Where& branch) {
+        return "where(" + print(branch.consumer) + ", " + print(branch.producer) + ")";
+      },
+      [](const Assign& leaf) { return text_of(leaf); });
+}
+
+std::string print_loop_tree(const StatementPtr& statement) {
+  std::string out;
+  append_loop_tree(statement, has_long_name(statement) ? " " : "", out);
+  return out;
+}
+
+std::string print_indented(const StatementPtr& statement) {
+  std::string out;
+  append_indented(statement, 0, out);
+  return out;
+}
+
+}  // namespace schaas::concrete_notation

@@ -1,0 +1,85 @@
+#include "compiler/schedule/apply.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/concrete_notation/match.h"
+#include "compiler/concrete_notation/verifier.h"
+#include "compiler/index_notation/printer.h"
+#include "compiler/schedule/loopfuse.h"
+#include "compiler/schedule/permute.h"
+#include "compiler/schedule/reorder.h"
+#include "compiler/schedule/temporary_layout.h"
+
+namespace schaas::schedule {
+namespace {
+
+using concrete_notation::StatementPtr;
+using support::Diagnostic;
+using support::Result;
+
+/// t1, t2, ... in order of creation, without the names the problem has taken.
+class TemporaryNames {
+ public:
+  explicit TemporaryNames(const problem::Problem& problem)
+      : taken_(index_notation::index_variables(problem.statement)) {
+    for (const auto& [tensor, format] : problem.formats) taken_.push_back(tensor);
+  }
+
+  std::string next() {
+    std::string name;
+    do {
+      name = "t" + std::to_string(++last_);
+    } while (std::find(taken_.begin(), taken_.end(), name) != taken_.end());
+    return name;
+  }
+
+ private:
+  std::vector<std::string> taken_;
+  int last_ = 0;
+};
+
+Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& tree, TemporaryNames& names) {
+  return concrete_notation::match(
+      directive, [&](const Permute& permute) { return apply_permute(tree, permute); },
+      [&](const Reorder& reorder) { return apply_reorder(tree, reorder); },
+      [&](const LoopFuse& fuse) { return apply_loopfuse(tree, fuse, names.next()); });
+}
+
+/// The diagnostic pointing at directive `number` of print(trace).
+Diagnostic at_directive(const Diagnostic& error, const Trace& trace, std::size_t number) {
+  Trace before;
+  before.directives.assign(trace.directives.begin(),
+                           trace.directives.begin() + static_cast<std::ptrdiff_t>(number));
+  const std::size_t begin = number == 0 ? 0 : print(before).size() + 2;  // "; "
+  const std::size_t end = begin + print(trace.directives[number]).size();
+  return support::at(support::invalid("illegal-directive", error.message), "schedule", print(trace),
+                     {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
+}
+
+Result<void> check_default_nest(const StatementPtr& tree, const problem::Problem& problem) {
+  const auto verified = concrete_notation::verify(tree, problem);
+  if (verified.ok()) return {};
+  return support::noting(support::unsupported("no-loop-order", "no single loop nest computes `" +
+                                                                   index_notation::print(problem.statement) +
+                                                                   "`: " + verified.error().message),
+                         "store one of these tensors in the mode order of the other, or dense");
+}
+
+}  // namespace
+
+Result<StatementPtr> apply(const Trace& trace, const problem::Problem& problem) {
+  StatementPtr tree = default_nest(problem);
+  SCHAAS_RETURN_IF_ERROR(check_default_nest(tree, problem));
+  TemporaryNames names(problem);
+  for (std::size_t number = 0; number < trace.directives.size(); ++number) {
+    auto next = apply_one(trace.directives[number], tree, names);
+    if (!next.ok()) return at_directive(next.error(), trace, number);
+    const auto verified = concrete_notation::verify(*next, problem);
+    if (!verified.ok()) return at_directive(verified.error(), trace, number);
+    tree = std::move(next).value();
+  }
+  return lay_out_temporaries(tree);
+}
+
+}  // namespace schaas::schedule

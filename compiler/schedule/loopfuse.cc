@@ -1,0 +1,91 @@
+#include "compiler/schedule/loopfuse.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/schedule/section.h"
+
+namespace schaas::schedule {
+namespace {
+
+using index_notation::Access;
+using Factors = std::vector<Access>;
+using Names = std::vector<std::string>;
+
+bool mentions(const Factors& factors, const std::string& index) {
+  return std::any_of(factors.begin(), factors.end(), [&](const Access& access) {
+    return std::find(access.indices.begin(), access.indices.end(), index) != access.indices.end();
+  });
+}
+
+/// The loops of the section that one side has, in the section's order.
+Names loops_of(const Names& loops, const Factors& side) {
+  Names out;
+  for (const auto& index : loops) {
+    if (mentions(side, index)) out.push_back(index);
+  }
+  return out;
+}
+
+support::Result<void> check(const LoopFuse& directive, const Section& section) {
+  const std::size_t count = section.factors.size();
+  if (count < 2) {
+    return support::invalid("illegal-directive",
+                            "the section's product has one factor, so there is nothing to split");
+  }
+  if (directive.loc < 1 || static_cast<std::size_t>(directive.loc) >= count) {
+    return support::invalid("illegal-directive",
+                            "loc is " + std::to_string(directive.loc) + " but the section's product has " +
+                                std::to_string(count) + " factors; loc must be between 1 and " +
+                                std::to_string(count - 1));
+  }
+  if (directive.fuse && *directive.fuse < 0) {
+    return support::invalid("illegal-directive", "fuse is " + std::to_string(*directive.fuse) +
+                                                     "; it is a number of loops, at least 0");
+  }
+  return {};
+}
+
+/// How many loops both sides begin with, at most `fuse` when given.
+std::size_t fused_loops(const Names& producer, const Names& consumer, const std::optional<int>& fuse) {
+  const auto shorter = std::min(producer.size(), consumer.size());
+  const auto end = std::mismatch(producer.begin(), producer.begin() + static_cast<std::ptrdiff_t>(shorter),
+                                 consumer.begin());
+  const auto common = static_cast<std::size_t>(end.first - producer.begin());
+  return fuse ? std::min(common, static_cast<std::size_t>(*fuse)) : common;
+}
+
+}  // namespace
+
+support::Result<concrete_notation::StatementPtr> apply_loopfuse(const concrete_notation::StatementPtr& tree,
+                                                                const LoopFuse& directive,
+                                                                const std::string& temporary) {
+  SCHAAS_ASSIGN_OR_RETURN(const Section section, find_section(tree, directive.path));
+  SCHAAS_RETURN_IF_ERROR(check(directive, section));
+  const auto split = section.factors.begin() + directive.loc;
+  const Factors left(section.factors.begin(), split);
+  const Factors right(split, section.factors.end());
+  Factors producing = directive.producer_left ? left : right;
+  Factors consuming = directive.producer_left ? right : left;
+  Factors passed_to = consuming;  // whoever needs an index of the temporary: the other factors and the target
+  passed_to.push_back(section.target);
+
+  const Names producer_loops = loops_of(section.loops, producing);
+  const Names consumer_loops = loops_of(section.loops, passed_to);
+  const auto fused = static_cast<std::ptrdiff_t>(fused_loops(producer_loops, consumer_loops, directive.fuse));
+  const Names common(producer_loops.begin(), producer_loops.begin() + fused);
+  const Names own_producer(producer_loops.begin() + fused, producer_loops.end());
+  const Names own_consumer(consumer_loops.begin() + fused, consumer_loops.end());
+
+  Access passed;
+  passed.tensor = temporary;
+  passed.indices = loops_of(own_producer, passed_to);
+  consuming.insert(directive.producer_left ? consuming.begin() : consuming.end(), passed);
+
+  const auto producer = statement_of(Section{own_producer, passed, std::move(producing)});
+  const auto consumer = statement_of(Section{own_consumer, section.target, std::move(consuming)});
+  return replace_section(tree, directive.path,
+                         concrete_notation::forall(common, concrete_notation::where(consumer, producer)));
+}
+
+}  // namespace schaas::schedule

@@ -1,0 +1,30 @@
+#include "compiler/schedule/permute.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "compiler/schedule/section.h"
+
+namespace schaas::schedule {
+
+support::Result<concrete_notation::StatementPtr> apply_permute(const concrete_notation::StatementPtr& tree,
+                                                               const Permute& directive) {
+  SCHAAS_ASSIGN_OR_RETURN(Section section, find_section(tree, directive.path));
+  std::vector<int> sorted = directive.factors;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<int> all(section.factors.size());
+  std::iota(all.begin(), all.end(), 0);
+  if (sorted != all) {
+    return support::invalid(
+        "illegal-directive",
+        "factors " + print(directive.factors) + " is no permutation of the section's factors " + print(all));
+  }
+  std::vector<index_notation::Access> factors;
+  for (const int factor : directive.factors)
+    factors.push_back(section.factors[static_cast<std::size_t>(factor)]);
+  section.factors = std::move(factors);
+  return replace_section(tree, directive.path, statement_of(section));
+}
+
+}  // namespace schaas::schedule

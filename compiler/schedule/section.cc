@@ -1,0 +1,98 @@
+#include "compiler/schedule/section.h"
+
+#include <utility>
+
+#include "compiler/concrete_notation/match.h"
+#include "compiler/concrete_notation/printer.h"
+
+namespace schaas::schedule {
+namespace {
+
+using concrete_notation::Assign;
+using concrete_notation::Forall;
+using concrete_notation::match;
+using concrete_notation::StatementPtr;
+using concrete_notation::Where;
+using support::Result;
+
+/// The first `where` or assignment below the loops of `statement`.
+const StatementPtr& below_loops(const StatementPtr& statement) {
+  const auto* loop = std::get_if<Forall>(&statement->node);
+  return loop ? below_loops(loop->body) : statement;
+}
+
+StatementPtr replace_at(const StatementPtr& tree, const Path& path, std::size_t step,
+                        const StatementPtr& replacement) {
+  if (step == path.size()) return replacement;
+  return match(
+      tree->node,
+      [&](const Forall& loop) {
+        return concrete_notation::forall(loop.index, replace_at(loop.body, path, step, replacement));
+      },
+      [&](const Where& branch) {
+        if (path[step] == 0) {
+          return concrete_notation::where(branch.consumer,
+                                          replace_at(branch.producer, path, step + 1, replacement));
+        }
+        return concrete_notation::where(replace_at(branch.consumer, path, step + 1, replacement),
+                                        branch.producer);
+      },
+      [](const Assign&) -> StatementPtr {
+        throw support::InternalError("replace_section: the path leads nowhere");
+      });
+}
+
+}  // namespace
+
+Result<Section> find_section(const StatementPtr& tree, const Path& path) {
+  StatementPtr at = tree;
+  for (std::size_t step = 0; step < path.size(); ++step) {
+    const auto* branch = std::get_if<Where>(&below_loops(at)->node);
+    const Path so_far(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(step));
+    if (!branch) {
+      return support::invalid("illegal-directive", "path " + print(path) + " leads nowhere: the section at " +
+                                                       print(so_far) + " has no branches");
+    }
+    if (path[step] != 0 && path[step] != 1) {
+      return support::invalid("illegal-directive", "path " + print(path) + " has the step " +
+                                                       std::to_string(path[step]) +
+                                                       "; a step is 0 (the producer) or 1 (the consumer)");
+    }
+    const StatementPtr next = path[step] == 0 ? branch->producer : branch->consumer;
+    at = next;
+  }
+  Section section;
+  for (const Forall* loop = std::get_if<Forall>(&at->node); loop; loop = std::get_if<Forall>(&at->node)) {
+    section.loops.push_back(loop->index);
+    const StatementPtr body = loop->body;
+    at = body;
+  }
+  const auto* leaf = std::get_if<Assign>(&at->node);
+  if (!leaf) {
+    return support::invalid(
+        "illegal-directive",
+        "the section at path " + print(path) + " is branched (" +
+            concrete_notation::print_loop_tree(concrete_notation::forall(section.loops, at)) +
+            "); a directive needs a linear one, such as its producer or its consumer");
+  }
+  section.target = leaf->target;
+  section.factors = index_notation::operands(leaf->value);
+  return section;
+}
+
+StatementPtr replace_section(const StatementPtr& tree, const Path& path, const StatementPtr& replacement) {
+  return replace_at(tree, path, 0, replacement);
+}
+
+StatementPtr statement_of(const Section& section) {
+  return concrete_notation::forall(
+      section.loops, concrete_notation::assign(section.target, index_notation::product_of(section.factors)));
+}
+
+std::string print(const Path& path) {
+  std::string out = "{";
+  for (std::size_t n = 0; n < path.size(); ++n) out += (n ? "," : "") + std::to_string(path[n]);
+  return out + "}";
+}
+
+}  // namespace schaas::schedule

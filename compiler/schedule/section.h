@@ -1,0 +1,32 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/concrete_notation/nodes.h"
+#include "compiler/schedule/trace.h"
+#include "compiler/support/result.h"
+
+namespace schaas::schedule {
+
+/// A linear section of a loop tree: the loops from where its path ends (the root, or one side of a `where`)
+/// down to one assignment. Loops above the section are not its own.
+struct Section {
+  std::vector<std::string> loops;  ///< outermost first
+  index_notation::Access target;
+  std::vector<index_notation::Access> factors;
+};
+
+/// The linear section at `path`. Errors: invalid [illegal-directive]: the path leads nowhere, or the section
+/// is branched.
+support::Result<Section> find_section(const concrete_notation::StatementPtr& tree, const Path& path);
+
+/// `tree` with the section at `path`, which must exist, replaced.
+concrete_notation::StatementPtr replace_section(const concrete_notation::StatementPtr& tree, const Path& path,
+                                                const concrete_notation::StatementPtr& replacement);
+
+concrete_notation::StatementPtr statement_of(const Section& section);
+
+/// "{1,0}"
+std::string print(const Path& path);
+
+}  // namespace schaas::schedule

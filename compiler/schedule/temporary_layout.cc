@@ -1,0 +1,84 @@
+#include "compiler/schedule/temporary_layout.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "compiler/concrete_notation/match.h"
+
+namespace schaas::schedule {
+namespace {
+
+using concrete_notation::Assign;
+using concrete_notation::Forall;
+using concrete_notation::match;
+using concrete_notation::StatementPtr;
+using concrete_notation::Where;
+using index_notation::Access;
+
+/// Temporary -> its indices in the order of the loops around the reading assignment. Temporaries are met at
+/// the producer before they are read, so an operand of the problem is never taken for one.
+struct Layouts {
+  std::map<std::string, std::vector<std::string>> of;
+  std::vector<std::string> loops;
+};
+
+void find_layouts(const StatementPtr& statement, Layouts& layouts) {
+  match(
+      statement->node,
+      [&](const Forall& loop) {
+        layouts.loops.push_back(loop.index);
+        find_layouts(loop.body, layouts);
+        layouts.loops.pop_back();
+      },
+      [&](const Where& branch) {
+        find_layouts(branch.producer, layouts);
+        const Access& temporary = concrete_notation::leaf_of(branch.producer).target;
+        layouts.of[temporary.tensor] = temporary.indices;
+        find_layouts(branch.consumer, layouts);
+      },
+      [&](const Assign& leaf) {
+        const auto depth = [&](const std::string& index) {
+          return std::find(layouts.loops.begin(), layouts.loops.end(), index);
+        };
+        for (const Access& factor : index_notation::operands(leaf.value)) {
+          const auto found = layouts.of.find(factor.tensor);
+          if (found == layouts.of.end()) continue;
+          std::sort(found->second.begin(), found->second.end(),
+                    [&](const auto& a, const auto& b) { return depth(a) < depth(b); });
+        }
+      });
+}
+
+Access lay_out(Access access, const Layouts& layouts) {
+  const auto found = layouts.of.find(access.tensor);
+  if (found != layouts.of.end()) access.indices = found->second;
+  return access;
+}
+
+StatementPtr rewrite(const StatementPtr& statement, const Layouts& layouts) {
+  return match(
+      statement->node,
+      [&](const Forall& loop) { return concrete_notation::forall(loop.index, rewrite(loop.body, layouts)); },
+      [&](const Where& branch) {
+        return concrete_notation::where(rewrite(branch.consumer, layouts), rewrite(branch.producer, layouts));
+      },
+      [&](const Assign& leaf) {
+        std::vector<Access> factors;
+        for (auto& factor : index_notation::operands(leaf.value)) {
+          factors.push_back(lay_out(std::move(factor), layouts));
+        }
+        return concrete_notation::assign(lay_out(leaf.target, layouts),
+                                         index_notation::product_of(std::move(factors)));
+      });
+}
+
+}  // namespace
+
+StatementPtr lay_out_temporaries(const StatementPtr& tree) {
+  Layouts layouts;
+  find_layouts(tree, layouts);
+  return rewrite(tree, layouts);
+}
+
+}  // namespace schaas::schedule

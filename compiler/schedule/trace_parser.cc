@@ -1,0 +1,274 @@
+#include <algorithm>
+#include <cctype>
+#include <map>
+#include <utility>
+
+#include "compiler/schedule/trace.h"
+#include "compiler/support/limits.h"
+#include "compiler/support/nearest_name.h"
+
+// trace     = "" | "linear" | directive { ";" directive } [ ";" ]
+// directive = name "(" argument { "," argument } ")"
+// argument  = name "=" ( word | "{" [ word { "," word } ] "}" )        word = letters, digits, "_", "-"
+// Arguments come in any order; what they mean is decided by the one function of their directive below.
+namespace schaas::schedule {
+namespace {
+
+using support::Diagnostic;
+using support::Limits;
+using support::Result;
+using support::SourceRange;
+
+/// Longer texts are refused unread. The longest legal trace (256 directives, paths of 8 steps) has about 20
+/// KB.
+constexpr std::size_t trace_bytes = 64 * 1024;
+
+struct Word {
+  std::string text;
+  SourceRange range;
+};
+
+struct Argument {
+  std::vector<Word> words;
+  bool is_list = false;
+  SourceRange range;  ///< of the value
+};
+
+struct Call {
+  Word name;
+  std::map<std::string, std::pair<Word, Argument>> arguments;
+};
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  Result<Trace> whole() {
+    if (text_.size() > trace_bytes) {
+      return support::invalid("trace-too-long", "the trace has " + std::to_string(text_.size()) +
+                                                    " bytes; at most " + std::to_string(trace_bytes) +
+                                                    " are read");
+    }
+    Trace trace;
+    if (at_end() || is_linear()) return trace;
+    while (!at_end()) {
+      SCHAAS_ASSIGN_OR_RETURN(const Call call, parse_call());
+      if (trace.directives.size() == Limits::trace_directives) {
+        return at(call.name.range, "trace-too-long",
+                  "the trace has more than " + std::to_string(Limits::trace_directives) + " directives");
+      }
+      SCHAAS_ASSIGN_OR_RETURN(auto directive, directive_of(call));
+      trace.directives.push_back(std::move(directive));
+      if (!accept(';') && !at_end()) return expected("`;` or the end of the trace");
+    }
+    return trace;
+  }
+
+ private:
+  bool is_linear() {
+    const std::size_t begin = at_;
+    const auto first = word("linear");
+    if (first.ok() && first->text == "linear" && at_end()) return true;
+    at_ = begin;
+    return false;
+  }
+
+  Result<Call> parse_call() {
+    Call call;
+    SCHAAS_ASSIGN_OR_RETURN(call.name, word("a directive"));
+    SCHAAS_RETURN_IF_ERROR(check_name(call.name));
+    SCHAAS_RETURN_IF_ERROR(take('('));
+    do {
+      SCHAAS_ASSIGN_OR_RETURN(const Word name, word("an argument's name"));
+      SCHAAS_RETURN_IF_ERROR(check_argument_name(call.name.text, name));
+      SCHAAS_RETURN_IF_ERROR(take('='));
+      SCHAAS_ASSIGN_OR_RETURN(auto value, parse_value());
+      if (!call.arguments.emplace(name.text, std::pair(name, std::move(value))).second) {
+        return at(name.range, "trace-syntax", "argument `" + name.text + "` is given twice");
+      }
+    } while (accept(','));
+    SCHAAS_RETURN_IF_ERROR(take(')'));
+    return call;
+  }
+
+  Result<Argument> parse_value() {
+    Argument value;
+    skip_space();
+    const auto begin = static_cast<std::uint32_t>(at_);
+    if (accept('{')) {
+      value.is_list = true;
+      if (!accept('}')) {
+        do {
+          SCHAAS_ASSIGN_OR_RETURN(auto item, word("a name or a number"));
+          value.words.push_back(std::move(item));
+        } while (accept(','));
+        SCHAAS_RETURN_IF_ERROR(take('}'));
+      }
+    } else {
+      SCHAAS_ASSIGN_OR_RETURN(auto item, word("a value"));
+      value.words.push_back(std::move(item));
+    }
+    value.range = {begin, static_cast<std::uint32_t>(at_)};
+    return value;
+  }
+
+  static const std::vector<std::string>& arguments_of(const std::string& directive) {
+    static const std::vector<std::string> permute{"path", "factors"};
+    static const std::vector<std::string> reorder{"path", "order"};
+    static const std::vector<std::string> loopfuse{"path", "loc", "pol", "fuse"};
+    return directive == "permute" ? permute : directive == "reorder" ? reorder : loopfuse;
+  }
+
+  Result<void> check_name(const Word& name) const {
+    static const std::vector<std::string> known{"permute", "reorder", "loopfuse"};
+    if (std::find(known.begin(), known.end(), name.text) != known.end()) return {};
+    return at(name.range, "unknown-directive",
+              "`" + name.text + "` is no directive; there are permute, reorder and loopfuse" +
+                  support::did_you_mean(name.text, known));
+  }
+
+  Result<void> check_argument_name(const std::string& directive, const Word& name) const {
+    const auto& known = arguments_of(directive);
+    if (std::find(known.begin(), known.end(), name.text) != known.end()) return {};
+    std::string all;
+    for (const auto& one : known) all += (all.empty() ? "" : ", ") + one;
+    return at(name.range, "unknown-argument",
+              "`" + directive + "` has no argument `" + name.text + "`; it has " + all +
+                  support::did_you_mean(name.text, known));
+  }
+
+  Result<Directive> directive_of(const Call& call) const {
+    Path path;
+    if (call.arguments.count("path")) {
+      SCHAAS_ASSIGN_OR_RETURN(path, numbers(call, "path"));
+    }
+    if (call.name.text == "permute") {
+      SCHAAS_ASSIGN_OR_RETURN(auto factors, numbers(call, "factors"));
+      return Directive{Permute{std::move(path), std::move(factors)}};
+    }
+    if (call.name.text == "reorder") {
+      SCHAAS_ASSIGN_OR_RETURN(auto order, names(call, "order"));
+      return Directive{Reorder{std::move(path), std::move(order)}};
+    }
+    LoopFuse fuse;
+    fuse.path = std::move(path);
+    SCHAAS_ASSIGN_OR_RETURN(fuse.loc, number(call, "loc"));
+    SCHAAS_ASSIGN_OR_RETURN(fuse.producer_left, is_left(call));
+    if (call.arguments.count("fuse")) {
+      SCHAAS_ASSIGN_OR_RETURN(fuse.fuse, number(call, "fuse"));
+    }
+    return Directive{std::move(fuse)};
+  }
+
+  Result<Argument> argument(const Call& call, const char* name) const {
+    const auto found = call.arguments.find(name);
+    if (found != call.arguments.end()) return found->second.second;
+    return at(call.name.range, "missing-argument",
+              "`" + call.name.text + "` needs the argument `" + std::string(name) + "`");
+  }
+
+  Result<Argument> list(const Call& call, const char* name) const {
+    SCHAAS_ASSIGN_OR_RETURN(auto value, argument(call, name));
+    if (value.is_list) return value;
+    return at(value.range, "trace-syntax",
+              "argument `" + std::string(name) + "` is a list in braces, like {0,1}");
+  }
+
+  Result<Word> single(const Call& call, const char* name) const {
+    SCHAAS_ASSIGN_OR_RETURN(const auto value, argument(call, name));
+    if (!value.is_list) return value.words.front();
+    return at(value.range, "trace-syntax",
+              "argument `" + std::string(name) + "` is a single value, not a list");
+  }
+
+  Result<std::vector<int>> numbers(const Call& call, const char* name) const {
+    SCHAAS_ASSIGN_OR_RETURN(const auto value, list(call, name));
+    std::vector<int> out;
+    for (const Word& item : value.words) {
+      SCHAAS_ASSIGN_OR_RETURN(const int one, number(item));
+      out.push_back(one);
+    }
+    return out;
+  }
+
+  Result<int> number(const Call& call, const char* name) const {
+    SCHAAS_ASSIGN_OR_RETURN(const Word value, single(call, name));
+    return number(value);
+  }
+
+  /// Every number of a trace counts loops, factors or branches, so three digits are plenty.
+  Result<int> number(const Word& item) const {
+    const bool digits =
+        std::all_of(item.text.begin(), item.text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+    if (digits && item.text.size() <= 3) return std::stoi(item.text);
+    return at(item.range, "trace-syntax", "expected a number from 0 to 999 but found `" + item.text + "`");
+  }
+
+  Result<std::vector<std::string>> names(const Call& call, const char* name) const {
+    SCHAAS_ASSIGN_OR_RETURN(const auto value, list(call, name));
+    std::vector<std::string> out;
+    for (const Word& item : value.words) out.push_back(item.text);
+    return out;
+  }
+
+  Result<bool> is_left(const Call& call) const {
+    SCHAAS_ASSIGN_OR_RETURN(const Word side, single(call, "pol"));
+    if (side.text == "left" || side.text == "right") return side.text == "left";
+    return at(side.range, "trace-syntax",
+              "pol says which side is the producer, `left` or `right`, but is `" + side.text + "`");
+  }
+
+  Result<Word> word(const char* what) {
+    skip_space();
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && belongs_to_word(text_[at_])) ++at_;
+    if (at_ == begin) return expected(what);
+    return Word{std::string(text_.substr(begin, at_ - begin)),
+                {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(at_)}};
+  }
+
+  static bool belongs_to_word(char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-';
+  }
+
+  Result<void> take(char c) {
+    if (accept(c)) return {};
+    return expected("`" + std::string(1, c) + "`");
+  }
+
+  bool accept(char c) {
+    skip_space();
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+
+  bool at_end() {
+    skip_space();
+    return at_ == text_.size();
+  }
+
+  void skip_space() {
+    while (at_ < text_.size() && std::isspace(static_cast<unsigned char>(text_[at_])) != 0) ++at_;
+  }
+
+  Diagnostic expected(const std::string& what) const {
+    const std::string found =
+        at_ < text_.size() ? "`" + std::string(1, text_[at_]) + "`" : "the end of the text";
+    const auto begin = static_cast<std::uint32_t>(at_);
+    return at({begin, begin + 1}, "trace-syntax", "expected " + what + " but found " + found);
+  }
+
+  Diagnostic at(SourceRange range, const char* code, const std::string& message) const {
+    return support::at(support::invalid(code, message), "schedule", std::string(text_), range);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+Result<Trace> parse(std::string_view text) { return Parser(text).whole(); }
+
+}  // namespace schaas::schedule
