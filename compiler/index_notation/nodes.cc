@@ -21,7 +21,9 @@ void collect(const Expression& expression, std::vector<Access>& out) {
 bool operator==(const Access& a, const Access& b) { return a.tensor == b.tensor && a.indices == b.indices; }
 bool operator==(const Product& a, const Product& b) { return a.factors == b.factors; }
 bool operator==(const Expression& a, const Expression& b) { return a.node == b.node; }
-bool operator==(const Assignment& a, const Assignment& b) { return a.result == b.result && a.value == b.value; }
+bool operator==(const Assignment& a, const Assignment& b) {
+  return a.result == b.result && a.value == b.value;
+}
 
 std::vector<Access> operands(const Expression& expression) {
   std::vector<Access> out;

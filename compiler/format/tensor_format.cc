@@ -1,0 +1,260 @@
+#include "compiler/format/tensor_format.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <numeric>
+#include <optional>
+
+#include "compiler/support/nearest_name.h"
+
+namespace schaas::format {
+namespace {
+
+using support::Diagnostic;
+using support::Result;
+using support::SourceRange;
+
+constexpr std::size_t longest_text = 1024;
+constexpr const char* what_works =
+    "formats: dense, csr, csc, dcsr, dcsc, csf, or one of `dense` and `compressed` per mode, outermost first";
+
+const std::vector<std::string>& known_words() {
+  static const std::vector<std::string> words = {"dense", "csr", "csc", "dcsr", "dcsc", "csf", "compressed"};
+  return words;
+}
+
+// Names of the literature that we know and cannot store yet.
+bool is_future_format(const std::string& word) {
+  static constexpr std::array names = {"coo", "bcsr", "bsr", "ell", "dia", "jds", "hicoo", "csb", "hyb"};
+  return std::find(names.begin(), names.end(), word) != names.end();
+}
+bool is_future_level(const std::string& word) {
+  static constexpr std::array names = {"singleton", "hashed", "hash", "range", "offset", "bitmap", "banded"};
+  return std::find(names.begin(), names.end(), word) != names.end();
+}
+
+// One comma-separated piece of the text, white space around it removed, in lower case.
+struct Word {
+  std::string text;
+  SourceRange range;
+};
+
+struct FixedName {
+  const char* name;
+  LevelFormat outer;
+  std::array<int, 2> mode_order;
+};
+constexpr std::array<FixedName, 4> matrix_names = {{{"csr", LevelFormat::dense, {0, 1}},
+                                                    {"csc", LevelFormat::dense, {1, 0}},
+                                                    {"dcsr", LevelFormat::compressed, {0, 1}},
+                                                    {"dcsc", LevelFormat::compressed, {1, 0}}}};
+
+std::string counted(std::size_t n, const std::string& noun) {
+  return std::to_string(n) + " " + noun + (n == 1 ? "" : noun == "index" ? "es" : "s");
+}
+std::string modes_of(int order) {
+  return order == 0   ? "is a scalar"
+         : order == 1 ? "has 1 index"
+                      : "has " + std::to_string(order) + " indices";
+}
+
+class Parser {
+ public:
+  Parser(std::string_view text, int order, const std::string& tensor)
+      : text_(text), order_(order), tensor_(tensor) {}
+
+  Result<TensorFormat> parse() const {
+    if (text_.size() > longest_text) {
+      return support::invalid("format-syntax", "the format of `" + tensor_ + "` has " +
+                                                   std::to_string(text_.size()) + " bytes; at most " +
+                                                   std::to_string(longest_text) + " are allowed");
+    }
+    const std::size_t colon = text_.find(':');
+    const auto words = split(0, std::min(colon, text_.size()));
+    SCHAAS_ASSIGN_OR_RETURN(TensorFormat format, levels_of(words));
+    if (colon == std::string_view::npos) return format;
+    if (is_matrix_name(words.front().text)) {
+      return fail(support::invalid("mode-order", "format `" + words.front().text +
+                                                     "` has a mode order of its own; give the levels of `" +
+                                                     tensor_ + "` instead, as in `dense,compressed:1,0`"),
+                  whole_from(colon));
+    }
+    SCHAAS_ASSIGN_OR_RETURN(format.mode_order, modes(colon));
+    return format;
+  }
+
+ private:
+  Diagnostic fail(Diagnostic d, SourceRange range) const {
+    return support::at(std::move(d), "format of " + tensor_, std::string(text_), range);
+  }
+  SourceRange whole_from(std::size_t begin) const {
+    return {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(text_.size())};
+  }
+  static bool is_matrix_name(const std::string& word) {
+    return std::any_of(matrix_names.begin(), matrix_names.end(),
+                       [&](const FixedName& fixed) { return word == fixed.name; });
+  }
+
+  std::vector<Word> split(std::size_t begin, std::size_t end) const {
+    std::vector<Word> words;
+    while (true) {
+      const std::size_t comma = std::min(text_.find(',', begin), end);
+      std::size_t from = begin, to = comma;
+      const auto space = [&](std::size_t at) { return std::isspace(static_cast<unsigned char>(text_[at])); };
+      while (from < to && space(from)) ++from;
+      while (to > from && space(to - 1)) --to;
+      Word word{std::string(text_.substr(from, to - from)),
+                {static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to)}};
+      std::transform(word.text.begin(), word.text.end(), word.text.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      words.push_back(std::move(word));
+      if (comma == end) return words;
+      begin = comma + 1;
+    }
+  }
+
+  Result<TensorFormat> levels_of(const std::vector<Word>& words) const {
+    if (words.size() == 1) {
+      const std::string& word = words.front().text;
+      if (word == "dense") return dense(order_);
+      if (word == "csf" && order_ >= 1) return uniform(LevelFormat::compressed);
+      if (word == "csf") return rank_error(words.front(), "at least 1 level");
+      for (const auto& fixed : matrix_names) {
+        if (word != fixed.name) continue;
+        if (order_ != 2) return rank_error(words.front(), "2 levels");
+        return TensorFormat{{fixed.outer, LevelFormat::compressed},
+                            {fixed.mode_order.begin(), fixed.mode_order.end()}};
+      }
+    }
+    TensorFormat format;
+    for (const auto& word : words) {
+      SCHAAS_ASSIGN_OR_RETURN(const LevelFormat level, level_of(word, words.size() == 1));
+      format.levels.push_back(level);
+    }
+    if (format.order() != order_) {
+      const Word all{"", {words.front().range.begin, words.back().range.end}};
+      return rank_error(all, counted(words.size(), "level"));
+    }
+    format.mode_order = natural_order();
+    return format;
+  }
+
+  Result<LevelFormat> level_of(const Word& word, bool alone) const {
+    if (word.text == "dense") return LevelFormat::dense;
+    if (word.text == "compressed") return LevelFormat::compressed;
+    if (word.text.empty()) {
+      return fail(
+          support::noting(support::invalid("format-syntax",
+                                           alone ? "the format of `" + tensor_ + "` is empty"
+                                                 : "a level of `" + tensor_ + "` is missing next to `,`"),
+                          what_works),
+          word.range);
+    }
+    if (is_future_level(word.text) || is_future_format(word.text)) {
+      return fail(support::noting(support::unsupported("level-format", "`" + word.text + "` (of `" + tensor_ +
+                                                                           "`) is not supported yet"),
+                                  what_works),
+                  word.range);
+    }
+    const bool is_name = word.text == "csf" || is_matrix_name(word.text);
+    std::string message =
+        is_name ? "`" + word.text + "` names a whole format and cannot be one level of `" + tensor_ + "`"
+                : "unknown format `" + word.text + "` of `" + tensor_ + "`" +
+                      support::did_you_mean(word.text, known_words());
+    if (word.text == "sparse") message += "; its name here is `compressed`";
+    return fail(support::noting(support::invalid("unknown-format", std::move(message)), what_works),
+                word.range);
+  }
+
+  Diagnostic rank_error(const Word& word, const std::string& has) const {
+    return fail(
+        support::invalid("format-rank",
+                         "format `" +
+                             std::string(text_.substr(word.range.begin, word.range.end - word.range.begin)) +
+                             "` has " + has + " but `" + tensor_ + "` " + modes_of(order_)),
+        word.range);
+  }
+
+  Result<std::vector<int>> modes(std::size_t colon) const {
+    std::vector<int> order;
+    const auto words = split(colon + 1, text_.size());
+    const auto expected = [&] {
+      return order_ == 0 ? "`" + tensor_ + "` is a scalar and has no mode order"
+                         : "the mode order of `" + tensor_ + "` must name each of its modes 0.." +
+                               std::to_string(order_ - 1) + " once, outermost level first";
+    };
+    for (const auto& word : words) {
+      const bool digit = word.text.size() == 1 && std::isdigit(static_cast<unsigned char>(word.text[0])) != 0;
+      const int mode = digit ? word.text[0] - '0' : -1;
+      if (mode < 0 || mode >= order_ || std::find(order.begin(), order.end(), mode) != order.end()) {
+        return fail(support::invalid("mode-order", expected() + "; found `" + word.text + "`"), word.range);
+      }
+      order.push_back(mode);
+    }
+    if (static_cast<int>(order.size()) != order_) {
+      return fail(support::invalid("mode-order", expected() + "; found " + counted(order.size(), "mode")),
+                  whole_from(colon));
+    }
+    return order;
+  }
+
+  std::vector<int> natural_order() const {
+    std::vector<int> order(static_cast<std::size_t>(order_));
+    std::iota(order.begin(), order.end(), 0);
+    return order;
+  }
+  TensorFormat uniform(LevelFormat level) const {
+    return {std::vector<LevelFormat>(static_cast<std::size_t>(order_), level), natural_order()};
+  }
+
+  std::string_view text_;
+  int order_;
+  const std::string& tensor_;
+};
+
+}  // namespace
+
+bool TensorFormat::all_dense() const {
+  return std::all_of(levels.begin(), levels.end(),
+                     [](LevelFormat level) { return level == LevelFormat::dense; });
+}
+
+TensorFormat dense(int order) {
+  TensorFormat format;
+  format.levels.assign(static_cast<std::size_t>(order), LevelFormat::dense);
+  format.mode_order.resize(static_cast<std::size_t>(order));
+  std::iota(format.mode_order.begin(), format.mode_order.end(), 0);
+  return format;
+}
+
+Result<TensorFormat> parse(std::string_view text, int order, const std::string& tensor) {
+  return Parser(text, order, tensor).parse();
+}
+
+std::string print(const TensorFormat& format) {
+  if (format.levels.empty()) return "dense";
+  std::string out;
+  for (const LevelFormat level : format.levels) {
+    if (!out.empty()) out += ',';
+    out += level == LevelFormat::dense ? "dense" : "compressed";
+  }
+  for (std::size_t level = 0; level < format.mode_order.size(); ++level) {
+    out += (level == 0 ? ':' : ',') + std::to_string(format.mode_order[level]);
+  }
+  return out;
+}
+
+std::vector<std::pair<int, int>> access_order(const TensorFormat& format) {
+  std::vector<std::pair<int, int>> pairs;
+  int position_known_below = 0;  // levels before this one lead to the position the next level starts from
+  for (int later = 0; later < format.order(); ++later) {
+    const bool compressed = format.levels[static_cast<std::size_t>(later)] == LevelFormat::compressed;
+    if (compressed) position_known_below = later;
+    for (int earlier = 0; earlier < position_known_below; ++earlier) pairs.emplace_back(earlier, later);
+    if (compressed) position_known_below = later + 1;
+  }
+  return pairs;
+}
+
+}  // namespace schaas::format
