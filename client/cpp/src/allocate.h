@@ -1,0 +1,19 @@
+#pragma once
+#include <cstdint>
+#include <string>
+
+#include "compiler/support/result.h"
+#include "schaas/buffer.h"
+
+namespace schaas::client {
+
+/// A buffer of `count` elements of `element_bytes`, or exhausted [memory] naming `what` when the size does
+/// not fit in 63 bits, exceeds this machine's memory, or cannot be had.
+support::Result<Buffer> allocate(std::int64_t count, std::int64_t element_bytes, const std::string& what);
+
+/// The [memory] diagnostic for something too large to count or hold.
+support::Diagnostic too_large(const std::string& what, const std::string& size);
+/// "3.2 GiB"
+std::string bytes_text(double bytes);
+
+}  // namespace schaas::client

@@ -1,0 +1,93 @@
+#include "schaas/buffer.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "allocate.h"
+
+namespace schaas::client {
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t mapped_from = 2 * huge_page;  ///< smaller ones come from the heap
+
+std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
+
+// Fresh pages are zero; over-mapping by one huge page and trimming gives the alignment.
+void* map_aligned(std::size_t bytes) {
+  const std::size_t length = round_up(bytes, huge_page);
+  void* raw = mmap(nullptr, length + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (raw == MAP_FAILED) throw std::bad_alloc();
+  const auto begin = reinterpret_cast<std::uintptr_t>(raw);
+  const std::uintptr_t aligned = round_up(begin, huge_page);
+  if (aligned > begin) munmap(raw, aligned - begin);
+  const std::uintptr_t tail = begin + length + huge_page - (aligned + length);
+  if (tail > 0) munmap(reinterpret_cast<void*>(aligned + length), tail);
+  madvise(reinterpret_cast<void*>(aligned), length, MADV_HUGEPAGE);
+  return reinterpret_cast<void*>(aligned);
+}
+
+}  // namespace
+
+Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
+  if (bytes == 0) return;
+  if (bytes > std::numeric_limits<std::size_t>::max() / 4) throw std::bad_alloc();
+  if (bytes >= mapped_from) {
+    data_ = map_aligned(bytes);
+    return;
+  }
+  data_ = std::aligned_alloc(64, round_up(bytes, 64));
+  if (data_ == nullptr) throw std::bad_alloc();
+  std::memset(data_, 0, bytes);
+}
+
+Buffer::~Buffer() {
+  if (data_ == nullptr) return;
+  if (bytes_ >= mapped_from) {
+    munmap(data_, round_up(bytes_, huge_page));
+  } else {
+    std::free(data_);
+  }
+}
+
+Buffer Buffer::copy() const {
+  Buffer result(bytes_);
+  if (bytes_ > 0) std::memcpy(result.data_, data_, bytes_);
+  return result;
+}
+
+std::string bytes_text(double bytes) {
+  static constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  int unit = 0;
+  while (bytes >= 1024 && unit < 6) bytes /= 1024, ++unit;
+  char text[64];
+  std::snprintf(text, sizeof text, unit == 0 ? "%.0f %s" : "%.1f %s", bytes, units[unit]);
+  return text;
+}
+
+support::Diagnostic too_large(const std::string& what, const std::string& size) {
+  return support::exhausted("memory", what + " needs " + size + ", more than this machine has");
+}
+
+support::Result<Buffer> allocate(std::int64_t count, std::int64_t element_bytes, const std::string& what) {
+  std::int64_t bytes = 0;
+  const double estimate = static_cast<double>(count) * static_cast<double>(element_bytes);
+  const std::int64_t physical = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  if (__builtin_mul_overflow(count, element_bytes, &bytes) || bytes < 0 || bytes > physical) {
+    return too_large(what, bytes_text(estimate));
+  }
+  try {
+    return Buffer(static_cast<std::size_t>(bytes));
+  } catch (const std::bad_alloc&) {
+    return too_large(what, bytes_text(estimate));
+  }
+}
+
+}  // namespace schaas::client

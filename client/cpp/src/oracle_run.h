@@ -1,0 +1,29 @@
+#pragma once
+#include <memory>
+#include <vector>
+
+#include "oracle_program.h"
+#include "sort_entries.h"
+#include "sparse_lookup.h"
+
+namespace schaas::client {
+
+/// Everything one evaluation reads.
+struct OracleInput {
+  const OracleProgram* program = nullptr;
+  const SortedEntries* driver = nullptr;  ///< null: no sparse operand
+  std::vector<const DenseTensor*> factors;
+  std::vector<StridedAccess> accesses;  ///< by factor
+  StridedAccess result;
+  struct Lookup {
+    const SparseLookup* table;
+    std::vector<int> depth_of_mode;  ///< driver depth (0-based) of each of its modes
+  };
+  std::vector<Lookup> lookups;
+  bool magnitudes = false;  ///< use absolute values throughout
+};
+
+/// Adds the product to `result` (f64, row major). Uses the OpenMP team.
+void run_oracle(const OracleInput& input, double* result);
+
+}  // namespace schaas::client

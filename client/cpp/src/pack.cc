@@ -1,0 +1,218 @@
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "allocate.h"
+#include "packed_tensor_builder.h"
+#include "schaas/tensor.h"
+#include "sort_entries.h"
+#include "tensor_checks.h"
+
+// Level by level: `place[e]` is the position of entry e in the level above, ascending in e. A dense level
+// multiplies by its extent and adds the coordinate; a compressed level gives each new (parent, coordinate)
+// the next position.
+namespace schaas::client {
+namespace {
+
+support::Diagnostic position_overflow(const std::string& name, std::size_t level, const std::string& what) {
+  return support::invalid("position-overflow", "level " + std::to_string(level + 1) + " of `" + name +
+                                                   "` has " + what +
+                                                   ", too many for 32-bit positions: use 64-bit positions");
+}
+
+class Packer {
+ public:
+  Packer(const CooTensor& tensor, const format::TensorFormat& format, const PackOptions& options)
+      : options_(options),
+        builder_{format, tensor.extents, options.value_type, options.position_bits},
+        entries_(tensor, format.mode_order),
+        place_(tensor.entries(), 0) {}
+
+  support::Result<PackedTensor> pack() {
+    for (int l = 0; l < builder_.format.order(); ++l) {
+      const bool dense = builder_.format.levels[l] == format::LevelFormat::dense;
+      SCHAAS_RETURN_IF_ERROR(dense ? dense_level(l) : compressed_level(l));
+    }
+    SCHAAS_RETURN_IF_ERROR(store_values());
+    return std::move(builder_).finish();
+  }
+
+ private:
+  std::int64_t extent(int level) const { return builder_.extents[builder_.format.mode_order[level]]; }
+  std::string what() const { return "`" + options_.name + "` packed as " + format::print(builder_.format); }
+
+  support::Result<void> dense_level(int l) {
+    std::int64_t entries = 0;
+    if (__builtin_mul_overflow(parents_, extent(l), &entries)) {
+      return too_large(what(), "more than 2^63 elements");
+    }
+    for (std::size_t e = 0; e < place_.size(); ++e)
+      place_[e] = place_[e] * extent(l) + entries_.coordinate(l, e);
+    PackedTensor::Level level;
+    level.entries = entries;
+    builder_.levels.push_back(std::move(level));
+    parents_ = entries;
+    return {};
+  }
+
+  std::int64_t distinct(int l) const {
+    std::int64_t count = place_.empty() ? 0 : 1;
+    for (std::size_t e = 1; e < place_.size(); ++e) {
+      count += place_[e] != place_[e - 1] || entries_.coordinate(l, e) != entries_.coordinate(l, e - 1);
+    }
+    return count;
+  }
+
+  support::Result<void> compressed_level(int l) {
+    const std::int64_t count = distinct(l);
+    if (options_.position_bits == 32) {
+      constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
+      if (extent(l) > largest) {
+        return position_overflow(options_.name, l, "extent " + std::to_string(extent(l)));
+      }
+      if (count > largest) return position_overflow(options_.name, l, std::to_string(count) + " entries");
+    }
+    const std::int64_t width = options_.position_bits / 8;
+    if (parents_ == std::numeric_limits<std::int64_t>::max()) return too_large(what(), "2^63 positions");
+    PackedTensor::Level level;
+    level.entries = count;
+    SCHAAS_ASSIGN_OR_RETURN(level.pos, allocate(parents_ + 1, width, what()));
+    SCHAAS_ASSIGN_OR_RETURN(level.crd, allocate(count, width, what()));
+    if (width == 4) {
+      number<std::int32_t>(l, level);
+    } else {
+      number<std::int64_t>(l, level);
+    }
+    builder_.levels.push_back(std::move(level));
+    parents_ = count;
+    return {};
+  }
+
+  template <class Position>
+  void number(int l, PackedTensor::Level& level) {
+    Position* pos = level.pos.as<Position>();
+    Position* crd = level.crd.as<Position>();
+    std::int64_t next = -1, parent = -1, coordinate = -1;
+    for (std::size_t e = 0; e < place_.size(); ++e) {
+      const std::int64_t c = entries_.coordinate(l, e);
+      if (place_[e] != parent || c != coordinate) {
+        parent = place_[e];
+        coordinate = c;
+        crd[++next] = static_cast<Position>(c);
+        ++pos[parent + 1];
+      }
+      place_[e] = next;
+    }
+    std::partial_sum(pos, pos + parents_ + 1, pos);
+  }
+
+  support::Result<void> store_values() {
+    SCHAAS_ASSIGN_OR_RETURN(
+        builder_.values,
+        allocate(parents_, static_cast<std::int64_t>(bytes_of(options_.value_type)), what()));
+    if (options_.value_type == ValueType::f64) {
+      accumulate<double>();
+    } else {
+      accumulate<float>();
+    }
+    return {};
+  }
+
+  // Duplicates are neighbours: they are added in double and rounded once.
+  template <class Value>
+  void accumulate() {
+    Value* values = builder_.values.as<Value>();
+    for (std::size_t e = 0; e < place_.size();) {
+      const std::int64_t position = place_[e];
+      double sum = entries_.value(e);
+      for (++e; e < place_.size() && place_[e] == position; ++e) sum += entries_.value(e);
+      values[position] = static_cast<Value>(sum);
+    }
+  }
+
+  const PackOptions& options_;
+  PackedTensorBuilder builder_;
+  SortedEntries entries_;
+  std::vector<std::int64_t> place_;
+  std::int64_t parents_ = 1;
+};
+
+support::Result<void> check_options(const PackOptions& options) {
+  SCHAAS_CHECK(options.position_bits == 32 || options.position_bits == 64, "position width");
+  return {};
+}
+
+// Copies row-major values into the order of the levels.
+void permute(const DenseTensor& from, PackedTensor& to) {
+  const int order = from.order();
+  std::vector<std::int64_t> stride(order), counter(order, 0);  // by level: step in the row-major source
+  for (int l = 0; l < order; ++l) {
+    const int mode = to.format().mode_order[l];
+    stride[l] = std::accumulate(from.extents.begin() + mode + 1, from.extents.end(), std::int64_t{1},
+                                std::multiplies<>());
+  }
+  std::int64_t source = 0;
+  for (std::int64_t p = 0; p < to.stored(); ++p) {
+    if (to.value_type() == ValueType::f64) {
+      to.values().as<double>()[p] = from.at(source);
+    } else {
+      to.values().as<float>()[p] = static_cast<float>(from.at(source));
+    }
+    for (int l = order - 1; l >= 0; --l) {
+      source += stride[l];
+      if (++counter[l] < to.extents()[to.format().mode_order[l]]) break;
+      source -= stride[l] * counter[l];
+      counter[l] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+support::Result<PackedTensor> pack(const CooTensor& tensor, const format::TensorFormat& format,
+                                   const PackOptions& options) {
+  SCHAAS_RETURN_IF_ERROR(check_options(options));
+  SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
+  SCHAAS_RETURN_IF_ERROR(check_entries(tensor, options.name));
+  try {
+    return Packer(tensor, format, options).pack();
+  } catch (const std::bad_alloc&) {
+    return too_large("sorting `" + options.name + "`",
+                     bytes_text(24.0 * static_cast<double>(tensor.entries())));
+  }
+}
+
+support::Result<PackedTensor> pack(const DenseTensor& tensor, const format::TensorFormat& format,
+                                   const PackOptions& options) {
+  SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
+  if (!format.all_dense()) return pack(to_coo(tensor), format, options);
+  SCHAAS_ASSIGN_OR_RETURN(PackedTensor packed, zeros(tensor.extents, format, options));
+  permute(tensor, packed);
+  return packed;
+}
+
+support::Result<PackedTensor> zeros(std::vector<std::int64_t> extents, const format::TensorFormat& format,
+                                    const PackOptions& options) {
+  SCHAAS_RETURN_IF_ERROR(check_options(options));
+  SCHAAS_RETURN_IF_ERROR(check_format(static_cast<int>(extents.size()), format, options.name));
+  if (!format.all_dense()) {
+    return support::unsupported("sparse-result", "`" + options.name + "` has the sparse format " +
+                                                     format::print(format) + "; results must be dense");
+  }
+  PackedTensorBuilder builder{format, std::move(extents), options.value_type, options.position_bits};
+  std::int64_t entries = 1;
+  for (const int mode : format.mode_order) {
+    if (__builtin_mul_overflow(entries, builder.extents[mode], &entries)) {
+      return too_large("`" + options.name + "`", "more than 2^63 elements");
+    }
+    PackedTensor::Level level;
+    level.entries = entries;
+    builder.levels.push_back(std::move(level));
+  }
+  SCHAAS_ASSIGN_OR_RETURN(
+      builder.values,
+      allocate(entries, static_cast<std::int64_t>(bytes_of(options.value_type)), "`" + options.name + "`"));
+  return std::move(builder).finish();
+}
+
+}  // namespace schaas::client

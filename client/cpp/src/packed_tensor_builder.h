@@ -1,0 +1,20 @@
+#pragma once
+#include <vector>
+
+#include "schaas/tensor.h"
+
+namespace schaas::client {
+
+/// The parts of a PackedTensor under construction.
+struct PackedTensorBuilder {
+  format::TensorFormat format;
+  std::vector<std::int64_t> extents;
+  ValueType value_type = ValueType::f64;
+  int position_bits = 64;
+  std::vector<PackedTensor::Level> levels{};
+  Buffer values{};
+
+  PackedTensor finish() &&;
+};
+
+}  // namespace schaas::client

@@ -1,0 +1,124 @@
+#include "schaas/select.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "allocate.h"
+#include "compiler/support/nearest_name.h"
+
+namespace schaas::client {
+namespace {
+
+template <class Value>
+std::vector<std::string> names_of(const std::map<std::string, Value>& map) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : map) names.push_back(name);
+  return names;
+}
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+// A temporary under an outer loop exists once per thread; the tree of a schedule whose root branches starts
+// with '<'.
+double copies(const FrontierEntry& entry, const Machine& machine) {
+  return !entry.tree.empty() && entry.tree.front() == '<' ? 1.0
+                                                          : static_cast<double>(std::max(machine.threads, 1));
+}
+
+bool better(const Evaluated& a, const Evaluated& b, bool any_fits) {
+  if (any_fits && a.fits != b.fits) return a.fits;
+  if (!any_fits && a.memory_bytes != b.memory_bytes) return a.memory_bytes < b.memory_bytes;
+  const double slack = 1e-9 * std::max(a.time, b.time);
+  if (a.time < b.time - slack) return true;
+  if (b.time < a.time - slack) return false;
+  return a.memory_bytes < b.memory_bytes;
+}
+
+std::string reason_for(const FrontierEntry& entry, const Evaluated& chosen, std::size_t fitting,
+                       std::size_t all) {
+  const std::string temporaries = bytes_text(chosen.memory_bytes) + " of temporaries";
+  if (fitting == 0) {
+    return "no schedule fits half of the cache; `" + entry.id + "` needs least memory: " + temporaries;
+  }
+  return "`" + entry.id + "` takes least time, " + number_text(chosen.time) + " weighted trips with " +
+         temporaries + "; " + std::to_string(fitting) + " of " + std::to_string(all) +
+         " schedules fit half of the cache";
+}
+
+}  // namespace
+
+std::vector<std::int64_t> entries_of(const PackedTensor& tensor) {
+  std::vector<std::int64_t> entries;
+  for (const auto& level : tensor.levels()) entries.push_back(level.entries);
+  return entries;
+}
+
+double fiber(const std::vector<std::int64_t>& entries, int level) {
+  const double parents = level == 0 ? 1.0 : static_cast<double>(entries[level - 1]);
+  return parents == 0 ? 0.0 : static_cast<double>(entries[level]) / parents;
+}
+
+support::Result<double> evaluate(const Variable& variable, const Sizes& sizes) {
+  if (variable.kind == Variable::Kind::extent) {
+    const auto it = sizes.extents.find(variable.index);
+    if (it != sizes.extents.end()) return static_cast<double>(it->second);
+    return support::invalid("unknown-size",
+                            "no extent is known for index `" + variable.index + "`" +
+                                support::did_you_mean(variable.index, names_of(sizes.extents)));
+  }
+  const auto it = sizes.entries.find(variable.tensor);
+  if (it == sizes.entries.end()) {
+    return support::invalid("unknown-size",
+                            "no entry counts are known for `" + variable.tensor + "`" +
+                                support::did_you_mean(variable.tensor, names_of(sizes.entries)));
+  }
+  if (variable.level < 0 || variable.level >= static_cast<int>(it->second.size())) {
+    return support::invalid("unknown-size",
+                            "`" + variable.tensor + "` has " + std::to_string(it->second.size()) +
+                                " levels, there is no level " + std::to_string(variable.level + 1));
+  }
+  return fiber(it->second, variable.level);
+}
+
+support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes) {
+  double sum = 0;
+  for (const Term& term : terms) {
+    double product = term.weight;
+    for (const Variable& variable : term.variables) {
+      SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(variable, sizes));
+      product *= value;
+    }
+    sum += product;
+  }
+  return sum;
+}
+
+support::Result<Selection> select(const std::vector<FrontierEntry>& entries, const Sizes& sizes,
+                                  const Machine& machine) {
+  if (entries.empty()) return support::invalid("empty-frontier", "there is no schedule to select from");
+  Selection selection;
+  std::size_t fitting = 0;
+  for (const FrontierEntry& entry : entries) {
+    Evaluated evaluated;
+    SCHAAS_ASSIGN_OR_RETURN(evaluated.time, evaluate(entry.time_terms, sizes));
+    SCHAAS_ASSIGN_OR_RETURN(const double elements, evaluate(entry.memory_terms, sizes));
+    evaluated.memory_bytes =
+        elements * static_cast<double>(bytes_of(machine.value_type)) * copies(entry, machine);
+    evaluated.fits = evaluated.memory_bytes <= 0.5 * static_cast<double>(machine.cache_bytes);
+    fitting += evaluated.fits;
+    selection.evaluated.push_back(evaluated);
+  }
+  for (std::size_t e = 1; e < entries.size(); ++e) {
+    if (better(selection.evaluated[e], selection.evaluated[selection.index], fitting > 0))
+      selection.index = e;
+  }
+  selection.reason =
+      reason_for(entries[selection.index], selection.evaluated[selection.index], fitting, entries.size());
+  return selection;
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,49 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "schaas/tensor.h"
+
+namespace schaas::client {
+
+/// Entries in storage order: sorted by the coordinate of level 0, then level 1, ... Duplicates are
+/// neighbours, in their original order.
+///
+/// When the coordinates of an entry fit together in 64 bits (the usual case) they are one key, and the sort
+/// is a radix sort of (key, value); otherwise the coordinates stay where they are and a permutation is sorted
+/// by comparing.
+class SortedEntries {
+ public:
+  SortedEntries(const CooTensor& tensor, const std::vector<int>& mode_order);
+
+  std::size_t size() const { return size_; }
+  /// Coordinate of entry e at storage level l.
+  std::int64_t coordinate(int level, std::size_t e) const {
+    return keyed_ ? static_cast<std::int64_t>((keys_[e].key >> shift_[level]) & mask_[level])
+                  : (*by_level_[level])[permutation_[e]];
+  }
+  double value(std::size_t e) const { return keyed_ ? keys_[e].value : (*values_)[permutation_[e]]; }
+
+  struct Keyed {
+    std::uint64_t key;
+    double value;
+  };
+
+ private:
+  void sort_keys(const CooTensor& tensor, const std::vector<int>& mode_order, int bits);
+  void sort_permutation();
+
+  std::size_t size_ = 0;
+  bool keyed_ = true;
+  std::vector<int> shift_;
+  std::vector<std::uint64_t> mask_;
+  std::vector<Keyed> keys_;
+  std::vector<const std::vector<std::int64_t>*> by_level_;
+  const std::vector<double>* values_ = nullptr;
+  std::vector<std::size_t> permutation_;
+};
+
+/// Bits that coordinates below `extent` need.
+int bits_for(std::int64_t extent);
+
+}  // namespace schaas::client

@@ -1,0 +1,107 @@
+#include "schaas/tensor.h"
+
+#include <limits>
+
+#include "allocate.h"
+#include "packed_tensor_builder.h"
+
+namespace schaas::client {
+
+const char* name(ValueType type) { return type == ValueType::f64 ? "f64" : "f32"; }
+
+std::optional<std::int64_t> checked_product(const std::vector<std::int64_t>& extents) {
+  std::int64_t product = 1;
+  bool overflow = false;
+  for (const std::int64_t extent : extents) {
+    if (extent == 0) return 0;
+    overflow = overflow || __builtin_mul_overflow(product, extent, &product);
+  }
+  if (overflow) return std::nullopt;
+  return product;
+}
+
+std::int64_t DenseTensor::size() const {
+  std::int64_t product = 1;
+  for (const std::int64_t extent : extents) product *= extent;
+  return product;
+}
+
+double DenseTensor::at(std::int64_t linear) const {
+  return value_type == ValueType::f64 ? values.as<double>()[linear]
+                                      : static_cast<double>(values.as<float>()[linear]);
+}
+
+void DenseTensor::set(std::int64_t linear, double value) {
+  if (value_type == ValueType::f64) {
+    values.as<double>()[linear] = value;
+  } else {
+    values.as<float>()[linear] = static_cast<float>(value);
+  }
+}
+
+support::Result<DenseTensor> zeros(std::vector<std::int64_t> extents, ValueType type) {
+  const auto size = checked_product(extents);
+  if (!size) return too_large("a dense tensor", "more than 2^63 elements");
+  SCHAAS_ASSIGN_OR_RETURN(Buffer values,
+                          allocate(*size, static_cast<std::int64_t>(bytes_of(type)), "a dense tensor"));
+  DenseTensor tensor;
+  tensor.extents = std::move(extents);
+  tensor.value_type = type;
+  tensor.values = std::move(values);
+  return tensor;
+}
+
+DenseTensor copy(const DenseTensor& tensor) {
+  DenseTensor result;
+  result.extents = tensor.extents;
+  result.value_type = tensor.value_type;
+  result.values = tensor.values.copy();
+  return result;
+}
+
+double PackedTensor::value(std::int64_t position) const {
+  return value_type_ == ValueType::f64 ? values_.as<double>()[position]
+                                       : static_cast<double>(values_.as<float>()[position]);
+}
+
+std::size_t PackedTensor::bytes() const {
+  std::size_t bytes = values_.bytes();
+  for (const Level& level : levels_) bytes += level.pos.bytes() + level.crd.bytes();
+  return bytes;
+}
+
+schaas_tensor PackedTensor::view() const {
+  schaas_tensor view{};
+  view.order = order();
+  view.value_type = value_type_ == ValueType::f64 ? SCHAAS_F64 : SCHAAS_F32;
+  view.extents = extents_.data();
+  view.mode_order = mode_order_.data();
+  view.levels = level_views_.data();
+  view.values = const_cast<void*>(values_.data());  // NOLINT: kernels write results through the same struct
+  return view;
+}
+
+PackedTensor PackedTensorBuilder::finish() && {
+  PackedTensor tensor;
+  tensor.format_ = std::move(format);
+  tensor.extents_ = std::move(extents);
+  tensor.value_type_ = value_type;
+  tensor.position_bits_ = position_bits;
+  tensor.levels_ = std::move(levels);
+  tensor.values_ = std::move(values);
+  tensor.mode_order_.assign(tensor.format_.mode_order.begin(), tensor.format_.mode_order.end());
+  for (std::size_t l = 0; l < tensor.levels_.size(); ++l) {
+    const PackedTensor::Level& level = tensor.levels_[l];
+    const bool sparse = tensor.format_.levels[l] == format::LevelFormat::compressed;
+    schaas_level view{};
+    view.format = sparse ? SCHAAS_LEVEL_COMPRESSED : SCHAAS_LEVEL_DENSE;
+    view.index_bits = sparse ? position_bits : 0;
+    view.pos = level.pos.data();
+    view.crd = level.crd.data();
+    view.entries = level.entries;
+    tensor.level_views_.push_back(view);
+  }
+  return tensor;
+}
+
+}  // namespace schaas::client
