@@ -1,0 +1,225 @@
+#include "tests/support/packed_tensor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+
+namespace schaas::test_support {
+namespace {
+
+using Coordinates = std::vector<std::int64_t>;
+
+/// Signed integers of 32 or 64 bits, or values of f32 or f64: an array of exactly the needed bytes.
+struct Bytes {
+  std::vector<unsigned char> data;
+
+  template <class T>
+  static Bytes of(const std::vector<std::int64_t>& numbers) {
+    Bytes out;
+    out.data.resize(numbers.size() * sizeof(T));
+    for (std::size_t n = 0; n < numbers.size(); ++n) {
+      const T number = static_cast<T>(numbers[n]);
+      std::memcpy(out.data.data() + n * sizeof(T), &number, sizeof(T));
+    }
+    return out;
+  }
+  static Bytes integers(const std::vector<std::int64_t>& numbers, int bits) {
+    return bits == 32 ? of<std::int32_t>(numbers) : of<std::int64_t>(numbers);
+  }
+};
+
+template <class T>
+T element(const void* array, std::int64_t n) {
+  T out;
+  std::memcpy(&out, static_cast<const unsigned char*>(array) + static_cast<std::size_t>(n) * sizeof(T),
+              sizeof(T));
+  return out;
+}
+
+std::int64_t integer(const void* array, int bits, std::int64_t n) {
+  return bits == 32 ? element<std::int32_t>(array, n) : element<std::int64_t>(array, n);
+}
+
+/// The stored coordinates of one position of a level: [begin, end) of the sorted list of all.
+struct Span {
+  std::size_t begin;
+  std::size_t end;
+};
+
+/// One level built from the positions of its parent.
+struct Level {
+  std::vector<std::int64_t> pos;
+  std::vector<std::int64_t> crd;
+  std::vector<Span> children;
+};
+
+Span with_coordinate(const std::vector<Coordinates>& sorted, Span span, std::size_t level,
+                     std::int64_t coordinate) {
+  while (span.begin < span.end && sorted[span.begin][level] < coordinate) ++span.begin;
+  std::size_t end = span.begin;
+  while (end < span.end && sorted[end][level] == coordinate) ++end;
+  return {span.begin, end};
+}
+
+Level build_dense(const std::vector<Coordinates>& sorted, const std::vector<Span>& parents, std::size_t level,
+                  std::int64_t extent) {
+  Level out;
+  for (const Span& parent : parents) {
+    for (std::int64_t c = 0; c < extent; ++c)
+      out.children.push_back(with_coordinate(sorted, parent, level, c));
+  }
+  return out;
+}
+
+Level build_compressed(const std::vector<Coordinates>& sorted, const std::vector<Span>& parents,
+                       std::size_t level) {
+  Level out;
+  out.pos.push_back(0);
+  for (const Span& parent : parents) {
+    for (std::size_t at = parent.begin; at < parent.end;) {
+      const Span child = with_coordinate(sorted, {at, parent.end}, level, sorted[at][level]);
+      out.crd.push_back(sorted[at][level]);
+      out.children.push_back(child);
+      at = child.end;
+    }
+    out.pos.push_back(static_cast<std::int64_t>(out.crd.size()));
+  }
+  return out;
+}
+
+/// All coordinates of the entries to store, in level order, sorted.
+std::vector<Coordinates> stored_coordinates(const RandomTensor& tensor, const std::vector<int>& mode_order) {
+  const auto& extents = tensor.dense.extents;
+  std::vector<Coordinates> out;
+  for (std::size_t n = 0; n < tensor.stored.size(); ++n) {
+    if (!tensor.stored[n]) continue;
+    Coordinates by_mode(extents.size());
+    std::size_t rest = n;
+    for (std::size_t mode = extents.size(); mode-- > 0;) {
+      by_mode[mode] = static_cast<std::int64_t>(rest % static_cast<std::size_t>(extents[mode]));
+      rest /= static_cast<std::size_t>(extents[mode]);
+    }
+    Coordinates by_level;
+    for (const int mode : mode_order) by_level.push_back(by_mode[static_cast<std::size_t>(mode)]);
+    out.push_back(std::move(by_level));
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+double value_of(const RandomTensor& tensor, const Coordinates& by_level, const std::vector<int>& mode_order) {
+  Coordinates by_mode(by_level.size());
+  for (std::size_t l = 0; l < by_level.size(); ++l)
+    by_mode[static_cast<std::size_t>(mode_order[l])] = by_level[l];
+  return tensor.dense.values[offset(tensor.dense.extents, by_mode)];
+}
+
+}  // namespace
+
+struct PackedTensor::Arrays {
+  std::vector<std::int64_t> extents;
+  std::vector<std::int32_t> mode_order;
+  std::vector<Bytes> pos, crd;
+  std::vector<schaas_level> levels;
+  Bytes values;
+  schaas_tensor abi{};
+
+  std::size_t size() const { return values.data.size() / (abi.value_type == SCHAAS_F32 ? 4 : 8); }
+  double value(std::int64_t n) const {
+    if (abi.value_type == SCHAAS_F32) return static_cast<double>(element<float>(values.data.data(), n));
+    return element<double>(values.data.data(), n);
+  }
+  void set(std::size_t n, double value) {
+    if (abi.value_type == SCHAAS_F32) {
+      const auto narrow = static_cast<float>(value);
+      std::memcpy(values.data.data() + n * 4, &narrow, 4);
+    } else {
+      std::memcpy(values.data.data() + n * 8, &value, 8);
+    }
+  }
+};
+
+const schaas_tensor* PackedTensor::abi() const { return &arrays_->abi; }
+
+void PackedTensor::fill(double value) {
+  for (std::size_t n = 0; n < arrays_->size(); ++n) arrays_->set(n, value);
+}
+
+namespace {
+
+void unpack_level(const schaas_tensor& t, int level, std::int64_t position, Coordinates& by_mode,
+                  const std::function<void(std::int64_t)>& visit) {
+  if (level == t.order) return visit(position);
+  const schaas_level& l = t.levels[level];
+  const int mode = t.mode_order[level];
+  if (l.format == SCHAAS_LEVEL_DENSE) {
+    for (std::int64_t c = 0; c < t.extents[mode]; ++c) {
+      by_mode[static_cast<std::size_t>(mode)] = c;
+      unpack_level(t, level + 1, position * t.extents[mode] + c, by_mode, visit);
+    }
+    return;
+  }
+  for (auto p = integer(l.pos, l.index_bits, position); p < integer(l.pos, l.index_bits, position + 1); ++p) {
+    by_mode[static_cast<std::size_t>(mode)] = integer(l.crd, l.index_bits, p);
+    unpack_level(t, level + 1, p, by_mode, visit);
+  }
+}
+
+}  // namespace
+
+DenseTensor PackedTensor::unpack() const {
+  DenseTensor out = zeros(arrays_->extents);
+  Coordinates by_mode(arrays_->extents.size());
+  unpack_level(arrays_->abi, 0, 0, by_mode,
+               [&](std::int64_t p) { out.values[offset(out.extents, by_mode)] = arrays_->value(p); });
+  return out;
+}
+
+PackedTensor pack(const RandomTensor& tensor, const format::TensorFormat& format,
+                  const problem::Problem& problem) {
+  PackedTensor out;
+  out.arrays_ = std::make_shared<PackedTensor::Arrays>();
+  PackedTensor::Arrays& a = *out.arrays_;
+  a.extents = tensor.dense.extents;
+  a.mode_order.assign(format.mode_order.begin(), format.mode_order.end());
+  const auto sorted = stored_coordinates(tensor, format.mode_order);
+  std::vector<Span> positions{{0, sorted.size()}};
+  for (std::size_t l = 0; l < format.levels.size(); ++l) {
+    const bool compressed = format.levels[l] == format::LevelFormat::compressed;
+    Level level = compressed ? build_compressed(sorted, positions, l)
+                             : build_dense(sorted, positions, l,
+                                           a.extents[static_cast<std::size_t>(format.mode_order[l])]);
+    positions = std::move(level.children);
+    a.pos.push_back(Bytes::integers(level.pos, problem.position_bits));
+    a.crd.push_back(Bytes::integers(level.crd, problem.position_bits));
+    a.levels.push_back({compressed ? SCHAAS_LEVEL_COMPRESSED : SCHAAS_LEVEL_DENSE,
+                        compressed ? problem.position_bits : 0, nullptr, nullptr,
+                        static_cast<std::int64_t>(positions.size())});
+  }
+  for (std::size_t l = 0; l < a.levels.size(); ++l) {
+    if (a.levels[l].format == SCHAAS_LEVEL_DENSE) continue;
+    a.levels[l].pos = a.pos[l].data.data();
+    a.levels[l].crd = a.crd[l].data.data();
+  }
+  const bool narrow = problem.value_type == problem::ValueType::f32;
+  a.values.data.resize(positions.size() * (narrow ? 4 : 8));
+  a.abi = {format.order(),   narrow ? SCHAAS_F32 : SCHAAS_F64,
+           a.extents.data(), a.mode_order.data(),
+           a.levels.data(),  a.values.data.data()};
+  for (std::size_t n = 0; n < positions.size(); ++n) {
+    const bool stored = positions[n].begin < positions[n].end;
+    a.set(n, stored ? value_of(tensor, sorted[positions[n].begin], format.mode_order) : 0.0);
+  }
+  return out;
+}
+
+PackedTensor zero_result(const problem::Problem& problem, const Extents& extents) {
+  RandomTensor result;
+  std::vector<std::int64_t> by_mode;
+  for (const auto& index : problem.statement.result.indices) by_mode.push_back(extents.at(index));
+  result.dense = zeros(by_mode);
+  result.stored.assign(result.dense.values.size(), false);
+  return pack(result, problem.formats.at(problem.statement.result.tensor), problem);
+}
+
+}  // namespace schaas::test_support

@@ -1,0 +1,41 @@
+#pragma once
+#include <cstdint>
+#include <random>
+#include <vector>
+
+#include "compiler/problem/problem.h"
+#include "tests/support/dense_oracle.h"
+
+namespace schaas::test_support {
+
+/// A tensor's values and which of its entries a sparse format would store. An entry may be stored and zero
+/// (an explicit zero), never unstored and nonzero.
+struct RandomTensor {
+  DenseTensor dense;
+  std::vector<bool> stored;  ///< one per value
+};
+
+struct RandomTensorOptions {
+  double density = 0.5;         ///< chance that an entry is stored
+  double explicit_zeros = 0.1;  ///< chance that a stored entry is zero
+};
+
+/// Nonzero values lie in +-[0.5, 2), rounded to f32 so that f32 and f64 kernels receive the same numbers.
+RandomTensor random_tensor(const std::vector<std::int64_t>& extents, const RandomTensorOptions& options,
+                           std::mt19937_64& random);
+
+/// Extents for every index and a tensor for every operand of a problem.
+struct RandomInput {
+  Extents extents;
+  std::map<std::string, RandomTensor> operands;
+
+  std::map<std::string, DenseTensor> dense_operands() const;
+};
+
+/// Extents 1..largest_extent. Operands with a compressed level get one of the densities 0 (no entry at all),
+/// 0.1 (empty rows), 0.4, 0.8, 1; dense ones have every entry. One tensor used twice needs equal extents: it
+/// gets them.
+RandomInput random_input(const problem::Problem& problem, std::int64_t largest_extent,
+                         std::mt19937_64& random);
+
+}  // namespace schaas::test_support
