@@ -42,7 +42,7 @@ std::string host_isa() {
 }
 
 bool host_runs(const std::string& isa) {
-  if (isa == "generic") return true;
+  if (isa == "generic" || isa == "native") return true;
   if (isa == "x86-64-v2") return runs_v2();
   if (isa == "x86-64-v3") return runs_v3();
   if (isa == "x86-64-v4") return runs_v4();

@@ -182,12 +182,13 @@ void run_oracle(const OracleInput& input, double* result) {
     threads =
         static_cast<int>(std::clamp<std::int64_t>(root_sum_limit / program.accumulator_size[0], 1, threads));
   const std::vector<std::size_t> cuts = cut(driver, static_cast<std::size_t>(threads) * 16);
+  const std::size_t pieces = cuts.size() - 1;
   Runner first(input, result);
 #pragma omp parallel num_threads(threads)
   {
     Runner mine(input, result);
 #pragma omp for schedule(dynamic)
-    for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
+    for (std::size_t c = 0; c < pieces; ++c) {
       if (root) {
         mine.sum_children(cuts[c], cuts[c + 1]);
       } else {
