@@ -37,7 +37,7 @@ MAY_INCLUDE = {
     "server": TREE + ["compiler/schedule", "compiler/cost", "compiler/frontier", "compiler/toolchain", "compiler/pipeline",
                       "kernels_cache", "proto"],
     "client/cpp": SUPPORT + ["compiler/format", "proto"],  # docs/decisions/0001
-    "client/cli": SUPPORT + ["compiler/format", "client/cpp"],
+    "client/cli": SUPPORT + ["compiler/format", "client/cpp", "proto"],
     "proto": [],
 }
 

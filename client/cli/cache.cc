@@ -1,0 +1,147 @@
+#include <memory>
+
+#include "client/cli/command_line.h"
+#include "client/cli/figures.h"
+#include "client/cli/problem_options.h"
+#include "client/cli/table.h"
+
+/// schaas cache list|show|verify: what the server's database and binary store hold.
+namespace schaas::cli {
+namespace {
+
+constexpr std::size_t short_key = 16;
+
+/// The line of the canonical problem that people recognise: the statement.
+std::string statement_of(const std::string& canonical) {
+  const std::size_t begin = canonical.find('\n') + 1;  // after "schaas-problem 1"
+  return canonical.substr(begin, canonical.find('\n', begin) - begin);
+}
+
+Json kernel_json(const client::KernelInfo& kernel) {
+  return {{"id", kernel.id},
+          {"kernel_key", kernel.kernel_key},
+          {"trace", kernel.trace},
+          {"tree", kernel.tree},
+          {"time", kernel.time},
+          {"memory", kernel.memory},
+          {"isa", kernel.isa},
+          {"sha256", kernel.digest.sha256},
+          {"bytes", kernel.digest.bytes},
+          {"compile_seconds", kernel.compile_seconds}};
+}
+
+Json entry_json(const client::CacheEntry& entry) {
+  return {{"key", entry.key},
+          {"created", entry.created},
+          {"frontier", entry.frontier},
+          {"kernels", entry.kernels},
+          {"canonical", entry.canonical}};
+}
+
+support::Result<Answer> list(const ServerOptions& options) {
+  SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options));
+  SCHAAS_ASSIGN_OR_RETURN(const auto entries, connection.list_cache());
+  Answer answer;
+  answer.json = {{"entries", Json::array()}};
+  Table table;
+  table.header = {"key", "created", "frontier", "kernels", "problem"};
+  table.right = {2, 3};
+  for (const auto& entry : entries) {
+    answer.json["entries"].push_back(entry_json(entry));
+    table.rows.push_back({entry.key.substr(0, short_key), entry.created, std::to_string(entry.frontier),
+                          std::to_string(entry.kernels), statement_of(entry.canonical)});
+  }
+  answer.text = entries.empty() ? "the database is empty\n" : print(table);
+  return answer;
+}
+
+/// The full key for a prefix of it.
+support::Result<std::string> find_key(client::Connection& connection, const std::string& prefix) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto entries, connection.list_cache());
+  std::vector<std::string> keys;
+  for (const auto& entry : entries) {
+    if (entry.key.compare(0, prefix.size(), prefix) == 0 && (keys.empty() || keys.back() != entry.key))
+      keys.push_back(entry.key);
+  }
+  if (keys.size() == 1) return keys.front();
+  if (keys.empty()) {
+    return support::noting(support::invalid("unknown-key", "no stored problem has the key `" + prefix + "`"),
+                           "`schaas cache list` shows the keys");
+  }
+  auto ambiguous =
+      support::invalid("ambiguous-key", "`" + prefix + "` begins " + std::to_string(keys.size()) +
+                                            " keys; more characters are needed");
+  for (std::size_t n = 0; n < keys.size() && n < 5; ++n)
+    ambiguous = support::noting(std::move(ambiguous), keys[n]);
+  return ambiguous;
+}
+
+support::Result<Answer> show(const ServerOptions& options, const std::string& prefix) {
+  SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options));
+  SCHAAS_ASSIGN_OR_RETURN(const std::string key, find_key(connection, prefix));
+  SCHAAS_ASSIGN_OR_RETURN(const auto entries, connection.list_cache(key));
+  if (entries.empty())
+    return support::invalid("unknown-key", "the stored problem `" + key + "` has just been removed");
+  const auto& entry = entries.front();
+  Answer answer;
+  answer.json = entry_json(entry);
+  answer.json["kernel"] = Json::array();
+  answer.text = entry.canonical + (entry.canonical.empty() || entry.canonical.back() != '\n' ? "\n" : "");
+  answer.text += "\nkey      " + entry.key + "\ncreated  " + entry.created + "\nfrontier " +
+                 counted(entry.frontier, "schedule", "schedules") + "\n\n";
+  Table table;
+  table.header = {"kernel", "isa", "bytes", "sha256", "trace"};
+  table.right = {2};
+  for (const auto& kernel : entry.kernel) {
+    answer.json["kernel"].push_back(kernel_json(kernel));
+    table.rows.push_back({kernel.kernel_key.substr(0, short_key), kernel.isa,
+                          std::to_string(kernel.digest.bytes), kernel.digest.sha256.substr(0, short_key),
+                          kernel.trace});
+  }
+  answer.text += print(table);
+  return answer;
+}
+
+support::Result<Answer> verify_binaries(const ServerOptions& options) {
+  SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options));
+  SCHAAS_ASSIGN_OR_RETURN(const auto found, connection.verify_cache());
+  Answer answer;
+  answer.json = {{"checked", found.checked}, {"damaged", found.damaged}, {"missing", found.missing}};
+  answer.text = counted(found.checked, "binary", "binaries") +
+                " read and compared with their digests: " + std::to_string(found.damaged.size()) +
+                " damaged, " + std::to_string(found.missing) + " missing\n";
+  for (const auto& digest : found.damaged) answer.text += "  dropped " + digest + "\n";
+  if (!found.damaged.empty() || found.missing > 0)
+    answer.text += "they are compiled again when next asked for\n";
+  return answer;
+}
+
+}  // namespace
+
+void add_cache(CLI::App& program, Action& chosen) {
+  struct CacheOptions {
+    ServerOptions server;
+    std::string key;
+  };
+  auto options = std::make_shared<CacheOptions>();
+  CLI::App* cache = program.add_subcommand("cache", "What the server has stored");
+  cache->require_subcommand(1);
+
+  CLI::App* list_command = cache->add_subcommand("list", "The stored problems");
+  add_to(*list_command, options->server);
+  list_command->callback([options, &chosen] { chosen = [options] { return list(options->server); }; });
+
+  CLI::App* show_command = cache->add_subcommand("show", "One problem and its kernels");
+  show_command->add_option("KEY", options->key, "The key or its beginning")->required();
+  add_to(*show_command, options->server);
+  show_command->callback(
+      [options, &chosen] { chosen = [options] { return show(options->server, options->key); }; });
+
+  CLI::App* verify_command =
+      cache->add_subcommand("verify", "Read every binary, compare with its digest, drop damaged ones");
+  add_to(*verify_command, options->server);
+  verify_command->callback(
+      [options, &chosen] { chosen = [options] { return verify_binaries(options->server); }; });
+}
+
+}  // namespace schaas::cli

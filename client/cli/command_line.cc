@@ -1,0 +1,148 @@
+#include "client/cli/command_line.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <new>
+#include <vector>
+
+#include "compiler/support/nearest_name.h"
+
+namespace schaas::cli {
+namespace {
+
+/// The command that was being parsed: the innermost one named on the command line.
+const CLI::App& innermost(const CLI::App& program) {
+  const auto parsed = program.get_subcommands();
+  return parsed.empty() ? program : innermost(*parsed.front());
+}
+
+std::vector<std::string> option_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+    for (const auto& name : option->get_snames()) names.push_back("-" + name);
+  }
+  return names;
+}
+
+std::vector<std::string> command_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* sub : command.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(sub->get_name());
+  return names;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string out;
+  for (const auto& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+support::Diagnostic unexpected(const CLI::App& program, const std::string& argument) {
+  const CLI::App& command = innermost(program);
+  const std::string where = command.get_parent() ? " of `schaas " + command.get_name() + "`" : "";
+  if (argument.size() > 1 && argument[0] == '-') {
+    const std::string name = argument.substr(0, argument.find('='));
+    return support::invalid("command-line", "unknown option `" + name + "`" + where +
+                                                support::did_you_mean(name, option_names(command)));
+  }
+  const auto commands = command_names(command);
+  if (!commands.empty()) {
+    return support::invalid("command-line", "unknown command `" + argument + "`" +
+                                                support::did_you_mean(argument, commands) +
+                                                "; expected one of " + joined(commands));
+  }
+  return support::invalid("command-line", "unexpected argument `" + argument + "`" + where +
+                                              "; an expression with spaces must be quoted");
+}
+
+bool asks_for_json(int argc, char** argv) {
+  return std::any_of(argv + 1, argv + argc, [](const char* text) { return std::string(text) == "--json"; });
+}
+
+int report(const support::Diagnostic& diagnostic, bool json, bool answered) {
+  std::cerr << support::render(diagnostic) << "\n";
+  if (json && !answered) std::cout << dump(error_object(diagnostic)) << "\n";
+  return support::exit_code(diagnostic.family);
+}
+
+support::Result<Answer> act(const Action& action) {
+  try {
+    return action();
+  } catch (const std::bad_alloc&) {
+    return support::exhausted("memory", "there is not enough memory for this request");
+  } catch (const std::exception& error) {
+    return support::internal("client-internal", std::string("a bug in schaas: ") + error.what());
+  }
+}
+
+int finish(const support::Result<Answer>& answer, bool json) {
+  if (!answer.ok()) return report(answer.error(), json, false);
+  std::cout << (json ? dump(answer->json) + "\n" : answer->text) << std::flush;
+  if (!std::cout) return report(support::invalid("output", "standard output cannot be written"), json, true);
+  return answer->failure ? report(*answer->failure, json, true) : 0;
+}
+
+}  // namespace
+
+void add_commands(CLI::App& program, Action& chosen, bool& json) {
+  program.require_subcommand(1);
+  program.option_defaults()->always_capture_default(false);
+  add_run(program, chosen);
+  add_schedule(program, chosen);
+  add_emit(program, chosen);
+  add_cache(program, chosen);
+  add_info(program, chosen);
+  const auto add_json = [&json](CLI::App* command) {
+    command->add_flag("--json", json, "Print exactly one JSON object on standard output");
+  };
+  for (CLI::App* command : program.get_subcommands({})) {
+    const auto below = command->get_subcommands({});
+    if (below.empty()) add_json(command);
+    for (CLI::App* sub : below) add_json(sub);
+  }
+}
+
+support::Diagnostic command_line_error(const CLI::App& program, const CLI::ParseError& error) {
+  const auto extras = innermost(program).remaining();
+  const auto outer = program.remaining();
+  if (error.get_name() == "ExtrasError") {
+    if (!extras.empty()) return unexpected(program, extras.front());
+    if (!outer.empty()) return unexpected(program, outer.front());
+  }
+  const CLI::App& command = innermost(program);
+  if (error.get_name() == "RequiredError") {
+    if (!extras.empty()) return unexpected(program, extras.front());
+    const auto commands = command_names(command);
+    if (!commands.empty()) {
+      const std::string called = command.get_parent() ? "schaas " + command.get_name() : "schaas";
+      return support::noting(
+          support::invalid("command-line", "`" + called + "` needs a command: " + joined(commands)),
+          "`schaas --help` explains them");
+    }
+    return support::noting(
+        support::invalid("command-line", std::string("`schaas ") + command.get_name() + "`: " + error.what()),
+        "`schaas " + command.get_name() + " --help` shows its options");
+  }
+  return support::invalid("command-line", error.what());
+}
+
+int execute(int argc, char** argv, const std::string& version) {
+  CLI::App program(
+      "Scheduling as a service for sparse tensor algebra: finds, compiles and runs the best loop nests.",
+      "schaas");
+  Action chosen;
+  bool json = false;
+  program.set_version_flag("--version", "schaas " + version);
+  add_commands(program, chosen, json);
+  try {
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    return report(command_line_error(program, error), asks_for_json(argc, argv), false);
+  }
+  return finish(act(chosen), json);
+}
+
+}  // namespace schaas::cli

@@ -1,0 +1,47 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/cli/progress.h"
+#include "compiler/support/result.h"
+#include "schaas/connection.h"
+#include "schaas/select.h"
+
+namespace schaas::cli {
+
+/// Seconds of one schedule, measured on the real tensors.
+struct Measured {
+  std::string id;
+  double seconds = 0;
+};
+
+/// The frontier and kernels of a problem and the one of them that will run.
+struct Choice {
+  client::ScheduleAnswer answer;
+  client::KernelInfo kernel;
+  std::string reason;              ///< one sentence
+  std::vector<Measured> measured;  ///< with tuning: every compiled schedule of the frontier
+  double server_seconds = 0;       ///< from request to the end of the answer, as seen from here
+  double select_seconds = 0;
+};
+
+struct ChoiceRequest {
+  client::ScheduleRequest schedule;  ///< problem, isa, no_cache; the traces are set by choose
+  std::string wanted = "auto";       ///< "auto", "linear", a frontier id ("s2") or a trace
+  client::Sizes sizes;
+  client::Machine machine;
+  /// When set (tuning): seconds of a kernel on the real tensors.
+  std::function<support::Result<double>(const client::ScheduleAnswer&, const client::KernelInfo&)> measure;
+};
+
+/// Asks the server and decides. With "auto" the whole frontier is evaluated at the real sizes; a schedule
+/// that wins but was not among those compiled is asked for by name. Errors: the server's; internal
+/// [no-kernel].
+support::Result<Choice> choose(client::Connection& connection, ChoiceRequest request, ProgressLine& progress);
+
+/// Shows the stages of the server on the progress line.
+std::function<void(const client::ScheduleEvent&)> show_events(ProgressLine& progress);
+
+}  // namespace schaas::cli

@@ -1,0 +1,234 @@
+#include "client/cli/operands.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include "client/cli/extents.h"
+#include "compiler/support/nearest_name.h"
+#include "schaas/fill.h"
+
+namespace schaas::cli {
+namespace {
+
+using client::Product;
+
+std::vector<std::string> tensor_names(const Product& product) {
+  std::vector<std::string> names = {product.result.tensor};
+  for (const auto& operand : product.operands) {
+    if (std::find(names.begin(), names.end(), operand.tensor) == names.end()) names.push_back(operand.tensor);
+  }
+  return names;
+}
+
+support::Diagnostic unknown(const std::string& kind, const std::string& option, const std::string& name,
+                            const std::vector<std::string>& known) {
+  return support::invalid("unknown-" + kind, "`" + option + "`: there is no " + kind + " `" + name +
+                                                 "` in the expression" + support::did_you_mean(name, known));
+}
+
+/// `n x 1` where a vector is expected: drops a mode of extent 1 so that the order fits.
+void drop_unit_mode(client::TensorData& data, std::size_t order) {
+  const auto& extents = client::extents_of(data);
+  if (extents.size() != order + 1) return;
+  const auto unit = std::find(extents.rbegin(), extents.rend(), 1);
+  if (unit == extents.rend()) return;
+  const auto mode = extents.rend() - unit - 1;
+  if (auto* sparse = std::get_if<client::CooTensor>(&data)) {
+    sparse->extents.erase(sparse->extents.begin() + mode);
+    sparse->coordinates.erase(sparse->coordinates.begin() + mode);
+  } else {
+    auto& dense = std::get<client::DenseTensor>(data);
+    dense.extents.erase(dense.extents.begin() + mode);
+  }
+}
+
+support::Result<client::TensorData> read_one(const std::string& path, const Product::Access& access,
+                                             std::vector<std::int64_t> extents, ProgressLine& progress) {
+  client::ReadOptions options;
+  options.extents = std::move(extents);
+  options.progress = [&](std::uint64_t done, std::uint64_t of) {
+    progress.show("reading " + path, done, of);
+  };
+  SCHAAS_ASSIGN_OR_RETURN(client::TensorData data, client::read(path, options));
+  drop_unit_mode(data, access.indices.size());
+  const auto order = client::extents_of(data).size();
+  if (order != access.indices.size()) {
+    return support::invalid("file-rank", "`" + access.tensor + "` has " +
+                                             std::to_string(access.indices.size()) + " indices in `" +
+                                             print(access) + "`, but " + path + " holds a tensor of order " +
+                                             std::to_string(order));
+  }
+  return data;
+}
+
+std::string default_format(const client::TensorData& data) {
+  if (std::holds_alternative<client::DenseTensor>(data)) return "dense";
+  const std::size_t order = client::extents_of(data).size();
+  return order == 0 ? "dense" : order == 1 ? "compressed" : order == 2 ? "csr" : "csf";
+}
+
+bool has_compressed_level(const format::TensorFormat& format) {
+  return std::count(format.levels.begin(), format.levels.end(), format::LevelFormat::compressed) > 0;
+}
+
+int position_bits(const Operand& operand) {
+  if (!has_compressed_level(operand.format)) return 32;
+  if (const auto* sparse = std::get_if<client::CooTensor>(&operand.data)) {
+    return client::position_bits_for(*sparse, operand.format);
+  }
+  return std::get<client::DenseTensor>(operand.data).size() > std::numeric_limits<std::int32_t>::max() ? 64
+                                                                                                       : 32;
+}
+
+/// Reads every file once; those that know their extents first, so that FROSTT files can be held to them.
+class Reader {
+ public:
+  Reader(const TensorArguments& arguments, const Product& product, ProgressLine& progress)
+      : arguments_(arguments), product_(product), progress_(progress) {}
+
+  support::Result<Operands> read() {
+    for (const auto& [index, extent] : arguments_.extents) {
+      SCHAAS_RETURN_IF_ERROR(
+          extents_.bind(index, extent, "`-d " + index + "=" + std::to_string(extent) + "`"));
+    }
+    SCHAAS_RETURN_IF_ERROR(read_files(false));
+    SCHAAS_RETURN_IF_ERROR(read_files(true));
+    Operands operands;
+    SCHAAS_ASSIGN_OR_RETURN(operands.extents, extents_.all(product_));
+    SCHAAS_RETURN_IF_ERROR(assemble(operands));
+    return operands;
+  }
+
+ private:
+  support::Result<void> read_files(bool frostt) {
+    for (const auto& access : product_.operands) {
+      const auto file = arguments_.files.find(access.tensor);
+      if (file == arguments_.files.end() || data_.count(access.tensor)) continue;
+      SCHAAS_ASSIGN_OR_RETURN(const auto kind, client::kind_of(file->second));
+      if ((kind == client::FileKind::frostt) != frostt) continue;
+      SCHAAS_ASSIGN_OR_RETURN(
+          auto data,
+          read_one(file->second, access, frostt ? known(access) : std::vector<std::int64_t>(), progress_));
+      SCHAAS_RETURN_IF_ERROR(bind(access.tensor, file->second, client::extents_of(data), frostt));
+      data_.emplace(access.tensor, std::move(data));
+    }
+    return {};
+  }
+
+  std::vector<std::int64_t> known(const Product::Access& access) const {
+    std::vector<std::int64_t> extents;
+    for (const auto& index : access.indices) extents.push_back(extents_.bound(index).value_or(-1));
+    const bool none =
+        std::all_of(extents.begin(), extents.end(), [](std::int64_t extent) { return extent < 0; });
+    return none ? std::vector<std::int64_t>() : extents;
+  }
+
+  support::Result<void> bind(const std::string& tensor, const std::string& file,
+                             const std::vector<std::int64_t>& extents, bool frostt) {
+    for (const auto& access : product_.operands) {
+      if (access.tensor != tensor) continue;
+      for (std::size_t mode = 0; mode < std::min(extents.size(), access.indices.size()); ++mode) {
+        const std::string& index = access.indices[mode];
+        if (frostt) {
+          extents_.at_least(index, extents[mode]);
+        } else {
+          SCHAAS_RETURN_IF_ERROR(
+              extents_.bind(index, extents[mode],
+                            file + " (mode " + std::to_string(mode + 1) + " of `" + print(access) + "`)"));
+        }
+      }
+    }
+    return {};
+  }
+
+  support::Result<void> assemble(Operands& operands) {
+    for (const auto& access : product_.operands) {
+      const auto same = [&](const Operand& operand) { return operand.name == access.tensor; };
+      if (std::any_of(operands.tensors.begin(), operands.tensors.end(), same)) continue;
+      SCHAAS_ASSIGN_OR_RETURN(auto operand, one_operand(access, operands.extents));
+      operands.position_bits = std::max(operands.position_bits, position_bits(operand));
+      operands.tensors.push_back(std::move(operand));
+    }
+    const auto given = arguments_.formats.find(product_.result.tensor);
+    SCHAAS_ASSIGN_OR_RETURN(
+        operands.result_format,
+        format::parse(given == arguments_.formats.end() ? "dense" : given->second,
+                      static_cast<int>(product_.result.indices.size()), product_.result.tensor));
+    return {};
+  }
+
+  support::Result<Operand> one_operand(const Product::Access& access,
+                                       const std::map<std::string, std::int64_t>& all) {
+    Operand operand;
+    operand.name = access.tensor;
+    std::vector<std::int64_t> extents;
+    for (const auto& index : access.indices) extents.push_back(all.at(index));
+    const auto read = data_.find(access.tensor);
+    if (read == data_.end()) {
+      progress_.show("filling " + access.tensor);
+      SCHAAS_ASSIGN_OR_RETURN(operand.data,
+                              client::fill(access.tensor, extents, arguments_.seed, arguments_.value_type));
+    } else {
+      operand.data = std::move(read->second);
+      operand.file = arguments_.files.at(access.tensor);
+      if (auto* sparse = std::get_if<client::CooTensor>(&operand.data))
+        sparse->extents = extents;  // FROSTT: now known
+    }
+    const auto given = arguments_.formats.find(access.tensor);
+    operand.format_text = given == arguments_.formats.end() ? default_format(operand.data) : given->second;
+    SCHAAS_ASSIGN_OR_RETURN(
+        operand.format, format::parse(operand.format_text, static_cast<int>(extents.size()), operand.name));
+    return operand;
+  }
+
+  const TensorArguments& arguments_;
+  const Product& product_;
+  ProgressLine& progress_;
+  Extents extents_;
+  std::map<std::string, client::TensorData> data_;
+};
+
+}  // namespace
+
+support::Result<void> check_names(const TensorArguments& arguments, const Product& product) {
+  const auto tensors = tensor_names(product);
+  const auto known = [](const std::vector<std::string>& names, const std::string& name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  for (const auto& [name, file] : arguments.files) {
+    if (!known(tensors, name)) return unknown("tensor", "-t " + name + "=" + file, name, tensors);
+    if (name == product.result.tensor) {
+      return support::invalid("result-file", "`-t " + name + "=" + file + "`: `" + name +
+                                                 "` is the result; to write it to a file use `-o " + file +
+                                                 "`");
+    }
+    SCHAAS_RETURN_IF_ERROR(client::kind_of(file));
+  }
+  for (const auto& [name, format] : arguments.formats) {
+    if (!known(tensors, name)) return unknown("tensor", "-f " + name + "=" + format, name, tensors);
+  }
+  const auto indices = indices_of(product);
+  for (const auto& [index, extent] : arguments.extents) {
+    if (!known(indices, index))
+      return unknown("index", "-d " + index + "=" + std::to_string(extent), index, indices);
+  }
+  return {};
+}
+
+support::Result<Operands> read_operands(const TensorArguments& arguments, const Product& product,
+                                        ProgressLine& progress) {
+  auto operands = Reader(arguments, product, progress).read();
+  progress.clear();
+  return operands;
+}
+
+std::map<std::string, std::string> format_texts(const Operands& operands, const TensorArguments& arguments) {
+  std::map<std::string, std::string> texts = arguments.formats;
+  for (const auto& operand : operands.tensors) {
+    if (operand.format != format::dense(operand.format.order())) texts[operand.name] = operand.format_text;
+  }
+  return texts;
+}
+
+}  // namespace schaas::cli

@@ -1,0 +1,56 @@
+#include "client/cli/problem_options.h"
+
+#include "client/cli/named_values.h"
+
+namespace schaas::cli {
+
+void add_to(CLI::App& command, ProblemOptions& options) {
+  command.add_option("EXPR", options.expression, "The statement, e.g. 'A(i,l) = B(i,j) * C(j,k) * D(k,l)'")
+      ->required();
+  command
+      .add_option("-f,--format", options.formats,
+                  "Format of a tensor by name or levels: B=csr, B=dense,compressed:1,0 (default: dense)")
+      ->type_name("NAME=FORMAT")
+      ->allow_extra_args(false);
+  command
+      .add_option("-c,--constraint", options.constraints,
+                  "What is known of extents and nonzeros: '8 <= k <= 256', 'density(B) <= 1e-3'")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  command.add_option("--dtype", options.value_type, "Type of the values: f64 or f32")
+      ->capture_default_str()
+      ->type_name("TYPE");
+  command.add_option("--profile", options.profile, "Rules of the search: default or sparseauto")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command.add_option("--positions", options.positions, "Width of positions and coordinates: auto, 32 or 64")
+      ->capture_default_str()
+      ->type_name("BITS");
+}
+
+support::Result<client::ProblemText> problem_text(const ProblemOptions& options) {
+  client::ProblemText text;
+  SCHAAS_ASSIGN_OR_RETURN(text.formats, parse_named(options.formats, {"-f", "NAME", "FORMAT", "-f B=csr"}));
+  text.expression = options.expression;
+  text.constraints = options.constraints;
+  text.value_type = options.value_type;
+  text.position_bits = options.positions;
+  text.profile = options.profile;
+  return text;
+}
+
+void add_to(CLI::App& command, ServerOptions& options) {
+  command
+      .add_option(
+          "--server", options.address,
+          "Address of the server, unix:PATH or HOST:PORT (default: $SCHAAS_SERVER, else a private one)")
+      ->type_name("ADDRESS");
+}
+
+support::Result<client::Connection> connect(const ServerOptions& options) {
+  client::ConnectOptions connect_options;
+  connect_options.server = options.address;
+  return client::Connection::open(connect_options);
+}
+
+}  // namespace schaas::cli

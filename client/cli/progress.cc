@@ -1,0 +1,34 @@
+#include "client/cli/progress.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+namespace schaas::cli {
+
+ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
+
+void ProgressLine::show(const std::string& what, std::uint64_t done, std::uint64_t of) {
+  if (!terminal_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (what == last_ && now < next_) return;
+  last_ = what;
+  next_ = now + std::chrono::milliseconds(100);
+  std::string text = what;
+  if (of > 0)
+    text += " " +
+            std::to_string(static_cast<int>(100.0 * static_cast<double>(done) / static_cast<double>(of))) +
+            " %";
+  std::fprintf(stderr, "\r\033[K%s", text.substr(0, 78).c_str());
+  std::fflush(stderr);
+  drawn_ = true;
+}
+
+void ProgressLine::clear() {
+  if (!drawn_) return;
+  std::fprintf(stderr, "\r\033[K");
+  std::fflush(stderr);
+  drawn_ = false;
+}
+
+}  // namespace schaas::cli

@@ -1,0 +1,296 @@
+#include <chrono>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "client/cli/command_line.h"
+#include "client/cli/named_values.h"
+#include "client/cli/problem_options.h"
+#include "client/cli/run_report.h"
+#include "compiler/support/nearest_name.h"
+#include "schaas/host.h"
+#include "schaas/kernel.h"
+
+/// schaas run: reads the tensors, asks for the frontier and its kernels, selects one at the real sizes, runs
+/// it, and verifies and writes the result when asked to.
+namespace schaas::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+struct RunOptions {
+  ProblemOptions problem;
+  ServerOptions server;
+  std::vector<std::string> files, extents;
+  std::string target = "cpu", isa, schedule = "auto", output;
+  int threads = 0, repeat = 1;
+  bool tune = false, verify = false, no_cache = false;
+  std::uint64_t seed = 1;
+};
+
+support::Result<client::ValueType> value_type(const std::string& text) {
+  if (text == "f64") return client::ValueType::f64;
+  if (text == "f32") return client::ValueType::f32;
+  return support::invalid("value-type", "`--dtype " + text + "`: expected f64 or f32");
+}
+
+support::Result<void> check_options(const RunOptions& options) {
+  if (options.target == "cuda") {
+    return support::unsupported("target",
+                                "`--target cuda`: kernels for GPUs are not made yet; `--target cpu` works");
+  }
+  if (options.target != "cpu") {
+    return support::invalid("target", "`--target " + options.target + "`: expected cpu or cuda" +
+                                          support::did_you_mean(options.target, {"cpu", "cuda"}));
+  }
+  if (options.tune && options.schedule != "auto") {
+    return support::invalid(
+        "tune", "--tune measures the schedules of the frontier, so it cannot be combined with `--schedule " +
+                    options.schedule + "`");
+  }
+  if (!options.output.empty()) SCHAAS_RETURN_IF_ERROR(client::kind_of(options.output));
+  return {};
+}
+
+support::Result<TensorArguments> tensor_arguments(const RunOptions& options) {
+  TensorArguments arguments;
+  SCHAAS_ASSIGN_OR_RETURN(arguments.files,
+                          parse_named(options.files, {"-t", "NAME", "FILE", "-t B=matrix.mtx.gz"}));
+  SCHAAS_ASSIGN_OR_RETURN(arguments.extents, parse_extents(options.extents));
+  SCHAAS_ASSIGN_OR_RETURN(arguments.value_type, value_type(options.problem.value_type));
+  arguments.seed = options.seed;
+  return arguments;
+}
+
+/// The texts are checked by the server before a file is read: a long read must not end in a message about a
+/// typing error. A frontier that is not stored yet is no error here.
+support::Result<void> check_texts(client::Connection& connection, const client::ProblemText& text) {
+  const auto stored = connection.lookup(text);
+  if (stored.ok() || stored.error().code == "not-found") return {};
+  return stored.error();
+}
+
+/// The tensors as a kernel reads them, operands and result.
+struct Packed {
+  std::map<std::string, client::PackedTensor> tensors;
+  std::string result;
+
+  std::vector<client::PackedTensor*> arguments(const std::vector<std::string>& order) {
+    std::vector<client::PackedTensor*> pointers;
+    for (const auto& name : order) {
+      const auto place = tensors.find(name);
+      SCHAAS_CHECK(place != tensors.end(),
+                   "the server names an argument `" + name + "` that the expression does not have");
+      pointers.push_back(&place->second);
+    }
+    return pointers;
+  }
+};
+
+support::Result<Packed> pack_all(const Operands& operands, const client::Product& product,
+                                 client::ValueType type, ProgressLine& progress) {
+  Packed packed;
+  packed.result = product.result.tensor;
+  for (const auto& operand : operands.tensors) {
+    progress.show("packing " + operand.name);
+    const client::PackOptions options{operand.name, type, operands.position_bits};
+    auto one = std::visit([&](const auto& data) { return client::pack(data, operand.format, options); },
+                          operand.data);
+    if (!one.ok()) return one.error();
+    SCHAAS_RETURN_IF_ERROR(client::validate(one->view(), operand.name));
+    packed.tensors.emplace(operand.name, std::move(one).value());
+  }
+  std::vector<std::int64_t> extents;
+  for (const auto& index : product.result.indices) extents.push_back(operands.extents.at(index));
+  SCHAAS_ASSIGN_OR_RETURN(auto result, client::zeros(extents, operands.result_format,
+                                                     {packed.result, type, operands.position_bits}));
+  packed.tensors.emplace(packed.result, std::move(result));
+  progress.clear();
+  return packed;
+}
+
+client::Sizes sizes_of(const Operands& operands, const Packed& packed) {
+  client::Sizes sizes;
+  sizes.extents = operands.extents;
+  for (const auto& operand : operands.tensors) {
+    const auto& levels = operand.format.levels;
+    if (std::find(levels.begin(), levels.end(), format::LevelFormat::compressed) == levels.end()) continue;
+    sizes.entries[operand.name] = client::entries_of(packed.tensors.at(operand.name));
+  }
+  return sizes;
+}
+
+/// A kernel loaded and bound to the tensors.
+struct Ready {
+  client::Kernel kernel;
+  client::Execution execution;
+};
+
+support::Result<Ready> make_ready(client::Connection& connection, const client::ScheduleAnswer& answer,
+                                  const client::KernelInfo& info, Packed& packed, int threads) {
+  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, connection.download(info.digest));
+  SCHAAS_ASSIGN_OR_RETURN(auto kernel, client::Kernel::load(binary, info.digest));
+  client::ExecutionOptions options;
+  options.threads = threads;
+  options.names = answer.frontier.arguments;
+  SCHAAS_ASSIGN_OR_RETURN(auto execution, client::Execution::prepare(
+                                              kernel, packed.arguments(answer.frontier.arguments), options));
+  return Ready{std::move(kernel), std::move(execution)};
+}
+
+support::Result<double> timed_run(client::Execution& execution) {
+  const auto start = Clock::now();
+  SCHAAS_RETURN_IF_ERROR(execution.run());
+  return since(start);
+}
+
+/// Once, and twice more when that was quick: the first run pays for cold caches.
+support::Result<double> measure(client::Execution& execution) {
+  SCHAAS_ASSIGN_OR_RETURN(double best, timed_run(execution));
+  for (int again = 0; again < 2 && best < 1.0; ++again) {
+    SCHAAS_ASSIGN_OR_RETURN(const double took, timed_run(execution));
+    best = std::min(best, took);
+  }
+  return best;
+}
+
+ChoiceRequest choice_request(const RunOptions& options, const client::ProblemText& text,
+                             const Operands& operands) {
+  ChoiceRequest request;
+  request.schedule.problem = text;
+  if (text.position_bits == "auto")
+    request.schedule.problem.position_bits = std::to_string(operands.position_bits);
+  request.schedule.isa = options.isa.empty() ? client::host_isa() : options.isa;
+  request.schedule.no_cache = options.no_cache;
+  request.wanted = options.schedule;
+  return request;
+}
+
+/// Everything after the tensors are known.
+support::Result<RunFacts> compute(const RunOptions& options, client::Connection& connection,
+                                  const client::ProblemText& text, const client::Product& product,
+                                  const Operands& operands, Clock::time_point start) {
+  ProgressLine progress;
+  RunFacts facts;
+  facts.expression = options.problem.expression;
+  facts.target = options.target;
+  facts.product = product;
+  facts.operands = &operands;
+  facts.seed = options.seed;
+  facts.read_seconds = since(start);
+  SCHAAS_ASSIGN_OR_RETURN(facts.value_type, value_type(options.problem.value_type));
+
+  const auto pack_start = Clock::now();
+  SCHAAS_ASSIGN_OR_RETURN(Packed packed, pack_all(operands, product, facts.value_type, progress));
+  facts.pack_seconds = since(pack_start);
+  facts.sizes = sizes_of(operands, packed);
+  facts.machine = {options.threads > 0 ? options.threads : client::host_threads(),
+                   client::last_level_cache_bytes(), facts.value_type};
+
+  ChoiceRequest request = choice_request(options, text, operands);
+  request.sizes = facts.sizes;
+  request.machine = facts.machine;
+  if (options.tune) {
+    request.measure = [&](const client::ScheduleAnswer& answer,
+                          const client::KernelInfo& kernel) -> support::Result<double> {
+      progress.show("measuring " + kernel.id);
+      SCHAAS_ASSIGN_OR_RETURN(Ready ready, make_ready(connection, answer, kernel, packed, options.threads));
+      return measure(ready.execution);
+    };
+  }
+  SCHAAS_ASSIGN_OR_RETURN(facts.choice, choose(connection, request, progress));
+  SCHAAS_ASSIGN_OR_RETURN(
+      Ready ready, make_ready(connection, facts.choice.answer, facts.choice.kernel, packed, options.threads));
+  facts.threads = ready.execution.threads();
+  facts.scratch_bytes = ready.execution.workspace_bytes() + ready.execution.shared_bytes();
+  for (int run = 0; run < options.repeat; ++run) {
+    progress.show("running", static_cast<std::uint64_t>(run), static_cast<std::uint64_t>(options.repeat));
+    SCHAAS_ASSIGN_OR_RETURN(const double took, timed_run(ready.execution));
+    facts.run_seconds.push_back(took);
+    if (run == 0) facts.first_result_seconds = since(start);
+  }
+  const client::PackedTensor& result = packed.tensors.at(packed.result);
+  if (options.verify) {
+    progress.show("verifying");
+    SCHAAS_ASSIGN_OR_RETURN(facts.verification, verify(product, operands, result));
+  }
+  if (!options.output.empty()) {
+    progress.show("writing " + options.output);
+    SCHAAS_RETURN_IF_ERROR(client::write(options.output, result));
+    facts.written = options.output;
+  }
+  return facts;
+}
+
+support::Result<Answer> run(const RunOptions& options) {
+  const auto start = Clock::now();
+  SCHAAS_RETURN_IF_ERROR(check_options(options));
+  SCHAAS_ASSIGN_OR_RETURN(client::ProblemText text, problem_text(options.problem));
+  SCHAAS_ASSIGN_OR_RETURN(TensorArguments arguments, tensor_arguments(options));
+  arguments.formats = text.formats;
+
+  const auto product = client::parse_product(text.expression);
+  if (product.ok()) SCHAAS_RETURN_IF_ERROR(check_names(arguments, *product));
+  auto connection = connect(options.server);
+  if (!connection.ok()) return product.ok() ? connection.error() : product.error();
+  SCHAAS_RETURN_IF_ERROR(check_texts(*connection, text));
+  if (!product.ok()) return product.error();
+
+  ProgressLine progress;
+  SCHAAS_ASSIGN_OR_RETURN(const Operands operands, read_operands(arguments, *product, progress));
+  text.formats = format_texts(operands, arguments);
+  SCHAAS_ASSIGN_OR_RETURN(RunFacts facts, compute(options, *connection, text, *product, operands, start));
+  facts.server_address = connection->address();
+  facts.server_started = connection->started_server();
+  return report(facts);
+}
+
+void add_run_options(CLI::App& command, RunOptions& options) {
+  command.add_option("-t,--tensor", options.files, "File of a tensor: .mtx, .tns (also .gz) or .npy")
+      ->type_name("NAME=FILE")
+      ->allow_extra_args(false);
+  command.add_option("-d,--extent", options.extents, "Extent of an index that no file gives")
+      ->type_name("INDEX=N")
+      ->allow_extra_args(false);
+  command.add_option("--target", options.target, "Where to run: cpu (cuda is to come)")
+      ->capture_default_str()
+      ->type_name("NAME");
+  command
+      .add_option("--isa", options.isa,
+                  "Instruction set of the kernel (default: the best this processor has)")
+      ->type_name("NAME");
+  command.add_option("--threads", options.threads, "Threads (default: all processors of this process)")
+      ->check(CLI::Range(1, 4096).description(""))
+      ->type_name("N");
+  command.add_option("--schedule", options.schedule, "auto, linear, an id of the frontier (s2), or a trace")
+      ->capture_default_str()
+      ->type_name("WHICH");
+  command.add_flag("--tune", options.tune,
+                   "Measure every compiled schedule of the frontier, take the fastest");
+  command.add_option("--repeat", options.repeat, "Runs; the median time is reported")
+      ->check(CLI::Range(1, 1000000).description(""))
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_flag("--verify", options.verify, "Compare every value with an independent evaluation");
+  command.add_option("--seed", options.seed, "Of the values of operands without a file")
+      ->capture_default_str()
+      ->type_name("N");
+  command.add_option("-o,--output", options.output, "Write the result: .mtx, .tns (also .gz) or .npy")
+      ->type_name("FILE");
+  command.add_flag("--no-cache", options.no_cache, "Search anew even when the answer is stored");
+}
+
+}  // namespace
+
+void add_run(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* command =
+      program.add_subcommand("run", "Compute a product on real tensors with the best schedule");
+  add_to(*command, options->problem);
+  add_run_options(*command, *options);
+  add_to(*command, options->server);
+  command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });
+}
+
+}  // namespace schaas::cli

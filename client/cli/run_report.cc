@@ -1,0 +1,202 @@
+#include "client/cli/run_report.h"
+
+#include <algorithm>
+
+#include "client/cli/figures.h"
+#include "client/cli/table.h"
+
+namespace schaas::cli {
+namespace {
+
+constexpr std::size_t short_key = 16;
+
+/// Infinite errors (a value where none may be) have no JSON number.
+Json number(double value) { return value < 1e300 ? Json(value) : Json("infinite"); }
+
+std::string store(const Operand& operand, const RunFacts& facts) {
+  const auto entries = facts.sizes.entries.find(operand.name);
+  if (entries == facts.sizes.entries.end()) return "";
+  return grouped(std::to_string(entries->second.back())) + " entries";
+}
+
+std::string tensors_text(const RunFacts& facts) {
+  Table table;
+  table.indent = "  ";
+  for (const auto& operand : facts.operands->tensors) {
+    table.rows.push_back(
+        {operand.name, operand.format_text, shape(client::extents_of(operand.data)), store(operand, facts),
+         operand.file.empty() ? "filled, seed " + std::to_string(facts.seed) : operand.file});
+  }
+  std::vector<std::int64_t> extents;
+  for (const auto& index : facts.product.result.indices) extents.push_back(facts.sizes.extents.at(index));
+  table.rows.push_back({facts.product.result.tensor, "dense", shape(extents), "",
+                        facts.written.empty() ? "the result" : "written to " + facts.written});
+  return print(table);
+}
+
+std::string origin(const RunFacts& facts) {
+  const auto& done = facts.choice.answer.done;
+  std::string text = done.hit ? "from the database in " : "searched and compiled in ";
+  text += seconds(facts.choice.server_seconds);
+  if (done.compiled > 0) {
+    text +=
+        ", " + counted(done.compiled, "kernel", "kernels") + " compiled in " + seconds(done.compile_seconds);
+  }
+  return text + (facts.server_started ? " (private server started)" : "");
+}
+
+std::string frontier_text(const RunFacts& facts) {
+  const auto& frontier = facts.choice.answer.frontier;
+  if (frontier.entries.empty()) return "not searched: --schedule names one schedule";
+  std::string text = counted(frontier.entries.size(), "schedule", "schedules") + " can win";
+  if (!frontier.counts.space.empty()) text += ", of " + grouped(frontier.counts.space) + " in the space";
+  return text + (frontier.complete ? "" : " (a budget ended the search early)");
+}
+
+struct Values {
+  double time = 0, memory_elements = 0;
+};
+support::Result<Values> values_of(const client::KernelInfo& kernel, const client::Sizes& sizes) {
+  Values values;
+  SCHAAS_ASSIGN_OR_RETURN(values.time, client::evaluate(kernel.time_terms, sizes));
+  SCHAAS_ASSIGN_OR_RETURN(values.memory_elements, client::evaluate(kernel.memory_terms, sizes));
+  return values;
+}
+
+std::string verification_text(const RunFacts& facts) {
+  if (!facts.verification) return "not asked for (--verify)";
+  const auto& found = *facts.verification;
+  return (found.passed ? "" : "WRONG: ") + grouped(std::to_string(found.checked)) +
+         " values compared with the oracle in " + seconds(found.seconds) + ", largest relative error " +
+         rounded(found.max_relative_error);
+}
+
+std::string run_text(const RunFacts& facts) {
+  std::string text = seconds(median(facts.run_seconds));
+  if (facts.run_seconds.size() > 1) {
+    text += " (median of " + std::to_string(facts.run_seconds.size()) + ", best " +
+            seconds(*std::min_element(facts.run_seconds.begin(), facts.run_seconds.end())) + ")";
+  }
+  return text + " on " + counted(static_cast<std::size_t>(facts.threads), "thread", "threads") +
+         "; first result after " + seconds(facts.first_result_seconds);
+}
+
+std::string text_of(const RunFacts& facts, const Values& values) {
+  const auto& kernel = facts.choice.kernel;
+  Table table;
+  const auto& key = facts.choice.answer.frontier.key;
+  if (!key.empty()) table.rows.push_back({"problem", key.substr(0, short_key) + ", " + origin(facts)});
+  table.rows.push_back({"frontier", frontier_text(facts)});
+  table.rows.push_back({"schedule", kernel.id + "   " + kernel.tree});
+  table.rows.push_back({"  trace", kernel.trace});
+  table.rows.push_back({"  time", kernel.time + "   = " + rounded(values.time) + " weighted trips here"});
+  table.rows.push_back(
+      {"  memory",
+       kernel.memory + "   = " + bytes(static_cast<double>(facts.scratch_bytes)) + " with all threads"});
+  table.rows.push_back({"  because", facts.choice.reason});
+  for (const auto& measured : facts.choice.measured) {
+    table.rows.push_back({"  measured", measured.id + "   " + seconds(measured.seconds)});
+  }
+  table.rows.push_back({"run", run_text(facts)});
+  table.rows.push_back({"verified", verification_text(facts)});
+  return facts.expression + "\n" + tensors_text(facts) + print(table);
+}
+
+support::Result<Json> frontier_json(const RunFacts& facts) {
+  Json frontier = Json::array();
+  for (const auto& entry : facts.choice.answer.frontier.entries) {
+    SCHAAS_ASSIGN_OR_RETURN(const double time, client::evaluate(entry.time_terms, facts.sizes));
+    SCHAAS_ASSIGN_OR_RETURN(const double memory, client::evaluate(entry.memory_terms, facts.sizes));
+    frontier.push_back({{"id", entry.id},
+                        {"trace", entry.trace},
+                        {"tree", entry.tree},
+                        {"time", entry.time},
+                        {"memory", entry.memory},
+                        {"members", entry.members},
+                        {"loop_trees", entry.loop_trees},
+                        {"time_here", time},
+                        {"memory_elements_here", memory}});
+  }
+  return frontier;
+}
+
+Json sizes_json(const RunFacts& facts) {
+  Json nonzeros = Json::object();
+  for (const auto& [tensor, entries] : facts.sizes.entries) nonzeros[tensor] = entries.back();
+  return nonzeros;
+}
+
+support::Result<Json> json_of(const RunFacts& facts, const Values& values) {
+  const auto& kernel = facts.choice.kernel;
+  const auto& done = facts.choice.answer.done;
+  Json json = {
+      {"expression", facts.expression}, {"key", facts.choice.answer.frontier.key}, {"target", facts.target}};
+  json["chosen"] = {{"id", kernel.id},
+                    {"trace", kernel.trace},
+                    {"tree", kernel.tree},
+                    {"time_cost", kernel.time},
+                    {"memory_cost", kernel.memory},
+                    {"time_here", values.time},
+                    {"memory_elements_here", values.memory_elements},
+                    {"scratch_bytes", facts.scratch_bytes},
+                    {"isa", kernel.isa},
+                    {"kernel_key", kernel.kernel_key},
+                    {"reason", facts.choice.reason}};
+  SCHAAS_ASSIGN_OR_RETURN(json["frontier"], frontier_json(facts));
+  json["extents"] = facts.sizes.extents;
+  json["nnz"] = sizes_json(facts);
+  json["dtype"] = client::name(facts.value_type);
+  json["positions"] = facts.operands->position_bits;
+  json["threads"] = facts.threads;
+  json["run_seconds"] = {{"min", *std::min_element(facts.run_seconds.begin(), facts.run_seconds.end())},
+                         {"median", median(facts.run_seconds)},
+                         {"repeats", facts.run_seconds.size()}};
+  json["first_result_seconds"] = facts.first_result_seconds;
+  json["compile_seconds"] = done.compile_seconds;
+  json["select_seconds"] = facts.choice.select_seconds;
+  json["read_seconds"] = facts.read_seconds;
+  json["pack_seconds"] = facts.pack_seconds;
+  json["measured"] = Json::array();
+  for (const auto& one : facts.choice.measured)
+    json["measured"].push_back({{"id", one.id}, {"seconds", one.seconds}});
+  json["verify"] = nullptr;
+  if (const auto& found = facts.verification) {
+    json["verify"] = {{"checked", found->checked},
+                      {"max_relative_error", number(found->max_relative_error)},
+                      {"tolerance", found->tolerance},
+                      {"passed", found->passed},
+                      {"seconds", found->seconds}};
+  }
+  json["server"] = {{"hit", done.hit},
+                    {"seconds", facts.choice.server_seconds},
+                    {"compiled", done.compiled},
+                    {"address", facts.server_address},
+                    {"started", facts.server_started}};
+  json["written"] = facts.written.empty() ? Json() : Json(facts.written);
+  return json;
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+support::Result<Answer> report(const RunFacts& facts) {
+  SCHAAS_ASSIGN_OR_RETURN(const Values values, values_of(facts.choice.kernel, facts.sizes));
+  Answer answer;
+  answer.text = text_of(facts, values);
+  SCHAAS_ASSIGN_OR_RETURN(answer.json, json_of(facts, values));
+  if (facts.verification && !facts.verification->passed) {
+    answer.failure = support::internal(
+        "wrong-result", "schedule `" + facts.choice.kernel.id + "` (" + facts.choice.kernel.trace +
+                            ") gives a wrong result: largest relative error " +
+                            rounded(facts.verification->max_relative_error) + ", allowed " +
+                            rounded(facts.verification->tolerance));
+  }
+  return answer;
+}
+
+}  // namespace schaas::cli

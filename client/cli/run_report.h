@@ -1,0 +1,38 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/cli/answer.h"
+#include "client/cli/kernels.h"
+#include "client/cli/verify.h"
+
+namespace schaas::cli {
+
+/// Everything `schaas run` found out.
+struct RunFacts {
+  std::string expression;
+  std::string target;
+  client::ValueType value_type = client::ValueType::f64;
+  client::Product product;
+  const Operands* operands = nullptr;
+  client::Sizes sizes;
+  client::Machine machine;
+  Choice choice;
+  std::string server_address;
+  bool server_started = false;
+  int threads = 1;
+  std::int64_t scratch_bytes = 0;   ///< temporaries as allocated: all threads together, and shared ones
+  std::vector<double> run_seconds;  ///< at least one
+  double read_seconds = 0, pack_seconds = 0, first_result_seconds = 0;
+  std::uint64_t seed = 1;
+  std::optional<Verification> verification;
+  std::string written;  ///< the file of -o
+};
+
+double median(std::vector<double> values);
+
+/// One screen for people and the JSON object of docs/command_line.md.
+support::Result<Answer> report(const RunFacts& facts);
+
+}  // namespace schaas::cli

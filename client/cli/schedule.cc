@@ -1,0 +1,60 @@
+#include <chrono>
+#include <memory>
+
+#include "client/cli/command_line.h"
+#include "client/cli/kernels.h"
+#include "client/cli/problem_options.h"
+#include "client/cli/schedule_report.h"
+
+/// schaas schedule: the frontier of a problem, without compiling or running anything.
+namespace schaas::cli {
+namespace {
+
+struct ScheduleOptions {
+  ProblemOptions problem;
+  ServerOptions server;
+  std::string why;
+  bool no_stage2 = false, no_cache = false;
+};
+
+support::Result<Answer> schedule(const ScheduleOptions& options) {
+  if (options.no_stage2 && options.problem.profile != "sparseauto") {
+    return support::invalid("no-stage2",
+                            "--no-stage2 needs `--profile sparseauto`: the default search has no stage 2");
+  }
+  client::ScheduleRequest request;
+  SCHAAS_ASSIGN_OR_RETURN(request.problem, problem_text(options.problem));
+  request.search_only = true;
+  request.no_cache = options.no_cache;
+  request.no_stage2 = options.no_stage2;
+  SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options.server));
+  ScheduleFacts facts;
+  facts.expression = options.problem.expression;
+  facts.server_address = connection.address();
+  const auto start = std::chrono::steady_clock::now();
+  {
+    ProgressLine progress;
+    SCHAAS_ASSIGN_OR_RETURN(facts.answer, connection.schedule(request, show_events(progress)));
+  }
+  facts.server_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!options.why.empty()) return explain(facts, options.why);
+  return report(facts);
+}
+
+}  // namespace
+
+void add_schedule(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<ScheduleOptions>();
+  CLI::App* command =
+      program.add_subcommand("schedule", "Show the frontier: every schedule that can win, with its cost");
+  add_to(*command, options->problem);
+  command
+      ->add_option("--why", options->why, "Details of one schedule of the frontier and what it has ruled out")
+      ->type_name("ID");
+  command->add_flag("--no-stage2", options->no_stage2, "With --profile sparseauto: skip the depth poset");
+  command->add_flag("--no-cache", options->no_cache, "Search anew even when the answer is stored");
+  add_to(*command, options->server);
+  command->callback([options, &chosen] { chosen = [options] { return schedule(*options); }; });
+}
+
+}  // namespace schaas::cli

@@ -1,0 +1,26 @@
+#include "client/cli/verify.h"
+
+#include <chrono>
+
+namespace schaas::cli {
+
+support::Result<Verification> verify(const client::Product& product, const Operands& operands,
+                                     const client::PackedTensor& result) {
+  const auto start = std::chrono::steady_clock::now();
+  std::map<std::string, client::OracleOperand> values;
+  for (const auto& operand : operands.tensors) {
+    std::visit([&](const auto& data) { values[operand.name] = &data; }, operand.data);
+  }
+  SCHAAS_ASSIGN_OR_RETURN(const client::Expected expected, client::evaluate(product, values));
+  SCHAAS_ASSIGN_OR_RETURN(const client::DenseTensor actual, client::to_dense(result));
+  SCHAAS_ASSIGN_OR_RETURN(const client::Comparison comparison, client::compare(actual, expected));
+  Verification verification;
+  verification.checked = comparison.checked;
+  verification.max_relative_error = comparison.max_relative_error;
+  verification.tolerance = client::tolerance(result.value_type());
+  verification.passed = comparison.max_relative_error <= verification.tolerance;
+  verification.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return verification;
+}
+
+}  // namespace schaas::cli

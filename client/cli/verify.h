@@ -1,0 +1,21 @@
+#pragma once
+#include "client/cli/operands.h"
+#include "compiler/support/result.h"
+#include "schaas/oracle.h"
+
+namespace schaas::cli {
+
+struct Verification {
+  std::int64_t checked = 0;
+  double max_relative_error = 0;
+  double tolerance = 0;
+  bool passed = false;
+  double seconds = 0;
+};
+
+/// Computes the product again with the client's oracle, which shares no code with the compiler, and compares
+/// every value. Errors: those of client::evaluate and client::compare.
+support::Result<Verification> verify(const client::Product& product, const Operands& operands,
+                                     const client::PackedTensor& result);
+
+}  // namespace schaas::cli
