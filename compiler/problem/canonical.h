@@ -7,13 +7,13 @@
 namespace schaas::problem {
 
 /// A problem with the names and factor order taken out: renaming tensors or indices, reordering factors or
-/// rewriting constraints gives the same `problem`, `text` and `key`. Result A, operands B, C, ...; indices i, j, k, ...
-/// Under Profile::sparseauto the factor order is part of the meaning and stays as written.
+/// rewriting constraints gives the same `problem`, `text` and `key`. Result A, operands B, C, ...; indices i,
+/// j, k, ... Under Profile::sparseauto the factor order is part of the meaning and stays as written.
 /// docs/cache_key.md argues each ingredient.
 struct Canonical {
   Problem problem;
-  std::string text;  ///< print(problem)
-  std::string key;   ///< SHA-256 of `text`, hexadecimal
+  std::string text;                                ///< print(problem)
+  std::string key;                                 ///< SHA-256 of `text`, hexadecimal
   std::map<std::string, std::string> user_tensor;  ///< canonical name -> the user's name
   std::map<std::string, std::string> user_index;
 };

@@ -9,8 +9,8 @@
 
 namespace schaas::problem {
 
-/// What a constraint speaks of. `extent`: of index variable `name`. `nonzeros`: number of stored entries of the first
-/// `levels` storage levels of tensor `name` (levels == order: its nonzeros).
+/// What a constraint speaks of. `extent`: of index variable `name`. `nonzeros`: number of stored entries of
+/// the first `levels` storage levels of tensor `name` (levels == order: its nonzeros).
 struct Symbol {
   enum class Kind { extent, nonzeros } kind = Kind::extent;
   std::string name;
@@ -25,10 +25,11 @@ struct Monomial {
   auto operator<=>(const Monomial&) const = default;
 };
 
-/// sum(lhs) <= sum(rhs) over integers, in normal form: every coefficient is positive, no monomial stands on both
-/// sides, the coefficients of both sides together have no common divisor, monomials are sorted. A strict comparison a < b has become
-/// a + 1 <= b (extents and nonzero counts are integers), a density has been multiplied out
-/// (density(B) = nonzeros(B) / product of the extents of B's indices), an equality has become two constraints.
+/// sum(lhs) <= sum(rhs) over integers, in normal form: every coefficient is positive, no monomial stands on
+/// both sides, the coefficients of both sides together have no common divisor, monomials are sorted. A strict
+/// comparison a < b has become a + 1 <= b (extents and nonzero counts are integers), a density has been
+/// multiplied out (density(B) = nonzeros(B) / product of the extents of B's indices), an equality has become
+/// two constraints.
 struct Constraint {
   std::vector<Monomial> lhs;
   std::vector<Monomial> rhs;
@@ -46,13 +47,18 @@ struct ConstraintScope {
 };
 
 /// Parses one chain of comparisons, e.g. `8 <= k <= 256`, `density(B) <= 1e-3`, `10*j < k`, `|i| == 64`,
-/// `nnz(B,2) <= 4*nnz(B)`; operators <= < >= > == = ; sums and products of extents (`i` or `|i|`), nnz(T), nnz(T,levels),
-/// density(T), integer or decimal literals (`1e6`, `0.001`), parentheses. Trivially true parts vanish.
-/// Errors: invalid [syntax], [unknown-index], [unknown-tensor] (with suggestions), [levels], [constant-range],
-/// [never-true] (false whatever the extents, e.g. `3 < 2`), [nesting].
-support::Result<std::vector<Constraint>> parse_constraint(std::string_view text, const ConstraintScope& scope);
+/// `nnz(B,2) <= 4*nnz(B)`; comparisons <= < >= > == = ; + - * / of extents (`i` or `|i|`), nnz(T),
+/// nnz(T,levels), density(T), integer or decimal literals (`1e6`, `0.001`), parentheses; a divisor is a
+/// single term. Literals are exact fractions, division is exact too. Extents and counts are whole numbers >=
+/// 0, and those divided by are >= 1. Trivially true parts vanish. Errors: invalid [syntax], [unknown-index],
+/// [unknown-tensor] (with suggestions), [levels], [constant-range], [never-true] (false whatever the extents,
+/// e.g. `3 < 2`), [nesting], [too-complex] (polynomial.h), and those of index_notation::lex; unsupported
+/// [division] by a sum.
+support::Result<std::vector<Constraint>> parse_constraint(std::string_view text,
+                                                          const ConstraintScope& scope);
 
-/// "8 <= k", "1000*nnz(B) <= i*j"; parse_constraint(print(c)) == {c}.
+/// "8 <= k", "1000*nnz(B,2) <= i*j" (levels are always written: a symbol does not know its tensor's order);
+/// parse_constraint(print(c)) == {c}.
 std::string print(const Constraint& constraint);
 std::string print(const Symbol& symbol);
 

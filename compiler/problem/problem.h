@@ -27,8 +27,8 @@ struct Problem {
   std::vector<Constraint> constraints;  ///< normal form, sorted, unique
   bool operator==(const Problem&) const = default;
 
-  /// The distinct tensors: the result first, then operands in order of first appearance. This is the order of a
-  /// kernel's arguments.
+  /// The distinct tensors: the result first, then operands in order of first appearance. This is the order of
+  /// a kernel's arguments.
   std::vector<std::string> tensors() const;
   /// Indices of the first access to `tensor`, one per mode.
   const std::vector<std::string>& indices_of(const std::string& tensor) const;
@@ -36,7 +36,8 @@ struct Problem {
 };
 
 /// The texts a user gives. Formats map tensor name -> format text; tensors without one are dense.
-/// `position_bits` "auto" picks 32 when the constraints prove every nonzero count and extent below 2^31, else 64.
+/// `position_bits` "auto" picks 32 when the constraints prove every nonzero count and extent below 2^31,
+/// else 64.
 struct ProblemText {
   std::string expression;
   std::map<std::string, std::string> formats;
@@ -47,13 +48,13 @@ struct ProblemText {
 };
 
 /// Parses and checks everything; the result is verified. Errors: those of index_notation::parse and verify,
-/// format::parse, parse_constraint; invalid [unknown-tensor] (a format for a tensor that is not in the expression,
-/// with suggestion), [value-type], [position-bits], [profile], [too-many-constraints], [contradiction] (two bounds
-/// of one extent exclude each other; both are quoted).
+/// format::parse, parse_constraint; invalid [unknown-tensor] (a format for a tensor that is not in the
+/// expression, with suggestion), [value-type], [position-bits], [profile], [too-many-constraints],
+/// [contradiction] (two bounds of one extent exclude each other; both are quoted).
 support::Result<Problem> build(const ProblemText& text);
 
-const char* name(ValueType type);  ///< "f64", "f32"
-const char* name(Profile profile); ///< "default", "sparseauto"
+const char* name(ValueType type);   ///< "f64", "f32"
+const char* name(Profile profile);  ///< "default", "sparseauto"
 
 /// Lines, in fixed order; parse_problem(print(p)) == p. The text a key is made of (docs/cache_key.md):
 ///     schaas-problem 1

@@ -1,0 +1,327 @@
+#include "compiler/problem/canonical.h"
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <tuple>
+
+#include "compiler/problem/colours.h"
+#include "compiler/problem/constraint_set.h"
+#include "compiler/support/digest.h"
+
+// The canonical form is the problem under one order of its factors; the order gives the names (tensors and
+// indices in order of first appearance). Every order is described by a sequence of steps, one per factor,
+// then by the result's indices and the constraints; all of that is free of the user's names, so the least
+// description is the same for all ways of writing the problem. A depth-first search finds it: at each depth
+// only the factors with the least step can lead to it, and a tie is usually one factor because steps contain
+// refined colours (colours.h). Real ties are symmetries. Two orders with equal descriptions are an
+// automorphism; those found so far cut branches that mirror one already searched (McKay, Practical graph
+// isomorphism, 1981, sections 2.3 to 2.5).
+namespace schaas::problem {
+namespace {
+
+using index_notation::Access;
+using Names = std::map<std::string, std::string>;
+
+constexpr std::string_view index_letters = "ijklmnopqrstuvwx";
+
+std::size_t at(int n) { return static_cast<std::size_t>(n); }
+
+int position(const std::vector<std::string>& names, const std::string& name) {
+  return static_cast<int>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+// True for `i <= j` between indices of one class: these follow from the statement.
+bool is_implied(const Constraint& constraint, const Names& classes) {
+  const auto lone_extent = [](const std::vector<Monomial>& side) -> const std::string* {
+    const bool lone = side.size() == 1 && side[0].coefficient == 1 && side[0].powers.size() == 1 &&
+                      side[0].powers[0].second == 1 && side[0].powers[0].first.kind == Symbol::Kind::extent;
+    return lone ? &side[0].powers[0].first.name : nullptr;
+  };
+  const auto* left = lone_extent(constraint.lhs);
+  const auto* right = lone_extent(constraint.rhs);
+  return left != nullptr && right != nullptr && classes.at(*left) == classes.at(*right);
+}
+
+// A problem with numbers for names, and the names.
+struct Numbered {
+  std::vector<std::string> tensors;  // the operands in order of first appearance, then the result
+  std::vector<std::string> indices;
+  Access result;
+  std::vector<Access> factors;
+  std::vector<Constraint> constraints;  // without the implied ones
+  Structure structure;
+};
+
+Structure::Access numbered(const Access& access, const Numbered& names) {
+  Structure::Access out{position(names.tensors, access.tensor), {}};
+  for (const auto& index : access.indices) out.indices.push_back(position(names.indices, index));
+  return out;
+}
+
+Structure::Relation numbered(const Constraint& constraint, const Numbered& names) {
+  Structure::Relation out;
+  for (const bool right : {false, true}) {
+    for (const auto& term : right ? constraint.rhs : constraint.lhs) {
+      auto& to = out.terms.emplace_back(Structure::Term{right, term.coefficient, {}});
+      for (const auto& [symbol, exponent] : term.powers) {
+        const bool extent = symbol.kind == Symbol::Kind::extent;
+        const int id = extent ? names.structure.extent_class[at(position(names.indices, symbol.name))]
+                              : position(names.tensors, symbol.name);
+        to.uses.push_back({extent, id, symbol.levels, exponent});
+      }
+    }
+  }
+  return out;
+}
+
+Numbered number(const Problem& problem) {
+  Numbered out;
+  out.tensors = problem.tensors();
+  std::rotate(out.tensors.begin(), out.tensors.begin() + 1, out.tensors.end());
+  out.indices = index_notation::index_variables(problem.statement);
+  out.result = problem.statement.result;
+  out.factors = problem.operands();
+  Structure& structure = out.structure;
+  const Names classes = extent_classes(problem.statement);
+  std::map<std::string, int> class_number;
+  for (const auto& index : out.indices) {
+    const int fresh = static_cast<int>(class_number.size());
+    structure.extent_class.push_back(class_number.emplace(classes.at(index), fresh).first->second);
+  }
+  structure.classes = static_cast<int>(class_number.size());
+  structure.result = numbered(problem.statement.result, out);
+  for (const auto& factor : out.factors) structure.factors.push_back(numbered(factor, out));
+  for (const auto& tensor : out.tensors)
+    structure.formats.push_back(format::print(problem.formats.at(tensor)));
+  for (const auto& constraint : problem.constraints) {
+    if (is_implied(constraint, classes)) continue;
+    out.constraints.push_back(constraint);
+    structure.relations.push_back(numbered(constraint, out));
+  }
+  return out;
+}
+
+// The user's names -> canonical names, for one order of the factors.
+struct Renaming {
+  Names tensors, indices;
+};
+
+Renaming renaming_of(const Numbered& numbers, const std::vector<int>& order) {
+  Renaming out;
+  out.tensors[numbers.tensors.back()] = "A";
+  for (const int factor : order) {
+    const Access& access = numbers.factors[at(factor)];
+    out.tensors.emplace(access.tensor, std::string(1, static_cast<char>('A' + out.tensors.size())));
+    for (const auto& index : access.indices) {
+      out.indices.emplace(index, std::string(1, index_letters[out.indices.size()]));
+    }
+  }
+  return out;
+}
+
+Access renamed(const Access& access, const Renaming& names) {
+  Access out;
+  out.tensor = names.tensors.at(access.tensor);
+  for (const auto& index : access.indices) out.indices.push_back(names.indices.at(index));
+  return out;
+}
+
+std::vector<Constraint> renamed(const Numbered& numbers, const Renaming& names) {
+  // An extent is written on the class's index of least canonical name.
+  Names least = names.indices;
+  for (std::size_t a = 0; a < numbers.indices.size(); ++a) {
+    for (std::size_t b = 0; b < numbers.indices.size(); ++b) {
+      if (numbers.structure.extent_class[a] != numbers.structure.extent_class[b]) continue;
+      least[numbers.indices[a]] = std::min(least[numbers.indices[a]], names.indices.at(numbers.indices[b]));
+    }
+  }
+  std::vector<Constraint> out;
+  for (const auto& constraint : numbers.constraints) {
+    auto one = rename(constraint, least, names.tensors);
+    SCHAAS_CHECK(one.ok() && one->size() == 1, "a renaming changes no constraint");
+    out.push_back(std::move(one->front()));
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// What the orders are compared by.
+using Step = std::vector<int>;
+struct Description {
+  std::vector<Step> steps;
+  Access result;
+  std::vector<Constraint> constraints;
+};
+
+class Search {
+ public:
+  explicit Search(const Numbered& numbers) : numbers_(numbers), structure_(numbers.structure) {}
+
+  std::vector<int> run() {
+    explore(refine(structure_, initial_colours(structure_)));
+    return best_order_;
+  }
+
+ private:
+  // Factors in order so far, with the numbers their tensors and indices have got.
+  struct Prefix {
+    std::vector<int> order;
+    std::vector<Step> steps;
+    std::map<int, int> tensors, indices;
+  };
+
+  // Sparse operands first, those of more modes before; then the factor that speaks most of what came before.
+  Step step_of(int factor, const Colours& colours) const {
+    const Structure::Access& access = structure_.factors[at(factor)];
+    const bool sparse = structure_.formats[at(access.tensor)].find("compressed") != std::string::npos;
+    Step step = {sparse ? 0 : 1, sparse ? -static_cast<int>(access.indices.size()) : 0};
+    int fresh = static_cast<int>(prefix_.indices.size());
+    for (const int index : access.indices) {
+      const auto known = prefix_.indices.find(index);
+      step.push_back(known == prefix_.indices.end() ? fresh++ : known->second);
+    }
+    const auto known = prefix_.tensors.find(access.tensor);
+    step.push_back(-1);
+    step.push_back(known == prefix_.tensors.end() ? static_cast<int>(prefix_.tensors.size()) : known->second);
+    step.push_back(colours.factors[at(factor)]);
+    return step;
+  }
+
+  void enter(int factor, Step step) {
+    const Structure::Access& access = structure_.factors[at(factor)];
+    prefix_.order.push_back(factor);
+    prefix_.steps.push_back(std::move(step));
+    prefix_.tensors.emplace(access.tensor, static_cast<int>(prefix_.tensors.size()));
+    for (const int index : access.indices)
+      prefix_.indices.emplace(index, static_cast<int>(prefix_.indices.size()));
+  }
+
+  // Returns the depth at which the search goes on: less than this depth when all below here mirrors what was
+  // seen.
+  std::size_t explore(const Colours& colours) {
+    const std::size_t depth = prefix_.order.size();
+    if (depth == structure_.factors.size()) return compare();
+    Step least;
+    std::vector<int> tied;
+    for (int factor = 0; at(factor) < structure_.factors.size(); ++factor) {
+      if (std::find(prefix_.order.begin(), prefix_.order.end(), factor) != prefix_.order.end()) continue;
+      Step step = step_of(factor, colours);
+      if (tied.empty() || step < least) {
+        least = std::move(step);
+        tied = {factor};
+      } else if (step == least) {
+        tied.push_back(factor);
+      }
+    }
+    if (is_worse(least)) return depth;
+    const Prefix before = prefix_;
+    std::vector<int> searched;
+    for (const int factor : tied) {
+      if (mirrors(factor, searched)) continue;
+      enter(factor, least);
+      const std::size_t go_on =
+          explore(tied.size() == 1 ? colours : refine(structure_, individualize(colours, factor)));
+      prefix_ = before;
+      if (go_on < depth) return go_on;
+      searched.push_back(factor);
+    }
+    return depth;
+  }
+
+  // The steps so far and `next` are greater than the best order's.
+  bool is_worse(const Step& next) const {
+    if (!best_) return false;
+    const std::size_t depth = prefix_.steps.size();
+    for (std::size_t n = 0; n < depth; ++n) {
+      if (prefix_.steps[n] != best_->steps[n]) return best_->steps[n] < prefix_.steps[n];
+    }
+    return best_->steps[depth] < next;
+  }
+
+  // Some known automorphism keeps the prefix in place and leads, perhaps by several steps, from a searched
+  // factor here.
+  bool mirrors(int factor, const std::vector<int>& searched) const {
+    std::vector<int> orbit(structure_.factors.size());
+    std::iota(orbit.begin(), orbit.end(), 0);
+    for (const auto& map : automorphisms_) {
+      if (!std::all_of(prefix_.order.begin(), prefix_.order.end(), [&](int f) { return map[at(f)] == f; }))
+        continue;
+      for (std::size_t from = 0; from < map.size(); ++from) {
+        const int a = orbit[from], b = orbit[at(map[from])];
+        for (int& member : orbit) member = member == a ? b : member;
+      }
+    }
+    return std::any_of(searched.begin(), searched.end(),
+                       [&](int f) { return orbit[at(f)] == orbit[at(factor)]; });
+  }
+
+  // A whole order. Returns the depth to go on at.
+  std::size_t compare() {
+    const std::size_t depth = prefix_.order.size();
+    const Renaming names = renaming_of(numbers_, prefix_.order);
+    Description here{prefix_.steps, renamed(numbers_.result, names), renamed(numbers_, names)};
+    const auto key = [](const Description& d) { return std::tie(d.steps, d.result.indices, d.constraints); };
+    if (!best_ || key(here) < key(*best_)) {
+      best_ = std::move(here);
+      best_order_ = prefix_.order;
+      return depth;
+    }
+    if (key(*best_) < key(here)) return depth;
+    std::vector<int> map(depth);
+    for (std::size_t n = 0; n < depth; ++n) map[at(best_order_[n])] = prefix_.order[n];
+    automorphisms_.push_back(std::move(map));
+    const auto split = std::mismatch(best_order_.begin(), best_order_.end(), prefix_.order.begin());
+    return static_cast<std::size_t>(split.first - best_order_.begin());
+  }
+
+  const Numbered& numbers_;
+  const Structure& structure_;
+  Prefix prefix_;
+  std::optional<Description> best_;
+  std::vector<int> best_order_;
+  std::vector<std::vector<int>> automorphisms_;
+};
+
+Problem renamed(const Problem& problem, const Numbered& numbers, const std::vector<int>& order,
+                const Renaming& names) {
+  Problem out;
+  std::vector<Access> factors;
+  for (const int factor : order) factors.push_back(renamed(numbers.factors[at(factor)], names));
+  out.statement = {
+      renamed(problem.statement.result, names), index_notation::product_of(std::move(factors)), {}};
+  for (const auto& [tensor, format] : problem.formats) out.formats.emplace(names.tensors.at(tensor), format);
+  out.value_type = problem.value_type;
+  out.position_bits = problem.position_bits;
+  out.profile = problem.profile;
+  auto constraints = simplify(out.statement, renamed(numbers, names));
+  SCHAAS_CHECK(constraints.ok(), "a renaming changes no constraint");
+  out.constraints = std::move(constraints).value();
+  return out;
+}
+
+Names inverse(const Names& names) {
+  Names out;
+  for (const auto& [from, to] : names) out.emplace(to, from);
+  return out;
+}
+
+}  // namespace
+
+Canonical canonicalize(const Problem& problem) {
+  const Numbered numbers = number(problem);
+  std::vector<int> order(numbers.factors.size());
+  std::iota(order.begin(), order.end(), 0);
+  // The papers' space depends on the order the product is written in.
+  if (problem.profile == Profile::standard) order = Search(numbers).run();
+  const Renaming names = renaming_of(numbers, order);
+  Canonical out;
+  out.problem = renamed(problem, numbers, order, names);
+  out.text = print(out.problem);
+  out.key = support::digest_of(out.text).sha256;
+  out.user_tensor = inverse(names.tensors);
+  out.user_index = inverse(names.indices);
+  return out;
+}
+
+}  // namespace schaas::problem

@@ -1,0 +1,285 @@
+#include <algorithm>
+#include <array>
+
+#include "compiler/index_notation/lexer.h"
+#include "compiler/problem/constraint.h"
+#include "compiler/problem/polynomial.h"
+#include "compiler/support/limits.h"
+#include "compiler/support/nearest_name.h"
+
+namespace schaas::problem {
+namespace {
+
+using index_notation::Token;
+using support::Diagnostic;
+using support::Limits;
+using support::Result;
+using support::SourceRange;
+
+constexpr const char* what = "constraint";
+
+std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
+
+bool is_comparison(const Token& token) {
+  static constexpr std::array<std::string_view, 6> symbols = {"<=", "<", ">=", ">", "==", "="};
+  return token.kind == Token::Kind::symbol &&
+         std::find(symbols.begin(), symbols.end(), token.text) != symbols.end();
+}
+
+struct Side {
+  Polynomial value;
+  SourceRange range;
+};
+
+class Parser {
+ public:
+  Parser(std::string_view text, const ConstraintScope& scope, std::vector<Token> tokens)
+      : text_(text), scope_(scope), tokens_(std::move(tokens)) {}
+
+  // chain := sum comparison sum { comparison sum }
+  Result<std::vector<Constraint>> chain() {
+    std::vector<Constraint> out;
+    SCHAAS_ASSIGN_OR_RETURN(Side left, side());
+    if (!is_comparison(next())) return syntax("expected a comparison (<=, <, >=, > or ==)");
+    while (is_comparison(next())) {
+      const std::string_view comparison = take().text;
+      SCHAAS_ASSIGN_OR_RETURN(Side right, side());
+      SCHAAS_RETURN_IF_ERROR(compare(left, comparison, right, out));
+      left = std::move(right);
+    }
+    if (next().kind != Token::Kind::end) return syntax("expected an operator or the end of the constraint");
+    return out;
+  }
+
+ private:
+  const Token& next() const { return tokens_[at_]; }
+  const Token& after_next() const { return tokens_[std::min(at_ + 1, tokens_.size() - 1)]; }
+  Token take() { return next().kind == Token::Kind::end ? next() : tokens_[at_++]; }
+
+  Diagnostic place(Diagnostic d, SourceRange range) const {
+    return support::at(std::move(d), what, std::string(text_), range);
+  }
+  Diagnostic syntax(const std::string& expected) const {
+    return place(support::invalid("syntax", expected + ", found " + describe(next(), what)), next().range);
+  }
+  Result<void> expect(std::string_view symbol) {
+    if (!next().is(symbol)) return syntax("expected " + quoted(symbol));
+    take();
+    return {};
+  }
+  std::string_view text_of(SourceRange range) const {
+    return text_.substr(range.begin, range.end - range.begin);
+  }
+
+  Result<Side> side() {
+    const std::uint32_t begin = next().range.begin;
+    SCHAAS_ASSIGN_OR_RETURN(Polynomial value, sum(0));
+    return Side{std::move(value), {begin, tokens_[at_ - 1].range.end}};
+  }
+
+  Result<void> compare(const Side& left, std::string_view comparison, const Side& right,
+                       std::vector<Constraint>& out) const {
+    const bool strict = comparison == "<" || comparison == ">";
+    if (comparison != ">" && comparison != ">=") SCHAAS_RETURN_IF_ERROR(ordered(left, right, strict, out));
+    if (comparison != "<" && comparison != "<=") SCHAAS_RETURN_IF_ERROR(ordered(right, left, strict, out));
+    return {};
+  }
+
+  // Appends the normal form of less <= more.
+  Result<void> ordered(const Side& less, const Side& more, bool strict, std::vector<Constraint>& out) const {
+    const SourceRange range{std::min(less.range.begin, more.range.begin),
+                            std::max(less.range.end, more.range.end)};
+    const auto difference = subtract(more.value, less.value);
+    if (!difference.ok()) return place(difference.error(), range);
+    auto constraint = normal_form(*difference, strict);
+    if (constraint.ok()) {
+      if (constraint->has_value()) out.push_back(**constraint);
+      return {};
+    }
+    Diagnostic d = constraint.error();
+    if (d.code == "never-true") d.message = quoted(text_of(range)) + " is never true, whatever the extents";
+    return place(std::move(d), range);
+  }
+
+  // sum := term { ("+" | "-") term }
+  Result<Polynomial> sum(std::size_t depth) {
+    SCHAAS_ASSIGN_OR_RETURN(Polynomial total, term(depth));
+    while (next().is("+") || next().is("-")) {
+      const Token sign = take();
+      SCHAAS_ASSIGN_OR_RETURN(const Polynomial right, term(depth));
+      auto next_total = sign.is("+") ? add(total, right) : subtract(total, right);
+      if (!next_total.ok()) return place(next_total.error(), sign.range);
+      total = std::move(next_total).value();
+    }
+    return total;
+  }
+
+  // term := factor { ("*" | "/") factor }
+  Result<Polynomial> term(std::size_t depth) {
+    SCHAAS_ASSIGN_OR_RETURN(Polynomial total, factor(depth));
+    while (next().is("*") || next().is("/")) {
+      const Token op = take();
+      const std::uint32_t begin = next().range.begin;
+      SCHAAS_ASSIGN_OR_RETURN(Polynomial right, factor(depth));
+      if (op.is("/")) {
+        auto inverse = reciprocal(right);
+        if (!inverse) return indivisible(right, {begin, tokens_[at_ - 1].range.end});
+        right = std::move(*inverse);
+      }
+      auto product = multiply(total, right);
+      if (!product.ok()) return place(product.error(), op.range);
+      total = std::move(product).value();
+    }
+    return total;
+  }
+  Diagnostic indivisible(const Polynomial& divisor, SourceRange range) const {
+    if (divisor.empty()) return place(support::invalid("syntax", "division by zero"), range);
+    return place(support::unsupported("division", "division by the sum " + quoted(text_of(range)) +
+                                                      " is not supported; multiply both sides by it instead"),
+                 range);
+  }
+
+  // factor := ["-"] ( number | extent | count | "(" sum ")" )
+  Result<Polynomial> factor(std::size_t depth) {
+    bool negative = false;
+    while (next().is("-")) {
+      take();
+      negative = !negative;
+    }
+    SCHAAS_ASSIGN_OR_RETURN(Polynomial value, atom(depth));
+    return negative ? subtract({}, value) : std::move(value);
+  }
+
+  Result<Polynomial> atom(std::size_t depth) {
+    if (next().kind == Token::Kind::number) return literal();
+    if (next().kind == Token::Kind::name) return after_next().is("(") ? count() : extent();
+    if (next().is("|")) {
+      take();
+      if (next().kind != Token::Kind::name) return syntax("expected an index");
+      SCHAAS_ASSIGN_OR_RETURN(Polynomial value, extent());
+      SCHAAS_RETURN_IF_ERROR(expect("|"));
+      return value;
+    }
+    if (!next().is("(")) return syntax("expected a number, an index, nnz(...) or density(...)");
+    if (depth >= Limits::nesting) {
+      return place(support::invalid("nesting", "parentheses are nested deeper than " +
+                                                   std::to_string(Limits::nesting) + " levels"),
+                   next().range);
+    }
+    take();
+    SCHAAS_ASSIGN_OR_RETURN(Polynomial value, sum(depth + 1));
+    SCHAAS_RETURN_IF_ERROR(expect(")"));
+    return value;
+  }
+
+  Result<Polynomial> literal() {
+    const Token token = take();
+    const auto value = rational_of_literal(token.text);
+    if (value) return constant(*value);
+    return place(support::invalid("constant-range", quoted(token.text) +
+                                                        " does not fit in 64 bits; whole numbers reach "
+                                                        "9223372036854775807, fractions 1e-18"),
+                 token.range);
+  }
+
+  Result<Polynomial> extent() {
+    const Token token = take();
+    const std::string name(token.text);
+    if (std::find(scope_.indices.begin(), scope_.indices.end(), name) != scope_.indices.end()) {
+      return symbol({Symbol::Kind::extent, name, 0});
+    }
+    const bool is_tensor = find(name) != nullptr;
+    return place(
+        support::invalid("unknown-index", is_tensor ? "`" + name + "` is a tensor; its nonzeros are `nnz(" +
+                                                          name + ")`, its density is `density(" + name + ")`"
+                                                    : "unknown index `" + name + "`" +
+                                                          support::did_you_mean(name, scope_.indices)),
+        token.range);
+  }
+
+  // count := "nnz" "(" tensor [ "," levels ] ")" | "density" "(" tensor ")"
+  Result<Polynomial> count() {
+    const Token function = take();
+    if (function.text != "nnz" && function.text != "density") {
+      return place(support::invalid("syntax", "unknown function " + quoted(function.text) +
+                                                  "; constraints know `nnz` and `density`" +
+                                                  support::did_you_mean(function.text, {"nnz", "density"})),
+                   function.range);
+    }
+    take();
+    if (next().kind != Token::Kind::name) return syntax("expected a tensor");
+    const Token name = take();
+    SCHAAS_ASSIGN_OR_RETURN(const ConstraintScope::Tensor* tensor, known(name));
+    const int order = static_cast<int>(tensor->indices.size());
+    if (order == 0) {
+      return place(
+          support::invalid("levels", quoted(name.text) + " is a scalar and has no nonzeros to count"),
+          name.range);
+    }
+    if (function.text == "density") {
+      SCHAAS_RETURN_IF_ERROR(expect(")"));
+      return density(*tensor);
+    }
+    int levels = order;
+    if (next().is(",")) {
+      take();
+      SCHAAS_ASSIGN_OR_RETURN(levels, level_count(*tensor));
+    }
+    SCHAAS_RETURN_IF_ERROR(expect(")"));
+    return symbol({Symbol::Kind::nonzeros, tensor->name, levels});
+  }
+
+  Result<int> level_count(const ConstraintScope::Tensor& tensor) {
+    const int order = static_cast<int>(tensor.indices.size());
+    const Token token = next();
+    if (token.kind != Token::Kind::number) return syntax("expected a number of levels");
+    take();
+    const auto value = rational_of_literal(token.text);
+    if (value && value->denominator == 1 && value->numerator >= 1 && value->numerator <= order) {
+      return static_cast<int>(value->numerator);
+    }
+    return place(support::invalid("levels", "`" + tensor.name + "` has levels 1 to " + std::to_string(order) +
+                                                ", found " + quoted(token.text)),
+                 token.range);
+  }
+
+  static Polynomial density(const ConstraintScope::Tensor& tensor) {
+    Powers powers;
+    powers[{Symbol::Kind::nonzeros, tensor.name, static_cast<int>(tensor.indices.size())}] = 1;
+    for (const auto& index : tensor.indices) powers[{Symbol::Kind::extent, index, 0}] = -1;
+    return {{powers, Rational{1, 1}}};
+  }
+
+  const ConstraintScope::Tensor* find(const std::string& name) const {
+    const auto place =
+        std::find_if(scope_.tensors.begin(), scope_.tensors.end(),
+                     [&](const ConstraintScope::Tensor& tensor) { return tensor.name == name; });
+    return place == scope_.tensors.end() ? nullptr : &*place;
+  }
+  Result<const ConstraintScope::Tensor*> known(const Token& token) const {
+    const std::string name(token.text);
+    if (const auto* tensor = find(name)) return tensor;
+    const bool is_index =
+        std::find(scope_.indices.begin(), scope_.indices.end(), name) != scope_.indices.end();
+    std::vector<std::string> names;
+    for (const auto& tensor : scope_.tensors) names.push_back(tensor.name);
+    return place(support::invalid("unknown-tensor", is_index ? "`" + name + "` is an index, not a tensor"
+                                                             : "unknown tensor `" + name + "`" +
+                                                                   support::did_you_mean(name, names)),
+                 token.range);
+  }
+
+  std::string_view text_;
+  const ConstraintScope& scope_;
+  std::vector<Token> tokens_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace
+
+Result<std::vector<Constraint>> parse_constraint(std::string_view text, const ConstraintScope& scope) {
+  SCHAAS_ASSIGN_OR_RETURN(std::vector<Token> tokens, index_notation::lex(text, what));
+  return Parser(text, scope, std::move(tokens)).chain();
+}
+
+}  // namespace schaas::problem

@@ -1,0 +1,148 @@
+#include "compiler/problem/constraint_set.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "compiler/problem/polynomial.h"
+
+namespace schaas::problem {
+namespace {
+
+using support::Result;
+
+using Names = std::map<std::string, std::string>;
+
+const std::string& renamed(const Names& names, const std::string& name) {
+  const auto found = names.find(name);
+  return found == names.end() ? name : found->second;
+}
+
+// The constant a constraint adds to its right side, and the constraint without it: lhs <= rhs + constant.
+std::int64_t take_constant(Constraint& constraint) {
+  const auto take = [](std::vector<Monomial>& side) -> std::int64_t {
+    const auto found =
+        std::find_if(side.begin(), side.end(), [](const Monomial& term) { return term.powers.empty(); });
+    if (found == side.end()) return 0;
+    const std::int64_t value = found->coefficient;
+    side.erase(found);
+    return value;
+  };
+  return take(constraint.rhs) - take(constraint.lhs);  // at most one of them stands
+}
+
+void put_constant(Constraint& constraint, std::int64_t constant) {
+  if (constant == 0) return;
+  auto& side = constant > 0 ? constraint.rhs : constraint.lhs;
+  side.push_back({constant > 0 ? constant : -constant, {}});
+  std::sort(side.begin(), side.end());
+}
+
+std::optional<Symbol> lone_symbol(const std::vector<Monomial>& side) {
+  const bool lone = side.size() == 1 && side[0].coefficient == 1 && side[0].powers.size() == 1 &&
+                    side[0].powers[0].second == 1;
+  return lone ? std::optional(side[0].powers[0].first) : std::nullopt;
+}
+
+struct Range {
+  std::optional<std::size_t> least_from, most_from;
+  std::int64_t least = 0, most = 0;
+};
+
+Monomial extent(const std::string& index) { return {1, {{Symbol{Symbol::Kind::extent, index, 0}, 1}}}; }
+
+}  // namespace
+
+Names extent_classes(const index_notation::Assignment& statement) {
+  const auto order = index_notation::index_variables(statement);
+  Names first;
+  for (const auto& index : order) first[index] = index;
+  const auto position = [&order](const std::string& index) {
+    return std::find(order.begin(), order.end(), index) - order.begin();
+  };
+  const auto unite = [&](const std::string& a, const std::string& b) {
+    const std::string left = first[a], right = first[b];
+    const std::string& keep = position(left) <= position(right) ? left : right;
+    for (auto& [index, representative] : first) {
+      if (representative == left || representative == right) representative = keep;
+    }
+  };
+  std::map<std::string, std::vector<std::string>> seen;
+  for (const auto& access : index_notation::operands(statement.value)) {
+    const auto& before = seen.emplace(access.tensor, access.indices).first->second;
+    const std::size_t modes = std::min(before.size(), access.indices.size());
+    for (std::size_t mode = 0; mode < modes; ++mode) unite(before[mode], access.indices[mode]);
+  }
+  return first;
+}
+
+Result<std::vector<Constraint>> rename(const Constraint& constraint, const Names& index_names,
+                                       const Names& tensor_names) {
+  Polynomial difference;
+  for (const auto& [powers, coefficient] : difference_of(constraint)) {
+    Powers replaced;
+    for (const auto& [symbol, exponent] : powers) {
+      const bool extent = symbol.kind == Symbol::Kind::extent;
+      const std::string& name = renamed(extent ? index_names : tensor_names, symbol.name);
+      replaced[Symbol{symbol.kind, name, symbol.levels}] += exponent;
+    }
+    SCHAAS_ASSIGN_OR_RETURN(difference, add(difference, Polynomial{{replaced, coefficient}}));
+  }
+  SCHAAS_ASSIGN_OR_RETURN(auto normal, normal_form(difference, false));
+  std::vector<Constraint> out;
+  if (normal) out.push_back(std::move(*normal));
+  return out;
+}
+
+Result<std::vector<Constraint>> simplify(const index_notation::Assignment& statement,
+                                         const std::vector<Constraint>& constraints) {
+  const Names classes = extent_classes(statement);
+  std::map<Constraint, std::int64_t> strongest;
+  for (const auto& constraint : constraints) {
+    SCHAAS_ASSIGN_OR_RETURN(auto renamed_constraint, rename(constraint, classes, {}));
+    for (auto& shape : renamed_constraint) {
+      const std::int64_t constant = take_constant(shape);
+      const auto [place, fresh] = strongest.emplace(shape, constant);
+      if (!fresh) place->second = std::min(place->second, constant);
+    }
+  }
+  std::vector<Constraint> out;
+  for (const auto& [shape, constant] : strongest) {
+    out.push_back(shape);
+    put_constant(out.back(), constant);
+  }
+  for (const auto& [index, first] : classes) {
+    if (index == first) continue;
+    out.push_back({{extent(first)}, {extent(index)}});
+    out.push_back({{extent(index)}, {extent(first)}});
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+std::vector<Contradiction> find_contradiction(const std::vector<Constraint>& constraints) {
+  std::map<Symbol, Range> ranges;
+  for (std::size_t n = 0; n < constraints.size(); ++n) {
+    Constraint shape = constraints[n];
+    const std::int64_t constant = take_constant(shape);
+    const auto low = shape.lhs.empty() ? lone_symbol(shape.rhs) : std::nullopt;
+    const auto high = shape.rhs.empty() ? lone_symbol(shape.lhs) : std::nullopt;
+    if (!low && !high) continue;
+    const Symbol symbol = low ? *low : *high;
+    Range& range = ranges[symbol];
+    if (low && (!range.least_from || -constant > range.least)) {
+      range.least = -constant;
+      range.least_from = n;
+    }
+    if (high && (!range.most_from || constant < range.most)) {
+      range.most = constant;
+      range.most_from = n;
+    }
+    if (range.least_from && range.most_from && range.most < range.least) {
+      const auto [first, second] = std::minmax(*range.least_from, *range.most_from);
+      return {{first, second, symbol, range.least, range.most}};
+    }
+  }
+  return {};
+}
+
+}  // namespace schaas::problem
