@@ -1,0 +1,121 @@
+#include "compiler/cost/cost.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "compiler/support/result.h"
+
+namespace schaas::cost {
+namespace {
+
+bool has_fiber(const Variables& variables, const std::string& tensor, int level, const std::string& index) {
+  return std::any_of(variables.fibers.begin(), variables.fibers.end(), [&](const Variable& v) {
+    return v.tensor == tensor && v.level == level && v.index == index;
+  });
+}
+
+std::string name_of(int bit, const Variables& variables) {
+  const Variable& v = variables.at(bit);
+  if (v.kind == Variable::Kind::extent) return v.index;
+  const auto same = std::count_if(variables.fibers.begin(), variables.fibers.end(),
+                                  [&](const Variable& other) { return other.index == v.index; });
+  return same == 1 ? v.index + "'" : v.index + "'" + v.tensor;
+}
+
+/// Factors in order of the indices, an index's fiber where the extent would stand.
+std::string print_product(Term term, const Variables& variables) {
+  std::vector<std::pair<int, int>> factors;
+  for (Term rest = term & variables_mask; rest != 0; rest &= rest - 1) {
+    const int bit = std::countr_zero(rest);
+    int place = bit;
+    if (bit >= Variables::first_fiber) {
+      const auto& extents = variables.extents;
+      place = static_cast<int>(std::find_if(extents.begin(), extents.end(),
+                                            [&](const Variable& e) { return e.index == variables.at(bit).index; }) -
+                               extents.begin());
+    }
+    factors.emplace_back(place, bit);
+  }
+  std::sort(factors.begin(), factors.end());
+  std::string text;
+  for (const auto& [place, bit] : factors) text += (text.empty() ? "" : "*") + name_of(bit, variables);
+  return text.empty() ? "1" : text;
+}
+
+std::string print_sum(const std::vector<Term>& terms, const Variables& variables) {
+  std::string text;
+  for (Term term : terms) {
+    if (!text.empty()) text += " + ";
+    if (const int factor = weight(access_of(term)); factor != 1) text += std::to_string(factor) + "*";
+    text += print_product(term, variables);
+  }
+  return text.empty() ? "0" : text;
+}
+
+double value_of(Term term, const Point& point) {
+  double product = 1;
+  for (Term rest = term & variables_mask; rest != 0; rest &= rest - 1) {
+    product *= point[static_cast<std::size_t>(std::countr_zero(rest))];
+  }
+  return product;
+}
+
+int depth(const std::vector<Term>& terms) {
+  int deepest = 0;
+  for (Term term : terms) deepest = std::max(deepest, std::popcount(term & variables_mask));
+  return deepest;
+}
+
+}  // namespace
+
+const Variable& Variables::at(int bit) const {
+  const auto n = static_cast<std::size_t>(bit);
+  if (bit >= first_fiber) {
+    SCHAAS_CHECK(n - first_fiber < fibers.size(), "no fiber variable has bit " + std::to_string(bit));
+    return fibers[n - first_fiber];
+  }
+  SCHAAS_CHECK(n < extents.size(), "no extent variable has bit " + std::to_string(bit));
+  return extents[n];
+}
+
+Variables variables_of(const problem::Problem& problem) {
+  Variables variables;
+  for (const std::string& index : index_notation::index_variables(problem.statement)) {
+    variables.extents.push_back({Variable::Kind::extent, index, "", 0});
+  }
+  for (const index_notation::Access& operand : problem.operands()) {
+    const format::TensorFormat& format = problem.formats.at(operand.tensor);
+    for (int level = 0; level < format.order(); ++level) {
+      const auto at = static_cast<std::size_t>(level);
+      if (format.levels[at] != format::LevelFormat::compressed) continue;
+      if (problem.profile == problem::Profile::sparseauto && level == 0) continue;
+      const std::string& index = operand.indices[static_cast<std::size_t>(format.mode_order[at])];
+      if (has_fiber(variables, operand.tensor, level, index)) continue;
+      variables.fibers.push_back({Variable::Kind::fiber, index, operand.tensor, level});
+    }
+  }
+  SCHAAS_CHECK(variables.extents.size() <= Variables::first_fiber &&
+                   variables.fibers.size() <= static_cast<std::size_t>(access_shift - Variables::first_fiber),
+               "more variables than a term has bits");
+  return variables;
+}
+
+std::string print_time(const Cost& cost, const Variables& variables) { return print_sum(cost.time, variables); }
+std::string print_memory(const Cost& cost, const Variables& variables) { return print_sum(cost.memory, variables); }
+
+double evaluate_time(const Cost& cost, const Point& point) {
+  double sum = 0;
+  for (Term term : cost.time) sum += weight(access_of(term)) * value_of(term, point);
+  return sum;
+}
+
+double evaluate_memory(const Cost& cost, const Point& point) {
+  double sum = 0;
+  for (Term term : cost.memory) sum += term == 0 ? 0 : value_of(term, point);
+  return sum;
+}
+
+int loop_depth(const Cost& cost) { return depth(cost.time); }
+int memory_depth(const Cost& cost) { return depth(cost.memory); }
+
+}  // namespace schaas::cost

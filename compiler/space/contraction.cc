@@ -1,0 +1,124 @@
+#include "compiler/space/contraction.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "compiler/support/result.h"
+
+namespace schaas::space {
+namespace {
+
+IndexSet bit_of(const std::vector<std::string>& indices, const std::string& index) {
+  const auto found = std::find(indices.begin(), indices.end(), index);
+  SCHAAS_CHECK(found != indices.end(), "index `" + index + "` is not in the statement");
+  return IndexSet{1} << (found - indices.begin());
+}
+
+std::string index_at(const index_notation::Access& access, const format::TensorFormat& format, int level) {
+  return access.indices[static_cast<std::size_t>(format.mode_order[static_cast<std::size_t>(level)])];
+}
+
+void close(Precedence& before) {
+  for (int middle = 0; middle < max_indices; ++middle) {
+    for (auto& set : before) {
+      if ((set >> middle) & 1U) set |= before[static_cast<std::size_t>(middle)];
+    }
+  }
+}
+
+AccessShape shape_of(const index_notation::Access& access, const format::TensorFormat& format,
+                     const std::vector<std::string>& indices) {
+  AccessShape shape;
+  IndexSet stored = 0;
+  for (int level = 0; level < format.order(); ++level) {
+    const IndexSet bit = bit_of(indices, index_at(access, format, level));
+    shape.stored_before[static_cast<std::size_t>(std::countr_zero(bit))] |= stored & ~bit;
+    stored |= bit;
+  }
+  shape.indices = stored;
+  for (std::size_t x = 0; x < indices.size(); ++x) shape.touch[x] = cost::touch(access.indices, format, indices[x]);
+  for (const auto& [earlier, later] : format::access_order(format)) {
+    const IndexSet first = bit_of(indices, index_at(access, format, earlier));
+    const IndexSet second = bit_of(indices, index_at(access, format, later));
+    if (first != second) shape.before[static_cast<std::size_t>(std::countr_zero(second))] |= first;
+  }
+  close(shape.before);
+  return shape;
+}
+
+/// Reduction indices come after the last compressed level of a sparse result: an entry is appended once, complete.
+void order_reductions(AccessShape& result, const index_notation::Access& access, const format::TensorFormat& format,
+                      const std::vector<std::string>& indices) {
+  int last = -1;
+  for (int level = 0; level < format.order(); ++level) {
+    if (format.levels[static_cast<std::size_t>(level)] == format::LevelFormat::compressed) last = level;
+  }
+  if (last < 0) return;
+  IndexSet outer = 0;
+  for (int level = 0; level <= last; ++level) outer |= bit_of(indices, index_at(access, format, level));
+  for (std::size_t x = 0; x < indices.size(); ++x) {
+    if (((result.indices >> x) & 1U) == 0) result.before[x] |= outer;
+  }
+}
+
+/// The fiber variables of one operand.
+void assign_fibers(AccessShape& shape, const index_notation::Access& access, const cost::Variables& variables,
+                   const std::vector<std::string>& indices, const format::TensorFormat& format) {
+  for (std::size_t n = 0; n < variables.fibers.size(); ++n) {
+    const cost::Variable& fiber = variables.fibers[n];
+    if (fiber.tensor != access.tensor || index_at(access, format, fiber.level) != fiber.index) continue;
+    const auto x = static_cast<std::size_t>(std::countr_zero(bit_of(indices, fiber.index)));
+    if (shape.fiber[x] == 0) shape.fiber[x] = cost::Term{1} << (cost::Variables::first_fiber + n);
+  }
+}
+
+}  // namespace
+
+Contraction contraction_of(const problem::Problem& problem) {
+  Contraction contraction;
+  contraction.indices = index_notation::index_variables(problem.statement);
+  contraction.access_classes = problem.profile != problem::Profile::sparseauto;
+  const cost::Variables variables = cost::variables_of(problem);
+  for (const index_notation::Access& operand : problem.operands()) {
+    const format::TensorFormat& format = problem.formats.at(operand.tensor);
+    AccessShape shape = shape_of(operand, format, contraction.indices);
+    assign_fibers(shape, operand, variables, contraction.indices, format);
+    contraction.all |= shape.indices;
+    contraction.operands.push_back(shape);
+  }
+  const index_notation::Access& result = problem.statement.result;
+  const format::TensorFormat& format = problem.formats.at(result.tensor);
+  contraction.result = shape_of(result, format, contraction.indices);
+  order_reductions(contraction.result, result, format, contraction.indices);
+  SCHAAS_CHECK(contraction.indices.size() <= max_indices && contraction.operands.size() <= max_operands,
+               "the problem is beyond the limits the front end checks");
+  return contraction;
+}
+
+Context context_of(const Contraction& contraction, std::uint32_t members, bool final_result) {
+  Context context;
+  for (std::size_t x = 0; x < max_indices; ++x) {
+    cost::Term fiber = 0;
+    for (std::size_t n = 0; n < contraction.operands.size(); ++n) {
+      if (((members >> n) & 1U) == 0) continue;
+      const AccessShape& operand = contraction.operands[n];
+      context.before[x] |= operand.before[x];
+      if (operand.fiber[x] != 0 && (fiber == 0 || operand.fiber[x] < fiber)) fiber = operand.fiber[x];
+    }
+    if (final_result) context.before[x] |= contraction.result.before[x];
+    context.trips[x] = fiber != 0 ? fiber : cost::Term{1} << x;
+  }
+  return context;
+}
+
+cost::Term trips_of(const Context& context, IndexSet loops) {
+  cost::Term product = 0;
+  for (IndexSet rest = loops; rest != 0; rest &= rest - 1) {
+    product |= context.trips[static_cast<std::size_t>(std::countr_zero(rest))];
+  }
+  return product;
+}
+
+cost::Term extents_of(IndexSet loops) { return loops; }
+
+}  // namespace schaas::space

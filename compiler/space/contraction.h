@@ -1,0 +1,55 @@
+#pragma once
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/cost/access.h"
+#include "compiler/cost/cost.h"
+#include "compiler/problem/problem.h"
+
+/// A product as bit masks: what the recursion needs to know of a problem.
+namespace schaas::space {
+
+/// A set of indices: bit x stands for index_variables(statement)[x].
+using IndexSet = std::uint32_t;
+constexpr int max_indices = 16;
+constexpr int max_operands = 8;
+
+/// before[x]: the indices whose loops must be outside the loop of x.
+using Precedence = std::array<IndexSet, max_indices>;
+
+/// One access of the problem.
+struct AccessShape {
+  IndexSet indices = 0;
+  Precedence before{};                             ///< transitively closed
+  std::array<cost::Touch, max_indices> touch{};    ///< by the innermost loop
+  std::array<cost::Term, max_indices> fiber{};     ///< the variable of a compressed level, else 0
+  std::array<IndexSet, max_indices> stored_before{};  ///< indices at earlier storage levels (order of preference)
+};
+
+struct Contraction {
+  std::vector<std::string> indices;
+  std::vector<AccessShape> operands;
+  AccessShape result;
+  IndexSet all = 0;          ///< the indices of the operands
+  bool access_classes = true;  ///< false under Profile::sparseauto: every leaf counts as contiguous
+};
+
+/// `problem` within the limits of support/limits.h. A sparse result orders its levels and comes before every reduction
+/// index with its last compressed level (oracle rule for kernel 7).
+Contraction contraction_of(const problem::Problem& problem);
+
+/// What the operands with the bits of `members` (and the result when `final_result`) say together.
+struct Context {
+  Precedence before{};
+  std::array<cost::Term, max_indices> trips{};  ///< the variable a loop counts: a fiber, else the extent
+};
+Context context_of(const Contraction& contraction, std::uint32_t members, bool final_result);
+
+/// The product of the loops' variables.
+cost::Term trips_of(const Context& context, IndexSet loops);
+/// The product of the loops' extents.
+cost::Term extents_of(IndexSet loops);
+
+}  // namespace schaas::space

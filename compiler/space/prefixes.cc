@@ -1,0 +1,98 @@
+#include "compiler/space/prefixes.h"
+
+#include <bit>
+
+#include "compiler/support/result.h"
+
+namespace schaas::space {
+
+/// Counts by the last element. Indices without any precedence relation within `loops` are interleaved by formula, so
+/// the remembered sets stay few.
+std::uint64_t Orders::count(IndexSet loops) {
+  IndexSet bound = 0;
+  for (IndexSet rest = loops; rest != 0; rest &= rest - 1) {
+    const int x = std::countr_zero(rest);
+    const IndexSet before = before_[static_cast<std::size_t>(x)] & loops;
+    if (before != 0) bound |= before | (IndexSet{1} << x);
+  }
+  std::uint64_t product = count_bound(bound);
+  for (int n = std::popcount(bound) + 1; n <= std::popcount(loops); ++n) product *= static_cast<std::uint64_t>(n);
+  return product;
+}
+
+std::uint64_t Orders::count_bound(IndexSet loops) {
+  if (loops == 0) return 1;
+  if (const auto found = counts_.find(loops); found != counts_.end()) return found->second;
+  std::uint64_t sum = 0;
+  for (IndexSet rest = loops; rest != 0; rest &= rest - 1) sum += count_ending_in(loops, std::countr_zero(rest));
+  counts_[loops] = sum;
+  return sum;
+}
+
+std::uint64_t Orders::count_ending_in(IndexSet loops, int last) {
+  for (IndexSet rest = loops; rest != 0; rest &= rest - 1) {
+    if ((before_[static_cast<std::size_t>(std::countr_zero(rest))] >> last) & 1U) return 0;
+  }
+  return count(loops & ~(IndexSet{1} << last));
+}
+
+Order Orders::at(IndexSet loops, std::uint64_t number) {
+  Order order;
+  IndexSet left = loops;
+  while (left != 0) {
+    bool found = false;
+    for (IndexSet rest = left; rest != 0 && !found; rest &= rest - 1) {
+      const int x = std::countr_zero(rest);
+      if (!available(x, loops & ~left, loops)) continue;
+      const std::uint64_t block = count(left & ~(IndexSet{1} << x));
+      if (number >= block) {
+        number -= block;
+        continue;
+      }
+      order.push_back(static_cast<std::uint8_t>(x));
+      left &= ~(IndexSet{1} << x);
+      found = true;
+    }
+    SCHAAS_CHECK(found, "order number out of range");
+  }
+  return order;
+}
+
+bool Orders::each(IndexSet loops, const std::function<bool(const Order&)>& visit) {
+  Order order;
+  return extend(0, loops, order, visit);
+}
+
+bool Orders::extend(IndexSet placed, IndexSet loops, Order& order, const std::function<bool(const Order&)>& visit) {
+  if (placed == loops) return visit(order);
+  for (IndexSet rest = loops & ~placed; rest != 0; rest &= rest - 1) {
+    const int x = std::countr_zero(rest);
+    if (!available(x, placed, loops)) continue;
+    order.push_back(static_cast<std::uint8_t>(x));
+    const bool go_on = extend(placed | (IndexSet{1} << x), loops, order, visit);
+    order.pop_back();
+    if (!go_on) return false;
+  }
+  return true;
+}
+
+void each_common_prefix(const Orders& orders, IndexSet producer, IndexSet consumer,
+                        const std::function<void(IndexSet prefix)>& visit) {
+  const IndexSet loops = producer | consumer;
+  const IndexSet shared = producer & consumer;
+  // Subsets of `shared`, ascending: s = (s - shared) & shared.
+  for (IndexSet q = 0;; q = (q - shared) & shared) {
+    bool closed = (producer & ~q) != 0 && (consumer & ~q) != 0;
+    for (IndexSet rest = q; closed && rest != 0; rest &= rest - 1) {
+      closed = orders.available(std::countr_zero(rest), q, loops);
+    }
+    bool diverges = false;
+    for (IndexSet rest = loops & ~shared; closed && rest != 0; rest &= rest - 1) {
+      diverges = diverges || orders.available(std::countr_zero(rest), q, loops);
+    }
+    if (diverges) visit(q);
+    if (q == shared) break;
+  }
+}
+
+}  // namespace schaas::space

@@ -1,0 +1,48 @@
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/space/contraction.h"
+
+/// Orders of loops under a precedence: counted, numbered and listed without enumerating permutations.
+namespace schaas::space {
+
+using Order = std::vector<std::uint8_t>;  ///< index numbers, outermost first
+
+/// The orders of subsets under one precedence. Not thread-safe (counts are remembered).
+class Orders {
+ public:
+  explicit Orders(const Precedence& before) : before_(before) {}
+
+  /// Number of orders of `loops` in which x comes after before[x] & loops; 0 when the precedence is cyclic.
+  std::uint64_t count(IndexSet loops);
+  /// Of these, the number that end in `last`.
+  std::uint64_t count_ending_in(IndexSet loops, int last);
+  /// The order with this number, 0 <= number < count(loops), lexicographic.
+  Order at(IndexSet loops, std::uint64_t number);
+  /// All orders, lexicographic; stops when `visit` returns false.
+  bool each(IndexSet loops, const std::function<bool(const Order&)>& visit);
+
+  /// True when x may come next after `placed` within `loops`.
+  bool available(int x, IndexSet placed, IndexSet loops) const {
+    return (before_[static_cast<std::size_t>(x)] & loops & ~placed) == 0;
+  }
+
+ private:
+  bool extend(IndexSet placed, IndexSet loops, Order& order, const std::function<bool(const Order&)>& visit);
+  std::uint64_t count_bound(IndexSet loops);
+
+  Precedence before_;
+  std::unordered_map<IndexSet, std::uint64_t> counts_;
+};
+
+/// The distinct maximal common prefixes of the restrictions of the orders of `loops` to two sides with union `loops`
+/// (oracle section 6): a set q is one when it is closed under the precedence within `loops`, holds shared
+/// indices only, and some unshared index may follow it. Calls `visit` with each such set that leaves both sides a loop,
+/// ascending; the prefix's orders are those of q itself.
+void each_common_prefix(const Orders& orders, IndexSet producer, IndexSet consumer,
+                        const std::function<void(IndexSet prefix)>& visit);
+
+}  // namespace schaas::space

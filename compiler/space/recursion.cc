@@ -1,0 +1,216 @@
+#include "compiler/space/recursion.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "compiler/support/result.h"
+
+namespace schaas::space {
+
+std::size_t Recursion::StateHash::operator()(const State& state) const {
+  std::uint64_t hash = state.loops | (std::uint64_t{state.out} << 16) | (std::uint64_t{state.size} << 32) |
+                       (static_cast<std::uint64_t>(state.newest) << 40) | (std::uint64_t{state.final_result} << 42) |
+                       (std::uint64_t{state.joins} << 43);
+  for (std::uint8_t n = 0; n < state.size; ++n) {
+    hash = (hash ^ (hash >> 29)) * 0xbf58476d1ce4e5b9ULL + state.slots[n];
+  }
+  hash = (hash ^ (hash >> 27)) * 0x94d049bb133111ebULL;
+  return static_cast<std::size_t>(hash ^ (hash >> 31));
+}
+
+Recursion::Recursion(const problem::Problem& problem, Options options)
+    : contraction_(contraction_of(problem)), options_(options) {
+  std::vector<int> order(contraction_.operands.size());
+  std::iota(order.begin(), order.end(), 0);
+  bool written = true;
+  do {
+    const std::vector<int> reversed(order.rbegin(), order.rend());
+    if (reversed < order) continue;
+    State root;
+    root.size = static_cast<std::uint8_t>(order.size());
+    for (std::size_t n = 0; n < order.size(); ++n) root.slots[n] = static_cast<std::uint32_t>(order[n]);
+    root.final_result = true;
+    root.joins = contraction_.all != 0 && (written || options_.rule == Rule::symmetric);
+    root.loops = contraction_.all;
+    root.out = contraction_.result.indices;
+    roots_.push_back(intern(root));
+    operand_orders_.push_back(order);
+    written = false;
+  } while (std::next_permutation(order.begin(), order.end()));
+}
+
+StateId Recursion::intern(const State& state) {
+  const auto found = ids_.find(state);
+  if (found != ids_.end()) return found->second;
+  if (states_.size() >= options_.max_states) {
+    overflowed_ = true;
+    return 0;
+  }
+  const auto id = static_cast<StateId>(states_.size());
+  const auto inserted = ids_.emplace(state, id).first;
+  states_.push_back(&inserted->first);
+  expansions_.push_back(std::make_unique<Expansion>());
+  return id;
+}
+
+IndexSet Recursion::indices_of(const State& state, int slot) const {
+  const std::uint32_t content = state.slots[static_cast<std::size_t>(slot)];
+  if (content & State::temporary_flag) return content & (State::temporary_flag - 1);
+  return contraction_.operands[content].indices & state.loops;
+}
+
+Recursion::PerContext& Recursion::per_context(std::uint32_t members, bool final_result) {
+  auto& entry = contexts_[members << 1 | (final_result ? 1U : 0U)];
+  if (!entry) {
+    const Context context = context_of(contraction_, members, final_result);
+    entry = std::make_unique<PerContext>(PerContext{context, Orders(context.before)});
+  }
+  return *entry;
+}
+Orders& Recursion::orders(std::uint32_t members, bool final_result) {
+  return per_context(members, final_result).orders;
+}
+const Context& Recursion::context(std::uint32_t members, bool final_result) {
+  return per_context(members, final_result).context;
+}
+
+const Expansion& Recursion::expand(StateId id) {
+  Expansion& expansion = *expansions_[id];
+  if (expansion.done) return expansion;
+  expansion.done = true;
+  const State state = *states_[id];
+  for (std::uint8_t n = 0; n < state.size; ++n) {
+    if ((state.slots[n] & State::temporary_flag) == 0) expansion.members |= 1U << state.slots[n];
+  }
+  expansion.linear = orders(expansion.members, state.final_result).count(state.loops);
+  // Nothing is left to loop over: not a nest, except for a problem of scalars.
+  if (state.loops == 0 && contraction_.all != 0) expansion.linear = 0;
+  if (state.size > 2 && std::popcount(state.loops) > 1 && expansion.linear != 0) {
+    const int first = state.newest == State::End::left ? 2 : 1;
+    const int last = state.newest == State::End::right ? state.size - 2 : state.size - 1;
+    for (int split = first; split <= last; ++split) {
+      add_fusions(state, expansion, split, true);
+      add_fusions(state, expansion, split, false);
+    }
+  }
+  if (state.joins && state.size > 2) {
+    for (int split = 1; split < state.size; ++split) add_join(state, expansion, split);
+  }
+  if (overflowed_) {
+    expansion.transitions.clear();
+    expansion.joins.clear();
+  }
+  return expansion;
+}
+
+void Recursion::add_fusions(const State& state, Expansion& expansion, int split, bool producer_left) {
+  const int begin = producer_left ? 0 : split;
+  const int end = producer_left ? split : state.size;
+  IndexSet inside = 0;
+  IndexSet outside = 0;
+  for (int n = 0; n < state.size; ++n) (n >= begin && n < end ? inside : outside) |= indices_of(state, n);
+  const IndexSet passed = (state.out & inside) | (inside & outside);
+
+  State producer;
+  producer.size = static_cast<std::uint8_t>(end - begin);
+  std::copy(state.slots.begin() + begin, state.slots.begin() + end, producer.slots.begin());
+  State consumer;
+  consumer.final_result = state.final_result;
+  consumer.newest = producer_left ? State::End::left : State::End::right;
+  std::uint8_t place = producer_left ? 1 : 0;
+  for (int n = 0; n < state.size; ++n) {
+    if (n < begin || n >= end) consumer.slots[place++] = state.slots[static_cast<std::size_t>(n)];
+  }
+  consumer.size = static_cast<std::uint8_t>(state.size - producer.size + 1);
+  const std::size_t newest = producer_left ? 0U : place;
+
+  const IndexSet consumer_loops = passed | outside;
+  Orders& known = orders(expansion.members, state.final_result);
+  each_common_prefix(known, inside, consumer_loops, [&](IndexSet prefix) {
+    if (prefix == 0 && producer.size < 2) return;
+    const auto without_prefix = [&](State side, IndexSet loops, IndexSet out) {
+      side.loops = loops & ~prefix;
+      side.out = out & ~prefix;
+      for (std::uint8_t n = 0; n < side.size; ++n) {
+        if (side.slots[n] & State::temporary_flag) side.slots[n] &= ~prefix | State::temporary_flag;
+      }
+      return side;
+    };
+    consumer.slots[newest] = State::temporary_flag | passed;
+    Transition transition;
+    transition.producer = intern(without_prefix(producer, inside, passed));
+    transition.consumer = intern(without_prefix(consumer, consumer_loops, state.out));
+    transition.prefix = prefix;
+    transition.temporary = passed & ~prefix;
+    transition.split = static_cast<std::uint8_t>(split);
+    transition.producer_left = producer_left;
+    transition.orders = known.count(prefix);
+    expansion.transitions.push_back(transition);
+  });
+}
+
+void Recursion::add_join(const State& state, Expansion& expansion, int split) {
+  State left;
+  State right;
+  left.joins = right.joins = true;
+  left.size = static_cast<std::uint8_t>(split);
+  right.size = static_cast<std::uint8_t>(state.size - split);
+  std::copy(state.slots.begin(), state.slots.begin() + split, left.slots.begin());
+  std::copy(state.slots.begin() + split, state.slots.begin() + state.size, right.slots.begin());
+  for (int n = 0; n < state.size; ++n) (n < split ? left : right).loops |= indices_of(state, n);
+  const IndexSet common = left.loops & right.loops;
+  left.out = (state.out & left.loops) | common;
+  right.out = (state.out & right.loops) | common;
+
+  Join join;
+  join.left = intern(left);
+  join.right = intern(right);
+  join.left_temporary = left.out;
+  join.right_temporary = right.out;
+  join.loops = left.out | right.out;
+  join.split = static_cast<std::uint8_t>(split);
+  join.orders = orders(expansion.members, state.final_result).count(join.loops);
+  expansion.joins.push_back(join);
+}
+
+cost::Term Recursion::leaf_term(StateId id, int last) {
+  const Expansion& expansion = expand(id);
+  const State& at = state(id);
+  const cost::Term loops = trips_of(context(expansion.members, at.final_result), at.loops);
+  if (!contraction_.access_classes || last < 0) return cost::make_term(loops, cost::Access::contiguous);
+  const auto x = static_cast<std::size_t>(last);
+  std::vector<cost::Touch> touches;
+  for (std::uint8_t n = 0; n < at.size; ++n) {
+    const std::uint32_t slot = at.slots[n];
+    if (slot & State::temporary_flag) {
+      touches.push_back((slot >> x) & 1U ? cost::Touch::adjacent : cost::Touch::absent);
+    } else {
+      touches.push_back(contraction_.operands[slot].touch[x]);
+    }
+  }
+  const cost::Touch temporary = (at.out >> x) & 1U ? cost::Touch::adjacent : cost::Touch::absent;
+  return cost::make_term(loops, cost::leaf_access(touches, at.final_result ? contraction_.result.touch[x] : temporary));
+}
+
+cost::Term Recursion::join_term(StateId id, IndexSet loops, int last) const {
+  const State& at = state(id);
+  const cost::Term product = extents_of(loops);
+  if (!contraction_.access_classes || last < 0) return cost::make_term(product, cost::Access::contiguous);
+  const auto x = static_cast<std::size_t>(last);
+  const cost::Touch target = at.final_result ? contraction_.result.touch[x] : cost::Touch::adjacent;
+  return cost::make_term(product, cost::leaf_access({cost::Touch::adjacent}, target));
+}
+
+std::vector<std::pair<int, std::uint64_t>> Recursion::innermost_choices(StateId id, IndexSet loops) {
+  Orders& known = orders(id);
+  if (loops == 0) return {{-1, 1}};
+  std::vector<std::pair<int, std::uint64_t>> choices;
+  for (IndexSet rest = loops; rest != 0; rest &= rest - 1) {
+    const int x = std::countr_zero(rest);
+    if (const std::uint64_t count = known.count_ending_in(loops, x); count != 0) choices.emplace_back(x, count);
+  }
+  return choices;
+}
+
+}  // namespace schaas::space

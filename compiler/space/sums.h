@@ -1,0 +1,38 @@
+#pragma once
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "compiler/cost/cost.h"
+
+namespace schaas::space {
+
+using SumId = std::uint32_t;
+
+/// Sorted multisets of terms, each stored once: equal sums have equal numbers. The empty sum is number 0.
+class Sums {
+ public:
+  Sums();
+  /// Valid until the next sum is added.
+  std::span<const cost::Term> at(SumId id) const {
+    return {pool_.data() + starts_[id], pool_.data() + starts_[id + 1]};
+  }
+  SumId intern(const std::vector<cost::Term>& sorted);
+  SumId single(cost::Term term) { return intern({term}); }
+  /// Every term times `factor`, whose variables occur in none of them.
+  SumId times(SumId id, cost::Term factor);
+  SumId plus(SumId a, SumId b);
+  std::size_t size() const { return starts_.size() - 1; }
+
+ private:
+  void grow();
+  std::uint64_t hash(const std::vector<cost::Term>& terms) const;
+
+  std::vector<cost::Term> pool_;
+  std::vector<std::size_t> starts_{0};
+  std::vector<std::uint64_t> hashes_;
+  std::vector<SumId> table_;  ///< open addressing; id + 1, 0 when empty
+  std::vector<cost::Term> scratch_;
+};
+
+}  // namespace schaas::space

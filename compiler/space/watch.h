@@ -1,0 +1,37 @@
+#pragma once
+#include <optional>
+
+#include "compiler/space/recursion.h"
+#include "compiler/support/cancellation.h"
+
+namespace schaas::space {
+
+/// Tells a deep recursion to unwind: it asks `stopped()` and returns whatever it has; the entry point then returns
+/// `error()` instead of the answer and forgets what was computed.
+class Watch {
+ public:
+  Watch(const Recursion& recursion, const support::Cancellation& cancellation, const char* stage)
+      : recursion_(recursion), cancellation_(cancellation), stage_(stage) {}
+
+  bool stopped() {
+    if (error_) return true;
+    if (recursion_.overflowed()) {
+      error_ = support::exhausted("space-states", "the schedule space has more states than the limit of the search (" +
+                                                      std::to_string(recursion_.size()) + ")");
+    } else if ((++steps_ & 1023U) == 0) {
+      if (auto asked = cancellation_.check(stage_); !asked.ok()) error_ = asked.error();
+    }
+    return error_.has_value();
+  }
+  void stop(support::Diagnostic error) { error_ = std::move(error); }
+  const support::Diagnostic& error() const { return *error_; }
+
+ private:
+  const Recursion& recursion_;
+  const support::Cancellation& cancellation_;
+  const char* stage_;
+  unsigned steps_ = 0;
+  std::optional<support::Diagnostic> error_;
+};
+
+}  // namespace schaas::space
