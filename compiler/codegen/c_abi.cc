@@ -1,0 +1,50 @@
+#include "compiler/codegen/c_abi.h"
+
+namespace schaas::codegen {
+
+std::string_view abi_declarations() {
+  return R"(typedef struct schaas_level {
+  int32_t format;
+  int32_t index_bits;
+  const void* pos;
+  const void* crd;
+  int64_t entries;
+} schaas_level;
+
+typedef struct schaas_tensor {
+  int32_t order;
+  int32_t value_type;
+  const int64_t* extents;
+  const int32_t* mode_order;
+  const schaas_level* levels;
+  void* values;
+} schaas_tensor;
+
+typedef int32_t (*schaas_phase_run)(const schaas_tensor* const* args, void* const* shared, void* workspace,
+                                    int64_t begin, int64_t end);
+
+typedef struct schaas_phase {
+  schaas_phase_run run;
+  int64_t (*range)(const schaas_tensor* const* args);
+  int32_t parallel;
+  int32_t balance_arg;
+  int32_t balance_level;
+} schaas_phase;
+
+typedef struct schaas_kernel_descriptor {
+  int32_t abi_version;
+  int32_t argument_count;
+  int32_t phase_count;
+  int32_t shared_count;
+  const schaas_phase* phases;
+  int64_t (*shared_bytes)(const schaas_tensor* const* args, int32_t which);
+  int64_t (*workspace_bytes)(const schaas_tensor* const* args);
+  const char* key;
+  const char* problem;
+  const char* schedule;
+  const char* isa;
+} schaas_kernel_descriptor;
+)";
+}
+
+}  // namespace schaas::codegen

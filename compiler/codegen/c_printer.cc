@@ -1,0 +1,318 @@
+#include "compiler/codegen/c_printer.h"
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/codegen/c_abi.h"
+#include "compiler/codegen/c_statements.h"
+#include "compiler/codegen/c_text.h"
+#include "compiler/loop_ir/uses.h"
+
+namespace schaas::codegen {
+namespace {
+
+using loop_ir::Array;
+using loop_ir::Element;
+using loop_ir::Match;
+
+std::string c_type(Element element) {
+  switch (element) {
+    case Element::value: return "value";
+    case Element::index32: return "int32_t";
+    case Element::index64: return "int64_t";
+  }
+  return "";
+}
+
+std::string number(int value) { return std::to_string(value); }
+
+class KernelPrinter {
+ public:
+  KernelPrinter(const loop_ir::Kernel& kernel, const KernelLabel& label) : kernel_(kernel), label_(label) {}
+
+  std::string run() {
+    print_prologue();
+    print_searches();
+    for (std::size_t phase = 0; phase < kernel_.phases.size(); ++phase) print_phase(phase);
+    print_shared_bytes();
+    print_workspace_bytes();
+    print_descriptor();
+    return out_.text();
+  }
+
+ private:
+  void print_prologue();
+  void print_searches();
+  void print_phase(std::size_t phase);
+  void print_range(std::size_t phase);
+  void print_checks();
+  void print_sizes(loop_ir::Uses uses);
+  void print_arrays(const loop_ir::Uses& uses);
+  void print_array(const Array& array);
+  void print_workspaces(const loop_ir::Uses& uses);
+  void print_shared_bytes();
+  void print_workspace_bytes();
+  void print_descriptor();
+  int shared_count() const;
+
+  const loop_ir::Kernel& kernel_;
+  const KernelLabel& label_;
+  CText out_;
+};
+
+void KernelPrinter::print_prologue() {
+  const bool f64 = kernel_.value_type == loop_ir::ValueType::f64;
+  out_.raw("#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
+  out_.raw(abi_declarations());
+  out_.raw(std::string("\ntypedef ") + (f64 ? "double" : "float") + " value;\n");
+  out_.raw(
+      "#if defined(__AVX512F__)\n#define VECTOR_BYTES 64\n#elif defined(__AVX__)\n#define VECTOR_BYTES 32\n"
+      "#else\n#define VECTOR_BYTES 16\n#endif\n"
+      "#define VECTOR_TYPE(bytes) __attribute__((vector_size(bytes), aligned(sizeof(value)), may_alias))\n"
+      "#define WIDTH(type) ((int64_t)(sizeof(type) / sizeof(value)))\n"
+      "typedef value vec VECTOR_TYPE(VECTOR_BYTES);\n"
+      "typedef value vec32 VECTOR_TYPE(32);\n"
+      "typedef value vec16 VECTOR_TYPE(16);\n\n");
+}
+
+void searched_in(const loop_ir::ExpressionPtr& expression, std::set<std::string>& arrays) {
+  if (const auto* search = std::get_if<loop_ir::Search>(&expression->node)) arrays.insert(search->array);
+}
+
+/// Arrays that a cursor's start is searched in: the only place where lowering puts a search.
+void collect_searched(const loop_ir::StatementPtr& statement, std::set<std::string>& arrays) {
+  std::visit(Match{
+                 [&](const loop_ir::Block& x) {
+                   for (const auto& each : x.statements) collect_searched(each, arrays);
+                 },
+                 [&](const loop_ir::Let& x) { searched_in(x.value, arrays); },
+                 [](const loop_ir::Accumulator&) {},
+                 [](const loop_ir::Accumulate&) {},
+                 [](const loop_ir::Store&) {},
+                 [&](const loop_ir::For& x) {
+                   searched_in(x.begin, arrays);
+                   searched_in(x.end, arrays);
+                   collect_searched(x.body, arrays);
+                 },
+                 [&](const loop_ir::Merge& x) {
+                   for (const auto& cursor : x.cursors) {
+                     searched_in(cursor.begin, arrays);
+                     searched_in(cursor.end, arrays);
+                   }
+                   collect_searched(x.body, arrays);
+                 },
+                 [](const loop_ir::Clear&) {},
+             },
+             statement->node);
+}
+
+void KernelPrinter::print_searches() {
+  std::set<std::string> searched;
+  for (const auto& phase : kernel_.phases) collect_searched(phase.body, searched);
+  for (const auto& array : kernel_.arrays) {
+    if (searched.count(array.name) == 0) continue;
+    out_.open("static int64_t search_" + array.name + "(const " + c_type(array.element) +
+              "* a, int64_t low, int64_t high, int64_t key)");
+    out_.open("while (low < high)");
+    out_.line("const int64_t middle = low + (high - low) / 2;");
+    out_.line("if (a[middle] < key) low = middle + 1; else high = middle;");
+    out_.close();
+    out_.line("return low;");
+    out_.close();
+    out_.raw("\n");
+  }
+}
+
+/// Extents and lets that `uses` needs, directly or through other lets.
+void KernelPrinter::print_sizes(loop_ir::Uses uses) {
+  for (auto let = kernel_.lets.rbegin(); let != kernel_.lets.rend(); ++let) {
+    if (uses.names.count(let->name) > 0) loop_ir::collect_uses(let->value, uses);
+  }
+  for (const auto& extent : kernel_.extents) {
+    if (uses.names.count(extent.name) == 0) continue;
+    out_.line("const int64_t " + extent.name + " = args[" + number(extent.argument) + "]->extents[" +
+              number(extent.mode) + "];");
+  }
+  for (const auto& let : kernel_.lets) {
+    if (uses.names.count(let.name) == 0) continue;
+    out_.line("const int64_t " + let.name + " = " + CStatements::expression(let.value) + ";");
+  }
+}
+
+void KernelPrinter::print_array(const Array& array) {
+  const std::string type = std::string(array.written ? "" : "const ") + c_type(array.element) + "* restrict ";
+  const auto level = [](int argument, int number_of_level, const char* field) {
+    return "args[" + number(argument) + "]->levels[" + number(number_of_level) + "]." + field;
+  };
+  const std::string source = std::visit(
+      Match{
+          [&](const loop_ir::ArgumentValues& x) { return "args[" + number(x.argument) + "]->values"; },
+          [&](const loop_ir::Positions& x) { return level(x.argument, x.level, "pos"); },
+          [&](const loop_ir::Coordinates& x) { return level(x.argument, x.level, "crd"); },
+          [](const loop_ir::Shared& x) { return "shared[" + number(x.slot) + "]"; },
+          [](const loop_ir::Workspace&) { return std::string(); },
+      },
+      array.origin);
+  out_.line(type + array.name + " = " + source + ";");
+}
+
+void KernelPrinter::print_arrays(const loop_ir::Uses& uses) {
+  for (const auto& array : kernel_.arrays) {
+    if (uses.arrays.count(array.name) > 0 && !std::holds_alternative<loop_ir::Workspace>(array.origin)) {
+      print_array(array);
+    }
+  }
+}
+
+/// Each workspace array has its own place, the same in every phase, so that what a phase leaves zero stays zero.
+void KernelPrinter::print_workspaces(const loop_ir::Uses& uses) {
+  std::string offset = "0";
+  for (const auto& array : kernel_.arrays) {
+    const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin);
+    if (!workspace) continue;
+    if (uses.arrays.count(array.name) > 0) {
+      out_.line("value* restrict " + array.name + " = (value*)((char*)workspace + (" + offset + "));");
+    }
+    offset += " + PADDED(" + CStatements::expression(workspace->count) + ")";
+  }
+}
+
+/// What the kernel was compiled for: value type, position width, fixed extents.
+void KernelPrinter::print_checks() {
+  out_.open("static int check(const schaas_tensor* const* args)");
+  const std::string value_type = kernel_.value_type == loop_ir::ValueType::f64 ? "0" : "1";
+  std::string wrong;
+  const auto add = [&](const std::string& condition) { wrong += (wrong.empty() ? "" : " ||\n      ") + condition; };
+  for (const auto& array : kernel_.arrays) {
+    if (const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin)) {
+      add("args[" + number(values->argument) + "]->value_type != " + value_type);
+    } else if (const auto* positions = std::get_if<loop_ir::Positions>(&array.origin)) {
+      const std::string bits = array.element == Element::index32 ? "32" : "64";
+      add("args[" + number(positions->argument) + "]->levels[" + number(positions->level) + "].index_bits != " + bits);
+    }
+  }
+  for (const auto& extent : kernel_.extents) {
+    if (!extent.required) continue;
+    add("args[" + number(extent.argument) + "]->extents[" + number(extent.mode) +
+        "] != " + std::to_string(*extent.required));
+  }
+  out_.line("return !(" + (wrong.empty() ? std::string("0") : wrong) + ");");
+  out_.close();
+  out_.raw("\n");
+}
+
+void KernelPrinter::print_phase(std::size_t phase) {
+  if (phase == 0) {
+    out_.raw("#define PADDED(count) (((int64_t)(count) * (int64_t)sizeof(value) + 63) / 64 * 64)\n\n");
+    print_checks();
+  }
+  const auto& body = kernel_.phases[phase].body;
+  loop_ir::Uses uses;
+  loop_ir::collect_uses(body, uses);
+  loop_ir::Uses sizes = uses;
+  for (const auto& array : kernel_.arrays) {  // a workspace's place depends on the sizes before it
+    if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin)) {
+      loop_ir::collect_uses(workspace->count, sizes);
+    }
+  }
+  out_.line("static int32_t phase_" + std::to_string(phase) +
+            "(const schaas_tensor* const* args, void* const* shared, void* workspace,");
+  out_.open("                       int64_t begin, int64_t end)");
+  out_.line("(void)shared, (void)workspace;");
+  out_.line("if (!check(args)) return 1;");
+  out_.line("if (begin >= end) return 0;");
+  print_sizes(sizes);
+  print_arrays(uses);
+  print_workspaces(uses);
+  CStatements(out_).print(body);
+  out_.line("return 0;");
+  out_.close();
+  out_.raw("\n");
+  print_range(phase);
+}
+
+void KernelPrinter::print_range(std::size_t phase) {
+  const auto& range = kernel_.phases[phase].range;
+  loop_ir::Uses uses;
+  loop_ir::collect_uses(range, uses);
+  out_.open("static int64_t range_" + std::to_string(phase) + "(const schaas_tensor* const* args)");
+  out_.line("(void)args;");
+  print_sizes(uses);
+  print_arrays(uses);
+  out_.line("return " + CStatements::expression(range) + ";");
+  out_.close();
+  out_.raw("\n");
+}
+
+int KernelPrinter::shared_count() const {
+  int count = 0;
+  for (const auto& array : kernel_.arrays) count += std::holds_alternative<loop_ir::Shared>(array.origin) ? 1 : 0;
+  return count;
+}
+
+void KernelPrinter::print_shared_bytes() {
+  out_.open("static int64_t shared_bytes(const schaas_tensor* const* args, int32_t which)");
+  out_.line("(void)args;");
+  loop_ir::Uses uses;
+  for (const auto& array : kernel_.arrays) {
+    if (const auto* shared = std::get_if<loop_ir::Shared>(&array.origin)) loop_ir::collect_uses(shared->count, uses);
+  }
+  print_sizes(uses);
+  out_.open("switch (which)");
+  for (const auto& array : kernel_.arrays) {
+    if (const auto* shared = std::get_if<loop_ir::Shared>(&array.origin)) {
+      out_.line("case " + number(shared->slot) + ": return PADDED(" + CStatements::expression(shared->count) + ");");
+    }
+  }
+  out_.line("default: return 0;");
+  out_.close();
+  out_.close();
+  out_.raw("\n");
+}
+
+void KernelPrinter::print_workspace_bytes() {
+  out_.open("static int64_t workspace_bytes(const schaas_tensor* const* args)");
+  out_.line("(void)args;");
+  loop_ir::Uses uses;
+  std::string total = "0";
+  for (const auto& array : kernel_.arrays) {
+    if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin)) {
+      loop_ir::collect_uses(workspace->count, uses);
+      total += " + PADDED(" + CStatements::expression(workspace->count) + ")";
+    }
+  }
+  print_sizes(uses);
+  out_.line("return " + total + ";");
+  out_.close();
+  out_.raw("\n");
+}
+
+void KernelPrinter::print_descriptor() {
+  out_.open("static const schaas_phase phases[] =");
+  for (std::size_t n = 0; n < kernel_.phases.size(); ++n) {
+    const auto& phase = kernel_.phases[n];
+    const std::string id = std::to_string(n);
+    out_.line("{phase_" + id + ", range_" + id + ", " + (phase.parallel ? "1" : "0") + ", " +
+              number(phase.balance_argument) + ", " + number(phase.balance_level) + "},");
+  }
+  out_.close("};");
+  out_.raw("\n");
+  out_.line("extern const schaas_kernel_descriptor schaas_kernel;");
+  out_.line("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor schaas_kernel = {");
+  out_.line("    1, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
+            number(shared_count()) + ", phases, shared_bytes, workspace_bytes,");
+  out_.line("    " + c_literal(label_.key) + ",");
+  out_.line("    " + c_literal(label_.problem) + ",");
+  out_.line("    " + c_literal(label_.schedule) + ",");
+  out_.line("    " + c_literal(label_.isa) + ",");
+  out_.line("};");
+}
+
+}  // namespace
+
+std::string print_c(const loop_ir::Kernel& kernel, const KernelLabel& label) {
+  return KernelPrinter(kernel, label).run();
+}
+
+}  // namespace schaas::codegen

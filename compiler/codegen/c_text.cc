@@ -1,0 +1,47 @@
+#include "compiler/codegen/c_text.h"
+
+namespace schaas::codegen {
+
+void CText::line(std::string_view text) {
+  text_.append(static_cast<std::size_t>(2 * depth_), ' ');
+  text_ += text;
+  text_ += '\n';
+}
+
+void CText::directive(std::string_view text) {
+  text_ += text;
+  text_ += '\n';
+}
+
+void CText::open(std::string_view text) {
+  line(std::string(text) + " {");
+  ++depth_;
+}
+
+void CText::close(std::string_view text) {
+  --depth_;
+  line(text);
+}
+
+std::string c_literal(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n\"\n    \"";
+    } else if (byte >= 0x20 && byte < 0x7f && c != '?') {
+      out += c;
+    } else {  // three octal digits: never swallows the character that follows
+      out += '\\';
+      out += static_cast<char>('0' + (byte >> 6));
+      out += static_cast<char>('0' + ((byte >> 3) & 7));
+      out += static_cast<char>('0' + (byte & 7));
+    }
+  }
+  return out + "\"";
+}
+
+}  // namespace schaas::codegen

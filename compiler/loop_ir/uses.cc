@@ -1,0 +1,75 @@
+#include "compiler/loop_ir/uses.h"
+
+#include <algorithm>
+
+namespace schaas::loop_ir {
+
+void collect_uses(const ExpressionPtr& expression, Uses& uses) {
+  std::visit(Match{
+                 [](const Integer&) {},
+                 [&](const Name& x) { uses.names.insert(x.name); },
+                 [&](const Load& x) {
+                   uses.arrays.insert(x.array);
+                   collect_uses(x.index, uses);
+                 },
+                 [&](const Add& x) {
+                   collect_uses(x.left, uses);
+                   collect_uses(x.right, uses);
+                 },
+                 [&](const Multiply& x) {
+                   collect_uses(x.left, uses);
+                   collect_uses(x.right, uses);
+                 },
+                 [&](const Search& x) {
+                   uses.arrays.insert(x.array);
+                   for (const auto& part : {x.begin, x.end, x.key}) collect_uses(part, uses);
+                 },
+                 [](const Zero&) {},
+             },
+             expression->node);
+}
+
+void collect_uses(const StatementPtr& statement, Uses& uses) {
+  std::visit(Match{
+                 [&](const Block& x) {
+                   for (const auto& each : x.statements) collect_uses(each, uses);
+                 },
+                 [&](const Let& x) { collect_uses(x.value, uses); },
+                 [](const Accumulator&) {},
+                 [&](const Accumulate& x) {
+                   uses.names.insert(x.name);
+                   collect_uses(x.value, uses);
+                 },
+                 [&](const Store& x) {
+                   uses.arrays.insert(x.array);
+                   collect_uses(x.index, uses);
+                   collect_uses(x.value, uses);
+                 },
+                 [&](const For& x) {
+                   collect_uses(x.begin, uses);
+                   collect_uses(x.end, uses);
+                   collect_uses(x.body, uses);
+                 },
+                 [&](const Merge& x) {
+                   for (const auto& cursor : x.cursors) {
+                     uses.arrays.insert(cursor.coordinates);
+                     collect_uses(cursor.begin, uses);
+                     collect_uses(cursor.end, uses);
+                   }
+                   collect_uses(x.body, uses);
+                 },
+                 [&](const Clear& x) {
+                   uses.arrays.insert(x.array);
+                   collect_uses(x.count, uses);
+                 },
+             },
+             statement->node);
+}
+
+bool mentions(const ExpressionPtr& expression, const std::set<std::string>& names) {
+  Uses uses;
+  collect_uses(expression, uses);
+  return std::any_of(uses.names.begin(), uses.names.end(), [&](const auto& name) { return names.count(name) > 0; });
+}
+
+}  // namespace schaas::loop_ir

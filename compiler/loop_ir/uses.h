@@ -1,0 +1,20 @@
+#pragma once
+#include <set>
+#include <string>
+
+#include "compiler/loop_ir/nodes.h"
+
+namespace schaas::loop_ir {
+
+/// Names and arrays that occur in an expression or statement, bound inside or not.
+struct Uses {
+  std::set<std::string> names;
+  std::set<std::string> arrays;
+};
+void collect_uses(const ExpressionPtr& expression, Uses& uses);
+void collect_uses(const StatementPtr& statement, Uses& uses);
+
+/// Whether `expression` mentions one of `names`.
+bool mentions(const ExpressionPtr& expression, const std::set<std::string>& names);
+
+}  // namespace schaas::loop_ir

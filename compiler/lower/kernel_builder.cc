@@ -1,0 +1,125 @@
+#include "compiler/lower/kernel_builder.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace schaas::lower {
+namespace {
+
+using loop_ir::ExpressionPtr;
+
+/// c for a constraint that says 1*x <= c or c <= 1*x with x the extent of `index` alone.
+std::optional<std::int64_t> bound(const std::vector<problem::Monomial>& alone,
+                                  const std::vector<problem::Monomial>& constant, const std::string& index) {
+  if (alone.size() != 1 || constant.size() != 1) return std::nullopt;
+  const auto& variable = alone.front();
+  if (variable.coefficient != 1 || variable.powers.size() != 1 || !constant.front().powers.empty()) return std::nullopt;
+  const auto& [symbol, exponent] = variable.powers.front();
+  if (symbol.kind != problem::Symbol::Kind::extent || symbol.name != index || exponent != 1) return std::nullopt;
+  return constant.front().coefficient;
+}
+
+/// The one size that the constraints leave for an index, if they do.
+std::optional<std::int64_t> fixed_extent(const problem::Problem& problem, const std::string& index) {
+  std::optional<std::int64_t> least;
+  std::optional<std::int64_t> most;
+  for (const auto& constraint : problem.constraints) {
+    if (const auto upper = bound(constraint.lhs, constraint.rhs, index)) most = std::min(most.value_or(*upper), *upper);
+    if (const auto lower = bound(constraint.rhs, constraint.lhs, index)) least = std::max(least.value_or(*lower), *lower);
+  }
+  return least && most && *least == *most ? least : std::nullopt;
+}
+
+}  // namespace
+
+KernelBuilder::KernelBuilder(const problem::Problem& problem, const NestTree& tree) : problem_(problem), tree_(tree) {
+  kernel_.value_type =
+      problem.value_type == problem::ValueType::f64 ? loop_ir::ValueType::f64 : loop_ir::ValueType::f32;
+  kernel_.arguments = static_cast<int>(problem.tensors().size());
+}
+
+ExpressionPtr KernelBuilder::extent(int index) {
+  const auto known = extents_.find(index);
+  if (known != extents_.end()) return known->second;
+  const std::string& user = tree_.index_names[static_cast<std::size_t>(index)];
+  int argument = 0;
+  for (const auto& tensor : problem_.tensors()) {
+    const auto& indices = problem_.indices_of(tensor);
+    const auto found = std::find(indices.begin(), indices.end(), user);
+    if (found != indices.end()) {
+      const auto fixed = fixed_extent(problem_, user);
+      const std::string text = names_.fresh("n_" + Names::base(user, "x"));
+      kernel_.extents.push_back({text, argument, static_cast<int>(found - indices.begin()), fixed});
+      return extents_[index] = fixed ? loop_ir::integer(*fixed) : loop_ir::name(text);
+    }
+    ++argument;
+  }
+  SCHAAS_CHECK(false, "index " + user + " belongs to no tensor");
+}
+
+ExpressionPtr KernelBuilder::extents(const std::vector<int>& indices) {
+  ExpressionPtr product = loop_ir::integer(1);
+  for (const int index : indices) product = loop_ir::multiply(product, extent(index));
+  if (!std::holds_alternative<loop_ir::Multiply>(product->node)) return product;
+  std::vector<int> sorted = indices;
+  std::sort(sorted.begin(), sorted.end());
+  auto& text = products_[sorted];
+  if (text.empty()) {
+    text = names_.fresh("s");
+    kernel_.lets.push_back({text, loop_ir::Type::index, product});
+  }
+  return loop_ir::name(text);
+}
+
+std::string KernelBuilder::add_array(int tensor, const std::string& suffix, loop_ir::Array array) {
+  auto& text = arrays_[{tensor, suffix}];
+  if (!text.empty()) return text;
+  const auto& description = tree_.tensors[static_cast<std::size_t>(tensor)];
+  text = names_.fresh((description.temporary() ? "w" : Names::base(description.name, "X")) + suffix);
+  array.name = text;
+  kernel_.arrays.push_back(std::move(array));
+  return text;
+}
+
+std::string KernelBuilder::values(int tensor) {
+  const auto& description = tree_.tensors[static_cast<std::size_t>(tensor)];
+  if (description.temporary()) {
+    const auto found = arrays_.find({tensor, ""});
+    SCHAAS_CHECK(found != arrays_.end(), "a temporary is used before it has memory");
+    return found->second;
+  }
+  return add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::ArgumentValues{description.argument}, false});
+}
+
+std::string KernelBuilder::index_array(int tensor, int level, const std::string& suffix, loop_ir::Array array) {
+  array.element = problem_.position_bits == 32 ? loop_ir::Element::index32 : loop_ir::Element::index64;
+  return add_array(tensor, suffix + std::to_string(level), std::move(array));
+}
+
+std::string KernelBuilder::positions(int tensor, int level) {
+  const int argument = tree_.tensors[static_cast<std::size_t>(tensor)].argument;
+  return index_array(tensor, level, "_pos", {"", {}, loop_ir::Positions{argument, level}, false});
+}
+
+std::string KernelBuilder::coordinates(int tensor, int level) {
+  const int argument = tree_.tensors[static_cast<std::size_t>(tensor)].argument;
+  return index_array(tensor, level, "_crd", {"", {}, loop_ir::Coordinates{argument, level}, false});
+}
+
+void KernelBuilder::mark_written(int tensor) {
+  const std::string array = values(tensor);
+  for (auto& known : kernel_.arrays) {
+    if (known.name == array) known.written = true;
+  }
+}
+
+void KernelBuilder::add_workspace(int tensor, const std::vector<int>& indices) {
+  add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Workspace{extents(indices)}, true});
+}
+
+void KernelBuilder::add_shared(int tensor, const std::vector<int>& indices) {
+  const int slot = shared_count_++;
+  add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Shared{slot, extents(indices)}, true});
+}
+
+}  // namespace schaas::lower

@@ -1,0 +1,50 @@
+#pragma once
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/loop_ir/nodes.h"
+#include "compiler/lower/names.h"
+#include "compiler/lower/nest.h"
+#include "compiler/problem/problem.h"
+
+namespace schaas::lower {
+
+/// Collects what a kernel declares (extents, strides, arrays), each once, when lowering first asks for it.
+class KernelBuilder {
+ public:
+  KernelBuilder(const problem::Problem& problem, const NestTree& tree);
+
+  Names& names() { return names_; }
+  /// Number of coordinates of an index: a constant when the constraints fix it.
+  loop_ir::ExpressionPtr extent(int index);
+  /// Product of the extents of `indices`, named once when it is more than one factor.
+  loop_ir::ExpressionPtr extents(const std::vector<int>& indices);
+  /// Names of a tensor's arrays.
+  std::string values(int tensor);
+  std::string positions(int tensor, int level);
+  std::string coordinates(int tensor, int level);
+  void mark_written(int tensor);
+  /// Gives a temporary its memory; elements in storage order of `indices`.
+  void add_workspace(int tensor, const std::vector<int>& indices);
+  void add_shared(int tensor, const std::vector<int>& indices);
+  void add_phase(loop_ir::Phase phase) { kernel_.phases.push_back(std::move(phase)); }
+
+  loop_ir::Kernel take() { return std::move(kernel_); }
+
+ private:
+  std::string add_array(int tensor, const std::string& suffix, loop_ir::Array array);
+  std::string index_array(int tensor, int level, const std::string& suffix, loop_ir::Array array);
+
+  const problem::Problem& problem_;
+  const NestTree& tree_;
+  Names names_;
+  loop_ir::Kernel kernel_;
+  std::map<int, loop_ir::ExpressionPtr> extents_;
+  std::map<std::vector<int>, std::string> products_;
+  std::map<std::pair<int, std::string>, std::string> arrays_;  ///< (tensor, suffix) -> name
+  int shared_count_ = 0;
+};
+
+}  // namespace schaas::lower

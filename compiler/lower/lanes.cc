@@ -1,0 +1,151 @@
+#include "compiler/lower/lanes.h"
+
+#include <algorithm>
+#include <set>
+
+#include "compiler/loop_ir/nodes.h"
+
+namespace schaas::lower {
+namespace {
+
+using format::LevelFormat;
+using loop_ir::Match;
+
+class LaneMover {
+ public:
+  explicit LaneMover(NestTree& tree) : tree_(tree) {}
+
+  /// Phases are split at the root's branches; the outermost loop of each stays where it is.
+  NestPtr at_root(const NestPtr& nest) {
+    return std::visit(Match{
+                          [&](const Branch& branch) {
+                            return make_nest({Branch{branch.temporary, at_root(branch.producer), at_root(branch.consumer)}});
+                          },
+                          [&](const Loop& loop) {
+                            return make_nest({Loop{loop.index, inside(loop.body, {loop.index}), loop.lanes}});
+                          },
+                          [&](const Leaf&) { return nest; },
+                      },
+                      nest->node);
+  }
+
+ private:
+  NestPtr inside(const NestPtr& nest, std::set<int> bound) {
+    const int index = lane_index(nest, bound);
+    if (index >= 0 && movable(nest, index)) {
+      make_scalars(nest);
+      return make_nest({Loop{index, without(nest, index), true}});
+    }
+    return std::visit(Match{
+                          [&](const Branch& branch) {
+                            return make_nest(
+                                {Branch{branch.temporary, inside(branch.producer, bound), inside(branch.consumer, bound)}});
+                          },
+                          [&](const Loop& loop) {
+                            auto more = bound;
+                            more.insert(loop.index);
+                            return make_nest({Loop{loop.index, inside(loop.body, more), loop.lanes}});
+                          },
+                          [&](const Leaf&) { return nest; },
+                      },
+                      nest->node);
+  }
+
+  const Operand& operand(int number) const { return tree_.operands[static_cast<std::size_t>(number)]; }
+  const Tensor& tensor_of(int number) const { return tree_.tensors[static_cast<std::size_t>(operand(number).tensor)]; }
+
+  /// The only index of the target that `nest` binds itself, or -1.
+  int lane_index(const NestPtr& nest, const std::set<int>& bound) const {
+    int found = -1;
+    for (const int index : operand(target_of(nest)).indices) {
+      if (bound.count(index) > 0) continue;
+      if (found >= 0) return -1;
+      found = index;
+    }
+    return found;
+  }
+
+  bool movable(const NestPtr& nest, int index) const {
+    if (!has_more_than(nest, index)) return false;
+    for (const int number : operands_below(nest)) {
+      const int level = level_of(operand(number), index);
+      if (level < 0) continue;
+      const auto& levels = tensor_of(number).levels;
+      if (level + 1 != static_cast<int>(levels.size()) || levels.back() != LevelFormat::dense) return false;
+    }
+    return every_leaf_under(nest, index, false);
+  }
+
+  /// A reduction or a branch: without one there is nothing to keep in registers.
+  bool has_more_than(const NestPtr& nest, int index) const {
+    return std::visit(Match{
+                          [&](const Branch&) { return true; },
+                          [&](const Loop& loop) { return loop.index != index || has_more_than(loop.body, index); },
+                          [&](const Leaf&) { return false; },
+                      },
+                      nest->node);
+  }
+
+  bool every_leaf_under(const NestPtr& nest, int index, bool seen) const {
+    return std::visit(Match{
+                          [&](const Branch& branch) {
+                            for (const int kept : operand(target_of(branch.producer)).indices) {
+                              if (kept != index) return false;
+                            }
+                            return every_leaf_under(branch.producer, index, seen) &&
+                                   every_leaf_under(branch.consumer, index, seen);
+                          },
+                          [&](const Loop& loop) {
+                            return sparse_factors(loop) <= 1 &&
+                                   every_leaf_under(loop.body, index, seen || loop.index == index);
+                          },
+                          [&](const Leaf&) { return seen; },
+                      },
+                      nest->node);
+  }
+
+  int sparse_factors(const Loop& loop) const {
+    int count = 0;
+    for (const int number : factors_below(loop.body)) {
+      const int level = level_of(operand(number), loop.index);
+      if (level >= 0 && tensor_of(number).levels[static_cast<std::size_t>(level)] == LevelFormat::compressed) ++count;
+    }
+    return count;
+  }
+
+  static NestPtr without(const NestPtr& nest, int index) {
+    return std::visit(Match{
+                          [&](const Branch& branch) {
+                            return make_nest({Branch{branch.temporary, without(branch.producer, index),
+                                                     without(branch.consumer, index)}});
+                          },
+                          [&](const Loop& loop) {
+                            const auto body = without(loop.body, index);
+                            return loop.index == index ? body : make_nest({Loop{loop.index, body, loop.lanes}});
+                          },
+                          [&](const Leaf&) { return nest; },
+                      },
+                      nest->node);
+  }
+
+  /// A temporary passed inside the moved loop holds one value per iteration of it: its only index goes.
+  void make_scalars(const NestPtr& nest) {
+    if (const auto* loop = std::get_if<Loop>(&nest->node)) return make_scalars(loop->body);
+    const auto* branch = std::get_if<Branch>(&nest->node);
+    if (!branch) return;
+    tree_.tensors[static_cast<std::size_t>(branch->temporary)].levels.clear();
+    for (auto& use : tree_.operands) {
+      if (use.tensor == branch->temporary) use.indices.clear();
+    }
+    make_scalars(branch->producer);
+    make_scalars(branch->consumer);
+  }
+
+  NestTree& tree_;
+};
+
+}  // namespace
+
+void move_lanes_outwards(NestTree& tree) { tree.root = LaneMover(tree).at_root(tree.root); }
+
+}  // namespace schaas::lower

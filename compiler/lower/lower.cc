@@ -1,0 +1,28 @@
+#include "compiler/lower/lower.h"
+
+#include <algorithm>
+
+#include "compiler/lower/emitter.h"
+#include "compiler/lower/kernel_builder.h"
+#include "compiler/lower/lanes.h"
+#include "compiler/lower/nest.h"
+
+namespace schaas::lower {
+
+support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& statement,
+                                       const problem::Problem& problem) {
+  const std::string& result = problem.statement.result.tensor;
+  if (!problem.formats.at(result).all_dense()) {
+    return support::unsupported("sparse-result", "the result `" + result + "` has the sparse format " +
+                                                     format::print(problem.formats.at(result)) +
+                                                     "; sparse results are not implemented yet: declare `" + result +
+                                                     "` dense");
+  }
+  SCHAAS_ASSIGN_OR_RETURN(NestTree tree, number(statement, problem));
+  move_lanes_outwards(tree);
+  KernelBuilder builder(problem, tree);
+  Emitter(tree, builder).emit_phases(tree.root);
+  return builder.take();
+}
+
+}  // namespace schaas::lower

@@ -1,0 +1,77 @@
+#pragma once
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/concrete_notation/nodes.h"
+#include "compiler/problem/problem.h"
+#include "compiler/support/result.h"
+
+/// The tree being lowered, with names resolved to numbers: indices, tensors, and operands (one per occurrence of an access).
+namespace schaas::lower {
+
+struct Nest;
+using NestPtr = std::shared_ptr<const Nest>;
+
+/// A loop over index `index`; `lanes`: the loop was moved outwards to keep what its body accumulates in registers.
+struct Loop {
+  int index = 0;
+  NestPtr body;
+  bool lanes = false;
+};
+/// producer fills temporary `temporary` (a tensor), consumer reads it.
+struct Branch {
+  int temporary = 0;
+  NestPtr producer;
+  NestPtr consumer;
+};
+/// target += product of factors (operand numbers).
+struct Leaf {
+  int target = 0;
+  std::vector<int> factors;
+};
+struct Nest {
+  std::variant<Loop, Branch, Leaf> node;
+};
+
+/// An argument of the kernel or a temporary; levels in storage order.
+struct Tensor {
+  std::string name;   ///< as the problem or tree says it; for messages only
+  int argument = -1;  ///< -1: temporary
+  std::vector<format::LevelFormat> levels;
+  bool temporary() const { return argument < 0; }
+};
+
+/// One access: the index bound to each storage level of the tensor.
+struct Operand {
+  int tensor = 0;
+  std::vector<int> indices;
+};
+
+struct NestTree {
+  std::vector<std::string> index_names;
+  std::vector<Tensor> tensors;  ///< arguments first, in problem.tensors() order
+  std::vector<Operand> operands;
+  NestPtr root;
+};
+
+/// Numbers everything. Temporaries get a storage order: that of the loops above the heavier (deeper) of the leaves that
+/// write and read it, the writer when they are equally deep, so that its innermost loop walks contiguous elements.
+/// Errors: invalid [lower-unknown-index], [lower-rank] for a tree that was not verified.
+support::Result<NestTree> number(const concrete_notation::StatementPtr& statement, const problem::Problem& problem);
+
+NestPtr make_nest(Nest nest);
+/// Every operand below, targets included.
+std::vector<int> operands_below(const NestPtr& nest);
+/// Operands read below.
+std::vector<int> factors_below(const NestPtr& nest);
+/// The operand that the statement accumulates into for the world outside it (every leaf reached by following
+/// consumers writes it).
+int target_of(const NestPtr& nest);
+/// True when there is no Branch below: loops around one leaf.
+bool is_chain(const NestPtr& nest);
+/// Level of `operand` that binds `index`, or -1.
+int level_of(const Operand& operand, int index);
+
+}  // namespace schaas::lower

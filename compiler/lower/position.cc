@@ -1,0 +1,110 @@
+#include "compiler/lower/position.h"
+
+#include <utility>
+
+namespace schaas::lower {
+namespace {
+
+using format::LevelFormat;
+using loop_ir::ExpressionPtr;
+
+std::size_t at(int level) { return static_cast<std::size_t>(level); }
+
+/// One past the last dense level of the run that starts at `begin`.
+int run_end(const Tensor& tensor, int begin) {
+  int end = begin;
+  const int levels = static_cast<int>(tensor.levels.size());
+  while (end < levels && tensor.levels[at(end)] == LevelFormat::dense) ++end;
+  return end;
+}
+
+std::vector<int> indices_between(const Operand& operand, int begin, int end) {
+  return {operand.indices.begin() + begin, operand.indices.begin() + end};
+}
+
+bool run_complete(const Position& position, const Tensor& tensor) {
+  const int end = run_end(tensor, position.run);
+  for (int level = position.run; level < end; ++level) {
+    if (!position.added[at(level)]) return false;
+  }
+  return position.entered;
+}
+
+ExpressionPtr sum(const ExpressionPtr& a, const ExpressionPtr& b) {
+  if (!a) return b;
+  return b ? loop_ir::add(a, b) : a;
+}
+
+/// A name for `value`, so that inner loops do not compute it again.
+ExpressionPtr named(const ExpressionPtr& value, KernelBuilder& builder, std::vector<loop_ir::StatementPtr>& out) {
+  if (!value || std::holds_alternative<loop_ir::Name>(value->node) ||
+      std::holds_alternative<loop_ir::Integer>(value->node)) {
+    return value;
+  }
+  const std::string text = builder.names().fresh("o");
+  out.push_back(loop_ir::make(loop_ir::Let{text, loop_ir::Type::index, value}));
+  return loop_ir::name(text);
+}
+
+void settle_run(Position& position, const Operand& operand, const Tensor& tensor, KernelBuilder& builder,
+                std::vector<loop_ir::StatementPtr>& out) {
+  const int end = run_end(tensor, position.run);
+  ExpressionPtr base = position.base;
+  if (!position.entered) {
+    if (position.parent) {
+      base = loop_ir::multiply(position.parent, builder.extents(indices_between(operand, position.run, end)));
+    }
+    position.entered = true;
+  }
+  for (int level = position.run; level < end; ++level) {
+    if (position.added[at(level)] || !position.bound[at(level)]) continue;
+    position.added[at(level)] = true;
+    if (level == end - 1) {
+      position.unit = position.bound[at(level)];
+      continue;
+    }
+    const auto stride = builder.extents(indices_between(operand, level + 1, end));
+    base = sum(base, loop_ir::multiply(position.bound[at(level)], stride));
+  }
+  position.base = named(base, builder, out);
+}
+
+}  // namespace
+
+Position start_position(const Operand& operand) {
+  Position position;
+  position.bound.resize(operand.indices.size());
+  position.added.resize(operand.indices.size());
+  return position;
+}
+
+void settle(Position& position, const Operand& operand, const Tensor& tensor, KernelBuilder& builder,
+            std::vector<loop_ir::StatementPtr>& out) {
+  const int levels = static_cast<int>(tensor.levels.size());
+  while (true) {
+    settle_run(position, operand, tensor, builder, out);
+    const int next = run_end(tensor, position.run);
+    if (next == levels || !run_complete(position, tensor) || !position.bound[at(next)]) return;
+    position.added[at(next)] = true;
+    position.parent = position.bound[at(next)];
+    position.base = position.unit = nullptr;
+    position.entered = false;
+    position.run = next + 1;
+  }
+}
+
+bool complete(const Position& position, const Tensor& tensor) {
+  const int levels = static_cast<int>(tensor.levels.size());
+  return run_end(tensor, position.run) == levels && run_complete(position, tensor);
+}
+
+bool reached(const Position& position, const Tensor& tensor, int level) {
+  return run_end(tensor, position.run) == level && run_complete(position, tensor);
+}
+
+ExpressionPtr location(const Position& position) {
+  const auto place = sum(position.base, position.unit);
+  return place ? place : loop_ir::integer(0);
+}
+
+}  // namespace schaas::lower

@@ -1,0 +1,80 @@
+#include "compiler/lower/temporaries.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "compiler/loop_ir/nodes.h"
+
+namespace schaas::lower {
+namespace {
+
+using loop_ir::Match;
+
+const Operand& operand(const NestTree& tree, int number) { return tree.operands[static_cast<std::size_t>(number)]; }
+
+bool once(const NestPtr& nest, const NestTree& tree, std::set<int> open) {
+  if (open.empty()) return true;
+  return std::visit(Match{
+                        [&](const Loop& loop) {
+                          if (open.erase(loop.index) == 0 || is_sparse(loop, tree)) return false;
+                          return once(loop.body, tree, open);
+                        },
+                        [&](const Branch& branch) { return once(branch.consumer, tree, open); },
+                        [&](const Leaf&) { return false; },
+                    },
+                    nest->node);
+}
+
+/// Whether the loops over the temporary's indices above the leaf that uses it all run over whole extents; nothing when
+/// no leaf below uses it.
+std::optional<bool> walks_all(const NestPtr& nest, const NestTree& tree, int temporary) {
+  return std::visit(
+      Match{
+          [&](const Loop& loop) {
+            auto below = walks_all(loop.body, tree, temporary);
+            if (below.value_or(false) && is_sparse(loop, tree)) {
+              for (const auto& use : tree.operands) {
+                if (use.tensor == temporary && level_of(use, loop.index) >= 0) return std::optional<bool>(false);
+              }
+            }
+            return below;
+          },
+          [&](const Branch& branch) {
+            const auto found = walks_all(branch.producer, tree, temporary);
+            return found ? found : walks_all(branch.consumer, tree, temporary);
+          },
+          [&](const Leaf& leaf) {
+            const auto uses = [&](int number) { return operand(tree, number).tensor == temporary; };
+            const bool found = uses(leaf.target) || std::any_of(leaf.factors.begin(), leaf.factors.end(), uses);
+            return found ? std::optional<bool>(true) : std::nullopt;
+          },
+      },
+      nest->node);
+}
+
+}  // namespace
+
+bool is_sparse(const Loop& loop, const NestTree& tree) {
+  for (const int number : factors_below(loop.body)) {
+    const auto& factor = operand(tree, number);
+    const int level = level_of(factor, loop.index);
+    const auto& levels = tree.tensors[static_cast<std::size_t>(factor.tensor)].levels;
+    if (level >= 0 && levels[static_cast<std::size_t>(level)] == format::LevelFormat::compressed) return true;
+  }
+  return false;
+}
+
+bool writes_each_once(const NestPtr& producer, const NestTree& tree) {
+  const auto& indices = operand(tree, target_of(producer)).indices;
+  return once(producer, tree, {indices.begin(), indices.end()});
+}
+
+Reset reset_of(const Branch& branch, const NestTree& tree) {
+  if (writes_each_once(branch.producer, tree)) return Reset::overwrite;
+  const bool producer = walks_all(branch.producer, tree, branch.temporary).value_or(false);
+  const bool consumer = walks_all(branch.consumer, tree, branch.temporary).value_or(false);
+  return producer || consumer ? Reset::before : Reset::after;
+}
+
+}  // namespace schaas::lower

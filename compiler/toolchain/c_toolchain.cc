@@ -1,0 +1,158 @@
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "compiler/support/nearest_name.h"
+#include "compiler/toolchain/child_process.h"
+#include "compiler/toolchain/temporary_directory.h"
+#include "compiler/toolchain/toolchain.h"
+
+namespace schaas::toolchain {
+namespace {
+
+const std::vector<std::string>& known_isas() {
+  static const std::vector<std::string> isas = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "native", "generic"};
+  return isas;
+}
+
+/// Flags of the code, not of where it lies: part of the identity. No OpenMP runtime: -fopenmp-simd only reads pragmas.
+std::vector<std::string> code_flags(const Target& target) {
+  std::vector<std::string> flags = {"-std=c11",       "-O3",     "-ffp-contract=fast",   "-fno-math-errno", "-fopenmp-simd",
+                                    "-fPIC",          "-shared", "-fvisibility=hidden",  "-w",              "-s"};
+  if (target.isa != "generic") flags.push_back("-march=" + target.isa);
+  return flags;
+}
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+std::string search_path() {
+  const char* path = std::getenv("PATH");
+  return path != nullptr && *path != '\0' ? path : "/usr/local/bin:/usr/bin:/bin";
+}
+
+std::optional<std::string> find_program(const std::string& program) {
+  if (program.find('/') != std::string::npos) {
+    return access(program.c_str(), X_OK) == 0 ? std::optional(program) : std::nullopt;
+  }
+  const std::string path = search_path();
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    const std::string full = path.substr(begin, end - begin) + "/" + program;
+    if (end > begin && access(full.c_str(), X_OK) == 0) return full;
+    begin = end + 1;
+  }
+  return std::nullopt;
+}
+
+support::Result<void> check_isa(const Target& target) {
+  const auto& known = known_isas();
+  if (std::find(known.begin(), known.end(), target.isa) == known.end()) {
+    return support::unsupported("isa", "unknown instruction set `" + target.isa + "`" +
+                                           support::did_you_mean(target.isa, known) + "; known are " + joined(known));
+  }
+#if !defined(__x86_64__)
+  if (target.isa.rfind("x86-64", 0) == 0) {
+    return support::unsupported("isa", "instruction set `" + target.isa +
+                                           "` needs a compiler for x86-64, this one is not; `generic` works");
+  }
+#endif
+  return {};
+}
+
+/// At most `lines` lines of compiler output, as notes.
+support::Diagnostic with_output(support::Diagnostic diagnostic, const std::string& output, int lines) {
+  for (std::size_t begin = 0; begin < output.size() && lines > 0; --lines) {
+    const std::size_t end = std::min(output.find('\n', begin), output.size());
+    diagnostic = support::noting(std::move(diagnostic), output.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return diagnostic;
+}
+
+class CToolchain : public Toolchain {
+ public:
+  explicit CToolchain(CToolchainOptions options) : options_(std::move(options)), program_(find_program(options_.compiler)) {}
+
+  std::string identity(const Target& target) const override {
+    return version() + " " + joined(code_flags(target));
+  }
+
+  support::Result<std::string> compile_c(const std::string& source, const Target& target,
+                                         const support::Cancellation& cancellation) override {
+    SCHAAS_RETURN_IF_ERROR(check_isa(target));
+    if (!program_) return missing();
+    SCHAAS_ASSIGN_OR_RETURN(const auto directory, TemporaryDirectory::make(options_.temporary_directory));
+    const std::string input = directory.path() + "/kernel.c";
+    const std::string output = directory.path() + "/kernel.so";
+    std::ofstream(input, std::ios::binary) << source;
+
+    auto arguments = code_flags(target);
+    arguments.insert(arguments.end(), {"-o", "kernel.so", "kernel.c"});
+    SCHAAS_ASSIGN_OR_RETURN(const auto result, run(arguments, directory.path(), cancellation));
+    if (result.timed_out) {
+      return support::exhausted("compiler-timeout", "`" + options_.compiler + "` took more than " +
+                                                        std::to_string(options_.timeout_seconds) + " s");
+    }
+    std::ifstream file(output, std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (result.exit_code != 0 || bytes.empty()) {
+      return with_output(support::internal("compiler-failed", "`" + options_.compiler + "` did not accept generated code (exit " +
+                                                                  std::to_string(result.exit_code) + ")"),
+                         result.output, 20);
+    }
+    return bytes;
+  }
+
+ private:
+  support::Diagnostic missing() const {
+    return support::unsupported("no-compiler", "no C compiler: `" + options_.compiler +
+                                                   "` is not on PATH; install one, on Debian: apt install gcc libc6-dev");
+  }
+
+  support::Result<ChildResult> run(const std::vector<std::string>& arguments, const std::string& directory,
+                                   const support::Cancellation& cancellation) const {
+    ChildOptions child;
+    child.program = *program_;
+    child.arguments = arguments;
+    child.environment = {"PATH=" + search_path(), "LC_ALL=C", "TMPDIR=" + directory};
+    child.working_directory = directory;
+    child.wall_time = std::chrono::seconds(options_.timeout_seconds);
+    child.cpu_seconds = options_.timeout_seconds;
+    child.memory_bytes = options_.memory_bytes;
+    return run_child(child, cancellation);
+  }
+
+  /// First line of `cc --version`, asked once; a failure is not remembered.
+  std::string version() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!version_.empty()) return version_;
+    if (!program_) return "no compiler";
+    const auto result = run({"--version"}, "/", support::Cancellation());
+    if (!result.ok() || result->exit_code != 0) return "unknown compiler";
+    version_ = result->output.substr(0, result->output.find('\n'));
+    return version_;
+  }
+
+  const CToolchainOptions options_;
+  const std::optional<std::string> program_;
+  mutable std::mutex mutex_;
+  mutable std::string version_;
+};
+
+}  // namespace
+
+std::unique_ptr<Toolchain> make_c_toolchain(CToolchainOptions options) {
+  return std::make_unique<CToolchain>(std::move(options));
+}
+
+}  // namespace schaas::toolchain
