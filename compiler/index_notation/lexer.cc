@@ -113,8 +113,7 @@ class Lexer {
     }
     if (is_word(peek(size)) || peek(size) == '.') {
       const std::size_t whole = word_size(peek(size) == '.' ? size + 1 : size);
-      return fail("syntax", "`" + std::string(text_.substr(at_, whole)) + "` is neither a number nor a name",
-                  whole);
+      return fail("syntax", quoted(text_.substr(at_, whole)) + " is neither a number nor a name", whole);
     }
     push(Token::Kind::number, size);
     return {};
@@ -138,8 +137,15 @@ Result<std::vector<Token>> lex(std::string_view text, const std::string& what) {
   return Lexer(text, what).lex();
 }
 
+std::string quoted(std::string_view text) {
+  std::string out = "`";
+  out += text;
+  out += '`';
+  return out;
+}
+
 std::string describe(const Token& token, const std::string& what) {
-  return token.kind == Token::Kind::end ? "the end of the " + what : "`" + std::string(token.text) + "`";
+  return token.kind == Token::Kind::end ? "the end of the " + what : quoted(token.text);
 }
 
 }  // namespace schaas::index_notation

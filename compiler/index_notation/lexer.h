@@ -27,6 +27,8 @@ struct Token {
 /// malformed numbers).
 support::Result<std::vector<Token>> lex(std::string_view text, const std::string& what);
 
+/// For messages: "`text`".
+std::string quoted(std::string_view text);
 /// For messages: "`x`", or "the end of the expression".
 std::string describe(const Token& token, const std::string& what);
 

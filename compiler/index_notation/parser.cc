@@ -39,8 +39,6 @@ bool is_update(const Token& token) {
   return token.is("+=") || token.is("-=") || token.is("*=") || token.is("/=");
 }
 
-std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
-
 class Parser {
  public:
   Parser(std::string_view text, std::vector<Token> tokens) : text_(text), tokens_(std::move(tokens)) {}

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/index_notation/lexer.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/support/limits.h"
 #include "compiler/support/nearest_name.h"
@@ -77,8 +78,8 @@ class Verifier {
       const auto begin = access.indices.begin();
       const auto here = begin + static_cast<std::ptrdiff_t>(mode);
       if (std::find(begin, here, *here) == here) continue;
-      return fail(support::unsupported("diagonal", "`" + print(access) + "` repeats index `" + *here +
-                                                       "`; diagonals are not supported yet, each index of an "
+      return fail(support::unsupported("diagonal", quoted(print(access)) + " repeats index " + quoted(*here) +
+                                                       "; diagonals are not supported yet, each index of an "
                                                        "access must be another"),
                   range_of(access, mode));
     }

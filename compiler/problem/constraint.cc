@@ -7,7 +7,10 @@ std::string print(const Monomial& monomial) {
   std::string out;
   if (monomial.coefficient != 1 || monomial.powers.empty()) out = std::to_string(monomial.coefficient);
   for (const auto& [symbol, exponent] : monomial.powers) {
-    for (int n = 0; n < exponent; ++n) out += (out.empty() ? "" : "*") + problem::print(symbol);
+    for (int n = 0; n < exponent; ++n) {
+      if (!out.empty()) out += '*';
+      out += problem::print(symbol);
+    }
   }
   return out;
 }
@@ -15,7 +18,10 @@ std::string print(const Monomial& monomial) {
 std::string print(const std::vector<Monomial>& sum) {
   if (sum.empty()) return "0";
   std::string out;
-  for (const auto& monomial : sum) out += (out.empty() ? "" : " + ") + print(monomial);
+  for (const auto& monomial : sum) {
+    if (!out.empty()) out += " + ";
+    out += print(monomial);
+  }
   return out;
 }
 

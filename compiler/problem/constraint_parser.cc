@@ -10,6 +10,7 @@
 namespace schaas::problem {
 namespace {
 
+using index_notation::quoted;
 using index_notation::Token;
 using support::Diagnostic;
 using support::Limits;
@@ -17,8 +18,6 @@ using support::Result;
 using support::SourceRange;
 
 constexpr const char* what = "constraint";
-
-std::string quoted(std::string_view text) { return "`" + std::string(text) + "`"; }
 
 bool is_comparison(const Token& token) {
   static constexpr std::array<std::string_view, 6> symbols = {"<=", "<", ">=", ">", "==", "="};
