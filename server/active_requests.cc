@@ -1,0 +1,52 @@
+#include "server/active_requests.h"
+
+namespace schaas::server {
+
+using Steady = std::chrono::steady_clock;
+
+ActiveRequests::ActiveRequests() : watcher_([this] { watch(); }) {}
+
+ActiveRequests::~ActiveRequests() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    changed_.notify_all();
+  }
+  watcher_.join();
+}
+
+ActiveRequests::Registration::Registration(ActiveRequests& all, grpc::ServerContext& context,
+                                           support::Cancellation& cancellation)
+    : all_(all) {
+  const std::lock_guard lock(all_.mutex_);
+  entry_ = all_.entries_.insert(all_.entries_.end(), {&context, &cancellation});
+  all_.changed_.notify_all();
+}
+
+ActiveRequests::Registration::~Registration() {
+  const std::lock_guard lock(all_.mutex_);
+  all_.entries_.erase(entry_);
+  all_.last_end_ = Steady::now();
+}
+
+Steady::duration ActiveRequests::idle() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.empty() ? Steady::now() - last_end_ : Steady::duration::zero();
+}
+
+// gRPC's synchronous interface tells of a cancelled call only when asked.
+void ActiveRequests::watch() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (entries_.empty()) {
+      changed_.wait(lock);
+      continue;
+    }
+    for (const auto& [context, cancellation] : entries_) {
+      if (context->IsCancelled()) cancellation->cancel();
+    }
+    changed_.wait_for(lock, std::chrono::milliseconds(10));
+  }
+}
+
+}  // namespace schaas::server

@@ -1,0 +1,50 @@
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <thread>
+
+#include <grpcpp/server_context.h>
+
+#include "compiler/support/cancellation.h"
+
+namespace schaas::server {
+
+/// The requests being worked on. A watching thread fires the Cancellation of each whose client has left,
+/// whose deadline has passed or whose server is being shut down by force. Thread-safe.
+class ActiveRequests {
+ public:
+  ActiveRequests();
+  ~ActiveRequests();
+  ActiveRequests(const ActiveRequests&) = delete;
+  ActiveRequests& operator=(const ActiveRequests&) = delete;
+
+  /// Registered as long as it lives; both outlive it.
+  class Registration {
+   public:
+    Registration(ActiveRequests& all, grpc::ServerContext& context, support::Cancellation& cancellation);
+    ~Registration();
+    Registration(const Registration&) = delete;
+    Registration& operator=(const Registration&) = delete;
+
+   private:
+    ActiveRequests& all_;
+    std::list<std::pair<grpc::ServerContext*, support::Cancellation*>>::iterator entry_;
+  };
+
+  /// How long nothing has been asked; zero while a request is worked on.
+  std::chrono::steady_clock::duration idle() const;
+
+ private:
+  void watch();
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::list<std::pair<grpc::ServerContext*, support::Cancellation*>> entries_;
+  std::chrono::steady_clock::time_point last_end_ = std::chrono::steady_clock::now();
+  bool stopping_ = false;
+  std::thread watcher_;
+};
+
+}  // namespace schaas::server

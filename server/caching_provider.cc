@@ -1,0 +1,98 @@
+#include "server/caching_provider.h"
+
+#include <utility>
+
+#include "compiler/pipeline/pipeline.h"
+#include "server/stored_frontier.h"
+
+namespace schaas::server {
+namespace {
+
+using kernels_cache::FrontierKey;
+using kernels_cache::FrontierRow;
+using kernels_cache::KernelRow;
+using support::Cancellation;
+using support::Diagnostic;
+using support::Result;
+
+class CachingProvider final : public KernelProvider {
+ public:
+  CachingProvider(std::unique_ptr<KernelProvider> next, Stores stores, Log log)
+      : next_(std::move(next)), stores_(std::move(stores)), log_(std::move(log)) {}
+
+  Result<FrontierAnswer> frontier(const FrontierQuery& query, const frontier::Progress& progress,
+                                  const Cancellation& cancellation) override {
+    const FrontierKey key{query.canonical.key, fingerprint(query.options), pipeline::search_version};
+    if (query.source != Source::made) {
+      if (auto stored = stored_frontier(key)) return FrontierAnswer{std::move(stored), true};
+    }
+    if (query.source == Source::stored) return not_stored();
+    SCHAAS_ASSIGN_OR_RETURN(FrontierAnswer answer, next_->frontier(query, progress, cancellation));
+    keep(key, query, *answer.frontier);
+    return answer;
+  }
+
+  Result<KernelAnswer> kernel(const KernelQuery& query, const Cancellation& cancellation) override {
+    if (query.source != Source::made) {
+      if (auto stored = stored_kernel(query.kernel_key)) return std::move(*stored);
+    }
+    if (query.source == Source::stored) return not_stored();
+    SCHAAS_ASSIGN_OR_RETURN(KernelAnswer answer, next_->kernel(query, cancellation));
+    SCHAAS_ASSIGN_OR_RETURN(answer.digest, stores_.binaries->put(*answer.bytes));
+    // The binary first: a row never names a binary that was not written.
+    SCHAAS_RETURN_IF_ERROR(stores_.schedules->put_kernel(
+        {query.kernel_key, query.canonical.key, query.canonical.text, schedule::print(query.trace),
+         query.target.isa, answer.digest, answer.seconds, ""}));
+    return answer;
+  }
+
+ private:
+  static Diagnostic not_stored() {
+    return support::noting(support::invalid("not-stored", "nothing is stored for this problem"),
+                           "ask for its schedule: that makes and stores it");
+  }
+
+  std::shared_ptr<const frontier::Frontier> stored_frontier(const FrontierKey& key) {
+    const auto row = stores_.schedules->frontier(key);
+    if (!row.ok()) return warn("frontier not read", row.error()), nullptr;
+    if (!row->has_value()) return nullptr;
+    auto parsed = parse_frontier((*row)->payload);
+    if (!parsed.ok())
+      return warn("stored frontier of " + key.problem_key + " ignored", parsed.error()), nullptr;
+    return std::make_shared<const frontier::Frontier>(std::move(parsed).value());
+  }
+
+  std::optional<KernelAnswer> stored_kernel(const std::string& kernel_key) {
+    const auto row = stores_.schedules->kernel(kernel_key);
+    if (!row.ok()) return warn("kernel not read", row.error()), std::nullopt;
+    if (!row->has_value()) return std::nullopt;
+    auto bytes = stores_.binaries->get((*row)->digest.sha256);
+    if (!bytes.ok()) return warn("kernel " + kernel_key + " is made again", bytes.error()), std::nullopt;
+    return KernelAnswer{std::make_shared<const std::string>(std::move(bytes).value()), (*row)->digest,
+                        (*row)->seconds, true};
+  }
+
+  void keep(const FrontierKey& key, const FrontierQuery& query, const frontier::Frontier& found) {
+    const auto put =
+        stores_.schedules->put_frontier({key, query.canonical.text, print_frontier(found), found.complete,
+                                         found.survivors.size(), found.seconds.total, ""});
+    if (!put.ok()) warn("frontier of " + key.problem_key + " not stored", put.error());
+  }
+
+  void warn(const std::string& what, const Diagnostic& why) {
+    log_->warn("{}: {}", what, support::render(why));
+  }
+
+  std::unique_ptr<KernelProvider> next_;
+  Stores stores_;
+  Log log_;
+};
+
+}  // namespace
+
+std::unique_ptr<KernelProvider> make_caching_provider(std::unique_ptr<KernelProvider> next, Stores stores,
+                                                      Log log) {
+  return std::make_unique<CachingProvider>(std::move(next), std::move(stores), std::move(log));
+}
+
+}  // namespace schaas::server

@@ -1,0 +1,25 @@
+#pragma once
+#include <memory>
+
+#include "kernels_cache/binary_store.h"
+#include "kernels_cache/schedule_store.h"
+#include "server/kernel_provider.h"
+#include "server/log.h"
+
+namespace schaas::server {
+
+/// The two stores the daemon keeps its answers in.
+struct Stores {
+  std::shared_ptr<kernels_cache::ScheduleStore> schedules;
+  std::shared_ptr<kernels_cache::BinaryStore> binaries;
+};
+
+/// Why: the second person who asks never pays again, also after a restart. A stored frontier must be of the
+/// same problem, search options and search version. A kernel counts as stored only when its bytes are there
+/// with the right digest: a missing or damaged binary is compiled again unasked. A store that fails to read
+/// is logged and treated as a miss; one that fails to write a frontier is logged (the answer is still right);
+/// one that fails to write a binary is an error, since the client could not download it.
+std::unique_ptr<KernelProvider> make_caching_provider(std::unique_ptr<KernelProvider> next, Stores stores,
+                                                      Log log);
+
+}  // namespace schaas::server

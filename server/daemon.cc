@@ -1,0 +1,139 @@
+#include "server/daemon.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <sys/stat.h>
+
+#include <utility>
+
+#include "kernels_cache/binary_store_files.h"
+#include "kernels_cache/schedule_store_sqlite.h"
+#include "proto/kernel_abi.h"
+#include "server/coalescing_provider.h"
+#include "server/compiling_provider.h"
+
+namespace schaas::server {
+namespace {
+
+using support::Result;
+
+Result<Stores> open_stores(const DataDirectory& directory) {
+  SCHAAS_ASSIGN_OR_RETURN(auto schedules, kernels_cache::open_sqlite_schedule_store(
+                                              directory.database(), kernels_cache::system_clock()));
+  SCHAAS_ASSIGN_OR_RETURN(auto binaries, kernels_cache::open_file_binary_store(directory.binaries()));
+  return Stores{std::move(schedules), std::move(binaries)};
+}
+
+std::shared_ptr<KernelProvider> stack(const DaemonOptions& options,
+                                      std::shared_ptr<toolchain::Toolchain> toolchain, const Stores& stores,
+                                      const Log& log) {
+  auto provider = make_compiling_provider(std::move(toolchain));
+  if (options.wrap_compiling) provider = options.wrap_compiling(std::move(provider));
+  provider = make_admitting_provider(std::move(provider), options.admission);
+  provider = make_caching_provider(std::move(provider), stores, log);
+  return make_coalescing_provider(std::move(provider));
+}
+
+// Every address is parsed, and its socket made free, before the first is bound.
+Result<std::vector<ListenAddress>> addresses_of(const DaemonOptions& options) {
+  std::vector<std::string> texts = options.listen;
+  if (texts.empty()) texts.push_back("unix:" + DataDirectory::socket_in(options.data_directory));
+  std::vector<ListenAddress> addresses;
+  for (const auto& text : texts) {
+    SCHAAS_ASSIGN_OR_RETURN(ListenAddress address, parse_listen_address(text));
+    if (address.is_unix) SCHAAS_RETURN_IF_ERROR(clear_stale_socket(address.path));
+    addresses.push_back(std::move(address));
+  }
+  return addresses;
+}
+
+bool is_loopback(const std::string& host) {
+  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Log log) {
+  SCHAAS_ASSIGN_OR_RETURN(DataDirectory directory, DataDirectory::open(options.data_directory));
+  SCHAAS_ASSIGN_OR_RETURN(const Stores stores, open_stores(directory));
+  SCHAAS_ASSIGN_OR_RETURN(const std::vector<ListenAddress> addresses, addresses_of(options));
+  std::unique_ptr<Daemon> daemon(new Daemon(options, std::move(directory), stores, std::move(log)));
+  SCHAAS_RETURN_IF_ERROR(daemon->listen(addresses));
+  return daemon;
+}
+
+Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores stores, Log log)
+    : options_(options),
+      directory_(std::move(directory)),
+      log_(std::move(log)),
+      toolchain_(options.toolchain) {
+  if (!toolchain_) toolchain_ = toolchain::make_c_toolchain({});
+  scheduling_ = std::make_unique<Scheduling>(stack(options_, toolchain_, stores, log_), toolchain_,
+                                             static_cast<std::size_t>(options_.admission.compilations));
+  boundary_ = std::make_unique<RequestBoundary>(log_, options_.longest_request);
+  service_ = std::make_unique<SchedulerService>(
+      *scheduling_, std::move(stores), [this] { return facts(); }, *boundary_);
+}
+
+Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  std::vector<int> ports(addresses.size(), 0);
+  for (std::size_t a = 0; a < addresses.size(); ++a) {
+    builder.AddListeningPort(addresses[a].text(), grpc::InsecureServerCredentials(), &ports[a]);
+  }
+  // Two servers on one port would share its connections at random.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  builder.SetResourceQuota(grpc::ResourceQuota("schaasd").SetMaxThreads(options_.threads));
+  builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
+  builder.RegisterService(service_.get());
+  server_ = builder.BuildAndStart();
+  for (std::size_t a = 0; a < addresses.size(); ++a) {
+    if (server_ == nullptr || ports[a] == 0) {
+      return support::invalid("listen", "cannot listen on `" + addresses[a].text() +
+                                            "`: the address is in use, or not one of this machine");
+    }
+    ListenAddress address = addresses[a];
+    if (address.is_unix) {
+      ::chmod(address.path.c_str(), 0600);
+    } else {
+      address.port = ports[a];
+      if (!is_loopback(address.host)) {
+        log_->warn("listening on {} without authentication: whoever reaches it may use this server",
+                   address.text());
+      }
+    }
+    addresses_.push_back(address.text());
+    log_->info("listening on {}", addresses_.back());
+  }
+  return {};
+}
+
+ServerFacts Daemon::facts() const {
+  ServerFacts facts;
+  facts.version = options_.version;
+  facts.abi_version = SCHAAS_KERNEL_ABI_VERSION;
+  facts.toolchain = toolchain_->identity({});
+  facts.isas = known_isas();
+  facts.uptime_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+  facts.data_directory = directory_.path();
+  return facts;
+}
+
+std::chrono::steady_clock::duration Daemon::idle() const { return boundary_->active().idle(); }
+
+void Daemon::stop() {
+  if (server_ == nullptr) return;
+  if (auto* health = server_->GetHealthCheckService()) health->SetServingStatus(false);
+  log_->info("stopping: running requests have {} s to finish", options_.drain.count());
+  // At the deadline gRPC cancels what still runs; ActiveRequests passes that on.
+  server_->Shutdown(std::chrono::system_clock::now() + options_.drain);
+  server_.reset();
+  log_->info("stopped");
+}
+
+Daemon::~Daemon() { stop(); }
+
+}  // namespace schaas::server

@@ -1,0 +1,71 @@
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/admitting_provider.h"
+#include "server/data_directory.h"
+#include "server/listen_address.h"
+#include "server/log.h"
+#include "server/scheduler_service.h"
+
+namespace grpc {
+class Server;
+}
+
+namespace schaas::server {
+
+struct DaemonOptions {
+  // Behaviour
+  std::string data_directory;       ///< absolute
+  std::vector<std::string> listen;  ///< listen addresses; none: the socket in the data directory
+  std::chrono::seconds idle{0};     ///< `wait` returns after so long without a request; 0: never
+  std::chrono::seconds drain{10};   ///< how long running requests may finish when stopping
+  std::string version = "unknown";
+  // Performance
+  Admission admission;
+  int threads = 64;  ///< of gRPC; more calls at once are refused RESOURCE_EXHAUSTED
+  std::chrono::seconds longest_request{3600};
+  // Tests
+  std::shared_ptr<toolchain::Toolchain> toolchain;  ///< none: the system's C compiler
+  /// Wraps the bottom of the provider stack, to count or to fail.
+  std::function<std::unique_ptr<KernelProvider>(std::unique_ptr<KernelProvider>)> wrap_compiling;
+};
+
+/// A running server. Stops, draining, when destroyed.
+class Daemon {
+ public:
+  /// Takes the data directory, opens the stores, listens. Errors: those of DataDirectory::open, of the
+  /// stores, invalid [listen], unreachable [socket-in-use].
+  static support::Result<std::unique_ptr<Daemon>> start(const DaemonOptions& options, Log log);
+  ~Daemon();
+
+  /// What clients connect to, with the real port.
+  const std::vector<std::string>& addresses() const { return addresses_; }
+  /// How long nothing has been asked.
+  std::chrono::steady_clock::duration idle() const;
+  /// Refuses new requests, lets running ones finish for `drain`, then cancels them. Returns when all have
+  /// ended.
+  void stop();
+
+ private:
+  Daemon(const DaemonOptions& options, DataDirectory directory, Stores stores, Log log);
+  support::Result<void> listen(const std::vector<ListenAddress>& addresses);
+  ServerFacts facts() const;
+
+  const DaemonOptions options_;
+  const DataDirectory directory_;
+  const Log log_;
+  const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::shared_ptr<toolchain::Toolchain> toolchain_;
+  std::unique_ptr<Scheduling> scheduling_;
+  std::unique_ptr<RequestBoundary> boundary_;
+  std::unique_ptr<SchedulerService> service_;
+  std::unique_ptr<grpc::Server> server_;
+  std::vector<std::string> addresses_;
+};
+
+}  // namespace schaas::server

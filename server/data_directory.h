@@ -1,0 +1,45 @@
+#pragma once
+#include <string>
+
+#include "compiler/support/result.h"
+
+namespace schaas::server {
+
+/// The daemon's own directory (mode 0700), held by one process at a time:
+///     lock           flock'ed while in use; holds the process id for people
+///     schaasd.sock   the default socket
+///     schaasd.log    the log of a private daemon
+///     schedules.db   schedule store
+///     binaries/      binary store
+class DataDirectory {
+ public:
+  /// Makes what is missing and takes the lock. Errors: invalid [data-directory] (cannot be made or written,
+  /// owned by another user); unreachable [data-directory-in-use] (names the process that has it).
+  static support::Result<DataDirectory> open(const std::string& path);
+
+  DataDirectory(DataDirectory&& other) noexcept;
+  DataDirectory(const DataDirectory&) = delete;
+  DataDirectory& operator=(const DataDirectory&) = delete;
+  DataDirectory& operator=(DataDirectory&&) = delete;
+  ~DataDirectory();
+
+  const std::string& path() const { return path_; }
+  std::string database() const { return path_ + "/schedules.db"; }
+  std::string binaries() const { return path_ + "/binaries"; }
+  static std::string socket_in(const std::string& path) { return path + "/schaasd.sock"; }
+  static std::string log_in(const std::string& path) { return path + "/schaasd.log"; }
+
+ private:
+  DataDirectory(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+  std::string path_;
+  int lock_;
+};
+
+/// Where the state of this user's daemons lies: $XDG_DATA_HOME/schaas, else ~/.local/share/schaas.
+/// Errors: invalid [data-directory] when neither is set.
+support::Result<std::string> default_data_directory();
+
+/// An absolute path for `path`, without its trailing slashes.
+std::string absolute_directory(const std::string& path);
+
+}  // namespace schaas::server

@@ -1,0 +1,27 @@
+#pragma once
+#include <string>
+
+#include "compiler/support/result.h"
+
+namespace schaas::server {
+
+/// Where a server listens: "unix:/absolute/path" or "host:port" (port 0: any free one; an IPv6 host in
+/// brackets).
+struct ListenAddress {
+  bool is_unix = false;
+  std::string path;  ///< unix: the socket's file
+  std::string host;
+  int port = 0;
+
+  /// As gRPC wants it, and as it is printed.
+  std::string text() const;
+};
+
+/// Errors: invalid [listen] saying what was expected.
+support::Result<ListenAddress> parse_listen_address(const std::string& text);
+
+/// Makes way for a socket at `path`: removes the file a dead server left. Errors: unreachable [socket-in-use]
+/// when a living server answers there; invalid [listen] when the file is no socket or cannot be removed.
+support::Result<void> clear_stale_socket(const std::string& path);
+
+}  // namespace schaas::server

@@ -1,0 +1,43 @@
+#include "server/log.h"
+
+#include <spdlog/sinks/null_sink.h>
+#include <spdlog/sinks/rotating_file_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "compiler/support/nearest_name.h"
+
+namespace schaas::server {
+
+support::Result<Log> open_log(const LogOptions& options) {
+  const std::vector<std::string> levels = {"trace", "debug", "info", "warning", "error", "off"};
+  if (std::find(levels.begin(), levels.end(), options.level) == levels.end()) {
+    return support::invalid("log-level", "unknown log level `" + options.level +
+                                             "`; expected trace, debug, info, warning, error or off" +
+                                             support::did_you_mean(options.level, levels));
+  }
+  constexpr std::size_t file_bytes = 10 << 20, old_files = 3;
+  spdlog::sink_ptr sink;
+  try {
+    if (options.file.empty()) {
+      sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+    } else {
+      sink = std::make_shared<spdlog::sinks::rotating_file_sink_mt>(options.file, file_bytes, old_files);
+    }
+  } catch (const spdlog::spdlog_ex& error) {
+    return support::invalid("log-file", "cannot write the log file `" + options.file + "`: " + error.what());
+  }
+  auto log = std::make_shared<spdlog::logger>("schaasd", std::move(sink));
+  log->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
+  log->set_level(spdlog::level::from_str(options.level));
+  log->flush_on(spdlog::level::info);
+  return log;
+}
+
+Log silent_log() {
+  return std::make_shared<spdlog::logger>("silent", std::make_shared<spdlog::sinks::null_sink_mt>());
+}
+
+}  // namespace schaas::server

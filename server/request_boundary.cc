@@ -1,0 +1,87 @@
+#include "server/request_boundary.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+#include <utility>
+
+#include "server/marshalling.h"
+#include "server/status.h"
+
+namespace schaas::server {
+namespace {
+
+using support::Cancellation;
+using support::Diagnostic;
+using support::Result;
+using Steady = std::chrono::steady_clock;
+
+// A client without a deadline says "never", which no clock can add to.
+Steady::time_point deadline_of(const grpc::ServerContext& context, std::chrono::seconds longest) {
+  const auto left = context.deadline() - std::chrono::system_clock::now();
+  const auto now = Steady::now();
+  return left < longest ? now + std::chrono::duration_cast<Steady::duration>(left) : now + longest;
+}
+
+// gRPC truncates nothing itself: metadata above some 8 KiB are refused by peers, so a long source text is
+// left out.
+std::string serialised(const Diagnostic& diagnostic) {
+  constexpr std::size_t limit = 6 * 1024;
+  std::string bytes = to_proto(diagnostic).SerializeAsString();
+  if (bytes.size() <= limit) return bytes;
+  Diagnostic shorter = diagnostic;
+  shorter.source.clear();
+  shorter.range.reset();
+  shorter.notes.clear();
+  shorter.message.resize(std::min<std::size_t>(shorter.message.size(), limit / 2));
+  return to_proto(shorter).SerializeAsString();
+}
+
+}  // namespace
+
+RequestBoundary::RequestBoundary(Log log, std::chrono::seconds longest)
+    : log_(std::move(log)), longest_(longest) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%08x-", static_cast<unsigned>(std::random_device{}()));
+  id_prefix_ = text;
+}
+
+std::string RequestBoundary::next_id() { return id_prefix_ + std::to_string(serial_.fetch_add(1)); }
+
+grpc::Status RequestBoundary::run(const char* method, grpc::ServerContext& context, const Handler& handler) {
+  const auto start = Steady::now();
+  const std::string id = next_id();
+  Cancellation cancellation(deadline_of(context, longest_));
+  RequestSummary summary;
+  Result<void> outcome;
+  {
+    const ActiveRequests::Registration registration(active_, context, cancellation);
+    outcome = guarded(id, handler, summary, cancellation);
+  }
+  const double seconds = std::chrono::duration<double>(Steady::now() - start).count();
+  log_->info("request id={} method={} key={} {}{}seconds={:.6f} outcome={}", id, method,
+             summary.key.empty() ? "-" : summary.key, summary.detail, summary.detail.empty() ? "" : " ",
+             seconds, outcome.ok() ? "ok" : outcome.error().code);
+  if (outcome.ok()) return grpc::Status::OK;
+  context.AddTrailingMetadata(diagnostic_metadata, serialised(outcome.error()));
+  return {status_code(outcome.error()), outcome.error().code + ": " + outcome.error().message};
+}
+
+Result<void> RequestBoundary::guarded(const std::string& id, const Handler& handler, RequestSummary& summary,
+                                      Cancellation& cancellation) {
+  std::string facts;
+  try {
+    Result<void> outcome = handler(summary, cancellation);
+    const bool ours = !outcome.ok() && outcome.error().family == support::Family::internal;
+    if (!ours || outcome.error().code == "damaged-binary") return outcome;
+    facts = support::render(outcome.error());
+  } catch (const std::exception& error) {
+    facts = error.what();
+  }
+  log_->error("internal error in request id={}: {}", id, facts);
+  return support::noting(
+      support::internal("internal", "an error inside the server, not in your request; its id is " + id),
+      "the server's log has the facts under this id");
+}
+
+}  // namespace schaas::server

@@ -1,0 +1,47 @@
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/status.h>
+
+#include "server/active_requests.h"
+#include "server/log.h"
+
+namespace schaas::server {
+
+/// What the summary line of a request says; handlers fill in what they know.
+struct RequestSummary {
+  std::string key;     ///< of the problem, first digits
+  std::string detail;  ///< "hit=1 search=0.0 compiled=0 ..."
+};
+
+/// The one place every request passes: gives it an id and a Cancellation tied to its client and deadline,
+/// runs the handler, maps its error to a gRPC status with the diagnostic in the trailing metadata, catches
+/// what should never be thrown (the user gets an id, the log the facts), and writes one summary line.
+class RequestBoundary {
+ public:
+  /// `longest`: no request works longer, whatever its client allows.
+  RequestBoundary(Log log, std::chrono::seconds longest);
+
+  using Handler =
+      std::function<support::Result<void>(RequestSummary& summary, support::Cancellation& cancellation)>;
+  grpc::Status run(const char* method, grpc::ServerContext& context, const Handler& handler);
+
+  const ActiveRequests& active() const { return active_; }
+
+ private:
+  support::Result<void> guarded(const std::string& id, const Handler& handler, RequestSummary& summary,
+                                support::Cancellation& cancellation);
+  std::string next_id();
+
+  Log log_;
+  std::chrono::seconds longest_;
+  std::string id_prefix_;
+  std::atomic<std::uint64_t> serial_{0};
+  ActiveRequests active_;
+};
+
+}  // namespace schaas::server

@@ -1,0 +1,161 @@
+#include "server/scheduler_service.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "server/marshalling.h"
+
+namespace schaas::server {
+namespace {
+
+using support::Cancellation;
+using support::Result;
+
+constexpr std::size_t chunk_bytes = 1 << 20;
+constexpr std::size_t key_digits = 12;  // enough to find the problem in a log
+
+std::string summary_of(const Finished& finished) {
+  return fmt::format("hit={} compiled={} failed={} compile_seconds={:.3f}", int{finished.hit},
+                     finished.compiled, finished.failed, finished.compile_seconds);
+}
+
+Result<void> drop(Stores& stores, const std::string& sha256) {
+  SCHAAS_RETURN_IF_ERROR(stores.schedules->drop_kernels_with(sha256));
+  return {};
+}
+
+// Rows whose binary is gone are dropped; returns how many.
+Result<std::uint64_t> drop_rows_without_binary(Stores& stores) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto rows, stores.schedules->kernels_of(""));
+  std::set<std::string> missing;
+  for (const auto& row : rows) {
+    if (!stores.binaries->contains(row.digest.sha256)) missing.insert(row.digest.sha256);
+  }
+  std::uint64_t dropped = 0;
+  for (const auto& sha256 : missing) {
+    SCHAAS_ASSIGN_OR_RETURN(const std::uint64_t count, stores.schedules->drop_kernels_with(sha256));
+    dropped += count;
+  }
+  return dropped;
+}
+
+}  // namespace
+
+SchedulerService::SchedulerService(Scheduling& scheduling, Stores stores, std::function<ServerFacts()> facts,
+                                   RequestBoundary& boundary)
+    : scheduling_(scheduling), stores_(std::move(stores)), facts_(std::move(facts)), boundary_(boundary) {}
+
+grpc::Status SchedulerService::Schedule(grpc::ServerContext* context, const v1::ScheduleRequest* request,
+                                        grpc::ServerWriter<v1::ScheduleEvent>* writer) {
+  return boundary_.run(
+      "Schedule", *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+        const auto send = [&](const Event& event) {
+          if (const auto* frontier = std::get_if<NamedFrontier>(&event))
+            summary.key = frontier->key.substr(0, key_digits);
+          return writer->Write(to_proto(event));
+        };
+        SCHAAS_ASSIGN_OR_RETURN(const Finished finished,
+                                scheduling_.schedule(from_proto(*request), send, cancellation));
+        summary.detail = summary_of(finished);
+        return {};
+      });
+}
+
+grpc::Status SchedulerService::Lookup(grpc::ServerContext* context, const v1::LookupRequest* request,
+                                      v1::Frontier* reply) {
+  return boundary_.run(
+      "Lookup", *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+        SCHAAS_ASSIGN_OR_RETURN(const NamedFrontier found,
+                                scheduling_.lookup(from_proto(request->problem()), cancellation));
+        summary.key = found.key.substr(0, key_digits);
+        *reply = to_proto(found);
+        return {};
+      });
+}
+
+grpc::Status SchedulerService::Emit(grpc::ServerContext* context, const v1::EmitRequest* request,
+                                    v1::EmitReply* reply) {
+  return boundary_.run("Emit", *context, [&](RequestSummary&, Cancellation& cancellation) -> Result<void> {
+    SCHAAS_ASSIGN_OR_RETURN(std::string text, scheduling_.emit(from_proto(*request), cancellation));
+    reply->set_text(std::move(text));
+    return {};
+  });
+}
+
+grpc::Status SchedulerService::Download(grpc::ServerContext* context, const v1::DownloadRequest* request,
+                                        grpc::ServerWriter<v1::DownloadChunk>* writer) {
+  return boundary_.run(
+      "Download", *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+        summary.detail =
+            "sha256=" + (support::is_sha256_hex(request->sha256()) ? request->sha256() : std::string("?"));
+        const auto bytes = stores_.binaries->get(request->sha256());
+        if (!bytes.ok()) {
+          if (bytes.error().code == "damaged-binary")
+            SCHAAS_RETURN_IF_ERROR(drop(stores_, request->sha256()));
+          return bytes.error();
+        }
+        for (std::size_t begin = 0; begin == 0 || begin < bytes->size(); begin += chunk_bytes) {
+          SCHAAS_RETURN_IF_ERROR(cancellation.check("download"));
+          v1::DownloadChunk chunk;
+          chunk.set_data(bytes->substr(begin, chunk_bytes));
+          if (!writer->Write(chunk)) cancellation.cancel();
+        }
+        return {};
+      });
+}
+
+grpc::Status SchedulerService::Info(grpc::ServerContext* context, const v1::InfoRequest*,
+                                    v1::ServerInfo* reply) {
+  return boundary_.run("Info", *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
+    ServerFacts facts = facts_();
+    SCHAAS_ASSIGN_OR_RETURN(const auto rows, stores_.schedules->statistics());
+    SCHAAS_ASSIGN_OR_RETURN(const auto binaries, stores_.binaries->list());
+    facts.frontiers = rows.frontiers;
+    facts.kernels = rows.kernels;
+    for (const auto& digest : binaries) facts.binary_bytes += digest.bytes;
+    *reply = to_proto(facts);
+    return {};
+  });
+}
+
+grpc::Status SchedulerService::ListCache(grpc::ServerContext* context, const v1::ListCacheRequest* request,
+                                         v1::ListCacheReply* reply) {
+  return boundary_.run("ListCache", *context, [&](RequestSummary& summary, Cancellation&) -> Result<void> {
+    const std::string& key = request->key();
+    if (!key.empty() && !support::is_sha256_hex(key)) {
+      return support::invalid(
+          "wrong-key",
+          "`" + key.substr(0, 80) + "` is not a problem's key; expected 64 lower-case hexadecimal digits");
+    }
+    summary.key = key.substr(0, key_digits);
+    SCHAAS_ASSIGN_OR_RETURN(const auto problems, stores_.schedules->list());
+    for (const auto& problem : problems) {
+      if (key.empty() || problem.problem_key == key) *reply->add_entries() = to_proto(problem);
+    }
+    if (key.empty()) return {};
+    if (reply->entries().empty()) {
+      return support::invalid("not-stored", "nothing is stored under the key " + key);
+    }
+    SCHAAS_ASSIGN_OR_RETURN(const auto kernels, stores_.schedules->kernels_of(key));
+    for (const auto& kernel : kernels) *reply->mutable_entries(0)->add_kernel() = to_proto(kernel);
+    return {};
+  });
+}
+
+grpc::Status SchedulerService::VerifyCache(grpc::ServerContext* context, const v1::VerifyCacheRequest*,
+                                           v1::VerifyCacheReply* reply) {
+  return boundary_.run("VerifyCache", *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
+    SCHAAS_ASSIGN_OR_RETURN(const auto report, stores_.binaries->verify());
+    reply->set_checked(report.checked);
+    for (const auto& sha256 : report.damaged) {
+      reply->add_damaged(sha256);
+      SCHAAS_RETURN_IF_ERROR(drop(stores_, sha256));
+    }
+    SCHAAS_ASSIGN_OR_RETURN(const std::uint64_t missing, drop_rows_without_binary(stores_));
+    reply->set_missing(missing);
+    return {};
+  });
+}
+
+}  // namespace schaas::server

@@ -1,0 +1,371 @@
+#include "server/scheduling.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "compiler/index_notation/printer.h"
+#include "compiler/pipeline/pipeline.h"
+#include "compiler/schedule/apply.h"
+#include "compiler/support/nearest_name.h"
+#include "server/compile_crew.h"
+#include "server/representatives.h"
+#include "server/stored_frontier.h"
+
+namespace schaas::server {
+namespace {
+
+using problem::Canonical;
+using support::Cancellation;
+using support::Diagnostic;
+using support::Result;
+using Steady = std::chrono::steady_clock;
+
+double seconds_since(Steady::time_point start) {
+  return std::chrono::duration<double>(Steady::now() - start).count();
+}
+
+// A problem, ready to be asked about.
+struct Subject {
+  Canonical canonical;
+  UserNames names;
+  frontier::Options options;
+};
+
+Result<Subject> subject_of(const problem::ProblemText& text) {
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem::build(text));
+  Canonical canonical = problem::canonicalize(problem);
+  UserNames names(canonical);
+  return Subject{std::move(canonical), std::move(names), frontier::options_for(problem.profile)};
+}
+
+bool is_frontier_id(const std::string& text) {
+  return text.size() >= 2 && text[0] == 's' &&
+         std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// A trace the user wrote, checked against the problem, so that errors quote it in the user's names.
+Result<schedule::Trace> canonical_trace(const std::string& text, const Subject& subject) {
+  SCHAAS_ASSIGN_OR_RETURN(const schedule::Trace trace, schedule::parse(text));
+  SCHAAS_RETURN_IF_ERROR(schedule::apply(trace, subject.names.problem()));
+  return subject.names.to_canonical(trace);
+}
+
+Result<void> check_isa(const std::string& isa) {
+  const auto& known = known_isas();
+  if (std::find(known.begin(), known.end(), isa) != known.end()) return {};
+  return support::invalid("isa", "unknown instruction set `" + isa +
+                                     "`; expected x86-64-v2, x86-64-v3, x86-64-v4, generic or native" +
+                                     support::did_you_mean(isa, known));
+}
+
+Result<const frontier::Survivor*> survivor_named(const frontier::Frontier& found, const std::string& id) {
+  std::vector<std::string> ids;
+  for (const auto& survivor : found.survivors) {
+    if (survivor.id == id) return &survivor;
+    ids.push_back(survivor.id);
+  }
+  const std::string range = ids.empty() ? "it is empty" : "it has " + ids.front() + " to " + ids.back();
+  return support::invalid("unknown-schedule", "there is no schedule `" + id + "` on the frontier; " + range +
+                                                  support::did_you_mean(id, ids));
+}
+
+Result<NamedEntry> named(const frontier::Survivor& survivor, const UserNames& names) {
+  NamedEntry entry;
+  entry.id = survivor.id;
+  entry.trace = schedule::print(names.to_user(survivor.traces.front()));
+  SCHAAS_ASSIGN_OR_RETURN(entry.tree, names.tree(survivor.traces.front()));
+  entry.time = cost::print_time(survivor.cost, names.variables());
+  entry.memory = cost::print_memory(survivor.cost, names.variables());
+  entry.members = survivor.members;
+  entry.loop_trees = survivor.loop_trees;
+  entry.cost = survivor.cost;
+  for (std::size_t t = 1; t < survivor.traces.size(); ++t) {
+    entry.other_traces.push_back(schedule::print(names.to_user(survivor.traces[t])));
+  }
+  return entry;
+}
+
+NamedRemoval named(const frontier::Removal& removal, const UserNames& names) {
+  return {cost::print_time(removal.cost, names.variables()),
+          cost::print_memory(removal.cost, names.variables()), names.sentence(removal.certificate.winner),
+          kind_name(removal.certificate.kind), names.sentence(removal.certificate.argument)};
+}
+
+// The names and arguments alone: what an answer without search says.
+NamedFrontier without_entries(const Subject& subject) {
+  NamedFrontier out;
+  out.key = subject.canonical.key;
+  out.canonical = subject.canonical.text;
+  out.statement = index_notation::print(subject.names.problem().statement);
+  out.arguments = subject.names.arguments();
+  out.user_tensors = subject.canonical.user_tensor;
+  out.user_indices = subject.canonical.user_index;
+  out.variables = subject.names.variables();
+  return out;
+}
+
+Result<NamedFrontier> named(const frontier::Frontier& found, const Subject& subject) {
+  NamedFrontier out = without_entries(subject);
+  for (const auto& survivor : found.survivors) {
+    SCHAAS_ASSIGN_OR_RETURN(NamedEntry entry, named(survivor, subject.names));
+    out.entries.push_back(std::move(entry));
+  }
+  out.removed = found.removals.size();
+  for (std::size_t r = 0; r < std::min(found.removals.size(), RequestLimits::removals); ++r) {
+    out.removals.push_back(named(found.removals[r], subject.names));
+  }
+  out.counts = found.counts;
+  out.seconds = found.seconds;
+  out.complete = found.complete;
+  return out;
+}
+
+// One schedule request while it is worked on.
+class Work {
+ public:
+  Work(Subject subject, const ScheduleQuery& query, KernelProvider& provider,
+       const toolchain::Toolchain& toolchain, const Sink& sink, Cancellation& cancellation)
+      : subject_(std::move(subject)),
+        query_(query),
+        provider_(provider),
+        toolchain_(toolchain),
+        sink_(sink),
+        cancellation_(cancellation) {}
+
+  Result<Finished> run(std::size_t compile_threads) {
+    SCHAAS_RETURN_IF_ERROR(sort_traces());
+    CompileCrew crew(compile_threads);
+    // What needs no search is compiled beside it: the first usable kernel comes early.
+    for (const auto& wanted : direct_) order(crew, wanted);
+    if (!query_.traces_only || !ids_.empty()) {
+      SCHAAS_RETURN_IF_ERROR(search(crew));
+    } else {
+      tell(without_entries(subject_));
+    }
+    crew.finish();
+    SCHAAS_RETURN_IF_ERROR(cancellation_.check("compilation"));
+    if (made_ == 0 && first_failure_) return *first_failure_;
+    finished_.hit = search_hit_ && finished_.compiled == 0;
+    finished_.seconds = seconds_since(start_);
+    tell(finished_);
+    return finished_;
+  }
+
+ private:
+  struct Wanted {
+    std::string id;
+    schedule::Trace trace;  // canonical
+  };
+
+  // Traces are checked before any work, so that a wrong one costs nothing.
+  Result<void> sort_traces() {
+    if (query_.search_only) return {};
+    for (const auto& text : query_.traces) {
+      if (is_frontier_id(text)) {
+        ids_.push_back(text);
+        continue;
+      }
+      SCHAAS_ASSIGN_OR_RETURN(schedule::Trace trace, canonical_trace(text, subject_));
+      direct_.push_back({text, std::move(trace)});
+    }
+    return {};
+  }
+
+  Result<void> search(CompileCrew& crew) {
+    const FrontierQuery question{subject_.canonical, subject_.options,
+                                 query_.no_cache ? Source::made : Source::stored_or_made};
+    const auto progress = [this](const std::string& stage, std::uint64_t done, std::uint64_t of) {
+      tell_progress(stage, done, of);
+    };
+    SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer,
+                            provider_.frontier(question, progress, cancellation_));
+    search_hit_ = answer.hit;
+    SCHAAS_ASSIGN_OR_RETURN(const NamedFrontier out, named(*answer.frontier, subject_));
+    SCHAAS_ASSIGN_OR_RETURN(const std::vector<Wanted> wanted, choose(*answer.frontier));
+    tell(out);
+    for (const auto& one : wanted) order(crew, one);
+    return {};
+  }
+
+  // Frontier schedules to compile: those asked for by id, then the representatives.
+  Result<std::vector<Wanted>> choose(const frontier::Frontier& found) const {
+    std::vector<Wanted> wanted;
+    if (query_.search_only) return wanted;
+    const auto add = [&](const frontier::Survivor& survivor) {
+      const auto same = [&](const Wanted& other) { return other.id == survivor.id; };
+      if (std::none_of(wanted.begin(), wanted.end(), same))
+        wanted.push_back({survivor.id, survivor.traces.front()});
+    };
+    for (const auto& id : ids_) {
+      SCHAAS_ASSIGN_OR_RETURN(const frontier::Survivor* survivor, survivor_named(found, id));
+      add(*survivor);
+    }
+    if (query_.traces_only) return wanted;
+    for (const std::size_t s : representatives(found, subject_.canonical.problem, query_.kernels)) {
+      add(found.survivors[s]);
+    }
+    return wanted;
+  }
+
+  void order(CompileCrew& crew, const Wanted& wanted) {
+    crew.add([this, wanted] { make(wanted); });
+  }
+
+  // On a thread of the crew.
+  void make(const Wanted& wanted) {
+    if (!cancellation_.check("compilation").ok()) return;
+    const auto kernel = made(wanted);
+    if (kernel.ok()) {
+      tell(*kernel);
+    } else {
+      tell(KernelFailure{wanted.id, schedule::print(subject_.names.to_user(wanted.trace)), kernel.error()});
+    }
+  }
+
+  Result<NamedKernel> made(const Wanted& wanted) {
+    const toolchain::Target target{query_.isa};
+    KernelQuery question{subject_.canonical, wanted.trace, target,
+                         pipeline::kernel_key(subject_.canonical, wanted.trace, target, toolchain_),
+                         query_.no_cache ? Source::made : Source::stored_or_made};
+    SCHAAS_ASSIGN_OR_RETURN(const KernelAnswer answer, provider_.kernel(question, cancellation_));
+    const UserNames& names = subject_.names;
+    SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(wanted.trace, subject_.canonical.problem));
+    NamedKernel kernel;
+    kernel.id = wanted.id;
+    kernel.kernel_key = question.kernel_key;
+    kernel.trace = schedule::print(names.to_user(wanted.trace));
+    kernel.isa = query_.isa;
+    SCHAAS_ASSIGN_OR_RETURN(kernel.tree, names.tree(wanted.trace));
+    kernel.cost = cost::of(tree, subject_.canonical.problem);
+    kernel.variables = names.variables();
+    kernel.time = cost::print_time(kernel.cost, names.variables());
+    kernel.memory = cost::print_memory(kernel.cost, names.variables());
+    kernel.digest = answer.digest;
+    kernel.compile_seconds = answer.seconds;
+    kernel.hit = answer.hit;
+    return kernel;
+  }
+
+  // The search may report thousands of times a second; nobody reads more than some twenty.
+  void tell_progress(const std::string& stage, std::uint64_t done, std::uint64_t of) {
+    const auto now = Steady::now();
+    if (stage == last_stage_ && now - last_progress_ < std::chrono::milliseconds(50)) return;
+    last_stage_ = stage;
+    last_progress_ = now;
+    tell(StageProgress{stage, done, of});
+  }
+
+  // Any thread; one event at a time.
+  void tell(const Event& event) {
+    const std::lock_guard lock(mutex_);
+    if (const auto* kernel = std::get_if<NamedKernel>(&event)) {
+      ++made_;
+      finished_.compiled += kernel->hit ? 0 : 1;
+      finished_.compile_seconds += kernel->hit ? 0 : kernel->compile_seconds;
+    }
+    if (const auto* failure = std::get_if<KernelFailure>(&event)) {
+      ++finished_.failed;
+      if (!first_failure_) first_failure_ = failure->diagnostic;
+    }
+    if (!sink_(event)) cancellation_.cancel();
+  }
+
+  const Subject subject_;
+  const ScheduleQuery& query_;
+  KernelProvider& provider_;
+  const toolchain::Toolchain& toolchain_;
+  const Sink& sink_;
+  Cancellation& cancellation_;
+  const Steady::time_point start_ = Steady::now();
+
+  std::vector<Wanted> direct_;
+  std::vector<std::string> ids_;
+  bool search_hit_ = true;  // true also when no search was asked for
+  std::string last_stage_;
+  Steady::time_point last_progress_;
+
+  std::mutex mutex_;  // guards what follows and the sink
+  Finished finished_;
+  std::uint32_t made_ = 0;
+  std::optional<Diagnostic> first_failure_;
+};
+
+Result<void> check_limits(const ScheduleQuery& query) {
+  SCHAAS_RETURN_IF_ERROR(check_isa(query.isa));
+  if (query.kernels > RequestLimits::kernels) {
+    return support::invalid("kernels", std::to_string(query.kernels) + " kernels are asked for; at most " +
+                                           std::to_string(RequestLimits::kernels) +
+                                           " are made for one request");
+  }
+  if (query.traces.size() > RequestLimits::traces) {
+    return support::invalid("traces",
+                            std::to_string(query.traces.size()) + " traces are asked for; at most " +
+                                std::to_string(RequestLimits::traces) + " are compiled for one request");
+  }
+  return {};
+}
+
+}  // namespace
+
+const std::vector<std::string>& known_isas() {
+  static const std::vector<std::string> isas = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "generic", "native"};
+  return isas;
+}
+
+Scheduling::Scheduling(std::shared_ptr<KernelProvider> provider,
+                       std::shared_ptr<const toolchain::Toolchain> toolchain, std::size_t compile_threads)
+    : provider_(std::move(provider)), toolchain_(std::move(toolchain)), compile_threads_(compile_threads) {}
+
+Result<Finished> Scheduling::schedule(const ScheduleQuery& query, const Sink& sink,
+                                      Cancellation& cancellation) {
+  SCHAAS_RETURN_IF_ERROR(check_limits(query));
+  SCHAAS_ASSIGN_OR_RETURN(Subject subject, subject_of(query.problem));
+  if (query.no_stage2) {
+    if (subject.canonical.problem.profile != problem::Profile::sparseauto) {
+      return support::invalid("no-stage2",
+                              "stage 2 can only be left out with profile sparseauto; the default "
+                              "profile has none");
+    }
+    subject.options.stage2 = false;
+  }
+  return Work(std::move(subject), query, *provider_, *toolchain_, sink, cancellation).run(compile_threads_);
+}
+
+Result<NamedFrontier> Scheduling::lookup(const problem::ProblemText& text, const Cancellation& cancellation) {
+  SCHAAS_ASSIGN_OR_RETURN(const Subject subject, subject_of(text));
+  SCHAAS_ASSIGN_OR_RETURN(
+      const FrontierAnswer answer,
+      provider_->frontier({subject.canonical, subject.options, Source::stored}, {}, cancellation));
+  return named(*answer.frontier, subject);
+}
+
+Result<std::string> Scheduling::emit(const EmitQuery& query, const Cancellation& cancellation) {
+  SCHAAS_RETURN_IF_ERROR(check_isa(query.isa));
+  SCHAAS_ASSIGN_OR_RETURN(const pipeline::Language language, pipeline::parse_language(query.language));
+  SCHAAS_ASSIGN_OR_RETURN(const Subject subject, subject_of(query.problem));
+  const auto print = [&](const schedule::Trace& canonical) {
+    return pipeline::emit(subject.names.problem(), subject.names.to_user(canonical), language, query.isa);
+  };
+  const bool automatic = query.schedule.empty() || query.schedule == "auto";
+  if (!automatic && !is_frontier_id(query.schedule)) {
+    SCHAAS_ASSIGN_OR_RETURN(const schedule::Trace trace, canonical_trace(query.schedule, subject));
+    return print(trace);
+  }
+  const auto unheard = [](const std::string&, std::uint64_t, std::uint64_t) {};
+  SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer,
+                          provider_->frontier({subject.canonical, subject.options}, unheard, cancellation));
+  if (automatic) {
+    const auto best = representatives(*answer.frontier, subject.canonical.problem, 1);
+    SCHAAS_CHECK(!best.empty(), "an empty frontier");
+    return print(answer.frontier->survivors[best.front()].traces.front());
+  }
+  SCHAAS_ASSIGN_OR_RETURN(const frontier::Survivor* survivor,
+                          survivor_named(*answer.frontier, query.schedule));
+  return print(survivor->traces.front());
+}
+
+}  // namespace schaas::server

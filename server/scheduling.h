@@ -1,0 +1,116 @@
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/problem/problem.h"
+#include "server/kernel_provider.h"
+#include "server/user_names.h"
+
+/// What a request means, in domain terms: text in, events out. Knows neither gRPC nor how answers are stored.
+namespace schaas::server {
+
+struct ScheduleQuery {
+  problem::ProblemText problem;
+  std::string isa = "x86-64-v3";
+  std::size_t kernels = 6;  ///< at most this many of the frontier are compiled
+  std::vector<std::string>
+      traces;  ///< further ones: "linear", a frontier id ("s2") or a trace in the user's names
+  bool search_only = false;
+  bool no_cache = false;
+  bool no_stage2 = false;    ///< only with profile sparseauto
+  bool traces_only = false;  ///< no search unless `traces` names a frontier id
+};
+
+/// Limits of one request beside those of support::Limits.
+struct RequestLimits {
+  static constexpr std::size_t kernels = 64;
+  static constexpr std::size_t traces = 64;
+  static constexpr std::size_t removals = 500;  ///< sent with a frontier; the rest is counted only
+};
+
+/// A frontier entry in the user's names.
+struct NamedEntry {
+  std::string id, trace, tree, time, memory, members;
+  std::uint64_t loop_trees = 0;
+  cost::Cost cost;
+  std::vector<std::string> other_traces;
+};
+struct NamedRemoval {
+  std::string time, memory, by, kind, argument;
+};
+struct NamedFrontier {
+  std::string key, canonical, statement;
+  std::vector<std::string> arguments;
+  std::map<std::string, std::string> user_tensors, user_indices;
+  cost::Variables variables;  ///< of the costs, in the user's names
+  std::vector<NamedEntry> entries;
+  std::vector<NamedRemoval> removals;
+  std::uint64_t removed = 0;
+  frontier::Counts counts;
+  frontier::Seconds seconds;
+  bool complete = true;
+};
+struct NamedKernel {
+  std::string id, kernel_key, trace, isa, tree, time, memory;
+  cost::Cost cost;
+  cost::Variables variables;
+  support::Digest digest;
+  double compile_seconds = 0;
+  bool hit = false;
+};
+struct StageProgress {
+  std::string stage;
+  std::uint64_t done = 0, of = 0;
+};
+struct KernelFailure {
+  std::string id, trace;
+  support::Diagnostic diagnostic;
+};
+struct Finished {
+  bool hit = false;
+  std::uint32_t compiled = 0, failed = 0;
+  double seconds = 0, compile_seconds = 0;
+};
+using Event = std::variant<StageProgress, NamedFrontier, NamedKernel, KernelFailure, Finished>;
+/// Takes the events of one request, one at a time. False: nobody listens any more.
+using Sink = std::function<bool(const Event&)>;
+
+struct EmitQuery {
+  problem::ProblemText problem;
+  std::string schedule =
+      "auto";  ///< "auto" (the one representatives() wants most), "linear", a frontier id, or a trace
+  std::string language = "c";
+  std::string isa = "x86-64-v3";
+};
+
+/// Instruction sets a request may name.
+const std::vector<std::string>& known_isas();
+
+/// Thread-safe.
+class Scheduling {
+ public:
+  Scheduling(std::shared_ptr<KernelProvider> provider, std::shared_ptr<const toolchain::Toolchain> toolchain,
+             std::size_t compile_threads = 2);
+
+  /// Errors: those of problem::build; invalid [isa], [kernels], [traces], [no-stage2], [unknown-schedule] and
+  /// the trace errors of schedule::parse and apply (before any work); those of the provider; when no kernel
+  /// at all could be made, the first failure. `cancellation` is also fired when the sink says nobody listens.
+  support::Result<Finished> schedule(const ScheduleQuery& query, const Sink& sink,
+                                     support::Cancellation& cancellation);
+  /// The stored frontier; invalid [not-stored].
+  support::Result<NamedFrontier> lookup(const problem::ProblemText& text,
+                                        const support::Cancellation& cancellation);
+  /// One schedule as text; searches (and stores) when `schedule` is "auto" or a frontier id.
+  support::Result<std::string> emit(const EmitQuery& query, const support::Cancellation& cancellation);
+
+ private:
+  std::shared_ptr<KernelProvider> provider_;
+  std::shared_ptr<const toolchain::Toolchain> toolchain_;
+  std::size_t compile_threads_;
+};
+
+}  // namespace schaas::server

@@ -1,0 +1,19 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace schaas::server {
+
+/// What a server says of itself.
+struct ServerFacts {
+  std::string version;
+  std::uint32_t abi_version = 0;  ///< of the kernels it makes: proto/kernel_abi.h
+  std::string toolchain;          ///< identity for the default instruction set
+  std::vector<std::string> isas;
+  std::uint64_t frontiers = 0, kernels = 0, binary_bytes = 0;
+  double uptime_seconds = 0;
+  std::string data_directory;
+};
+
+}  // namespace schaas::server

@@ -1,0 +1,15 @@
+#pragma once
+#include <grpcpp/support/status_code_enum.h>
+
+#include "compiler/support/diagnostic.h"
+
+namespace schaas::server {
+
+/// Trailing metadata key of the serialised v1::Diagnostic.
+inline constexpr const char* diagnostic_metadata = "schaas-diagnostic-bin";
+
+/// The one mapping from our errors to gRPC's; proto/schaas/v1/schaas.proto tells clients what to do with
+/// each.
+grpc::StatusCode status_code(const support::Diagnostic& diagnostic);
+
+}  // namespace schaas::server

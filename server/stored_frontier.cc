@@ -1,0 +1,177 @@
+#include "server/stored_frontier.h"
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+namespace schaas::server {
+namespace {
+
+using frontier::Certificate;
+using frontier::Frontier;
+using Json = nlohmann::ordered_json;
+using support::Result;
+
+// On disk: never reuse a number.
+constexpr int format_version = 1;
+
+struct KindName {
+  Certificate::Kind kind;
+  const char* name;
+};
+constexpr std::array kinds = {
+    KindName{Certificate::Kind::depth, "depth"},
+    KindName{Certificate::Kind::depth_poset, "depth-poset"},
+    KindName{Certificate::Kind::termwise, "termwise"},
+    KindName{Certificate::Kind::log_proof, "log-proof"},
+    KindName{Certificate::Kind::solver, "solver"},
+};
+
+Json to_json(const cost::Cost& cost) { return {{"time", cost.time}, {"memory", cost.memory}}; }
+
+Json to_json(const frontier::Survivor& s) {
+  Json traces = Json::array();
+  for (const auto& trace : s.traces) traces.push_back(schedule::print(trace));
+  return {{"id", s.id},
+          {"cost", to_json(s.cost)},
+          {"members", s.members},
+          {"loop_trees", s.loop_trees},
+          {"traces", std::move(traces)}};
+}
+
+Json to_json(const frontier::Removal& r) {
+  return {{"cost", to_json(r.cost)},
+          {"kind", kind_name(r.certificate.kind)},
+          {"winner", r.certificate.winner},
+          {"argument", r.certificate.argument}};
+}
+
+Json to_json(const frontier::Counts& c) {
+  return {{"space", c.space},
+          {"stage1", c.stage1},
+          {"stage2", c.stage2},
+          {"stage3", c.stage3},
+          {"states", c.states},
+          {"classes_stage1", c.classes_stage1},
+          {"classes_stage2", c.classes_stage2},
+          {"classes_stage3", c.classes_stage3},
+          {"solver_queries", c.solver_queries},
+          {"solver_unknown", c.solver_unknown},
+          {"log_proofs", c.log_proofs},
+          {"witnesses", c.witnesses}};
+}
+
+Json to_json(const frontier::Seconds& s) {
+  return {{"space", s.space},
+          {"stage1", s.stage1},
+          {"stage2", s.stage2},
+          {"stage3", s.stage3},
+          {"total", s.total}};
+}
+
+// The readers throw nlohmann::json::exception on anything unexpected; parse_frontier turns that into a
+// Diagnostic.
+
+cost::Cost read_cost(const Json& json) {
+  return {json.at("time").get<std::vector<cost::Term>>(), json.at("memory").get<std::vector<cost::Term>>()};
+}
+
+Result<Certificate::Kind> read_kind(const std::string& text) {
+  for (const auto& known : kinds) {
+    if (text == known.name) return known.kind;
+  }
+  return support::internal("stored-frontier", "unknown kind of certificate `" + text + "`");
+}
+
+Result<frontier::Survivor> read_survivor(const Json& json) {
+  frontier::Survivor s;
+  s.id = json.at("id");
+  s.cost = read_cost(json.at("cost"));
+  s.members = json.at("members");
+  s.loop_trees = json.at("loop_trees");
+  for (const auto& text : json.at("traces")) {
+    SCHAAS_ASSIGN_OR_RETURN(schedule::Trace trace, schedule::parse(text.get<std::string>()));
+    s.traces.push_back(std::move(trace));
+  }
+  if (s.traces.empty()) return support::internal("stored-frontier", "schedule `" + s.id + "` has no trace");
+  return s;
+}
+
+Result<frontier::Removal> read_removal(const Json& json) {
+  frontier::Removal r;
+  r.cost = read_cost(json.at("cost"));
+  SCHAAS_ASSIGN_OR_RETURN(r.certificate.kind, read_kind(json.at("kind")));
+  r.certificate.winner = json.at("winner");
+  r.certificate.argument = json.at("argument");
+  return r;
+}
+
+frontier::Counts read_counts(const Json& json) {
+  frontier::Counts c;
+  c.space = json.at("space");
+  c.stage1 = json.at("stage1");
+  c.stage2 = json.at("stage2");
+  c.stage3 = json.at("stage3");
+  c.states = json.at("states");
+  c.classes_stage1 = json.at("classes_stage1");
+  c.classes_stage2 = json.at("classes_stage2");
+  c.classes_stage3 = json.at("classes_stage3");
+  c.solver_queries = json.at("solver_queries");
+  c.solver_unknown = json.at("solver_unknown");
+  c.log_proofs = json.at("log_proofs");
+  c.witnesses = json.at("witnesses");
+  return c;
+}
+
+frontier::Seconds read_seconds(const Json& json) {
+  return {json.at("space"), json.at("stage1"), json.at("stage2"), json.at("stage3"), json.at("total")};
+}
+
+Result<Frontier> read_frontier(const Json& json) {
+  if (const int version = json.at("version"); version != format_version) {
+    return support::internal("stored-frontier",
+                             "format version " + std::to_string(version) + " is not known");
+  }
+  Frontier f;
+  f.complete = json.at("complete");
+  for (const auto& entry : json.at("survivors")) {
+    SCHAAS_ASSIGN_OR_RETURN(frontier::Survivor s, read_survivor(entry));
+    f.survivors.push_back(std::move(s));
+  }
+  for (const auto& entry : json.at("removals")) {
+    SCHAAS_ASSIGN_OR_RETURN(frontier::Removal r, read_removal(entry));
+    f.removals.push_back(std::move(r));
+  }
+  f.counts = read_counts(json.at("counts"));
+  f.seconds = read_seconds(json.at("seconds"));
+  return f;
+}
+
+}  // namespace
+
+const char* kind_name(Certificate::Kind kind) {
+  for (const auto& known : kinds) {
+    if (known.kind == kind) return known.name;
+  }
+  SCHAAS_CHECK(false, "a kind of certificate without a name");
+}
+
+std::string print_frontier(const Frontier& f) {
+  Json survivors = Json::array(), removals = Json::array();
+  for (const auto& s : f.survivors) survivors.push_back(to_json(s));
+  for (const auto& r : f.removals) removals.push_back(to_json(r));
+  const Json json = {{"version", format_version},         {"complete", f.complete},
+                     {"survivors", std::move(survivors)}, {"counts", to_json(f.counts)},
+                     {"seconds", to_json(f.seconds)},     {"removals", std::move(removals)}};
+  return json.dump();
+}
+
+Result<Frontier> parse_frontier(std::string_view text) {
+  try {
+    return read_frontier(Json::parse(text));
+  } catch (const nlohmann::json::exception& error) {
+    return support::internal("stored-frontier", std::string("not a stored frontier: ") + error.what());
+  }
+}
+
+}  // namespace schaas::server

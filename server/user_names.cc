@@ -1,0 +1,117 @@
+#include "server/user_names.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "compiler/concrete_notation/printer.h"
+#include "compiler/schedule/apply.h"
+
+namespace schaas::server {
+namespace {
+
+using Names = std::map<std::string, std::string>;
+
+const std::string& renamed(const Names& names, const std::string& name) {
+  const auto found = names.find(name);
+  SCHAAS_CHECK(found != names.end(), "canonical name `" + name + "` has no user's name");
+  return found->second;
+}
+
+class Renaming {
+ public:
+  explicit Renaming(const problem::Canonical& canonical)
+      : tensors_(canonical.user_tensor), indices_(canonical.user_index) {}
+
+  problem::Problem of(const problem::Problem& p) const {
+    problem::Problem out = p;
+    out.statement = {of(p.statement.result), of(p.statement.value), {}};
+    out.formats.clear();
+    for (const auto& [tensor, format] : p.formats) out.formats.emplace(renamed(tensors_, tensor), format);
+    for (auto& constraint : out.constraints) constraint = {of(constraint.lhs), of(constraint.rhs)};
+    std::sort(out.constraints.begin(), out.constraints.end());
+    return out;
+  }
+
+  cost::Variables of(cost::Variables variables) const {
+    for (auto* group : {&variables.extents, &variables.fibers}) {
+      for (auto& v : *group) {
+        if (!v.index.empty()) v.index = renamed(indices_, v.index);
+        if (!v.tensor.empty()) v.tensor = renamed(tensors_, v.tensor);
+      }
+    }
+    return variables;
+  }
+
+ private:
+  index_notation::Access of(const index_notation::Access& access) const {
+    index_notation::Access out{renamed(tensors_, access.tensor), {}, {}, {}};
+    for (const auto& index : access.indices) out.indices.push_back(renamed(indices_, index));
+    return out;
+  }
+  index_notation::Expression of(const index_notation::Expression& expression) const {
+    std::vector<index_notation::Access> factors;
+    for (const auto& access : index_notation::operands(expression)) factors.push_back(of(access));
+    return index_notation::product_of(std::move(factors));
+  }
+  std::vector<problem::Monomial> of(std::vector<problem::Monomial> sum) const {
+    for (auto& monomial : sum) {
+      for (auto& [symbol, exponent] : monomial.powers) {
+        symbol.name =
+            renamed(symbol.kind == problem::Symbol::Kind::extent ? indices_ : tensors_, symbol.name);
+      }
+      std::sort(monomial.powers.begin(), monomial.powers.end());
+    }
+    std::sort(sum.begin(), sum.end());
+    return sum;
+  }
+
+  const Names& tensors_;
+  const Names& indices_;
+};
+
+bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+}  // namespace
+
+UserNames::UserNames(const problem::Canonical& canonical)
+    : index_(canonical.user_index),
+      problem_(Renaming(canonical).of(canonical.problem)),
+      variables_(Renaming(canonical).of(cost::variables_of(canonical.problem))) {
+  for (const auto& [ours, users] : canonical.user_index) {
+    to_user_.emplace_back(ours, users);
+    to_canonical_.emplace_back(users, ours);
+  }
+  for (const auto& tensor : canonical.problem.tensors())
+    arguments_.push_back(renamed(canonical.user_tensor, tensor));
+}
+
+schedule::Trace UserNames::to_user(const schedule::Trace& trace) const {
+  return schedule::rename(trace, to_user_);
+}
+schedule::Trace UserNames::to_canonical(const schedule::Trace& trace) const {
+  return schedule::rename(trace, to_canonical_);
+}
+
+support::Result<std::string> UserNames::tree(const schedule::Trace& trace) const {
+  SCHAAS_ASSIGN_OR_RETURN(const auto statement, schedule::apply(to_user(trace), problem_));
+  return concrete_notation::print_loop_tree(statement);
+}
+
+std::string UserNames::sentence(const std::string& text) const {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && in_word(text[end])) ++end;
+    if (end == at) {
+      out += text[at++];
+      continue;
+    }
+    const std::string word = text.substr(at, end - at);
+    const auto found = index_.find(word);
+    out += found == index_.end() ? word : found->second;
+    at = end;
+  }
+  return out;
+}
+
+}  // namespace schaas::server

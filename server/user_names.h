@@ -1,0 +1,41 @@
+#pragma once
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/cost/cost.h"
+#include "compiler/problem/canonical.h"
+#include "compiler/schedule/trace.h"
+
+namespace schaas::server {
+
+/// The way from canonical names back to the user's. Answers are rebuilt from canonical values under the
+/// user's names, never patched as text. Immutable.
+class UserNames {
+ public:
+  explicit UserNames(const problem::Canonical& canonical);
+
+  /// The canonical problem (its factor order) in the user's names: what the traces of an answer apply to.
+  const problem::Problem& problem() const { return problem_; }
+  /// The same bits as the canonical problem's variables.
+  const cost::Variables& variables() const { return variables_; }
+  /// Kernel arguments in order, result first.
+  std::vector<std::string> arguments() const { return arguments_; }
+
+  schedule::Trace to_user(const schedule::Trace& trace) const;
+  schedule::Trace to_canonical(const schedule::Trace& trace) const;
+  /// "ij<k,l>" of a canonical trace.
+  support::Result<std::string> tree(const schedule::Trace& trace) const;
+  /// A sentence about costs, word by word: each word that is a canonical index becomes the user's.
+  std::string sentence(const std::string& text) const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> to_user_, to_canonical_;
+  std::map<std::string, std::string> index_;
+  problem::Problem problem_;
+  cost::Variables variables_;
+  std::vector<std::string> arguments_;
+};
+
+}  // namespace schaas::server
