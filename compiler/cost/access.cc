@@ -6,14 +6,18 @@ namespace schaas::cost {
 
 int weight(Access access) {
   switch (access) {
-    case Access::contiguous: return 1;
-    case Access::gathered: return 2;
-    case Access::strided: return 8;
+    case Access::contiguous:
+      return 1;
+    case Access::gathered:
+      return 2;
+    case Access::strided:
+      return 8;
   }
   return 8;
 }
 
-Touch touch(const std::vector<std::string>& indices, const format::TensorFormat& format, const std::string& loop) {
+Touch touch(const std::vector<std::string>& indices, const format::TensorFormat& format,
+            const std::string& loop) {
   Touch result = Touch::absent;
   for (int level = 0; level < format.order(); ++level) {
     const auto at = static_cast<std::size_t>(level);

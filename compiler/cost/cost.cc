@@ -30,9 +30,10 @@ std::string print_product(Term term, const Variables& variables) {
     int place = bit;
     if (bit >= Variables::first_fiber) {
       const auto& extents = variables.extents;
-      place = static_cast<int>(std::find_if(extents.begin(), extents.end(),
-                                            [&](const Variable& e) { return e.index == variables.at(bit).index; }) -
-                               extents.begin());
+      place = static_cast<int>(
+          std::find_if(extents.begin(), extents.end(),
+                       [&](const Variable& e) { return e.index == variables.at(bit).index; }) -
+          extents.begin());
     }
     factors.emplace_back(place, bit);
   }
@@ -100,8 +101,12 @@ Variables variables_of(const problem::Problem& problem) {
   return variables;
 }
 
-std::string print_time(const Cost& cost, const Variables& variables) { return print_sum(cost.time, variables); }
-std::string print_memory(const Cost& cost, const Variables& variables) { return print_sum(cost.memory, variables); }
+std::string print_time(const Cost& cost, const Variables& variables) {
+  return print_sum(cost.time, variables);
+}
+std::string print_memory(const Cost& cost, const Variables& variables) {
+  return print_sum(cost.memory, variables);
+}
 
 double evaluate_time(const Cost& cost, const Point& point) {
   double sum = 0;

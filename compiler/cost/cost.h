@@ -9,10 +9,10 @@
 /// Exact symbolic costs of loop trees: sums of products. docs/cost_model.md.
 namespace schaas::cost {
 
-/// A variable of the cost of one problem. `extent`: number of values of an index. `fiber`: average number of stored entries
-/// of `tensor`'s storage level `level` (0-based, a compressed level) under one entry of its parent level, so
-/// nonzeros(B, n levels) = product over its first n levels of extent (dense level) or fiber (compressed level).
-/// 0 <= fiber <= extent of the level's index.
+/// A variable of the cost of one problem. `extent`: number of values of an index. `fiber`: average number of
+/// stored entries of `tensor`'s storage level `level` (0-based, a compressed level) under one entry of its
+/// parent level, so nonzeros(B, n levels) = product over its first n levels of extent (dense level) or fiber
+/// (compressed level). 0 <= fiber <= extent of the level's index.
 struct Variable {
   enum class Kind { extent, fiber } kind = Kind::extent;
   std::string index;
@@ -20,8 +20,8 @@ struct Variable {
   int level = 0;
 };
 
-/// The variables of a problem: bit v of a Term stands for variables[v]. Extents first, in index_variables order (bits
-/// 0..15), fibers from bit 16.
+/// The variables of a problem: bit v of a Term stands for variables[v]. Extents first, in index_variables
+/// order (bits 0..15), fibers from bit 16.
 struct Variables {
   std::vector<Variable> extents;
   std::vector<Variable> fibers;
@@ -30,7 +30,8 @@ struct Variables {
 };
 Variables variables_of(const problem::Problem& problem);
 
-/// How the innermost loop of a leaf touches memory (SparseAuto stage 5 made part of the cost; design.md section 4).
+/// How the innermost loop of a leaf touches memory (SparseAuto stage 5 made part of the cost; design.md
+/// section 4).
 enum class Access : std::uint8_t {
   contiguous,  ///< every access is invariant or advances by one element: vector code
   gathered,    ///< positions of a compressed level, other operands indexed through it
@@ -50,16 +51,16 @@ constexpr Access access_of(Term term) { return static_cast<Access>(term >> acces
 /// Relative cost of one trip of a leaf by access class; contiguous = 1. Measured: docs/notes/performance.md.
 int weight(Access access);
 
-/// Sorted multisets. Time: one term per leaf nest. Memory: one term per temporary, extents only, in elements; a scalar
-/// (empty term) lives in a register and counts 0 in comparisons.
+/// Sorted multisets. Time: one term per leaf nest. Memory: one term per temporary, extents only, in elements;
+/// a scalar (empty term) lives in a register and counts 0 in comparisons.
 struct Cost {
   std::vector<Term> time;
   std::vector<Term> memory;
   auto operator<=>(const Cost&) const = default;
 };
 
-/// The cost of a verified tree, computed from the tree alone. `Profile::sparseauto` ignores access classes (all
-/// contiguous) and never counts the outermost level of a sparse tensor as sparse (oracle: section 1.10).
+/// The cost of a verified tree, computed from the tree alone. `Profile::sparseauto` ignores access classes
+/// (all contiguous) and never counts the outermost level of a sparse tensor as sparse (oracle: section 1.10).
 Cost of(const concrete_notation::StatementPtr& statement, const problem::Problem& problem);
 
 /// "i*j'*k + i*j'*l" (a prime marks a loop over stored entries); "0" when empty; a scalar prints as "1".
@@ -72,7 +73,8 @@ using Point = std::vector<double>;
 double evaluate_time(const Cost& cost, const Point& point);    ///< weighted trips
 double evaluate_memory(const Cost& cost, const Point& point);  ///< elements, scalars 0
 
-/// Largest number of factors of a time term; largest number of factors of a memory term (SparseAuto stages 1, 2).
+/// Largest number of factors of a time term; largest number of factors of a memory term (SparseAuto stages 1,
+/// 2).
 int loop_depth(const Cost& cost);
 int memory_depth(const Cost& cost);
 

@@ -116,7 +116,8 @@ void Classes::fuse(const Transition& t, cost::Term prefix, Gathering& sum, Watch
 }
 
 void Classes::join(StateId id, const Join& join, Gathering& sum, Watch& watch) {
-  if (std::max(std::popcount(join.left_temporary), std::popcount(join.right_temporary)) > max_memory_depth_) return;
+  if (std::max(std::popcount(join.left_temporary), std::popcount(join.right_temporary)) > max_memory_depth_)
+    return;
   std::vector<cost::Term> temporaries = {extents_of(join.left_temporary), extents_of(join.right_temporary)};
   std::sort(temporaries.begin(), temporaries.end());
   const SumId memory = sums_.intern(temporaries);

@@ -10,8 +10,8 @@ namespace schaas::space {
 
 __extension__ typedef unsigned __int128 Multiplicity;
 
-/// Every (time, memory) class of a state with its multiplicity, leaving out members with a temporary of more than
-/// `max_memory_depth` indices.
+/// Every (time, memory) class of a state with its multiplicity, leaving out members with a temporary of more
+/// than `max_memory_depth` indices.
 class Classes {
  public:
   struct Entry {

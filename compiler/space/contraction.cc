@@ -36,7 +36,8 @@ AccessShape shape_of(const index_notation::Access& access, const format::TensorF
     stored |= bit;
   }
   shape.indices = stored;
-  for (std::size_t x = 0; x < indices.size(); ++x) shape.touch[x] = cost::touch(access.indices, format, indices[x]);
+  for (std::size_t x = 0; x < indices.size(); ++x)
+    shape.touch[x] = cost::touch(access.indices, format, indices[x]);
   for (const auto& [earlier, later] : format::access_order(format)) {
     const IndexSet first = bit_of(indices, index_at(access, format, earlier));
     const IndexSet second = bit_of(indices, index_at(access, format, later));
@@ -46,9 +47,10 @@ AccessShape shape_of(const index_notation::Access& access, const format::TensorF
   return shape;
 }
 
-/// Reduction indices come after the last compressed level of a sparse result: an entry is appended once, complete.
-void order_reductions(AccessShape& result, const index_notation::Access& access, const format::TensorFormat& format,
-                      const std::vector<std::string>& indices) {
+/// Reduction indices come after the last compressed level of a sparse result: an entry is appended once,
+/// complete.
+void order_reductions(AccessShape& result, const index_notation::Access& access,
+                      const format::TensorFormat& format, const std::vector<std::string>& indices) {
   int last = -1;
   for (int level = 0; level < format.order(); ++level) {
     if (format.levels[static_cast<std::size_t>(level)] == format::LevelFormat::compressed) last = level;

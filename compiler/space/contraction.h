@@ -22,22 +22,23 @@ using Precedence = std::array<IndexSet, max_indices>;
 /// One access of the problem.
 struct AccessShape {
   IndexSet indices = 0;
-  Precedence before{};                             ///< transitively closed
-  std::array<cost::Touch, max_indices> touch{};    ///< by the innermost loop
-  std::array<cost::Term, max_indices> fiber{};     ///< the variable of a compressed level, else 0
-  std::array<IndexSet, max_indices> stored_before{};  ///< indices at earlier storage levels (order of preference)
+  Precedence before{};                           ///< transitively closed
+  std::array<cost::Touch, max_indices> touch{};  ///< by the innermost loop
+  std::array<cost::Term, max_indices> fiber{};   ///< the variable of a compressed level, else 0
+  std::array<IndexSet, max_indices>
+      stored_before{};  ///< indices at earlier storage levels (order of preference)
 };
 
 struct Contraction {
   std::vector<std::string> indices;
   std::vector<AccessShape> operands;
   AccessShape result;
-  IndexSet all = 0;          ///< the indices of the operands
+  IndexSet all = 0;            ///< the indices of the operands
   bool access_classes = true;  ///< false under Profile::sparseauto: every leaf counts as contiguous
 };
 
-/// `problem` within the limits of support/limits.h. A sparse result orders its levels and comes before every reduction
-/// index with its last compressed level (oracle rule for kernel 7).
+/// `problem` within the limits of support/limits.h. A sparse result orders its levels and comes before every
+/// reduction index with its last compressed level (oracle rule for kernel 7).
 Contraction contraction_of(const problem::Problem& problem);
 
 /// What the operands with the bits of `members` (and the result when `final_result`) say together.

@@ -56,7 +56,8 @@ const std::vector<TreeId>& LoopTrees::of(StateId id, int loop_depth, int memory_
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   if (found.size() > limit_) {
-    watch.stop(support::exhausted("loop-trees", "there are more than " + std::to_string(limit_) + " loop trees to count"));
+    watch.stop(support::exhausted("loop-trees",
+                                  "there are more than " + std::to_string(limit_) + " loop trees to count"));
   }
   if (watch.stopped()) return nothing;
   found.shrink_to_fit();

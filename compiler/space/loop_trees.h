@@ -11,13 +11,15 @@ namespace schaas::space {
 
 using TreeId = std::uint32_t;
 
-/// Loop trees, each stored once: loops, then nothing or a producer and a consumer tree. As in the papers, the tree of a
-/// double-producer combination is its combining nest alone (oracle section 2).
+/// Loop trees, each stored once: loops, then nothing or a producer and a consumer tree. As in the papers, the
+/// tree of a double-producer combination is its combining nest alone (oracle section 2).
 class TreeTable {
  public:
   static constexpr TreeId none = 0xffffffffU;
   TreeId leaf(const Order& loops) { return intern(loops, none, none); }
-  TreeId branch(const Order& loops, TreeId producer, TreeId consumer) { return intern(loops, producer, consumer); }
+  TreeId branch(const Order& loops, TreeId producer, TreeId consumer) {
+    return intern(loops, producer, consumer);
+  }
 
  private:
   struct Key {
@@ -39,8 +41,8 @@ class LoopTrees {
   LoopTrees(Recursion& recursion, TreeTable& trees, std::uint64_t limit)
       : recursion_(recursion), trees_(trees), limit_(limit) {}
 
-  /// Sorted numbers of the trees of members whose time terms have at most `loop_depth` factors and whose temporaries have at
-  /// most `memory_depth` indices.
+  /// Sorted numbers of the trees of members whose time terms have at most `loop_depth` factors and whose
+  /// temporaries have at most `memory_depth` indices.
   const std::vector<TreeId>& of(StateId id, int loop_depth, int memory_depth, Watch& watch);
 
  private:

@@ -6,8 +6,8 @@
 
 namespace schaas::space {
 
-/// Counts by the last element. Indices without any precedence relation within `loops` are interleaved by formula, so
-/// the remembered sets stay few.
+/// Counts by the last element. Indices without any precedence relation within `loops` are interleaved by
+/// formula, so the remembered sets stay few.
 std::uint64_t Orders::count(IndexSet loops) {
   IndexSet bound = 0;
   for (IndexSet rest = loops; rest != 0; rest &= rest - 1) {
@@ -16,7 +16,8 @@ std::uint64_t Orders::count(IndexSet loops) {
     if (before != 0) bound |= before | (IndexSet{1} << x);
   }
   std::uint64_t product = count_bound(bound);
-  for (int n = std::popcount(bound) + 1; n <= std::popcount(loops); ++n) product *= static_cast<std::uint64_t>(n);
+  for (int n = std::popcount(bound) + 1; n <= std::popcount(loops); ++n)
+    product *= static_cast<std::uint64_t>(n);
   return product;
 }
 
@@ -24,7 +25,8 @@ std::uint64_t Orders::count_bound(IndexSet loops) {
   if (loops == 0) return 1;
   if (const auto found = counts_.find(loops); found != counts_.end()) return found->second;
   std::uint64_t sum = 0;
-  for (IndexSet rest = loops; rest != 0; rest &= rest - 1) sum += count_ending_in(loops, std::countr_zero(rest));
+  for (IndexSet rest = loops; rest != 0; rest &= rest - 1)
+    sum += count_ending_in(loops, std::countr_zero(rest));
   counts_[loops] = sum;
   return sum;
 }
@@ -63,7 +65,8 @@ bool Orders::each(IndexSet loops, const std::function<bool(const Order&)>& visit
   return extend(0, loops, order, visit);
 }
 
-bool Orders::extend(IndexSet placed, IndexSet loops, Order& order, const std::function<bool(const Order&)>& visit) {
+bool Orders::extend(IndexSet placed, IndexSet loops, Order& order,
+                    const std::function<bool(const Order&)>& visit) {
   if (placed == loops) return visit(order);
   for (IndexSet rest = loops & ~placed; rest != 0; rest &= rest - 1) {
     const int x = std::countr_zero(rest);

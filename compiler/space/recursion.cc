@@ -10,8 +10,8 @@ namespace schaas::space {
 
 std::size_t Recursion::StateHash::operator()(const State& state) const {
   std::uint64_t hash = state.loops | (std::uint64_t{state.out} << 16) | (std::uint64_t{state.size} << 32) |
-                       (static_cast<std::uint64_t>(state.newest) << 40) | (std::uint64_t{state.final_result} << 42) |
-                       (std::uint64_t{state.joins} << 43);
+                       (static_cast<std::uint64_t>(state.newest) << 40) |
+                       (std::uint64_t{state.final_result} << 42) | (std::uint64_t{state.joins} << 43);
   for (std::uint8_t n = 0; n < state.size; ++n) {
     hash = (hash ^ (hash >> 29)) * 0xbf58476d1ce4e5b9ULL + state.slots[n];
   }
@@ -174,32 +174,39 @@ void Recursion::add_join(const State& state, Expansion& expansion, int split) {
   expansion.joins.push_back(join);
 }
 
-cost::Term Recursion::leaf_term(StateId id, int last) {
-  const Expansion& expansion = expand(id);
+cost::Access Recursion::leaf_class(StateId id, int last) const {
+  if (last < 0) return cost::Access::contiguous;
   const State& at = state(id);
-  const cost::Term loops = trips_of(context(expansion.members, at.final_result), at.loops);
-  if (!contraction_.access_classes || last < 0) return cost::make_term(loops, cost::Access::contiguous);
   const auto x = static_cast<std::size_t>(last);
+  const auto stored = [x](IndexSet temporary) {
+    return (temporary >> x) & 1U ? cost::Touch::adjacent : cost::Touch::absent;
+  };
   std::vector<cost::Touch> touches;
   for (std::uint8_t n = 0; n < at.size; ++n) {
     const std::uint32_t slot = at.slots[n];
-    if (slot & State::temporary_flag) {
-      touches.push_back((slot >> x) & 1U ? cost::Touch::adjacent : cost::Touch::absent);
-    } else {
-      touches.push_back(contraction_.operands[slot].touch[x]);
-    }
+    touches.push_back(slot & State::temporary_flag ? stored(slot) : contraction_.operands[slot].touch[x]);
   }
-  const cost::Touch temporary = (at.out >> x) & 1U ? cost::Touch::adjacent : cost::Touch::absent;
-  return cost::make_term(loops, cost::leaf_access(touches, at.final_result ? contraction_.result.touch[x] : temporary));
+  return cost::leaf_access(touches, at.final_result ? contraction_.result.touch[x] : stored(at.out));
+}
+
+cost::Access Recursion::join_class(StateId id, int last) const {
+  if (last < 0 || !state(id).final_result) return cost::Access::contiguous;
+  return cost::leaf_access({cost::Touch::adjacent},
+                           contraction_.result.touch[static_cast<std::size_t>(last)]);
+}
+
+int Recursion::leaf_jumps(StateId id, int last) const { return cost::weight(leaf_class(id, last)) - 1; }
+int Recursion::join_jumps(StateId id, int last) const { return cost::weight(join_class(id, last)) - 1; }
+
+cost::Term Recursion::leaf_term(StateId id, int last) {
+  const cost::Term loops = trips_of(context(id), state(id).loops);
+  return cost::make_term(loops,
+                         contraction_.access_classes ? leaf_class(id, last) : cost::Access::contiguous);
 }
 
 cost::Term Recursion::join_term(StateId id, IndexSet loops, int last) const {
-  const State& at = state(id);
-  const cost::Term product = extents_of(loops);
-  if (!contraction_.access_classes || last < 0) return cost::make_term(product, cost::Access::contiguous);
-  const auto x = static_cast<std::size_t>(last);
-  const cost::Touch target = at.final_result ? contraction_.result.touch[x] : cost::Touch::adjacent;
-  return cost::make_term(product, cost::leaf_access({cost::Touch::adjacent}, target));
+  return cost::make_term(extents_of(loops),
+                         contraction_.access_classes ? join_class(id, last) : cost::Access::contiguous);
 }
 
 std::vector<std::pair<int, std::uint64_t>> Recursion::innermost_choices(StateId id, IndexSet loops) {
@@ -208,7 +215,8 @@ std::vector<std::pair<int, std::uint64_t>> Recursion::innermost_choices(StateId 
   std::vector<std::pair<int, std::uint64_t>> choices;
   for (IndexSet rest = loops; rest != 0; rest &= rest - 1) {
     const int x = std::countr_zero(rest);
-    if (const std::uint64_t count = known.count_ending_in(loops, x); count != 0) choices.emplace_back(x, count);
+    if (const std::uint64_t count = known.count_ending_in(loops, x); count != 0)
+      choices.emplace_back(x, count);
   }
   return choices;
 }

@@ -9,25 +9,26 @@
 #include "compiler/space/prefixes.h"
 #include "compiler/space/space.h"
 
-/// The states of the space and the transitions between them (oracle sections 1.3, 1.5, 6, 7). Everything the space
-/// answers (counts, classes, trees, members) is one fold over this graph. A state's transitions lead to states with fewer
-/// loops or fewer operands, so the graph has no cycle.
+/// The states of the space and the transitions between them (oracle sections 1.3, 1.5, 6, 7). Everything the
+/// space answers (counts, classes, trees, members) is one fold over this graph. A state's transitions lead to
+/// states with fewer loops or fewer operands, so the graph has no cycle.
 namespace schaas::space {
 
 using StateId = std::uint32_t;
 
-/// What is left to compute: a sequence of operands, originals by number, temporaries by their remaining indices.
+/// What is left to compute: a sequence of operands, originals by number, temporaries by their remaining
+/// indices.
 struct State {
   static constexpr std::uint32_t temporary_flag = 1U << 16;
   enum class End : std::uint8_t { none, left, right };
 
   std::array<std::uint32_t, max_operands> slots{};
   std::uint8_t size = 0;
-  End newest = End::none;      ///< where the newest temporary stands: it never is a side of a split alone
-  bool final_result = false;   ///< computes the problem's result
-  bool joins = false;          ///< double-producer combinations are allowed here
+  End newest = End::none;     ///< where the newest temporary stands: it never is a side of a split alone
+  bool final_result = false;  ///< computes the problem's result
+  bool joins = false;         ///< double-producer combinations are allowed here
   IndexSet loops = 0;
-  IndexSet out = 0;            ///< indices of the target within `loops`
+  IndexSet out = 0;  ///< indices of the target within `loops`
   bool operator==(const State&) const = default;
 };
 
@@ -44,7 +45,7 @@ struct Transition {
 /// Two producers, both stored whole, combined by one more nest.
 struct Join {
   StateId left = 0, right = 0;
-  IndexSet loops = 0;               ///< of the combining nest
+  IndexSet loops = 0;  ///< of the combining nest
   IndexSet left_temporary = 0, right_temporary = 0;
   std::uint8_t split = 0;
   std::uint64_t orders = 1;
@@ -85,6 +86,9 @@ class Recursion {
   cost::Term leaf_term(StateId id, int last);
   /// The cost term of a combining nest of temporaries.
   cost::Term join_term(StateId id, IndexSet loops, int last) const;
+  /// Weight above contiguous of the same nests, whatever the profile: ranks members of one class.
+  int leaf_jumps(StateId id, int last) const;
+  int join_jumps(StateId id, int last) const;
   /// The innermost loops a nest over `loops` can have with their numbers of orders.
   std::vector<std::pair<int, std::uint64_t>> innermost_choices(StateId id, IndexSet loops);
 
@@ -100,6 +104,8 @@ class Recursion {
   IndexSet indices_of(const State& state, int slot) const;
   void add_fusions(const State& state, Expansion& expansion, int split, bool producer_left);
   void add_join(const State& state, Expansion& expansion, int split);
+  cost::Access leaf_class(StateId id, int last) const;
+  cost::Access join_class(StateId id, int last) const;
   PerContext& per_context(std::uint32_t members, bool final_result);
 
   Contraction contraction_;

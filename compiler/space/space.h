@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,8 @@
 /// docs/schedule_space.md), never a list.
 namespace schaas::space {
 
-/// Which operand orders take part in double-producer combinations: every one (symmetric, ours) or only the order as
-/// written (the papers' system).
+/// Which operand orders take part in double-producer combinations: every one (symmetric, ours) or only the
+/// order as written (the papers' system).
 enum class Rule { symmetric, as_written };
 
 struct Options {
@@ -30,6 +31,20 @@ struct Options {
 struct ClassCount {
   cost::Cost cost;
   mpz_class members;
+};
+
+/// What may be dropped inside the recursion. Everything said must hold at every size the problem allows.
+class Dominance {
+ public:
+  virtual ~Dominance() = default;
+  /// Sizes at which costs are compared first: where the loser is better at one of them, no proof is tried.
+  virtual const std::vector<cost::Point>& samples() const = 0;
+  /// True when a temporary of this many elements counts nothing.
+  virtual bool free(cost::Term elements) = 0;
+  /// Proofs that sum(winner) <= sum(loser) everywhere, for sums of time terms and of memory terms (free ones
+  /// left out).
+  virtual bool time_at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) = 0;
+  virtual bool memory_at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) = 0;
 };
 
 /// Not thread-safe (the memo grows); one per thread.
@@ -43,33 +58,37 @@ class Space {
   support::Result<mpz_class> count(const support::Cancellation& cancellation);
   std::size_t states() const;
 
-  /// Every (time, memory) class with its exact multiplicity; members with memory depth above `max_memory_depth` are left out
-  /// (stage 1 inside the recursion).
-  support::Result<std::vector<ClassCount>> classes(int max_memory_depth, const support::Cancellation& cancellation);
+  /// Every (time, memory) class with its exact multiplicity; members with memory depth above
+  /// `max_memory_depth` are left out (stage 1 inside the recursion).
+  support::Result<std::vector<ClassCount>> classes(int max_memory_depth,
+                                                   const support::Cancellation& cancellation);
 
-  /// Number of distinct loop trees among members with memory depth <= max_memory_depth (the papers' count after stage 1).
-  /// exhausted [loop-trees] beyond four million.
+  /// Number of distinct loop trees among members with memory depth <= max_memory_depth (the papers' count
+  /// after stage 1). exhausted [loop-trees] beyond four million.
   support::Result<std::uint64_t> loop_trees(int max_memory_depth, const support::Cancellation& cancellation);
   /// Largest number of factors of a time term, largest number of indices of a temporary.
   struct Depths {
     int loops = 0, memory = 0;
     auto operator<=>(const Depths&) const = default;
   };
-  /// Number of distinct loop trees among members within at least one of the bounds (the papers' count after stage 2, when
-  /// the bounds are the front of the depth pairs).
+  /// Number of distinct loop trees among members within at least one of the bounds (the papers' count after
+  /// stage 2, when the bounds are the front of the depth pairs).
   support::Result<std::uint64_t> loop_trees(const std::vector<Depths>& bounds,
                                             const support::Cancellation& cancellation);
 
-  /// Classes kept when dominated ones are dropped inside the recursion. `dominates(c, s)` must be sound for all sizes and
-  /// closed under multiplying both by a product of loops and adding the same terms to both (oracle section 6).
-  using Dominates = std::function<bool(const cost::Cost& winner, const cost::Cost& loser)>;
-  support::Result<std::vector<ClassCount>> pareto_classes(const Dominates& dominates,
+  /// Classes kept when dominated ones are dropped inside the recursion. Exact because dominance survives
+  /// multiplying both sides by the same loops and adding the same terms to both (oracle section 6). Of
+  /// classes with equal objectives one stays. `ClassCount::members` is a lower bound here; members_of has the
+  /// exact number.
+  support::Result<std::vector<ClassCount>> pareto_classes(Dominance& dominance,
                                                           const support::Cancellation& cancellation);
 
-  /// The number of distinct loop trees of a class, and up to `limit` members of it as traces: one per distinct loop tree
-  /// first, in a fixed order.
+  /// One cost class: its exact size, the number of its distinct loop trees, and up to `limit` members as
+  /// traces, one per distinct loop tree, best first (docs/cost_model.md, "Inside a class").
   struct Members {
+    mpz_class members;
     std::uint64_t loop_trees = 0;
+    bool loop_trees_exact = true;  ///< false: there are more than were counted
     std::vector<schedule::Trace> traces;
   };
   support::Result<Members> members_of(const cost::Cost& cost, std::size_t limit,

@@ -23,7 +23,8 @@ SumId Sums::intern(const std::vector<cost::Term>& sorted) {
   while (table_[slot] != 0) {
     const SumId id = table_[slot] - 1;
     const auto known = at(id);
-    if (hashes_[id] == value && std::equal(known.begin(), known.end(), sorted.begin(), sorted.end())) return id;
+    if (hashes_[id] == value && std::equal(known.begin(), known.end(), sorted.begin(), sorted.end()))
+      return id;
     slot = (slot + 1) & mask;
   }
   const auto id = static_cast<SumId>(hashes_.size());

@@ -6,8 +6,8 @@
 
 namespace schaas::space {
 
-/// Tells a deep recursion to unwind: it asks `stopped()` and returns whatever it has; the entry point then returns
-/// `error()` instead of the answer and forgets what was computed.
+/// Tells a deep recursion to unwind: it asks `stopped()` and returns whatever it has; the entry point then
+/// returns `error()` instead of the answer and forgets what was computed.
 class Watch {
  public:
   Watch(const Recursion& recursion, const support::Cancellation& cancellation, const char* stage)
@@ -16,8 +16,9 @@ class Watch {
   bool stopped() {
     if (error_) return true;
     if (recursion_.overflowed()) {
-      error_ = support::exhausted("space-states", "the schedule space has more states than the limit of the search (" +
-                                                      std::to_string(recursion_.size()) + ")");
+      error_ = support::exhausted("space-states",
+                                  "the schedule space has more states than the limit of the search (" +
+                                      std::to_string(recursion_.size()) + ")");
     } else if ((++steps_ & 1023U) == 0) {
       if (auto asked = cancellation_.check(stage_); !asked.ok()) error_ = asked.error();
     }
