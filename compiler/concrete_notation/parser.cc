@@ -21,6 +21,8 @@ using support::SourceRange;
 bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) != 0; }
 bool continues_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
+std::string quoted(char c) { return {'`', c, '`'}; }
+
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -105,7 +107,7 @@ class Parser {
 
   Result<void> take(char c) {
     if (accept(c)) return {};
-    return expected("`" + std::string(1, c) + "`");
+    return expected(quoted(c));
   }
 
   bool next_is(char c) {
@@ -128,8 +130,7 @@ class Parser {
   }
 
   Diagnostic expected(const std::string& what) const {
-    const std::string found =
-        at_ < text_.size() ? "`" + std::string(1, text_[at_]) + "`" : "the end of the text";
+    const std::string found = at_ < text_.size() ? quoted(text_[at_]) : "the end of the text";
     const auto begin = static_cast<std::uint32_t>(at_);
     return support::at(support::invalid("tree-syntax", "expected " + what + " but found " + found), "tree",
                        std::string(text_), SourceRange{begin, begin + 1});

@@ -39,6 +39,8 @@ struct Call {
   std::map<std::string, std::pair<Word, Argument>> arguments;
 };
 
+std::string quoted(char c) { return {'`', c, '`'}; }
+
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
@@ -233,7 +235,7 @@ class Parser {
 
   Result<void> take(char c) {
     if (accept(c)) return {};
-    return expected("`" + std::string(1, c) + "`");
+    return expected(quoted(c));
   }
 
   bool accept(char c) {
@@ -253,8 +255,7 @@ class Parser {
   }
 
   Diagnostic expected(const std::string& what) const {
-    const std::string found =
-        at_ < text_.size() ? "`" + std::string(1, text_[at_]) + "`" : "the end of the text";
+    const std::string found = at_ < text_.size() ? quoted(text_[at_]) : "the end of the text";
     const auto begin = static_cast<std::uint32_t>(at_);
     return at({begin, begin + 1}, "trace-syntax", "expected " + what + " but found " + found);
   }

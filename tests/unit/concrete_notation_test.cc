@@ -1,0 +1,270 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compiler/concrete_notation/loop_order.h"
+#include "compiler/concrete_notation/nodes.h"
+#include "compiler/concrete_notation/parser.h"
+#include "compiler/concrete_notation/printer.h"
+#include "compiler/concrete_notation/verifier.h"
+
+namespace schaas::concrete_notation {
+namespace {
+
+problem::Problem build(const std::string& expression, std::map<std::string, std::string> formats) {
+  problem::ProblemText text;
+  text.expression = expression;
+  text.formats = std::move(formats);
+  return problem::build(text).value();
+}
+
+const problem::Problem& sddmm_spmm() {
+  static const problem::Problem problem = build("A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}});
+  return problem;
+}
+
+const char* const fused =
+    "forall(i, forall(j, where(forall(l, A(i,l) += t1 * E(j,l)), forall(k, t1 += B(i,j) * C(i,k) * "
+    "D(j,k)))))";
+
+std::string verdict(const std::string& tree, const problem::Problem& problem) {
+  const auto statement = parse(tree);
+  if (!statement.ok()) return support::render(statement.error());
+  const auto result = verify(*statement, problem);
+  if (result.ok()) return "legal";
+  EXPECT_EQ(result.error().code, "illegal-tree");
+  EXPECT_EQ(result.error().family, support::Family::invalid);
+  return result.error().message;
+}
+
+TEST(ConcreteNotation, PrintsWhatItParsed) {
+  const auto statement = parse(fused);
+  ASSERT_TRUE(statement.ok()) << support::render(statement.error());
+  EXPECT_EQ(print(*statement), fused);
+}
+
+TEST(ConcreteNotation, WhiteSpaceIsFree) {
+  const auto statement = parse(" forall ( i ,\n\tforall(j,a+=B( i , j )))  ");
+  ASSERT_TRUE(statement.ok()) << support::render(statement.error());
+  EXPECT_EQ(print(*statement), "forall(i, forall(j, a += B(i,j)))");
+}
+
+TEST(ConcreteNotation, EqualityIsStructuralAndIgnoresRanges) {
+  const auto a = parse(fused).value();
+  EXPECT_TRUE(equal(a, parse("  " + std::string(fused)).value()));
+  EXPECT_FALSE(equal(a, parse("forall(i, forall(j, A(i,j) += B(i,j)))").value()));
+  EXPECT_FALSE(equal(parse("forall(i, a += b(i))").value(), parse("forall(j, a += b(i))").value()));
+  EXPECT_FALSE(equal(parse("forall(i, a += b(i))").value(), parse("forall(i, c += b(i))").value()));
+  EXPECT_FALSE(equal(parse("where(a += t, t += b)").value(), parse("where(a += t, t += c)").value()));
+}
+
+TEST(ConcreteNotation, SeveralLoopsAtOnceAreOutermostFirst) {
+  const auto leaf = parse("a += b(i,j)").value();
+  EXPECT_EQ(print(forall(std::vector<std::string>{"i", "j"}, leaf)), "forall(i, forall(j, a += b(i,j)))");
+  EXPECT_EQ(forall(std::vector<std::string>{}, leaf), leaf);
+}
+
+TEST(ConcreteNotation, ReadsGoesFromTheProducerToTheConsumer) {
+  std::vector<std::string> names;
+  for (const auto& access : reads(parse(fused).value())) names.push_back(access.tensor);
+  EXPECT_THAT(names, testing::ElementsAre("B", "C", "D", "t1", "E"));
+}
+
+TEST(ConcreteNotation, LeafIsTheConsumersAssignment) {
+  EXPECT_EQ(leaf_of(parse(fused).value()).target.tensor, "A");
+}
+
+TEST(LoopTree, IsThePapersShortForm) {
+  EXPECT_EQ(print_loop_tree(parse(fused).value()), "ij<k,l>");
+  EXPECT_EQ(print_loop_tree(parse("forall(i, forall(j, A(i) += B(i,j)))").value()), "ij");
+  EXPECT_EQ(print_loop_tree(parse("a += b").value()), "");
+  EXPECT_EQ(print_loop_tree(parse("where(forall(i, A(i) += t1(i)), forall(i, t1(i) += b(i)))").value()),
+            "<i,i>");
+}
+
+TEST(LoopTree, LongNamesAreSeparated) {
+  EXPECT_EQ(
+      print_loop_tree(parse("forall(i, forall(col, where(a += t1, forall(k, t1 += B(i,col,k)))))").value()),
+      "i col<k,>");
+}
+
+TEST(IndentedTree, HasOneLoopTemporaryOrStatementPerLine) {
+  EXPECT_EQ(print_indented(parse(fused).value()),
+            "for i\n"
+            "  for j\n"
+            "    t1 = 0\n"
+            "    for k\n"
+            "      t1 += B(i,j) * C(i,k) * D(j,k)\n"
+            "    for l\n"
+            "      A(i,l) += t1 * E(j,l)\n");
+}
+
+TEST(TreeText, ErrorsPointAtThePlace) {
+  EXPECT_EQ(support::render(parse("forall(i, A(i) = B(i))").error()),
+            "invalid [tree-syntax]: expected `+=` but found `=`\n"
+            "  --> tree:1:16\n"
+            "  | forall(i, A(i) = B(i))\n"
+            "  |                ^");
+  EXPECT_EQ(support::render(parse("forall(i A(i) += B(i))").error()),
+            "invalid [tree-syntax]: expected `,` but found `A`\n"
+            "  --> tree:1:10\n"
+            "  | forall(i A(i) += B(i))\n"
+            "  |          ^");
+  EXPECT_EQ(parse("").error().message,
+            "expected `forall`, `where` or an assignment but found the end of the text");
+  EXPECT_EQ(parse("a += ").error().message, "expected a tensor but found the end of the text");
+  EXPECT_EQ(parse("a += b)").error().message, "expected the end of the tree but found `)`");
+  EXPECT_EQ(parse("a(1) += b").error().message, "expected an index variable but found `1`");
+  EXPECT_EQ(parse("where(a += b; c += d)").error().message, "expected `,` but found `;`");
+}
+
+TEST(TreeText, DeepNestingIsRefused) {
+  std::string text;
+  for (int n = 0; n < 65; ++n) text += "forall(i, ";
+  text += "a += b" + std::string(65, ')');
+  const auto result = parse(text);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, "nesting");
+  EXPECT_EQ(result.error().message, "the tree is nested deeper than 64 levels");
+  EXPECT_TRUE(parse(text.substr(10, text.size() - 11)).ok());
+}
+
+TEST(Verifier, AcceptsTheFusedTree) { EXPECT_EQ(verdict(fused, sddmm_spmm()), "legal"); }
+
+TEST(Verifier, AcceptsSeparateNestsAndNestedTemporaries) {
+  const auto four = build("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}});
+  EXPECT_EQ(verdict("where(forall(i, forall(j, forall(l, A(i,l) += B(i,j) * t1(j,l)))), "
+                    "forall(j, forall(k, forall(l, t1(j,l) += C(j,k) * D(k,l)))))",
+                    four),
+            "legal");
+  EXPECT_EQ(verdict("forall(i, where(where(forall(k, forall(l, A(i,l) += t2(k) * D(k,l))), "
+                    "forall(k, forall(j, t2(k) += t1(j) * C(j,k)))), forall(j, t1(j) += B(i,j))))",
+                    four),
+            "legal");
+}
+
+TEST(Verifier, AProducerMayBeRepeatedInALoopItDoesNotNeed) {
+  const auto two = build("A(i) = B(j) * C(i)", {});
+  EXPECT_EQ(verdict("forall(i, where(A(i) += t1 * C(i), forall(j, t1 += B(j))))", two), "legal");
+}
+
+TEST(Verifier, EveryOperandIsUsedExactlyOnce) {
+  const auto two = build("A(i) = B(i,j) * C(j)", {});
+  EXPECT_EQ(verdict("forall(i, forall(j, A(i) += B(i,j)))", two), "`C(j)` is not used anywhere in the tree");
+  EXPECT_EQ(verdict("forall(i, forall(j, A(i) += B(i,j) * C(j) * C(j)))", two),
+            "`C(j)` is used more often than in `A(i) = B(i,j) * C(j)`");
+  EXPECT_EQ(verdict("forall(i, forall(j, A(i) += B(i,j) * C(i)))", two),
+            "`C(i)` is not an operand of `A(i) = B(i,j) * C(j)`");
+  EXPECT_EQ(verdict("forall(i, forall(j, B(i,j) += A(i) * C(j)))", two),
+            "`A(i)` is not an operand of `A(i) = B(i,j) * C(j)`");
+}
+
+TEST(Verifier, AnOperandThatIsThereTwiceIsUsedTwice) {
+  const auto square = build("a = B(i) * B(i)", {});
+  EXPECT_EQ(verdict("forall(i, a += B(i) * B(i))", square), "legal");
+  EXPECT_EQ(verdict("forall(i, a += B(i))", square), "`B(i)` is not used anywhere in the tree");
+}
+
+TEST(Verifier, LoopsAreTheProblemsAndBoundOnce) {
+  const auto two = build("A(i) = B(i,j) * C(j)", {});
+  EXPECT_EQ(verdict("forall(i, A(i) += B(i,j) * C(j))", two),
+            "index `j` of `B(i,j)` is not bound by a loop above it");
+  EXPECT_EQ(verdict("forall(j, A(i) += B(i,j) * C(j))", two),
+            "index `i` of `A(i)` is not bound by a loop above it");
+  EXPECT_EQ(verdict("forall(i, forall(j, forall(i, A(i) += B(i,j) * C(j))))", two),
+            "loop `i` stands inside another loop `i`");
+  EXPECT_EQ(verdict("forall(i, forall(j, forall(k, A(i) += B(i,j) * C(j))))", two),
+            "loop `k` is over no index of `A(i) = B(i,j) * C(j)`");
+}
+
+TEST(Verifier, SparseLevelsAreReachedInStorageOrder) {
+  const auto csr = build("A(i) = B(i,j) * C(j)", {{"B", "csr"}});
+  EXPECT_EQ(verdict("forall(j, forall(i, A(i) += B(i,j) * C(j)))", csr),
+            "`B(i,j)` is stored dense,compressed:0,1: loop `i` must be outside loop `j`");
+  const auto csc = build("A(i) = B(i,j) * C(j)", {{"B", "csc"}});
+  EXPECT_EQ(verdict("forall(j, forall(i, A(i) += B(i,j) * C(j)))", csc), "legal");
+}
+
+TEST(Verifier, OrderIsCheckedAcrossTheBranch) {
+  EXPECT_EQ(verdict("forall(j, forall(i, where(forall(l, A(i,l) += t1 * E(j,l)), "
+                    "forall(k, t1 += B(i,j) * C(i,k) * D(j,k)))))",
+                    sddmm_spmm()),
+            "`B(i,j)` is stored dense,compressed:0,1: loop `i` must be outside loop `j`");
+}
+
+TEST(Verifier, ASparseResultIsWrittenInOrderAboveItsSums) {
+  const auto ttm = build("A(i,j,m) = B(i,j,k) * C(k,m)", {{"A", "dense,compressed,dense"}, {"B", "csf"}});
+  EXPECT_EQ(verdict("forall(i, forall(j, forall(k, forall(m, A(i,j,m) += B(i,j,k) * C(k,m)))))", ttm),
+            "legal");
+  const auto sum = build("A(i,m) = B(i,k) * C(k,m)", {{"A", "csr"}});
+  EXPECT_EQ(verdict("forall(i, forall(k, forall(m, A(i,m) += B(i,k) * C(k,m))))", sum),
+            "`A(i,m)` is stored dense,compressed:0,1 and `k` is summed: loop `m` must be outside loop `k`");
+  EXPECT_EQ(verdict("forall(m, forall(i, forall(k, A(i,m) += B(i,k) * C(k,m))))", sum),
+            "`A(i,m)` is stored dense,compressed:0,1: loop `i` must be outside loop `m`");
+  EXPECT_EQ(verdict("forall(i, forall(m, forall(k, A(i,m) += B(i,k) * C(k,m))))", sum), "legal");
+}
+
+TEST(Verifier, SumsComeAfterEveryFactorThatHasTheIndex) {
+  const auto four = build("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {});
+  EXPECT_EQ(verdict("forall(i, where(forall(k, forall(l, A(i,l) += t1 * D(k,l))), "
+                    "forall(j, forall(k, t1 += B(i,j) * C(j,k)))))",
+                    four),
+            "loop `k` around `t1` sums over `k` before `D(k,l)` has been multiplied in");
+  EXPECT_EQ(verdict("forall(i, where(forall(j, forall(l, A(i,l) += t1(j,l) * B(i,j))), "
+                    "forall(j, forall(k, forall(l, t1(j,l) += C(j,k) * D(k,l))))))",
+                    four),
+            "legal");
+}
+
+TEST(Verifier, NothingIsSummedTwice) {
+  const auto two = build("A(i) = B(i,j) * C(i)", {});
+  EXPECT_EQ(verdict("forall(i, where(forall(j, A(i) += t1 * C(i)), forall(j, t1 += B(i,j))))", two),
+            "loop `j` around `A(i)` sums over `j`, which has been summed before");
+}
+
+TEST(Verifier, ResultIndicesAreNeverSummed) {
+  const auto two = build("A(i) = B(i) * C(i)", {});
+  EXPECT_EQ(verdict("where(forall(i, A(i) += t1 * C(i)), forall(i, t1 += B(i)))", two),
+            "loop `i` around `t1` sums over an index of the result `A(i)`");
+}
+
+TEST(Verifier, TemporariesAreProducedOnceAndReadOnceByTheirConsumer) {
+  const auto three = build("A(i) = B(i) * C(i) * D(i)", {});
+  EXPECT_EQ(verdict("forall(i, where(A(i) += C(i) * D(i), t1 += B(i)))", three),
+            "temporary `t1` is read 0 times by the consumer of its `where` instead of once");
+  EXPECT_EQ(verdict("forall(i, where(A(i) += t1 * t1 * D(i), t1 += B(i) * C(i)))", three),
+            "temporary `t1` is read 2 times by the consumer of its `where` instead of once");
+  EXPECT_EQ(verdict("forall(i, where(A(i) += t1 * D(i), where(t1 += t1 * C(i), t1 += B(i))))", three),
+            "temporary `t1` has two producers");
+  EXPECT_EQ(verdict("forall(i, A(i) += B(i) * C(i) * D(i) * t9)", three),
+            "temporary `t9` is read where no `where` above has produced it");
+  EXPECT_EQ(verdict("forall(i, where(A(i) += t1 * C(i) * D(i), t1 += t1 * B(i)))", three),
+            "temporary `t1` is read where no `where` above has produced it");
+}
+
+TEST(Verifier, TemporariesPassIndicesBoundInsideTheirWhere) {
+  const auto three = build("A(i,j) = B(i,j) * C(i) * D(j)", {});
+  EXPECT_EQ(
+      verdict("forall(i, where(forall(j, A(i,j) += t1(i,j) * D(j)), forall(j, t1(i,j) += B(i,j) * C(i))))",
+              three),
+      "index `i` of temporary `t1(i,j)` is bound outside its `where`, so every value of it is zeroed but one "
+      "is used");
+  EXPECT_EQ(verdict("where(forall(i, forall(j, A(i,j) += t1(j,i) * D(j))), "
+                    "forall(i, forall(j, t1(i,j) += B(i,j) * C(i))))",
+                    three),
+            "temporary `t1(i,j)` is read as `t1(j,i)`");
+  EXPECT_EQ(
+      verdict("forall(i, where(forall(j, A(i,j) += t1(j,j) * D(j)), forall(j, t1(j,j) += B(i,j) * C(i))))",
+              three),
+      "temporary `t1(j,j)` has index `j` twice");
+}
+
+TEST(Verifier, WritesTheResultAndNoOperand) {
+  const auto two = build("A(i) = B(i) * C(i)", {});
+  EXPECT_EQ(verdict("forall(i, t1(i) += B(i) * C(i))", two), "the tree computes `t1(i)` instead of `A(i)`");
+  EXPECT_EQ(verdict("forall(i, where(A(i) += B(i) * C(i), B(i) += B(i)))", two),
+            "`B(i)` is used more often than in `A(i) = B(i) * C(i)`");
+  EXPECT_EQ(verdict("forall(i, B(i) += B(i) * C(i))", two), "the tree writes the operand `B(i)`");
+}
+
+}  // namespace
+}  // namespace schaas::concrete_notation

@@ -1,0 +1,150 @@
+#include <gtest/gtest.h>
+
+#include "compiler/concrete_notation/printer.h"
+#include "compiler/schedule/apply.h"
+#include "compiler/schedule/trace.h"
+#include "tests/support/paper_kernels.h"
+
+namespace schaas::schedule {
+namespace {
+
+problem::Problem build(const std::string& expression, std::map<std::string, std::string> formats) {
+  problem::ProblemText text;
+  text.expression = expression;
+  text.formats = std::move(formats);
+  return problem::build(text).value();
+}
+
+std::string applied(const std::string& trace, const problem::Problem& problem) {
+  const auto parsed = parse(trace);
+  if (!parsed.ok()) return support::render(parsed.error());
+  const auto tree = apply(*parsed, problem);
+  return tree.ok() ? concrete_notation::print(*tree) : support::render(tree.error());
+}
+
+TEST(Trace, TheEmptyTraceIsLinear) {
+  EXPECT_EQ(print(Trace{}), "linear");
+  EXPECT_EQ(parse("linear").value(), Trace{});
+  EXPECT_EQ(parse("").value(), Trace{});
+  EXPECT_EQ(parse(" \n linear \t").value(), Trace{});
+}
+
+TEST(Trace, PrintsEveryDirective) {
+  const Trace trace{{Permute{{}, {1, 0, 2}}, Reorder{{1, 0}, {"m", "k1"}}, LoopFuse{{}, 2, true, {}},
+                     LoopFuse{{0}, 1, false, 0}}};
+  const std::string text =
+      "permute(path={}, factors={1,0,2}); reorder(path={1,0}, order={m,k1}); loopfuse(path={}, loc=2, "
+      "pol=left); "
+      "loopfuse(path={0}, loc=1, pol=right, fuse=0)";
+  EXPECT_EQ(print(trace), text);
+  EXPECT_EQ(parse(text).value(), trace);
+}
+
+TEST(Trace, ArgumentsComeInAnyOrderAndThePathMayBeLeftOut) {
+  EXPECT_EQ(print(parse("loopfuse(pol=left,loc=1);reorder(order={ i , j },path={ 1 });").value()),
+            "loopfuse(path={}, loc=1, pol=left); reorder(path={1}, order={i,j})");
+}
+
+TEST(Trace, RenamesIndices) {
+  const Trace trace = parse("reorder(path={}, order={i,j,k}); loopfuse(path={}, loc=1, pol=left)").value();
+  EXPECT_EQ(print(rename(trace, {{"i", "j"}, {"j", "row"}})),
+            "reorder(path={}, order={j,row,k}); loopfuse(path={}, loc=1, pol=left)");
+}
+
+TEST(DefaultNest, TakesTheEarliestLegalLoop) {
+  EXPECT_EQ(applied("linear", build("A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}})),
+            "forall(i, forall(l, forall(j, forall(k, A(i,l) += B(i,j) * C(i,k) * D(j,k) * E(j,l)))))");
+  // The result comes first in the order of appearance, but B is stored by columns.
+  EXPECT_EQ(applied("linear", build("y(i) = B(i,j) * x(j)", {{"B", "csc"}})),
+            "forall(j, forall(i, y(i) += B(i,j) * x(j)))");
+  EXPECT_EQ(applied("linear", build("A(k,j,i) = B(i,j,k)", {{"B", "csf"}})),
+            "forall(i, forall(j, forall(k, A(k,j,i) += B(i,j,k))))");
+  EXPECT_EQ(applied("linear", build("a = b", {})), "a += b");
+}
+
+TEST(DefaultNest, FormatsThatContradictEachOtherAreUnsupported) {
+  const auto problem = build("y(i) = B(i,j) * C(j,i)", {{"B", "csr"}, {"C", "csr"}});
+  EXPECT_EQ(applied("linear", problem),
+            "unsupported [no-loop-order]: no single loop nest computes `y(i) = B(i,j) * C(j,i)`: `C(j,i)` is "
+            "stored "
+            "dense,compressed:0,1: loop `j` must be outside loop `i`\n"
+            "  note: store one of these tensors in the mode order of the other, or dense");
+  EXPECT_EQ(applied("linear", build("y(i) = B(i,j) * C(j,i)", {{"B", "csr"}, {"C", "csc"}})),
+            "forall(i, forall(j, y(i) += B(i,j) * C(j,i)))");
+}
+
+TEST(Permute, ReordersFactorsOnly) {
+  EXPECT_EQ(applied("permute(path={}, factors={2,0,1})", build("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {})),
+            "forall(i, forall(l, forall(j, forall(k, A(i,l) += D(k,l) * B(i,j) * C(j,k)))))");
+}
+
+TEST(Reorder, ReordersTheSectionsLoopsOnly) {
+  EXPECT_EQ(applied("reorder(path={}, order={i,j,k,l}); loopfuse(path={}, loc=2, pol=left); "
+                    "reorder(path={1}, order={l,k})",
+                    build("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}})),
+            "forall(i, where(forall(l, forall(k, A(i,l) += t1(k) * D(k,l))), "
+            "forall(j, forall(k, t1(k) += B(i,j) * C(j,k)))))");
+}
+
+// SparseAuto section 4.2, figure 5: 5a -> 5c -> 5d -> 5e.
+TEST(LoopFuse, FollowsThePapersExample) {
+  const auto ttmc = build("A(l,m,n) = B(i,j,k) * C(i,l) * D(j,m) * E(k,n)", {{"B", "csf"}});
+  const std::string a = "reorder(path={}, order={l,m,n,i,j,k})";
+  EXPECT_EQ(applied(a + "; loopfuse(path={}, loc=3, pol=left)", ttmc),
+            "forall(l, forall(m, where(forall(n, forall(k, A(l,m,n) += t1(k) * E(k,n))), "
+            "forall(i, forall(j, forall(k, t1(k) += B(i,j,k) * C(i,l) * D(j,m)))))))");
+  const std::string c = a + "; loopfuse(path={}, loc=2, pol=left)";
+  EXPECT_EQ(
+      applied(c, ttmc),
+      "forall(l, where(forall(m, forall(n, forall(j, forall(k, A(l,m,n) += t1(j,k) * D(j,m) * E(k,n))))), "
+      "forall(i, forall(j, forall(k, t1(j,k) += B(i,j,k) * C(i,l))))))");
+  // The temporary is laid out for the assignment that reads it, whose loops are k, j here.
+  EXPECT_EQ(applied(c + "; reorder(path={1}, order={m,k,n,j}); loopfuse(path={1}, loc=2, pol=left)", ttmc),
+            "forall(l, where(forall(m, forall(k, where(forall(n, A(l,m,n) += t2 * E(k,n)), "
+            "forall(j, t2 += t1(k,j) * D(j,m))))), "
+            "forall(i, forall(j, forall(k, t1(k,j) += B(i,j,k) * C(i,l))))))");
+}
+
+TEST(LoopFuse, TheRightSideMayProduce) {
+  EXPECT_EQ(applied("loopfuse(path={}, loc=1, pol=right)",
+                    build("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}})),
+            "where(forall(i, forall(l, forall(j, A(i,l) += B(i,j) * t1(l,j)))), "
+            "forall(l, forall(j, forall(k, t1(l,j) += C(j,k) * D(k,l)))))");
+}
+
+TEST(LoopFuse, FusesAtMostAsManyLoopsAsAsked) {
+  const auto k1 = problem::build(test_support::paper_kernel("K1").text).value();
+  const std::string order = "reorder(path={}, order={i,j,k,l}); loopfuse(path={}, loc=3, pol=left";
+  EXPECT_EQ(applied(order + ")", k1),
+            "forall(i, forall(j, where(forall(l, A(i,l) += t1 * E(j,l)), "
+            "forall(k, t1 += B(i,j) * C(i,k) * D(j,k)))))");
+  EXPECT_EQ(applied(order + ", fuse=7)", k1), applied(order + ")", k1));
+  EXPECT_EQ(applied(order + ", fuse=1)", k1),
+            "forall(i, where(forall(j, forall(l, A(i,l) += t1(j) * E(j,l))), "
+            "forall(j, forall(k, t1(j) += B(i,j) * C(i,k) * D(j,k)))))");
+  EXPECT_EQ(applied(order + ", fuse=0)", k1),
+            "where(forall(i, forall(j, forall(l, A(i,l) += t1(i,j) * E(j,l)))), "
+            "forall(i, forall(j, forall(k, t1(i,j) += B(i,j) * C(i,k) * D(j,k)))))");
+}
+
+TEST(LoopFuse, ASideMayBeLeftWithoutLoops) {
+  EXPECT_EQ(applied("loopfuse(path={}, loc=1, pol=left)", build("y(i) = B(i,j) * x(j)", {{"B", "csr"}})),
+            "forall(i, forall(j, where(y(i) += t1 * x(j), t1 += B(i,j))))");
+}
+
+TEST(LoopFuse, TwoProducersMeetInOneConsumer) {
+  const auto k4 = problem::build(test_support::paper_kernel("K4").text).value();
+  EXPECT_EQ(
+      applied("loopfuse(path={}, loc=2, pol=left, fuse=0); loopfuse(path={1}, loc=1, pol=right, fuse=0)", k4),
+      "where(where(forall(i, forall(l, forall(k, A(i,l) += t1(i,k) * t2(l,k)))), "
+      "forall(l, forall(k, t2(l,k) += D(k,l)))), "
+      "forall(i, forall(j, forall(k, t1(i,k) += B(i,j) * C(j,k)))))");
+}
+
+TEST(LoopFuse, TemporariesAvoidTheProblemsNames) {
+  EXPECT_EQ(applied("loopfuse(path={}, loc=1, pol=left)", build("t1(i) = t2(i,j) * x(j)", {})),
+            "forall(i, forall(j, where(t1(i) += t3 * x(j), t3 += t2(i,j))))");
+}
+
+}  // namespace
+}  // namespace schaas::schedule
