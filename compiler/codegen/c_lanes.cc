@@ -9,8 +9,8 @@ using loop_ir::ExpressionPtr;
 using loop_ir::Match;
 using loop_ir::StatementPtr;
 
-/// Vectors that all varying names may occupy together: half of the sixteen registers of x86-64-v3; the rest is left for
-/// loads and broadcast factors.
+/// Vectors that all varying names may occupy together: half of the sixteen registers of x86-64-v3; the rest
+/// is left for loads and broadcast factors.
 constexpr int register_budget = 8;
 
 std::string part_name(const std::string& name, int part) { return name + "v" + std::to_string(part); }
@@ -81,22 +81,23 @@ std::string CLanes::place(const std::string& array, const ExpressionPtr& index, 
 
 std::string CLanes::lane_expression(const ExpressionPtr& expression, const Block& block, int part) const {
   if (!varies(expression)) return CStatements::expression(expression);
-  return std::visit(Match{
-                        [](const loop_ir::Integer&) -> std::string { SCHAAS_CHECK(false, "an integer varies"); },
-                        [&](const loop_ir::Name& x) { return part_name(x.name, part); },
-                        [&](const loop_ir::Load& x) { return place(x.array, x.index, block, part, true); },
-                        [&](const loop_ir::Add& x) {
-                          return "(" + lane_expression(x.left, block, part) + " + " +
-                                 lane_expression(x.right, block, part) + ")";
-                        },
-                        [&](const loop_ir::Multiply& x) {
-                          return "(" + lane_expression(x.left, block, part) + " * " +
-                                 lane_expression(x.right, block, part) + ")";
-                        },
-                        [](const loop_ir::Search&) -> std::string { SCHAAS_CHECK(false, "a search varies"); },
-                        [](const loop_ir::Zero&) -> std::string { SCHAAS_CHECK(false, "zero varies"); },
-                    },
-                    expression->node);
+  return std::visit(
+      Match{
+          [](const loop_ir::Integer&) -> std::string { SCHAAS_CHECK(false, "an integer varies"); },
+          [&](const loop_ir::Name& x) { return part_name(x.name, part); },
+          [&](const loop_ir::Load& x) { return place(x.array, x.index, block, part, true); },
+          [&](const loop_ir::Add& x) {
+            return "(" + lane_expression(x.left, block, part) + " + " +
+                   lane_expression(x.right, block, part) + ")";
+          },
+          [&](const loop_ir::Multiply& x) {
+            return "(" + lane_expression(x.left, block, part) + " * " +
+                   lane_expression(x.right, block, part) + ")";
+          },
+          [](const loop_ir::Search&) -> std::string { SCHAAS_CHECK(false, "a search varies"); },
+          [](const loop_ir::Zero&) -> std::string { SCHAAS_CHECK(false, "zero varies"); },
+      },
+      expression->node);
 }
 
 void CLanes::print_let(const loop_ir::Let& let, const Block& block) {
@@ -113,40 +114,41 @@ void CLanes::print_let(const loop_ir::Let& let, const Block& block) {
 
 void CLanes::print_body(const StatementPtr& statement, const Block& block) {
   const std::string zero = "(" + block.type + "){0}";
-  std::visit(Match{
-                 [&](const loop_ir::Block& x) {
-                   for (const auto& each : x.statements) print_body(each, block);
-                 },
-                 [&](const loop_ir::Let& x) { print_let(x, block); },
-                 [&](const loop_ir::Accumulator& x) {
-                   for (int part = 0; part < block.count; ++part) {
-                     text_.line(block.type + " " + part_name(x.name, part) + " = " + zero + ";");
-                   }
-                 },
-                 [&](const loop_ir::Accumulate& x) {
-                   for (int part = 0; part < block.count; ++part) {
-                     text_.line(part_name(x.name, part) + " += " + lane_expression(x.value, block, part) + ";");
-                   }
-                 },
-                 [&](const loop_ir::Store& x) {
-                   const bool set = x.mode == loop_ir::Write::set;
-                   for (int part = 0; part < block.count; ++part) {
-                     const std::string value = lane_expression(x.value, block, part);
-                     text_.line(place(x.array, x.index, block, part, false) + (set ? " = " : " += ") +
-                                (varies(x.value) ? value : zero + " + " + value) + ";");
-                   }
-                 },
-                 [&](const loop_ir::For& x) {
-                   const auto& v = x.variable;
-                   text_.open("for (int64_t " + v + " = " + CStatements::expression(x.begin) + ", " + v + "_end = " +
-                              CStatements::expression(x.end) + "; " + v + " < " + v + "_end; ++" + v + ")");
-                   print_body(x.body, block);
-                   text_.close();
-                 },
-                 [](const loop_ir::Merge&) { SCHAAS_CHECK(false, "a merge inside a lanes loop"); },
-                 [](const loop_ir::Clear&) { SCHAAS_CHECK(false, "a clear inside a lanes loop"); },
-             },
-             statement->node);
+  std::visit(
+      Match{
+          [&](const loop_ir::Block& x) {
+            for (const auto& each : x.statements) print_body(each, block);
+          },
+          [&](const loop_ir::Let& x) { print_let(x, block); },
+          [&](const loop_ir::Accumulator& x) {
+            for (int part = 0; part < block.count; ++part) {
+              text_.line(block.type + " " + part_name(x.name, part) + " = " + zero + ";");
+            }
+          },
+          [&](const loop_ir::Accumulate& x) {
+            for (int part = 0; part < block.count; ++part) {
+              text_.line(part_name(x.name, part) + " += " + lane_expression(x.value, block, part) + ";");
+            }
+          },
+          [&](const loop_ir::Store& x) {
+            const bool set = x.mode == loop_ir::Write::set;
+            for (int part = 0; part < block.count; ++part) {
+              const std::string value = lane_expression(x.value, block, part);
+              text_.line(place(x.array, x.index, block, part, false) + (set ? " = " : " += ") +
+                         (varies(x.value) ? value : zero + " + " + value) + ";");
+            }
+          },
+          [&](const loop_ir::For& x) {
+            const auto& v = x.variable;
+            text_.open("for (int64_t " + v + " = " + CStatements::expression(x.begin) + ", " + v + "_end = " +
+                       CStatements::expression(x.end) + "; " + v + " < " + v + "_end; ++" + v + ")");
+            print_body(x.body, block);
+            text_.close();
+          },
+          [](const loop_ir::Merge&) { SCHAAS_CHECK(false, "a merge inside a lanes loop"); },
+          [](const loop_ir::Clear&) { SCHAAS_CHECK(false, "a clear inside a lanes loop"); },
+      },
+      statement->node);
 }
 
 }  // namespace schaas::codegen

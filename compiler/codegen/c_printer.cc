@@ -18,9 +18,12 @@ using loop_ir::Match;
 
 std::string c_type(Element element) {
   switch (element) {
-    case Element::value: return "value";
-    case Element::index32: return "int32_t";
-    case Element::index64: return "int64_t";
+    case Element::value:
+      return "value";
+    case Element::index32:
+      return "int32_t";
+    case Element::index64:
+      return "int64_t";
   }
   return "";
 }
@@ -165,7 +168,8 @@ void KernelPrinter::print_arrays(const loop_ir::Uses& uses) {
   }
 }
 
-/// Each workspace array has its own place, the same in every phase, so that what a phase leaves zero stays zero.
+/// Each workspace array has its own place, the same in every phase, so that what a phase leaves zero stays
+/// zero.
 void KernelPrinter::print_workspaces(const loop_ir::Uses& uses) {
   std::string offset = "0";
   for (const auto& array : kernel_.arrays) {
@@ -183,13 +187,16 @@ void KernelPrinter::print_checks() {
   out_.open("static int check(const schaas_tensor* const* args)");
   const std::string value_type = kernel_.value_type == loop_ir::ValueType::f64 ? "0" : "1";
   std::string wrong;
-  const auto add = [&](const std::string& condition) { wrong += (wrong.empty() ? "" : " ||\n      ") + condition; };
+  const auto add = [&](const std::string& condition) {
+    wrong += (wrong.empty() ? "" : " ||\n      ") + condition;
+  };
   for (const auto& array : kernel_.arrays) {
     if (const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin)) {
       add("args[" + number(values->argument) + "]->value_type != " + value_type);
     } else if (const auto* positions = std::get_if<loop_ir::Positions>(&array.origin)) {
       const std::string bits = array.element == Element::index32 ? "32" : "64";
-      add("args[" + number(positions->argument) + "]->levels[" + number(positions->level) + "].index_bits != " + bits);
+      add("args[" + number(positions->argument) + "]->levels[" + number(positions->level) +
+          "].index_bits != " + bits);
     }
   }
   for (const auto& extent : kernel_.extents) {
@@ -247,7 +254,8 @@ void KernelPrinter::print_range(std::size_t phase) {
 
 int KernelPrinter::shared_count() const {
   int count = 0;
-  for (const auto& array : kernel_.arrays) count += std::holds_alternative<loop_ir::Shared>(array.origin) ? 1 : 0;
+  for (const auto& array : kernel_.arrays)
+    count += std::holds_alternative<loop_ir::Shared>(array.origin) ? 1 : 0;
   return count;
 }
 
@@ -256,13 +264,15 @@ void KernelPrinter::print_shared_bytes() {
   out_.line("(void)args;");
   loop_ir::Uses uses;
   for (const auto& array : kernel_.arrays) {
-    if (const auto* shared = std::get_if<loop_ir::Shared>(&array.origin)) loop_ir::collect_uses(shared->count, uses);
+    if (const auto* shared = std::get_if<loop_ir::Shared>(&array.origin))
+      loop_ir::collect_uses(shared->count, uses);
   }
   print_sizes(uses);
   out_.open("switch (which)");
   for (const auto& array : kernel_.arrays) {
     if (const auto* shared = std::get_if<loop_ir::Shared>(&array.origin)) {
-      out_.line("case " + number(shared->slot) + ": return PADDED(" + CStatements::expression(shared->count) + ");");
+      out_.line("case " + number(shared->slot) + ": return PADDED(" + CStatements::expression(shared->count) +
+                ");");
     }
   }
   out_.line("default: return 0;");

@@ -44,42 +44,42 @@ std::string binary(const ExpressionPtr& left, const char* op, const ExpressionPt
 }  // namespace
 
 std::string CStatements::expression(const ExpressionPtr& expression) {
-  return std::visit(Match{
-                        [](const loop_ir::Integer& x) { return std::to_string(x.value); },
-                        [](const loop_ir::Name& x) { return x.name; },
-                        [](const loop_ir::Load& x) {
-                          return x.array + "[" + CStatements::expression(x.index) + "]";
-                        },
-                        [](const loop_ir::Add& x) { return binary(x.left, " + ", x.right); },
-                        [](const loop_ir::Multiply& x) { return binary(x.left, " * ", x.right); },
-                        [](const loop_ir::Search& x) {
-                          return "search_" + x.array + "(" + x.array + ", " + CStatements::expression(x.begin) + ", " +
-                                 CStatements::expression(x.end) + ", " + CStatements::expression(x.key) + ")";
-                        },
-                        [](const loop_ir::Zero&) { return std::string("0"); },
-                    },
-                    expression->node);
+  return std::visit(
+      Match{
+          [](const loop_ir::Integer& x) { return std::to_string(x.value); },
+          [](const loop_ir::Name& x) { return x.name; },
+          [](const loop_ir::Load& x) { return x.array + "[" + CStatements::expression(x.index) + "]"; },
+          [](const loop_ir::Add& x) { return binary(x.left, " + ", x.right); },
+          [](const loop_ir::Multiply& x) { return binary(x.left, " * ", x.right); },
+          [](const loop_ir::Search& x) {
+            return "search_" + x.array + "(" + x.array + ", " + CStatements::expression(x.begin) + ", " +
+                   CStatements::expression(x.end) + ", " + CStatements::expression(x.key) + ")";
+          },
+          [](const loop_ir::Zero&) { return std::string("0"); },
+      },
+      expression->node);
 }
 
 void CStatements::print(const StatementPtr& statement) {
-  std::visit(Match{
-                 [&](const loop_ir::Block& x) {
-                   for (const auto& each : x.statements) print(each);
-                 },
-                 [&](const loop_ir::Let& x) {
-                   const char* type = x.type == loop_ir::Type::index ? "const int64_t " : "const value ";
-                   text_.line(type + x.name + " = " + expression(x.value) + ";");
-                 },
-                 [&](const loop_ir::Accumulator& x) { text_.line("value " + x.name + " = 0;"); },
-                 [&](const loop_ir::Accumulate& x) { text_.line(x.name + " += " + expression(x.value) + ";"); },
-                 [&](const loop_ir::Store& x) { print_store(x); },
-                 [&](const loop_ir::For& x) { print_for(x); },
-                 [&](const loop_ir::Merge& x) { print_merge(x); },
-                 [&](const loop_ir::Clear& x) {
-                   text_.line("memset(" + x.array + ", 0, (size_t)(" + expression(x.count) + ") * sizeof(value));");
-                 },
-             },
-             statement->node);
+  std::visit(
+      Match{
+          [&](const loop_ir::Block& x) {
+            for (const auto& each : x.statements) print(each);
+          },
+          [&](const loop_ir::Let& x) {
+            const char* type = x.type == loop_ir::Type::index ? "const int64_t " : "const value ";
+            text_.line(type + x.name + " = " + expression(x.value) + ";");
+          },
+          [&](const loop_ir::Accumulator& x) { text_.line("value " + x.name + " = 0;"); },
+          [&](const loop_ir::Accumulate& x) { text_.line(x.name + " += " + expression(x.value) + ";"); },
+          [&](const loop_ir::Store& x) { print_store(x); },
+          [&](const loop_ir::For& x) { print_for(x); },
+          [&](const loop_ir::Merge& x) { print_merge(x); },
+          [&](const loop_ir::Clear& x) {
+            text_.line("memset(" + x.array + ", 0, (size_t)(" + expression(x.count) + ") * sizeof(value));");
+          },
+      },
+      statement->node);
 }
 
 void CStatements::print_store(const loop_ir::Store& store) {
@@ -95,11 +95,11 @@ void CStatements::print_for(const loop_ir::For& loop) {
   const auto& v = loop.variable;
   if (loop.shape == loop_ir::Shape::simd) {
     text_.directive(simd_pragma(loop));
-    text_.open("for (int64_t " + v + " = " + expression(loop.begin) + "; " + v + " < " + expression(loop.end) + "; ++" +
-               v + ")");
+    text_.open("for (int64_t " + v + " = " + expression(loop.begin) + "; " + v + " < " +
+               expression(loop.end) + "; ++" + v + ")");
   } else {
-    text_.open("for (int64_t " + v + " = " + expression(loop.begin) + ", " + v + "_end = " + expression(loop.end) +
-               "; " + v + " < " + v + "_end; ++" + v + ")");
+    text_.open("for (int64_t " + v + " = " + expression(loop.begin) + ", " + v +
+               "_end = " + expression(loop.end) + "; " + v + " < " + v + "_end; ++" + v + ")");
   }
   print(loop.body);
   text_.close();

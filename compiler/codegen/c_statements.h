@@ -24,9 +24,9 @@ class CStatements {
   CText& text_;
 };
 
-/// Prints a `lanes` loop as a cascade of register blocks: `count` vectors of one type at a time, then fewer, then narrower
-/// vectors, then single elements. Each block is the loop's body with every name that depends on the loop variable
-/// replicated once per vector.
+/// Prints a `lanes` loop as a cascade of register blocks: `count` vectors of one type at a time, then fewer,
+/// then narrower vectors, then single elements. Each block is the loop's body with every name that depends on
+/// the loop variable replicated once per vector.
 class CLanes {
  public:
   explicit CLanes(CText& text) : text_(text) {}
@@ -41,8 +41,8 @@ class CLanes {
   void print_body(const loop_ir::StatementPtr& statement, const Block& block);
   void print_let(const loop_ir::Let& let, const Block& block);
   std::string lane_expression(const loop_ir::ExpressionPtr& expression, const Block& block, int part) const;
-  std::string place(const std::string& array, const loop_ir::ExpressionPtr& index, const Block& block, int part,
-                    bool constant) const;
+  std::string place(const std::string& array, const loop_ir::ExpressionPtr& index, const Block& block,
+                    int part, bool constant) const;
   bool varies(const loop_ir::ExpressionPtr& expression) const;
 
   CText& text_;

@@ -13,7 +13,8 @@ ExpressionPtr make_expression(Expression expression) {
 const Integer* as_integer(const ExpressionPtr& e) { return std::get_if<Integer>(&e->node); }
 
 bool equal_cursors(const Cursor& a, const Cursor& b) {
-  return a.position == b.position && a.coordinates == b.coordinates && equal(a.begin, b.begin) && equal(a.end, b.end);
+  return a.position == b.position && a.coordinates == b.coordinates && equal(a.begin, b.begin) &&
+         equal(a.end, b.end);
 }
 
 }  // namespace
@@ -83,10 +84,11 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
   if (a == b) return true;
   if (a->node.index() != b->node.index()) return false;
   const auto same = Match{
-      [&](const Block& x) { 
+      [&](const Block& x) {
         const auto& y = std::get<Block>(b->node);
         return std::equal(x.statements.begin(), x.statements.end(), y.statements.begin(), y.statements.end(),
-                          [](const StatementPtr& s, const StatementPtr& t) { return equal(s, t); }); },
+                          [](const StatementPtr& s, const StatementPtr& t) { return equal(s, t); });
+      },
       [&](const Let& x) {
         const auto& y = std::get<Let>(b->node);
         return x.name == y.name && x.type == y.type && equal(x.value, y.value);
@@ -102,13 +104,14 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       },
       [&](const For& x) {
         const auto& y = std::get<For>(b->node);
-        return x.variable == y.variable && x.shape == y.shape && equal(x.begin, y.begin) && equal(x.end, y.end) &&
-               equal(x.body, y.body);
+        return x.variable == y.variable && x.shape == y.shape && equal(x.begin, y.begin) &&
+               equal(x.end, y.end) && equal(x.body, y.body);
       },
       [&](const Merge& x) {
         const auto& y = std::get<Merge>(b->node);
         return x.variable == y.variable && equal(x.body, y.body) &&
-               std::equal(x.cursors.begin(), x.cursors.end(), y.cursors.begin(), y.cursors.end(), equal_cursors);
+               std::equal(x.cursors.begin(), x.cursors.end(), y.cursors.begin(), y.cursors.end(),
+                          equal_cursors);
       },
       [&](const Clear& x) {
         const auto& y = std::get<Clear>(b->node);

@@ -6,11 +6,12 @@
 #include <variant>
 #include <vector>
 
-/// Loop IR: loops, names, loads, stores, buffers. Knows nothing of tensors' formats: what is left of them are arrays of
-/// positions, coordinates and values. Its text form and semantics are in README.md; printer.h, parser.h, verifier.h.
+/// Loop IR: loops, names, loads, stores, buffers. Knows nothing of tensors' formats: what is left of them are
+/// arrays of positions, coordinates and values. Its text form and semantics are in README.md; printer.h,
+/// parser.h, verifier.h.
 namespace schaas::loop_ir {
 
-enum class Type { index, value };         ///< a 64-bit integer; a number of the kernel's value type
+enum class Type { index, value };  ///< a 64-bit integer; a number of the kernel's value type
 enum class ValueType { f64, f32 };
 
 struct Expression;
@@ -19,7 +20,8 @@ using ExpressionPtr = std::shared_ptr<const Expression>;
 struct Integer {
   std::int64_t value = 0;
 };
-/// An extent, a kernel-wide or local `let`, an accumulator, a loop variable, or `begin` / `end` of the phase's range.
+/// An extent, a kernel-wide or local `let`, an accumulator, a loop variable, or `begin` / `end` of the
+/// phase's range.
 struct Name {
   std::string name;
 };
@@ -77,8 +79,8 @@ struct Store {
 enum class Shape {
   scalar,  ///< in order
   simd,    ///< in any grouping: they write distinct elements, or only feed accumulators declared outside
-  lanes,   ///< several at once with one register lane each: everything that depends on the loop variable is a value, is
-           ///< loaded from or stored to `invariant + variable`, and decides no loop bound
+  lanes,   ///< several at once with one register lane each: everything that depends on the loop variable is a
+          ///< value, is loaded from or stored to `invariant + variable`, and decides no loop bound
 };
 /// for variable in begin..end (exclusive).
 struct For {
@@ -93,7 +95,8 @@ struct Cursor {
   std::string coordinates;
   ExpressionPtr begin, end;
 };
-/// For every coordinate that all the cursors' lists hold, ascending: binds `variable` to it and each `position`.
+/// For every coordinate that all the cursors' lists hold, ascending: binds `variable` to it and each
+/// `position`.
 struct Merge {
   std::string variable;
   std::vector<Cursor> cursors;
@@ -148,8 +151,9 @@ struct Array {
 /// A function over [begin, end) of its outermost loop, which runs over [0, range).
 struct Phase {
   ExpressionPtr range;
-  bool parallel = false;      ///< disjoint ranges write disjoint places
-  int balance_argument = -1;  ///< the argument whose level balance_level holds the positions that weigh iterations, or -1
+  bool parallel = false;  ///< disjoint ranges write disjoint places
+  int balance_argument =
+      -1;  ///< the argument whose level balance_level holds the positions that weigh iterations, or -1
   int balance_level = -1;
   StatementPtr body;
 };

@@ -69,7 +69,8 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
 bool mentions(const ExpressionPtr& expression, const std::set<std::string>& names) {
   Uses uses;
   collect_uses(expression, uses);
-  return std::any_of(uses.names.begin(), uses.names.end(), [&](const auto& name) { return names.count(name) > 0; });
+  return std::any_of(uses.names.begin(), uses.names.end(),
+                     [&](const auto& name) { return names.count(name) > 0; });
 }
 
 }  // namespace schaas::loop_ir

@@ -21,7 +21,8 @@ void Emitter::emit_phases(const NestPtr& nest) {
     return;
   }
   const int target = target_of(nest);
-  const bool fresh = tensor_of(target).temporary() && writes_each_once(nest, tree_) && !operand(target).indices.empty();
+  const bool fresh =
+      tensor_of(target).temporary() && writes_each_once(nest, tree_) && !operand(target).indices.empty();
   builder_.mark_written(operand(target).tensor);
   emit_phase(nest, Sink{Sink::Kind::array, target, fresh ? Write::set : Write::add, ""});
 }
@@ -83,7 +84,8 @@ void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, St
 /// A loop with a branch somewhere below.
 void Emitter::emit_open_loop(const Loop& loop, const Scope& scope, const Sink& sink, Statements& out) {
   const Shape shape = loop.lanes ? Shape::lanes : Shape::scalar;
-  const bool reduce = sink.kind == Sink::Kind::define || (sink.kind == Sink::Kind::array && is_complete(sink.operand, scope));
+  const bool reduce =
+      sink.kind == Sink::Kind::define || (sink.kind == Sink::Kind::array && is_complete(sink.operand, scope));
   Sink inner = sink;
   if (reduce) {
     inner = Sink{Sink::Kind::accumulate, -1, Write::add,
@@ -125,8 +127,9 @@ void Emitter::emit_clear(const NestPtr& nest, const Scope& scope, int target, St
   }
   std::visit(Match{
                  [&](const Loop& loop) {
-                   emit_loop(loop, scope, Shape::scalar, out,
-                             [&](Scope& inner, Statements& body) { emit_clear(loop.body, inner, target, body); });
+                   emit_loop(loop, scope, Shape::scalar, out, [&](Scope& inner, Statements& body) {
+                     emit_clear(loop.body, inner, target, body);
+                   });
                  },
                  [&](const Branch& branch) { emit_clear(branch.consumer, scope, target, out); },
                  [&](const Leaf&) { SCHAAS_CHECK(false, "a leaf's target is not fully bound"); },
@@ -134,19 +137,23 @@ void Emitter::emit_clear(const NestPtr& nest, const Scope& scope, int target, St
              nest->node);
 }
 
-bool Emitter::accumulates_here(const Sink& sink, const Scope& scope, const Pending& pending, bool reducing) const {
+bool Emitter::accumulates_here(const Sink& sink, const Scope& scope, const Pending& pending,
+                               bool reducing) const {
   switch (sink.kind) {
-    case Sink::Kind::array: return is_complete(sink.operand, scope);
-    case Sink::Kind::define: return true;
-    case Sink::Kind::accumulate: return !reducing && pending.prefix;
+    case Sink::Kind::array:
+      return is_complete(sink.operand, scope);
+    case Sink::Kind::define:
+      return true;
+    case Sink::Kind::accumulate:
+      return !reducing && pending.prefix;
   }
   return false;
 }
 
-/// Loops around one leaf. Factors are multiplied at the outermost loop that knows them; those known before a reduction
-/// starts multiply its sum instead of its terms.
-void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pending, const Sink& sink, bool reducing,
-                         Statements& out) {
+/// Loops around one leaf. Factors are multiplied at the outermost loop that knows them; those known before a
+/// reduction starts multiply its sum instead of its terms.
+void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pending, const Sink& sink,
+                         bool reducing, Statements& out) {
   const auto* loop = std::get_if<Loop>(&nest->node);
   if (!loop) {
     write(sink, scope, product(scope, pending.prefix, pending.factors), out);
@@ -198,7 +205,8 @@ ExpressionPtr Emitter::product(const Scope& scope, ExpressionPtr prefix, const s
 ExpressionPtr Emitter::value_of(int number, const Scope& scope) {
   const auto scalar = scalars_.find(operand(number).tensor);
   if (scalar != scalars_.end()) return loop_ir::name(scalar->second);
-  SCHAAS_CHECK(is_complete(number, scope), "`" + tensor_of(number).name + "` is read before its indices are bound");
+  SCHAAS_CHECK(is_complete(number, scope),
+               "`" + tensor_of(number).name + "` is read before its indices are bound");
   return loop_ir::load(builder_.values(operand(number).tensor),
                        location(scope.positions[static_cast<std::size_t>(number)]));
 }
@@ -208,11 +216,15 @@ void Emitter::write(const Sink& sink, const Scope& scope, const ExpressionPtr& v
     case Sink::Kind::array:
       SCHAAS_CHECK(is_complete(sink.operand, scope), "a result is written before its indices are bound");
       out.push_back(make(loop_ir::Store{builder_.values(operand(sink.operand).tensor),
-                                        location(scope.positions[static_cast<std::size_t>(sink.operand)]), sink.mode,
-                                        value}));
+                                        location(scope.positions[static_cast<std::size_t>(sink.operand)]),
+                                        sink.mode, value}));
       return;
-    case Sink::Kind::accumulate: out.push_back(make(loop_ir::Accumulate{sink.name, value})); return;
-    case Sink::Kind::define: out.push_back(make(loop_ir::Let{sink.name, loop_ir::Type::value, value})); return;
+    case Sink::Kind::accumulate:
+      out.push_back(make(loop_ir::Accumulate{sink.name, value}));
+      return;
+    case Sink::Kind::define:
+      out.push_back(make(loop_ir::Let{sink.name, loop_ir::Type::value, value}));
+      return;
   }
 }
 
@@ -222,7 +234,8 @@ bool Emitter::is_complete(int number, const Scope& scope) const {
 
 void Emitter::settle_all(const std::vector<int>& operands, Scope& scope, Statements& out) {
   for (const int number : operands) {
-    settle(scope.positions[static_cast<std::size_t>(number)], operand(number), tensor_of(number), builder_, out);
+    settle(scope.positions[static_cast<std::size_t>(number)], operand(number), tensor_of(number), builder_,
+           out);
   }
 }
 

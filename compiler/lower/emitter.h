@@ -55,32 +55,37 @@ class Emitter {
                   Statements& out);
   void emit_clear(const NestPtr& nest, const Scope& scope, int target, Statements& out);
 
-  void emit_loop(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out, const Body& body);
-  void emit_merge(const Loop& loop, const merge_lattice::MergePoint& point, const Scope& scope, Statements& out,
-                  const Body& body);
+  void emit_loop(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
+                 const Body& body);
+  void emit_merge(const Loop& loop, const merge_lattice::MergePoint& point, const Scope& scope,
+                  Statements& out, const Body& body);
   loop_ir::StatementPtr loop_body(const Loop& loop, const merge_lattice::MergePoint& point, Scope inner,
                                   const std::string& coordinate, Statements statements, const Body& body);
   merge_lattice::MergePoint merge_point(const Loop& loop) const;
-  loop_ir::Cursor cursor(const merge_lattice::LevelAccess& access, const std::string& wish, const Scope& scope);
+  loop_ir::Cursor cursor(const merge_lattice::LevelAccess& access, const std::string& wish,
+                         const Scope& scope);
   loop_ir::Phase describe(const NestPtr& nest);
 
   loop_ir::Shape chain_shape(const Loop& loop) const;
   bool accumulates_here(const Sink& sink, const Scope& scope, const Pending& pending, bool reducing) const;
   void write(const Sink& sink, const Scope& scope, const loop_ir::ExpressionPtr& value, Statements& out);
   void hoist(const Scope& scope, Pending& pending, Statements& out);
-  loop_ir::ExpressionPtr product(const Scope& scope, loop_ir::ExpressionPtr prefix, const std::vector<int>& factors);
+  loop_ir::ExpressionPtr product(const Scope& scope, loop_ir::ExpressionPtr prefix,
+                                 const std::vector<int>& factors);
   loop_ir::ExpressionPtr value_of(int operand, const Scope& scope);
   bool is_complete(int operand, const Scope& scope) const;
   void settle_all(const std::vector<int>& operands, Scope& scope, Statements& out);
 
   const Operand& operand(int number) const { return tree_.operands[static_cast<std::size_t>(number)]; }
-  const Tensor& tensor_of(int number) const { return tree_.tensors[static_cast<std::size_t>(operand(number).tensor)]; }
+  const Tensor& tensor_of(int number) const {
+    return tree_.tensors[static_cast<std::size_t>(operand(number).tensor)];
+  }
 
   const NestTree& tree_;
   KernelBuilder& builder_;
-  const Loop* outermost_ = nullptr;          ///< the loop that runs over [begin, end) of the phase
-  int lanes_ = 0;                            ///< depth of lanes loops around
-  std::map<int, std::string> scalars_;       ///< temporaries that are names
+  const Loop* outermost_ = nullptr;     ///< the loop that runs over [begin, end) of the phase
+  int lanes_ = 0;                       ///< depth of lanes loops around
+  std::map<int, std::string> scalars_;  ///< temporaries that are names
 };
 
 }  // namespace schaas::lower

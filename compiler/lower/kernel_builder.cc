@@ -13,9 +13,11 @@ std::optional<std::int64_t> bound(const std::vector<problem::Monomial>& alone,
                                   const std::vector<problem::Monomial>& constant, const std::string& index) {
   if (alone.size() != 1 || constant.size() != 1) return std::nullopt;
   const auto& variable = alone.front();
-  if (variable.coefficient != 1 || variable.powers.size() != 1 || !constant.front().powers.empty()) return std::nullopt;
+  if (variable.coefficient != 1 || variable.powers.size() != 1 || !constant.front().powers.empty())
+    return std::nullopt;
   const auto& [symbol, exponent] = variable.powers.front();
-  if (symbol.kind != problem::Symbol::Kind::extent || symbol.name != index || exponent != 1) return std::nullopt;
+  if (symbol.kind != problem::Symbol::Kind::extent || symbol.name != index || exponent != 1)
+    return std::nullopt;
   return constant.front().coefficient;
 }
 
@@ -24,15 +26,18 @@ std::optional<std::int64_t> fixed_extent(const problem::Problem& problem, const 
   std::optional<std::int64_t> least;
   std::optional<std::int64_t> most;
   for (const auto& constraint : problem.constraints) {
-    if (const auto upper = bound(constraint.lhs, constraint.rhs, index)) most = std::min(most.value_or(*upper), *upper);
-    if (const auto lower = bound(constraint.rhs, constraint.lhs, index)) least = std::max(least.value_or(*lower), *lower);
+    if (const auto upper = bound(constraint.lhs, constraint.rhs, index))
+      most = std::min(most.value_or(*upper), *upper);
+    if (const auto lower = bound(constraint.rhs, constraint.lhs, index))
+      least = std::max(least.value_or(*lower), *lower);
   }
   return least && most && *least == *most ? least : std::nullopt;
 }
 
 }  // namespace
 
-KernelBuilder::KernelBuilder(const problem::Problem& problem, const NestTree& tree) : problem_(problem), tree_(tree) {
+KernelBuilder::KernelBuilder(const problem::Problem& problem, const NestTree& tree)
+    : problem_(problem), tree_(tree) {
   kernel_.value_type =
       problem.value_type == problem::ValueType::f64 ? loop_ir::ValueType::f64 : loop_ir::ValueType::f32;
   kernel_.arguments = static_cast<int>(problem.tensors().size());
@@ -88,10 +93,12 @@ std::string KernelBuilder::values(int tensor) {
     SCHAAS_CHECK(found != arrays_.end(), "a temporary is used before it has memory");
     return found->second;
   }
-  return add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::ArgumentValues{description.argument}, false});
+  return add_array(tensor, "",
+                   {"", loop_ir::Element::value, loop_ir::ArgumentValues{description.argument}, false});
 }
 
-std::string KernelBuilder::index_array(int tensor, int level, const std::string& suffix, loop_ir::Array array) {
+std::string KernelBuilder::index_array(int tensor, int level, const std::string& suffix,
+                                       loop_ir::Array array) {
   array.element = problem_.position_bits == 32 ? loop_ir::Element::index32 : loop_ir::Element::index64;
   return add_array(tensor, suffix + std::to_string(level), std::move(array));
 }

@@ -19,7 +19,8 @@ class LaneMover {
   NestPtr at_root(const NestPtr& nest) {
     return std::visit(Match{
                           [&](const Branch& branch) {
-                            return make_nest({Branch{branch.temporary, at_root(branch.producer), at_root(branch.consumer)}});
+                            return make_nest({Branch{branch.temporary, at_root(branch.producer),
+                                                     at_root(branch.consumer)}});
                           },
                           [&](const Loop& loop) {
                             return make_nest({Loop{loop.index, inside(loop.body, {loop.index}), loop.lanes}});
@@ -38,8 +39,8 @@ class LaneMover {
     }
     return std::visit(Match{
                           [&](const Branch& branch) {
-                            return make_nest(
-                                {Branch{branch.temporary, inside(branch.producer, bound), inside(branch.consumer, bound)}});
+                            return make_nest({Branch{branch.temporary, inside(branch.producer, bound),
+                                                     inside(branch.consumer, bound)}});
                           },
                           [&](const Loop& loop) {
                             auto more = bound;
@@ -52,7 +53,9 @@ class LaneMover {
   }
 
   const Operand& operand(int number) const { return tree_.operands[static_cast<std::size_t>(number)]; }
-  const Tensor& tensor_of(int number) const { return tree_.tensors[static_cast<std::size_t>(operand(number).tensor)]; }
+  const Tensor& tensor_of(int number) const {
+    return tree_.tensors[static_cast<std::size_t>(operand(number).tensor)];
+  }
 
   /// The only index of the target that `nest` binds itself, or -1.
   int lane_index(const NestPtr& nest, const std::set<int>& bound) const {
@@ -78,12 +81,13 @@ class LaneMover {
 
   /// A reduction or a branch: without one there is nothing to keep in registers.
   bool has_more_than(const NestPtr& nest, int index) const {
-    return std::visit(Match{
-                          [&](const Branch&) { return true; },
-                          [&](const Loop& loop) { return loop.index != index || has_more_than(loop.body, index); },
-                          [&](const Leaf&) { return false; },
-                      },
-                      nest->node);
+    return std::visit(
+        Match{
+            [&](const Branch&) { return true; },
+            [&](const Loop& loop) { return loop.index != index || has_more_than(loop.body, index); },
+            [&](const Leaf&) { return false; },
+        },
+        nest->node);
   }
 
   bool every_leaf_under(const NestPtr& nest, int index, bool seen) const {
@@ -108,24 +112,26 @@ class LaneMover {
     int count = 0;
     for (const int number : factors_below(loop.body)) {
       const int level = level_of(operand(number), loop.index);
-      if (level >= 0 && tensor_of(number).levels[static_cast<std::size_t>(level)] == LevelFormat::compressed) ++count;
+      if (level >= 0 && tensor_of(number).levels[static_cast<std::size_t>(level)] == LevelFormat::compressed)
+        ++count;
     }
     return count;
   }
 
   static NestPtr without(const NestPtr& nest, int index) {
-    return std::visit(Match{
-                          [&](const Branch& branch) {
-                            return make_nest({Branch{branch.temporary, without(branch.producer, index),
-                                                     without(branch.consumer, index)}});
-                          },
-                          [&](const Loop& loop) {
-                            const auto body = without(loop.body, index);
-                            return loop.index == index ? body : make_nest({Loop{loop.index, body, loop.lanes}});
-                          },
-                          [&](const Leaf&) { return nest; },
-                      },
-                      nest->node);
+    return std::visit(
+        Match{
+            [&](const Branch& branch) {
+              return make_nest({Branch{branch.temporary, without(branch.producer, index),
+                                       without(branch.consumer, index)}});
+            },
+            [&](const Loop& loop) {
+              const auto body = without(loop.body, index);
+              return loop.index == index ? body : make_nest({Loop{loop.index, body, loop.lanes}});
+            },
+            [&](const Leaf&) { return nest; },
+        },
+        nest->node);
   }
 
   /// A temporary passed inside the moved loop holds one value per iteration of it: its only index goes.

@@ -13,7 +13,8 @@ merge_lattice::MergePoint Emitter::merge_point(const Loop& loop) const {
   std::vector<merge_lattice::LevelAccess> levels;
   for (const int number : factors_below(loop.body)) {
     const int level = level_of(operand(number), loop.index);
-    if (level >= 0) levels.push_back({number, level, tensor_of(number).levels[static_cast<std::size_t>(level)]});
+    if (level >= 0)
+      levels.push_back({number, level, tensor_of(number).levels[static_cast<std::size_t>(level)]});
   }
   return merge_lattice::intersect(levels);
 }
@@ -29,12 +30,14 @@ Shape Emitter::chain_shape(const Loop& loop) const {
     const int level = level_of(operand(number), loop.index);
     const auto& levels = tensor_of(number).levels;
     if (level < 0) continue;
-    if (level + 1 != static_cast<int>(levels.size()) || levels.back() != LevelFormat::dense) return Shape::scalar;
+    if (level + 1 != static_cast<int>(levels.size()) || levels.back() != LevelFormat::dense)
+      return Shape::scalar;
   }
   return Shape::simd;
 }
 
-void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, Statements& out, const Body& body) {
+void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
+                        const Body& body) {
   const auto point = merge_point(loop);
   const std::string letter = Names::base(tree_.index_names[static_cast<std::size_t>(loop.index)], "x");
   if (point.iterated.size() > 1) return emit_merge(loop, point, scope, out, body);
@@ -44,7 +47,8 @@ void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, State
     const bool ranged = &loop == outermost_;
     const auto begin = ranged ? loop_ir::name("begin") : loop_ir::integer(0);
     const auto end = ranged ? loop_ir::name("end") : builder_.extent(loop.index);
-    out.push_back(make(loop_ir::For{variable, begin, end, shape, loop_body(loop, point, scope, variable, {}, body)}));
+    out.push_back(
+        make(loop_ir::For{variable, begin, end, shape, loop_body(loop, point, scope, variable, {}, body)}));
   } else {
     auto walk = cursor(point.iterated.front(), letter, scope);
     if (&loop == outermost_) {
@@ -65,8 +69,8 @@ void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, State
   lanes_ -= shape == Shape::lanes ? 1 : 0;
 }
 
-void Emitter::emit_merge(const Loop& loop, const merge_lattice::MergePoint& point, const Scope& scope, Statements& out,
-                         const Body& body) {
+void Emitter::emit_merge(const Loop& loop, const merge_lattice::MergePoint& point, const Scope& scope,
+                         Statements& out, const Body& body) {
   const std::string letter = Names::base(tree_.index_names[static_cast<std::size_t>(loop.index)], "x");
   loop_ir::Merge merge;
   Scope inner = scope;
@@ -78,8 +82,8 @@ void Emitter::emit_merge(const Loop& loop, const merge_lattice::MergePoint& poin
         walk.end = loop_ir::name("end");
       } else {
         const auto& first = merge.cursors.front();
-        walk.begin =
-            loop_ir::search(walk.coordinates, walk.begin, walk.end, loop_ir::load(first.coordinates, first.begin));
+        walk.begin = loop_ir::search(walk.coordinates, walk.begin, walk.end,
+                                     loop_ir::load(first.coordinates, first.begin));
       }
     }
     inner.positions[static_cast<std::size_t>(walked.operand)].bound[static_cast<std::size_t>(walked.level)] =
@@ -91,7 +95,8 @@ void Emitter::emit_merge(const Loop& loop, const merge_lattice::MergePoint& poin
   out.push_back(make(std::move(merge)));
 }
 
-loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const std::string& wish, const Scope& scope) {
+loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const std::string& wish,
+                                const Scope& scope) {
   const int tensor = operand(access.operand).tensor;
   const auto& position = scope.positions[static_cast<std::size_t>(access.operand)];
   SCHAAS_CHECK(reached(position, tensor_of(access.operand), access.level),
@@ -106,7 +111,8 @@ loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const 
 
 /// Binds the coordinate for everything below that locates it and fills the body.
 loop_ir::StatementPtr Emitter::loop_body(const Loop& loop, const merge_lattice::MergePoint&, Scope inner,
-                                         const std::string& coordinate, Statements statements, const Body& body) {
+                                         const std::string& coordinate, Statements statements,
+                                         const Body& body) {
   const auto below = operands_below(loop.body);
   for (const int number : below) {
     const int level = level_of(operand(number), loop.index);

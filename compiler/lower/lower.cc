@@ -15,8 +15,8 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
   if (!problem.formats.at(result).all_dense()) {
     return support::unsupported("sparse-result", "the result `" + result + "` has the sparse format " +
                                                      format::print(problem.formats.at(result)) +
-                                                     "; sparse results are not implemented yet: declare `" + result +
-                                                     "` dense");
+                                                     "; sparse results are not implemented yet: declare `" +
+                                                     result + "` dense");
   }
   SCHAAS_ASSIGN_OR_RETURN(NestTree tree, number(statement, problem));
   move_lanes_outwards(tree);

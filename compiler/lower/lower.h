@@ -6,9 +6,9 @@
 
 namespace schaas::lower {
 
-/// Lowers a verified tree to a kernel: phases over ranges of their outermost loop, temporaries sized and reset, scalars
-/// in registers. Arguments are problem.tensors() in order. Errors: unsupported [sparse-result], [lower-...] saying
-/// what would work.
+/// Lowers a verified tree to a kernel: phases over ranges of their outermost loop, temporaries sized and
+/// reset, scalars in registers. Arguments are problem.tensors() in order. Errors: unsupported
+/// [sparse-result], [lower-...] saying what would work.
 support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& statement,
                                        const problem::Problem& problem);
 

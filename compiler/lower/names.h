@@ -4,8 +4,8 @@
 
 namespace schaas::lower {
 
-/// Hands out identifiers that are new in their kernel. They are made of our own letters and counters: a user's name
-/// is used only when it is one ASCII letter, so no foreign text ever reaches generated source.
+/// Hands out identifiers that are new in their kernel. They are made of our own letters and counters: a
+/// user's name is used only when it is one ASCII letter, so no foreign text ever reaches generated source.
 class Names {
  public:
   /// `wish` when free, else wish_2, wish_3, ...

@@ -27,7 +27,8 @@ class Numbering {
   explicit Numbering(const problem::Problem& problem) : problem_(problem) {}
 
   support::Result<NestTree> run(const StatementPtr& statement) {
-    for (const auto& index : index_notation::index_variables(problem_.statement)) tree_.index_names.push_back(index);
+    for (const auto& index : index_notation::index_variables(problem_.statement))
+      tree_.index_names.push_back(index);
     int argument = 0;
     for (const auto& name : problem_.tensors()) {
       const auto found = problem_.formats.find(name);
@@ -54,7 +55,8 @@ class Numbering {
     const auto& names = tree_.index_names;
     const auto found = std::find(names.begin(), names.end(), index);
     if (found == names.end()) {
-      return support::invalid("lower-unknown-index", "index `" + index + "` of the tree is not an index of the problem");
+      return support::invalid("lower-unknown-index",
+                              "index `" + index + "` of the tree is not an index of the problem");
     }
     return static_cast<int>(found - names.begin());
   }
@@ -95,7 +97,8 @@ class Numbering {
     const int tensor = tensor_numbers_[access.tensor];
     const auto& description = tree_.tensors[static_cast<std::size_t>(tensor)];
     if (description.levels.size() != access.indices.size()) {
-      return support::invalid("lower-rank", "`" + access.tensor + "` has " + std::to_string(description.levels.size()) +
+      return support::invalid("lower-rank", "`" + access.tensor + "` has " +
+                                                std::to_string(description.levels.size()) +
                                                 " levels but the tree accesses it with " +
                                                 std::to_string(access.indices.size()) + " indices");
     }
@@ -117,11 +120,13 @@ class Numbering {
 
   void order_temporaries() {
     for (const auto& [tensor, uses] : uses_) {
-      const Use* heavier = &uses.front();  // the writer comes first: a producer is numbered before its consumer
+      const Use* heavier =
+          &uses.front();  // the writer comes first: a producer is numbered before its consumer
       for (const auto& use : uses) {
         if (use.loops.size() > heavier->loops.size()) heavier = &use;
       }
-      for (const auto& use : uses) sort_by_loops(tree_.operands[static_cast<std::size_t>(use.operand)], heavier->loops);
+      for (const auto& use : uses)
+        sort_by_loops(tree_.operands[static_cast<std::size_t>(use.operand)], heavier->loops);
     }
   }
 

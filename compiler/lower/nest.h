@@ -8,13 +8,15 @@
 #include "compiler/problem/problem.h"
 #include "compiler/support/result.h"
 
-/// The tree being lowered, with names resolved to numbers: indices, tensors, and operands (one per occurrence of an access).
+/// The tree being lowered, with names resolved to numbers: indices, tensors, and operands (one per occurrence
+/// of an access).
 namespace schaas::lower {
 
 struct Nest;
 using NestPtr = std::shared_ptr<const Nest>;
 
-/// A loop over index `index`; `lanes`: the loop was moved outwards to keep what its body accumulates in registers.
+/// A loop over index `index`; `lanes`: the loop was moved outwards to keep what its body accumulates in
+/// registers.
 struct Loop {
   int index = 0;
   NestPtr body;
@@ -56,10 +58,11 @@ struct NestTree {
   NestPtr root;
 };
 
-/// Numbers everything. Temporaries get a storage order: that of the loops above the heavier (deeper) of the leaves that
-/// write and read it, the writer when they are equally deep, so that its innermost loop walks contiguous elements.
-/// Errors: invalid [lower-unknown-index], [lower-rank] for a tree that was not verified.
-support::Result<NestTree> number(const concrete_notation::StatementPtr& statement, const problem::Problem& problem);
+/// Numbers everything. Temporaries get a storage order: that of the loops above the heavier (deeper) of the
+/// leaves that write and read it, the writer when they are equally deep, so that its innermost loop walks
+/// contiguous elements. Errors: invalid [lower-unknown-index], [lower-rank] for a tree that was not verified.
+support::Result<NestTree> number(const concrete_notation::StatementPtr& statement,
+                                 const problem::Problem& problem);
 
 NestPtr make_nest(Nest nest);
 /// Every operand below, targets included.

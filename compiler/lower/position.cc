@@ -36,7 +36,8 @@ ExpressionPtr sum(const ExpressionPtr& a, const ExpressionPtr& b) {
 }
 
 /// A name for `value`, so that inner loops do not compute it again.
-ExpressionPtr named(const ExpressionPtr& value, KernelBuilder& builder, std::vector<loop_ir::StatementPtr>& out) {
+ExpressionPtr named(const ExpressionPtr& value, KernelBuilder& builder,
+                    std::vector<loop_ir::StatementPtr>& out) {
   if (!value || std::holds_alternative<loop_ir::Name>(value->node) ||
       std::holds_alternative<loop_ir::Integer>(value->node)) {
     return value;

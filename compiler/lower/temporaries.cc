@@ -11,7 +11,9 @@ namespace {
 
 using loop_ir::Match;
 
-const Operand& operand(const NestTree& tree, int number) { return tree.operands[static_cast<std::size_t>(number)]; }
+const Operand& operand(const NestTree& tree, int number) {
+  return tree.operands[static_cast<std::size_t>(number)];
+}
 
 bool once(const NestPtr& nest, const NestTree& tree, std::set<int> open) {
   if (open.empty()) return true;
@@ -26,8 +28,8 @@ bool once(const NestPtr& nest, const NestTree& tree, std::set<int> open) {
                     nest->node);
 }
 
-/// Whether the loops over the temporary's indices above the leaf that uses it all run over whole extents; nothing when
-/// no leaf below uses it.
+/// Whether the loops over the temporary's indices above the leaf that uses it all run over whole extents;
+/// nothing when no leaf below uses it.
 std::optional<bool> walks_all(const NestPtr& nest, const NestTree& tree, int temporary) {
   return std::visit(
       Match{
@@ -35,7 +37,8 @@ std::optional<bool> walks_all(const NestPtr& nest, const NestTree& tree, int tem
             auto below = walks_all(loop.body, tree, temporary);
             if (below.value_or(false) && is_sparse(loop, tree)) {
               for (const auto& use : tree.operands) {
-                if (use.tensor == temporary && level_of(use, loop.index) >= 0) return std::optional<bool>(false);
+                if (use.tensor == temporary && level_of(use, loop.index) >= 0)
+                  return std::optional<bool>(false);
               }
             }
             return below;
@@ -46,7 +49,8 @@ std::optional<bool> walks_all(const NestPtr& nest, const NestTree& tree, int tem
           },
           [&](const Leaf& leaf) {
             const auto uses = [&](int number) { return operand(tree, number).tensor == temporary; };
-            const bool found = uses(leaf.target) || std::any_of(leaf.factors.begin(), leaf.factors.end(), uses);
+            const bool found =
+                uses(leaf.target) || std::any_of(leaf.factors.begin(), leaf.factors.end(), uses);
             return found ? std::optional<bool>(true) : std::nullopt;
           },
       },

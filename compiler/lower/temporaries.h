@@ -1,22 +1,22 @@
 #pragma once
 #include "compiler/lower/nest.h"
 
-/// How the memory of a temporary that is passed inside a phase gets its zeros. Each use of a temporary must start from zero;
-/// what that costs must not exceed what its producer and consumer cost anyway.
+/// How the memory of a temporary that is passed inside a phase gets its zeros. Each use of a temporary must
+/// start from zero; what that costs must not exceed what its producer and consumer cost anyway.
 namespace schaas::lower {
 
 enum class Reset {
   overwrite,  ///< the producer writes every element exactly once: it stores instead of adding
-  before,     ///< the whole temporary is cleared before the producer; producer or consumer walk all of it anyway
-  after,      ///< only a few elements are touched: they are cleared after the consumer by walking the producer's loops
-              ///< again. The workspace starts zeroed, so the temporary is zero whenever a producer starts.
+  before,  ///< the whole temporary is cleared before the producer; producer or consumer walk all of it anyway
+  after,   ///< only a few elements are touched: they are cleared after the consumer by walking the producer's
+          ///< loops again. The workspace starts zeroed, so the temporary is zero whenever a producer starts.
 };
 
 /// `branch` passes a temporary with at least one index.
 Reset reset_of(const Branch& branch, const NestTree& tree);
 
-/// `producer` stores each element of its target exactly once: dense loops over all of the target's indices, reductions
-/// below them.
+/// `producer` stores each element of its target exactly once: dense loops over all of the target's indices,
+/// reductions below them.
 bool writes_each_once(const NestPtr& producer, const NestTree& tree);
 
 /// Some operand below skips coordinates of the loop's index.

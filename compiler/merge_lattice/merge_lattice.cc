@@ -6,8 +6,12 @@ MergePoint intersect(const std::vector<LevelAccess>& factors) {
   MergePoint point;
   for (const auto& factor : factors) {
     switch (factor.format) {
-      case format::LevelFormat::compressed: point.iterated.push_back(factor); break;
-      case format::LevelFormat::dense: point.located.push_back(factor); break;
+      case format::LevelFormat::compressed:
+        point.iterated.push_back(factor);
+        break;
+      case format::LevelFormat::dense:
+        point.located.push_back(factor);
+        break;
     }
   }
   return point;

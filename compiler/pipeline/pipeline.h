@@ -21,8 +21,8 @@ enum class Language { trace, tree, loops, c };
 support::Result<Language> parse_language(const std::string& text);
 
 /// The source text of one schedule in one of its forms.
-support::Result<std::string> emit(const problem::Problem& problem, const schedule::Trace& trace, Language language,
-                                  const std::string& isa);
+support::Result<std::string> emit(const problem::Problem& problem, const schedule::Trace& trace,
+                                  Language language, const std::string& isa);
 
 /// Identity of a compiled kernel: problem key, trace, target, toolchain, code_version. Hexadecimal SHA-256.
 std::string kernel_key(const problem::Canonical& canonical, const schedule::Trace& trace,

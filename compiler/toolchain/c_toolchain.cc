@@ -21,10 +21,19 @@ const std::vector<std::string>& known_isas() {
   return isas;
 }
 
-/// Flags of the code, not of where it lies: part of the identity. No OpenMP runtime: -fopenmp-simd only reads pragmas.
+/// Flags of the code, not of where it lies: part of the identity. No OpenMP runtime: -fopenmp-simd only reads
+/// pragmas.
 std::vector<std::string> code_flags(const Target& target) {
-  std::vector<std::string> flags = {"-std=c11",       "-O3",     "-ffp-contract=fast",   "-fno-math-errno", "-fopenmp-simd",
-                                    "-fPIC",          "-shared", "-fvisibility=hidden",  "-w",              "-s"};
+  std::vector<std::string> flags = {"-std=c11",
+                                    "-O3",
+                                    "-ffp-contract=fast",
+                                    "-fno-math-errno",
+                                    "-fopenmp-simd",
+                                    "-fPIC",
+                                    "-shared",
+                                    "-fvisibility=hidden",
+                                    "-w",
+                                    "-s"};
   if (target.isa != "generic") flags.push_back("-march=" + target.isa);
   return flags;
 }
@@ -58,7 +67,8 @@ support::Result<void> check_isa(const Target& target) {
   const auto& known = known_isas();
   if (std::find(known.begin(), known.end(), target.isa) == known.end()) {
     return support::unsupported("isa", "unknown instruction set `" + target.isa + "`" +
-                                           support::did_you_mean(target.isa, known) + "; known are " + joined(known));
+                                           support::did_you_mean(target.isa, known) + "; known are " +
+                                           joined(known));
   }
 #if !defined(__x86_64__)
   if (target.isa.rfind("x86-64", 0) == 0) {
@@ -81,7 +91,8 @@ support::Diagnostic with_output(support::Diagnostic diagnostic, const std::strin
 
 class CToolchain : public Toolchain {
  public:
-  explicit CToolchain(CToolchainOptions options) : options_(std::move(options)), program_(find_program(options_.compiler)) {}
+  explicit CToolchain(CToolchainOptions options)
+      : options_(std::move(options)), program_(find_program(options_.compiler)) {}
 
   std::string identity(const Target& target) const override {
     return version() + " " + joined(code_flags(target));
@@ -106,7 +117,8 @@ class CToolchain : public Toolchain {
     std::ifstream file(output, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (result.exit_code != 0 || bytes.empty()) {
-      return with_output(support::internal("compiler-failed", "`" + options_.compiler + "` did not accept generated code (exit " +
+      return with_output(support::internal("compiler-failed", "`" + options_.compiler +
+                                                                  "` did not accept generated code (exit " +
                                                                   std::to_string(result.exit_code) + ")"),
                          result.output, 20);
     }
@@ -115,8 +127,9 @@ class CToolchain : public Toolchain {
 
  private:
   support::Diagnostic missing() const {
-    return support::unsupported("no-compiler", "no C compiler: `" + options_.compiler +
-                                                   "` is not on PATH; install one, on Debian: apt install gcc libc6-dev");
+    return support::unsupported("no-compiler",
+                                "no C compiler: `" + options_.compiler +
+                                    "` is not on PATH; install one, on Debian: apt install gcc libc6-dev");
   }
 
   support::Result<ChildResult> run(const std::vector<std::string>& arguments, const std::string& directory,

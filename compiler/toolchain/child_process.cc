@@ -20,11 +20,11 @@ using Clock = std::chrono::steady_clock;
 
 /// Everything the child needs, laid out before the fork: after it, only async-signal-safe calls are allowed.
 struct Prepared {
-  explicit Prepared(const ChildOptions& options) : options(options) {
-    argv.push_back(const_cast<char*>(options.program.c_str()));
-    for (const auto& argument : options.arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  explicit Prepared(const ChildOptions& what) : options(what) {
+    argv.push_back(const_cast<char*>(what.program.c_str()));
+    for (const auto& argument : what.arguments) argv.push_back(const_cast<char*>(argument.c_str()));
     argv.push_back(nullptr);
-    for (const auto& variable : options.environment) envp.push_back(const_cast<char*>(variable.c_str()));
+    for (const auto& variable : what.environment) envp.push_back(const_cast<char*>(variable.c_str()));
     envp.push_back(nullptr);
   }
   const ChildOptions& options;
@@ -84,10 +84,12 @@ class Child {
 
   bool ended() const {
     siginfo_t info{};
-    return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid_;
+    return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == pid_;
   }
 
-  /// Kills what is left of the group, then collects the child: in this order its number cannot be another's yet.
+  /// Kills what is left of the group, then collects the child: in this order its number cannot be another's
+  /// yet.
   int reap() {
     kill(-pid_, SIGKILL);
     int status = 0;
@@ -103,12 +105,14 @@ class Child {
 };
 
 support::Diagnostic refused(const char* what) {
-  return support::exhausted("no-process", std::string("the system refused ") + what + ": " + std::strerror(errno));
+  return support::exhausted("no-process",
+                            std::string("the system refused ") + what + ": " + std::strerror(errno));
 }
 
 }  // namespace
 
-support::Result<ChildResult> run_child(const ChildOptions& options, const support::Cancellation& cancellation) {
+support::Result<ChildResult> run_child(const ChildOptions& options,
+                                       const support::Cancellation& cancellation) {
   SCHAAS_RETURN_IF_ERROR(cancellation.check("the start of a process"));
   const Prepared prepared(options);
   int ends[2];
@@ -140,7 +144,8 @@ support::Result<ChildResult> run_child(const ChildOptions& options, const suppor
     }
   }
   result.exit_code = child.reap();
-  for (int rounds = 0; open && rounds < 64; ++rounds) open = child.read_some(result.output, options.output_bytes, 0);
+  for (int rounds = 0; open && rounds < 64; ++rounds)
+    open = child.read_some(result.output, options.output_bytes, 0);
   return result;
 }
 

@@ -9,8 +9,8 @@
 
 namespace schaas::toolchain {
 
-/// A program to run to its end. No shell is involved and nothing is inherited: standard input is empty, the environment is
-/// exactly `environment`, other descriptors are closed.
+/// A program to run to its end. No shell is involved and nothing is inherited: standard input is empty, the
+/// environment is exactly `environment`, other descriptors are closed.
 struct ChildOptions {
   std::string program;                   ///< path
   std::vector<std::string> arguments;    ///< without the program's name
@@ -18,9 +18,9 @@ struct ChildOptions {
   std::string working_directory;
   std::chrono::milliseconds wall_time{60'000};
   int cpu_seconds = 60;
-  std::size_t memory_bytes = std::size_t{2} << 30;  ///< address space of each process
-  std::size_t file_bytes = std::size_t{256} << 20;  ///< largest file it may write
-  std::size_t output_bytes = std::size_t{64} << 10; ///< kept of its output; the rest is read and dropped
+  std::size_t memory_bytes = std::size_t{2} << 30;   ///< address space of each process
+  std::size_t file_bytes = std::size_t{256} << 20;   ///< largest file it may write
+  std::size_t output_bytes = std::size_t{64} << 10;  ///< kept of its output; the rest is read and dropped
 };
 
 struct ChildResult {
@@ -29,8 +29,10 @@ struct ChildResult {
   std::string output;      ///< standard output and error together
 };
 
-/// Runs in its own process group, which is gone, every process of it, when the call returns. Thread-safe. Errors: those of
-/// `cancellation` (the group is killed first); exhausted [no-process] when the system refuses a process or pipe.
-support::Result<ChildResult> run_child(const ChildOptions& options, const support::Cancellation& cancellation);
+/// Runs in its own process group, which is gone, every process of it, when the call returns. Thread-safe.
+/// Errors: those of `cancellation` (the group is killed first); exhausted [no-process] when the system
+/// refuses a process or pipe.
+support::Result<ChildResult> run_child(const ChildOptions& options,
+                                       const support::Cancellation& cancellation);
 
 }  // namespace schaas::toolchain

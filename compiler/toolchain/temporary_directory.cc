@@ -10,10 +10,12 @@ namespace schaas::toolchain {
 
 support::Result<TemporaryDirectory> TemporaryDirectory::make(const std::string& parent) {
   std::error_code error;
-  const std::filesystem::path above = parent.empty() ? std::filesystem::temp_directory_path(error) : parent;
+  const std::filesystem::path above =
+      parent.empty() ? std::filesystem::temp_directory_path(error) : std::filesystem::path(parent);
   std::string path = (above / "schaas-XXXXXX").string();
   if (error || mkdtemp(path.data()) == nullptr) {
-    return support::exhausted("temporary-directory", "no temporary directory can be made in " + above.string() + ": " +
+    return support::exhausted("temporary-directory", "no temporary directory can be made in " +
+                                                         above.string() + ": " +
                                                          (error ? error.message() : std::strerror(errno)));
   }
   return TemporaryDirectory(std::move(path));

@@ -10,7 +10,9 @@ class TemporaryDirectory {
  public:
   /// Under `parent`, or the system's when empty. Errors: exhausted [temporary-directory].
   static support::Result<TemporaryDirectory> make(const std::string& parent);
-  TemporaryDirectory(TemporaryDirectory&& other) noexcept : path_(std::move(other.path_)) { other.path_.clear(); }
+  TemporaryDirectory(TemporaryDirectory&& other) noexcept : path_(std::move(other.path_)) {
+    other.path_.clear();
+  }
   TemporaryDirectory& operator=(TemporaryDirectory&&) = delete;
   ~TemporaryDirectory();
 

@@ -8,8 +8,8 @@
 /// Source -> binary. The only place that starts processes.
 namespace schaas::toolchain {
 
-/// Instruction sets a CPU kernel can be compiled for, as gcc's -march names them: x86-64-v2, x86-64-v3, x86-64-v4, or
-/// "native" (the exact host, only when asked), or "generic" (no -march; any architecture).
+/// Instruction sets a CPU kernel can be compiled for, as gcc's -march names them: x86-64-v2, x86-64-v3,
+/// x86-64-v4, or "native" (the exact host, only when asked), or "generic" (no -march; any architecture).
 struct Target {
   std::string isa = "x86-64-v3";
 };
@@ -20,17 +20,17 @@ class Toolchain {
   virtual ~Toolchain() = default;
   /// Identity for cache keys: compiler version and flags.
   virtual std::string identity(const Target& target) const = 0;
-  /// A shared object's bytes. Errors: internal [compiler-failed] (the generated code did not compile), exhausted
-  /// [compiler-timeout], unsupported [no-compiler] (says which package to install), [isa].
+  /// A shared object's bytes. Errors: internal [compiler-failed] (the generated code did not compile),
+  /// exhausted [compiler-timeout], unsupported [no-compiler] (says which package to install), [isa].
   virtual support::Result<std::string> compile_c(const std::string& source, const Target& target,
                                                  const support::Cancellation& cancellation) = 0;
 };
 
 struct CToolchainOptions {
-  std::string compiler = "cc";            ///< found on PATH
-  int timeout_seconds = 60;               ///< CPU and wall time of one compilation
+  std::string compiler = "cc";  ///< found on PATH
+  int timeout_seconds = 60;     ///< CPU and wall time of one compilation
   std::size_t memory_bytes = std::size_t{2} << 30;
-  std::string temporary_directory;        ///< "" = the system's
+  std::string temporary_directory;  ///< "" = the system's
 };
 std::unique_ptr<Toolchain> make_c_toolchain(CToolchainOptions options);
 

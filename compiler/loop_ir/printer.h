@@ -1,0 +1,12 @@
+#pragma once
+#include <string>
+
+#include "compiler/loop_ir/nodes.h"
+
+namespace schaas::loop_ir {
+
+/// The text form (README.md); parse(print(k)) equals k.
+std::string print(const Kernel& kernel);
+std::string print(const ExpressionPtr& expression);
+
+}  // namespace schaas::loop_ir

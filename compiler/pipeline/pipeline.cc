@@ -1,0 +1,98 @@
+#include "compiler/pipeline/pipeline.h"
+
+#include "compiler/codegen/c_printer.h"
+#include "compiler/concrete_notation/printer.h"
+#include "compiler/concrete_notation/verifier.h"
+#include "compiler/loop_ir/printer.h"
+#include "compiler/loop_ir/verifier.h"
+#include "compiler/lower/lower.h"
+#include "compiler/schedule/apply.h"
+#include "compiler/support/nearest_name.h"
+
+namespace schaas::pipeline {
+namespace {
+
+using support::Result;
+
+const std::vector<std::pair<std::string, Language>>& languages() {
+  static const std::vector<std::pair<std::string, Language>> known = {
+      {"trace", Language::trace}, {"tree", Language::tree}, {"loops", Language::loops}, {"c", Language::c}};
+  return known;
+}
+
+/// Trace -> tree, verified: a trace may come from disk or the network.
+Result<concrete_notation::StatementPtr> make_tree(const problem::Problem& problem,
+                                                  const schedule::Trace& trace) {
+  SCHAAS_ASSIGN_OR_RETURN(auto tree, schedule::apply(trace, problem));
+  SCHAAS_RETURN_IF_ERROR(concrete_notation::verify(tree, problem));
+  return tree;
+}
+
+/// Tree -> loop IR, verified: code generation trusts it.
+Result<loop_ir::Kernel> make_loops(const problem::Problem& problem, const schedule::Trace& trace) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto tree, make_tree(problem, trace));
+  SCHAAS_ASSIGN_OR_RETURN(auto kernel, lower::lower(tree, problem));
+  SCHAAS_RETURN_IF_ERROR(loop_ir::verify(kernel));
+  return kernel;
+}
+
+Result<std::string> make_c(const problem::Problem& problem, const std::string& problem_text,
+                           const schedule::Trace& trace, const std::string& key, const std::string& isa) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace));
+  return codegen::print_c(kernel, codegen::KernelLabel{key, schedule::print(trace), isa, problem_text});
+}
+
+}  // namespace
+
+Result<Language> parse_language(const std::string& text) {
+  std::vector<std::string> names;
+  for (const auto& [name, language] : languages()) {
+    if (name == text) return language;
+    names.push_back(name);
+  }
+  return support::invalid("language", "unknown language `" + text + "`" + support::did_you_mean(text, names) +
+                                          "; known are trace, tree, loops, c");
+}
+
+Result<std::string> emit(const problem::Problem& problem, const schedule::Trace& trace, Language language,
+                         const std::string& isa) {
+  switch (language) {
+    case Language::trace: {
+      SCHAAS_RETURN_IF_ERROR(make_tree(problem, trace));
+      return schedule::print(trace) + "\n";
+    }
+    case Language::tree: {
+      SCHAAS_ASSIGN_OR_RETURN(const auto tree, make_tree(problem, trace));
+      return concrete_notation::print_indented(tree);
+    }
+    case Language::loops: {
+      SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace));
+      return loop_ir::print(kernel);
+    }
+    case Language::c:
+      return make_c(problem, problem::print(problem), trace, "", isa);
+  }
+  SCHAAS_CHECK(false, "a language without a case");
+}
+
+/// Every ingredient on a line of its own, so that no two lists of ingredients read the same.
+/// docs/cache_key.md.
+std::string kernel_key(const problem::Canonical& canonical, const schedule::Trace& trace,
+                       const toolchain::Target& target, const toolchain::Toolchain& toolchain) {
+  return support::digest_of("schaas-kernel 1\nproblem " + canonical.key + "\nschedule " +
+                            schedule::print(trace) + "\nisa " + target.isa + "\ntoolchain " +
+                            toolchain.identity(target) + "\ncode " + std::to_string(code_version) + "\n")
+      .sha256;
+}
+
+Result<std::string> compile(const problem::Canonical& canonical, const schedule::Trace& trace,
+                            const toolchain::Target& target, toolchain::Toolchain& toolchain,
+                            const support::Cancellation& cancellation) {
+  SCHAAS_RETURN_IF_ERROR(cancellation.check("lowering"));
+  const std::string key = kernel_key(canonical, trace, target, toolchain);
+  SCHAAS_ASSIGN_OR_RETURN(const std::string source,
+                          make_c(canonical.problem, canonical.text, trace, key, target.isa));
+  return toolchain.compile_c(source, target, cancellation);
+}
+
+}  // namespace schaas::pipeline
