@@ -1,0 +1,395 @@
+#!/usr/bin/env python3
+"""`schaas` from end to end: real processes, real files, a daemon with an empty database.
+
+    cli_test.py BIN      BIN: folder with the programs
+"""
+
+import array
+import ast
+import os
+import signal
+import struct
+import sys
+import tempfile
+import time
+import unittest
+
+import schaas_program as program
+
+PROGRAMS = sys.argv.pop(1)
+program.WithDaemon.programs = PROGRAMS
+
+# The eight kernels of SparseAuto's table 2: statement, format of B, extents of the dense indices.
+KERNELS = {
+    "K1": ("A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", "csr", {"k": 5, "l": 9}),
+    "K2": ("A(i,m) = B(i,j) * C(i,k) * D(j,k) * E(j,l) * F(l,m)", "csr", {"k": 5, "l": 3, "m": 6}),
+    "K3": ("A(i,l) = B(i,k) * C(k,j) * D(k,j) * E(j,l)", "csr", {"j": 7, "l": 4}),
+    "K4": ("A(i,l) = B(i,j) * C(j,k) * D(k,l)", "csr", {"k": 17, "l": 6}),
+    "K5": ("A(l,m,n) = B(i,j,k) * C(i,l) * D(j,m) * E(k,n)", "csf", {"l": 3, "m": 4, "n": 5}),
+    "K6": ("A(i,l,m) = B(i,j,k) * C(j,l) * D(k,m)", "csf", {"l": 3, "m": 4}),
+    "K7": ("A(i,j,m) = B(i,j,k) * C(k,l) * D(l,m)", "csf", {"l": 4, "m": 5}),
+    "K8": ("A(i,m) = B(i,k,l) * C(l,j) * D(k,j) * E(j,m)", "csf", {"j": 5, "m": 6}),
+}
+K4 = KERNELS["K4"][0]
+
+
+def extents(sizes):
+    return [word for index, extent in sizes.items() for word in ("-d", f"{index}={extent}")]
+
+
+def bounds(sizes):
+    return [word for index in sizes for word in ("-c", f"1 <= {index} <= 256")]
+
+
+class Kernels(program.WithDaemon):
+    """Every kernel of the paper on random tensors: selected, linear, both value types; all verified."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.matrix = program.write_matrix(cls.folder / "B.mtx", 40, 30, 160, seed=11)
+        cls.tensor = program.write_tensor(cls.folder / "B.tns", (20, 15, 12), 150, seed=12)
+
+    def check(self, kernel, *more):
+        statement, layout, sizes = KERNELS[kernel]
+        file = self.matrix if layout == "csr" else self.tensor
+        answer = self.daemon.json("run", statement, "-t", f"B={file}", "-f", f"B={layout}", *extents(sizes), *bounds(sizes),
+                                  "--verify", "--threads", 2, *more)
+        self.assertTrue(answer["verify"]["passed"], answer["verify"])
+        self.assertEqual(answer["nnz"], {"B": 160 if layout == "csr" else 150})
+        return answer
+
+    def check_both(self, kernel):
+        selected = self.check(kernel)
+        self.assertIn(selected["chosen"]["id"], [entry["id"] for entry in selected["frontier"]])
+        self.assertLessEqual(selected["verify"]["max_relative_error"], 1e-10)
+        single = self.check(kernel, "--dtype", "f32")
+        self.assertLessEqual(single["verify"]["max_relative_error"], 1e-4)
+        linear = self.check(kernel, "--schedule", "linear")
+        self.assertEqual(linear["chosen"]["trace"], "linear")
+        self.assertGreaterEqual(linear["chosen"]["time_here"], selected["chosen"]["time_here"])
+
+    def test_k1(self):
+        self.check_both("K1")
+
+    def test_k3(self):
+        self.check_both("K3")
+
+    def test_k4(self):
+        self.check_both("K4")
+
+    def test_k6(self):
+        self.check_both("K6")
+
+    def test_k7(self):
+        self.check_both("K7")
+
+    def test_k8(self):
+        self.check_both("K8")
+
+
+class LargeKernels(Kernels):
+    """The two whose space is large: labelled slow."""
+
+    test_k1 = test_k3 = test_k4 = test_k6 = test_k7 = test_k8 = None
+
+    def test_k2(self):
+        self.check_both("K2")
+
+    def test_k5(self):
+        self.check_both("K5")
+
+
+class Run(program.WithDaemon):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.matrix = program.write_matrix(cls.folder / "B.mtx", 25, 20, 60, seed=21)
+        cls.words = ["run", K4, "-t", f"B={cls.matrix}", "-d", "k=8", "-d", "l=8"]
+
+    def test_second_request_is_answered_from_the_database_under_other_names(self):
+        first = self.daemon.json(*self.words, "-c", "k <= 100")
+        self.assertFalse(first["server"]["hit"])
+        self.assertGreater(first["server"]["compiled"], 0)
+        again = self.daemon.json(*self.words, "-c", "k <= 100")
+        self.assertTrue(again["server"]["hit"])
+        self.assertEqual(again["server"]["compiled"], 0)
+        self.assertEqual(again["compile_seconds"], 0)
+        other = self.daemon.json("run", "X(a,d) = P(c,d) * Q(b,c) * M(a,b)", "-t", f"M={self.matrix}", "-d", "c=8", "-d", "d=8",
+                                 "-c", "100 >= c", "--verify")
+        self.assertTrue(other["server"]["hit"])
+        self.assertEqual(other["key"], first["key"])
+        self.assertTrue(other["verify"]["passed"])
+
+    def test_another_matrix_of_other_extents_is_a_hit_too(self):
+        first = self.daemon.json(*self.words, "-c", "k <= 101")
+        taller = program.write_matrix(self.folder / "taller.mtx", 70, 50, 300, seed=22)
+        second = self.daemon.json("run", K4, "-t", f"B={taller}", "-d", "k=9", "-d", "l=3", "-c", "k <= 101", "--verify")
+        self.assertEqual(second["key"], first["key"])
+        self.assertTrue(second["server"]["hit"])
+        self.assertEqual(second["extents"], {"i": 70, "j": 50, "k": 9, "l": 3})
+        self.assertTrue(second["verify"]["passed"])
+
+    def test_members_of_the_json_object(self):
+        answer = self.daemon.json(*self.words, "--verify", "--repeat", 3)
+        for member in ("expression", "key", "target", "chosen", "frontier", "extents", "nnz", "run_seconds",
+                       "first_result_seconds", "compile_seconds", "select_seconds", "verify", "server"):
+            self.assertIn(member, answer)
+        self.assertLessEqual({"id", "trace", "tree", "time_cost", "memory_cost"}, set(answer["chosen"]))
+        self.assertEqual(set(answer["run_seconds"]), {"min", "median", "repeats"})
+        self.assertEqual(answer["run_seconds"]["repeats"], 3)
+        self.assertLessEqual({"checked", "max_relative_error", "passed"}, set(answer["verify"]))
+        self.assertEqual(answer["verify"]["checked"], 25 * 8)
+        self.assertLessEqual({"hit", "seconds"}, set(answer["server"]))
+        self.assertEqual((answer["expression"], answer["target"]), (K4, "cpu"))
+        self.assertEqual(answer["extents"], {"i": 25, "j": 20, "k": 8, "l": 8})
+        self.assertRegex(answer["key"], "^[0-9a-f]{64}$")
+
+    def test_page_for_people(self):
+        done = self.daemon.run(*self.words, "--verify")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        lines = done.stdout.splitlines()
+        self.assertEqual(lines[0], K4)
+        self.assertEqual([line.split()[0] for line in lines[1:5]], ["B", "C", "D", "A"])
+        self.assertRegex(done.stdout, r"(?m)^verified +200 values compared with the oracle in .*, largest relative error ")
+        self.assertLess(len(lines), 40)
+
+    def test_named_schedules(self):
+        auto = self.daemon.json(*self.words, "--verify")
+        entry = auto["frontier"][-1]
+        by_id = self.daemon.json(*self.words, "--schedule", entry["id"], "--verify")
+        self.assertEqual((by_id["chosen"]["tree"], by_id["verify"]["passed"]), (entry["tree"], True))
+        by_trace = self.daemon.json(*self.words, "--schedule", entry["trace"], "--verify")
+        self.assertEqual((by_trace["chosen"]["tree"], by_trace["verify"]["passed"]), (entry["tree"], True))
+
+    def test_tune_measures_and_takes_the_fastest(self):
+        answer = self.daemon.json(*self.words, "--tune", "--verify")
+        fastest = min(answer["measured"], key=lambda one: one["seconds"])
+        self.assertEqual(answer["chosen"]["id"], fastest["id"])
+        self.assertTrue(answer["verify"]["passed"])
+
+    def test_fill_is_the_same_for_the_same_seed(self):
+        results = []
+        for name, seed in (("one.npy", 7), ("two.npy", 7), ("three.npy", 8)):
+            self.daemon.json(*self.words, "--seed", seed, "-o", self.folder / name)
+            results.append((self.folder / name).read_bytes())
+        self.assertEqual(results[0], results[1])
+        self.assertNotEqual(results[0], results[2])
+
+    def test_result_is_what_the_definition_says(self):
+        (self.folder / "P.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 2\n2 3 -1\n1 2 4\n")
+        (self.folder / "Q.npy").write_bytes(npy((3, 2), [1, 2, 3, 4, 5, 6]))
+        for name, read in (("Y.npy", read_npy), ("Y.mtx", read_array), ("Y.tns", None)):
+            answer = self.daemon.json("run", "Y(i,k) = P(i,j) * Q(j,k)", "-t", f"P={self.folder}/P.mtx", "-t",
+                                      f"Q={self.folder}/Q.npy", "-o", self.folder / name, "--verify")
+            self.assertEqual(answer["written"], str(self.folder / name))
+            if read:
+                self.assertEqual(read(self.folder / name), ([2, 2], [14.0, 20.0, -5.0, -6.0]))
+
+    def test_scalar_result_and_vectors(self):
+        (self.folder / "x.mtx").write_text("%%MatrixMarket matrix array real general\n3 1\n1\n2\n3\n")
+        (self.folder / "M.mtx").write_text("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n2 1\n3 3\n")
+        answer = self.daemon.json("run", "y(i) = M(i,j) * x(j)", "-t", f"M={self.folder}/M.mtx", "-t", f"x={self.folder}/x.mtx",
+                                  "-o", self.folder / "y.npy", "--verify")
+        self.assertTrue(answer["verify"]["passed"])
+        self.assertEqual(read_npy(self.folder / "y.npy"), ([3], [2.0, 1.0, 3.0]))
+
+    def test_column_order_and_dense_formats(self):
+        for layout in ("csc", "dcsr", "dense", "dense,compressed:1,0", "compressed,dense"):
+            answer = self.daemon.json(*self.words, "-f", f"B={layout}", "--verify")
+            self.assertTrue(answer["verify"]["passed"], layout)
+
+    def test_frostt_extents_come_from_option_and_partner(self):
+        tensor = program.write_tensor(self.folder / "small.tns", (4, 5, 6), 20, seed=23)
+        answer = self.daemon.json("run", "A(i,l,m) = B(i,j,k) * C(j,l) * D(k,m)", "-t", f"B={tensor}", "-d", "i=9", "-d", "l=2",
+                                  "-d", "m=3", "--verify")
+        self.assertEqual(answer["extents"], {"i": 9, "j": 5, "k": 6, "l": 2, "m": 3})
+        self.assertTrue(answer["verify"]["passed"])
+
+    def test_json_of_an_error_is_one_object(self):
+        done = self.daemon.run("run", "A(i,l) = B(i,j) * C(j,k", "--json")
+        self.assertEqual(done.returncode, 2)
+        error = program.one_object(done.stdout)["error"]
+        self.assertEqual(error["family"], "invalid")
+        self.assertLessEqual({"family", "code", "message", "notes", "source", "begin", "end"}, set(error))
+
+
+class OtherCommands(program.WithDaemon):
+    BOUNDS = ["-c", "8 <= k <= 256", "-c", "8 <= l <= 256"]
+
+    def test_schedule(self):
+        answer = self.daemon.json("schedule", K4, "-f", "B=csr", *self.BOUNDS)
+        self.assertEqual(answer["counts"]["space"], "888")
+        for member in ("key", "classes", "seconds", "frontier"):
+            self.assertIn(member, answer)
+        self.assertEqual(set(answer["counts"]), {"space", "stage1", "stage2", "stage3"})
+        self.assertLessEqual({"space", "stage1", "stage2", "stage3", "total"}, set(answer["seconds"]))
+        self.assertGreater(len(answer["frontier"]), 0)
+        for entry in answer["frontier"]:
+            self.assertLessEqual({"id", "trace", "tree", "time", "memory", "access"}, set(entry))
+        again = self.daemon.json("schedule", K4, "-f", "B=csr", *self.BOUNDS)
+        self.assertTrue(again["server"]["hit"])
+        self.assertEqual(again["frontier"], answer["frontier"])
+
+    def test_schedule_as_the_paper_counts(self):
+        answer = self.daemon.json("schedule", K4, "-f", "B=csr", *self.BOUNDS, "--profile", "sparseauto")
+        self.assertEqual(answer["counts"]["space"], "258")
+
+    def test_schedule_page(self):
+        done = self.daemon.run("schedule", K4, "-f", "B=csr", *self.BOUNDS)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"(?m)^id +tree +time +memory +members$")
+        self.assertRegex(done.stdout, r"(?m)^space +888 ")
+
+    def test_why(self):
+        answer = self.daemon.json("schedule", K4, "-f", "B=csr", *self.BOUNDS)
+        removed = 0
+        for entry in answer["frontier"]:
+            why = self.daemon.json("schedule", K4, "-f", "B=csr", *self.BOUNDS, "--why", entry["id"])
+            self.assertEqual((why["id"], why["trace"]), (entry["id"], entry["trace"]))
+            removed += len(why["removed"])
+            for one in why["removed"]:
+                self.assertGreater(len(one["argument"]), 0)
+        self.assertGreater(removed, 0, "nothing on the frontier has a certificate to its name")
+
+    def test_emit(self):
+        text = {}
+        for language in ("trace", "tree", "loops", "c"):
+            done = self.daemon.run("emit", K4, "-f", "B=csr", "--schedule", "linear", "--lang", language)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            text[language] = done.stdout
+        self.assertEqual(text["trace"], "linear\n")
+        self.assertIn("schaas_kernel", text["c"])
+        self.assertEqual(len(set(text.values())), 4)
+        self.assertEqual(self.daemon.json("emit", K4, "-f", "B=csr", "--schedule", "linear", "--lang", "c")["text"].rstrip("\n"),
+                         text["c"].rstrip("\n"))
+
+    def test_emitted_trace_is_a_schedule(self):
+        trace = self.daemon.run("emit", K4, "-f", "B=csr", *self.BOUNDS, "--lang", "trace").stdout.strip()
+        tree = self.daemon.run("emit", K4, "-f", "B=csr", *self.BOUNDS, "--lang", "tree").stdout
+        again = self.daemon.run("emit", K4, "-f", "B=csr", *self.BOUNDS, "--lang", "tree", "--schedule", trace).stdout
+        self.assertEqual(again, tree)
+
+    def test_info(self):
+        answer = self.daemon.json("info")
+        self.assertEqual(answer["server"]["abi_version"], answer["client"]["abi_version"])
+        self.assertEqual(answer["server"]["address"], self.daemon.address)
+        self.assertIn(answer["client"]["isa"], [*answer["server"]["isas"], "generic"])
+        self.assertRegex(self.daemon.run("info").stdout, r"(?m)^server +unix:")
+
+
+class Cache(program.WithDaemon):
+    def setUp(self):
+        self.matrix = program.write_matrix(self.folder / "B.mtx", 25, 20, 60, seed=31)
+        self.words = ["run", K4, "-t", f"B={self.matrix}", "-d", "k=8", "-d", "l=8", "--verify"]
+
+    def test_listed_shown_verified_rebuilt(self):
+        self.assertEqual(self.daemon.json("cache", "list"), {"entries": []})
+        first = self.daemon.json(*self.words)
+        listed = self.daemon.json("cache", "list")["entries"]
+        self.assertEqual([entry["key"] for entry in listed], [first["key"]])
+        shown = self.daemon.json("cache", "show", first["key"][:10])
+        self.assertEqual(shown["key"], first["key"])
+        self.assertGreater(len(shown["kernel"]), 0)
+        self.assertTrue(shown["canonical"].startswith("schaas-problem 1\n"))
+
+        whole = self.daemon.json("cache", "verify")
+        self.assertEqual((whole["damaged"], whole["missing"]), ([], 0))
+        self.assertEqual(whole["checked"], len({kernel["sha256"] for kernel in shown["kernel"]}))
+
+        chosen = next(kernel for kernel in shown["kernel"] if kernel["kernel_key"] == first["chosen"]["kernel_key"])
+        damage(self.folder / "data", chosen["sha256"])
+        again = self.daemon.json(*self.words)
+        self.assertTrue(again["verify"]["passed"], "a damaged binary is rebuilt before it is used")
+        self.assertGreater(again["server"]["compiled"], 0)
+
+        damage(self.folder / "data", chosen["sha256"])
+        found = self.daemon.json("cache", "verify")
+        self.assertEqual(len(found["damaged"]), 1)
+        self.assertIn(chosen["sha256"], found["damaged"][0])
+        self.assertTrue(self.daemon.json(*self.words)["verify"]["passed"])
+
+    def test_survives_a_restart(self):
+        words = [*self.words, "-c", "l <= 77"]
+        first = self.daemon.json(*words)
+        self.assertEqual(self.daemon.stop(), 0)
+        self.daemon.start()
+        again = self.daemon.json(*words)
+        self.assertEqual((again["server"]["hit"], again["server"]["compiled"]), (True, 0))
+        self.assertEqual((again["key"], again["chosen"]["kernel_key"]), (first["key"], first["chosen"]["kernel_key"]))
+        self.assertTrue(again["verify"]["passed"])
+
+
+class PrivateServer(unittest.TestCase):
+    """Without SCHAAS_SERVER: the program starts a daemon of its own."""
+
+    def test_started_once_and_found_again(self):
+        with tempfile.TemporaryDirectory(prefix="schaas-test-") as folder:
+            environment = {"XDG_DATA_HOME": folder, "XDG_RUNTIME_DIR": folder}
+            first = program.run(PROGRAMS, "info", "--json", environment=environment)
+            self.assertEqual(first.returncode, 0, first.stderr)
+            server = program.one_object(first.stdout)["server"]
+            try:
+                self.assertTrue(server["started"])
+                self.assertTrue(server["data_directory"].startswith(folder))
+                second = program.run(PROGRAMS, "info", "--json", environment=environment)
+                self.assertFalse(program.one_object(second.stdout)["server"]["started"])
+            finally:
+                stop_private_server(folder)
+
+
+def stop_private_server(folder):
+    """Ends the daemons whose command line names a data directory below `folder`: those this test has started."""
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f"/proc/{entry}/cmdline", "rb") as text:
+                words = text.read().decode(errors="replace").split("\0")
+        except OSError:
+            continue
+        if words[0].endswith("schaasd") and any(word.startswith(folder) for word in words):
+            os.kill(int(entry), signal.SIGTERM)
+            deadline = time.monotonic() + 20
+            while os.path.exists(f"/proc/{entry}") and time.monotonic() < deadline:
+                time.sleep(0.05)
+
+
+def damage(data, sha256):
+    """Flips one byte in the middle of the stored file of that digest."""
+    files = [path for path in data.rglob("*") if path.is_file() and sha256[2:] in str(path).replace("/", "")]
+    assert len(files) == 1, f"{len(files)} files for {sha256}"
+    content = bytearray(files[0].read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    os.chmod(files[0], 0o600)
+    files[0].write_bytes(content)
+
+
+def npy(shape, values):
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
+    header += " " * (-(10 + len(header) + 1) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + array.array("d", values).tobytes()
+
+
+def read_npy(path):
+    """(shape, values) of a little-endian float64 array in C order."""
+    content = path.read_bytes()
+    assert content[:6] == b"\x93NUMPY"
+    size, start = (struct.unpack("<H", content[8:10])[0], 10) if content[6] == 1 else (struct.unpack("<I", content[8:12])[0], 12)
+    header = ast.literal_eval(content[start:start + size].decode())
+    assert header["descr"] == "<f8" and not header["fortran_order"]
+    values = array.array("d")
+    values.frombytes(content[start + size:])
+    return list(header["shape"]), list(values)
+
+
+def read_array(path):
+    """(shape, row-major values) of a Matrix Market array, which is stored by columns."""
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("%")]
+    rows, columns = map(int, lines[0].split())
+    values = [float(line) for line in lines[1:]]
+    return [rows, columns], [values[column * rows + row] for row in range(rows) for column in range(columns)]
+
+
+if __name__ == "__main__":
+    unittest.main()

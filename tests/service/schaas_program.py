@@ -1,0 +1,115 @@
+"""Runs the programs as a user does: `schaas` against a private `schaasd` with a database in a temporary folder."""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+
+class Daemon:
+    """A `schaasd` of the test's own. Its folder, and with it the database, goes when it is closed."""
+
+    def __init__(self, programs):
+        self.programs = pathlib.Path(programs)
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="schaas-test-"))
+        self.address = f"unix:{self.folder}/socket"
+        self.process = None
+        self.start()
+
+    def start(self):
+        self.log = open(self.folder / "log", "ab")
+        self.process = subprocess.Popen(
+            [self.programs / "schaasd", "--data-dir", self.folder / "data", "--listen", self.address],
+            stdout=self.log, stderr=self.log)
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline:
+            if self.process.poll() is not None:
+                break
+            if self.run("info").returncode == 0:
+                return
+            time.sleep(0.05)
+        raise RuntimeError("schaasd does not answer:\n" + (self.folder / "log").read_text(errors="replace")[-4000:])
+
+    def stop(self):
+        self.process.terminate()
+        status = self.process.wait(timeout=30)
+        self.log.close()
+        return status
+
+    def close(self):
+        if self.process.poll() is None:
+            self.stop()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def run(self, *words):
+        return run(self.programs, *words, server=self.address)
+
+    def json(self, *words):
+        """The one object a command printed; the command must have succeeded."""
+        done = self.run(*words, "--json")
+        if done.returncode != 0:
+            raise AssertionError(f"{' '.join(map(str, words))}: exit {done.returncode}: {done.stderr}{done.stdout}")
+        return one_object(done.stdout)
+
+
+def run(programs, *words, server=None, environment=None, folder=None):
+    """`schaas` with these words; SCHAAS_SERVER is `server` or unset."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(("SCHAAS_", "XDG_"))}
+    if server:
+        variables["SCHAAS_SERVER"] = server
+    variables.update(environment or {})
+    return subprocess.run([pathlib.Path(programs) / "schaas", *map(str, words)], capture_output=True, text=True,
+                          stdin=subprocess.DEVNULL, env=variables, timeout=240, cwd=folder)
+
+
+def one_object(text):
+    """Exactly one JSON object and nothing else."""
+    lines = text.splitlines()
+    assert len(lines) == 1, f"expected one line of JSON, found {len(lines)}"
+    found = json.loads(lines[0])
+    assert isinstance(found, dict)
+    return found
+
+
+def write_matrix(path, rows, columns, entries, seed):
+    """A random matrix with distinct coordinates, entries unsorted."""
+    generator = random.Random(seed)
+    places = generator.sample(range(rows * columns), entries)
+    with open(path, "w", encoding="ascii") as out:
+        out.write(f"%%MatrixMarket matrix coordinate real general\n% seed {seed}\n{rows} {columns} {entries}\n")
+        for place in places:
+            out.write(f"{place // columns + 1} {place % columns + 1} {generator.uniform(-1, 1)!r}\n")
+    return path
+
+
+def write_tensor(path, extents, entries, seed):
+    """A random FROSTT tensor of any order; the last coordinate of each mode occurs, so the extents are what is asked for."""
+    generator = random.Random(seed)
+    places = {tuple(extents)}
+    while len(places) < entries:
+        places.add(tuple(generator.randint(1, extent) for extent in extents))
+    with open(path, "w", encoding="ascii") as out:
+        out.write(f"# seed {seed}\n")
+        for place in sorted(places, key=lambda _: generator.random()):
+            out.write(" ".join(map(str, place)) + f" {generator.uniform(-1, 1)!r}\n")
+    return path
+
+
+class WithDaemon(unittest.TestCase):
+    """One daemon for all tests of a class."""
+
+    programs = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.daemon = Daemon(cls.programs)
+        cls.folder = cls.daemon.folder
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemon.close()
