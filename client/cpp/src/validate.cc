@@ -115,7 +115,10 @@ support::Result<void> validate(const schaas_tensor& tensor, const std::string& n
 std::string shape_text(const std::vector<std::int64_t>& extents) {
   if (extents.empty()) return "scalar";
   std::string text;
-  for (const std::int64_t extent : extents) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  for (const std::int64_t extent : extents) {
+    if (!text.empty()) text += 'x';
+    text += std::to_string(extent);
+  }
   return text;
 }
 

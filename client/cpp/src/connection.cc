@@ -1,0 +1,217 @@
+#include "schaas/connection.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <cstdlib>
+
+#include "marshalling.h"
+#include "private_server.h"
+#include "schaas/v1/schaas.grpc.pb.h"
+#include "server_address.h"
+#include "status.h"
+
+namespace schaas::client {
+
+struct Connection::State {
+  std::string address;
+  bool started = false;
+  ConnectOptions options;
+  std::shared_ptr<grpc::Channel> channel;
+  std::unique_ptr<v1::Scheduler::Stub> stub;
+
+  support::Diagnostic failure(const grpc::Status& status, const grpc::ClientContext& context) const {
+    return diagnostic_of(status, context, address);
+  }
+};
+
+namespace {
+
+constexpr int largest_message = 256 << 20;
+
+void limit(grpc::ClientContext& context, std::chrono::milliseconds time) {
+  context.set_deadline(std::chrono::system_clock::now() + time);
+}
+
+// The library's boundary: an exception (no memory, a broken invariant) becomes a diagnostic.
+template <class Call>
+auto guarded(Call call) -> decltype(call()) {
+  try {
+    return call();
+  } catch (const std::bad_alloc&) {
+    return support::exhausted("memory", "the client ran out of memory");
+  } catch (const std::exception& e) {
+    return support::internal("client-internal", e.what());
+  }
+}
+
+std::shared_ptr<grpc::Channel> open_channel(const std::string& address) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(largest_message);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+}
+
+std::string configured_server(const ConnectOptions& options) {
+  if (!options.server.empty()) return options.server;
+  const char* server = std::getenv("SCHAAS_SERVER");
+  return server == nullptr ? "" : server;
+}
+
+void collect(ScheduleAnswer& answer, const ScheduleEvent& event, bool& done) {
+  if (const auto* frontier = std::get_if<Frontier>(&event)) answer.frontier = *frontier;
+  if (const auto* kernel = std::get_if<KernelInfo>(&event)) answer.kernels.push_back(*kernel);
+  if (const auto* last = std::get_if<Done>(&event)) {
+    answer.done = *last;
+    done = true;
+  }
+}
+
+}  // namespace
+
+Connection::Connection(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Connection::Connection(Connection&&) noexcept = default;
+Connection& Connection::operator=(Connection&&) noexcept = default;
+Connection::~Connection() = default;
+
+const std::string& Connection::address() const { return state_->address; }
+bool Connection::started_server() const { return state_->started; }
+
+support::Result<Connection> Connection::open(const ConnectOptions& options) {
+  return guarded([&]() -> support::Result<Connection> {
+    auto state = std::make_unique<State>();
+    state->options = options;
+    state->address = configured_server(options);
+    if (state->address.empty()) {
+      const std::string data =
+          options.data_directory.empty() ? default_data_directory() : options.data_directory;
+      SCHAAS_ASSIGN_OR_RETURN(state->started, ensure_private_server(data, options.start_limit));
+      state->address = "unix:" + private_socket_path(data);
+    }
+    SCHAAS_RETURN_IF_ERROR(check_address(state->address));
+    state->channel = open_channel(state->address);
+    state->stub = v1::Scheduler::NewStub(state->channel);
+    Connection connection(std::move(state));
+    SCHAAS_RETURN_IF_ERROR([&]() -> support::Result<void> {
+      const auto info = connection.info();
+      if (!info.ok()) return info.error();
+      return {};
+    }());
+    return connection;
+  });
+}
+
+support::Result<ScheduleAnswer> Connection::schedule(
+    const ScheduleRequest& request, const std::function<void(const ScheduleEvent&)>& on_event) {
+  return guarded([&]() -> support::Result<ScheduleAnswer> {
+    grpc::ClientContext context;
+    limit(context, state_->options.schedule_limit);
+    const auto reader = state_->stub->Schedule(&context, to_proto(request));
+    ScheduleAnswer answer;
+    bool done = false;
+    for (v1::ScheduleEvent wire; reader->Read(&wire);) {
+      auto event = from_proto(wire);
+      if (!event.ok()) {
+        context.TryCancel();
+        return event.error();
+      }
+      collect(answer, *event, done);
+      if (on_event) on_event(*event);
+    }
+    const grpc::Status status = reader->Finish();
+    if (!status.ok()) return state_->failure(status, context);
+    if (!done) return support::internal("server-internal", "the server's answer ended early");
+    return answer;
+  });
+}
+
+support::Result<Frontier> Connection::lookup(const ProblemText& problem) {
+  return guarded([&]() -> support::Result<Frontier> {
+    grpc::ClientContext context;
+    limit(context, state_->options.call_limit);
+    v1::LookupRequest request;
+    *request.mutable_problem() = to_proto(problem);
+    v1::Frontier reply;
+    const grpc::Status status = state_->stub->Lookup(&context, request, &reply);
+    if (!status.ok()) return state_->failure(status, context);
+    return from_proto(reply);
+  });
+}
+
+support::Result<std::string> Connection::emit(const ProblemText& problem, const std::string& schedule,
+                                              const std::string& language, const std::string& isa) {
+  return guarded([&]() -> support::Result<std::string> {
+    grpc::ClientContext context;
+    limit(context, state_->options.schedule_limit);  // "auto" may have to search
+    v1::EmitRequest request;
+    *request.mutable_problem() = to_proto(problem);
+    request.set_schedule(schedule);
+    request.set_language(language);
+    request.set_isa(isa);
+    v1::EmitReply reply;
+    const grpc::Status status = state_->stub->Emit(&context, request, &reply);
+    if (!status.ok()) return state_->failure(status, context);
+    return std::move(*reply.mutable_text());
+  });
+}
+
+support::Result<std::string> Connection::download(const support::Digest& digest) {
+  return guarded([&]() -> support::Result<std::string> {
+    grpc::ClientContext context;
+    limit(context, state_->options.call_limit);
+    v1::DownloadRequest request;
+    request.set_sha256(digest.sha256);
+    const auto reader = state_->stub->Download(&context, request);
+    std::string bytes;
+    for (v1::DownloadChunk chunk; reader->Read(&chunk) && bytes.size() <= digest.bytes;)
+      bytes += chunk.data();
+    if (bytes.size() > digest.bytes) context.TryCancel();
+    const grpc::Status status = reader->Finish();
+    if (!status.ok() && bytes.size() <= digest.bytes) return state_->failure(status, context);
+    if (support::digest_of(bytes) != digest) {
+      return support::invalid("kernel-digest", "the server at " + state_->address + " sent " +
+                                                   std::to_string(bytes.size()) +
+                                                   " bytes that are not the binary " + digest.sha256 + " (" +
+                                                   std::to_string(digest.bytes) + " bytes)");
+    }
+    return bytes;
+  });
+}
+
+support::Result<ServerInfo> Connection::info() {
+  return guarded([&]() -> support::Result<ServerInfo> {
+    grpc::ClientContext context;
+    limit(context, state_->options.call_limit);
+    v1::ServerInfo reply;
+    const grpc::Status status = state_->stub->Info(&context, {}, &reply);
+    if (!status.ok()) return state_->failure(status, context);
+    return from_proto(reply);
+  });
+}
+
+support::Result<std::vector<CacheEntry>> Connection::list_cache(const std::string& key) {
+  return guarded([&]() -> support::Result<std::vector<CacheEntry>> {
+    grpc::ClientContext context;
+    limit(context, state_->options.call_limit);
+    v1::ListCacheRequest request;
+    request.set_key(key);
+    v1::ListCacheReply reply;
+    const grpc::Status status = state_->stub->ListCache(&context, request, &reply);
+    if (!status.ok()) return state_->failure(status, context);
+    std::vector<CacheEntry> entries;
+    for (const auto& entry : reply.entries()) entries.push_back(from_proto(entry));
+    return entries;
+  });
+}
+
+support::Result<CacheVerification> Connection::verify_cache() {
+  return guarded([&]() -> support::Result<CacheVerification> {
+    grpc::ClientContext context;
+    limit(context, state_->options.schedule_limit);  // reads every binary
+    v1::VerifyCacheReply reply;
+    const grpc::Status status = state_->stub->VerifyCache(&context, {}, &reply);
+    if (!status.ok()) return state_->failure(status, context);
+    return from_proto(reply);
+  });
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,202 @@
+#include "marshalling.h"
+
+#include "schaas/host.h"
+
+namespace schaas::client {
+namespace {
+
+template <class Repeated>
+std::vector<std::string> strings(const Repeated& repeated) {
+  return {repeated.begin(), repeated.end()};
+}
+
+std::vector<Term> terms(const google::protobuf::RepeatedPtrField<v1::Term>& wire) {
+  std::vector<Term> result;
+  for (const v1::Term& from : wire) {
+    Term term;
+    term.weight = from.weight();
+    for (const v1::Variable& v : from.variables()) {
+      const bool is_fiber = v.kind() == v1::Variable::FIBER;
+      term.variables.push_back({is_fiber ? Variable::Kind::fiber : Variable::Kind::extent, v.index(),
+                                v.tensor(), static_cast<int>(v.level())});
+    }
+    result.push_back(std::move(term));
+  }
+  return result;
+}
+
+bool known(const google::protobuf::RepeatedPtrField<v1::Term>& wire) {
+  for (const v1::Term& term : wire) {
+    for (const v1::Variable& v : term.variables()) {
+      if (v.kind() != v1::Variable::EXTENT && v.kind() != v1::Variable::FIBER) return false;
+    }
+  }
+  return true;
+}
+
+support::Diagnostic unknown_wire(const std::string& what) {
+  return support::internal("server-internal",
+                           "the server sent " + what + " that this client does not know; is it newer?");
+}
+
+FrontierEntry from_proto(const v1::FrontierEntry& from) {
+  FrontierEntry entry;
+  entry.id = from.id();
+  entry.trace = from.trace();
+  entry.tree = from.tree();
+  entry.time = from.time();
+  entry.memory = from.memory();
+  entry.time_terms = terms(from.time_terms());
+  entry.memory_terms = terms(from.memory_terms());
+  entry.members = from.members();
+  entry.loop_trees = from.loop_trees();
+  entry.other_traces = strings(from.other_traces());
+  return entry;
+}
+
+Counts from_proto(const v1::Counts& from) {
+  Counts counts;
+  counts.space = from.space();
+  counts.stage1 = from.stage1();
+  counts.stage2 = from.stage2();
+  counts.stage3 = from.stage3();
+  counts.states = from.states();
+  counts.classes_stage1 = from.classes_stage1();
+  counts.classes_stage2 = from.classes_stage2();
+  counts.classes_stage3 = from.classes_stage3();
+  counts.solver_queries = from.solver_queries();
+  counts.solver_unknown = from.solver_unknown();
+  counts.log_proofs = from.log_proofs();
+  counts.witnesses = from.witnesses();
+  return counts;
+}
+
+StageSeconds from_proto(const v1::Seconds& from) {
+  return {from.space(), from.stage1(), from.stage2(), from.stage3(), from.total()};
+}
+
+bool known(const v1::Frontier& frontier) {
+  for (const v1::FrontierEntry& entry : frontier.entries()) {
+    if (!known(entry.time_terms()) || !known(entry.memory_terms())) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+v1::Problem to_proto(const ProblemText& problem) {
+  v1::Problem wire;
+  wire.set_expression(problem.expression);
+  for (const auto& [tensor, format] : problem.formats) (*wire.mutable_formats())[tensor] = format;
+  for (const auto& constraint : problem.constraints) wire.add_constraints(constraint);
+  wire.set_value_type(problem.value_type);
+  wire.set_position_bits(problem.position_bits);
+  wire.set_profile(problem.profile);
+  return wire;
+}
+
+v1::ScheduleRequest to_proto(const ScheduleRequest& request) {
+  v1::ScheduleRequest wire;
+  *wire.mutable_problem() = to_proto(request.problem);
+  wire.set_isa(request.isa.empty() ? host_isa() : request.isa);
+  wire.set_kernels(request.kernels);
+  for (const auto& trace : request.traces) wire.add_traces(trace);
+  wire.set_search_only(request.search_only);
+  wire.set_no_cache(request.no_cache);
+  wire.set_no_stage2(request.no_stage2);
+  wire.set_traces_only(request.traces_only);
+  return wire;
+}
+
+Frontier from_proto(const v1::Frontier& from) {
+  Frontier frontier;
+  frontier.key = from.key();
+  frontier.canonical = from.canonical();
+  for (const auto& entry : from.entries()) frontier.entries.push_back(from_proto(entry));
+  frontier.counts = from_proto(from.counts());
+  frontier.seconds = from_proto(from.seconds());
+  frontier.complete = from.complete();
+  frontier.arguments = strings(from.arguments());
+  frontier.user_tensors = {from.user_tensors().begin(), from.user_tensors().end()};
+  frontier.user_indices = {from.user_indices().begin(), from.user_indices().end()};
+  for (const auto& r : from.removals()) {
+    frontier.removals.push_back({r.time(), r.memory(), r.by(), r.kind(), r.argument()});
+  }
+  return frontier;
+}
+
+KernelInfo from_proto(const v1::Kernel& from) {
+  KernelInfo kernel;
+  kernel.id = from.id();
+  kernel.kernel_key = from.kernel_key();
+  kernel.trace = from.trace();
+  kernel.tree = from.tree();
+  kernel.time = from.time();
+  kernel.memory = from.memory();
+  kernel.isa = from.isa();
+  kernel.digest = {from.digest().sha256(), from.digest().bytes()};
+  kernel.compile_seconds = from.compile_seconds();
+  kernel.hit = from.hit();
+  kernel.time_terms = terms(from.time_terms());
+  kernel.memory_terms = terms(from.memory_terms());
+  return kernel;
+}
+
+ServerInfo from_proto(const v1::ServerInfo& from) {
+  ServerInfo info;
+  info.version = from.version();
+  info.abi_version = from.abi_version();
+  info.toolchain = from.toolchain();
+  info.isas = strings(from.isas());
+  info.frontiers = from.frontiers();
+  info.kernels = from.kernels();
+  info.binary_bytes = from.binary_bytes();
+  info.uptime_seconds = from.uptime_seconds();
+  info.data_directory = from.data_directory();
+  info.expression_bytes = from.expression_bytes();
+  info.factors = from.factors();
+  info.indices = from.indices();
+  info.constraints = from.constraints();
+  return info;
+}
+
+CacheEntry from_proto(const v1::CacheEntry& from) {
+  CacheEntry entry;
+  entry.key = from.key();
+  entry.canonical = from.canonical();
+  entry.frontier = from.frontier();
+  entry.kernels = from.kernels();
+  entry.created = from.created();
+  for (const auto& kernel : from.kernel()) entry.kernel.push_back(from_proto(kernel));
+  return entry;
+}
+
+CacheVerification from_proto(const v1::VerifyCacheReply& from) {
+  return {from.checked(), strings(from.damaged()), from.missing()};
+}
+
+support::Result<ScheduleEvent> from_proto(const v1::ScheduleEvent& event) {
+  switch (event.event_case()) {
+    case v1::ScheduleEvent::kProgress: {
+      const auto& p = event.progress();
+      return ScheduleEvent(Progress{p.stage(), p.done(), p.of()});
+    }
+    case v1::ScheduleEvent::kFrontier:
+      if (!known(event.frontier())) return unknown_wire("a cost variable");
+      return ScheduleEvent(from_proto(event.frontier()));
+    case v1::ScheduleEvent::kKernel: {
+      const auto& k = event.kernel();
+      if (!known(k.time_terms()) || !known(k.memory_terms())) return unknown_wire("a cost variable");
+      return ScheduleEvent(from_proto(k));
+    }
+    case v1::ScheduleEvent::kDone: {
+      const auto& d = event.done();
+      return ScheduleEvent(Done{d.hit(), d.compiled(), d.seconds(), d.compile_seconds()});
+    }
+    case v1::ScheduleEvent::EVENT_NOT_SET:
+      break;
+  }
+  return unknown_wire("an event");
+}
+
+}  // namespace schaas::client

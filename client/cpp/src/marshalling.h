@@ -1,0 +1,20 @@
+#pragma once
+#include "schaas/connection.h"
+#include "schaas/v1/schaas.pb.h"
+
+/// Between the wire and the client's values; the only place of the client, beside connection.cc and
+/// status.cc, that sees proto types.
+namespace schaas::client {
+
+v1::Problem to_proto(const ProblemText& problem);
+v1::ScheduleRequest to_proto(const ScheduleRequest& request);
+
+Frontier from_proto(const v1::Frontier& frontier);
+KernelInfo from_proto(const v1::Kernel& kernel);
+ServerInfo from_proto(const v1::ServerInfo& info);
+CacheEntry from_proto(const v1::CacheEntry& entry);
+CacheVerification from_proto(const v1::VerifyCacheReply& reply);
+/// Errors: internal [server-internal] for an event or variable this client does not know.
+support::Result<ScheduleEvent> from_proto(const v1::ScheduleEvent& event);
+
+}  // namespace schaas::client

@@ -1,0 +1,25 @@
+#pragma once
+#include <chrono>
+#include <string>
+
+#include "compiler/support/result.h"
+
+namespace schaas::client {
+
+/// Makes sure that the private server of a data directory is listening, starting it if need be; true when
+/// this call started it. Clients that ask at the same time agree through a lock file, so one server is
+/// started.
+///
+///     DIR/start.lock   held while somebody starts the server
+///     DIR/schaasd.out  what the server printed while starting
+///     DIR/schaasd.log  its log
+///
+/// Errors: invalid [data-directory], [socket-path]; unreachable [server-program], [server-start]; exhausted
+/// [deadline].
+support::Result<bool> ensure_private_server(const std::string& data_directory,
+                                            std::chrono::milliseconds limit);
+
+/// The daemon's program: $SCHAAS_SERVER_BINARY, else `schaasd` beside this program, else on PATH.
+support::Result<std::string> server_program();
+
+}  // namespace schaas::client

@@ -1,0 +1,15 @@
+#pragma once
+#include <string>
+
+#include "compiler/support/result.h"
+
+namespace schaas::client {
+
+/// Accepts "unix:/absolute/path" and "host:port". Errors: invalid [server-address], [socket-path].
+support::Result<void> check_address(const std::string& address);
+/// invalid [socket-path] when `path` is longer than a Unix socket's may be (107 bytes).
+support::Result<void> check_socket_path(const std::string& path);
+/// Whether something accepts connections on the Unix socket at `path`.
+bool socket_answers(const std::string& path);
+
+}  // namespace schaas::client
