@@ -13,12 +13,12 @@
 namespace schaas::frontier {
 
 struct Options {
-  bool stage1 = false;        ///< keep only members of memory depth <= memory_depth (sparseauto: on)
+  bool stage1 = false;  ///< keep only members of memory depth <= memory_depth (sparseauto: on)
   int memory_depth = 2;
-  bool stage2 = false;        ///< depth poset (sparseauto: on): a heuristic, drops true Pareto points
-  int solver_milliseconds = 300;          ///< per query; unknown keeps both
-  int solver_total_milliseconds = 60'000; ///< for all queries; afterwards everything is kept
-  std::size_t members_per_class = 16;     ///< traces stored per surviving class
+  bool stage2 = false;            ///< depth poset (sparseauto: on): a heuristic, drops true Pareto points
+  int solver_milliseconds = 300;  ///< per query; unknown keeps both
+  int solver_total_milliseconds = 60'000;  ///< for all queries; afterwards everything is kept
+  std::size_t members_per_class = 16;      ///< traces stored per surviving class
 };
 /// The options a profile stands for.
 Options options_for(problem::Profile profile);
@@ -32,7 +32,7 @@ struct Certificate {
 
 /// One cost class of the frontier.
 struct Survivor {
-  std::string id;                       ///< "s1", "s2", ... in order of the frontier
+  std::string id;  ///< "s1", "s2", ... in order of the frontier
   cost::Cost cost;
   std::string members;                  ///< exact number of members of the class, decimal
   std::uint64_t loop_trees = 0;         ///< distinct loop trees among them
@@ -44,8 +44,8 @@ struct Removal {
   Certificate certificate;
 };
 
-/// Exact counts as decimal strings. `space`: members; `stage1`, `stage2`: loop trees (sparseauto) or classes (default)
-/// left after the stage; `stage3`: loop trees of the survivors.
+/// Exact counts as decimal strings. `space`: members; `stage1`, `stage2`: loop trees (sparseauto) or classes
+/// (default) left after the stage; `stage3`: loop trees of the survivors.
 struct Counts {
   std::string space, stage1, stage2, stage3;
   std::uint64_t states = 0, classes_stage1 = 0, classes_stage2 = 0, classes_stage3 = 0;
@@ -66,10 +66,11 @@ struct Frontier {
 /// Called between stages and now and then within: stage name, done, of (0 when unknown).
 using Progress = std::function<void(const std::string& stage, std::uint64_t done, std::uint64_t of)>;
 
-/// Sound test: a class s is removed only if for every assignment allowed by the constraints some kept class has
-/// time <= and memory <= (UNSAT of constraints and (T_s < T_c or M_s < M_c)); among classes with equal cost one entry stays.
-/// Errors: exhausted (cancelled, deadline, states); invalid [contradiction] when no assignment is allowed.
-support::Result<Frontier> compute(const problem::Problem& problem, const Options& options, const Progress& progress,
-                                  const support::Cancellation& cancellation);
+/// Sound test: a class s is removed only if for every assignment allowed by the constraints some kept class
+/// has time <= and memory <= (UNSAT of constraints and (T_s < T_c or M_s < M_c)); among classes with equal
+/// cost one entry stays. Errors: exhausted (cancelled, deadline, states); invalid [contradiction] when no
+/// assignment is allowed.
+support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
+                                  const Progress& progress, const support::Cancellation& cancellation);
 
 }  // namespace schaas::frontier

@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,7 +10,7 @@ namespace schaas::frontier {
 
 /// coefficient * product of variables (by number, exponent by repetition), over the reals.
 struct SolverMonomial {
-  double coefficient = 1;  ///< an integer value
+  std::int64_t coefficient = 1;
   std::vector<int> variables;
 };
 using SolverSum = std::vector<SolverMonomial>;
@@ -22,8 +23,8 @@ struct SolverRelation {
 
 enum class Verdict { unsatisfiable, satisfiable, unknown };
 
-/// "Some point of the constraints satisfies the relation": unsatisfiable is a proof; satisfiable and unknown are not
-/// used to remove anything. One per thread.
+/// "Some point of the constraints satisfies the relation": unsatisfiable is a proof; satisfiable and unknown
+/// are not used to remove anything. One per thread.
 class Solver {
  public:
   virtual ~Solver() = default;
@@ -32,7 +33,8 @@ class Solver {
   virtual Verdict check(const SolverRelation& relation, int milliseconds) = 0;
 };
 
-/// Z3 with qfnra-nlsat on Reals (facts: never Int with a timeout). z3_solver.cc is the only file that includes z3++.h.
+/// Z3 with qfnra-nlsat on Reals (facts: never Int with a timeout). z3_solver.cc is the only file that
+/// includes z3++.h.
 std::unique_ptr<Solver> make_z3_solver();
 
 }  // namespace schaas::frontier

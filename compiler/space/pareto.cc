@@ -1,6 +1,7 @@
 #include "compiler/space/pareto.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 namespace schaas::space {
@@ -37,8 +38,12 @@ struct Pareto::Point {
   std::vector<double> values;
 };
 
-Pareto::Pareto(Recursion& recursion, Sums& sums, Dominance& dominance)
-    : recursion_(recursion), sums_(sums), dominance_(dominance), samples_(dominance.samples().size()) {}
+Pareto::Pareto(Recursion& recursion, Sums& sums, Dominance& dominance, int max_memory_depth)
+    : recursion_(recursion),
+      sums_(sums),
+      dominance_(dominance),
+      samples_(dominance.samples().size()),
+      max_memory_depth_(max_memory_depth) {}
 
 const Pareto::Values& Pareto::time_values(cost::Term term) {
   Values& values = time_values_[term];
@@ -140,6 +145,7 @@ void Pareto::linear(StateId id, std::vector<Entry>& front) {
 }
 
 void Pareto::fuse(StateId id, const Transition& t, std::vector<Entry>& front, Watch& watch) {
+  if (std::popcount(t.temporary) > max_memory_depth_) return;
   const auto& producers = of(t.producer, watch);
   const auto& consumers = of(t.consumer, watch);
   if (watch.stopped()) return;
@@ -169,6 +175,8 @@ void Pareto::fuse(StateId id, const Transition& t, std::vector<Entry>& front, Wa
 }
 
 void Pareto::join(StateId id, const Join& join, std::vector<Entry>& front, Watch& watch) {
+  if (std::max(std::popcount(join.left_temporary), std::popcount(join.right_temporary)) > max_memory_depth_)
+    return;
   const auto& lefts = of(join.left, watch);
   const auto& rights = of(join.right, watch);
   if (watch.stopped()) return;

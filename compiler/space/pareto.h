@@ -26,7 +26,7 @@ class Pareto {
     std::vector<double> values;  ///< weighted time at each sample, then memory at each sample
     double elements = 0;         ///< memory at the first sample, free temporaries included: decides ties
   };
-  Pareto(Recursion& recursion, Sums& sums, Dominance& dominance);
+  Pareto(Recursion& recursion, Sums& sums, Dominance& dominance, int max_memory_depth);
 
   const std::vector<Entry>& of(StateId id, Watch& watch);
   std::vector<Entry> of_roots(Watch& watch);
@@ -51,6 +51,7 @@ class Pareto {
   Sums& sums_;
   Dominance& dominance_;
   std::size_t samples_;
+  int max_memory_depth_;
   std::uint64_t proofs_ = 0;
   std::vector<std::unique_ptr<std::vector<Entry>>> known_;
   std::unordered_map<cost::Term, Values> time_values_, memory_values_;

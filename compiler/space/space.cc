@@ -116,12 +116,12 @@ support::Result<std::uint64_t> Space::loop_trees(const std::vector<Depths>& boun
   return static_cast<std::uint64_t>(std::unique(all.begin(), all.end()) - all.begin());
 }
 
-support::Result<std::vector<ClassCount>> Space::pareto_classes(Dominance& dominance,
+support::Result<std::vector<ClassCount>> Space::pareto_classes(Dominance& dominance, int max_memory_depth,
                                                                const support::Cancellation& cancellation) {
   Recursion& recursion = implementation_->recursion;
   Watch watch(recursion, cancellation, "pruning cost classes");
   Sums sums;
-  Pareto by_state(recursion, sums, dominance);
+  Pareto by_state(recursion, sums, dominance, max_memory_depth);
   const std::vector<Pareto::Entry> front = by_state.of_roots(watch);
   if (watch.stopped()) return watch.error();
   std::vector<ClassCount> classes;

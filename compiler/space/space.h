@@ -80,7 +80,8 @@ class Space {
   /// multiplying both sides by the same loops and adding the same terms to both (oracle section 6). Of
   /// classes with equal objectives one stays. `ClassCount::members` is a lower bound here; members_of has the
   /// exact number.
-  support::Result<std::vector<ClassCount>> pareto_classes(Dominance& dominance,
+  /// Members with a temporary of more than `max_memory_depth` indices are left out.
+  support::Result<std::vector<ClassCount>> pareto_classes(Dominance& dominance, int max_memory_depth,
                                                           const support::Cancellation& cancellation);
 
   /// One cost class: its exact size, the number of its distinct loop trees, and up to `limit` members as

@@ -1,0 +1,380 @@
+#include "compiler/frontier/log_bounds.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "compiler/support/result.h"
+
+namespace schaas::frontier {
+namespace {
+
+constexpr int divisors[] = {1, 2, 3, 4, 6, 12};
+
+double log_of(const mpz_class& value) {
+  long exponent = 0;
+  const double fraction = mpz_get_d_2exp(&exponent, value.get_mpz_t());
+  return std::log(fraction) + static_cast<double>(exponent) * std::log(2.0);
+}
+
+mpz_class power(const mpz_class& base, int exponent) {
+  mpz_class result;
+  mpz_pow_ui(result.get_mpz_t(), base.get_mpz_t(), static_cast<unsigned long>(exponent));
+  return result;
+}
+
+}  // namespace
+
+LogBounds::LogBounds(const problem::Problem& problem)
+    : problem_(problem), variables_(cost::variables_of(problem)), program_(0, {}) {
+  extents_ = static_cast<int>(variables_.extents.size());
+  fibers_ = static_cast<int>(variables_.fibers.size());
+  for (const cost::Variable& fiber : variables_.fibers) {
+    const auto at = std::find_if(variables_.extents.begin(), variables_.extents.end(),
+                                 [&](const cost::Variable& extent) { return extent.index == fiber.index; });
+    extent_of_fiber_.push_back(static_cast<int>(at - variables_.extents.begin()));
+  }
+  for (const problem::Constraint& constraint : problem.constraints) add_rows(constraint);
+  add_ties();
+  program_ = Simplex(extents_ + fibers_, linear_rows());
+}
+
+LogBounds::Form LogBounds::form_of(cost::Term term) const {
+  Form form(static_cast<std::size_t>(extents_ + fibers_), 0);
+  for (cost::Term rest = term & cost::variables_mask; rest != 0; rest &= rest - 1) {
+    const int bit = std::countr_zero(rest);
+    if (bit < cost::Variables::first_fiber) {
+      ++form[static_cast<std::size_t>(bit)];
+    } else {
+      const int fiber = bit - cost::Variables::first_fiber;
+      ++form[static_cast<std::size_t>(extent_of_fiber_[static_cast<std::size_t>(fiber)])];
+      --form[static_cast<std::size_t>(extents_ + fiber)];
+    }
+  }
+  return form;
+}
+
+std::optional<int> LogBounds::fiber_of(const std::string& tensor, int level) const {
+  for (std::size_t n = 0; n < variables_.fibers.size(); ++n) {
+    if (variables_.fibers[n].tensor == tensor && variables_.fibers[n].level == level)
+      return static_cast<int>(n);
+  }
+  return std::nullopt;
+}
+
+/// nonzeros(B, levels) is the product of B's first levels: extents of dense ones, fibers of compressed ones.
+/// A compressed level without a variable of its own (the result's; the first one under Profile::sparseauto)
+/// is left at its extent, which would only be right for full tensors: `expressible` keeps such symbols away.
+void LogBounds::add_power(Form& form, const problem::Symbol& symbol, int exponent) const {
+  const auto add_index = [&](const std::string& index) {
+    for (std::size_t n = 0; n < variables_.extents.size(); ++n) {
+      if (variables_.extents[n].index == index) form[n] += exponent;
+    }
+  };
+  if (symbol.kind == problem::Symbol::Kind::extent) return add_index(symbol.name);
+  const format::TensorFormat& format = problem_.formats.at(symbol.name);
+  const std::vector<std::string>& indices = problem_.indices_of(symbol.name);
+  for (int level = 0; level < symbol.levels; ++level) {
+    add_index(indices[static_cast<std::size_t>(format.mode_order[static_cast<std::size_t>(level)])]);
+    if (const auto fiber = fiber_of(symbol.name, level))
+      form[static_cast<std::size_t>(extents_ + *fiber)] -= exponent;
+  }
+}
+
+namespace {
+
+/// True when every nonzero count is a product of variables of the cost.
+bool expressible(const problem::Constraint& constraint, const problem::Problem& problem,
+                 const cost::Variables& variables) {
+  const auto known = [&](const problem::Symbol& symbol) {
+    if (symbol.kind == problem::Symbol::Kind::extent) return true;
+    const format::TensorFormat& format = problem.formats.at(symbol.name);
+    for (int level = 0; level < symbol.levels; ++level) {
+      if (format.levels[static_cast<std::size_t>(level)] == format::LevelFormat::dense) continue;
+      const bool has =
+          std::any_of(variables.fibers.begin(), variables.fibers.end(),
+                      [&](const cost::Variable& v) { return v.tensor == symbol.name && v.level == level; });
+      if (!has) return false;
+    }
+    return true;
+  };
+  for (const auto* side : {&constraint.lhs, &constraint.rhs}) {
+    for (const problem::Monomial& monomial : *side) {
+      for (const auto& [symbol, exponent] : monomial.powers) {
+        if (!known(symbol)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+void LogBounds::add_rows(const problem::Constraint& constraint) {
+  if (constraint.rhs.size() != 1 || !expressible(constraint, problem_, variables_)) return;
+  Form right(static_cast<std::size_t>(extents_ + fibers_), 0);
+  for (const auto& [symbol, exponent] : constraint.rhs[0].powers) add_power(right, symbol, exponent);
+  for (const problem::Monomial& monomial : constraint.lhs) {
+    ExactRow row;
+    row.coefficients.assign(right.size(), 0);
+    for (const auto& [symbol, exponent] : monomial.powers) add_power(row.coefficients, symbol, exponent);
+    for (std::size_t n = 0; n < right.size(); ++n) row.coefficients[n] -= right[n];
+    row.numerator = static_cast<long>(constraint.rhs[0].coefficient);
+    row.denominator = static_cast<long>(monomial.coefficient);
+    rows_.push_back(std::move(row));
+  }
+}
+
+/// One storage level read under two indices has two variables of one value: their extents and fibers agree.
+void LogBounds::add_ties() {
+  const auto tie = [&](int a, int b) {
+    for (const int sign : {1, -1}) {
+      ExactRow row;
+      row.coefficients.assign(static_cast<std::size_t>(extents_ + fibers_), 0);
+      row.coefficients[static_cast<std::size_t>(a)] += sign;
+      row.coefficients[static_cast<std::size_t>(b)] -= sign;
+      row.numerator = row.denominator = 1;
+      rows_.push_back(std::move(row));
+    }
+  };
+  for (int a = 0; a < fibers_; ++a) {
+    for (int b = a + 1; b < fibers_; ++b) {
+      const cost::Variable& first = variables_.fibers[static_cast<std::size_t>(a)];
+      const cost::Variable& second = variables_.fibers[static_cast<std::size_t>(b)];
+      if (first.tensor != second.tensor || first.level != second.level) continue;
+      tie(extents_ + a, extents_ + b);
+      tie(extent_of_fiber_[static_cast<std::size_t>(a)], extent_of_fiber_[static_cast<std::size_t>(b)]);
+    }
+  }
+}
+
+std::vector<LinearRow> LogBounds::linear_rows() const {
+  std::vector<LinearRow> rows;
+  for (const ExactRow& exact : rows_) {
+    LinearRow row;
+    row.coefficients.assign(exact.coefficients.begin(), exact.coefficients.end());
+    row.bound = log_of(exact.numerator) - log_of(exact.denominator);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+/// Rounds the multipliers to multiples of 1/divisor and checks, in integers, that they still bound the
+/// objective: divisor * objective <= sum(times * row) in every column (columns are >= 0).
+std::optional<std::vector<int>> LogBounds::certify(const Form& objective,
+                                                   const std::vector<double>& multipliers,
+                                                   int divisor) const {
+  std::vector<int> times;
+  for (double multiplier : multipliers) {
+    const double scaled = multiplier * divisor;
+    if (scaled > 1000 || std::abs(scaled - std::round(scaled)) > 1e-6) return std::nullopt;
+    times.push_back(static_cast<int>(std::round(scaled)));
+  }
+  for (std::size_t column = 0; column < objective.size(); ++column) {
+    long sum = 0;
+    for (std::size_t row = 0; row < times.size(); ++row) {
+      sum += static_cast<long>(times[row]) * rows_[row].coefficients[column];
+    }
+    if (sum < static_cast<long>(divisor) * objective[column]) return std::nullopt;
+  }
+  return times;
+}
+
+const LogBounds::Ratio& LogBounds::ratio(cost::Term a, cost::Term b) {
+  const cost::Term common = a & b & cost::variables_mask;
+  const TermPair key{(a & cost::variables_mask) & ~common, (b & cost::variables_mask) & ~common};
+  const auto [place, added] = ratios_.try_emplace(key);
+  if (!added) return place->second;
+  Ratio& result = place->second;
+  Form objective = form_of(key.a);
+  const Form below = form_of(key.b);
+  for (std::size_t n = 0; n < objective.size(); ++n) objective[n] -= below[n];
+  const auto optimum = program_.maximise({objective.begin(), objective.end()});
+  if (!optimum) {
+    result.largest = std::numeric_limits<double>::infinity();
+    return result;
+  }
+  result.largest = std::exp(optimum->value + 1e-9);
+  for (const int divisor : divisors) {
+    if (auto times = certify(objective, optimum->multipliers, divisor)) {
+      result.times = std::move(*times);
+      result.divisor = divisor;
+      return result;
+    }
+  }
+  result.divisor = 0;
+  return result;
+}
+
+bool LogBounds::proves(const Ratio& ratio, const mpz_class& numerator, const mpz_class& denominator) const {
+  if (std::isinf(ratio.largest) || ratio.divisor == 0) return false;
+  mpz_class left = power(numerator, ratio.divisor);
+  mpz_class right = power(denominator, ratio.divisor);
+  for (std::size_t row = 0; row < ratio.times.size(); ++row) {
+    if (ratio.times[row] == 0) continue;
+    left *= power(rows_[row].numerator, ratio.times[row]);
+    right *= power(rows_[row].denominator, ratio.times[row]);
+  }
+  return left <= right;
+}
+
+bool LogBounds::at_most(cost::Term a, cost::Term b) {
+  const int ours = cost::weight(cost::access_of(a));
+  const int theirs = cost::weight(cost::access_of(b));
+  const Ratio& known = ratio(a, b);
+  if (known.largest * ours > theirs * 1.0001) return false;
+  return proves(known, ours, theirs);
+}
+
+bool LogBounds::at_most(cost::Term a, std::int64_t limit) {
+  return proves(ratio(a, 0), 1, mpz_class(static_cast<long>(limit)));
+}
+
+double LogBounds::largest_ratio(cost::Term a, cost::Term b) {
+  return ratio(a, b).largest * cost::weight(cost::access_of(a)) / cost::weight(cost::access_of(b));
+}
+
+cost::Point LogBounds::point_of(const std::vector<double>& columns) const {
+  cost::Point point(static_cast<std::size_t>(cost::Variables::first_fiber + fibers_), 1);
+  for (int n = 0; n < extents_; ++n)
+    point[static_cast<std::size_t>(n)] = std::exp(columns[static_cast<std::size_t>(n)]);
+  for (int n = 0; n < fibers_; ++n) {
+    const auto extent = static_cast<std::size_t>(extent_of_fiber_[static_cast<std::size_t>(n)]);
+    point[static_cast<std::size_t>(cost::Variables::first_fiber + n)] =
+        std::exp(columns[extent] - columns[static_cast<std::size_t>(extents_ + n)]);
+  }
+  return point;
+}
+
+bool LogBounds::allowed(const cost::Point& point, const std::vector<SolverRelation>& relations) const {
+  const auto value = [&](const SolverSum& sum) {
+    double total = 0;
+    for (const SolverMonomial& monomial : sum) {
+      double product = static_cast<double>(monomial.coefficient);
+      for (int v : monomial.variables) {
+        product *=
+            point[static_cast<std::size_t>(v < extents_ ? v : cost::Variables::first_fiber + v - extents_)];
+      }
+      total += product;
+    }
+    return total;
+  };
+  return std::all_of(relations.begin(), relations.end(), [&](const SolverRelation& relation) {
+    return value(relation.lhs) <= value(relation.rhs) * (1 + 1e-6);
+  });
+}
+
+/// Optima of the program, cut off at `cut`, in the directions of the axes and in `more` random ones.
+std::vector<std::vector<double>> LogBounds::corners(double cut, std::size_t more) const {
+  const auto columns = static_cast<std::size_t>(extents_ + fibers_);
+  std::vector<LinearRow> rows = linear_rows();
+  for (std::size_t n = 0; n < columns; ++n) {
+    LinearRow row{std::vector<double>(columns, 0), cut};
+    row.coefficients[n] = 1;
+    rows.push_back(std::move(row));
+  }
+  std::vector<std::vector<double>> found;
+  const Simplex box(static_cast<int>(columns), rows);
+  if (!box.feasible()) return found;
+  std::mt19937_64 random(20240607);
+  std::uniform_real_distribution<double> unit(-1, 1);
+  for (std::size_t n = 0; n < 2 * columns + more; ++n) {
+    std::vector<double> direction(columns, 0);
+    if (n < 2 * columns) {
+      direction[n / 2] = n % 2 == 0 ? 1 : -1;
+    } else {
+      for (double& d : direction) d = unit(random);
+    }
+    if (const auto optimum = box.maximise(direction)) found.push_back(optimum->x);
+  }
+  return found;
+}
+
+std::vector<cost::Point> LogBounds::samples(std::size_t count) const {
+  const auto columns = static_cast<std::size_t>(extents_ + fibers_);
+  std::vector<std::vector<double>> known;
+  for (double cut = std::log(1e6); known.empty() && cut < std::log(1e19); cut += std::log(1e3)) {
+    known = corners(cut, count / 2);
+  }
+  std::vector<double> middle(columns, known.empty() ? std::log(64.0) : 0);
+  for (const auto& corner : known) {
+    for (std::size_t n = 0; n < columns; ++n) middle[n] += corner[n] / static_cast<double>(known.size());
+  }
+  std::vector<cost::Point> points{point_of(middle)};
+  if (known.empty()) return points;
+  const auto relations = this->relations();
+  const auto add_between = [&](std::vector<double> from, const std::vector<double>& to, double part) {
+    for (std::size_t n = 0; n < columns; ++n) from[n] += part * (to[n] - from[n]);
+    if (cost::Point point = point_of(from); allowed(point, relations)) points.push_back(std::move(point));
+  };
+  std::mt19937_64 random(20241020);
+  std::uniform_int_distribution<std::size_t> any(0, known.size() - 1);
+  std::uniform_real_distribution<double> share(0, 1);
+  for (std::size_t n = 0; n < known.size() && points.size() < count; ++n) add_between(known[n], middle, 1e-4);
+  for (std::size_t attempt = 0; attempt < 8 * count && points.size() < count; ++attempt) {
+    const auto& from = known[any(random)];
+    const auto& to = known[any(random)];
+    add_between(from, to, share(random));
+  }
+  return points;
+}
+
+int LogBounds::solver_variable(int bit) const {
+  return bit < cost::Variables::first_fiber ? bit : extents_ + bit - cost::Variables::first_fiber;
+}
+
+SolverMonomial LogBounds::monomial_of(const problem::Monomial& monomial) const {
+  SolverMonomial result;
+  result.coefficient = monomial.coefficient;
+  for (const auto& [symbol, exponent] : monomial.powers) {
+    for (int times = 0; times < exponent; ++times) {
+      const auto add_index = [&](const std::string& index) {
+        for (int n = 0; n < extents_; ++n) {
+          if (variables_.extents[static_cast<std::size_t>(n)].index == index) result.variables.push_back(n);
+        }
+      };
+      if (symbol.kind == problem::Symbol::Kind::extent) {
+        add_index(symbol.name);
+        continue;
+      }
+      const format::TensorFormat& format = problem_.formats.at(symbol.name);
+      const std::vector<std::string>& indices = problem_.indices_of(symbol.name);
+      for (int level = 0; level < symbol.levels; ++level) {
+        const auto fiber = fiber_of(symbol.name, level);
+        if (fiber) {
+          result.variables.push_back(extents_ + *fiber);
+        } else {
+          add_index(indices[static_cast<std::size_t>(format.mode_order[static_cast<std::size_t>(level)])]);
+        }
+      }
+    }
+  }
+  return result;
+}
+
+std::vector<SolverRelation> LogBounds::relations() const {
+  std::vector<SolverRelation> all;
+  for (int n = 0; n < extents_; ++n) all.push_back({{{1, {}}}, {{1, {n}}}, false});
+  for (int n = 0; n < fibers_; ++n) {
+    all.push_back({{{1, {extents_ + n}}}, {{1, {extent_of_fiber_[static_cast<std::size_t>(n)]}}}, false});
+    for (int m = n + 1; m < fibers_; ++m) {
+      const cost::Variable& a = variables_.fibers[static_cast<std::size_t>(n)];
+      const cost::Variable& b = variables_.fibers[static_cast<std::size_t>(m)];
+      if (a.tensor != b.tensor || a.level != b.level) continue;
+      all.push_back({{{1, {extents_ + n}}}, {{1, {extents_ + m}}}, false});
+      all.push_back({{{1, {extents_ + m}}}, {{1, {extents_ + n}}}, false});
+    }
+  }
+  for (const problem::Constraint& constraint : problem_.constraints) {
+    if (!expressible(constraint, problem_, variables_)) continue;
+    SolverRelation relation;
+    for (const problem::Monomial& m : constraint.lhs) relation.lhs.push_back(monomial_of(m));
+    for (const problem::Monomial& m : constraint.rhs) relation.rhs.push_back(monomial_of(m));
+    all.push_back(std::move(relation));
+  }
+  return all;
+}
+
+}  // namespace schaas::frontier

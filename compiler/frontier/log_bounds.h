@@ -1,0 +1,97 @@
+#pragma once
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include <gmpxx.h>
+
+#include "compiler/cost/cost.h"
+#include "compiler/frontier/simplex.h"
+#include "compiler/frontier/solver.h"
+#include "compiler/problem/problem.h"
+
+/// What the constraints say in logarithms, where they are linear (docs/cost_model.md, "Proofs without a
+/// solver").
+namespace schaas::frontier {
+
+/// The allowed sizes of one problem: extents >= 1, 0 <= fiber <= extent, and the problem's constraints.
+///
+/// In logarithms a constraint of monomials is a row of a linear program whose coefficients are integers and
+/// whose bound is the logarithm of a rational. a + b <= c gives two rows; a <= b + c gives none (leaving out
+/// a constraint only allows more). The columns are log(extent) >= 0 and log(extent / fiber) >= 0. Not
+/// thread-safe (ratios are remembered).
+class LogBounds {
+ public:
+  explicit LogBounds(const problem::Problem& problem);
+
+  /// False when the rows contradict each other.
+  bool feasible() const { return program_.feasible(); }
+
+  /// Proven in integers: weighted `a` <= `b` times ratio at every allowed size. Weights are those of
+  /// cost::weight.
+  bool at_most(cost::Term a, cost::Term b);
+  /// Proven in integers: the product of the term's variables is at most `limit`.
+  bool at_most(cost::Term a, std::int64_t limit);
+  /// An upper bound of weighted a / b (double precision, padded), infinity when there is none.
+  double largest_ratio(cost::Term a, cost::Term b);
+
+  /// Allowed sizes: a middle first, then corners (unbounded directions cut off) and mixtures, the same on
+  /// every run.
+  std::vector<cost::Point> samples(std::size_t count) const;
+
+  /// All constraints, without relaxation, for a solver; `variables` numbers the columns by bit.
+  std::vector<SolverRelation> relations() const;
+  int solver_variables() const { return extents_ + fibers_; }
+  int solver_variable(int bit) const;
+  const cost::Variables& variables() const { return variables_; }
+
+ private:
+  /// row . columns <= log(numerator / denominator)
+  struct ExactRow {
+    std::vector<int> coefficients;
+    mpz_class numerator, denominator;
+  };
+  using Form = std::vector<int>;  ///< integer coefficients of the columns
+  struct Ratio {
+    double largest = 0;  ///< of the products, without weights
+    std::vector<int>
+        times;  ///< multipliers in units of 1/divisor, exactly sufficient; empty when not certified
+    int divisor = 1;
+  };
+
+  Form form_of(cost::Term term) const;
+  void add_power(Form& form, const problem::Symbol& symbol, int exponent) const;
+  void add_rows(const problem::Constraint& constraint);
+  void add_ties();
+  const Ratio& ratio(cost::Term a, cost::Term b);
+  std::optional<std::vector<int>> certify(const Form& objective, const std::vector<double>& multipliers,
+                                          int divisor) const;
+  /// product(bounds ^ times) * numerator^divisor <= denominator^divisor
+  bool proves(const Ratio& ratio, const mpz_class& numerator, const mpz_class& denominator) const;
+  std::vector<LinearRow> linear_rows() const;
+  SolverMonomial monomial_of(const problem::Monomial& monomial) const;
+  std::optional<int> fiber_of(const std::string& tensor, int level) const;
+  bool allowed(const cost::Point& point, const std::vector<SolverRelation>& relations) const;
+  std::vector<std::vector<double>> corners(double cut, std::size_t more) const;
+  cost::Point point_of(const std::vector<double>& columns) const;
+
+  const problem::Problem problem_;
+  cost::Variables variables_;
+  int extents_ = 0, fibers_ = 0;
+  std::vector<int> extent_of_fiber_;
+  std::vector<ExactRow> rows_;
+  Simplex program_;
+  struct TermPair {
+    cost::Term a, b;
+    bool operator==(const TermPair&) const = default;
+  };
+  struct TermPairHash {
+    std::size_t operator()(const TermPair& pair) const {
+      std::uint64_t hash = pair.a * 0x9e3779b97f4a7c15ULL ^ (pair.b + 0x7f4a7c15) * 0xbf58476d1ce4e5b9ULL;
+      return static_cast<std::size_t>(hash ^ hash >> 31);
+    }
+  };
+  std::unordered_map<TermPair, Ratio, TermPairHash> ratios_;
+};
+
+}  // namespace schaas::frontier

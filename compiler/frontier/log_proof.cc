@@ -1,0 +1,100 @@
+#include "compiler/frontier/log_proof.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace schaas::frontier {
+namespace {
+
+constexpr double margin = 1e-7;
+
+/// Maximum bipartite matching by augmenting paths: an injective map from winner terms to loser terms that
+/// bound them.
+class Matching {
+ public:
+  Matching(LogBounds& bounds, std::span<const cost::Term> winner, std::span<const cost::Term> loser)
+      : bounds_(bounds), winner_(winner), loser_(loser), taken_(loser.size(), -1) {}
+
+  bool complete() {
+    for (std::size_t n = 0; n < winner_.size(); ++n) {
+      std::vector<bool> tried(loser_.size(), false);
+      if (!place(n, tried)) return false;
+    }
+    return true;
+  }
+
+ private:
+  bool place(std::size_t n, std::vector<bool>& tried) {
+    for (std::size_t m = 0; m < loser_.size(); ++m) {
+      if (tried[m] || !bounds_.at_most(winner_[n], loser_[m])) continue;
+      tried[m] = true;
+      if (taken_[m] >= 0 && !place(static_cast<std::size_t>(taken_[m]), tried)) continue;
+      taken_[m] = static_cast<int>(n);
+      return true;
+    }
+    return false;
+  }
+  LogBounds& bounds_;
+  std::span<const cost::Term> winner_;
+  std::span<const cost::Term> loser_;
+  std::vector<int> taken_;
+};
+
+/// Shares x(c,s) >= 0 with sum over s of x(c,s) = 1 and sum over c of x(c,s) * largest(c/s) <= 1: then
+/// c = sum x(c,s) c <= sum x(c,s) largest(c/s) s, and summing over c gives at most sum s.
+bool distributes(LogBounds& bounds, std::span<const cost::Term> winner, std::span<const cost::Term> loser) {
+  struct Share {
+    std::size_t from, to;
+    double ratio;
+  };
+  std::vector<Share> shares;
+  for (std::size_t c = 0; c < winner.size(); ++c) {
+    const std::size_t before = shares.size();
+    for (std::size_t s = 0; s < loser.size(); ++s) {
+      const double ratio = bounds.largest_ratio(winner[c], loser[s]);
+      if (ratio < static_cast<double>(1U << 20)) shares.push_back({c, s, ratio});
+    }
+    if (shares.size() == before) return false;
+  }
+  std::vector<LinearRow> rows;
+  const auto add_row = [&](double bound, auto&& coefficient) {
+    LinearRow row{{}, bound};
+    for (const Share& share : shares) row.coefficients.push_back(coefficient(share));
+    rows.push_back(std::move(row));
+  };
+  for (std::size_t c = 0; c < winner.size(); ++c)
+    add_row(1, [&](const Share& x) { return x.from == c ? 1.0 : 0.0; });
+  for (std::size_t s = 0; s < loser.size(); ++s) {
+    add_row(1 - margin, [&](const Share& x) { return x.to == s ? x.ratio : 0.0; });
+  }
+  const Simplex program(static_cast<int>(shares.size()), rows);
+  const auto optimum = program.maximise(std::vector<double>(shares.size(), 1));
+  return optimum && optimum->value >= static_cast<double>(winner.size()) - margin / 100;
+}
+
+}  // namespace
+
+SumProof prove_at_most(LogBounds& bounds, std::span<const cost::Term> winner,
+                       std::span<const cost::Term> loser) {
+  if (winner.empty()) return SumProof::termwise;
+  if (winner.size() <= loser.size() && Matching(bounds, winner, loser).complete()) return SumProof::termwise;
+  if (loser.empty()) return SumProof::none;
+  return distributes(bounds, winner, loser) ? SumProof::distributed : SumProof::none;
+}
+
+ProvenDominance::ProvenDominance(LogBounds& bounds, std::size_t samples, std::int64_t free_elements)
+    : bounds_(bounds), free_elements_(free_elements), samples_(bounds.samples(samples)) {}
+
+bool ProvenDominance::free(cost::Term elements) {
+  return elements == 0 || (free_elements_ > 0 && bounds_.at_most(elements, free_elements_));
+}
+
+bool ProvenDominance::time_at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) {
+  return prove_at_most(bounds_, winner, loser) != SumProof::none;
+}
+
+bool ProvenDominance::memory_at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) {
+  return prove_at_most(bounds_, winner, loser) != SumProof::none;
+}
+
+}  // namespace schaas::frontier

@@ -1,0 +1,36 @@
+#pragma once
+#include <span>
+
+#include "compiler/frontier/log_bounds.h"
+#include "compiler/space/space.h"
+
+namespace schaas::frontier {
+
+/// How sum(winner) <= sum(loser) was shown to hold at every allowed size.
+enum class SumProof {
+  none,
+  termwise,     ///< each winner term is at most a loser term of its own, checked in integers
+  distributed,  ///< the winner's terms are dealt out over the loser's in shares, with a margin of 1e-7
+};
+
+/// Proofs without a solver (docs/cost_model.md). `none` says nothing.
+SumProof prove_at_most(LogBounds& bounds, std::span<const cost::Term> winner,
+                       std::span<const cost::Term> loser);
+
+/// What the problem's constraints let the space's recursion drop. Temporaries of at most `free_elements`
+/// elements count nothing (0: only scalars are free).
+class ProvenDominance final : public space::Dominance {
+ public:
+  ProvenDominance(LogBounds& bounds, std::size_t samples, std::int64_t free_elements);
+  const std::vector<cost::Point>& samples() const override { return samples_; }
+  bool free(cost::Term elements) override;
+  bool time_at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) override;
+  bool memory_at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) override;
+
+ private:
+  LogBounds& bounds_;
+  std::int64_t free_elements_;
+  std::vector<cost::Point> samples_;
+};
+
+}  // namespace schaas::frontier

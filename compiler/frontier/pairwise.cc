@@ -1,0 +1,174 @@
+#include "compiler/frontier/pairwise.h"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <optional>
+
+namespace schaas::frontier {
+namespace {
+
+bool worse_somewhere(const std::vector<double>& a, const std::vector<double>& b) {
+  for (std::size_t n = 0; n < a.size(); ++n) {
+    if (a[n] > b[n] * (1 + 1e-9)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+/// A class with what comparisons need again and again.
+struct Pairwise::Entry {
+  cost::Cost cost;
+  std::vector<cost::Term> memory;  ///< without free temporaries
+  std::vector<double> time_values, memory_values;
+  double elements = 0;  ///< with free temporaries, at the first sample
+};
+
+Pairwise::Pairwise(LogBounds& bounds, ProvenDominance& dominance, Solver& solver, const Options& options)
+    : bounds_(bounds), dominance_(dominance), solver_(solver), options_(options) {
+  solver_.assume(bounds_.solver_variables(), bounds_.relations());
+}
+
+bool Pairwise::constraints_hold() {
+  if (!bounds_.feasible()) return false;
+  const SolverRelation always{{}, {{1, {}}}, false};
+  return solver_.check(always, options_.solver_milliseconds) != Verdict::unsatisfiable;
+}
+
+Pairwise::Entry Pairwise::entry_of(const cost::Cost& cost) {
+  Entry entry;
+  entry.cost = cost;
+  for (cost::Term term : cost.memory) {
+    if (!dominance_.free(term)) entry.memory.push_back(term);
+  }
+  for (const cost::Point& point : dominance_.samples()) {
+    entry.time_values.push_back(cost::evaluate_time(cost, point));
+    entry.memory_values.push_back(cost::evaluate_memory({{}, entry.memory}, point));
+  }
+  entry.elements = cost::evaluate_memory(cost, dominance_.samples().front());
+  return entry;
+}
+
+SolverSum Pairwise::sum_of(const std::vector<cost::Term>& terms) const {
+  SolverSum sum;
+  for (cost::Term term : terms) {
+    SolverMonomial monomial;
+    monomial.coefficient = cost::weight(cost::access_of(term));
+    for (cost::Term rest = term & cost::variables_mask; rest != 0; rest &= rest - 1) {
+      monomial.variables.push_back(bounds_.solver_variable(std::countr_zero(rest)));
+    }
+    sum.push_back(std::move(monomial));
+  }
+  return sum;
+}
+
+bool Pairwise::solver_proves(const std::vector<cost::Term>& winner, const std::vector<cost::Term>& loser) {
+  if (solver_milliseconds_ >= options_.solver_total_milliseconds) {
+    complete_ = false;
+    return false;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  ++counts_.solver_queries;
+  const Verdict verdict = solver_.check({sum_of(loser), sum_of(winner), true}, options_.solver_milliseconds);
+  solver_milliseconds_ +=
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  if (verdict == Verdict::unknown) {
+    ++counts_.solver_unknown;
+    complete_ = false;
+  }
+  return verdict == Verdict::unsatisfiable;
+}
+
+Pairwise::Answer Pairwise::at_most(const std::vector<cost::Term>& winner,
+                                   const std::vector<cost::Term>& loser) {
+  switch (prove_at_most(bounds_, winner, loser)) {
+    case SumProof::termwise:
+      return Answer::termwise;
+    case SumProof::distributed:
+      return Answer::log_proof;
+    case SumProof::none:
+      break;
+  }
+  return solver_proves(winner, loser) ? Answer::solver : Answer::no;
+}
+
+Pairwise::Answer Pairwise::covers(const Entry& winner, const Entry& loser) {
+  if (worse_somewhere(winner.time_values, loser.time_values) ||
+      worse_somewhere(winner.memory_values, loser.memory_values)) {
+    ++counts_.witnesses;
+    return Answer::no;
+  }
+  const Answer memory = at_most(winner.memory, loser.memory);
+  if (memory == Answer::no) return Answer::no;
+  const Answer time = at_most(winner.cost.time, loser.cost.time);
+  if (time == Answer::no) return Answer::no;
+  if (memory != Answer::solver && time != Answer::solver) ++counts_.log_proofs;
+  return std::max(memory, time);
+}
+
+Certificate Pairwise::certificate(const Entry& winner, const Entry& loser, Answer how) const {
+  const cost::Variables& variables = bounds_.variables();
+  Certificate result;
+  result.winner = "T = " + cost::print_time(winner.cost, variables) +
+                  ", M = " + cost::print_memory(winner.cost, variables);
+  std::string reason;
+  switch (how) {
+    case Answer::termwise:
+      result.kind = Certificate::Kind::termwise;
+      reason = "each of the winner's terms is at most another term of this class under the constraints";
+      break;
+    case Answer::log_proof:
+      result.kind = Certificate::Kind::log_proof;
+      reason =
+          "the winner's terms can be dealt out in shares over the terms of this class, none overfull, by the "
+          "largest "
+          "ratios the constraints allow";
+      break;
+    case Answer::solver:
+    case Answer::no:
+      result.kind = Certificate::Kind::solver;
+      reason =
+          "the constraints together with a smaller time, or with a smaller memory, are unsatisfiable (Z3)";
+      break;
+  }
+  result.argument = "at every allowed size " + cost::print_time(winner.cost, variables) +
+                    " <= " + cost::print_time(loser.cost, variables) + " and " +
+                    cost::print_memory({{}, winner.memory}, variables) +
+                    " <= " + cost::print_memory({{}, loser.memory}, variables) + ": " + reason;
+  return result;
+}
+
+support::Result<Pairwise::Outcome> Pairwise::prune(
+    std::vector<cost::Cost> classes, const std::function<void(std::uint64_t, std::uint64_t)>& progress,
+    const support::Cancellation& cancellation) {
+  std::vector<Entry> entries;
+  for (const cost::Cost& cost : classes) entries.push_back(entry_of(cost));
+  // Best first at the middle of the allowed sizes; ties go to the smaller temporaries, then to a fixed order.
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
+    if (a.time_values[0] != b.time_values[0]) return a.time_values[0] < b.time_values[0];
+    if (a.elements != b.elements) return a.elements < b.elements;
+    return a.cost < b.cost;
+  });
+  std::vector<bool> removed(entries.size(), false);
+  Outcome outcome;
+  // The worst first, so that of equal classes the better one is still there to win.
+  for (std::size_t s = entries.size(); s-- > 0;) {
+    SCHAAS_RETURN_IF_ERROR(cancellation.check("comparing cost classes"));
+    progress(entries.size() - s, entries.size());
+    for (std::size_t c = 0; c < entries.size() && !removed[s]; ++c) {
+      if (c == s || removed[c]) continue;
+      const Answer how = covers(entries[c], entries[s]);
+      if (how == Answer::no) continue;
+      removed[s] = true;
+      outcome.removals.push_back({entries[s].cost, certificate(entries[c], entries[s], how)});
+    }
+  }
+  for (std::size_t n = 0; n < entries.size(); ++n) {
+    if (!removed[n]) outcome.kept.push_back(entries[n].cost);
+  }
+  outcome.complete = complete_;
+  return outcome;
+}
+
+}  // namespace schaas::frontier

@@ -1,0 +1,51 @@
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "compiler/frontier/frontier.h"
+#include "compiler/frontier/log_proof.h"
+#include "compiler/frontier/solver.h"
+
+namespace schaas::frontier {
+
+/// Stage 3: every class against every other, cheapest argument first: sizes at which the winner would lose,
+/// termwise and distributed proofs, then the solver, time and memory asked separately.
+class Pairwise {
+ public:
+  Pairwise(LogBounds& bounds, ProvenDominance& dominance, Solver& solver, const Options& options);
+
+  /// False when the solver has shown the constraints to contradict each other.
+  bool constraints_hold();
+
+  struct Outcome {
+    std::vector<cost::Cost> kept;
+    std::vector<Removal> removals;
+    bool complete = true;
+  };
+  /// `progress(done, of)`.
+  support::Result<Outcome> prune(std::vector<cost::Cost> classes,
+                                 const std::function<void(std::uint64_t, std::uint64_t)>& progress,
+                                 const support::Cancellation& cancellation);
+
+  const Counts& counts() const { return counts_; }
+
+ private:
+  struct Entry;
+  enum class Answer { no, termwise, log_proof, solver };
+  Entry entry_of(const cost::Cost& cost);
+  Answer covers(const Entry& winner, const Entry& loser);
+  Answer at_most(const std::vector<cost::Term>& winner, const std::vector<cost::Term>& loser);
+  bool solver_proves(const std::vector<cost::Term>& winner, const std::vector<cost::Term>& loser);
+  SolverSum sum_of(const std::vector<cost::Term>& terms) const;
+  Certificate certificate(const Entry& winner, const Entry& loser, Answer how) const;
+
+  LogBounds& bounds_;
+  ProvenDominance& dominance_;
+  Solver& solver_;
+  Options options_;
+  double solver_milliseconds_ = 0;
+  bool complete_ = true;
+  Counts counts_;
+};
+
+}  // namespace schaas::frontier
