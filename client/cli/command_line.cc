@@ -39,9 +39,14 @@ std::string joined(const std::vector<std::string>& names) {
   return out;
 }
 
+/// "schaas cache show"
+std::string called(const CLI::App& command) {
+  return (command.get_parent() ? called(*command.get_parent()) + " " : "") + command.get_name();
+}
+
 support::Diagnostic unexpected(const CLI::App& program, const std::string& argument) {
   const CLI::App& command = innermost(program);
-  const std::string where = command.get_parent() ? " of `schaas " + command.get_name() + "`" : "";
+  const std::string where = command.get_parent() ? " of `" + called(command) + "`" : "";
   if (argument.size() > 1 && argument[0] == '-') {
     const std::string name = argument.substr(0, argument.find('='));
     return support::invalid("command-line", "unknown option `" + name + "`" + where +
@@ -105,27 +110,24 @@ void add_commands(CLI::App& program, Action& chosen, bool& json) {
 }
 
 support::Diagnostic command_line_error(const CLI::App& program, const CLI::ParseError& error) {
-  const auto extras = innermost(program).remaining();
-  const auto outer = program.remaining();
-  if (error.get_name() == "ExtrasError") {
-    if (!extras.empty()) return unexpected(program, extras.front());
-    if (!outer.empty()) return unexpected(program, outer.front());
-  }
   const CLI::App& command = innermost(program);
-  if (error.get_name() == "RequiredError") {
-    if (!extras.empty()) return unexpected(program, extras.front());
-    const auto commands = command_names(command);
-    if (!commands.empty()) {
-      const std::string called = command.get_parent() ? "schaas " + command.get_name() : "schaas";
-      return support::noting(
-          support::invalid("command-line", "`" + called + "` needs a command: " + joined(commands)),
-          "`schaas --help` explains them");
-    }
+  auto extras = command.remaining();
+  if (extras.empty()) extras = program.remaining();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) && !extras.empty())
+    return unexpected(program, extras.front());
+  if (!dynamic_cast<const CLI::RequiredError*>(&error)) return support::invalid("command-line", error.what());
+
+  // A command is missing, perhaps because it was misspelt; --json is an option of every command.
+  extras.erase(std::remove(extras.begin(), extras.end(), "--json"), extras.end());
+  if (!extras.empty()) return unexpected(program, extras.front());
+  const auto commands = command_names(command);
+  if (!commands.empty()) {
     return support::noting(
-        support::invalid("command-line", std::string("`schaas ") + command.get_name() + "`: " + error.what()),
-        "`schaas " + command.get_name() + " --help` shows its options");
+        support::invalid("command-line", "`" + called(command) + "` needs a command: " + joined(commands)),
+        "`" + called(command) + " --help` explains them");
   }
-  return support::invalid("command-line", error.what());
+  return support::noting(support::invalid("command-line", "`" + called(command) + "`: " + error.what()),
+                         "`" + called(command) + " --help` shows its options");
 }
 
 int execute(int argc, char** argv, const std::string& version) {
