@@ -28,15 +28,43 @@ std::string c_type(Element element) {
   return "";
 }
 
+/// Registers of the instruction set compiled for, unaligned; padding of buffers; binary search.
+constexpr const char* vector_declarations = R"(#if defined(__AVX512F__)
+#define VECTOR_BYTES 64
+#elif defined(__AVX__)
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
+#endif
+#define VECTOR_TYPE(bytes) __attribute__((vector_size(bytes), aligned(sizeof(value)), may_alias))
+typedef value vec VECTOR_TYPE(VECTOR_BYTES);
+typedef value vec32 VECTOR_TYPE(32);
+typedef value vec16 VECTOR_TYPE(16);
+#define WIDTH(type) ((int64_t)(sizeof(type) / sizeof(value)))
+#define PADDED(count) (((int64_t)(count) * (int64_t)sizeof(value) + 63) / 64 * 64)
+#define DEFINE_SEARCH(name, type)                                                          \
+  static inline int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
+    while (low < high) {                                                              \
+      const int64_t middle = low + (high - low) / 2;                                  \
+      if (a[middle] < key) low = middle + 1; else high = middle;                      \
+    }                                                                                 \
+    return low;                                                                       \
+  }
+DEFINE_SEARCH(search_32, int32_t)
+DEFINE_SEARCH(search_64, int64_t)
+#define SEARCH(a, low, high, key) \
+  _Generic((a), const int32_t*: search_32, const int64_t*: search_64)(a, low, high, key)
+)";
+
 std::string number(int value) { return std::to_string(value); }
 
 class KernelPrinter {
  public:
-  KernelPrinter(const loop_ir::Kernel& kernel, const KernelLabel& label) : kernel_(kernel), label_(label) {}
+  KernelPrinter(const loop_ir::Kernel& kernel, const KernelLabel& label)
+      : kernel_(kernel), label_(label), prefix_(label.symbol == "schaas_kernel" ? "" : label.symbol + "_") {}
 
   std::string run() {
     print_prologue();
-    print_searches();
     for (std::size_t phase = 0; phase < kernel_.phases.size(); ++phase) print_phase(phase);
     print_shared_bytes();
     print_workspace_bytes();
@@ -46,7 +74,6 @@ class KernelPrinter {
 
  private:
   void print_prologue();
-  void print_searches();
   void print_phase(std::size_t phase);
   void print_range(std::size_t phase);
   void print_checks();
@@ -61,70 +88,18 @@ class KernelPrinter {
 
   const loop_ir::Kernel& kernel_;
   const KernelLabel& label_;
+  const std::string prefix_;  ///< of every definition but the exported one
   CText out_;
 };
 
 void KernelPrinter::print_prologue() {
   const bool f64 = kernel_.value_type == loop_ir::ValueType::f64;
   out_.raw("#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
+  out_.raw("#ifndef SCHAAS_KERNEL_PROLOGUE\n#define SCHAAS_KERNEL_PROLOGUE\n");
   out_.raw(abi_declarations());
   out_.raw(std::string("\ntypedef ") + (f64 ? "double" : "float") + " value;\n");
-  out_.raw(
-      "#if defined(__AVX512F__)\n#define VECTOR_BYTES 64\n#elif defined(__AVX__)\n#define VECTOR_BYTES 32\n"
-      "#else\n#define VECTOR_BYTES 16\n#endif\n"
-      "#define VECTOR_TYPE(bytes) __attribute__((vector_size(bytes), aligned(sizeof(value)), may_alias))\n"
-      "#define WIDTH(type) ((int64_t)(sizeof(type) / sizeof(value)))\n"
-      "typedef value vec VECTOR_TYPE(VECTOR_BYTES);\n"
-      "typedef value vec32 VECTOR_TYPE(32);\n"
-      "typedef value vec16 VECTOR_TYPE(16);\n\n");
-}
-
-void searched_in(const loop_ir::ExpressionPtr& expression, std::set<std::string>& arrays) {
-  if (const auto* search = std::get_if<loop_ir::Search>(&expression->node)) arrays.insert(search->array);
-}
-
-/// Arrays that a cursor's start is searched in: the only place where lowering puts a search.
-void collect_searched(const loop_ir::StatementPtr& statement, std::set<std::string>& arrays) {
-  std::visit(Match{
-                 [&](const loop_ir::Block& x) {
-                   for (const auto& each : x.statements) collect_searched(each, arrays);
-                 },
-                 [&](const loop_ir::Let& x) { searched_in(x.value, arrays); },
-                 [](const loop_ir::Accumulator&) {},
-                 [](const loop_ir::Accumulate&) {},
-                 [](const loop_ir::Store&) {},
-                 [&](const loop_ir::For& x) {
-                   searched_in(x.begin, arrays);
-                   searched_in(x.end, arrays);
-                   collect_searched(x.body, arrays);
-                 },
-                 [&](const loop_ir::Merge& x) {
-                   for (const auto& cursor : x.cursors) {
-                     searched_in(cursor.begin, arrays);
-                     searched_in(cursor.end, arrays);
-                   }
-                   collect_searched(x.body, arrays);
-                 },
-                 [](const loop_ir::Clear&) {},
-             },
-             statement->node);
-}
-
-void KernelPrinter::print_searches() {
-  std::set<std::string> searched;
-  for (const auto& phase : kernel_.phases) collect_searched(phase.body, searched);
-  for (const auto& array : kernel_.arrays) {
-    if (searched.count(array.name) == 0) continue;
-    out_.open("static int64_t search_" + array.name + "(const " + c_type(array.element) +
-              "* a, int64_t low, int64_t high, int64_t key)");
-    out_.open("while (low < high)");
-    out_.line("const int64_t middle = low + (high - low) / 2;");
-    out_.line("if (a[middle] < key) low = middle + 1; else high = middle;");
-    out_.close();
-    out_.line("return low;");
-    out_.close();
-    out_.raw("\n");
-  }
+  out_.raw(vector_declarations);
+  out_.raw("#endif\n\n");
 }
 
 /// Extents and lets that `uses` needs, directly or through other lets.
@@ -184,7 +159,7 @@ void KernelPrinter::print_workspaces(const loop_ir::Uses& uses) {
 
 /// What the kernel was compiled for: value type, position width, fixed extents.
 void KernelPrinter::print_checks() {
-  out_.open("static int check(const schaas_tensor* const* args)");
+  out_.open("static int " + prefix_ + "check(const schaas_tensor* const* args)");
   const std::string value_type = kernel_.value_type == loop_ir::ValueType::f64 ? "0" : "1";
   std::string wrong;
   const auto add = [&](const std::string& condition) {
@@ -210,10 +185,7 @@ void KernelPrinter::print_checks() {
 }
 
 void KernelPrinter::print_phase(std::size_t phase) {
-  if (phase == 0) {
-    out_.raw("#define PADDED(count) (((int64_t)(count) * (int64_t)sizeof(value) + 63) / 64 * 64)\n\n");
-    print_checks();
-  }
+  if (phase == 0) print_checks();
   const auto& body = kernel_.phases[phase].body;
   loop_ir::Uses uses;
   loop_ir::collect_uses(body, uses);
@@ -223,11 +195,11 @@ void KernelPrinter::print_phase(std::size_t phase) {
       loop_ir::collect_uses(workspace->count, sizes);
     }
   }
-  out_.line("static int32_t phase_" + std::to_string(phase) +
-            "(const schaas_tensor* const* args, void* const* shared, void* workspace,");
-  out_.open("                       int64_t begin, int64_t end)");
+  out_.open("static int32_t " + prefix_ + "phase_" + std::to_string(phase) +
+            "(const schaas_tensor* const* args, void* const* shared, void* workspace, "
+            "int64_t begin, int64_t end)");
   out_.line("(void)shared, (void)workspace;");
-  out_.line("if (!check(args)) return 1;");
+  out_.line("if (!" + prefix_ + "check(args)) return 1;");
   out_.line("if (begin >= end) return 0;");
   print_sizes(sizes);
   print_arrays(uses);
@@ -243,7 +215,8 @@ void KernelPrinter::print_range(std::size_t phase) {
   const auto& range = kernel_.phases[phase].range;
   loop_ir::Uses uses;
   loop_ir::collect_uses(range, uses);
-  out_.open("static int64_t range_" + std::to_string(phase) + "(const schaas_tensor* const* args)");
+  out_.open("static int64_t " + prefix_ + "range_" + std::to_string(phase) +
+            "(const schaas_tensor* const* args)");
   out_.line("(void)args;");
   print_sizes(uses);
   print_arrays(uses);
@@ -260,7 +233,7 @@ int KernelPrinter::shared_count() const {
 }
 
 void KernelPrinter::print_shared_bytes() {
-  out_.open("static int64_t shared_bytes(const schaas_tensor* const* args, int32_t which)");
+  out_.open("static int64_t " + prefix_ + "shared_bytes(const schaas_tensor* const* args, int32_t which)");
   out_.line("(void)args;");
   loop_ir::Uses uses;
   for (const auto& array : kernel_.arrays) {
@@ -282,7 +255,7 @@ void KernelPrinter::print_shared_bytes() {
 }
 
 void KernelPrinter::print_workspace_bytes() {
-  out_.open("static int64_t workspace_bytes(const schaas_tensor* const* args)");
+  out_.open("static int64_t " + prefix_ + "workspace_bytes(const schaas_tensor* const* args)");
   out_.line("(void)args;");
   loop_ir::Uses uses;
   std::string total = "0";
@@ -299,24 +272,27 @@ void KernelPrinter::print_workspace_bytes() {
 }
 
 void KernelPrinter::print_descriptor() {
-  out_.open("static const schaas_phase phases[] =");
+  out_.open("static const schaas_phase " + prefix_ + "phases[] =");
   for (std::size_t n = 0; n < kernel_.phases.size(); ++n) {
     const auto& phase = kernel_.phases[n];
     const std::string id = std::to_string(n);
-    out_.line("{phase_" + id + ", range_" + id + ", " + (phase.parallel ? "1" : "0") + ", " +
-              number(phase.balance_argument) + ", " + number(phase.balance_level) + "},");
+    out_.line("{" + prefix_ + "phase_" + id + ", " + prefix_ + "range_" + id + ", " +
+              (phase.parallel ? "1" : "0") + ", " + number(phase.balance_argument) + ", " +
+              number(phase.balance_level) + "},");
   }
   out_.close("};");
   out_.raw("\n");
-  out_.line("extern const schaas_kernel_descriptor schaas_kernel;");
-  out_.line("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor schaas_kernel = {");
-  out_.line("    1, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
-            number(shared_count()) + ", phases, shared_bytes, workspace_bytes,");
-  out_.line("    " + c_literal(label_.key) + ",");
-  out_.line("    " + c_literal(label_.problem) + ",");
-  out_.line("    " + c_literal(label_.schedule) + ",");
-  out_.line("    " + c_literal(label_.isa) + ",");
-  out_.line("};");
+  out_.line("extern const schaas_kernel_descriptor " + label_.symbol + ";");
+  out_.open("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor " + label_.symbol +
+            " =");
+  out_.line("1, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
+            number(shared_count()) + ", " + prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ +
+            "workspace_bytes,");
+  out_.line(c_literal(label_.key) + ",");
+  out_.line(c_literal(label_.problem) + ",");
+  out_.line(c_literal(label_.schedule) + ",");
+  out_.line(c_literal(label_.isa) + ",");
+  out_.close("};");
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ std::string CStatements::expression(const ExpressionPtr& expression) {
           [](const loop_ir::Add& x) { return binary(x.left, " + ", x.right); },
           [](const loop_ir::Multiply& x) { return binary(x.left, " * ", x.right); },
           [](const loop_ir::Search& x) {
-            return "search_" + x.array + "(" + x.array + ", " + CStatements::expression(x.begin) + ", " +
+            return "SEARCH(" + x.array + ", " + CStatements::expression(x.begin) + ", " +
                    CStatements::expression(x.end) + ", " + CStatements::expression(x.key) + ")";
           },
           [](const loop_ir::Zero&) { return std::string("0"); },

@@ -20,10 +20,11 @@ struct Text {
   std::string position_bits = "32";
 };
 
-RunCase make_case(const Text& text, const std::map<std::string, std::int64_t>& extents, int pieces = 3) {
-  auto built = problem::build({text.expression, text.formats, text.constraints, text.value_type, text.position_bits, "default"});
+RunCase make_case(const Text& text, const std::map<std::string, std::int64_t>& extents) {
+  auto built = problem::build(
+      {text.expression, text.formats, text.constraints, text.value_type, text.position_bits, "default"});
   EXPECT_TRUE(built.ok()) << support::render(built.error());
-  return RunCase{*built, extents, 0.3, pieces};
+  return RunCase{*built, extents, 0.3};
 }
 
 TEST(Lower, MatrixTimesVector) {
@@ -33,13 +34,15 @@ TEST(Lower, MatrixTimesVector) {
 
 TEST(Lower, SparseTimesDenseAtEveryRowLength) {
   for (const int k : {1, 2, 3, 4, 5, 7, 8, 15, 31, 32, 33, 47, 64, 79}) {
-    const auto run = make_case({"A(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}}, {}}, {{"i", 7}, {"j", 11}, {"k", k}});
+    const auto run =
+        make_case({"A(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}}, {}}, {{"i", 7}, {"j", 11}, {"k", k}});
     EXPECT_EQ("", check_tree("forall(i, forall(j, forall(k, A(i,k) += B(i,j) * C(j,k))))", run, 2)) << k;
   }
 }
 
 TEST(Lower, ColumnwiseLoopsOverCsc) {
-  const auto run = make_case({"A(i,k) = B(i,j) * C(j,k)", {{"B", "csc"}}, {}}, {{"i", 7}, {"j", 11}, {"k", 9}});
+  const auto run =
+      make_case({"A(i,k) = B(i,j) * C(j,k)", {{"B", "csc"}}, {}}, {{"i", 7}, {"j", 11}, {"k", 9}});
   EXPECT_EQ("", check_tree("forall(j, forall(i, forall(k, A(i,k) += B(i,j) * C(j,k))))", run, 3));
   EXPECT_EQ("", check_tree("forall(k, forall(j, forall(i, A(i,k) += B(i,j) * C(j,k))))", run, 4));
 }
@@ -56,7 +59,8 @@ TEST(Lower, RowTemporaryStaysInRegisters) {  // A = B C D with T(k)
   const auto run = make_case({"A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}}, {}},
                              {{"i", 9}, {"j", 10}, {"k", 37}, {"l", 21}});
   const std::string tree =
-      "forall(i, where(forall(k, forall(l, A(i,l) += t1(k) * D(k,l))), forall(j, forall(k, t1(k) += B(i,j) * C(j,k)))))";
+      "forall(i, where(forall(k, forall(l, A(i,l) += t1(k) * D(k,l))), forall(j, forall(k, t1(k) += B(i,j) * "
+      "C(j,k)))))";
   EXPECT_EQ("", check_tree(tree, run, 6));
 }
 
@@ -66,14 +70,16 @@ TEST(Lower, ReductionOverTwoCompressedLevels) {  // MTTKRP with a fused row temp
   EXPECT_EQ("", check_tree("forall(i, forall(j, where(forall(l, A(i,l) += t1(l) * C(j,l)), "
                            "forall(k, forall(l, t1(l) += B(i,j,k) * D(k,l))))))",
                            run, 7));
-  EXPECT_EQ("", check_tree("forall(i, forall(j, forall(k, forall(l, A(i,l) += B(i,j,k) * C(j,l) * D(k,l)))))", run, 8));
+  EXPECT_EQ("", check_tree("forall(i, forall(j, forall(k, forall(l, A(i,l) += B(i,j,k) * C(j,l) * D(k,l)))))",
+                           run, 8));
 }
 
 TEST(Lower, TemporaryTouchedOnlyAtSparseCoordinatesIsCleanedAgain) {
   const auto run = make_case({"A(i,l) = B(i,j) * C(j,k) * D(i,j) * E(j,l)", {{"B", "csr"}, {"D", "csr"}}, {}},
                              {{"i", 9}, {"j", 30}, {"k", 8}, {"l", 5}});
   const std::string tree =
-      "forall(i, where(forall(j, forall(l, A(i,l) += t1(j) * D(i,j) * E(j,l))), forall(j, forall(k, t1(j) += B(i,j) * "
+      "forall(i, where(forall(j, forall(l, A(i,l) += t1(j) * D(i,j) * E(j,l))), forall(j, forall(k, t1(j) += "
+      "B(i,j) * "
       "C(j,k)))))";
   EXPECT_EQ("", check_tree(tree, run, 9));
 }
@@ -90,8 +96,10 @@ TEST(Lower, PhasesPassSharedTemporaries) {
 }
 
 TEST(Lower, ScalarCrossesPhases) {
-  const auto run = make_case({"A(i) = B(i,j) * C(j) * D(k)", {{"B", "csr"}}, {}}, {{"i", 9}, {"j", 10}, {"k", 30}});
-  EXPECT_EQ("", check_tree("where(forall(i, forall(j, A(i) += B(i,j) * C(j) * t1)), forall(k, t1 += D(k)))", run, 12));
+  const auto run =
+      make_case({"A(i) = B(i,j) * C(j) * D(k)", {{"B", "csr"}}, {}}, {{"i", 9}, {"j", 10}, {"k", 30}});
+  EXPECT_EQ("", check_tree("where(forall(i, forall(j, A(i) += B(i,j) * C(j) * t1)), forall(k, t1 += D(k)))",
+                           run, 12));
 }
 
 TEST(Lower, ScalarResult) {
@@ -100,10 +108,12 @@ TEST(Lower, ScalarResult) {
 }
 
 TEST(Lower, IntersectionOfSparseOperands) {
-  const auto two = make_case({"A(i) = B(i,j) * C(i,j)", {{"B", "csr"}, {"C", "csr"}}, {}}, {{"i", 9}, {"j", 40}});
+  const auto two =
+      make_case({"A(i) = B(i,j) * C(i,j)", {{"B", "csr"}, {"C", "csr"}}, {}}, {{"i", 9}, {"j", 40}});
   EXPECT_EQ("", check_tree("forall(i, forall(j, A(i) += B(i,j) * C(i,j)))", two, 14));
-  const auto three = make_case({"A(i,j) = B(i,j) * C(i,j) * D(i,j)", {{"B", "dcsr"}, {"C", "dcsr"}, {"D", "dcsr"}}, {}},
-                               {{"i", 25}, {"j", 8}});
+  const auto three =
+      make_case({"A(i,j) = B(i,j) * C(i,j) * D(i,j)", {{"B", "dcsr"}, {"C", "dcsr"}, {"D", "dcsr"}}, {}},
+                {{"i", 25}, {"j", 8}});
   EXPECT_EQ("", check_tree("forall(i, forall(j, A(i,j) += B(i,j) * C(i,j) * D(i,j)))", three, 15));
 }
 
@@ -114,12 +124,15 @@ TEST(Lower, DenseLevelBelowACompressedOne) {
 }
 
 TEST(Lower, DenseTensorsInAnyModeOrder) {
-  const auto run = make_case({"A(i,j,k) = B(i,l,k) * C(l,j)",
-                              {{"A", "dense,dense,dense:1,2,0"}, {"B", "dense,dense,dense:2,0,1"}, {"C", "dense,dense:1,0"}},
-                              {}},
-                             {{"i", 5}, {"j", 6}, {"k", 7}, {"l", 8}});
-  EXPECT_EQ("", check_tree("forall(i, forall(j, forall(k, forall(l, A(i,j,k) += B(i,l,k) * C(l,j)))))", run, 17));
-  EXPECT_EQ("", check_tree("forall(l, forall(k, forall(j, forall(i, A(i,j,k) += B(i,l,k) * C(l,j)))))", run, 18));
+  const auto run = make_case(
+      {"A(i,j,k) = B(i,l,k) * C(l,j)",
+       {{"A", "dense,dense,dense:1,2,0"}, {"B", "dense,dense,dense:2,0,1"}, {"C", "dense,dense:1,0"}},
+       {}},
+      {{"i", 5}, {"j", 6}, {"k", 7}, {"l", 8}});
+  EXPECT_EQ("",
+            check_tree("forall(i, forall(j, forall(k, forall(l, A(i,j,k) += B(i,l,k) * C(l,j)))))", run, 17));
+  EXPECT_EQ("",
+            check_tree("forall(l, forall(k, forall(j, forall(i, A(i,j,k) += B(i,l,k) * C(l,j)))))", run, 18));
 }
 
 TEST(Lower, SinglePrecisionAndWidePositions) {
@@ -129,7 +142,8 @@ TEST(Lower, SinglePrecisionAndWidePositions) {
 }
 
 TEST(Lower, FixedExtentBecomesAConstant) {
-  const auto run = make_case({"A(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}}, {"k == 64"}}, {{"i", 5}, {"j", 11}, {"k", 64}});
+  const auto run =
+      make_case({"A(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}}, {"k == 64"}}, {{"i", 5}, {"j", 11}, {"k", 64}});
   const std::string tree = "forall(i, forall(j, forall(k, A(i,k) += B(i,j) * C(j,k))))";
   EXPECT_EQ("", check_tree(tree, run, 20));
   const auto kernel = lower::lower(*concrete_notation::parse(tree), run.problem);
@@ -140,18 +154,24 @@ TEST(Lower, FixedExtentBecomesAConstant) {
 TEST(Lower, ExtentsOfOneAndZeroLengthRows) {
   const auto run = make_case({"A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}}, {}},
                              {{"i", 1}, {"j", 1}, {"k", 1}, {"l", 1}});
-  EXPECT_EQ("", check_tree("forall(i, where(forall(k, forall(l, A(i,l) += t1(k) * D(k,l))), forall(j, forall(k, t1(k) += "
-                           "B(i,j) * C(j,k)))))",
-                           run, 21));
+  EXPECT_EQ(
+      "", check_tree(
+              "forall(i, where(forall(k, forall(l, A(i,l) += t1(k) * D(k,l))), forall(j, forall(k, t1(k) += "
+              "B(i,j) * C(j,k)))))",
+              run, 21));
 }
 
 TEST(Lower, SparseResultIsRefused) {
-  const auto run = make_case({"A(i,j) = B(i,j) * C(i,j)", {{"A", "csr"}, {"B", "csr"}}, {}}, {{"i", 5}, {"j", 5}});
-  const auto kernel = lower::lower(*concrete_notation::parse("forall(i, forall(j, A(i,j) += B(i,j) * C(i,j)))"), run.problem);
+  const auto run =
+      make_case({"A(i,j) = B(i,j) * C(i,j)", {{"A", "csr"}, {"B", "csr"}}, {}}, {{"i", 5}, {"j", 5}});
+  const auto kernel =
+      lower::lower(*concrete_notation::parse("forall(i, forall(j, A(i,j) += B(i,j) * C(i,j)))"), run.problem);
   ASSERT_FALSE(kernel.ok());
-  EXPECT_EQ("unsupported [sparse-result]: the result `A` has the sparse format dense,compressed:0,1; sparse results are not "
-            "implemented yet: declare `A` dense",
-            support::render(kernel.error()));
+  EXPECT_EQ(
+      "unsupported [sparse-result]: the result `A` has the sparse format dense,compressed:0,1; sparse "
+      "results are not "
+      "implemented yet: declare `A` dense",
+      support::render(kernel.error()));
 }
 
 }  // namespace
