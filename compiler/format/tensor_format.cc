@@ -188,7 +188,10 @@ class Parser {
       const bool digit = word.text.size() == 1 && std::isdigit(static_cast<unsigned char>(word.text[0])) != 0;
       const int mode = digit ? word.text[0] - '0' : -1;
       if (mode < 0 || mode >= order_ || std::find(order.begin(), order.end(), mode) != order.end()) {
-        return fail(support::invalid("mode-order", expected() + "; found `" + word.text + "`"), word.range);
+        return fail(
+            support::invalid("mode-order", expected() + "; found " +
+                                               (word.text.empty() ? "nothing" : "`" + word.text + "`")),
+            word.range);
       }
       order.push_back(mode);
     }

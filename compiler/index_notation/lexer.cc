@@ -67,7 +67,7 @@ class Lexer {
     if (byte >= 0x80) {
       return fail(
           "syntax",
-          "byte " + hexadecimal(byte) + " is not ASCII; names are letters, digits and `_`, a product is `*`",
+          "byte " + hexadecimal(byte) + " is not ASCII; a product is written `*`, comparisons `<=` and `>=`",
           1);
     }
     if (is_letter(c)) return name();
@@ -86,7 +86,7 @@ class Lexer {
     const std::size_t size = word_size(0);
     if (size > Limits::name_bytes) {
       return fail("name-too-long",
-                  "a name of " + std::to_string(size) + " letters; at most " +
+                  "a name of " + std::to_string(size) + " characters; at most " +
                       std::to_string(Limits::name_bytes) + " are allowed",
                   size);
     }

@@ -154,9 +154,10 @@ class Parser {
     }
     found.range.end = take().range.end;
     if (next().is("(")) {
-      return unsupported("function",
-                         "the reduction or call " + quoted(result_text(found)) + "(...) is not supported yet",
-                         what_works);
+      return unsupported(
+          "function",
+          quoted(result_text(found)) + " followed by `(`: reductions and calls are not supported yet",
+          what_works);
     }
     return found;
   }
@@ -174,8 +175,8 @@ class Parser {
                          "an index is a name, as in `B(i,j)`");
     }
     if (next().kind == Token::Kind::name && after_next().is("(")) {
-      return unsupported("function", "an argument that is itself an access or call is not supported yet",
-                         what_works);
+      return unsupported(
+          "function", "calling " + quoted(found.tensor) + " with an access is not supported yet", what_works);
     }
     if (next().kind == Token::Kind::name) {
       found.indices.emplace_back(next().text);
@@ -184,7 +185,7 @@ class Parser {
     } else if (!is_operator(next())) {
       return syntax("expected an index" + of);
     }
-    if (!is_operator(next()) && !next().is("*")) return {};
+    if (!is_operator(next())) return {};
     return unsupported("operator", "arithmetic on an index" + of + " is not supported yet",
                        "an index is a name, as in `B(i,j)`");
   }

@@ -150,7 +150,11 @@ Colours initial_colours(const Structure& structure) {
     colours.tensors.push_back(static_cast<int>(place - formats.begin()));
   }
   colours.factors.assign(structure.factors.size(), 0);
-  colours.indices.assign(structure.extent_class.size(), 0);
+  const auto& result = structure.result.indices;
+  for (int index = 0; index < static_cast<int>(structure.extent_class.size()); ++index) {
+    colours.indices.push_back(
+        static_cast<int>(std::find(result.begin(), result.end(), index) - result.begin()));
+  }
   colours.classes.assign(static_cast<std::size_t>(structure.classes), 0);
   return colours;
 }

@@ -39,7 +39,10 @@ class Parser {
   Result<std::vector<Constraint>> chain() {
     std::vector<Constraint> out;
     SCHAAS_ASSIGN_OR_RETURN(Side left, side());
-    if (!is_comparison(next())) return syntax("expected a comparison (<=, <, >=, > or ==)");
+    if (!is_comparison(next())) {
+      return support::noting(syntax("expected a comparison (<=, <, >=, > or ==)"),
+                             "a constraint is written as in `8 <= k <= 256` or `density(B) <= 1e-3`");
+    }
     while (is_comparison(next())) {
       const std::string_view comparison = take().text;
       SCHAAS_ASSIGN_OR_RETURN(Side right, side());

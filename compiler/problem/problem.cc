@@ -51,20 +51,34 @@ Result<void> read_formats(const ProblemText& text, Problem& problem) {
   return {};
 }
 
-// Two sentences; the caret stands in the later text.
-Diagnostic contradiction(const Contradiction& found, const std::string& first, const std::string& second) {
+Diagnostic too_many(std::size_t found, const char* noun) {
+  return support::invalid("too-many-constraints", "more than " + std::to_string(Limits::constraints) + " " +
+                                                      noun + " in the constraints (" + std::to_string(found) +
+                                                      " so far)");
+}
+
+// Adds why `index` stands for others as well, when it does.
+Diagnostic with_class(Diagnostic d, const std::map<std::string, std::string>& classes,
+                      const std::string& index) {
+  std::string members;
+  for (const auto& [member, first] : classes) {
+    if (first == index) members += (members.empty() ? "`" : ", `") + member + "`";
+  }
+  if (members.find(',') == std::string::npos) return d;
+  return support::noting(std::move(d),
+                         members + " have one extent: they stand at the same mode of a tensor used twice");
+}
+
+// The caret stands in the later text.
+Diagnostic contradiction(const Contradiction& found, const std::map<std::string, std::string>& classes,
+                         const std::string& first, const std::string& second) {
   const std::string symbol = print(found.symbol);
   Diagnostic d = support::invalid("contradiction", "`" + symbol + "` would have to be at least " +
                                                        std::to_string(found.least) + " and at most " +
                                                        std::to_string(found.most));
   d = whole(std::move(d), "constraint", second);
-  return first == second ? d : support::noting(std::move(d), "the other bound is `" + first + "`");
-}
-
-Diagnostic too_many(std::size_t found, const char* noun) {
-  return support::invalid("too-many-constraints", "more than " + std::to_string(Limits::constraints) + " " +
-                                                      noun + " in the constraints (" + std::to_string(found) +
-                                                      " so far)");
+  if (first != second) d = support::noting(std::move(d), "the other bound is `" + first + "`");
+  return found.symbol.kind == Symbol::Kind::extent ? with_class(std::move(d), classes, found.symbol.name) : d;
 }
 
 // One text: its comparisons, on the first index of each class of equal extents. What is then trivially true
@@ -77,8 +91,10 @@ Result<std::vector<Constraint>> read_constraint(const std::string& text, const C
     auto renamed = rename(constraint, classes, {});
     if (!renamed.ok()) {
       Diagnostic d = renamed.error();
-      if (d.code == "never-true")
-        d.message = "this is never true: the extents of one mode of one tensor are equal";
+      if (d.code == "never-true") d.message = "`" + text + "` is never true";
+      for (const auto& [index, first] : classes) {
+        if (index == first) d = with_class(std::move(d), classes, index);
+      }
       return whole(std::move(d), "constraint", text);
     }
     for (auto& one : *renamed) {
@@ -107,7 +123,8 @@ Result<void> read_constraints(const ProblemText& text, Problem& problem) {
     if (n >= 2 * Limits::constraints) return too_many(n + 1, "texts");
   }
   for (const auto& found : find_contradiction(all)) {
-    return contradiction(found, text.constraints[from[found.first]], text.constraints[from[found.second]]);
+    return contradiction(found, classes, text.constraints[from[found.first]],
+                         text.constraints[from[found.second]]);
   }
   SCHAAS_ASSIGN_OR_RETURN(problem.constraints, simplify(problem.statement, all));
   return {};

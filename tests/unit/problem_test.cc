@@ -1,0 +1,211 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compiler/problem/canonical.h"
+#include "compiler/problem/upper_bounds.h"
+
+namespace schaas::problem {
+namespace {
+
+using testing::ElementsAre;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+using Formats = std::map<std::string, std::string>;
+
+Problem make(const std::string& expression, const Formats& formats = {},
+             const std::vector<std::string>& constraints = {}) {
+  ProblemText text;
+  text.expression = expression;
+  text.formats = formats;
+  text.constraints = constraints;
+  return build(text).value();
+}
+int bits(const std::string& expression, const Formats& formats, const std::vector<std::string>& constraints) {
+  return make(expression, formats, constraints).position_bits;
+}
+// The statement line of the canonical text.
+std::string statement_of(const std::string& expression, const Formats& formats = {}) {
+  const std::string text = canonicalize(make(expression, formats)).text;
+  const std::size_t begin = text.find('\n') + 1;
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+TEST(Problem, TensorsWithoutFormatAreDense) {
+  const auto problem = make("A(i,l) = B(i,j) * C(j,l)", {{"B", "csr"}});
+  EXPECT_TRUE(problem.formats.at("A").all_dense());
+  EXPECT_EQ(format::print(problem.formats.at("B")), "dense,compressed:0,1");
+  EXPECT_EQ(problem.value_type, ValueType::f64);
+  EXPECT_EQ(problem.profile, Profile::standard);
+}
+
+TEST(Problem, ArgumentsAreTheResultThenOperandsOnce) {
+  const auto problem = make("A(i,k) = C(i,j) * B(j,k) * C(i,j)");
+  EXPECT_THAT(problem.tensors(), ElementsAre("A", "C", "B"));
+  EXPECT_THAT(problem.indices_of("B"), ElementsAre("j", "k"));
+  EXPECT_THROW(problem.indices_of("D"), support::InternalError);
+}
+
+TEST(Problem, PrintsInFixedOrderAndReadsBack) {
+  const auto problem =
+      make("A(i,l) = B(i,j) * C(j,l)", {{"B", "csc"}}, {"8 <= l <= 256", "density(B) <= 1e-3"});
+  EXPECT_EQ(print(problem),
+            "schaas-problem 1\n"
+            "A(i,l) = B(i,j) * C(j,l)\n"
+            "format A dense,dense:0,1\n"
+            "format B dense,compressed:1,0\n"
+            "format C dense,dense:0,1\n"
+            "values f64\n"
+            "positions 64\n"
+            "profile default\n"
+            "where l <= 256\n"
+            "where 8 <= l\n"
+            "where 1000*nnz(B,2) <= i*j\n");
+  EXPECT_EQ(parse_problem(print(problem)).value(), problem);
+}
+
+TEST(PositionBits, NarrowOnlyWhenProved) {
+  const std::string spmm = "A(i,l) = B(i,j) * C(j,l)";
+  const Formats csr = {{"B", "csr"}};
+  EXPECT_EQ(bits(spmm, csr, {}), 64);
+  EXPECT_EQ(bits(spmm, csr, {"i <= 1e6", "j <= 1e6"}), 64);  // up to 1e12 nonzeros
+  EXPECT_EQ(bits(spmm, csr, {"i <= 1e6", "j <= 1e6", "nnz(B) <= 1e8"}), 32);
+  EXPECT_EQ(bits(spmm, csr, {"i <= 1e6", "j <= 1e6", "density(B) <= 1e-3"}), 32);  // 1e9 nonzeros
+  EXPECT_EQ(bits(spmm, csr, {"i <= 1e6", "j <= 1e6", "density(B) <= 1e-2"}), 64);  // 1e10
+  EXPECT_EQ(bits(spmm, csr, {"i <= 40000", "j <= 40000"}), 32);                    // 1.6e9, all of them
+  EXPECT_EQ(bits(spmm, csr, {"i <= 1e6", "nnz(B) <= 1e8"}), 64);                   // columns unbounded
+  EXPECT_EQ(bits(spmm, csr, {"i <= 1e6", "2*j <= i", "nnz(B) <= 100*i"}), 32);     // by way of i
+}
+
+TEST(PositionBits, TheLimitIsExact) {
+  const auto of = [](const std::string& most) {
+    return bits("a = B(i)", {{"B", "compressed"}}, {"i <= " + most});
+  };
+  EXPECT_EQ(of("2147483647"), 32);
+  EXPECT_EQ(of("2147483648"), 64);
+}
+
+TEST(PositionBits, EveryLevelCounts) {
+  const Formats csf = {{"B", "csf"}};
+  const std::vector<std::string> extents = {"i <= 1e5", "j <= 1e5", "k <= 1e5"};
+  const auto with = [&](const std::string& constraint) {
+    auto all = extents;
+    all.push_back(constraint);
+    return bits("a = B(i,j,k)", csf, all);
+  };
+  // A stored fibre leads to a stored value: fewer fibres than nonzeros.
+  EXPECT_EQ(with("nnz(B) <= 1e9"), 32);
+  EXPECT_EQ(with("nnz(B,2) <= 1e9"), 64);
+  // A dense level stores every coordinate: i*j entries however few the nonzeros.
+  EXPECT_EQ(bits("a = B(i,j,k)", {{"B", "dense,dense,compressed"}},
+                 {"i <= 1e5", "j <= 1e5", "k <= 1e5", "nnz(B) <= 1e9"}),
+            64);
+}
+
+TEST(PositionBits, DenseProblemsHaveNoPositions) {
+  EXPECT_EQ(bits("a = B(i)", {}, {"i <= 10"}), 64);
+  ProblemText text;
+  text.expression = "a = B(i)";
+  text.position_bits = "32";
+  EXPECT_EQ(build(text)->position_bits, 64);
+  text.formats["B"] = "compressed";
+  EXPECT_EQ(build(text)->position_bits, 32);
+}
+
+TEST(UpperBounds, CarriesBoundsThroughChains) {
+  const auto problem = make("A(i,l) = B(i,j) * C(j,l)", {{"B", "csr"}},
+                            {"i <= 1000", "3*j + 1 <= 2*i", "l*l <= 100", "nnz(B) <= 4*i"});
+  const auto bounds = upper_bounds(problem);
+  const auto extent = [](const char* index) { return Symbol{Symbol::Kind::extent, index, 0}; };
+  EXPECT_EQ(bounds.at(extent("i")), 1000);
+  EXPECT_EQ(bounds.at(extent("j")), 666);
+  EXPECT_EQ(bounds.count(extent("l")), 0U);
+  EXPECT_EQ(bounds.at({Symbol::Kind::nonzeros, "B", 1}), 1000);
+  EXPECT_EQ(bounds.at({Symbol::Kind::nonzeros, "B", 2}), 4000);
+}
+
+TEST(Canonical, TheKernelsOfTheLiteratureStayReadable) {
+  EXPECT_EQ(statement_of("A(i,l)=B(i,j)*C(i,k)*D(j,k)*E(j,l)", {{"B", "csr"}}),
+            "A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)");
+  EXPECT_EQ(statement_of("A(i,m)=B(i,j)*C(i,k)*D(j,k)*E(j,l)*F(l,m)", {{"B", "csr"}}),
+            "A(i,m) = B(i,j) * C(i,k) * D(j,k) * E(j,l) * F(l,m)");
+  EXPECT_EQ(statement_of("A(i,l)=B(i,k)*C(k,j)*D(k,j)*E(j,l)", {{"B", "csr"}}),
+            "A(i,l) = B(i,j) * C(j,k) * D(j,k) * E(k,l)");
+  EXPECT_EQ(statement_of("A(i,l)=B(i,j)*C(j,k)*D(k,l)", {{"B", "csr"}}), "A(i,l) = B(i,j) * C(j,k) * D(k,l)");
+  EXPECT_EQ(statement_of("A(l,m,n)=B(i,j,k)*C(i,l)*D(j,m)*E(k,n)", {{"B", "csf"}}),
+            "A(l,m,n) = B(i,j,k) * C(i,l) * D(j,m) * E(k,n)");
+  EXPECT_EQ(statement_of("A(i,l,m)=B(i,j,k)*C(j,l)*D(k,m)", {{"B", "csf"}}),
+            "A(i,l,m) = B(i,j,k) * C(j,l) * D(k,m)");
+  EXPECT_EQ(statement_of("A(i,j,m)=B(i,j,k)*C(k,l)*D(l,m)", {{"A", "csf"}, {"B", "csf"}}),
+            "A(i,j,m) = B(i,j,k) * C(k,l) * D(l,m)");
+  EXPECT_EQ(statement_of("A(i,m)=B(i,k,l)*C(l,j)*D(k,j)*E(j,m)", {{"B", "csf"}}),
+            "A(i,m) = B(i,j,k) * C(j,l) * D(k,l) * E(l,m)");
+}
+
+TEST(Canonical, NamesAndFactorOrderDoNotMatter) {
+  const auto one = canonicalize(make("A(i,l) = B(i,j) * C(j,l)", {{"B", "csr"}}, {"8 <= l <= 256"}));
+  const auto other =
+      canonicalize(make("Out(row,x) = W(c,x) * Graph(row,c)", {{"Graph", "csr"}}, {"257 > x > 7"}));
+  EXPECT_EQ(one.text, other.text);
+  EXPECT_EQ(one.key, other.key);
+  EXPECT_EQ(one.key.size(), 64U);
+  EXPECT_THAT(other.user_tensor, UnorderedElementsAre(Pair("A", "Out"), Pair("B", "Graph"), Pair("C", "W")));
+  EXPECT_THAT(other.user_index, UnorderedElementsAre(Pair("i", "row"), Pair("j", "c"), Pair("k", "x")));
+  EXPECT_EQ(parse_problem(one.text).value(), one.problem);
+}
+
+TEST(Canonical, IsItsOwnCanonicalForm) {
+  const auto once =
+      canonicalize(make("Y(b) = M(b,a) * x(a) * w(b)", {{"M", "csc"}}, {"density(M) < 0.01", "a <= b"}));
+  const auto twice = canonicalize(once.problem);
+  EXPECT_EQ(twice.problem, once.problem);
+  for (const auto& [canonical, user] : twice.user_tensor) EXPECT_EQ(canonical, user);
+}
+
+TEST(Canonical, WhatMattersIsInTheKey) {
+  const auto key = [](const ProblemText& text) { return canonicalize(build(text).value()).key; };
+  ProblemText base;
+  base.expression = "A(i,l) = B(i,j) * C(j,l)";
+  base.formats["B"] = "csr";
+  std::vector<ProblemText> others(8, base);
+  others[0].expression = "A(l,i) = B(i,j) * C(j,l)";
+  others[1].expression = "A(i,l) = B(j,i) * C(j,l)";
+  others[2].formats["B"] = "csc";
+  others[3].formats["A"] = "csr";
+  others[4].value_type = "f32";
+  others[5].position_bits = "32";
+  others[6].profile = "sparseauto";
+  others[7].constraints = {"l <= 256"};
+  std::set<std::string> keys = {key(base)};
+  for (const auto& text : others) keys.insert(key(text));
+  EXPECT_EQ(keys.size(), 9U);
+}
+
+TEST(Canonical, SparseautoKeepsTheFactorOrder) {
+  ProblemText text;
+  text.profile = "sparseauto";
+  const auto statement = [&text](const std::string& expression) {
+    text.expression = expression;
+    return canonicalize(build(text).value()).text;
+  };
+  EXPECT_NE(statement("A(i,l) = B(i,j) * C(j,l)"), statement("A(i,l) = C(j,l) * B(i,j)"));
+  EXPECT_EQ(statement("A(i,l) = B(i,j) * C(j,l)"), statement("X(a,b) = Y(a,c) * Z(c,b)"));
+}
+
+TEST(Canonical, ATensorUsedTwiceIsNotTwoTensors) {
+  EXPECT_EQ(statement_of("A(i,k) = B(i,j) * B(j,k)"), "A(i,k) = B(i,j) * B(j,k)");
+  EXPECT_NE(canonicalize(make("A(i,k) = B(i,j) * B(j,k)")).key,
+            canonicalize(make("A(i,k) = B(i,j) * C(j,k)")).key);
+}
+
+// An extent shared by a tensor used twice may be written on any of its indices.
+TEST(Canonical, SharedExtentsMayBeWrittenOnAnyIndex) {
+  const auto key = [](const std::string& bound) {
+    return canonicalize(make("A(i,k) = B(i,j) * B(j,k)", {{"B", "csr"}}, {bound, "density(B) <= 0.1"})).key;
+  };
+  EXPECT_EQ(key("i <= 100"), key("j <= 100"));
+  EXPECT_EQ(key("i <= 100"), key("k <= 100"));
+}
+
+}  // namespace
+}  // namespace schaas::problem
