@@ -90,8 +90,9 @@ Result<frontier::Survivor> read_survivor(const Json& json) {
   s.members = json.at("members");
   s.loop_trees = json.at("loop_trees");
   for (const auto& text : json.at("traces")) {
-    SCHAAS_ASSIGN_OR_RETURN(schedule::Trace trace, schedule::parse(text.get<std::string>()));
-    s.traces.push_back(std::move(trace));
+    auto trace = schedule::parse(text.get<std::string>());
+    if (!trace.ok()) return support::internal("stored-frontier", trace.error().message);
+    s.traces.push_back(std::move(trace).value());
   }
   if (s.traces.empty()) return support::internal("stored-frontier", "schedule `" + s.id + "` has no trace");
   return s;

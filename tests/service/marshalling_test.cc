@@ -1,0 +1,223 @@
+#include "server/marshalling.h"
+
+#include <gmock/gmock.h>
+#include <google/protobuf/message.h>
+#include <gtest/gtest.h>
+
+namespace schaas::server {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+
+// Every field of `message` and of the messages in it is set: nothing was forgotten on the way out.
+void expect_every_field_set(const Message& message, const std::string& path,
+                            const std::vector<std::string>& except) {
+  const auto* reflection = message.GetReflection();
+  const auto* descriptor = message.GetDescriptor();
+  for (int f = 0; f < descriptor->field_count(); ++f) {
+    const FieldDescriptor* field = descriptor->field(f);
+    const std::string name = path + "." + field->name();
+    if (std::find(except.begin(), except.end(), name) != except.end()) continue;
+    const bool is_message = field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+    if (field->is_repeated()) {
+      EXPECT_GT(reflection->FieldSize(message, field), 0) << name;
+      for (int n = 0; is_message && !field->is_map() && n < reflection->FieldSize(message, field); ++n) {
+        expect_every_field_set(reflection->GetRepeatedMessage(message, field, n), name, except);
+      }
+    } else {
+      EXPECT_TRUE(reflection->HasField(message, field)) << name;
+      if (is_message) expect_every_field_set(reflection->GetMessage(message, field), name, except);
+    }
+  }
+}
+
+// A value for every field, different for each text.
+void fill(Message& message) {
+  const auto* reflection = message.GetReflection();
+  const auto* descriptor = message.GetDescriptor();
+  for (int f = 0; f < descriptor->field_count(); ++f) {
+    const FieldDescriptor* field = descriptor->field(f);
+    if (field->is_map()) continue;  // filled by hand
+    if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
+      fill(*reflection->MutableMessage(&message, field));
+    } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING && field->is_repeated()) {
+      reflection->AddString(&message, field, field->name() + " 1");
+      reflection->AddString(&message, field, field->name() + " 2");
+    } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_STRING) {
+      reflection->SetString(&message, field, "the " + field->name());
+    } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL) {
+      reflection->SetBool(&message, field, true);
+    } else {
+      ASSERT_EQ(field->cpp_type(), FieldDescriptor::CPPTYPE_UINT32) << field->name();
+      reflection->SetUInt32(&message, field, 17);
+    }
+  }
+}
+
+void expect_filled(const problem::ProblemText& text) {
+  EXPECT_EQ(text.expression, "the expression");
+  EXPECT_THAT(text.constraints, testing::ElementsAre("constraints 1", "constraints 2"));
+  EXPECT_EQ(text.value_type, "the value_type");
+  EXPECT_EQ(text.position_bits, "the position_bits");
+  EXPECT_EQ(text.profile, "the profile");
+}
+
+TEST(Requests, ArriveInEveryField) {
+  v1::ScheduleRequest request;
+  fill(request);
+  (*request.mutable_problem()->mutable_formats())["B"] = "csr";
+  const ScheduleQuery query = from_proto(request);
+  expect_filled(query.problem);
+  EXPECT_THAT(query.problem.formats, testing::ElementsAre(testing::Pair("B", "csr")));
+  EXPECT_EQ(query.isa, "the isa");
+  EXPECT_EQ(query.kernels, 17u);
+  EXPECT_THAT(query.traces, testing::ElementsAre("traces 1", "traces 2"));
+  EXPECT_TRUE(query.search_only && query.no_cache && query.no_stage2 && query.traces_only);
+  EXPECT_EQ(request.GetDescriptor()->field_count(), 8) << "a new field needs a line above";
+  EXPECT_EQ(request.problem().GetDescriptor()->field_count(), 6) << "a new field needs a line above";
+}
+
+TEST(Requests, HaveDefaultsForEmptyFields) {
+  const ScheduleQuery query = from_proto(v1::ScheduleRequest());
+  EXPECT_EQ(query.problem.value_type, "f64");
+  EXPECT_EQ(query.problem.position_bits, "auto");
+  EXPECT_EQ(query.problem.profile, "default");
+  EXPECT_EQ(query.isa, "x86-64-v3");
+  EXPECT_EQ(query.kernels, 6u);
+  EXPECT_FALSE(query.search_only || query.no_cache || query.no_stage2 || query.traces_only);
+  const EmitQuery emit = from_proto(v1::EmitRequest());
+  EXPECT_EQ(emit.schedule, "auto");
+  EXPECT_EQ(emit.language, "c");
+  EXPECT_EQ(emit.isa, "x86-64-v3");
+}
+
+TEST(Requests, ToEmitArriveInEveryField) {
+  v1::EmitRequest request;
+  fill(request);
+  const EmitQuery query = from_proto(request);
+  expect_filled(query.problem);
+  EXPECT_EQ(query.schedule, "the schedule");
+  EXPECT_EQ(query.language, "the language");
+  EXPECT_EQ(query.isa, "the isa");
+  EXPECT_EQ(request.GetDescriptor()->field_count(), 4) << "a new field needs a line above";
+}
+
+cost::Variables two_variables() {
+  cost::Variables variables;
+  variables.extents = {{cost::Variable::Kind::extent, "row", "", 0}};
+  variables.fibers = {{cost::Variable::Kind::fiber, "k", "Sparse", 1}};
+  return variables;
+}
+cost::Cost a_cost() {
+  cost::Cost cost;
+  cost.time = {cost::make_term(1 | cost::Term{1} << cost::Variables::first_fiber, cost::Access::strided)};
+  cost.memory = {cost::make_term(1, cost::Access::contiguous)};
+  return cost;
+}
+
+TEST(Terms, CarryWeightAndVariablesInTheUsersNames) {
+  NamedKernel kernel;
+  kernel.cost = a_cost();
+  kernel.variables = two_variables();
+  const v1::Kernel out = to_proto(kernel);
+  ASSERT_EQ(out.time_terms_size(), 1);
+  const v1::Term& time = out.time_terms(0);
+  EXPECT_EQ(time.weight(), cost::weight(cost::Access::strided));
+  ASSERT_EQ(time.variables_size(), 2);
+  EXPECT_EQ(time.variables(0).kind(), v1::Variable::EXTENT);
+  EXPECT_EQ(time.variables(0).index(), "row");
+  EXPECT_EQ(time.variables(1).kind(), v1::Variable::FIBER);
+  EXPECT_EQ(time.variables(1).index(), "k");
+  EXPECT_EQ(time.variables(1).tensor(), "Sparse");
+  EXPECT_EQ(time.variables(1).level(), 1u);
+  ASSERT_EQ(out.memory_terms_size(), 1);
+  EXPECT_EQ(out.memory_terms(0).weight(), 1);
+  EXPECT_EQ(out.memory_terms(0).variables_size(), 1);
+}
+
+NamedFrontier a_frontier() {
+  NamedFrontier f;
+  f.key = "key";
+  f.canonical = "canonical";
+  f.statement = "statement";
+  f.arguments = {"Out", "In"};
+  f.user_tensors = {{"A", "Out"}};
+  f.user_indices = {{"i", "row"}};
+  f.variables = two_variables();
+  f.entries = {{"s1", "trace", "tree", "time", "memory", "12", 3, a_cost(), {"other"}}};
+  f.removals = {{"time", "memory", "by", "kind", "argument"}};
+  f.removed = 9;
+  f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12};
+  f.seconds = {0.1, 0.2, 0.3, 0.4, 1.5};
+  return f;
+}
+
+// Fields only one kind of variable has.
+const std::vector<std::string> variable_fields = {"frontier.entries.time_terms.variables.tensor",
+                                                  "frontier.entries.time_terms.variables.level",
+                                                  "frontier.entries.memory_terms.variables.tensor",
+                                                  "frontier.entries.memory_terms.variables.level",
+                                                  "kernel.time_terms.variables.tensor",
+                                                  "kernel.time_terms.variables.level",
+                                                  "kernel.memory_terms.variables.tensor",
+                                                  "kernel.memory_terms.variables.level"};
+
+TEST(Replies, LeaveNoFieldOut) {
+  const v1::Frontier frontier = to_proto(a_frontier());
+  expect_every_field_set(frontier, "frontier", variable_fields);
+  EXPECT_EQ(frontier.entries(0).other_traces(0), "other");
+  EXPECT_EQ(frontier.removals(0).by(), "by");
+  EXPECT_EQ(frontier.counts().stage3(), "4");
+  EXPECT_EQ(frontier.counts().witnesses(), 12u);
+  EXPECT_EQ(frontier.counts().log_proofs(), 11u);
+  EXPECT_EQ(frontier.seconds().stage3(), 0.4);
+  EXPECT_EQ(frontier.seconds().total(), 1.5);
+  EXPECT_EQ(frontier.user_tensors().at("A"), "Out");
+  EXPECT_EQ(frontier.user_indices().at("i"), "row");
+
+  NamedKernel kernel{"s1",     "key",    "trace",         "isa",         "tree", "time",
+                     "memory", a_cost(), two_variables(), {"sha256", 7}, 0.5,    true};
+  expect_every_field_set(to_proto(kernel), "kernel", variable_fields);
+
+  ServerFacts facts{"version", 1, "toolchain", {"isa"}, 2, 3, 4, 5.0, "/directory"};
+  expect_every_field_set(to_proto(facts), "info", {});
+
+  const support::Diagnostic diagnostic = support::noting(
+      support::at(support::invalid("code", "message"), "expression", "A = B", {1, 3}), "note");
+  const v1::Diagnostic out = to_proto(diagnostic);
+  expect_every_field_set(out, "diagnostic", {});
+  EXPECT_EQ(out.family(), "invalid");
+  EXPECT_EQ(out.begin(), 1u);
+  EXPECT_EQ(out.end(), 3u);
+}
+
+TEST(Replies, TellEachEventApart) {
+  EXPECT_EQ(to_proto(Event(StageProgress{"stage1", 2, 3})).progress().of(), 3u);
+  EXPECT_EQ(to_proto(Event(a_frontier())).frontier().key(), "key");
+  NamedKernel kernel;
+  kernel.id = "s2";
+  EXPECT_EQ(to_proto(Event(kernel)).kernel().id(), "s2");
+  const v1::ScheduleEvent failure =
+      to_proto(Event(KernelFailure{"s3", "linear", support::unsupported("no", "why")}));
+  EXPECT_EQ(failure.failure().id(), "s3");
+  EXPECT_EQ(failure.failure().trace(), "linear");
+  EXPECT_EQ(failure.failure().diagnostic().code(), "no");
+  const v1::ScheduleEvent done = to_proto(Event(Finished{true, 2, 3, 0.5, 0.25}));
+  expect_every_field_set(done.done(), "done", {});
+  EXPECT_EQ(done.done().compiled(), 2u);
+  EXPECT_EQ(done.done().failed(), 3u);
+  EXPECT_EQ(done.done().seconds(), 0.5);
+}
+
+TEST(Diagnostics, ArriveEvenWhenTheyQuoteBrokenText) {
+  const std::string broken =
+      "\xc3 \xe2\x82 \xed\xa0\x80 \xf5 \xc0\x80 caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80";
+  const v1::Diagnostic out = to_proto(support::invalid("x", broken));
+  EXPECT_EQ(out.message(), "? ?? ??? ? ?? caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
+  v1::Diagnostic back;
+  EXPECT_TRUE(back.ParseFromString(out.SerializeAsString()));
+}
+
+}  // namespace
+}  // namespace schaas::server

@@ -1,0 +1,246 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <thread>
+#include <vector>
+
+#include "kernels_cache/binary_store_memory.h"
+#include "kernels_cache/schedule_store_memory.h"
+#include "server/admitting_provider.h"
+#include "server/caching_provider.h"
+#include "server/coalescing_provider.h"
+
+namespace schaas::server {
+namespace {
+
+using support::Cancellation;
+using support::Result;
+
+// Stands at the bottom: counts, and answers when told to.
+class FakeProvider final : public KernelProvider {
+ public:
+  struct Record {
+    std::atomic<int> searches{0}, compilations{0}, running{0}, most_running{0};
+    std::atomic<bool> hold{false};  // keeps work going until released or cancelled
+    std::atomic<bool> fail{false}, crash{false};
+  };
+  explicit FakeProvider(std::shared_ptr<Record> record) : record_(std::move(record)) {}
+
+  Result<FrontierAnswer> frontier(const FrontierQuery&, const frontier::Progress&,
+                                  const Cancellation& cancellation) override {
+    ++record_->searches;
+    SCHAAS_RETURN_IF_ERROR(work(cancellation));
+    frontier::Survivor survivor;
+    survivor.id = "s1";
+    survivor.members = "123456789012345678901234567890";
+    survivor.traces = {schedule::Trace{}};
+    frontier::Frontier found;
+    found.survivors = {survivor};
+    return FrontierAnswer{std::make_shared<const frontier::Frontier>(found), false};
+  }
+
+  Result<KernelAnswer> kernel(const KernelQuery& query, const Cancellation& cancellation) override {
+    ++record_->compilations;
+    SCHAAS_RETURN_IF_ERROR(work(cancellation));
+    KernelAnswer answer;
+    answer.bytes = std::make_shared<const std::string>("binary of " + query.kernel_key);
+    answer.digest = support::digest_of(*answer.bytes);
+    answer.seconds = 0.5;
+    return answer;
+  }
+
+ private:
+  Result<void> work(const Cancellation& cancellation) {
+    const int now = ++record_->running;
+    for (int most = record_->most_running;
+         most < now && !record_->most_running.compare_exchange_weak(most, now);) {
+    }
+    Result<void> state;
+    while (record_->hold && state.ok()) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      state = cancellation.check("fake work");
+    }
+    --record_->running;
+    if (record_->crash) throw support::InternalError("broken");
+    if (state.ok() && record_->fail) return support::unsupported("no", "cannot");
+    return state;
+  }
+  std::shared_ptr<Record> record_;
+};
+
+class ProviderStack : public testing::Test {
+ protected:
+  static KernelQuery kernel(const std::string& key, Source source = Source::stored_or_made) {
+    KernelQuery query;
+    query.canonical.key = "problem";
+    query.canonical.text = "text";
+    query.kernel_key = key;
+    query.source = source;
+    return query;
+  }
+  static FrontierQuery frontier(Source source = Source::stored_or_made) {
+    FrontierQuery query;
+    query.canonical.key = "problem";
+    query.canonical.text = "text";
+    query.source = source;
+    return query;
+  }
+  std::unique_ptr<KernelProvider> bottom() { return std::make_unique<FakeProvider>(record_); }
+  std::unique_ptr<KernelProvider> caching() { return make_caching_provider(bottom(), stores_, silent_log()); }
+
+  void wait_until_running(int count) {
+    while (record_->running < count) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+
+  std::shared_ptr<FakeProvider::Record> record_ = std::make_shared<FakeProvider::Record>();
+  std::shared_ptr<kernels_cache::MemoryBinaryStore> binaries_ =
+      std::make_shared<kernels_cache::MemoryBinaryStore>();
+  Stores stores_{kernels_cache::make_memory_schedule_store(kernels_cache::system_clock()), binaries_};
+  Cancellation never_;
+};
+
+TEST_F(ProviderStack, CachingSearchesOnce) {
+  const auto provider = caching();
+  const auto first = provider->frontier(frontier(), {}, never_),
+             second = provider->frontier(frontier(), {}, never_);
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_FALSE(first->hit);
+  EXPECT_TRUE(second->hit);
+  EXPECT_EQ(second->frontier->survivors.at(0).members, "123456789012345678901234567890");
+  EXPECT_EQ(record_->searches, 1);
+}
+
+TEST_F(ProviderStack, CachingTellsSearchOptionsApart) {
+  const auto provider = caching();
+  FrontierQuery deeper = frontier();
+  deeper.options.memory_depth = 3;
+  ASSERT_TRUE(provider->frontier(frontier(), {}, never_).ok());
+  EXPECT_FALSE(provider->frontier(deeper, {}, never_)->hit);
+  EXPECT_EQ(record_->searches, 2);
+}
+
+TEST_F(ProviderStack, CachingMakesAnewWhenAskedTo) {
+  const auto provider = caching();
+  ASSERT_TRUE(provider->kernel(kernel("k"), never_).ok());
+  EXPECT_FALSE(provider->kernel(kernel("k", Source::made), never_)->hit);
+  EXPECT_TRUE(provider->kernel(kernel("k"), never_)->hit);
+  EXPECT_EQ(record_->compilations, 2);
+}
+
+TEST_F(ProviderStack, CachingNeverMakesWhatIsOnlyLookedUp) {
+  const auto provider = caching();
+  EXPECT_EQ(provider->frontier(frontier(Source::stored), {}, never_).error().code, "not-stored");
+  EXPECT_EQ(record_->searches, 0);
+  ASSERT_TRUE(provider->frontier(frontier(), {}, never_).ok());
+  EXPECT_TRUE(provider->frontier(frontier(Source::stored), {}, never_)->hit);
+}
+
+TEST_F(ProviderStack, CachingCompilesAgainWhenTheBinaryIsDamagedOrGone) {
+  const auto provider = caching();
+  const std::string sha256 = provider->kernel(kernel("k"), never_)->digest.sha256;
+  binaries_->damage(sha256);
+  const auto again = provider->kernel(kernel("k"), never_);
+  ASSERT_TRUE(again.ok());
+  EXPECT_FALSE(again->hit);
+  EXPECT_EQ(*binaries_->get(sha256), "binary of k");
+  EXPECT_TRUE(provider->kernel(kernel("k"), never_)->hit);
+  EXPECT_EQ(record_->compilations, 2);
+}
+
+TEST_F(ProviderStack, CachingIgnoresAStoredFrontierItCannotRead) {
+  const kernels_cache::FrontierKey key{"problem", fingerprint({}), 1};
+  ASSERT_TRUE(stores_.schedules->put_frontier({key, "text", "{\"version\":1}", true, 0, 0, ""}).ok());
+  EXPECT_FALSE(caching()->frontier(frontier(), {}, never_)->hit);
+  EXPECT_TRUE(caching()->frontier(frontier(), {}, never_)->hit);
+}
+
+TEST_F(ProviderStack, CachingStoresNoFailure) {
+  const auto provider = caching();
+  record_->fail = true;
+  EXPECT_EQ(provider->kernel(kernel("k"), never_).error().code, "no");
+  record_->fail = false;
+  EXPECT_FALSE(provider->kernel(kernel("k"), never_)->hit);
+}
+
+TEST_F(ProviderStack, CoalescingDoesEqualWorkOnceForAllWhoAsk) {
+  const auto provider = make_coalescing_provider(caching());  // whoever comes late is answered from the store
+  record_->hold = true;
+  std::vector<std::future<Result<KernelAnswer>>> askers;
+  for (int n = 0; n < 6; ++n) {
+    askers.push_back(std::async(std::launch::async, [&] { return provider->kernel(kernel("k"), never_); }));
+  }
+  wait_until_running(1);
+  auto other = std::async(std::launch::async, [&] { return provider->kernel(kernel("other"), never_); });
+  wait_until_running(2);
+  // Nothing tells when the five have joined; those who come late make one more compilation, so give them
+  // time.
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  record_->hold = false;
+  int hits = 0;
+  for (auto& asker : askers) {
+    const auto answer = asker.get();
+    ASSERT_TRUE(answer.ok());
+    EXPECT_EQ(*answer->bytes, "binary of k");
+    hits += answer->hit ? 1 : 0;
+  }
+  EXPECT_EQ(hits, 5);
+  EXPECT_EQ(*other.get()->bytes, "binary of other");
+  EXPECT_EQ(record_->compilations, 2);
+}
+
+TEST_F(ProviderStack, CoalescingHandsTheWorkOverWhenTheFirstAskerLeaves) {
+  const auto provider = make_coalescing_provider(bottom());
+  record_->hold = true;
+  Cancellation leaving;
+  auto first = std::async(std::launch::async, [&] { return provider->kernel(kernel("k"), leaving); });
+  wait_until_running(1);
+  auto second = std::async(std::launch::async, [&] { return provider->kernel(kernel("k"), never_); });
+  leaving.cancel();
+  EXPECT_EQ(first.get().error().code, "cancelled");
+  while (record_->compilations < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  record_->hold = false;
+  EXPECT_EQ(*second.get()->bytes, "binary of k");
+}
+
+TEST_F(ProviderStack, CoalescingLetsAWaitingAskerLeaveAlone) {
+  const auto provider = make_coalescing_provider(bottom());
+  record_->hold = true;
+  auto first = std::async(std::launch::async, [&] { return provider->frontier(frontier(), {}, never_); });
+  wait_until_running(1);
+  const Cancellation soon(Cancellation::Clock::now() + std::chrono::milliseconds(30));
+  EXPECT_EQ(provider->frontier(frontier(), {}, soon).error().code, "deadline");
+  record_->hold = false;
+  EXPECT_TRUE(first.get().ok());
+}
+
+TEST_F(ProviderStack, CoalescingSurvivesABugBelow) {
+  const auto provider = make_coalescing_provider(bottom());
+  record_->crash = true;
+  EXPECT_THROW((void)provider->kernel(kernel("k"), never_), support::InternalError);
+  record_->crash = false;
+  EXPECT_TRUE(provider->kernel(kernel("k"), never_).ok());
+}
+
+TEST_F(ProviderStack, AdmittingRunsOnlySoManySideBySide) {
+  const auto provider = make_admitting_provider(bottom(), {1, 2});
+  record_->hold = true;
+  std::vector<std::future<Result<KernelAnswer>>> askers;
+  for (int n = 0; n < 5; ++n) {
+    const std::string key(1, static_cast<char>('a' + n));
+    askers.push_back(
+        std::async(std::launch::async, [&, key] { return provider->kernel(kernel(key), never_); }));
+  }
+  wait_until_running(2);
+  const Cancellation soon(Cancellation::Clock::now() + std::chrono::milliseconds(30));
+  EXPECT_EQ(provider->kernel(kernel("late"), soon).error().code, "deadline");
+  record_->hold = false;
+  for (auto& asker : askers) EXPECT_TRUE(asker.get().ok());
+  EXPECT_EQ(record_->most_running, 2);
+  EXPECT_EQ(record_->compilations, 5);
+}
+
+}  // namespace
+}  // namespace schaas::server

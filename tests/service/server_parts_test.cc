@@ -1,0 +1,283 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "server/data_directory.h"
+#include "server/listen_address.h"
+#include "server/log.h"
+#include "server/representatives.h"
+#include "server/status.h"
+#include "server/stored_frontier.h"
+#include "server/user_names.h"
+#include "tests/service/temporary_directory.h"
+
+namespace schaas::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+// ---- listen addresses ----
+
+std::string refused(const std::string& text) { return support::render(parse_listen_address(text).error()); }
+
+TEST(ListenAddresses, AreUnixPathsOrHostsWithPorts) {
+  EXPECT_EQ(parse_listen_address("unix:/run/schaas.sock")->path, "/run/schaas.sock");
+  EXPECT_EQ(parse_listen_address("127.0.0.1:8470")->port, 8470);
+  EXPECT_EQ(parse_listen_address("[::1]:0")->host, "[::1]");
+  for (const std::string text : {"unix:/run/schaas.sock", "127.0.0.1:8470", "[::1]:0"}) {
+    EXPECT_EQ(parse_listen_address(text)->text(), text);
+  }
+}
+
+TEST(ListenAddresses, ThatAreNeitherAreRefused) {
+  const std::string expected = "expected `unix:/path/to/socket` or `host:port`, such as 127.0.0.1:8470";
+  for (const std::string text :
+       {"", "localhost", "localhost:", "localhost:http", ":80", "::1:80", "a:123456"}) {
+    EXPECT_EQ(refused(text), "invalid [listen]: cannot listen on `" + text + "`: " + expected);
+  }
+  EXPECT_EQ(refused("a:65536"), "invalid [listen]: cannot listen on `a:65536`: ports go up to 65535");
+  EXPECT_EQ(refused("unix:relative"),
+            "invalid [listen]: cannot listen on `unix:relative`: expected an absolute path after `unix:`");
+  const std::string far = "unix:/" + std::string(120, 'x');
+  EXPECT_EQ(refused(far), "invalid [listen]: cannot listen on `" + far +
+                              "`: the path has 121 bytes, a socket's may have at most 107");
+}
+
+class Socket : public testing::Test {
+ protected:
+  int bind_socket() {
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    path_.copy(address.sun_path, sizeof address.sun_path - 1);
+    EXPECT_EQ(bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    return fd;
+  }
+  test::TemporaryDirectory directory_;
+  std::string path_ = directory_ / "s";
+};
+
+TEST_F(Socket, OfADeadServerIsRemoved) {
+  close(bind_socket());
+  ASSERT_TRUE(fs::exists(path_));
+  EXPECT_TRUE(clear_stale_socket(path_).ok());
+  EXPECT_FALSE(fs::exists(path_));
+}
+
+TEST_F(Socket, OfALivingServerIsLeftAlone) {
+  const int fd = bind_socket();
+  ASSERT_EQ(listen(fd, 1), 0);
+  EXPECT_EQ(support::render(clear_stale_socket(path_).error()),
+            "unreachable [socket-in-use]: another server answers at `unix:" + path_ + "`");
+  EXPECT_TRUE(fs::exists(path_));
+  close(fd);
+}
+
+TEST_F(Socket, ThatIsAFileIsLeftAlone) {
+  std::ofstream(path_) << "precious";
+  EXPECT_EQ(support::render(clear_stale_socket(path_).error()),
+            "invalid [listen]: cannot listen on `unix:" + path_ +
+                "`: there is a file of this name that is no socket");
+  EXPECT_TRUE(fs::exists(path_));
+}
+
+// ---- data directory ----
+
+TEST(DataDirectories, AreMadePrivateWithTheirParents) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory / "a/b/schaas";
+  ASSERT_TRUE(DataDirectory::open(path).ok());
+  struct stat status {};
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0700u);
+}
+
+TEST(DataDirectories, BelongToOneAtATime) {
+  const test::TemporaryDirectory directory;
+  const std::string path = directory / "d";
+  {
+    const auto held = DataDirectory::open(path);
+    ASSERT_TRUE(held.ok());
+    EXPECT_EQ(support::render(DataDirectory::open(path).error()),
+              "unreachable [data-directory-in-use]: the data directory `" + path +
+                  "` is in use by another schaasd (process " + std::to_string(getpid()) +
+                  ")\n  note: connect to that one, or give this one another --data-dir");
+  }
+  EXPECT_TRUE(DataDirectory::open(path).ok());
+}
+
+TEST(DataDirectories, MustBeDirectories) {
+  const test::TemporaryDirectory directory;
+  std::ofstream(directory / "f") << "x";
+  EXPECT_EQ(support::render(DataDirectory::open(directory / "f").error()),
+            "invalid [data-directory]: the data directory `" + (directory / "f") + "` is not a directory");
+  EXPECT_EQ(support::render(DataDirectory::open(directory / "f/g").error()),
+            "invalid [data-directory]: cannot create the data directory `" + (directory / "f/g") +
+                "`: Not a directory");
+}
+
+// ---- log ----
+
+TEST(Logs, RefuseWhatTheyDoNotKnow) {
+  EXPECT_EQ(support::render(open_log({"inf", ""}).error()),
+            "invalid [log-level]: unknown log level `inf`; expected trace, debug, info, warning, error or "
+            "off; did you "
+            "mean `info`?");
+  EXPECT_EQ(open_log({"info", "/dev/null/x"}).error().code, "log-file");
+}
+
+// ---- errors as gRPC status ----
+
+TEST(Statuses, FollowTheFamilyAndAFewCodes) {
+  using grpc::StatusCode;
+  EXPECT_EQ(status_code(support::invalid("syntax", "")), StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(status_code(support::unsupported("operator", "")), StatusCode::UNIMPLEMENTED);
+  EXPECT_EQ(status_code(support::exhausted("states", "")), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(status_code(support::exhausted("deadline", "")), StatusCode::DEADLINE_EXCEEDED);
+  EXPECT_EQ(status_code(support::exhausted("cancelled", "")), StatusCode::CANCELLED);
+  EXPECT_EQ(status_code(support::internal("internal", "")), StatusCode::INTERNAL);
+  EXPECT_EQ(status_code(support::internal("damaged-binary", "")), StatusCode::DATA_LOSS);
+  EXPECT_EQ(status_code(support::invalid("unknown-binary", "")), StatusCode::NOT_FOUND);
+  EXPECT_EQ(status_code(support::invalid("not-stored", "")), StatusCode::NOT_FOUND);
+  EXPECT_EQ(status_code(support::unreachable("x", "")), StatusCode::UNAVAILABLE);
+}
+
+// ---- stored frontiers ----
+
+frontier::Frontier full_frontier() {
+  frontier::Frontier f;
+  frontier::Survivor s;
+  s.id = "s1";
+  s.cost.time = {cost::make_term(0x3, cost::Access::contiguous),
+                 cost::make_term(0x10005, cost::Access::strided)};
+  s.cost.memory = {0, 4};
+  s.members = "1209527396";
+  s.loop_trees = 7;
+  s.traces = {schedule::Trace{}, schedule::parse("loopfuse(path={}, loc=1, pol=left)").value()};
+  f.survivors = {s};
+  frontier::Removal r;
+  r.cost.time = {8};
+  r.certificate = {frontier::Certificate::Kind::log_proof, "i*j", "a sentence"};
+  f.removals = {r};
+  f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12};
+  f.seconds = {0.1, 0.2, 0.3, 0.4, 1.5};
+  f.complete = false;
+  return f;
+}
+
+TEST(StoredFrontiers, ComeBackInEveryField) {
+  const frontier::Frontier f = full_frontier();
+  const auto read = parse_frontier(print_frontier(f));
+  ASSERT_TRUE(read.ok()) << support::render(read.error());
+  ASSERT_EQ(read->survivors.size(), 1u);
+  const auto& s = read->survivors[0];
+  EXPECT_EQ(s.id, "s1");
+  EXPECT_EQ(s.cost, f.survivors[0].cost);
+  EXPECT_EQ(s.members, "1209527396");
+  EXPECT_EQ(s.loop_trees, 7u);
+  EXPECT_EQ(s.traces, f.survivors[0].traces);
+  ASSERT_EQ(read->removals.size(), 1u);
+  EXPECT_EQ(read->removals[0].cost, f.removals[0].cost);
+  EXPECT_EQ(read->removals[0].certificate.kind, frontier::Certificate::Kind::log_proof);
+  EXPECT_EQ(read->removals[0].certificate.winner, "i*j");
+  EXPECT_EQ(read->removals[0].certificate.argument, "a sentence");
+  EXPECT_FALSE(read->complete);
+  EXPECT_EQ(print_frontier(*read), print_frontier(f));  // counts and seconds with the rest
+}
+
+TEST(StoredFrontiers, AreCheckedWhenRead) {
+  const std::string good = print_frontier(full_frontier());
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    const std::size_t at = text.find(from);
+    EXPECT_NE(at, std::string::npos) << from;
+    text.replace(at, from.size(), to);
+    return parse_frontier(text);
+  };
+  EXPECT_EQ(with("\"version\":1", "\"version\":2").error().message, "format version 2 is not known");
+  EXPECT_EQ(with("log-proof", "guess").error().message, "unknown kind of certificate `guess`");
+  EXPECT_EQ(with("\"traces\":[\"linear\",", "\"traces\":[\"nonsense(\",").error().family,
+            support::Family::internal);
+  EXPECT_EQ(with("\"seconds\"", "\"second\"").error().code, "stored-frontier");
+  for (std::size_t cut = 0; cut < good.size(); cut += 7) {
+    const auto read = parse_frontier(good.substr(0, cut));
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.error().code, "stored-frontier");
+  }
+}
+
+// ---- names and representatives ----
+
+problem::Canonical canonical(const problem::ProblemText& text) {
+  return problem::canonicalize(problem::build(text).value());
+}
+
+problem::ProblemText renamed_spmm() {
+  problem::ProblemText text;
+  text.expression = "Out(row,c) = Sparse(row,k) * Dense(k,c)";
+  text.formats["Sparse"] = "csr";
+  text.constraints = {"8 <= c <= 256"};
+  return text;
+}
+
+TEST(UserNames, ComeBackInStatementArgumentsCostsAndTrees) {
+  const auto c = canonical(renamed_spmm());
+  const UserNames names(c);
+  EXPECT_THAT(names.arguments(), testing::UnorderedElementsAre("Out", "Sparse", "Dense"));
+  EXPECT_EQ(names.arguments().front(), "Out");
+  EXPECT_EQ(names.problem().statement.result.tensor, "Out");
+  EXPECT_EQ(names.problem().formats.at("Sparse"), format::parse("csr", 2, "Sparse").value());
+  EXPECT_EQ(names.problem().constraints, problem::build(renamed_spmm())->constraints);
+  const auto tree = names.tree(schedule::Trace{});
+  ASSERT_TRUE(tree.ok());
+  for (const std::string index : {"row", "k", "c"}) EXPECT_THAT(*tree, testing::HasSubstr(index));
+  // Same bits, other names.
+  const auto ours = cost::variables_of(c.problem);
+  ASSERT_EQ(names.variables().extents.size(), ours.extents.size());
+  for (std::size_t v = 0; v < ours.extents.size(); ++v) {
+    EXPECT_EQ(names.variables().extents[v].index, c.user_index.at(ours.extents[v].index));
+  }
+}
+
+TEST(UserNames, OfATraceAreUndoneAgain) {
+  const UserNames names(canonical(renamed_spmm()));
+  const auto users = schedule::parse("reorder(path={}, order={k,row,c})").value();
+  EXPECT_EQ(names.to_user(names.to_canonical(users)), users);
+}
+
+TEST(UserNames, ReplaceWholeWordsOnly) {
+  const auto c = canonical(renamed_spmm());
+  std::string ours, expected;
+  for (const auto& [index, user] : c.user_index) {
+    ours += index + "*" + index + "' + in" + index + " ";
+    expected += user + "*" + user + "' + in" + index + " ";
+  }
+  EXPECT_EQ(UserNames(c).sentence(ours), expected);
+}
+
+TEST(Representatives, AreDifferentAndHaveTheLeastMemoryAndTheFastest) {
+  const auto c = canonical(renamed_spmm());
+  frontier::Frontier f;
+  for (int n = 0; n < 10; ++n) {
+    frontier::Survivor s;
+    s.id = "s" + std::to_string(n + 1);
+    s.cost.time = std::vector<cost::Term>(static_cast<std::size_t>(n == 7 ? 1 : 12 - n), cost::Term{1});
+    s.cost.memory = std::vector<cost::Term>(static_cast<std::size_t>(n), cost::Term{1});
+    f.survivors.push_back(s);
+  }
+  EXPECT_THAT(representatives(f, c.problem, 0), testing::IsEmpty());
+  EXPECT_THAT(representatives(f, c.problem, 1), testing::ElementsAre(7));
+  EXPECT_THAT(representatives(f, c.problem, 2), testing::ElementsAre(7, 0));
+  const auto all = representatives(f, c.problem, 100);
+  EXPECT_THAT(all, testing::UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
+  EXPECT_THAT(representatives({}, c.problem, 3), testing::IsEmpty());
+}
+
+}  // namespace
+}  // namespace schaas::server
