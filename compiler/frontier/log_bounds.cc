@@ -36,7 +36,11 @@ LogBounds::LogBounds(const problem::Problem& problem)
                                  [&](const cost::Variable& extent) { return extent.index == fiber.index; });
     extent_of_fiber_.push_back(static_cast<int>(at - variables_.extents.begin()));
   }
-  for (const problem::Constraint& constraint : problem.constraints) add_rows(constraint);
+  at_least_one_.assign(variables_.fibers.size(), false);
+  for (const problem::Constraint& constraint : problem.constraints) {
+    add_rows(constraint);
+    if (problem.profile == problem::Profile::sparseauto) add_whole_fibers(constraint);
+  }
   add_ties();
   program_ = Simplex(extents_ + fibers_, linear_rows());
 }
@@ -123,6 +127,31 @@ void LogBounds::add_rows(const problem::Constraint& constraint) {
     for (std::size_t n = 0; n < right.size(); ++n) row.coefficients[n] -= right[n];
     row.numerator = static_cast<long>(constraint.rhs[0].coefficient);
     row.denominator = static_cast<long>(monomial.coefficient);
+    rows_.push_back(std::move(row));
+  }
+}
+
+/// extents <= coefficient * nonzeros(B) says that B is not empty.
+void LogBounds::add_whole_fibers(const problem::Constraint& constraint) {
+  if (constraint.rhs.size() != 1 || !expressible(constraint, problem_, variables_)) return;
+  const bool positive =
+      std::any_of(constraint.lhs.begin(), constraint.lhs.end(), [](const problem::Monomial& monomial) {
+        return std::all_of(monomial.powers.begin(), monomial.powers.end(), [](const auto& power) {
+          return power.first.kind == problem::Symbol::Kind::extent;
+        });
+      });
+  if (!positive) return;
+  Form right(static_cast<std::size_t>(extents_ + fibers_), 0);
+  for (const auto& [symbol, exponent] : constraint.rhs[0].powers) add_power(right, symbol, exponent);
+  for (std::size_t n = 0; n < at_least_one_.size(); ++n) {
+    const auto column = static_cast<std::size_t>(extents_) + n;
+    if (right[column] >= 0 || at_least_one_[n]) continue;
+    at_least_one_[n] = true;
+    ExactRow row;
+    row.coefficients.assign(right.size(), 0);
+    row.coefficients[column] = 1;
+    row.coefficients[static_cast<std::size_t>(extent_of_fiber_[n])] = -1;
+    row.numerator = row.denominator = 1;
     rows_.push_back(std::move(row));
   }
 }
@@ -359,6 +388,7 @@ std::vector<SolverRelation> LogBounds::relations() const {
   for (int n = 0; n < extents_; ++n) all.push_back({{{1, {}}}, {{1, {n}}}, false});
   for (int n = 0; n < fibers_; ++n) {
     all.push_back({{{1, {extents_ + n}}}, {{1, {extent_of_fiber_[static_cast<std::size_t>(n)]}}}, false});
+    if (at_least_one_[static_cast<std::size_t>(n)]) all.push_back({{{1, {}}}, {{1, {extents_ + n}}}, false});
     for (int m = n + 1; m < fibers_; ++m) {
       const cost::Variable& a = variables_.fibers[static_cast<std::size_t>(n)];
       const cost::Variable& b = variables_.fibers[static_cast<std::size_t>(m)];

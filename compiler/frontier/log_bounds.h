@@ -63,6 +63,7 @@ class LogBounds {
   void add_power(Form& form, const problem::Symbol& symbol, int exponent) const;
   void add_rows(const problem::Constraint& constraint);
   void add_ties();
+  void add_whole_fibers(const problem::Constraint& constraint);
   const Ratio& ratio(cost::Term a, cost::Term b);
   std::optional<std::vector<int>> certify(const Form& objective, const std::vector<double>& multipliers,
                                           int divisor) const;
@@ -79,6 +80,7 @@ class LogBounds {
   cost::Variables variables_;
   int extents_ = 0, fibers_ = 0;
   std::vector<int> extent_of_fiber_;
+  std::vector<bool> at_least_one_;  ///< per fiber: proven positive and a whole number (Profile::sparseauto)
   std::vector<ExactRow> rows_;
   Simplex program_;
   struct TermPair {
