@@ -29,16 +29,18 @@ TensorFormat dense(int order);
 
 /// By name (`dense`, `csr`, `csc`, `dcsr`, `dcsc`, `csf`) or by levels with an optional mode order
 /// (`dense,compressed:1,0`). `order` is the number of modes of the tensor, `tensor` its name for messages.
-/// Errors: invalid [unknown-format] (with suggestion), [format-rank], [mode-order], [format-syntax];
-/// unsupported [level-format] for names of levels we know of but do not implement yet (singleton, hashed, ...).
+/// Case and blanks are free; `dense` and `csf` may carry a mode order too. Errors: invalid [unknown-format]
+/// (with suggestion), [format-rank], [mode-order], [format-syntax]; unsupported [level-format] for names of
+/// levels we know of but do not implement yet (singleton, hashed, ...).
 support::Result<TensorFormat> parse(std::string_view text, int order, const std::string& tensor);
 
-/// Canonical text, by levels: "dense,compressed:1,0" (the mode order is always written). parse(print(f)) == f.
+/// Canonical text, by levels: "dense,compressed:1,0" (the mode order is always written; a scalar is "dense").
+/// parse(print(f)) == f.
 std::string print(const TensorFormat& format);
 
 /// The pairs (earlier, later) of levels whose loops must be nested in that order: the later level cannot be
-/// reached before the earlier one's coordinate is bound (a compressed level needs its parent's position; dense
-/// levels below a compressed one need that one's position). SparseAuto section 2.3.
+/// reached before the earlier one's coordinate is bound (a compressed level needs its parent's position;
+/// dense levels below a compressed one need that one's position). SparseAuto section 2.3.
 std::vector<std::pair<int, int>> access_order(const TensorFormat& format);
 
 }  // namespace schaas::format

@@ -11,12 +11,12 @@
 
 // The canonical form is the problem under one order of its factors; the order gives the names (tensors and
 // indices in order of first appearance). Every order is described by a sequence of steps, one per factor,
-// then by the result's indices and the constraints; all of that is free of the user's names, so the least
-// description is the same for all ways of writing the problem. A depth-first search finds it: at each depth
+// then by the result's indices and the constraints. That is the whole problem, free of the user's names, so
+// the least description is the same for all ways of writing it. A depth-first search finds it: at each depth
 // only the factors with the least step can lead to it, and a tie is usually one factor because steps contain
 // refined colours (colours.h). Real ties are symmetries. Two orders with equal descriptions are an
-// automorphism; those found so far cut branches that mirror one already searched (McKay, Practical graph
-// isomorphism, 1981, sections 2.3 to 2.5).
+// automorphism; those found so far cut branches that mirror one already searched (B. D. McKay, Practical
+// graph isomorphism, 1981). docs/cache_key.md argues it.
 namespace schaas::problem {
 namespace {
 
@@ -156,10 +156,11 @@ struct Description {
 
 class Search {
  public:
-  explicit Search(const Numbered& numbers) : numbers_(numbers), structure_(numbers.structure) {}
+  explicit Search(const Numbered& numbers)
+      : numbers_(numbers), structure_(numbers.structure), formats_(initial_colours(structure_)) {}
 
   std::vector<int> run() {
-    explore(refine(structure_, initial_colours(structure_)));
+    explore(refine(structure_, formats_));
     return best_order_;
   }
 
@@ -184,6 +185,7 @@ class Search {
     const auto known = prefix_.tensors.find(access.tensor);
     step.push_back(-1);
     step.push_back(known == prefix_.tensors.end() ? static_cast<int>(prefix_.tensors.size()) : known->second);
+    step.push_back(formats_.tensors[at(access.tensor)]);
     step.push_back(colours.factors[at(factor)]);
     return step;
   }
@@ -277,6 +279,8 @@ class Search {
 
   const Numbered& numbers_;
   const Structure& structure_;
+  const Colours
+      formats_;  // tensors by format; refined colours of two branches cannot be compared part by part
   Prefix prefix_;
   std::optional<Description> best_;
   std::vector<int> best_order_;

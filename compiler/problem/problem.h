@@ -22,9 +22,13 @@ struct Problem {
   index_notation::Assignment statement;
   std::map<std::string, format::TensorFormat> formats;  ///< one per tensor name, the result's included
   ValueType value_type = ValueType::f64;
-  int position_bits = 64;  ///< width of positions and coordinates: 32 or 64
+  int position_bits =
+      64;  ///< width of positions and coordinates: 32 or 64; always 64 without compressed levels
   Profile profile = Profile::standard;
-  std::vector<Constraint> constraints;  ///< normal form, sorted, unique
+  /// Normal form, sorted, unique, of those that differ in their constant alone the strongest. When a tensor
+  /// used twice makes extents equal (B(i,j) * B(j,k): all three), they speak of the first of these indices in
+  /// index_variables order, and `i <= j`, `j <= i` stand among them for each other one (constraint_set.h).
+  std::vector<Constraint> constraints;
   bool operator==(const Problem&) const = default;
 
   /// The distinct tensors: the result first, then operands in order of first appearance. This is the order of
@@ -37,7 +41,7 @@ struct Problem {
 
 /// The texts a user gives. Formats map tensor name -> format text; tensors without one are dense.
 /// `position_bits` "auto" picks 32 when the constraints prove every nonzero count and extent below 2^31,
-/// else 64.
+/// else 64 (upper_bounds.h).
 struct ProblemText {
   std::string expression;
   std::map<std::string, std::string> formats;
@@ -50,7 +54,7 @@ struct ProblemText {
 /// Parses and checks everything; the result is verified. Errors: those of index_notation::parse and verify,
 /// format::parse, parse_constraint; invalid [unknown-tensor] (a format for a tensor that is not in the
 /// expression, with suggestion), [value-type], [position-bits], [profile], [too-many-constraints],
-/// [contradiction] (two bounds of one extent exclude each other; both are quoted).
+/// [contradiction] (two bounds of one extent or count exclude each other; both are quoted).
 support::Result<Problem> build(const ProblemText& text);
 
 const char* name(ValueType type);   ///< "f64", "f32"
