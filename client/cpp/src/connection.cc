@@ -60,6 +60,7 @@ std::string configured_server(const ConnectOptions& options) {
 void collect(ScheduleAnswer& answer, const ScheduleEvent& event, bool& done) {
   if (const auto* frontier = std::get_if<Frontier>(&event)) answer.frontier = *frontier;
   if (const auto* kernel = std::get_if<KernelInfo>(&event)) answer.kernels.push_back(*kernel);
+  if (const auto* failure = std::get_if<KernelFailure>(&event)) answer.failures.push_back(*failure);
   if (const auto* last = std::get_if<Done>(&event)) {
     answer.done = *last;
     done = true;

@@ -82,6 +82,14 @@ bool known(const v1::Frontier& frontier) {
   return true;
 }
 
+support::Family family_of(const std::string& text) {
+  using support::Family;
+  for (const Family family : {Family::invalid, Family::unsupported, Family::exhausted, Family::unreachable}) {
+    if (text == support::name(family)) return family;
+  }
+  return Family::internal;
+}
+
 }  // namespace
 
 v1::Problem to_proto(const ProblemText& problem) {
@@ -122,6 +130,8 @@ Frontier from_proto(const v1::Frontier& from) {
   for (const auto& r : from.removals()) {
     frontier.removals.push_back({r.time(), r.memory(), r.by(), r.kind(), r.argument()});
   }
+  frontier.statement = from.statement();
+  frontier.removed = from.removed();
   return frontier;
 }
 
@@ -171,6 +181,19 @@ CacheEntry from_proto(const v1::CacheEntry& from) {
   return entry;
 }
 
+support::Diagnostic from_proto(const v1::Diagnostic& from) {
+  support::Diagnostic d;
+  d.family = family_of(from.family());
+  d.code = from.code();
+  d.message = from.message();
+  d.source_name = from.source_name();
+  d.source = from.source();
+  d.first_line = from.first_line();
+  if (from.has_range()) d.range = support::SourceRange{from.begin(), from.end()};
+  d.notes = strings(from.notes());
+  return d;
+}
+
 CacheVerification from_proto(const v1::VerifyCacheReply& from) {
   return {from.checked(), strings(from.damaged()), from.missing()};
 }
@@ -191,7 +214,11 @@ support::Result<ScheduleEvent> from_proto(const v1::ScheduleEvent& event) {
     }
     case v1::ScheduleEvent::kDone: {
       const auto& d = event.done();
-      return ScheduleEvent(Done{d.hit(), d.compiled(), d.seconds(), d.compile_seconds()});
+      return ScheduleEvent(Done{d.hit(), d.compiled(), d.seconds(), d.compile_seconds(), d.failed()});
+    }
+    case v1::ScheduleEvent::kFailure: {
+      const auto& f = event.failure();
+      return ScheduleEvent(KernelFailure{f.id(), f.trace(), from_proto(f.diagnostic())});
     }
     case v1::ScheduleEvent::EVENT_NOT_SET:
       break;

@@ -13,6 +13,7 @@ Frontier from_proto(const v1::Frontier& frontier);
 KernelInfo from_proto(const v1::Kernel& kernel);
 ServerInfo from_proto(const v1::ServerInfo& info);
 CacheEntry from_proto(const v1::CacheEntry& entry);
+support::Diagnostic from_proto(const v1::Diagnostic& diagnostic);
 CacheVerification from_proto(const v1::VerifyCacheReply& reply);
 /// Errors: internal [server-internal] for an event or variable this client does not know.
 support::Result<ScheduleEvent> from_proto(const v1::ScheduleEvent& event);

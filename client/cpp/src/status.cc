@@ -2,18 +2,10 @@
 
 #include <optional>
 
-#include "schaas/v1/schaas.pb.h"
+#include "marshalling.h"
 
 namespace schaas::client {
 namespace {
-
-support::Family family_of(const std::string& text) {
-  using support::Family;
-  for (const Family family : {Family::invalid, Family::unsupported, Family::exhausted, Family::unreachable}) {
-    if (text == support::name(family)) return family;
-  }
-  return Family::internal;
-}
 
 std::optional<support::Diagnostic> sent_diagnostic(const grpc::ClientContext& context) {
   const auto& metadata = context.GetServerTrailingMetadata();
@@ -22,16 +14,7 @@ std::optional<support::Diagnostic> sent_diagnostic(const grpc::ClientContext& co
   if (it == metadata.end() || !wire.ParseFromArray(it->second.data(), static_cast<int>(it->second.size()))) {
     return std::nullopt;
   }
-  support::Diagnostic d;
-  d.family = family_of(wire.family());
-  d.code = wire.code();
-  d.message = wire.message();
-  d.source_name = wire.source_name();
-  d.source = wire.source();
-  d.first_line = wire.first_line();
-  if (wire.has_range()) d.range = support::SourceRange{wire.begin(), wire.end()};
-  d.notes = {wire.notes().begin(), wire.notes().end()};
-  return d;
+  return from_proto(wire);
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace schaas::client {
 support::Result<void> check_entries(const CooTensor& tensor, const std::string& name);
 /// invalid [format-rank] when the format has another number of levels.
 support::Result<void> check_format(int order, const format::TensorFormat& format, const std::string& name);
-/// "3x4x5"; "scalar" for no modes.
+/// "3x4x5"; "scalar" for no modes; "?" for an unknown (negative) extent.
 std::string shape_text(const std::vector<std::int64_t>& extents);
 
 }  // namespace schaas::client

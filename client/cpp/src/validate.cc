@@ -117,7 +117,11 @@ std::string shape_text(const std::vector<std::int64_t>& extents) {
   std::string text;
   for (const std::int64_t extent : extents) {
     if (!text.empty()) text += 'x';
-    text += std::to_string(extent);
+    if (extent < 0) {
+      text += '?';
+    } else {
+      text += std::to_string(extent);
+    }
   }
   return text;
 }

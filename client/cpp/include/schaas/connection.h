@@ -43,13 +43,20 @@ struct Done {
   bool hit = false;
   std::uint32_t compiled = 0;
   double seconds = 0, compile_seconds = 0;
+  std::uint32_t failed = 0;  ///< kernels that could not be made
 };
-using ScheduleEvent = std::variant<Progress, Frontier, KernelInfo, Done>;
+/// A kernel that could not be made; the others still come.
+struct KernelFailure {
+  std::string id, trace;
+  support::Diagnostic diagnostic;
+};
+using ScheduleEvent = std::variant<Progress, Frontier, KernelInfo, Done, KernelFailure>;
 
 /// All events of one request, collected.
 struct ScheduleAnswer {
   Frontier frontier;
   std::vector<KernelInfo> kernels;
+  std::vector<KernelFailure> failures;
   Done done;
 };
 

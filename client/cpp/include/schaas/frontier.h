@@ -70,7 +70,9 @@ struct Frontier {
   std::vector<std::string> arguments;               ///< kernel arguments in order: the result first
   std::map<std::string, std::string> user_tensors;  ///< canonical -> the user's name
   std::map<std::string, std::string> user_indices;
-  std::vector<Removal> removals;
+  std::vector<Removal> removals;  ///< at most the server's limit
+  std::string statement;          ///< what the traces apply to, in the user's names
+  std::uint64_t removed = 0;      ///< all removals
   bool operator==(const Frontier&) const = default;
 };
 

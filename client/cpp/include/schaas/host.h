@@ -7,8 +7,8 @@ namespace schaas::client {
 /// The best instruction set that kernels come in and this processor runs: "x86-64-v4", "x86-64-v3",
 /// "x86-64-v2", else "generic".
 std::string host_isa();
-/// Whether this processor runs code compiled for `isa`. "native" is compiled only when asked for by name, by a server on
-/// the same machine: true.
+/// Whether this processor runs code compiled for `isa`. "native" is compiled only when asked for by name, by
+/// a server on the same machine: true.
 bool host_runs(const std::string& isa);
 /// Size of the last-level cache in bytes; 32 MiB when the system does not tell.
 std::int64_t last_level_cache_bytes();

@@ -38,9 +38,9 @@ const std::vector<std::int64_t>& extents_of(const TensorData& data);
 /// others. Nothing is allocated on the word of a header that the file could not hold. Every error names the
 /// file, and for text the line and column: invalid [file-missing] (similar names in the folder are
 /// suggested), [file-is-directory], [file-unreadable], [file-empty], [file-ending], [gzip-damaged],
-/// [mtx-header], [mtx-size], [tns-line], [npy-header], [file-number], [file-entry], [coordinate-range],
-/// [too-few-entries], [too-many-entries], [file-binary], [extent-mismatch], [npy-size]; unsupported
-/// [mtx-field], [mtx-symmetry], [npy-type]; exhausted [memory], [file-overflow].
+/// [mtx-header], [mtx-size], [mtx-triangle], [tns-line], [npy-header], [file-number], [file-entry],
+/// [coordinate-range], [too-few-entries], [too-many-entries], [file-binary], [extent-mismatch], [npy-size];
+/// unsupported [mtx-field], [mtx-symmetry], [npy-type]; exhausted [memory].
 support::Result<TensorData> read(const std::string& path, const ReadOptions& options = {});
 
 /// Writes by ending (`.gz` compresses), to a temporary file beside the target that is renamed when complete,

@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <limits>
+
+#include "compiler/support/limits.h"
+#include "file_readers.h"
+
+// FROSTT text: no header; `#` comments; each line holds the 1-based coordinates, then the value.
+// docs/file_formats.md.
+namespace schaas::client {
+namespace {
+
+using support::Diagnostic;
+using support::Result;
+
+class Reader {
+ public:
+  Reader(FileSource source, const ReadOptions& options)
+      : lines_(std::move(source), options.progress), options_(options) {}
+
+  Result<TensorData> read() {
+    while (true) {
+      SCHAAS_ASSIGN_OR_RETURN(const bool more, next_line());
+      if (!more) break;
+      if (tensor_.coordinates.empty()) SCHAAS_RETURN_IF_ERROR(begin());
+      SCHAAS_RETURN_IF_ERROR(entry());
+    }
+    if (tensor_.coordinates.empty()) SCHAAS_RETURN_IF_ERROR(no_entries());
+    tensor_.extents = largest_;
+    for (std::size_t m = 0; m < options_.extents.size(); ++m) {
+      if (options_.extents[m] >= 0) tensor_.extents[m] = options_.extents[m];
+    }
+    return TensorData(std::move(tensor_));
+  }
+
+ private:
+  Diagnostic here(Diagnostic d, std::string_view part) const { return lines_.at(std::move(d), line_, part); }
+
+  Result<bool> next_line() {
+    while (true) {
+      SCHAAS_ASSIGN_OR_RETURN(const bool more, lines_.next(line_));
+      if (!more) return false;
+      const std::size_t first = line_.find_first_not_of(" \t");
+      if (first != std::string_view::npos && line_[first] != '#') return true;
+    }
+  }
+
+  // The first entry tells the order.
+  Result<void> begin() {
+    std::size_t words = 0;
+    Words counted(line_);
+    while (!counted.next().empty()) ++words;
+    constexpr std::size_t most = support::Limits::order;
+    if (words < 2) {
+      return here(support::invalid("tns-line", "expected coordinates and a value, found a single word"),
+                  line_);
+    }
+    if (words - 1 > most) {
+      return here(
+          support::unsupported("tns-line", "this tensor has " + std::to_string(words - 1) +
+                                               " modes; at most " + std::to_string(most) + " are supported"),
+          line_);
+    }
+    if (!options_.extents.empty() && options_.extents.size() != words - 1) {
+      return here(support::invalid("extent-mismatch",
+                                   "this tensor has " + std::to_string(words - 1) + " modes, but " +
+                                       std::to_string(options_.extents.size()) + " are expected"),
+                  line_);
+    }
+    open(words - 1);
+    return {};
+  }
+
+  void open(std::size_t order) {
+    tensor_.coordinates.resize(order);
+    largest_.assign(order, 0);
+    limit_.assign(order, std::numeric_limits<std::int64_t>::max());
+    for (std::size_t m = 0; m < options_.extents.size(); ++m) {
+      if (options_.extents[m] >= 0) limit_[m] = options_.extents[m];
+    }
+  }
+
+  Result<void> no_entries() {
+    const bool known =
+        !options_.extents.empty() && std::count(options_.extents.begin(), options_.extents.end(), -1) == 0;
+    if (!known) {
+      return support::noting(
+          support::invalid("file-empty",
+                           lines_.source().path() + " has no entries, so its order and extents are unknown"),
+          "give its extents to read it as a tensor of zeros");
+    }
+    open(options_.extents.size());
+    return {};
+  }
+
+  Result<void> entry() {
+    Words words(line_);
+    for (std::size_t m = 0; m < tensor_.coordinates.size(); ++m) {
+      const std::string_view word = words.next();
+      std::int64_t coordinate = 0;
+      const NumberError error = parse_integer(word, coordinate);
+      if (error != NumberError::none) {
+        return here(bad_number(error, word, "coordinate " + std::to_string(m + 1)), word);
+      }
+      if (coordinate < 1 || coordinate > limit_[m]) return out_of_range(m, coordinate, word);
+      largest_[m] = std::max(largest_[m], coordinate);
+      tensor_.coordinates[m].push_back(coordinate - 1);
+    }
+    const std::string_view word = words.next();
+    double value = 0;
+    const NumberError error = parse_real(word, value);
+    if (error != NumberError::none) return here(bad_number(error, word, "a value"), word);
+    tensor_.values.push_back(value);
+    if (const std::string_view extra = words.next(); !extra.empty()) {
+      return here(
+          support::invalid("file-entry",
+                           "expected " + std::to_string(tensor_.coordinates.size()) +
+                               " coordinates and a value as in the first entry, found one more word " +
+                               quoted(extra)),
+          extra);
+    }
+    return {};
+  }
+
+  Diagnostic out_of_range(std::size_t m, std::int64_t coordinate, std::string_view word) const {
+    const std::string start =
+        "coordinate " + std::to_string(coordinate) + " of mode " + std::to_string(m + 1);
+    const std::string why = coordinate < 1 ? " is below 1: coordinates start at 1"
+                                           : " is beyond the extent " + std::to_string(limit_[m]);
+    return here(support::invalid("coordinate-range", start + why), word);
+  }
+
+  LineReader lines_;
+  const ReadOptions& options_;
+  std::string_view line_;
+  CooTensor tensor_;
+  std::vector<std::int64_t> largest_, limit_;
+};
+
+}  // namespace
+
+Result<TensorData> read_frostt(FileSource source, const ReadOptions& options) {
+  return Reader(std::move(source), options).read();
+}
+
+}  // namespace schaas::client
