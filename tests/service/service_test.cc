@@ -1,0 +1,576 @@
+// A server in this process, on a Unix socket, asked through the generated stubs.
+#include <gmock/gmock.h>
+#include <google/protobuf/text_format.h>
+#include <grpcpp/generic/generic_stub.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <future>
+#include <thread>
+
+#include "proto/kernel_abi.h"
+#include "server/daemon.h"
+#include "tests/service/service_client.h"
+#include "tests/service/temporary_directory.h"
+
+namespace schaas {
+namespace {
+
+using server::Daemon;
+using support::Cancellation;
+using support::Result;
+using test::Refusal;
+using test::Scheduled;
+
+struct Counted {
+  std::atomic<int> searches{0}, compilations{0};
+  std::atomic<bool> hold_search{false};  // searches last until cancelled
+  std::atomic<bool> fail_linear{false};  // the linear schedule does not compile
+  std::atomic<bool> crash{false};
+  std::atomic<int> cancelled{0};
+};
+
+// Above the real compiler: counts, holds, fails.
+class CountingProvider final : public server::KernelProvider {
+ public:
+  CountingProvider(std::unique_ptr<KernelProvider> next, std::shared_ptr<Counted> counted)
+      : next_(std::move(next)), counted_(std::move(counted)) {}
+
+  Result<server::FrontierAnswer> frontier(const server::FrontierQuery& query,
+                                          const frontier::Progress& progress,
+                                          const Cancellation& cancellation) override {
+    ++counted_->searches;
+    if (counted_->crash) throw support::InternalError("secret.cc:42: something private");
+    while (counted_->hold_search) {
+      if (auto state = cancellation.check("a long search"); !state.ok()) {
+        ++counted_->cancelled;
+        return state.error();
+      }
+      progress("space", 1, 0);
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return next_->frontier(query, progress, cancellation);
+  }
+  Result<server::KernelAnswer> kernel(const server::KernelQuery& query,
+                                      const Cancellation& cancellation) override {
+    ++counted_->compilations;
+    if (counted_->fail_linear && query.trace.directives.empty())
+      return support::unsupported("no-linear", "not today");
+    return next_->kernel(query, cancellation);
+  }
+
+ private:
+  std::unique_ptr<KernelProvider> next_;
+  std::shared_ptr<Counted> counted_;
+};
+
+v1::ScheduleRequest spmm() {
+  v1::ScheduleRequest request;
+  auto& problem = *request.mutable_problem();
+  problem.set_expression("A(i,k) = B(i,j) * C(j,k)");
+  (*problem.mutable_formats())["B"] = "csr";
+  problem.add_constraints("8 <= k <= 256");
+  request.set_isa("x86-64-v2");
+  request.set_kernels(2);
+  return request;
+}
+
+// Sampled dense-dense product then a sparse-dense product: a frontier with several schedules.
+v1::ScheduleRequest fused() {
+  v1::ScheduleRequest request;
+  auto& problem = *request.mutable_problem();
+  problem.set_expression("A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)");
+  (*problem.mutable_formats())["B"] = "csr";
+  problem.add_constraints("8 <= k <= 256");
+  problem.add_constraints("8 <= l <= 256");
+  request.set_isa("x86-64-v2");
+  request.set_kernels(3);
+  return request;
+}
+
+// The same problem in other words.
+v1::ScheduleRequest fused_renamed() {
+  v1::ScheduleRequest request = fused();
+  auto& problem = *request.mutable_problem();
+  problem.set_expression("Out(row,d) = Last(col,d) * Right(col,f) * Mask(row,col) * Left(row,f)");
+  problem.clear_formats();
+  (*problem.mutable_formats())["Mask"] = "dense,compressed";
+  problem.clear_constraints();
+  problem.add_constraints("256 >= d");
+  problem.add_constraints("8 <= f <= 256");
+  problem.add_constraints("d > 7");
+  return request;
+}
+
+class Service : public testing::Test {
+ protected:
+  void SetUp() override { start(); }
+
+  void start() {
+    client_.reset();
+    daemon_.reset();
+    server::DaemonOptions options;
+    options.data_directory = data_;
+    options.drain = std::chrono::seconds(1);
+    options.version = "1.2.3";
+    options.wrap_compiling = [counted = counted_](std::unique_ptr<server::KernelProvider> next) {
+      return std::make_unique<CountingProvider>(std::move(next), counted);
+    };
+    auto daemon = Daemon::start(options, server::silent_log());
+    ASSERT_TRUE(daemon.ok()) << support::render(daemon.error());
+    daemon_ = std::move(daemon).value();
+    client_ = std::make_unique<test::ServiceClient>(daemon_->addresses().front());
+  }
+
+  std::string binary_file(const std::string& sha256) {
+    return data_ + "/binaries/" + sha256.substr(0, 2) + "/" + sha256;
+  }
+  void damage(const std::string& sha256) { std::ofstream(binary_file(sha256), std::ios::app) << '!'; }
+
+  Scheduled must(const v1::ScheduleRequest& request) {
+    Scheduled answer = client_->schedule(request);
+    EXPECT_TRUE(answer.ok()) << answer.refusal.text();
+    EXPECT_TRUE(answer.frontier && answer.done);
+    EXPECT_TRUE(answer.failures.empty());
+    return answer;
+  }
+
+  test::TemporaryDirectory directory_;
+  std::string data_ = directory_ / "data";
+  std::shared_ptr<Counted> counted_ = std::make_shared<Counted>();
+  std::unique_ptr<Daemon> daemon_;
+  std::unique_ptr<test::ServiceClient> client_;
+};
+
+std::vector<std::string> digests(const Scheduled& answer) {
+  std::vector<std::string> out;
+  for (const auto& kernel : answer.kernels) out.push_back(kernel.id() + " " + kernel.digest().sha256());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// ---- answers ----
+
+TEST_F(Service, AnswersAMissWithAFrontierAndItsKernelsThenAHit) {
+  const Scheduled miss = must(spmm());
+  EXPECT_FALSE(miss.done->hit());
+  EXPECT_EQ(miss.done->compiled(), miss.kernels.size());
+  ASSERT_FALSE(miss.kernels.empty());
+  ASSERT_FALSE(miss.frontier->entries().empty());
+  EXPECT_EQ(miss.frontier->arguments(0), "A");
+  const int searches = counted_->searches, compilations = counted_->compilations;
+  EXPECT_EQ(searches, 1);
+  EXPECT_EQ(compilations, static_cast<int>(miss.kernels.size()));
+
+  const Scheduled hit = must(spmm());
+  EXPECT_TRUE(hit.done->hit());
+  EXPECT_EQ(hit.done->compiled(), 0u);
+  EXPECT_EQ(digests(hit), digests(miss));
+  EXPECT_EQ(hit.frontier->DebugString(), miss.frontier->DebugString());
+  for (const auto& kernel : hit.kernels) EXPECT_TRUE(kernel.hit());
+  EXPECT_EQ(counted_->searches, searches);
+  EXPECT_EQ(counted_->compilations, compilations);
+}
+
+TEST_F(Service, AnswersTheSameProblemInOtherWordsFromTheStoreInThoseWords) {
+  const Scheduled first = must(fused());
+  ASSERT_GE(first.frontier->entries().size(), 2);
+  const int compilations = counted_->compilations;
+  const Scheduled second = must(fused_renamed());
+  EXPECT_TRUE(second.done->hit());
+  EXPECT_EQ(second.frontier->key(), first.frontier->key());
+  EXPECT_EQ(digests(second), digests(first));
+  EXPECT_EQ(counted_->searches, 1);
+  EXPECT_EQ(counted_->compilations, compilations);
+  EXPECT_EQ(second.frontier->arguments(0), "Out");
+  EXPECT_THAT(second.frontier->arguments(),
+              testing::UnorderedElementsAre("Out", "Last", "Right", "Mask", "Left"));
+  for (const auto& entry : second.frontier->entries()) {
+    EXPECT_THAT(entry.tree(), testing::AllOf(testing::HasSubstr("row"), testing::HasSubstr("col")));
+    EXPECT_THAT(entry.time(), testing::HasSubstr("row"));
+    for (const auto& term : entry.time_terms()) {
+      for (const auto& variable : term.variables()) {
+        EXPECT_THAT(variable.index(), testing::AnyOf("row", "col", "d", "f"));
+        if (variable.kind() == v1::Variable::FIBER) EXPECT_EQ(variable.tensor(), "Mask");
+      }
+    }
+  }
+}
+
+TEST_F(Service, AnswersFromTheStoreAfterARestart) {
+  const Scheduled before = must(spmm());
+  counted_ = std::make_shared<Counted>();
+  start();
+  const Scheduled after = must(spmm());
+  EXPECT_TRUE(after.done->hit());
+  EXPECT_EQ(digests(after), digests(before));
+  EXPECT_EQ(counted_->searches + counted_->compilations, 0);
+}
+
+TEST_F(Service, SendsBinariesThatAreSharedObjectsOfTheirDigest) {
+  const Scheduled answer = must(spmm());
+  for (const auto& kernel : answer.kernels) {
+    const auto [bytes, refusal] = client_->download(kernel.digest().sha256());
+    ASSERT_EQ(refusal.status, grpc::StatusCode::OK) << refusal.text();
+    EXPECT_EQ(bytes.size(), kernel.digest().bytes());
+    EXPECT_EQ(support::digest_of(bytes).sha256, kernel.digest().sha256());
+    EXPECT_EQ(bytes.substr(0, 4),
+              "\x7f"
+              "ELF");
+  }
+}
+
+TEST_F(Service, CompilesAtMostTheKernelsAskedForAndAllTheRequestedTraces) {
+  v1::ScheduleRequest request = fused();
+  request.set_kernels(1);
+  request.add_traces("linear");
+  request.add_traces("s1");
+  const Scheduled answer = must(request);
+  std::vector<std::string> ids;
+  for (const auto& kernel : answer.kernels) ids.push_back(kernel.id());
+  EXPECT_THAT(ids, testing::IsSupersetOf({"linear", "s1"}));
+  EXPECT_LE(ids.size(), 3u);
+}
+
+TEST_F(Service, CompilesATraceItSentWithoutSearching) {
+  const Scheduled searched = must(fused_renamed());
+  const std::string trace = searched.frontier->entries(1).trace();
+  v1::ScheduleRequest request = fused_renamed();
+  request.add_traces(trace);
+  request.set_traces_only(true);
+  const Scheduled answer = must(request);
+  EXPECT_EQ(counted_->searches, 1);
+  ASSERT_EQ(answer.kernels.size(), 1u);
+  EXPECT_EQ(answer.kernels[0].id(), trace);
+  EXPECT_EQ(answer.kernels[0].trace(), trace);
+  EXPECT_EQ(answer.kernels[0].tree(), searched.frontier->entries(1).tree());
+  EXPECT_EQ(answer.kernels[0].time(), searched.frontier->entries(1).time());
+  EXPECT_TRUE(answer.frontier->entries().empty());
+  EXPECT_EQ(answer.frontier->arguments(0), "Out");
+}
+
+TEST_F(Service, SearchesOnlyWhenAskedTo) {
+  v1::ScheduleRequest request = spmm();
+  request.set_search_only(true);
+  const Scheduled answer = must(request);
+  EXPECT_TRUE(answer.kernels.empty());
+  EXPECT_EQ(counted_->compilations, 0);
+}
+
+TEST_F(Service, WorksAnewWhenAskedTo) {
+  must(spmm());
+  v1::ScheduleRequest request = spmm();
+  request.set_no_cache(true);
+  const Scheduled again = must(request);
+  EXPECT_FALSE(again.done->hit());
+  EXPECT_EQ(again.done->compiled(), again.kernels.size());
+  EXPECT_EQ(counted_->searches, 2);
+}
+
+TEST_F(Service, WorksOnceForEqualRequestsAtTheSameTime) {
+  std::vector<std::future<Scheduled>> askers;
+  for (int n = 0; n < 6; ++n) {
+    askers.push_back(
+        std::async(std::launch::async, [&, n] { return must(n % 2 == 0 ? fused() : fused_renamed()); }));
+  }
+  std::size_t kernels = 0, misses = 0;
+  for (auto& asker : askers) {
+    const Scheduled answer = asker.get();
+    kernels = answer.kernels.size();
+    misses += answer.done->hit() ? 0 : 1;
+  }
+  EXPECT_EQ(counted_->searches, 1);
+  EXPECT_EQ(counted_->compilations, static_cast<int>(kernels));
+  EXPECT_GE(misses, 1u);
+}
+
+TEST_F(Service, StillSendsTheOtherKernelsWhenOneCannotBeMade) {
+  counted_->fail_linear = true;
+  v1::ScheduleRequest request = fused();
+  request.add_traces("linear");
+  const Scheduled answer = client_->schedule(request);
+  ASSERT_TRUE(answer.ok()) << answer.refusal.text();
+  ASSERT_EQ(answer.failures.size(), 1u);
+  EXPECT_EQ(answer.failures[0].id(), "linear");
+  EXPECT_EQ(answer.failures[0].diagnostic().code(), "no-linear");
+  EXPECT_EQ(answer.done->failed(), 1u);
+  EXPECT_GE(answer.kernels.size(), 2u);
+}
+
+TEST_F(Service, FailsWhenNoKernelAtAllCanBeMade) {
+  counted_->fail_linear = true;
+  v1::ScheduleRequest request = spmm();
+  request.add_traces("linear");
+  request.set_traces_only(true);
+  const Scheduled answer = client_->schedule(request);
+  EXPECT_EQ(answer.refusal.text(), "UNIMPLEMENTED unsupported [no-linear]: not today");
+  EXPECT_EQ(answer.failures.size(), 1u);
+  EXPECT_FALSE(answer.done.has_value());
+}
+
+// ---- damage ----
+
+TEST_F(Service, NoticesADamagedBinaryOnDownloadAndRebuildsIt) {
+  const Scheduled before = must(spmm());
+  const std::string sha256 = before.kernels.front().digest().sha256();
+  damage(sha256);
+  const auto [bytes, refusal] = client_->download(sha256);
+  EXPECT_EQ(bytes, "");
+  EXPECT_EQ(refusal.text(), "DATA_LOSS internal [damaged-binary]: the stored binary " + sha256 +
+                                " no longer has this digest and was dropped");
+  EXPECT_EQ(client_->download(sha256).second.status, grpc::StatusCode::NOT_FOUND);
+
+  const Scheduled after = must(spmm());
+  EXPECT_FALSE(after.done->hit());
+  EXPECT_EQ(after.done->compiled(), 1u);
+  EXPECT_EQ(counted_->searches, 1);
+  for (const auto& kernel : after.kernels) {
+    EXPECT_EQ(support::digest_of(client_->download(kernel.digest().sha256()).first).sha256,
+              kernel.digest().sha256());
+  }
+}
+
+TEST_F(Service, RebuildsADamagedOrMissingBinaryUnasked) {
+  const Scheduled before = must(spmm());
+  damage(before.kernels.front().digest().sha256());
+  EXPECT_EQ(must(spmm()).done->compiled(), 1u);
+  for (const auto& kernel : before.kernels) std::filesystem::remove(binary_file(kernel.digest().sha256()));
+  EXPECT_EQ(must(spmm()).done->compiled(), before.kernels.size());
+  EXPECT_EQ(must(spmm()).done->compiled(), 0u);
+}
+
+TEST_F(Service, VerifiesItsCache) {
+  const Scheduled answer = must(fused());
+  const std::string damaged = answer.kernels[0].digest().sha256(), gone = answer.kernels[1].digest().sha256();
+  damage(damaged);
+  std::filesystem::remove(binary_file(gone));
+  v1::VerifyCacheReply reply;
+  EXPECT_EQ(client_->call(&v1::Scheduler::Stub::VerifyCache, v1::VerifyCacheRequest(), reply).status,
+            grpc::StatusCode::OK);
+  EXPECT_EQ(reply.checked(), answer.kernels.size() - 1);
+  EXPECT_THAT(reply.damaged(), testing::ElementsAre(damaged));
+  EXPECT_EQ(reply.missing(), 1u);
+  v1::VerifyCacheReply again;
+  client_->call(&v1::Scheduler::Stub::VerifyCache, v1::VerifyCacheRequest(), again);
+  EXPECT_EQ(again.checked(), answer.kernels.size() - 2);
+  EXPECT_EQ(again.damaged_size(), 0);
+  EXPECT_EQ(again.missing(), 0u);
+}
+
+// ---- the other methods ----
+
+TEST_F(Service, LooksUpOnlyWhatIsStored) {
+  v1::LookupRequest request;
+  *request.mutable_problem() = spmm().problem();
+  v1::Frontier reply;
+  EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Lookup, request, reply).text(),
+            "NOT_FOUND invalid [not-stored]: nothing is stored for this problem");
+  EXPECT_EQ(counted_->searches, 0);
+  const Scheduled answer = must(spmm());
+  EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Lookup, request, reply).status, grpc::StatusCode::OK);
+  EXPECT_EQ(reply.DebugString(), answer.frontier->DebugString());
+}
+
+TEST_F(Service, EmitsEveryLanguageInTheUsersNames) {
+  for (const std::string language : {"trace", "tree", "loops", "c"}) {
+    v1::EmitRequest request;
+    *request.mutable_problem() = fused_renamed().problem();
+    request.set_language(language);
+    request.set_schedule("linear");
+    v1::EmitReply reply;
+    EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Emit, request, reply).status, grpc::StatusCode::OK)
+        << language;
+    EXPECT_THAT(reply.text(), testing::HasSubstr(language == "trace" ? "linear" : "row")) << language;
+  }
+  EXPECT_EQ(counted_->searches, 0);
+}
+
+TEST_F(Service, EmitsAFrontierScheduleById) {
+  const Scheduled answer = must(fused());
+  v1::EmitRequest request;
+  *request.mutable_problem() = fused().problem();
+  request.set_language("trace");
+  request.set_schedule("s1");
+  v1::EmitReply reply;
+  EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Emit, request, reply).status, grpc::StatusCode::OK);
+  EXPECT_THAT(reply.text(), testing::StartsWith(answer.frontier->entries(0).trace()));
+  EXPECT_EQ(counted_->searches, 1);
+}
+
+TEST_F(Service, TellsAboutItself) {
+  const Scheduled answer = must(spmm());
+  v1::ServerInfo info;
+  EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
+  EXPECT_EQ(info.version(), "1.2.3");
+  EXPECT_EQ(info.abi_version(), SCHAAS_KERNEL_ABI_VERSION);
+  EXPECT_EQ(info.frontiers(), 1u);
+  EXPECT_EQ(info.kernels(), answer.kernels.size());
+  EXPECT_EQ(info.data_directory(), data_);
+  EXPECT_EQ(info.expression_bytes(), 16384u);
+  EXPECT_THAT(info.isas(), testing::Contains("x86-64-v3"));
+}
+
+TEST_F(Service, ListsItsCache) {
+  const Scheduled answer = must(spmm());
+  v1::ListCacheRequest request;
+  v1::ListCacheReply reply;
+  EXPECT_EQ(client_->call(&v1::Scheduler::Stub::ListCache, request, reply).status, grpc::StatusCode::OK);
+  ASSERT_EQ(reply.entries_size(), 1);
+  EXPECT_EQ(reply.entries(0).key(), answer.frontier->key());
+  EXPECT_EQ(reply.entries(0).canonical(), answer.frontier->canonical());
+  EXPECT_EQ(reply.entries(0).frontier(), static_cast<std::uint64_t>(answer.frontier->entries_size()));
+  EXPECT_EQ(reply.entries(0).kernels(), answer.kernels.size());
+  EXPECT_EQ(reply.entries(0).kernel_size(), 0);
+  request.set_key(answer.frontier->key());
+  EXPECT_EQ(client_->call(&v1::Scheduler::Stub::ListCache, request, reply).status, grpc::StatusCode::OK);
+  EXPECT_EQ(reply.entries(0).kernel_size(), static_cast<int>(answer.kernels.size()));
+  request.set_key(std::string(64, '0'));
+  EXPECT_EQ(client_->call(&v1::Scheduler::Stub::ListCache, request, reply).text(),
+            "NOT_FOUND invalid [not-stored]: nothing is stored under the key " + std::string(64, '0'));
+  request.set_key("../x");
+  EXPECT_EQ(client_->call(&v1::Scheduler::Stub::ListCache, request, reply).text(),
+            "INVALID_ARGUMENT invalid [wrong-key]: `../x` is not a problem's key; expected 64 lower-case "
+            "hexadecimal "
+            "digits");
+}
+
+TEST_F(Service, HasAHealthServiceAndReflection) {
+  const auto raw = [&](const std::string& method, const std::string& request) {
+    grpc::GenericStub stub(client_->channel());
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    grpc::Slice slice(request);
+    grpc::ByteBuffer send(&slice, 1), received;
+    auto call = stub.PrepareUnaryCall(&context, method, send, &queue);
+    call->StartCall();
+    grpc::Status status;
+    call->Finish(&received, &status, this);
+    void* tag = nullptr;
+    bool ok = false;
+    queue.Next(&tag, &ok);
+    EXPECT_TRUE(status.ok()) << method << ": " << status.error_message();
+    grpc::Slice reply;
+    if (status.ok()) EXPECT_TRUE(received.DumpToSingleSlice(&reply).ok());
+    return std::string(reinterpret_cast<const char*>(reply.begin()), reply.size());
+  };
+  // HealthCheckResponse{status: SERVING}
+  EXPECT_EQ(raw("/grpc.health.v1.Health/Check", ""), "\x08\x01");
+  // ServerReflectionRequest{list_services: ""}
+  EXPECT_THAT(
+      raw("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", std::string("\x3a\x00", 2)),
+      testing::AllOf(testing::HasSubstr("schaas.v1.Scheduler"), testing::HasSubstr("grpc.health.v1.Health")));
+}
+
+// ---- leaving early, stopping ----
+
+TEST_F(Service, StopsASearchWhoseClientLeft) {
+  counted_->hold_search = true;
+  grpc::ClientContext context;
+  const auto reader = client_->stub().Schedule(&context, spmm());
+  v1::ScheduleEvent event;
+  ASSERT_TRUE(reader->Read(&event));
+  EXPECT_EQ(event.progress().stage(), "space");
+  context.TryCancel();
+  while (counted_->cancelled == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  counted_->hold_search = false;
+  EXPECT_TRUE(must(spmm()).ok());
+}
+
+TEST_F(Service, StopsASearchAtTheClientsDeadline) {
+  counted_->hold_search = true;
+  const Scheduled answer = client_->schedule(spmm(), std::chrono::milliseconds(100));
+  EXPECT_EQ(answer.refusal.status, grpc::StatusCode::DEADLINE_EXCEEDED);
+  while (counted_->cancelled == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+TEST_F(Service, StopsDrainingThenCancelling) {
+  counted_->hold_search = true;
+  auto asker = std::async(std::launch::async, [&] { return client_->schedule(spmm()); });
+  while (counted_->searches == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  daemon_->stop();
+  EXPECT_EQ(counted_->cancelled, 1);
+  EXPECT_FALSE(asker.get().ok());
+}
+
+TEST_F(Service, LetsARunningRequestFinishWhenStopping) {
+  counted_->hold_search = true;
+  auto asker = std::async(std::launch::async, [&] { return client_->schedule(spmm()); });
+  while (counted_->searches == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  auto stopping = std::async(std::launch::async, [&] { daemon_->stop(); });
+  counted_->hold_search = false;
+  const Scheduled answer = asker.get();
+  EXPECT_TRUE(answer.ok()) << answer.refusal.text();
+  stopping.get();
+}
+
+// ---- the server's place ----
+
+TEST_F(Service, RefusesASecondServerInItsDataDirectory) {
+  server::DaemonOptions options;
+  options.data_directory = data_;
+  const auto second = Daemon::start(options, server::silent_log());
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().code, "data-directory-in-use");
+  EXPECT_TRUE(must(spmm()).ok());  // the first is none the worse
+}
+
+TEST_F(Service, RefusesASocketAnotherServerAnswersAt) {
+  server::DaemonOptions options;
+  options.data_directory = directory_ / "other";
+  options.listen = {daemon_->addresses().front()};
+  const auto second = Daemon::start(options, server::silent_log());
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(support::render(second.error()),
+            "unreachable [socket-in-use]: another server answers at `" + daemon_->addresses().front() + "`");
+  EXPECT_TRUE(must(spmm()).ok());
+}
+
+TEST_F(Service, ItsSocketIsForItsOwnerAlone) {
+  struct stat status {};
+  ASSERT_EQ(stat((data_ + "/schaasd.sock").c_str(), &status), 0);
+  EXPECT_TRUE(S_ISSOCK(status.st_mode));
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST_F(Service, ListensOnTcpAndUnixAtOnceWhenAskedTo) {
+  server::DaemonOptions options;
+  options.data_directory = directory_ / "other";
+  options.listen = {"127.0.0.1:0", "unix:" + (directory_ / "extra.sock")};
+  const auto daemon = Daemon::start(options, server::silent_log());
+  ASSERT_TRUE(daemon.ok()) << support::render(daemon.error());
+  ASSERT_EQ((*daemon)->addresses().size(), 2u);
+  EXPECT_THAT((*daemon)->addresses()[0],
+              testing::AllOf(testing::StartsWith("127.0.0.1:"), testing::Not(testing::EndsWith(":0"))));
+  for (const auto& address : (*daemon)->addresses()) {
+    test::ServiceClient client(address);
+    v1::ServerInfo info;
+    EXPECT_EQ(client.call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK)
+        << address;
+  }
+  server::DaemonOptions taken = options;
+  taken.data_directory = directory_ / "third";
+  taken.listen = {(*daemon)->addresses()[0]};
+  const auto refused = Daemon::start(taken, server::silent_log());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(support::render(refused.error()), "invalid [listen]: cannot listen on `" + taken.listen[0] +
+                                                  "`: the address is in use, or not one of this machine");
+}
+
+// ---- our own bugs ----
+
+TEST_F(Service, TellsTheUserOfABugOnlyAnId) {
+  counted_->crash = true;
+  const Refusal refusal = client_->schedule(spmm()).refusal;
+  EXPECT_THAT(refusal.text(), testing::MatchesRegex(
+                                  "INTERNAL internal \\[internal\\]: an error inside the server, not in your "
+                                  "request; its id is [0-9a-f]+-[0-9]+"));
+  counted_->crash = false;
+  EXPECT_TRUE(must(spmm()).ok());  // and lives on
+}
+
+}  // namespace
+}  // namespace schaas
