@@ -1,4 +1,5 @@
 #include "compiler/codegen/c_statements.h"
+#include "compiler/loop_ir/lane_form.h"
 #include "compiler/loop_ir/uses.h"
 #include "compiler/support/result.h"
 
@@ -12,6 +13,10 @@ using loop_ir::StatementPtr;
 /// Vectors that all varying names may occupy together: half of the sixteen registers of x86-64-v3; the rest
 /// is left for loads and broadcast factors.
 constexpr int register_budget = 8;
+
+/// Partial sums of a reduction: enough to cover the latency of an addition at two per cycle, few enough for
+/// short rows.
+constexpr int partial_sums = 4;
 
 std::string part_name(const std::string& name, int part) { return name + "v" + std::to_string(part); }
 
@@ -70,6 +75,51 @@ void CLanes::print(const loop_ir::For& loop) {
   text_.directive("#endif");
   cascade({"value", 1}, "while");
   text_.close();
+}
+
+bool CLanes::print_sum(const loop_ir::For& loop) {
+  const auto* add = std::get_if<loop_ir::Accumulate>(&loop.body->node);
+  varying_ = {loop.variable};
+  if (!add || !varies(add->value) || !loop_ir::is_lane_value(add->value, loop.variable, varying_))
+    return false;
+  const std::string& v = loop.variable;
+  const std::string end = v + "_end";
+  const auto partial = [&](const std::string& type, int part) { return part_name(add->name + type, part); };
+  const auto step = [&](const Block& block, const char* keyword) {
+    const std::string width = std::to_string(block.count) + " * WIDTH(" + block.type + ")";
+    text_.open(std::string(keyword) + " (" + v + " + " + width + " <= " + end + ")");
+    for (int part = 0; part < block.count; ++part) {
+      const std::string sum = block.type == "value" ? add->name : partial(block.type, part);
+      text_.line(sum + " += " + lane_expression(add->value, block, part) + ";");
+    }
+    text_.line(v + " += " + width + ";");
+    text_.close();
+  };
+  const auto narrow = [&](const char* type, const char* bytes) {
+    text_.directive(std::string("#if VECTOR_BYTES > ") + bytes);
+    text_.open(std::string("if (") + v + " + WIDTH(" + type + ") <= " + end + ")");
+    text_.line(std::string("const ") + type + " part = " + lane_expression(add->value, {type, 1}, 0) + ";");
+    text_.line(add->name + " += sum" + bytes + "(part);");
+    text_.line(v + " += WIDTH(" + type + ");");
+    text_.close();
+    text_.directive("#endif");
+  };
+  text_.open("");
+  text_.line("int64_t " + v + " = " + CStatements::expression(loop.begin) + ";");
+  text_.line("const int64_t " + end + " = " + CStatements::expression(loop.end) + ";");
+  std::string total;
+  for (int part = 0; part < partial_sums; ++part) {
+    text_.line("vec " + partial("vec", part) + " = {0};");
+    total += (part > 0 ? " + " : "") + partial("vec", part);
+  }
+  step({"vec", partial_sums}, "while");
+  step({"vec", 1}, "while");
+  narrow("vec32", "32");
+  narrow("vec16", "16");
+  text_.line(add->name + " += SUM(" + total + ");");
+  step({"value", 1}, "while");
+  text_.close();
+  return true;
 }
 
 std::string CLanes::place(const std::string& array, const ExpressionPtr& index, const Block& block, int part,

@@ -11,8 +11,8 @@ struct KernelLabel {
   std::string schedule;  ///< trace text
   std::string isa;       ///< "x86-64-v2", "x86-64-v3", "x86-64-v4", ...
   std::string problem;   ///< canonical problem text
-  /// The exported symbol. With another one every other definition is named after it too, so that texts of the same
-  /// value type can be compiled as one unit.
+  /// The exported symbol. With another one every other definition is named after it too, so that texts of the
+  /// same value type can be compiled as one unit.
   std::string symbol = "schaas_kernel";
 };
 

@@ -92,6 +92,7 @@ void CStatements::print_for(const loop_ir::For& loop) {
     CLanes(text_).print(loop);
     return;
   }
+  if (loop.shape == loop_ir::Shape::simd && CLanes(text_).print_sum(loop)) return;
   const auto& v = loop.variable;
   if (loop.shape == loop_ir::Shape::simd) {
     text_.directive(simd_pragma(loop));

@@ -31,6 +31,10 @@ class CLanes {
  public:
   explicit CLanes(CText& text) : text_(text) {}
   void print(const loop_ir::For& loop);
+  /// A simd loop that only adds one product per iteration to a sum: several vectors of partial sums, added up
+  /// at the end, because one sum would wait for itself. False, printing nothing, when `loop` is not of that
+  /// form.
+  bool print_sum(const loop_ir::For& loop);
 
  private:
   struct Block {

@@ -80,7 +80,7 @@ enum class Shape {
   scalar,  ///< in order
   simd,    ///< in any grouping: they write distinct elements, or only feed accumulators declared outside
   lanes,   ///< several at once with one register lane each: everything that depends on the loop variable is a
-          ///< value, is loaded from or stored to `invariant + variable`, and decides no loop bound
+           ///< value, is loaded from or stored to `invariant + variable`, and decides no loop bound
 };
 /// for variable in begin..end (exclusive).
 struct For {

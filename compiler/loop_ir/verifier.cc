@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/loop_ir/lane_form.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/uses.h"
 
@@ -194,7 +195,8 @@ class Verifier {
     SCHAAS_RETURN_IF_ERROR(writable(store.array));
     SCHAAS_RETURN_IF_ERROR(expect(store.index, Type::index));
     if (!lanes_.empty()) {
-      if (!lane_index(store.index)) return wrong("`" + store.array + "` is not stored one element per lane");
+      if (!is_lane_index(store.index, lane_variable_, lanes_))
+        return wrong("`" + store.array + "` is not stored one element per lane");
       SCHAAS_RETURN_IF_ERROR(lane_value(store.value));
     }
     return expect(store.value, Type::value);
@@ -240,38 +242,9 @@ class Verifier {
     return {};
   }
 
-  /// `invariant + variable` or `variable`: one element per lane, next to each other.
-  bool lane_index(const ExpressionPtr& index) const {
-    if (const auto* name = std::get_if<Name>(&index->node)) return name->name == lane_variable_;
-    const auto* sum = std::get_if<Add>(&index->node);
-    if (!sum) return false;
-    return (lane_index(sum->left) && !mentions(sum->right, lanes_)) ||
-           (lane_index(sum->right) && !mentions(sum->left, lanes_));
-  }
-
-  /// Every load that depends on the lane does so at `invariant + variable`, and the lane's number is no value
-  /// itself.
   Result<void> lane_value(const ExpressionPtr& value) const {
-    if (!mentions(value, lanes_)) return {};
-    return std::visit(Match{
-                          [](const Integer&) -> Result<void> { return {}; },
-                          [](const Name&) -> Result<void> { return {}; },
-                          [&](const Load& x) -> Result<void> {
-                            if (lane_index(x.index)) return {};
-                            return wrong("`" + loop_ir::print(x.index) + "` is not one element per lane");
-                          },
-                          [&](const Add& x) -> Result<void> {
-                            SCHAAS_RETURN_IF_ERROR(lane_value(x.left));
-                            return lane_value(x.right);
-                          },
-                          [&](const Multiply& x) -> Result<void> {
-                            SCHAAS_RETURN_IF_ERROR(lane_value(x.left));
-                            return lane_value(x.right);
-                          },
-                          [](const Search&) -> Result<void> { return wrong("a search depends on a lane"); },
-                          [](const Zero&) -> Result<void> { return {}; },
-                      },
-                      value->node);
+    if (is_lane_value(value, lane_variable_, lanes_)) return {};
+    return wrong("`" + loop_ir::print(value) + "` is not one element per lane");
   }
 
   std::map<std::string, Kind> names_;
