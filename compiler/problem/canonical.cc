@@ -136,11 +136,18 @@ std::vector<Constraint> renamed(const Numbered& numbers, const Renaming& names) 
       least[numbers.indices[a]] = std::min(least[numbers.indices[a]], names.indices.at(numbers.indices[b]));
     }
   }
-  std::vector<Constraint> out;
-  for (const auto& constraint : numbers.constraints) {
-    auto one = rename(constraint, least, names.tensors);
-    SCHAAS_CHECK(one.ok() && one->size() == 1, "a renaming changes no constraint");
-    out.push_back(std::move(one->front()));
+  // Different classes keep different names, so no terms meet and the normal form only needs sorting.
+  std::vector<Constraint> out = numbers.constraints;
+  for (auto& constraint : out) {
+    for (auto* side : {&constraint.lhs, &constraint.rhs}) {
+      for (auto& term : *side) {
+        for (auto& [symbol, exponent] : term.powers) {
+          symbol.name = (symbol.kind == Symbol::Kind::extent ? least : names.tensors).at(symbol.name);
+        }
+        std::sort(term.powers.begin(), term.powers.end());
+      }
+      std::sort(side->begin(), side->end());
+    }
   }
   std::sort(out.begin(), out.end());
   return out;

@@ -19,8 +19,8 @@ struct Canonical {
   std::map<std::string, std::string> user_index;
 };
 
-/// `problem` must be built (or read back): constraints in the form problem.h says. About 0.1 ms, at most
-/// about 1 ms. Thread-safe. No errors.
+/// `problem` must be built (or read back): constraints in the form problem.h says. About 0.1 ms;
+/// docs/cache_key.md says what it costs at worst. Thread-safe. No errors.
 Canonical canonicalize(const Problem& problem);
 
 }  // namespace schaas::problem

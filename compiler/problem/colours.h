@@ -44,8 +44,8 @@ struct Colours {
   bool operator==(const Colours&) const = default;
 };
 
-/// All factors alike, tensors by format, indices by their place in the result (that A(i,k) = B(i,j) * B(j,k) keeps its
-/// order), those summed over last.
+/// All factors alike, tensors by format, indices by their place in the result (that A(i,k) = B(i,j) * B(j,k)
+/// keeps its order), those summed over last.
 Colours initial_colours(const Structure& structure);
 /// `colours` with one factor made different from all others.
 Colours individualize(Colours colours, int factor);
