@@ -23,10 +23,8 @@ class Z3Solver final : public Solver {
 
   Verdict check(const SolverRelation& relation, int milliseconds) override {
     try {
-      z3::params parameters(context_);
-      parameters.set("timeout", static_cast<unsigned>(milliseconds));
-      z3::tactic tactic = z3::with(z3::tactic(context_, "qfnra-nlsat"), parameters);
-      z3::solver solver = z3::try_for(tactic, static_cast<unsigned>(milliseconds)).mk_solver();
+      z3::solver solver =
+          z3::try_for(z3::tactic(context_, "qfnra-nlsat"), static_cast<unsigned>(milliseconds)).mk_solver();
       for (const z3::expr& assumption : assumptions_) solver.add(assumption);
       solver.add(translate(relation));
       switch (solver.check()) {

@@ -1,0 +1,140 @@
+#include "compiler/cost/cost.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/cost/access.h"
+#include "compiler/schedule/apply.h"
+
+namespace schaas::cost {
+namespace {
+
+problem::Problem problem_of(const std::string& expression, const std::map<std::string, std::string>& formats,
+                            const std::string& profile = "default") {
+  problem::ProblemText text;
+  text.expression = expression;
+  text.formats = formats;
+  text.profile = profile;
+  return problem::build(text).value();
+}
+
+Cost cost_of(const problem::Problem& problem, const std::string& trace) {
+  return of(schedule::apply(schedule::parse(trace).value(), problem).value(), problem);
+}
+
+const std::string k1 = "A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)";
+
+TEST(Variables, ExtentsComeInIndexOrderAndFibersPerCompressedLevel) {
+  const auto v =
+      variables_of(problem_of("A(l,i) = B(i,j,k) * C(j,l) * D(k,l)", {{"B", "dense,compressed,compressed"}}));
+  ASSERT_EQ(v.extents.size(), 4U);
+  EXPECT_EQ(v.extents[0].index, "l");
+  EXPECT_EQ(v.extents[1].index, "i");
+  ASSERT_EQ(v.fibers.size(), 2U);
+  EXPECT_EQ(v.fibers[0].index, "j");
+  EXPECT_EQ(v.fibers[0].tensor, "B");
+  EXPECT_EQ(v.fibers[0].level, 1);
+  EXPECT_EQ(v.fibers[1].index, "k");
+  EXPECT_EQ(&v.at(Variables::first_fiber + 1), &v.fibers[1]);
+}
+
+TEST(Variables, TheOutermostCompressedLevelIsAFiberExceptUnderThePapersProfile) {
+  EXPECT_EQ(variables_of(problem_of("A(i,k) = B(i,j) * C(j,k)", {{"B", "dcsr"}})).fibers.size(), 2U);
+  EXPECT_EQ(variables_of(problem_of("A(i,k) = B(i,j) * C(j,k)", {{"B", "dcsr"}}, "sparseauto")).fibers.size(),
+            1U);
+}
+
+TEST(Variables, OneTensorReadUnderOtherIndicesHasItsOwnFiber) {
+  const auto v = variables_of(problem_of("A(i,k) = B(i,j) * B(j,k)", {{"B", "csr"}}));
+  ASSERT_EQ(v.fibers.size(), 2U);
+  EXPECT_EQ(v.fibers[0].index, "j");
+  EXPECT_EQ(v.fibers[1].index, "k");
+}
+
+TEST(TreeCost, FusedNestOfKernelOne) {
+  const auto problem = problem_of(k1, {{"B", "csr"}});
+  const auto cost = cost_of(problem, "reorder(path={}, order={i,j,k,l}); loopfuse(path={}, loc=3, pol=left)");
+  const auto v = variables_of(problem);
+  EXPECT_EQ(print_time(cost, v), "i*l*j' + i*j'*k");
+  EXPECT_EQ(print_memory(cost, v), "1");
+  EXPECT_EQ(loop_depth(cost), 3);
+  EXPECT_EQ(memory_depth(cost), 0);
+}
+
+TEST(TreeCost, AConsumerWithoutTheSparseOperandCountsTheWholeExtent) {
+  const auto problem = problem_of(k1, {{"B", "csr"}}, "sparseauto");
+  const auto cost = cost_of(problem, "reorder(path={}, order={i,k,j,l}); loopfuse(path={}, loc=3, pol=left)");
+  const auto v = variables_of(problem);
+  EXPECT_EQ(print_time(cost, v), "i*l*j + i*j'*k");
+  EXPECT_EQ(print_memory(cost, v), "j");
+  EXPECT_EQ(memory_depth(cost), 1);
+}
+
+TEST(TreeCost, SeparateNestsStoreTheWholeTemporary) {
+  const auto problem = problem_of("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}}, "sparseauto");
+  const auto cost = cost_of(problem, "loopfuse(path={}, loc=1, pol=right, fuse=0)");
+  const auto v = variables_of(problem);
+  EXPECT_EQ(print_time(cost, v), "l*j*k + i*l*j'");
+  EXPECT_EQ(print_memory(cost, v), "l*j");
+}
+
+TEST(TreeCost, TheInnermostLoopDecidesTheAccessClass) {
+  const auto problem = problem_of("A(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}});
+  const auto v = variables_of(problem);
+  EXPECT_EQ(print_time(cost_of(problem, "reorder(path={}, order={i,j,k})"), v), "i*k*j'");
+  EXPECT_EQ(print_time(cost_of(problem, "reorder(path={}, order={i,k,j})"), v), "8*i*k*j'");
+  const auto transposed = problem_of("A(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}, {"C", "dense,dense:1,0"}});
+  EXPECT_EQ(print_time(cost_of(transposed, "reorder(path={}, order={i,k,j})"), v), "2*i*k*j'");
+  EXPECT_EQ(print_time(cost_of(transposed, "reorder(path={}, order={i,j,k})"), v), "8*i*k*j'");
+}
+
+TEST(TreeCost, AScalarProblemIsOneTrip) {
+  const auto problem = problem_of("a = b * c", {});
+  const auto cost = cost_of(problem, "linear");
+  EXPECT_EQ(cost.time, std::vector<Term>{0});
+  EXPECT_EQ(print_time(cost, variables_of(problem)), "1");
+  EXPECT_EQ(print_memory(cost, variables_of(problem)), "0");
+}
+
+TEST(Access, ALevelTouchesMemoryByItsPlaceInStorage) {
+  const auto csr = format::parse("csr", 2, "B").value();
+  const auto column_major = format::parse("dense,dense:1,0", 2, "C").value();
+  EXPECT_EQ(touch({"i", "j"}, csr, "j"), Touch::walked);
+  EXPECT_EQ(touch({"i", "j"}, csr, "i"), Touch::jumping);
+  EXPECT_EQ(touch({"i", "j"}, csr, "k"), Touch::absent);
+  EXPECT_EQ(touch({"i", "j"}, column_major, "i"), Touch::adjacent);
+  EXPECT_EQ(touch({"i", "j"}, column_major, "j"), Touch::jumping);
+}
+
+TEST(Access, TheWorstAccessOfALeafCounts) {
+  using enum Touch;
+  EXPECT_EQ(leaf_access({absent, adjacent}, adjacent), Access::contiguous);
+  EXPECT_EQ(leaf_access({walked, absent}, absent), Access::contiguous);
+  EXPECT_EQ(leaf_access({walked, adjacent}, absent), Access::gathered);
+  EXPECT_EQ(leaf_access({walked, absent}, adjacent), Access::gathered);
+  EXPECT_EQ(leaf_access({walked, walked}, absent), Access::gathered);
+  EXPECT_EQ(leaf_access({walked, jumping}, absent), Access::strided);
+  EXPECT_EQ(leaf_access({adjacent}, jumping), Access::strided);
+  EXPECT_EQ(leaf_access({adjacent}, walked), Access::contiguous);
+}
+
+TEST(Evaluation, TermsAreWeightedAndScalarTemporariesAreFree) {
+  Point point(Variables::first_fiber + 1, 0);
+  point[0] = 10;
+  point[1] = 20;
+  point[Variables::first_fiber] = 3;
+  const Term rows = make_term(Term{1} | Term{1} << Variables::first_fiber, Access::contiguous);
+  const Term columns = make_term(3, Access::strided);
+  const Cost cost{{rows, columns}, {0, 2}};
+  EXPECT_EQ(evaluate_time(cost, point), 10 * 3 + weight(Access::strided) * 10 * 20);
+  EXPECT_EQ(evaluate_memory(cost, point), 20);
+}
+
+TEST(Printing, ALoopOverOneOfSeveralSparseTensorsNamesIt) {
+  const auto problem = problem_of("A(i,k) = B(i,j) * C(j,k) * D(i,j)", {{"B", "csr"}, {"D", "csr"}});
+  const auto v = variables_of(problem);
+  const Cost cost{{Term{1} | Term{1} << Variables::first_fiber}, {}};
+  EXPECT_EQ(print_time(cost, v), "i*j'B");
+}
+
+}  // namespace
+}  // namespace schaas::cost

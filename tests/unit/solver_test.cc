@@ -1,0 +1,220 @@
+#include "compiler/frontier/solver.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "compiler/frontier/log_bounds.h"
+#include "compiler/frontier/log_proof.h"
+#include "compiler/frontier/simplex.h"
+
+namespace schaas::frontier {
+namespace {
+
+problem::Problem problem_of(const std::vector<std::string>& constraints,
+                            const std::string& profile = "default") {
+  problem::ProblemText text;
+  text.expression = "A(i,l) = B(i,j) * C(j,k) * D(k,l)";
+  text.formats = {{"B", "csr"}};
+  text.constraints = constraints;
+  text.profile = profile;
+  return problem::build(text).value();
+}
+
+/// Index order: i=0, l=1, j=2, k=3; the fiber j' of B.
+constexpr cost::Term i = 1, l = 2, j = 4, k = 8, fiber = cost::Term{1} << cost::Variables::first_fiber;
+constexpr cost::Term gathered = cost::make_term(0, cost::Access::gathered);
+constexpr cost::Term strided = cost::make_term(0, cost::Access::strided);
+
+TEST(Z3Solver, DecidesMonomials) {
+  const auto solver = make_z3_solver();
+  // x >= 2, y >= 3
+  solver->assume(2, {{{{2, {}}}, {{1, {0}}}, false}, {{{3, {}}}, {{1, {1}}}, false}});
+  EXPECT_EQ(solver->check({{{1, {0, 1}}}, {{6, {}}}, true}, 1000), Verdict::unsatisfiable);
+  EXPECT_EQ(solver->check({{{1, {0, 1}}}, {{6, {}}}, false}, 1000), Verdict::satisfiable);
+  EXPECT_EQ(solver->check({{{1, {0, 0}}}, {{1, {0}}}, true}, 1000), Verdict::unsatisfiable);
+}
+
+TEST(Z3Solver, AssumeReplacesEarlierConstraints) {
+  const auto solver = make_z3_solver();
+  solver->assume(1, {{{{5, {}}}, {{1, {0}}}, false}});
+  EXPECT_EQ(solver->check({{{1, {0}}}, {{5, {}}}, true}, 1000), Verdict::unsatisfiable);
+  solver->assume(1, {});
+  EXPECT_EQ(solver->check({{{1, {0}}}, {{5, {}}}, true}, 1000), Verdict::satisfiable);
+}
+
+TEST(Z3Solver, VariablesAreNotNegative) {
+  const auto solver = make_z3_solver();
+  solver->assume(1, {});
+  EXPECT_EQ(solver->check({{{1, {0}}}, {}, true}, 1000), Verdict::unsatisfiable);
+}
+
+TEST(Z3Solver, SumsThatTheLogarithmCannotSee) {
+  // x + y >= 2*sqrt(x*y): x*x + y*y < 2*x*y has no solution.
+  const auto solver = make_z3_solver();
+  solver->assume(2, {});
+  EXPECT_EQ(solver->check({{{1, {0, 0}}, {1, {1, 1}}}, {{2, {0, 1}}}, true}, 1000), Verdict::unsatisfiable);
+}
+
+TEST(Simplex, MaximisesAndGivesMultipliers) {
+  // x + y <= 4, x <= 3, -y <= -1: maximum of 2x + y is 7 at (3, 1).
+  const Simplex program(2, {{{1, 1}, 4}, {{1, 0}, 3}, {{0, -1}, -1}});
+  ASSERT_TRUE(program.feasible());
+  const auto optimum = program.maximise({2, 1});
+  ASSERT_TRUE(optimum.has_value());
+  EXPECT_NEAR(optimum->value, 7, 1e-9);
+  EXPECT_NEAR(optimum->x[0], 3, 1e-9);
+  EXPECT_NEAR(optimum->x[1], 1, 1e-9);
+  EXPECT_NEAR(4 * optimum->multipliers[0] + 3 * optimum->multipliers[1] - optimum->multipliers[2], 7, 1e-9);
+}
+
+TEST(Simplex, TellsInfeasibleAndUnbounded) {
+  EXPECT_FALSE(Simplex(1, {{{1}, 1}, {{-1}, -2}}).feasible());
+  const Simplex open(2, {{{1, 0}, 1}});
+  ASSERT_TRUE(open.feasible());
+  EXPECT_FALSE(open.maximise({0, 1}).has_value());
+  EXPECT_TRUE(open.maximise({1, -1}).has_value());
+}
+
+TEST(LogBounds, AFiberIsAtMostItsExtent) {
+  LogBounds bounds(problem_of({}));
+  EXPECT_TRUE(bounds.at_most(i | fiber, i | j));
+  EXPECT_FALSE(bounds.at_most(i | j, i | fiber));
+  EXPECT_TRUE(bounds.at_most(i, i | k)) << "extents are at least 1";
+  EXPECT_FALSE(bounds.at_most(i, i | fiber)) << "rows may be empty";
+}
+
+TEST(LogBounds, RangesCompareExactly) {
+  LogBounds bounds(problem_of({"8 <= k <= 256", "256 <= l <= 1000", "100 <= j"}));
+  EXPECT_TRUE(bounds.at_most(i | k, i | l)) << "256 <= 256";
+  EXPECT_FALSE(bounds.at_most(i | l, i | k));
+  EXPECT_TRUE(bounds.at_most(k, std::int64_t{256}));
+  EXPECT_FALSE(bounds.at_most(k, std::int64_t{255}));
+  EXPECT_TRUE(bounds.at_most(k | l, std::int64_t{256000}));
+  EXPECT_FALSE(bounds.at_most(k | l, std::int64_t{255999}));
+}
+
+TEST(LogBounds, WeightsCount) {
+  LogBounds bounds(problem_of({"8 <= k"}));
+  const int ratio = cost::weight(cost::Access::strided);
+  ASSERT_EQ(ratio, 8);
+  EXPECT_TRUE(bounds.at_most(strided | i, i | k));
+  LogBounds fewer(problem_of({"7 <= k"}));
+  EXPECT_FALSE(fewer.at_most(strided | i, i | k));
+  EXPECT_TRUE(fewer.at_most(gathered | i, i | k));
+}
+
+TEST(LogBounds, ConstraintsAcrossSymbols) {
+  LogBounds bounds(problem_of({"10*j <= k", "1000*nnz(B) <= i*j"}));
+  EXPECT_TRUE(bounds.at_most(strided | j, k));
+  EXPECT_TRUE(bounds.at_most(strided | i | fiber, i | j));
+  EXPECT_NEAR(bounds.largest_ratio(i | fiber, i | j), 1e-3, 1e-9);
+  EXPECT_NEAR(bounds.largest_ratio(fiber, k), 1e-4, 1e-9);
+}
+
+TEST(LogBounds, ContradictionsHaveNoAllowedSize) {
+  EXPECT_FALSE(LogBounds(problem_of({"10*j <= k", "k <= j"})).feasible());
+  EXPECT_TRUE(LogBounds(problem_of({"10*j <= k", "k <= 100*j"})).feasible());
+}
+
+TEST(LogBounds, SamplesObeyTheConstraints) {
+  const auto problem =
+      problem_of({"8 <= k <= 256", "8 <= l <= 256", "1000*nnz(B) < i*j", "i + j <= 100000", "100 <= j"});
+  const auto samples = LogBounds(problem).samples(64);
+  ASSERT_GE(samples.size(), 32U);
+  for (const cost::Point& p : samples) {
+    const double slack = 1 + 1e-6;
+    EXPECT_LE(p[0] + p[2], 100000 * slack);
+    EXPECT_GE(p[3] * slack, 8);
+    EXPECT_LE(p[3], 256 * slack);
+    EXPECT_LE(1000 * p[0] * p[cost::Variables::first_fiber], p[0] * p[2] * slack);
+  }
+}
+
+TEST(LogBounds, WholeFibersExistOnlyUnderThePapersProfile) {
+  const std::vector<std::string> filled{"i*j <= 1000000*nnz(B)"};
+  EXPECT_FALSE(LogBounds(problem_of(filled)).at_most(i, i | fiber));
+  EXPECT_TRUE(LogBounds(problem_of(filled, "sparseauto")).at_most(i, i | fiber));
+  EXPECT_FALSE(LogBounds(problem_of({}, "sparseauto")).at_most(i, i | fiber));
+}
+
+TEST(LogProof, TermwiseUsesEachTermOfTheLoserOnce) {
+  LogBounds bounds(problem_of({}));
+  const std::vector<cost::Term> one{i | j}, two{i | fiber, i | fiber}, both{i | j, i | j};
+  EXPECT_EQ(prove_at_most(bounds, two, both), SumProof::termwise);
+  EXPECT_EQ(prove_at_most(bounds, two, one), SumProof::none) << "2*i*j' may exceed i*j";
+  EXPECT_EQ(prove_at_most(bounds, one, both), SumProof::termwise);
+}
+
+TEST(LogProof, DistributesSeveralTermsOverOne) {
+  LogBounds bounds(problem_of({"100 <= k"}));
+  const std::vector<cost::Term> winner{i | j, i | l | j}, loser{i | l | j | k};
+  EXPECT_EQ(prove_at_most(bounds, winner, loser), SumProof::distributed);
+  LogBounds nothing_known(problem_of({}));
+  EXPECT_EQ(prove_at_most(nothing_known, winner, loser), SumProof::none);
+}
+
+TEST(LogProof, ThePublishedRuleWouldRemoveAScheduleThatWins) {
+  // T1 = i*j' * l, N1 = 2*j against T2 = j*k*l, N2 = j: the second is smaller, the first is faster when i*j'
+  // < j*k.
+  LogBounds bounds(problem_of({}));
+  EXPECT_EQ(prove_at_most(bounds, std::vector<cost::Term>{j | k | l}, std::vector<cost::Term>{i | fiber | l}),
+            SumProof::none);
+  EXPECT_EQ(prove_at_most(bounds, std::vector<cost::Term>{j}, std::vector<cost::Term>{j, j}),
+            SumProof::termwise);
+}
+
+/// A proof must never contradict the values at sizes the constraints allow; the solver must never contradict
+/// a proof.
+TEST(LogProof, AgreesWithSampledValuesAndWithTheSolver) {
+  const std::vector<std::vector<std::string>> systems{{},
+                                                      {"8 <= k <= 256", "8 <= l <= 256"},
+                                                      {"1000*nnz(B) < i*j", "8 <= k", "11000 <= i"},
+                                                      {"10*j < k", "l <= k"}};
+  const auto solver = make_z3_solver();
+  int proofs = 0;
+  int solved = 0;
+  for (std::size_t system = 0; system < systems.size(); ++system) {
+    LogBounds bounds(problem_of(systems[system]));
+    const auto samples = bounds.samples(200);
+    solver->assume(bounds.solver_variables(), bounds.relations());
+    std::mt19937_64 random(system + 1);
+    const auto term = [&] {
+      cost::Term result = random() & 15U;
+      if (result & j && random() % 2 == 0) result ^= j | fiber;
+      return result | cost::make_term(0, static_cast<cost::Access>(random() % 3));
+    };
+    for (int n = 0; n < 150; ++n) {
+      std::vector<cost::Term> winner{term()}, loser{term()};
+      while (random() % 2 == 0 && winner.size() < 3) winner.push_back(term());
+      while (random() % 3 != 0 && loser.size() < 3) loser.push_back(term());
+      if (prove_at_most(bounds, winner, loser) == SumProof::none) continue;
+      ++proofs;
+      SCOPED_TRACE("system " + std::to_string(system) + ", pair " + std::to_string(n));
+      for (const cost::Point& point : samples) {
+        EXPECT_LE(cost::evaluate_time({winner, {}}, point),
+                  cost::evaluate_time({loser, {}}, point) * (1 + 1e-9));
+      }
+      SolverRelation loser_less{{}, {}, true};
+      const auto add = [&](const std::vector<cost::Term>& terms, SolverSum& sum) {
+        for (cost::Term one : terms) {
+          SolverMonomial monomial{cost::weight(cost::access_of(one)), {}};
+          for (int bit = 0; bit < cost::access_shift; ++bit) {
+            if ((one >> bit) & 1U) monomial.variables.push_back(bounds.solver_variable(bit));
+          }
+          sum.push_back(monomial);
+        }
+      };
+      add(loser, loser_less.lhs);
+      add(winner, loser_less.rhs);
+      const Verdict verdict = solver->check(loser_less, 300);
+      EXPECT_NE(verdict, Verdict::satisfiable);
+      solved += verdict == Verdict::unsatisfiable ? 1 : 0;
+    }
+  }
+  EXPECT_GT(proofs, 60);
+  EXPECT_GT(solved, proofs / 2);
+}
+
+}  // namespace
+}  // namespace schaas::frontier
