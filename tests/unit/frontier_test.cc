@@ -1,0 +1,231 @@
+#include "compiler/frontier/frontier.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "compiler/frontier/log_bounds.h"
+#include "compiler/frontier/log_proof.h"
+#include "compiler/frontier/pairwise.h"
+#include "compiler/space/space.h"
+#include "tests/support/search_oracle.h"
+
+namespace schaas::frontier {
+namespace {
+
+const support::Cancellation never;
+
+Frontier compute_or_fail(const problem::Problem& problem) {
+  auto result = compute(problem, options_for(problem.profile), {}, never);
+  if (!result.ok()) throw std::runtime_error(support::render(result.error()));
+  return std::move(result).value();
+}
+
+std::vector<std::string> texts(const Frontier& found, const problem::Problem& problem) {
+  const auto variables = cost::variables_of(problem);
+  std::vector<std::string> result;
+  for (const Survivor& one : found.survivors) {
+    result.push_back(cost::print_time(one.cost, variables) + " | " + cost::print_memory(one.cost, variables));
+  }
+  return result;
+}
+
+class PapersFrontier : public testing::TestWithParam<test_support::SearchOracle> {};
+
+TEST_P(PapersFrontier, HasTheKnownCountsAfterEveryStage) {
+  const auto problem = problem::build(GetParam().text("sparseauto")).value();
+  const Frontier found = compute_or_fail(problem);
+  EXPECT_EQ(found.counts.space, GetParam().as_written);
+  EXPECT_EQ(found.counts.stage1, GetParam().trees_stage1);
+  EXPECT_EQ(found.counts.stage2, GetParam().trees_stage2);
+  EXPECT_EQ(found.counts.stage3, GetParam().survivor_trees);
+  EXPECT_EQ(found.survivors.size(), GetParam().survivors);
+  EXPECT_EQ(found.counts.classes_stage2, found.survivors.size() + found.removals.size());
+  EXPECT_TRUE(found.complete);
+  for (const Survivor& one : found.survivors)
+    EXPECT_EQ(one.traces.size(), std::min<std::uint64_t>(one.loop_trees, 16));
+}
+
+INSTANTIATE_TEST_SUITE_P(Oracle, PapersFrontier, testing::ValuesIn(test_support::search_oracle()),
+                         [](const auto& instance) { return instance.param.name; });
+
+TEST(Frontier, PapersKernelTwoKeepsTheThreeKnownClasses) {
+  const auto problem = problem::build(test_support::search_oracle()[1].text("sparseauto")).value();
+  EXPECT_THAT(texts(compute_or_fail(problem), problem),
+              testing::UnorderedElementsAre("i*j'*k + i*m*j'*l | 1", "i*m*l + i*j'*k*l | 1",
+                                            "i*m*l + i*j'*k + i*j'*l | 1 + l"));
+}
+
+TEST(Frontier, PapersKernelFiveKeepsTheFourKnownClasses) {
+  const auto problem = problem::build(test_support::search_oracle()[4].text("sparseauto")).value();
+  EXPECT_THAT(texts(compute_or_fail(problem), problem),
+              testing::UnorderedElementsAre("l*m*n*i*j' + n*i*j'*k' | 1", "l*m*n*i + m*n*i*j'*k' | 1",
+                                            "l*m*n*i + m*n*i*j' + n*i*j'*k' | 1 + m",
+                                            "l*m*n*i + m*n*i*k + m*i*j'*k' | 1 + k"));
+}
+
+TEST(Frontier, DefaultPrefersARowTemporaryToStridedGathers) {
+  const auto problem = problem::build(test_support::search_oracle()[3].text("default")).value();
+  EXPECT_THAT(texts(compute_or_fail(problem), problem), testing::Contains("i*l*k + i*j'*k | k"));
+}
+
+/// At sizes the constraints allow, some survivor is at least as good as each class of the whole space.
+void check_nothing_lost(const problem::Problem& problem, std::uint64_t seed) {
+  const Frontier found = compute_or_fail(problem);
+  LogBounds bounds(problem);
+  ProvenDominance objectives(bounds, 1, 4096);
+  const auto memory = [&](const cost::Cost& cost, const cost::Point& point) {
+    double sum = 0;
+    for (cost::Term term : cost.memory)
+      sum += objectives.free(term) ? 0 : cost::evaluate_memory({{}, {term}}, point);
+    return sum;
+  };
+  space::Space space(problem, {});
+  const std::vector<space::ClassCount> classes = space.classes(16, never).value();
+  auto points = bounds.samples(300);
+  std::mt19937_64 random(seed);
+  std::shuffle(points.begin(), points.end(), random);
+  points.resize(std::min<std::size_t>(points.size(), 60));
+  for (const cost::Point& point : points) {
+    for (const auto& one : classes) {
+      const double time_limit = cost::evaluate_time(one.cost, point) * (1 + 1e-9);
+      const double memory_limit = memory(one.cost, point) * (1 + 1e-9);
+      const bool covered =
+          std::any_of(found.survivors.begin(), found.survivors.end(), [&](const Survivor& s) {
+            return cost::evaluate_time(s.cost, point) <= time_limit && memory(s.cost, point) <= memory_limit;
+          });
+      ASSERT_TRUE(covered) << cost::print_time(one.cost, cost::variables_of(problem)) << " | "
+                           << cost::print_memory(one.cost, cost::variables_of(problem));
+    }
+  }
+}
+
+TEST(Frontier, NoClassOfTheWholeSpaceBeatsEverySurvivorAtAnySampledSize) {
+  for (const auto& kernel : test_support::search_oracle()) {
+    if (kernel.name == "K2" || kernel.name == "K5") continue;  // too many classes to evaluate one by one
+    auto text = kernel.text("default");
+    SCOPED_TRACE(kernel.name);
+    check_nothing_lost(problem::build(text).value(), 1);
+    text.constraints.clear();
+    check_nothing_lost(problem::build(text).value(), 2);
+  }
+}
+
+/// Pruning below must keep exactly what pruning the complete list keeps.
+TEST(Frontier, PruningInsideTheRecursionEqualsPruningTheWholeList) {
+  for (const auto& kernel : test_support::search_oracle()) {
+    if (kernel.name != "K1" && kernel.name != "K4" && kernel.name != "K6" && kernel.name != "K7") continue;
+    SCOPED_TRACE(kernel.name);
+    const auto problem = problem::build(kernel.text("default")).value();
+    LogBounds bounds(problem);
+    ProvenDominance dominance(bounds, 256, 4096);
+    const auto solver = make_z3_solver();
+    space::Space space(problem, {});
+    std::vector<cost::Cost> all;
+    const std::vector<space::ClassCount> classes = space.classes(16, never).value();
+    for (const auto& one : classes) all.push_back(one.cost);
+    Pairwise pairwise(bounds, dominance, *solver, options_for(problem.profile));
+    auto whole = pairwise
+                     .prune(
+                         all, [](std::uint64_t, std::uint64_t) {}, never)
+                     .value()
+                     .kept;
+    std::vector<cost::Cost> found;
+    for (const Survivor& one : compute_or_fail(problem).survivors) found.push_back(one.cost);
+    EXPECT_THAT(found, testing::UnorderedElementsAreArray(whole));
+  }
+}
+
+TEST(Frontier, EveryRemovalNamesItsWinnerAndItsReason) {
+  const auto problem = problem::build(test_support::search_oracle()[1].text("sparseauto")).value();
+  const Frontier found = compute_or_fail(problem);
+  ASSERT_EQ(found.removals.size(), 35U);
+  for (const Removal& removal : found.removals) {
+    EXPECT_THAT(removal.certificate.winner, testing::StartsWith("T = "));
+    EXPECT_THAT(removal.certificate.argument, testing::HasSubstr(" <= "));
+  }
+}
+
+TEST(Frontier, IsTheSameOnEveryRun) {
+  const auto problem = problem::build(test_support::search_oracle()[4].text("default")).value();
+  const Frontier first = compute_or_fail(problem);
+  const Frontier second = compute_or_fail(problem);
+  ASSERT_EQ(first.survivors.size(), second.survivors.size());
+  for (std::size_t n = 0; n < first.survivors.size(); ++n) {
+    EXPECT_EQ(first.survivors[n].cost, second.survivors[n].cost);
+    EXPECT_EQ(first.survivors[n].traces, second.survivors[n].traces);
+    EXPECT_EQ(first.survivors[n].id, "s" + std::to_string(n + 1));
+  }
+}
+
+TEST(Frontier, TighterConstraintsNeverEnlargeIt) {
+  for (const auto& kernel : test_support::search_oracle()) {
+    auto text = kernel.text("default");
+    const auto tight = compute_or_fail(problem::build(text).value()).survivors.size();
+    text.constraints.clear();
+    EXPECT_LE(tight, compute_or_fail(problem::build(text).value()).survivors.size()) << kernel.name;
+  }
+}
+
+TEST(Frontier, ContradictingConstraintsAreRefused) {
+  problem::ProblemText text = test_support::search_oracle()[3].text("default");
+  text.constraints = {"10*j <= k", "2*k <= j"};
+  const auto found = compute(problem::build(text).value(), {}, {}, never);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().family, support::Family::invalid);
+  EXPECT_EQ(found.error().code, "contradiction");
+  EXPECT_EQ(found.error().message, "no sizes satisfy all constraints together");
+  EXPECT_THAT(found.error().notes, testing::ElementsAre("2*k <= j", "10*j <= k"));
+}
+
+TEST(Frontier, AContradictionOnlySumsShowIsFoundByTheSolver) {
+  problem::ProblemText text = test_support::search_oracle()[3].text("default");
+  text.constraints = {"i <= j + k", "100 <= i", "j <= 10", "k <= 10"};
+  const auto found = compute(problem::build(text).value(), {}, {}, never);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().code, "contradiction");
+}
+
+TEST(Frontier, OpposedStorageOrdersAreUnsupported) {
+  problem::ProblemText text;
+  text.expression = "A(i,j) = B(i,j) * C(i,j)";
+  text.formats = {{"B", "csr"}, {"C", "csc"}};
+  const auto found = compute(problem::build(text).value(), {}, {}, never);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().family, support::Family::unsupported);
+  EXPECT_EQ(found.error().code, "no-schedule");
+}
+
+TEST(Frontier, ACancelledSearchIsExhausted) {
+  support::Cancellation cancelled;
+  cancelled.cancel();
+  const auto problem = problem::build(test_support::search_oracle()[1].text("default")).value();
+  const auto found = compute(problem, {}, {}, cancelled);
+  ASSERT_FALSE(found.ok());
+  EXPECT_EQ(found.error().family, support::Family::exhausted);
+}
+
+TEST(Frontier, ProgressNamesTheStages) {
+  std::vector<std::string> stages;
+  const auto problem = problem::build(test_support::search_oracle()[3].text("sparseauto")).value();
+  const auto progress = [&](const std::string& stage, std::uint64_t, std::uint64_t) {
+    if (stages.empty() || stages.back() != stage) stages.push_back(stage);
+  };
+  ASSERT_TRUE(compute(problem, options_for(problem.profile), progress, never).ok());
+  EXPECT_THAT(stages, testing::ElementsAre("space", "stage1", "stage2", "stage3", "members"));
+}
+
+TEST(Frontier, OneOperandIsItsLinearNest) {
+  problem::ProblemText text;
+  text.expression = "A(j,i) = B(i,j)";
+  text.formats = {{"B", "csr"}};
+  const auto problem = problem::build(text).value();
+  const Frontier found = compute_or_fail(problem);
+  ASSERT_EQ(found.survivors.size(), 1U);
+  EXPECT_EQ(found.survivors[0].members, "1");
+  EXPECT_EQ(found.counts.space, "1");
+}
+
+}  // namespace
+}  // namespace schaas::frontier
