@@ -1,0 +1,189 @@
+#include "compiler/toolchain/toolchain.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "compiler/toolchain/child_process.h"
+
+namespace schaas::toolchain {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A directory for one test; what a compilation leaves behind would be found in it.
+class Toolchains : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string path = (fs::temp_directory_path() / "schaas-toolchain-XXXXXX").string();
+    ASSERT_NE(nullptr, mkdtemp(path.data()));
+    directory_ = path;
+    options_.temporary_directory = path;
+  }
+  void TearDown() override {
+    EXPECT_TRUE(fs::is_empty(directory_)) << "temporary files were left";
+    fs::remove_all(directory_);
+  }
+
+  fs::path directory_;
+  CToolchainOptions options_;
+};
+
+TEST_F(Toolchains, CompilesASharedObject) {
+  const auto binary = make_c_toolchain(options_)->compile_c("int answer(void) { return 42; }\n", {}, {});
+  ASSERT_TRUE(binary.ok()) << support::render(binary.error());
+  EXPECT_EQ(
+      "\x7f"
+      "ELF",
+      binary->substr(0, 4));
+}
+
+TEST_F(Toolchains, SameSourceSameBytes) {
+  const auto toolchain = make_c_toolchain(options_);
+  const auto one = toolchain->compile_c("int answer(void) { return 42; }\n", {}, {});
+  const auto two = toolchain->compile_c("int answer(void) { return 42; }\n", {}, {});
+  ASSERT_TRUE(one.ok() && two.ok());
+  EXPECT_EQ(*one, *two);
+}
+
+TEST_F(Toolchains, RefusedCodeIsOurBugAndQuotesTheCompiler) {
+  const auto binary =
+      make_c_toolchain(options_)->compile_c("int answer(void) { return forty_two; }\n", {}, {});
+  ASSERT_FALSE(binary.ok());
+  EXPECT_EQ(support::Family::internal, binary.error().family);
+  EXPECT_EQ("compiler-failed", binary.error().code);
+  EXPECT_NE(std::string::npos, support::render(binary.error()).find("forty_two"));
+}
+
+TEST_F(Toolchains, UnknownInstructionSet) {
+  const auto binary = make_c_toolchain(options_)->compile_c("", {"x86-64-v5"}, {});
+  ASSERT_FALSE(binary.ok());
+  EXPECT_EQ(
+      "unsupported [isa]: unknown instruction set `x86-64-v5`; did you mean `x86-64-v2`?; known are "
+      "x86-64-v2 "
+      "x86-64-v3 x86-64-v4 native generic",
+      support::render(binary.error()));
+  const auto shell = make_c_toolchain(options_)->compile_c("", {"native -o /dev/full"}, {});
+  ASSERT_FALSE(shell.ok());
+  EXPECT_EQ("isa", shell.error().code);
+}
+
+TEST_F(Toolchains, NoCompiler) {
+  options_.compiler = "no-such-compiler";
+  const auto toolchain = make_c_toolchain(options_);
+  const auto binary = toolchain->compile_c("", {}, {});
+  ASSERT_FALSE(binary.ok());
+  EXPECT_EQ(
+      "unsupported [no-compiler]: no C compiler: `no-such-compiler` is not on PATH; install one, on Debian: "
+      "apt install "
+      "gcc libc6-dev",
+      support::render(binary.error()));
+}
+
+TEST_F(Toolchains, IdentityTellsTargetsApart) {
+  const auto toolchain = make_c_toolchain(options_);
+  EXPECT_EQ(toolchain->identity({"x86-64-v3"}), toolchain->identity({"x86-64-v3"}));
+  EXPECT_NE(toolchain->identity({"x86-64-v3"}), toolchain->identity({"x86-64-v4"}));
+  EXPECT_NE(std::string::npos, toolchain->identity({"x86-64-v3"}).find("-march=x86-64-v3"));
+}
+
+TEST_F(Toolchains, CancelledBeforeTheStart) {
+  support::Cancellation cancellation;
+  cancellation.cancel();
+  const auto binary = make_c_toolchain(options_)->compile_c("int x;\n", {}, cancellation);
+  ASSERT_FALSE(binary.ok());
+  EXPECT_EQ("cancelled", binary.error().code);
+}
+
+/// A stand-in for a compiler: a script in the test's directory.
+class Script {
+ public:
+  Script(const fs::path& directory, const std::string& text) : path_(directory.string() + ".sh") {
+    std::ofstream(path_) << "#!/bin/sh\n" << text;
+    fs::permissions(path_, fs::perms::owner_all);
+  }
+  ~Script() { fs::remove(path_); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  fs::path path_;
+};
+
+TEST_F(Toolchains, ACompilerThatDoesNotEndIsKilledWithItsChildren) {
+  const fs::path witness = directory_.string() + ".alive";
+  const Script script(directory_, "(sleep 3; touch " + witness.string() + ") &\nsleep 600\n");
+  options_.compiler = script.path();
+  options_.timeout_seconds = 1;
+  const auto binary = make_c_toolchain(options_)->compile_c("", {}, {});
+  ASSERT_FALSE(binary.ok());
+  EXPECT_EQ("exhausted [compiler-timeout]: `" + script.path() + "` took more than 1 s",
+            support::render(binary.error()));
+  std::this_thread::sleep_for(std::chrono::milliseconds(2500));
+  EXPECT_FALSE(fs::exists(witness));
+}
+
+TEST_F(Toolchains, CancellationKillsTheCompiler) {
+  const Script script(directory_, "sleep 600\n");
+  options_.compiler = script.path();
+  const auto toolchain = make_c_toolchain(options_);
+  support::Cancellation cancellation(support::Cancellation::Clock::now() + std::chrono::milliseconds(200));
+  const auto binary = toolchain->compile_c("", {}, cancellation);
+  ASSERT_FALSE(binary.ok());
+  EXPECT_EQ("deadline", binary.error().code);
+}
+
+TEST_F(Toolchains, ACompilerSeesACleanEnvironmentAndNoOpenFiles) {
+  const Script script(directory_,
+                      "env | sed 's/=.*//' | grep -v '^PWD$\\|^_$\\|^SHLVL$\\|^OLDPWD$' | sort\n"
+                      "ls /proc/self/fd | wc -l\ncat\nexit 1\n");
+  options_.compiler = script.path();
+  ASSERT_EQ(0, setenv("LD_SCHAAS_TEST", "1", 1));
+  const auto binary = make_c_toolchain(options_)->compile_c("", {}, {});
+  ASSERT_FALSE(binary.ok());
+  ASSERT_EQ(4U, binary.error().notes.size());
+  EXPECT_EQ("LC_ALL", binary.error().notes[0]);
+  EXPECT_EQ("PATH", binary.error().notes[1]);
+  EXPECT_EQ("TMPDIR", binary.error().notes[2]);
+  EXPECT_EQ("4", binary.error().notes[3]);  // 0, 1, 2 and the directory that ls itself reads
+}
+
+TEST(ChildProcess, OutputIsBounded) {
+  ChildOptions options;
+  options.program = "/bin/sh";
+  options.arguments = {"-c", "head -c 1000000 /dev/zero | tr '\\0' x; exit 7"};
+  options.environment = {"PATH=/usr/bin:/bin"};
+  options.working_directory = "/";
+  options.output_bytes = 1000;
+  const auto result = run_child(options, {});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(std::string(1000, 'x'), result->output);
+  EXPECT_EQ(7, result->exit_code);
+}
+
+TEST(ChildProcess, LimitsAreSet) {
+  ChildOptions options;
+  options.program = "/bin/sh";
+  options.arguments = {"-c", "ulimit -t; ulimit -v; ulimit -c"};
+  options.working_directory = "/";
+  options.cpu_seconds = 5;
+  options.memory_bytes = std::size_t{1} << 30;
+  const auto result = run_child(options, {});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ("5\n1048576\n0\n", result->output);
+}
+
+TEST(ChildProcess, MissingProgramExitsWith127) {
+  ChildOptions options;
+  options.program = "/no/such/program";
+  options.working_directory = "/";
+  const auto result = run_child(options, {});
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(127, result->exit_code);
+}
+
+}  // namespace
+}  // namespace schaas::toolchain
