@@ -16,6 +16,7 @@ std::string three_digits(double value, const char* unit) {
 }  // namespace
 
 std::string seconds(double value) {
+  if (value <= 0) return "0 s";
   if (value >= 1) return three_digits(value, "s");
   if (value >= 1e-3) return three_digits(value * 1e3, "ms");
   return three_digits(value * 1e6, "us");

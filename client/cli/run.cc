@@ -67,7 +67,7 @@ support::Result<TensorArguments> tensor_arguments(const RunOptions& options) {
 /// typing error. A frontier that is not stored yet is no error here.
 support::Result<void> check_texts(client::Connection& connection, const client::ProblemText& text) {
   const auto stored = connection.lookup(text);
-  if (stored.ok() || stored.error().code == "not-found") return {};
+  if (stored.ok() || stored.error().code == "not-stored") return {};
   return stored.error();
 }
 

@@ -89,10 +89,10 @@ std::string text_of(const RunFacts& facts, const Values& values) {
   table.rows.push_back({"frontier", frontier_text(facts)});
   table.rows.push_back({"schedule", kernel.id + "   " + kernel.tree});
   table.rows.push_back({"  trace", kernel.trace});
-  table.rows.push_back({"  time", kernel.time + "   = " + rounded(values.time) + " weighted trips here"});
-  table.rows.push_back(
-      {"  memory",
-       kernel.memory + "   = " + bytes(static_cast<double>(facts.scratch_bytes)) + " with all threads"});
+  table.rows.push_back({"  time", kernel.time + "   = " + rounded(values.time) + " weighted trips"});
+  table.rows.push_back({"  memory", kernel.memory + "   = " +
+                                        bytes(static_cast<double>(facts.scratch_bytes)) +
+                                        " allocated for all threads"});
   table.rows.push_back({"  because", facts.choice.reason});
   for (const auto& measured : facts.choice.measured) {
     table.rows.push_back({"  measured", measured.id + "   " + seconds(measured.seconds)});

@@ -101,13 +101,9 @@ std::string text_of(const ScheduleFacts& facts) {
   return text;
 }
 
+/// A certificate names its winner by cost.
 bool won_by(const client::Removal& removal, const client::FrontierEntry& entry) {
-  if (removal.by == entry.id) return true;
-  const bool same_time = removal.by.compare(0, entry.time.size(), entry.time) == 0;
-  const std::string rest = same_time ? removal.by.substr(entry.time.size()) : "";
-  return same_time && (rest.empty() || (rest.size() > entry.memory.size() &&
-                                        rest.compare(rest.size() - entry.memory.size(), entry.memory.size(),
-                                                     entry.memory) == 0));
+  return removal.by == "T = " + entry.time + ", M = " + entry.memory;
 }
 
 }  // namespace
@@ -152,7 +148,8 @@ support::Result<Answer> explain(const ScheduleFacts& facts, const std::string& i
     answer.text += "removed: time " + removal.time + ", memory " + removal.memory + "\n  " + removal.kind +
                    ": " + removal.argument + "\n";
   }
-  if (answer.json["removed"].empty()) answer.text += "removed no other cost class by itself\n";
+  if (answer.json["removed"].empty())
+    answer.text += "no cost class was removed by comparison with this one alone\n";
   return answer;
 }
 

@@ -243,14 +243,11 @@ class OtherCommands(program.WithDaemon):
 
     def test_why(self):
         answer = self.daemon.json("schedule", K4, "-f", "B=csr", *self.BOUNDS)
-        removed = 0
         for entry in answer["frontier"]:
             why = self.daemon.json("schedule", K4, "-f", "B=csr", *self.BOUNDS, "--why", entry["id"])
-            self.assertEqual((why["id"], why["trace"]), (entry["id"], entry["trace"]))
-            removed += len(why["removed"])
-            for one in why["removed"]:
-                self.assertGreater(len(one["argument"]), 0)
-        self.assertGreater(removed, 0, "nothing on the frontier has a certificate to its name")
+            self.assertEqual({name: why[name] for name in entry}, entry)
+            self.assertEqual(len(why["other_traces"]), min(int(entry["members"]), 16) - 1)
+            self.assertIsInstance(why["removed"], list)
 
     def test_emit(self):
         text = {}
@@ -356,8 +353,9 @@ def stop_private_server(folder):
 
 
 def damage(data, sha256):
-    """Flips one byte in the middle of the stored file of that digest."""
-    files = [path for path in data.rglob("*") if path.is_file() and sha256[2:] in str(path).replace("/", "")]
+    """Flips one byte in the middle of the stored file of that digest (not of copies that were dropped as damaged before)."""
+    files = [path for path in data.rglob("*")
+             if path.is_file() and sha256[2:] in str(path).replace("/", "") and path.parent.name != "damaged"]
     assert len(files) == 1, f"{len(files)} files for {sha256}"
     content = bytearray(files[0].read_bytes())
     content[len(content) // 2] ^= 0xFF
