@@ -40,19 +40,20 @@ constexpr const char* vector_declarations = R"(#if defined(__AVX512F__)
 typedef value vec VECTOR_TYPE(VECTOR_BYTES);
 typedef value vec32 VECTOR_TYPE(32);
 typedef value vec16 VECTOR_TYPE(16);
+#define UNUSED __attribute__((unused))
 #define WIDTH(type) ((int64_t)(sizeof(type) / sizeof(value)))
 #define PADDED(count) (((int64_t)(count) * (int64_t)sizeof(value) + 63) / 64 * 64)
-static inline value sum16(vec16 v) {
+UNUSED static inline value sum16(vec16 v) {
   value sum = v[0];
   for (int n = 1; n < WIDTH(vec16); ++n) sum += v[n];
   return sum;
 }
-static inline value sum32(vec32 v) {
+UNUSED static inline value sum32(vec32 v) {
   const union { vec32 whole; vec16 half[2]; } u = {v};
   return sum16(u.half[0] + u.half[1]);
 }
 #if VECTOR_BYTES == 64
-static inline value sum64(vec v) {
+UNUSED static inline value sum64(vec v) {
   const union { vec whole; vec32 half[2]; } u = {v};
   return sum32(u.half[0] + u.half[1]);
 }
@@ -63,7 +64,7 @@ static inline value sum64(vec v) {
 #define SUM sum16
 #endif
 #define DEFINE_SEARCH(name, type)                                                          \
-  static inline int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
+  UNUSED static int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
     while (low < high) {                                                              \
       const int64_t middle = low + (high - low) / 2;                                  \
       if (a[middle] < key) low = middle + 1; else high = middle;                      \

@@ -14,7 +14,7 @@ void CText::directive(std::string_view text) {
 }
 
 void CText::open(std::string_view text) {
-  line(std::string(text) + " {");
+  line(text.empty() ? "{" : std::string(text) + " {");
   ++depth_;
 }
 
