@@ -1,0 +1,369 @@
+// Packing: storage arrays by hand for small tensors, round trips for random ones, the diagnostics, the
+// validator.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "schaas/fill.h"
+#include "schaas/tensor.h"
+
+namespace schaas::client {
+namespace {
+
+using format::LevelFormat;
+using format::TensorFormat;
+
+constexpr auto D = LevelFormat::dense;
+constexpr auto C = LevelFormat::compressed;
+
+const TensorFormat csr{{D, C}, {0, 1}};
+const TensorFormat csc{{D, C}, {1, 0}};
+
+// 0 5 0
+// 1 0 7   given unsorted, with the 7 in two parts
+CooTensor small_matrix() { return {{2, 3}, {{1, 0, 1, 1}, {2, 1, 0, 2}}, {4, 5, 1, 3}}; }
+
+template <class T>
+std::vector<T> list(const Buffer& buffer) {
+  return {buffer.as<T>(), buffer.as<T>() + buffer.bytes() / sizeof(T)};
+}
+
+TEST(Packing, csr_arrays_are_sorted_and_duplicates_are_added) {
+  const auto packed = pack(small_matrix(), csr, {"B", ValueType::f64, 32});
+  ASSERT_TRUE(packed.ok());
+  EXPECT_EQ(packed->levels()[0].entries, 2);
+  EXPECT_EQ(list<std::int32_t>(packed->levels()[1].pos), (std::vector<std::int32_t>{0, 1, 3}));
+  EXPECT_EQ(list<std::int32_t>(packed->levels()[1].crd), (std::vector<std::int32_t>{1, 0, 2}));
+  EXPECT_EQ(list<double>(packed->values()), (std::vector<double>{5, 1, 7}));
+}
+
+TEST(Packing, csc_stores_columns) {
+  const auto packed = pack(small_matrix(), csc, {"B", ValueType::f32, 64});
+  ASSERT_TRUE(packed.ok());
+  EXPECT_EQ(list<std::int64_t>(packed->levels()[1].pos), (std::vector<std::int64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(list<std::int64_t>(packed->levels()[1].crd), (std::vector<std::int64_t>{1, 0, 1}));
+  EXPECT_EQ(list<float>(packed->values()), (std::vector<float>{1, 5, 7}));
+}
+
+TEST(Packing, csf_shares_prefixes) {
+  const CooTensor tensor{{4, 2, 5}, {{3, 0, 3, 0}, {1, 0, 1, 0}, {4, 2, 0, 1}}, {1, 2, 3, 4}};
+  const auto packed = pack(tensor, TensorFormat{{C, C, C}, {0, 1, 2}}, {"B", ValueType::f64, 64});
+  ASSERT_TRUE(packed.ok());
+  const auto& levels = packed->levels();
+  EXPECT_EQ(list<std::int64_t>(levels[0].pos), (std::vector<std::int64_t>{0, 2}));
+  EXPECT_EQ(list<std::int64_t>(levels[0].crd), (std::vector<std::int64_t>{0, 3}));
+  EXPECT_EQ(list<std::int64_t>(levels[1].pos), (std::vector<std::int64_t>{0, 1, 2}));
+  EXPECT_EQ(list<std::int64_t>(levels[1].crd), (std::vector<std::int64_t>{0, 1}));
+  EXPECT_EQ(list<std::int64_t>(levels[2].pos), (std::vector<std::int64_t>{0, 2, 4}));
+  EXPECT_EQ(list<std::int64_t>(levels[2].crd), (std::vector<std::int64_t>{1, 2, 0, 4}));
+  EXPECT_EQ(list<double>(packed->values()), (std::vector<double>{4, 2, 3, 1}));
+}
+
+TEST(Packing, a_dense_level_below_a_compressed_one_stores_whole_rows) {
+  const auto packed = pack(small_matrix(), TensorFormat{{C, D}, {0, 1}}, {"B", ValueType::f64, 64});
+  ASSERT_TRUE(packed.ok());
+  EXPECT_EQ(list<double>(packed->values()), (std::vector<double>{0, 5, 0, 1, 0, 7}));
+}
+
+TEST(Packing, view_says_what_the_abi_promises) {
+  auto packed = pack(small_matrix(), csc, {"B", ValueType::f32, 32});
+  ASSERT_TRUE(packed.ok());
+  const PackedTensor moved = std::move(*packed);
+  const schaas_tensor view = moved.view();
+  EXPECT_EQ(view.order, 2);
+  EXPECT_EQ(view.value_type, SCHAAS_F32);
+  EXPECT_EQ(view.extents[0], 2);
+  EXPECT_EQ(view.extents[1], 3);
+  EXPECT_EQ(view.mode_order[0], 1);
+  EXPECT_EQ(view.levels[0].format, SCHAAS_LEVEL_DENSE);
+  EXPECT_EQ(view.levels[0].pos, nullptr);
+  EXPECT_EQ(view.levels[0].index_bits, 0);
+  EXPECT_EQ(view.levels[1].index_bits, 32);
+  EXPECT_EQ(view.levels[1].entries, 3);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(view.values) % 64, 0U);
+  EXPECT_TRUE(validate(view, "B").ok());
+}
+
+TEST(Packing, scalars_have_one_value) {
+  const auto packed = pack(CooTensor{{}, {}, {2, 3}}, TensorFormat{}, {"s", ValueType::f64, 64});
+  ASSERT_TRUE(packed.ok());
+  EXPECT_EQ(packed->stored(), 1);
+  EXPECT_EQ(packed->value(0), 5);
+  EXPECT_EQ(unpack(*packed).values, (std::vector<double>{5}));
+}
+
+TEST(Packing, tensors_without_entries_and_without_extent_pack) {
+  for (const std::int64_t rows : {0, 3}) {
+    const auto packed = pack(CooTensor{{rows, 4}, {{}, {}}, {}}, csr, {"B", ValueType::f64, 64});
+    ASSERT_TRUE(packed.ok());
+    EXPECT_EQ(packed->stored(), 0);
+    EXPECT_EQ(list<std::int64_t>(packed->levels()[1].pos), std::vector<std::int64_t>(rows + 1, 0));
+    EXPECT_TRUE(validate(packed->view(), "B").ok());
+    EXPECT_EQ(unpack(*packed).entries(), 0U);
+  }
+}
+
+TEST(Packing, large_buffers_are_zeroed_and_copied) {
+  Buffer buffer(std::size_t{9} << 20);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64, 0U);
+  EXPECT_EQ(buffer.as<char>()[buffer.bytes() - 1], 0);
+  buffer.as<char>()[buffer.bytes() - 1] = 7;
+  EXPECT_EQ(buffer.copy().as<char>()[buffer.bytes() - 1], 7);
+}
+
+// ---- random round trips
+
+using Entries = std::map<std::vector<std::int64_t>, double>;
+
+Entries entries_of(const CooTensor& tensor) {
+  Entries entries;
+  for (std::size_t e = 0; e < tensor.entries(); ++e) {
+    std::vector<std::int64_t> at;
+    for (const auto& mode : tensor.coordinates) at.push_back(mode[e]);
+    entries[at] += tensor.values[e];
+  }
+  return entries;
+}
+
+CooTensor random_tensor(std::mt19937_64& random, int order, std::int64_t largest_extent) {
+  CooTensor tensor;
+  for (int m = 0; m < order; ++m)
+    tensor.extents.push_back(1 + static_cast<std::int64_t>(random() % largest_extent));
+  tensor.coordinates.resize(order);
+  const std::size_t count = random() % 60;
+  for (std::size_t e = 0; e < count; ++e) {
+    for (int m = 0; m < order; ++m) {
+      tensor.coordinates[m].push_back(static_cast<std::int64_t>(random() % tensor.extents[m]));
+    }
+    tensor.values.push_back(1 + static_cast<double>(random() % 100));  // small integers: sums are exact
+  }
+  return tensor;
+}
+
+TensorFormat random_format(std::mt19937_64& random, int order) {
+  TensorFormat format;
+  for (int l = 0; l < order; ++l) {
+    format.levels.push_back(random() % 2 == 0 ? D : C);
+    format.mode_order.push_back(l);
+  }
+  std::shuffle(format.mode_order.begin(), format.mode_order.end(), random);
+  return format;
+}
+
+TEST(Packing, unpacking_gives_back_what_was_packed_in_any_format) {
+  const std::uint64_t seed = 20260101;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (int trial = 0; trial < 400; ++trial) {
+    const int order = 1 + static_cast<int>(random() % 4);
+    const CooTensor tensor = random_tensor(random, order, 9);
+    const TensorFormat format = random_format(random, order);
+    const int bits = random() % 2 == 0 ? 32 : 64;
+    const ValueType type = random() % 2 == 0 ? ValueType::f64 : ValueType::f32;
+    SCOPED_TRACE("trial " + std::to_string(trial) + " " + format::print(format));
+    const auto packed = pack(tensor, format, {"B", type, bits});
+    ASSERT_TRUE(packed.ok());
+    const auto valid = validate(packed->view(), "B");
+    ASSERT_TRUE(valid.ok()) << support::render(valid.error());
+    EXPECT_EQ(entries_of(unpack(*packed)), [&] {
+      Entries wanted = entries_of(tensor);
+      if (format.levels.back() == C) {
+        for (const auto& [at, value] : entries_of(unpack(*packed)))
+          wanted.emplace(at, value);  // stored zeros
+      }
+      return wanted;
+    }());
+    const auto dense = to_dense(*packed), wanted = to_dense(tensor, "B");
+    ASSERT_TRUE(dense.ok() && wanted.ok());
+    ASSERT_EQ(dense->size(), wanted->size());
+    for (std::int64_t e = 0; e < dense->size(); ++e) ASSERT_EQ(dense->at(e), wanted->at(e));
+  }
+}
+
+TEST(Packing, extents_beyond_64_bits_of_key_are_sorted_by_comparing) {
+  const std::uint64_t seed = 7;
+  std::mt19937_64 random(seed);
+  CooTensor tensor = random_tensor(random, 4, 3);
+  tensor.extents = {1LL << 40, 1LL << 40, 1LL << 40, 5};
+  const auto packed = pack(tensor, TensorFormat{{C, C, C, C}, {2, 0, 3, 1}}, {"B", ValueType::f64, 64});
+  ASSERT_TRUE(packed.ok());
+  EXPECT_TRUE(validate(packed->view(), "B").ok());
+  EXPECT_EQ(entries_of(unpack(*packed)), entries_of(tensor));
+}
+
+TEST(Packing, a_large_unsorted_matrix_is_sorted) {
+  std::mt19937_64 random(11);
+  CooTensor tensor;
+  tensor.extents = {70000, 50000};
+  tensor.coordinates.resize(2);
+  for (int e = 0; e < 200000; ++e) {
+    tensor.coordinates[0].push_back(static_cast<std::int64_t>(random() % 70000));
+    tensor.coordinates[1].push_back(static_cast<std::int64_t>(random() % 50000));
+    tensor.values.push_back(static_cast<double>(random() % 8));
+  }
+  const auto packed = pack(tensor, csr, {"B", ValueType::f64, 32});
+  ASSERT_TRUE(packed.ok());
+  EXPECT_TRUE(validate(packed->view(), "B").ok());
+  EXPECT_EQ(entries_of(unpack(*packed)), entries_of(tensor));
+}
+
+TEST(Packing, dense_tensors_are_stored_in_mode_order) {
+  auto dense = zeros({2, 3}, ValueType::f64);
+  ASSERT_TRUE(dense.ok());
+  for (int e = 0; e < 6; ++e) dense->set(e, e);
+  const auto packed = pack(*dense, TensorFormat{{D, D}, {1, 0}}, {"C", ValueType::f64, 64});
+  ASSERT_TRUE(packed.ok());
+  EXPECT_EQ(list<double>(packed->values()), (std::vector<double>{0, 3, 1, 4, 2, 5}));
+  const auto back = to_dense(*packed);
+  ASSERT_TRUE(back.ok());
+  for (int e = 0; e < 6; ++e) EXPECT_EQ(back->at(e), e);
+  const auto sparse = pack(*dense, csr, {"C", ValueType::f64, 64});
+  ASSERT_TRUE(sparse.ok());
+  EXPECT_EQ(sparse->stored(), 5);
+}
+
+// ---- what is refused
+
+TEST(Packing, refuses_a_format_of_another_order) {
+  const auto packed = pack(small_matrix(), TensorFormat{{C, C, C}, {0, 1, 2}}, {"B", ValueType::f64, 64});
+  ASSERT_FALSE(packed.ok());
+  EXPECT_EQ(support::render(packed.error()),
+            "invalid [format-rank]: `B` has 2 modes but its format compressed,compressed,compressed:0,1,2 "
+            "has 3 levels");
+}
+
+TEST(Packing, refuses_coordinates_outside) {
+  const auto packed = pack(CooTensor{{2, 3}, {{0, 1}, {0, 3}}, {1, 1}}, csr, {"B", ValueType::f64, 64});
+  ASSERT_FALSE(packed.ok());
+  EXPECT_EQ(support::render(packed.error()),
+            "invalid [coordinate-range]: entry 2 of `B` has coordinate 3 in mode 2, whose extent is 3");
+}
+
+TEST(Packing, refuses_32_bit_positions_that_would_overflow) {
+  const CooTensor wide{{2, std::int64_t{1} << 31}, {{0}, {5}}, {1}};
+  const auto packed = pack(wide, csr, {"B", ValueType::f64, 32});
+  ASSERT_FALSE(packed.ok());
+  EXPECT_EQ(
+      support::render(packed.error()),
+      "invalid [position-overflow]: level 2 of `B` has extent 2147483648, too many for 32-bit positions: use "
+      "64-bit positions");
+  EXPECT_TRUE(pack(wide, csr, {"B", ValueType::f64, 64}).ok());
+  EXPECT_EQ(position_bits_for(wide, csr), 64);
+  EXPECT_EQ(position_bits_for(small_matrix(), csr), 32);
+}
+
+TEST(Packing, refuses_dense_levels_that_no_machine_holds) {
+  const CooTensor huge{{std::int64_t{1} << 40, std::int64_t{1} << 40}, {{0}, {0}}, {1}};
+  const auto packed = pack(huge, format::dense(2), {"B", ValueType::f64, 64});
+  ASSERT_FALSE(packed.ok());
+  EXPECT_EQ(support::render(packed.error()),
+            "exhausted [memory]: `B` packed as dense,dense:0,1 needs more than 2^63 elements, more than this "
+            "machine has");
+  const CooTensor large{{std::int64_t{1} << 20, std::int64_t{1} << 30}, {{0}, {0}}, {1}};
+  const auto refused = pack(large, format::dense(2), {"B", ValueType::f64, 64});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(support::render(refused.error()),
+            "exhausted [memory]: `B` packed as dense,dense:0,1 needs 8.0 PiB, more than this machine has");
+}
+
+TEST(Packing, results_must_be_dense) {
+  const auto result = zeros({2, 3}, csr, {"A", ValueType::f64, 64});
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(
+      support::render(result.error()),
+      "unsupported [sparse-result]: `A` has the sparse format dense,compressed:0,1; results must be dense");
+}
+
+// ---- the validator, on arrays damaged one at a time
+
+class Validation : public ::testing::Test {
+ protected:
+  std::string message() {
+    const std::int64_t extents[] = {2, 4};
+    const std::int32_t mode_order[] = {0, 1};
+    const schaas_level levels[] = {{SCHAAS_LEVEL_DENSE, 0, nullptr, nullptr, rows},
+                                   {SCHAAS_LEVEL_COMPRESSED, 32, pos, crd, 3}};
+    double values[3] = {1, 2, 3};
+    const auto valid = validate({2, SCHAAS_F64, extents, mode_order, levels, values}, "B");
+    return valid.ok() ? "" : support::render(valid.error());
+  }
+  std::int64_t rows = 2;
+  std::int32_t pos[3] = {0, 2, 3};
+  std::int32_t crd[3] = {1, 3, 0};
+};
+
+TEST_F(Validation, accepts_what_is_right) { EXPECT_EQ(message(), ""); }
+TEST_F(Validation, first_position) {
+  pos[0] = 1;
+  EXPECT_EQ(message(), "invalid [tensor-structure]: `B` level 2: positions start at 1, not 0");
+}
+TEST_F(Validation, descending_positions) {
+  pos[1] = 4;
+  EXPECT_EQ(message(), "invalid [tensor-structure]: `B` level 2: position 2 is 3, below its predecessor 4");
+}
+TEST_F(Validation, last_position) {
+  pos[2] = 2;
+  EXPECT_EQ(message(),
+            "invalid [tensor-structure]: `B` level 2: positions end at 2, but there are 3 coordinates");
+}
+TEST_F(Validation, coordinate_beyond) {
+  crd[1] = 4;
+  EXPECT_EQ(message(), "invalid [tensor-structure]: `B` level 2: coordinate 4 at position 1 is outside 0..3");
+}
+TEST_F(Validation, negative_coordinate) {
+  crd[2] = -1;
+  EXPECT_EQ(message(),
+            "invalid [tensor-structure]: `B` level 2: coordinate -1 at position 2 is outside 0..3");
+}
+TEST_F(Validation, unsorted_coordinates) {
+  crd[1] = 0;
+  EXPECT_EQ(message(),
+            "invalid [tensor-structure]: `B` level 2: coordinate 0 at position 1 does not follow 1: sorted "
+            "and unique "
+            "is expected");
+}
+TEST_F(Validation, repeated_coordinates) {
+  crd[1] = 1;
+  EXPECT_EQ(message(),
+            "invalid [tensor-structure]: `B` level 2: coordinate 1 at position 1 does not follow 1: sorted "
+            "and unique "
+            "is expected");
+}
+TEST_F(Validation, dense_count) {
+  rows = 3;
+  EXPECT_EQ(message(), "invalid [tensor-structure]: `B` level 1: 3 entries, but 1 parents of extent 2");
+}
+
+// ---- fill
+
+TEST(Fill, is_the_same_everywhere) {
+  EXPECT_EQ(fill_value(0, "C", 0), fill_value(0, "C", 0));
+  EXPECT_NE(fill_value(0, "C", 0), fill_value(1, "C", 0));
+  EXPECT_NE(fill_value(0, "C", 0), fill_value(0, "D", 0));
+  const auto f64 = fill("C", {3, 5}, 42, ValueType::f64), f32 = fill("C", {3, 5}, 42, ValueType::f32);
+  ASSERT_TRUE(f64.ok() && f32.ok());
+  for (std::int64_t e = 0; e < 15; ++e) {
+    EXPECT_EQ(f64->at(e), fill_value(42, "C", static_cast<std::uint64_t>(e)));
+    EXPECT_EQ(f32->at(e), f64->at(e));
+    EXPECT_LT(f64->at(e), 1);
+    EXPECT_GE(f64->at(e), -1);
+  }
+}
+
+TEST(Fill, values_are_spread) {
+  double sum = 0, squares = 0;
+  constexpr int count = 100000;
+  for (int e = 0; e < count; ++e) {
+    const double value = fill_value(3, "C", e);
+    sum += value;
+    squares += value * value;
+  }
+  EXPECT_LT(std::abs(sum / count), 0.01);
+  EXPECT_NEAR(squares / count, 1.0 / 3, 0.01);
+}
+
+}  // namespace
+}  // namespace schaas::client

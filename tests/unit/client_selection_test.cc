@@ -1,0 +1,131 @@
+// Stages 4 and 5: exact costs, the cache budget, ties.
+#include "schaas/select.h"
+
+#include <gtest/gtest.h>
+
+#include "schaas/host.h"
+
+namespace schaas::client {
+namespace {
+
+Variable extent(std::string index) { return {Variable::Kind::extent, std::move(index), "", 0}; }
+Variable fiber_of(std::string tensor, int level) {
+  return {Variable::Kind::fiber, "", std::move(tensor), level};
+}
+
+FrontierEntry entry(std::string id, std::string tree, std::vector<Term> time, std::vector<Term> memory) {
+  FrontierEntry e;
+  e.id = std::move(id);
+  e.tree = std::move(tree);
+  e.time_terms = std::move(time);
+  e.memory_terms = std::move(memory);
+  return e;
+}
+
+// B is a CSR matrix of 1000 rows, 500 columns and 3000 entries.
+Sizes sizes() { return {{{"i", 1000}, {"j", 500}, {"k", 16}, {"l", 64}}, {{"B", {1000, 3000}}}}; }
+
+TEST(Sizes, fibers_are_mean_entries_under_a_parent) {
+  EXPECT_EQ(fiber({1000, 3000}, 1), 3);
+  EXPECT_EQ(fiber({1000, 3000}, 0), 1000);
+  EXPECT_EQ(fiber({0, 0}, 1), 0);
+  const auto packed =
+      pack(CooTensor{{4, 9}, {{0, 0, 3}, {1, 2, 2}}, {1, 1, 1}},
+           format::TensorFormat{{format::LevelFormat::compressed, format::LevelFormat::compressed}, {0, 1}},
+           {"B", ValueType::f64, 64});
+  ASSERT_TRUE(packed.ok());
+  EXPECT_EQ(entries_of(*packed), (std::vector<std::int64_t>{2, 3}));
+}
+
+TEST(Sizes, terms_are_weighted_products) {
+  const std::vector<Term> time = {
+      {1, {extent("i"), fiber_of("B", 1), extent("l")}}, {4, {extent("k")}}, {2.5, {}}};
+  EXPECT_EQ(*evaluate(time, sizes()), 1000.0 * 3 * 64 + 4 * 16 + 2.5);
+  EXPECT_EQ(*evaluate(std::vector<Term>{}, sizes()), 0);
+}
+
+TEST(Sizes, unknown_names_are_told_with_a_suggestion) {
+  EXPECT_EQ(support::render(evaluate(extent("q"), {{{"k1", 2}}, {}}).error()),
+            "invalid [unknown-size]: no extent is known for index `q`");
+  EXPECT_EQ(support::render(evaluate(extent("kk"), {{{"k1", 2}}, {}}).error()),
+            "invalid [unknown-size]: no extent is known for index `kk`; did you mean `k1`?");
+  EXPECT_EQ(support::render(evaluate(fiber_of("C", 1), sizes()).error()),
+            "invalid [unknown-size]: no entry counts are known for `C`");
+  EXPECT_EQ(support::render(evaluate(fiber_of("B", 2), sizes()).error()),
+            "invalid [unknown-size]: `B` has 2 levels, there is no level 3");
+}
+
+const std::vector<FrontierEntry>& frontier() {
+  static const std::vector<FrontierEntry> entries = {
+      entry("s1", "ijkl", {{1, {extent("i"), fiber_of("B", 1), extent("k"), extent("l")}}}, {}),
+      entry("s2", "i<jk,kl>",
+            {{1, {extent("i"), fiber_of("B", 1), extent("k")}}, {1, {extent("i"), extent("k"), extent("l")}}},
+            {{1, {extent("k")}}}),
+      entry("s3", "<jkl,ijl>",
+            {{1, {extent("j"), extent("k"), extent("l")}}, {1, {extent("i"), fiber_of("B", 1), extent("l")}}},
+            {{1, {extent("j"), extent("l")}}}),
+  };
+  return entries;
+}
+
+TEST(Selecting, takes_the_least_time_within_half_of_the_cache) {
+  const auto selection = select(frontier(), sizes(), {4, 1 << 20, ValueType::f64});
+  ASSERT_TRUE(selection.ok());
+  EXPECT_EQ(selection->index, 2U);
+  EXPECT_EQ(selection->evaluated[0].time, 3072000);
+  EXPECT_EQ(selection->evaluated[1].time, 1072000);
+  EXPECT_EQ(selection->evaluated[2].time, 704000);
+  EXPECT_EQ(selection->evaluated[1].memory_bytes, 16 * 8 * 4);    // one per thread
+  EXPECT_EQ(selection->evaluated[2].memory_bytes, 500 * 64 * 8);  // shared
+  EXPECT_EQ(selection->reason,
+            "`s3` takes least time, 7.04e+05 weighted trips with 250.0 KiB of temporaries; 3 of 3 schedules "
+            "fit half "
+            "of the cache");
+}
+
+TEST(Selecting, leaves_out_what_does_not_fit) {
+  const auto selection = select(frontier(), sizes(), {4, 400 << 10, ValueType::f64});
+  EXPECT_EQ(selection->index, 1U);
+  EXPECT_FALSE(selection->evaluated[2].fits);
+  EXPECT_EQ(select(frontier(), sizes(), {4, 400 << 10, ValueType::f32})->index, 2U);  // half the bytes
+}
+
+TEST(Selecting, takes_the_least_memory_when_nothing_fits) {
+  const std::vector<FrontierEntry> large(frontier().begin() + 1, frontier().end());
+  const auto selection = select(large, sizes(), {4, 100, ValueType::f64});
+  EXPECT_EQ(selection->index, 0U);
+  EXPECT_EQ(selection->reason,
+            "no schedule fits half of the cache; `s2` needs least memory: 512 bytes of temporaries");
+}
+
+TEST(Selecting, equal_times_go_to_less_memory_then_to_the_first) {
+  const Term time{1, {extent("i")}};
+  const std::vector<FrontierEntry> tied = {entry("a", "<", {time}, {{1, {extent("l")}}}),
+                                           entry("b", "<", {time}, {{1, {extent("k")}}}),
+                                           entry("c", "<", {time}, {{1, {extent("k")}}})};
+  EXPECT_EQ(select(tied, sizes(), {})->index, 1U);
+}
+
+TEST(Selecting, weights_price_the_access) {
+  const std::vector<FrontierEntry> entries = {
+      entry("strided", "i", {{8, {extent("k"), extent("l")}}}, {}),
+      entry("contiguous", "i", {{1, {extent("i"), extent("k")}}}, {})};
+  EXPECT_EQ(select(entries, {{{"i", 500}, {"k", 16}, {"l", 64}}, {}}, {})->index, 1U);
+  EXPECT_EQ(select(entries, {{{"i", 600}, {"k", 16}, {"l", 64}}, {}}, {})->index, 0U);
+}
+
+TEST(Selecting, needs_a_schedule) {
+  EXPECT_EQ(support::render(select({}, sizes(), {}).error()),
+            "invalid [empty-frontier]: there is no schedule to select from");
+}
+
+TEST(Host, runs_its_own_instruction_set) {
+  EXPECT_TRUE(host_runs(host_isa()));
+  EXPECT_TRUE(host_runs("generic"));
+  EXPECT_FALSE(host_runs("pdp-11"));
+  EXPECT_GE(host_threads(), 1);
+  EXPECT_GE(last_level_cache_bytes(), 1 << 16);
+}
+
+}  // namespace
+}  // namespace schaas::client
