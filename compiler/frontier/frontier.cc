@@ -18,6 +18,8 @@ constexpr std::size_t pairwise_samples = 256;
 /// A temporary that provably holds at most this many elements stays in a thread's first-level cache and
 /// counts nothing.
 constexpr std::int64_t free_elements = 4096;
+/// Operand orders searched first when all of them are too many.
+constexpr std::size_t first_part = 256;
 constexpr int any_depth = static_cast<int>(support::Limits::indices);
 
 /// Adds the time since the last lap to a field of Seconds.
@@ -43,7 +45,7 @@ class Search {
         progress_(progress),
         cancellation_(cancellation),
         papers_(problem.profile == problem::Profile::sparseauto),
-        space_(problem, {papers_ ? space::Rule::as_written : space::Rule::symmetric}),
+        space_(problem, space_options(0)),
         bounds_(problem) {}
 
   support::Result<Frontier> run() {
@@ -72,10 +74,25 @@ class Search {
     return error;
   }
 
+  space::Options space_options(std::size_t operand_orders) const {
+    space::Options result;
+    result.rule = papers_ ? space::Rule::as_written : space::Rule::symmetric;
+    result.max_operand_orders = operand_orders;
+    return result;
+  }
+
+  /// Counts the whole space; when it has too many states, a part of it, and says so.
   support::Result<void> count_space() {
     report("space", 0, 0);
-    SCHAAS_ASSIGN_OR_RETURN(const mpz_class members, space_.count(cancellation_));
-    frontier_.counts.space = members.get_str();
+    auto members = space_.count(cancellation_);
+    for (std::size_t orders = first_part;
+         !members.ok() && members.error().code == "space-states" && orders > 0; orders /= 4) {
+      frontier_.complete = false;
+      space_ = space::Space(problem_, space_options(orders));
+      members = space_.count(cancellation_);
+    }
+    if (!members.ok()) return members.error();
+    frontier_.counts.space = members->get_str();
     frontier_.counts.states = space_.states();
     watch_.lap(frontier_.seconds.space);
     return {};
@@ -148,7 +165,7 @@ class Search {
     reference_ = dominance.samples().front();
     classes_ = std::move(outcome->kept);
     frontier_.removals = std::move(outcome->removals);
-    frontier_.complete = outcome->complete;
+    frontier_.complete = frontier_.complete && outcome->complete;
     Counts& counts = frontier_.counts;
     counts.classes_stage3 = classes_.size();
     counts.solver_queries = pairwise.counts().solver_queries;

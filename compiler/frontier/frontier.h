@@ -44,8 +44,9 @@ struct Removal {
   Certificate certificate;
 };
 
-/// Exact counts as decimal strings. `space`: members; `stage1`, `stage2`: loop trees (sparseauto) or classes
-/// (default) left after the stage; `stage3`: loop trees of the survivors.
+/// Exact counts as decimal strings. `space`: members (of the part that was searched, when the frontier is not
+/// complete because the product has too many operand orders); `stage1`, `stage2`: loop trees (sparseauto) or
+/// classes (default) left after the stage; `stage3`: loop trees of the survivors.
 struct Counts {
   std::string space, stage1, stage2, stage3;
   std::uint64_t states = 0, classes_stage1 = 0, classes_stage2 = 0, classes_stage3 = 0;

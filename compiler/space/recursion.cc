@@ -19,25 +19,52 @@ std::size_t Recursion::StateHash::operator()(const State& state) const {
   return static_cast<std::size_t>(hash ^ (hash >> 31));
 }
 
-Recursion::Recursion(const problem::Problem& problem, Options options)
-    : contraction_(contraction_of(problem)), options_(options) {
-  std::vector<int> order(contraction_.operands.size());
+namespace {
+
+/// One of each pair of mirror images, the order as written first.
+std::vector<std::vector<int>> all_operand_orders(std::size_t operands) {
+  std::vector<int> order(operands);
   std::iota(order.begin(), order.end(), 0);
-  bool written = true;
+  std::vector<std::vector<int>> orders;
   do {
-    const std::vector<int> reversed(order.rbegin(), order.rend());
-    if (reversed < order) continue;
+    if (std::vector<int>(order.rbegin(), order.rend()) >= order) orders.push_back(order);
+  } while (std::next_permutation(order.begin(), order.end()));
+  return orders;
+}
+
+/// Neighbours without a common index: their product is an outer product, rarely worth a temporary.
+int strangers(const Contraction& contraction, const std::vector<int>& order) {
+  int count = 0;
+  for (std::size_t n = 1; n < order.size(); ++n) {
+    const auto& left = contraction.operands[static_cast<std::size_t>(order[n - 1])];
+    const auto& right = contraction.operands[static_cast<std::size_t>(order[n])];
+    count += (left.indices & right.indices) == 0 ? 1 : 0;
+  }
+  return count;
+}
+
+}  // namespace
+
+Recursion::Recursion(const problem::Problem& problem, Options options)
+    : contraction_(contraction_of(problem)),
+      options_(options),
+      operand_orders_(all_operand_orders(contraction_.operands.size())) {
+  if (options_.max_operand_orders != 0 && operand_orders_.size() > options_.max_operand_orders) {
+    std::stable_sort(operand_orders_.begin() + 1, operand_orders_.end(), [&](const auto& a, const auto& b) {
+      return strangers(contraction_, a) < strangers(contraction_, b);
+    });
+    operand_orders_.resize(options_.max_operand_orders);
+  }
+  for (const std::vector<int>& order : operand_orders_) {
     State root;
     root.size = static_cast<std::uint8_t>(order.size());
     for (std::size_t n = 0; n < order.size(); ++n) root.slots[n] = static_cast<std::uint32_t>(order[n]);
     root.final_result = true;
-    root.joins = contraction_.all != 0 && (written || options_.rule == Rule::symmetric);
+    root.joins = contraction_.all != 0 && (roots_.empty() || options_.rule == Rule::symmetric);
     root.loops = contraction_.all;
     root.out = contraction_.result.indices;
     roots_.push_back(intern(root));
-    operand_orders_.push_back(order);
-    written = false;
-  } while (std::next_permutation(order.begin(), order.end()));
+  }
 }
 
 StateId Recursion::intern(const State& state) {

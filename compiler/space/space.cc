@@ -64,6 +64,7 @@ Space::Space(const problem::Problem& problem, Options options)
     : implementation_(std::make_unique<Implementation>(problem, options)) {}
 Space::~Space() = default;
 Space::Space(Space&&) noexcept = default;
+Space& Space::operator=(Space&&) noexcept = default;
 
 std::size_t Space::states() const { return implementation_->recursion.size(); }
 

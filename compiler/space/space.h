@@ -25,7 +25,12 @@ enum class Rule { symmetric, as_written };
 
 struct Options {
   Rule rule = Rule::symmetric;
-  std::size_t max_states = 20'000'000;  ///< memo entries; more is exhausted [space-states]
+  /// Memo entries, some 2 kB each; more is exhausted [space-states]. Six operands need 152,000, seven over a
+  /// million.
+  std::size_t max_states = 400'000;
+  /// 0: every operand order. Else only so many, those first in which most neighbours share an index (the
+  /// order as written always): a part of the space, for products too large for the whole.
+  std::size_t max_operand_orders = 0;
 };
 
 struct ClassCount {
@@ -53,6 +58,7 @@ class Space {
   Space(const problem::Problem& problem, Options options);
   ~Space();
   Space(Space&&) noexcept;
+  Space& operator=(Space&&) noexcept;
 
   /// Exact number of members.
   support::Result<mpz_class> count(const support::Cancellation& cancellation);
