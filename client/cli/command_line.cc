@@ -54,9 +54,8 @@ support::Diagnostic unexpected(const CLI::App& program, const std::string& argum
   }
   const auto commands = command_names(command);
   if (!commands.empty()) {
-    return support::invalid("command-line", "unknown command `" + argument + "`" +
-                                                support::did_you_mean(argument, commands) +
-                                                "; expected one of " + joined(commands));
+    return support::invalid("command-line", "unknown command `" + argument + "`; expected one of " +
+                                                joined(commands) + support::did_you_mean(argument, commands));
   }
   return support::invalid("command-line", "unexpected argument `" + argument + "`" + where +
                                               "; an expression with spaces must be quoted");

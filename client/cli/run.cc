@@ -49,7 +49,22 @@ support::Result<void> check_options(const RunOptions& options) {
         "tune", "--tune measures the schedules of the frontier, so it cannot be combined with `--schedule " +
                     options.schedule + "`");
   }
-  if (!options.output.empty()) SCHAAS_RETURN_IF_ERROR(client::kind_of(options.output));
+  if (!options.output.empty()) {
+    SCHAAS_RETURN_IF_ERROR(client::kind_of(options.output));
+  }
+  return {};
+}
+
+/// That the result fits its file is known before anything is computed.
+support::Result<void> check_output(const std::string& path, const client::Product& product) {
+  if (path.empty()) return {};
+  SCHAAS_ASSIGN_OR_RETURN(const auto kind, client::kind_of(path));
+  const std::size_t order = product.result.indices.size();
+  if (kind == client::FileKind::matrix_market && order != 2) {
+    return support::invalid("file-order", "`-o " + path + "`: a Matrix Market file holds a matrix, but `" +
+                                              product.result.tensor + "` has order " + std::to_string(order) +
+                                              "; .tns and .npy hold any");
+  }
   return {};
 }
 
@@ -231,7 +246,10 @@ support::Result<Answer> run(const RunOptions& options) {
   arguments.formats = text.formats;
 
   const auto product = client::parse_product(text.expression);
-  if (product.ok()) SCHAAS_RETURN_IF_ERROR(check_names(arguments, *product));
+  if (product.ok()) {
+    SCHAAS_RETURN_IF_ERROR(check_names(arguments, *product));
+    SCHAAS_RETURN_IF_ERROR(check_output(options.output, *product));
+  }
   auto connection = connect(options.server);
   if (!connection.ok()) return product.ok() ? connection.error() : product.error();
   SCHAAS_RETURN_IF_ERROR(check_texts(*connection, text));

@@ -123,10 +123,10 @@ support::Result<Answer> explain(const ScheduleFacts& facts, const std::string& i
     std::vector<std::string> ids;
     for (const auto& one : entries) ids.push_back(one.id);
     return support::invalid("unknown-schedule",
-                            "`--why " + id + "`: the frontier has no schedule `" + id + "`" +
-                                support::did_you_mean(id, ids) + "; it has " +
+                            "`--why " + id + "`: the frontier has no schedule `" + id + "`; it has " +
                                 counted(ids.size(), "schedule", "schedules") +
-                                (ids.empty() ? "" : ", " + ids.front() + " to " + ids.back()));
+                                (ids.empty() ? "" : ", " + ids.front() + " to " + ids.back()) +
+                                support::did_you_mean(id, ids));
   }
   Answer answer;
   answer.json = entry_json(*entry);

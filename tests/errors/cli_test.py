@@ -21,8 +21,8 @@ COMMANDS = "run, schedule, emit, cache, info"
 WITHOUT_SERVER = {
     "no command": ([], 2, f"invalid [command-line]: `schaas` needs a command: {COMMANDS}\n"
                           "  note: `schaas --help` explains them\n"),
-    "unknown command": (["rum", K4], 2, f"invalid [command-line]: unknown command `rum`; did you mean `run`?; expected one of "
-                                        f"{COMMANDS}\n"),
+    "unknown command": (["rum", K4], 2, f"invalid [command-line]: unknown command `rum`; expected one of {COMMANDS}; did "
+                                        "you mean `run`?\n"),
     "unknown option": (["run", K4, "--verfy"], 2, "invalid [command-line]: unknown option `--verfy` of `schaas run`; did you mean "
                                                   "`--verify`?\n"),
     "no expression": (["run", "--verify"], 2, "invalid [command-line]: `schaas run`: EXPR is required\n"
@@ -31,8 +31,8 @@ WITHOUT_SERVER = {
                                                              "expression with spaces must be quoted\n"),
     "cache without command": (["cache"], 2, "invalid [command-line]: `schaas cache` needs a command: list, show, verify\n"
                                             "  note: `schaas cache --help` explains them\n"),
-    "unknown cache command": (["cache", "lst"], 2, "invalid [command-line]: unknown command `lst`; did you mean `list`?; expected "
-                                                   "one of list, show, verify\n"),
+    "unknown cache command": (["cache", "lst"], 2, "invalid [command-line]: unknown command `lst`; expected one of list, show, "
+                                                   "verify; did you mean `list`?\n"),
     "cache show without key": (["cache", "show"], 2, "invalid [command-line]: `schaas cache show`: KEY is required\n"
                                                      "  note: `schaas cache show --help` shows its options\n"),
     "no threads": (["run", K4, "--threads", "0"], 2, "invalid [command-line]: --threads: Value 0 not in range 1 to 4096\n"),
@@ -97,8 +97,180 @@ class WithoutServer(unittest.TestCase):
                 self.assertTrue(message.startswith(f"{error['family']} [{error['code']}]: {error['message']}\n"), error)
 
 
+FILES = {
+    'B.mtx': '%%MatrixMarket matrix coordinate real general\n3 3 2\n1 1 1.5\n3 2 -2\n',
+    'short.mtx': '%%MatrixMarket matrix coordinate real general\n3 3 5\n1 1 1.5\n3 2 -2\n',
+    'wide.mtx': '%%MatrixMarket matrix coordinate real general\n4 5 1\n1 1 1\n',
+    't.tns': '1 1 1 2.0\n2 3 4 1\n',
+    'garbage.mtx': '\x00\x01\x02hello\n',
+    'range.mtx': '%%MatrixMarket matrix coordinate real general\n3 3 1\n4 1 1\n',
+    'big.npy': 'not numpy\n',
+}
+
 # Needs a daemon or files: words (with {d} for the test's folder), exit status, the whole of standard error.
 WITH_SERVER = {
+    "unclosed parenthesis": (
+        ["run", "A(i,l) = B(i,j) * C(j,k", "-t", "B={d}/B.mtx"], 2,
+        "invalid [syntax]: expected `,` or `)` after index `k` of `C`, found the end of the expression\n"
+        "  --> expression:1:24\n"
+        "  | A(i,l) = B(i,j) * C(j,k\n"
+        "  |                        ^\n"),
+    "sum": (
+        ["run", "A(i,l) = B(i,j) + C(j,l)", "-t", "B={d}/B.mtx"], 3,
+        "unsupported [operator]: operator `+` is not supported yet\n"
+        "  --> expression:1:17\n"
+        "  | A(i,l) = B(i,j) + C(j,l)\n"
+        "  |                 ^\n"
+        "  note: a right-hand side is a product of accesses, as in `A(i,l) = B(i,j) * C(j,l)`\n"),
+    "missing extent": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4"], 2,
+        "invalid [missing-extent]: index `l` has no extent: no file given with -t uses it; add `-d l=N`\n"),
+    "extent by option and file": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-d", "i=9"], 2,
+        "invalid [extent-conflict]: index `i` has extent 9 by `-d i=9` but 3 by {d}/B.mtx (mode 1 of `B(i,j)`)\n"),
+    "extent by two files": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-t", "C={d}/wide.mtx", "-d", "l=2"], 2,
+        "invalid [extent-conflict]: index `j` has extent 3 by {d}/B.mtx (mode 2 of `B(i,j)`) but 4 by {d}/wide.mtx "
+        "(mode 1 of `C(j,k)`)\n"),
+    "missing file": (
+        ["run", K4, "-t", "B={d}/nothere.mtx", "-d", "k=4", "-d", "l=2"], 2,
+        "invalid [file-missing]: there is no file {d}/nothere.mtx\n"),
+    "misspelt file": (
+        ["run", K4, "-t", "B={d}/b.mtx", "-d", "k=4", "-d", "l=2"], 2,
+        "invalid [file-missing]: there is no file {d}/b.mtx; did you mean `B.mtx`?\n"),
+    "unknown ending": (
+        ["run", K4, "-t", "B={d}/B.csv", "-d", "k=4", "-d", "l=2"], 2,
+        "invalid [file-ending]: {d}/B.csv has the ending `.csv`\n"
+        "  note: known are .mtx, .tns and .npy, each also with .gz\n"),
+    "folder": (
+        ["run", K4, "-t", "B={d}", "-d", "k=4", "-d", "l=2"], 2,
+        "invalid [file-ending]: {d} has no ending\n"
+        "  note: known are .mtx, .tns and .npy, each also with .gz\n"),
+    "truncated file": (
+        ["run", K4, "-t", "B={d}/short.mtx", "-d", "k=4", "-d", "l=2"], 2,
+        "invalid [too-few-entries]: the header promises 5 entries, the file has 2 (truncated?)\n"
+        "  --> {d}/short.mtx:2:5\n"
+        "  | 3 3 5\n"
+        "  |     ^\n"),
+    "coordinate out of range": (
+        ["run", K4, "-t", "B={d}/range.mtx", "-d", "k=4", "-d", "l=2"], 2,
+        "invalid [coordinate-range]: row index 4 is beyond the 3 rows\n"
+        "  --> {d}/range.mtx:3:1\n"
+        "  | 4 1 1\n"
+        "  | ^\n"),
+    "binary garbage": (
+        ["run", K4, "-t", "B={d}/garbage.mtx", "-d", "k=4", "-d", "l=2"], 2,
+        "invalid [mtx-header]: expected `%%MatrixMarket matrix coordinate real general` or the like, found binary "
+        "data\n"
+        "  --> {d}/garbage.mtx:1:1\n"
+        "  |    hello\n"
+        "  | ^\n"),
+    "rank of a file": (
+        ["run", K4, "-t", "B={d}/t.tns", "-d", "k=4", "-d", "l=2"], 2,
+        "invalid [file-rank]: `B` has 2 indices in `B(i,j)`, but {d}/t.tns holds a tensor of order 3\n"),
+    "FROSTT beyond a given extent": (
+        ["run", "A(i,l,m) = B(i,j,k) * C(j,l) * D(k,m)", "-t", "B={d}/t.tns", "-d", "l=4", "-d", "m=2", "-d", "k=2"], 2,
+        "invalid [coordinate-range]: coordinate 4 of mode 3 is beyond the extent 2\n"
+        "  --> {d}/t.tns:2:5\n"
+        "  | 2 3 4 1\n"
+        "  |     ^\n"),
+    "not a NumPy file": (
+        ["run", K4, "-t", "C={d}/big.npy", "-d", "i=4", "-d", "l=2", "-d", "j=3", "-d", "k=2"], 2,
+        "invalid [npy-header]: {d}/big.npy is no NumPy file: it does not start with \\x93NUMPY\n"),
+    "misspelt format": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-f", "B=crs"], 2,
+        "invalid [unknown-format]: unknown format `crs` of `B`; did you mean `csr`?\n"
+        "  --> format of B:1:1\n"
+        "  | crs\n"
+        "  | ^~~\n"
+        "  note: formats: dense, csr, csc, dcsr, dcsc, csf, or one of `dense` and `compressed` per mode, outermost "
+        "first\n"),
+    "unsupported format": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-f", "B=coo"], 3,
+        "unsupported [level-format]: `coo` (of `B`) is not supported yet\n"
+        "  --> format of B:1:1\n"
+        "  | coo\n"
+        "  | ^~~\n"
+        "  note: formats: dense, csr, csc, dcsr, dcsc, csf, or one of `dense` and `compressed` per mode, outermost "
+        "first\n"),
+    "sparse result": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-f", "A=csr"], 3,
+        "unsupported [sparse-result]: `A` has the sparse format dense,compressed:0,1; results must be dense\n"),
+    "unfinished constraint": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-c", "k < 3 <"], 2,
+        "invalid [syntax]: expected a number, an index, nnz(...) or density(...), found the end of the constraint\n"
+        "  --> constraint:1:8\n"
+        "  | k < 3 <\n"
+        "  |        ^\n"),
+    "unknown index in constraint": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-c", "z < 3"], 2,
+        "invalid [unknown-index]: unknown index `z`\n"
+        "  --> constraint:1:1\n"
+        "  | z < 3\n"
+        "  | ^\n"),
+    "unknown schedule id": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "--schedule", "s99"], 2,
+        "invalid [unknown-schedule]: there is no schedule `s99` on the frontier; it has s1 to s7\n"),
+    "misspelt schedule": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "--schedule", "lineer"], 2,
+        "invalid [unknown-directive]: `lineer` is no directive; there are permute, reorder and loopfuse\n"
+        "  --> schedule:1:1\n"
+        "  | lineer\n"
+        "  | ^~~~~~\n"),
+    "illegal directive": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "--schedule", "loopfuse(path={}, loc=9, pol=left)"], 2,
+        "invalid [illegal-directive]: loc is 9 but the section's product has 3 factors; loc must be between 1 and 2\n"
+        "  --> schedule:1:1\n"
+        "  | loopfuse(path={}, loc=9, pol=left)\n"
+        "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"),
+    "unknown instruction set": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "--isa", "x86-64-v9"], 2,
+        "invalid [isa]: unknown instruction set `x86-64-v9`; expected x86-64-v2, x86-64-v3, x86-64-v4, generic or "
+        "native; did you mean `x86-64-v2`?\n"),
+    "position width": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "--positions", "16"], 2,
+        "invalid [position-bits]: unknown position bits `16`, expected `auto`, `32` or `64`\n"),
+    "profile": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "--profile", "fast"], 2,
+        "invalid [profile]: unknown profile `fast`, expected `default` or `sparseauto`\n"),
+    "unwritable output": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-o", "{d}/none/x.npy"], 2,
+        "invalid [file-unwritable]: {d}/none/x.npy cannot be written: No such file or directory\n"),
+    "unknown output ending": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-o", "{d}/x.txt"], 2,
+        "invalid [file-ending]: {d}/x.txt has the ending `.txt`\n"
+        "  note: known are .mtx, .tns and .npy, each also with .gz\n"),
+    "output of the wrong order": (
+        ["run", "A(i,j,l) = B(i,j) * C(j,l)", "-t", "B={d}/B.mtx", "-d", "l=2", "-o", "{d}/x.mtx"], 2,
+        "invalid [file-order]: `-o {d}/x.mtx`: a Matrix Market file holds a matrix, but `A` has order 3; .tns and "
+        ".npy hold any\n"),
+    "unknown language": (
+        ["emit", K4, "--lang", "fortran"], 2,
+        "invalid [language]: unknown language `fortran`; known are trace, tree, loops, c\n"),
+    "why of an unknown id": (
+        ["schedule", K4, "-f", "B=csr", "--why", "s77"], 2,
+        "invalid [unknown-schedule]: `--why s77`: the frontier has no schedule `s77`; it has 7 schedules, s1 to s7; "
+        "did you mean `s7`?\n"),
+    "contradiction": (
+        ["schedule", K4, "-f", "B=csr", "-c", "k < 3", "-c", "k > 5"], 2,
+        "invalid [contradiction]: `k` would have to be at least 6 and at most 2\n"
+        "  --> constraint:1:1\n"
+        "  | k > 5\n"
+        "  | ^~~~~\n"
+        "  note: the other bound is `k < 3`\n"),
+    "unknown key": (
+        ["cache", "show", "abc"], 2,
+        "invalid [unknown-key]: no stored problem has the key `abc`\n"
+        "  note: `schaas cache list` shows the keys\n"),
+    "server down": (
+        ["schedule", "A(i) = B(i,j", "--server", "unix:/nonexistent/s"], 5,
+        "unreachable [server-down]: no server answers at unix:/nonexistent/s: failed to connect to all addresses; "
+        "last error: UNKNOWN: unix:/nonexistent/s: No such file or directory\n"
+        "  note: start one with `schaasd --listen unix:/nonexistent/s`, name another with SCHAAS_SERVER, or unset "
+        "SCHAAS_SERVER to use a private one\n"),
+    "server address": (
+        ["info", "--server", "what"], 2,
+        "invalid [server-address]: `what` is no server address; expected unix:/absolute/path or host:port\n"),
 }
 
 
