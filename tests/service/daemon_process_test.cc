@@ -1,0 +1,214 @@
+// schaasd as a process: its command line, signals, locks, and sudden death.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "tests/service/service_client.h"
+#include "tests/service/temporary_directory.h"
+
+namespace schaas {
+namespace {
+
+// A running schaasd whose output is read through a pipe. Killed at the end when it still runs.
+class Process {
+ public:
+  explicit Process(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), SCHAAS_BINARY_DIR "/schaasd");
+    std::array<int, 2> ends{};
+    if (pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(ends[1], STDOUT_FILENO);
+      dup2(ends[1], STDERR_FILENO);
+      std::vector<char*> argv;
+      for (auto& argument : arguments) argv.push_back(argument.data());
+      argv.push_back(nullptr);
+      execv(argv[0], argv.data());
+      _exit(127);
+    }
+    close(ends[1]);
+    output_ = ends[0];
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process() {
+    if (pid_ > 0) kill(pid_, SIGKILL), wait();
+    close(output_);
+  }
+
+  /// Reads output until `text` has come; false when it ended before.
+  bool says(const std::string& text) {
+    while (said_.find(text) == std::string::npos) {
+      char buffer[512];
+      const ssize_t got = read(output_, buffer, sizeof buffer);
+      if (got <= 0) return false;
+      said_.append(buffer, static_cast<std::size_t>(got));
+    }
+    return true;
+  }
+  /// Everything it said, once it has ended.
+  const std::string& said() {
+    says(std::string("\x01never said"));
+    return said_;
+  }
+  void signal(int number) const { kill(pid_, number); }
+  /// Exit status, or 128 + the signal that ended it.
+  int wait() {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+ private:
+  pid_t pid_ = -1;
+  int output_ = -1;
+  std::string said_;
+};
+
+class DaemonProcess : public testing::Test {
+ protected:
+  std::vector<std::string> arguments(std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"--data-dir", data_});
+    return more;
+  }
+  test::TemporaryDirectory directory_;
+  std::string data_ = directory_ / "data";
+  std::string address_ = "unix:" + data_ + "/schaasd.sock";
+};
+
+v1::ScheduleRequest chain() {
+  v1::ScheduleRequest request;
+  request.mutable_problem()->set_expression("A(i,l) = B(i,j) * C(j,k) * D(k,l)");
+  (*request.mutable_problem()->mutable_formats())["B"] = "csr";
+  request.set_isa("x86-64-v2");
+  request.add_traces("linear");
+  return request;
+}
+
+int run(const std::vector<std::string>& arguments, std::string& said) {
+  Process process(arguments);
+  said = process.said();
+  return process.wait();
+}
+
+TEST(CommandLine, TellsItsVersionAndItsOptions) {
+  std::string said;
+  EXPECT_EQ(run({"--version"}, said), 0);
+  EXPECT_THAT(said, testing::MatchesRegex("schaasd [0-9]+\\.[0-9]+\\.[0-9]+\n"));
+  EXPECT_EQ(run({"--help"}, said), 0);
+  for (const std::string option : {"--listen", "--data-dir", "--private", "--idle-seconds", "--log-level"}) {
+    EXPECT_THAT(said, testing::HasSubstr(option));
+  }
+}
+
+TEST(CommandLine, RefusesWhatItDoesNotKnow) {
+  std::string said;
+  EXPECT_EQ(run({"--prot", "1"}, said), 2);
+  EXPECT_EQ(said,
+            "schaasd: invalid [command-line]: The following arguments were not expected: 1 --prot\n"
+            "  note: schaasd --help lists the options\n");
+  EXPECT_EQ(run({"--data-dir", "/dev/null/x"}, said), 2);
+  EXPECT_THAT(said, testing::HasSubstr("cannot create the data directory `/dev/null/x`: Not a directory"));
+  EXPECT_EQ(run({"--private", "--listen", "127.0.0.1:0"}, said), 2);
+  EXPECT_EQ(said,
+            "schaasd: invalid [command-line]: a --private daemon listens on Unix sockets only, not on "
+            "`127.0.0.1:0`\n");
+}
+
+TEST_F(DaemonProcess, ServesAndStopsOnSigterm) {
+  Process process(arguments());
+  ASSERT_TRUE(process.says("listening on " + address_ + "\n"));
+  EXPECT_TRUE(test::ServiceClient(address_).schedule(chain()).ok());
+  process.signal(SIGTERM);
+  EXPECT_THAT(process.said(), testing::HasSubstr("stopped"));
+  EXPECT_EQ(process.wait(), 0);
+}
+
+TEST_F(DaemonProcess, WritesOneSummaryLinePerRequest) {
+  Process process(arguments());
+  ASSERT_TRUE(process.says("listening on " + address_ + "\n"));
+  test::ServiceClient client(address_);
+  const auto answer = client.schedule(chain());
+  ASSERT_TRUE(answer.ok()) << answer.refusal.text();
+  client.download("nonsense");
+  process.signal(SIGINT);
+  std::istringstream lines(process.said());
+  std::vector<std::string> summaries;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(" request id=") != std::string::npos) summaries.push_back(line);
+  }
+  ASSERT_EQ(summaries.size(), 2u);
+  EXPECT_THAT(summaries[0], testing::MatchesRegex(".*Z info request id=[0-9a-f]+-0 method=Schedule key=" +
+                                                  answer.frontier->key().substr(0, 12) +
+                                                  " hit=0 compiled=[0-9]+ failed=0 compile_seconds=[0-9.]+ "
+                                                  "seconds=[0-9.]+ outcome=ok"));
+  EXPECT_THAT(summaries[1], testing::MatchesRegex(".* method=Download key=- sha256=\\? seconds=[0-9.]+ "
+                                                  "outcome=wrong-digest"));
+  EXPECT_EQ(process.wait(), 0);
+}
+
+TEST_F(DaemonProcess, RefusesADataDirectoryThatIsTaken) {
+  Process first(arguments());
+  ASSERT_TRUE(first.says("listening on "));
+  std::string said;
+  EXPECT_EQ(run(arguments({"--log-level", "off"}), said), 5);
+  EXPECT_THAT(said,
+              testing::MatchesRegex("schaasd: unreachable \\[data-directory-in-use\\]: the data directory `" +
+                                    data_ + "` is in use by another schaasd \\(process [0-9]+\\)\n.*"));
+}
+
+TEST_F(DaemonProcess, WorksAgainAfterSuddenDeathWhileCompiling) {
+  {
+    Process victim(arguments());
+    ASSERT_TRUE(victim.says("listening on "));
+    test::ServiceClient client(address_);
+    grpc::ClientContext context;
+    const auto reader = client.stub().Schedule(&context, chain());
+    v1::ScheduleEvent event;
+    while (reader->Read(&event) && !event.has_frontier()) {
+    }
+    ASSERT_TRUE(event.has_frontier());
+    victim.signal(SIGKILL);
+    EXPECT_EQ(victim.wait(), 128 + SIGKILL);
+    while (reader->Read(&event)) {
+    }
+    EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::UNAVAILABLE);
+  }
+  Process again(arguments());
+  ASSERT_TRUE(again.says("listening on "));
+  test::ServiceClient client(address_);
+  const auto answer = client.schedule(chain());
+  ASSERT_TRUE(answer.ok()) << answer.refusal.text();
+  for (const auto& kernel : answer.kernels) {
+    EXPECT_EQ(client.download(kernel.digest().sha256()).first.size(), kernel.digest().bytes());
+  }
+  v1::VerifyCacheReply report;
+  EXPECT_EQ(client.call(&v1::Scheduler::Stub::VerifyCache, v1::VerifyCacheRequest(), report).status,
+            grpc::StatusCode::OK);
+  EXPECT_EQ(report.damaged_size(), 0);
+  EXPECT_EQ(report.missing(), 0u);
+  EXPECT_TRUE(client.schedule(chain()).done->hit());
+}
+
+TEST_F(DaemonProcess, ThatIsPrivateLogsToItsDirectoryLetsGoOfTheTerminalAndEndsWhenIdle) {
+  Process process(arguments({"--private", "--idle-seconds", "1"}));
+  EXPECT_EQ(process.said(), "listening on " + address_ + "\n");  // its output is closed though it runs on
+  EXPECT_TRUE(test::ServiceClient(address_).schedule(chain()).ok());
+  EXPECT_EQ(process.wait(), 0);
+  std::ifstream log(data_ + "/schaasd.log");
+  const std::string text((std::istreambuf_iterator<char>(log)), std::istreambuf_iterator<char>());
+  EXPECT_THAT(text,
+              testing::AllOf(testing::HasSubstr("method=Schedule"), testing::HasSubstr("idle for 1 s")));
+}
+
+}  // namespace
+}  // namespace schaas
