@@ -64,7 +64,7 @@ finish
 
 begin "the same against the linear nest (what a compiler without fusion does)"
 schaas run "$expression" -t B=$graph -f B=csr -d k=64 -d l=64 --verify --repeat 5 --json >build/quickstart/auto.json
-schaas run "$expression" -t B=$graph -f B=csr -d k=64 -d l=64 --verify --schedule linear --json >build/quickstart/linear.json
+schaas run "$expression" -t B=$graph -f B=csr -d k=64 -d l=64 --verify --repeat 5 --schedule linear --json >build/quickstart/linear.json
 python3 - build/quickstart/auto.json build/quickstart/linear.json <<'PYTHON'
 import json, sys
 

@@ -72,11 +72,17 @@ class Kernels(program.WithDaemon):
     def test_k1(self):
         self.check_both("K1")
 
+    def test_k2(self):
+        self.check_both("K2")
+
     def test_k3(self):
         self.check_both("K3")
 
     def test_k4(self):
         self.check_both("K4")
+
+    def test_k5(self):
+        self.check_both("K5")
 
     def test_k6(self):
         self.check_both("K6")
@@ -86,18 +92,6 @@ class Kernels(program.WithDaemon):
 
     def test_k8(self):
         self.check_both("K8")
-
-
-class LargeKernels(Kernels):
-    """The two whose space is large: labelled slow."""
-
-    test_k1 = test_k3 = test_k4 = test_k6 = test_k7 = test_k8 = None
-
-    def test_k2(self):
-        self.check_both("K2")
-
-    def test_k5(self):
-        self.check_both("K5")
 
 
 class Run(program.WithDaemon):
@@ -246,7 +240,7 @@ class OtherCommands(program.WithDaemon):
         for entry in answer["frontier"]:
             why = self.daemon.json("schedule", K4, "-f", "B=csr", *self.BOUNDS, "--why", entry["id"])
             self.assertEqual({name: why[name] for name in entry}, entry)
-            self.assertEqual(len(why["other_traces"]), min(int(entry["members"]), 16) - 1)
+            self.assertEqual(len(why["other_traces"]), min(entry["loop_trees"], 16) - 1)
             self.assertIsInstance(why["removed"], list)
 
     def test_emit(self):
