@@ -59,8 +59,8 @@ class Emitter {
                  const Body& body);
   void emit_merge(const Loop& loop, const merge_lattice::MergePoint& point, const Scope& scope,
                   Statements& out, const Body& body);
-  loop_ir::StatementPtr loop_body(const Loop& loop, const merge_lattice::MergePoint& point, Scope inner,
-                                  const std::string& coordinate, Statements statements, const Body& body);
+  loop_ir::StatementPtr loop_body(const Loop& loop, Scope inner, const std::string& coordinate,
+                                  Statements statements, const Body& body);
   merge_lattice::MergePoint merge_point(const Loop& loop) const;
   loop_ir::Cursor cursor(const merge_lattice::LevelAccess& access, const std::string& wish,
                          const Scope& scope);

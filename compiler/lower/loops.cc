@@ -48,7 +48,7 @@ void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, State
     const auto begin = ranged ? loop_ir::name("begin") : loop_ir::integer(0);
     const auto end = ranged ? loop_ir::name("end") : builder_.extent(loop.index);
     out.push_back(
-        make(loop_ir::For{variable, begin, end, shape, loop_body(loop, point, scope, variable, {}, body)}));
+        make(loop_ir::For{variable, begin, end, shape, loop_body(loop, scope, variable, {}, body)}));
   } else {
     auto walk = cursor(point.iterated.front(), letter, scope);
     if (&loop == outermost_) {
@@ -63,7 +63,7 @@ void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, State
     Statements statements;
     statements.push_back(make(loop_ir::Let{coordinate, loop_ir::Type::index,
                                            loop_ir::load(walk.coordinates, loop_ir::name(walk.position))}));
-    const auto inside = loop_body(loop, point, std::move(inner), coordinate, std::move(statements), body);
+    const auto inside = loop_body(loop, std::move(inner), coordinate, std::move(statements), body);
     out.push_back(make(loop_ir::For{walk.position, walk.begin, walk.end, shape, inside}));
   }
   lanes_ -= shape == Shape::lanes ? 1 : 0;
@@ -91,7 +91,7 @@ void Emitter::emit_merge(const Loop& loop, const merge_lattice::MergePoint& poin
     merge.cursors.push_back(std::move(walk));
   }
   merge.variable = builder_.names().fresh(letter);
-  merge.body = loop_body(loop, point, std::move(inner), merge.variable, {}, body);
+  merge.body = loop_body(loop, std::move(inner), merge.variable, {}, body);
   out.push_back(make(std::move(merge)));
 }
 
@@ -110,9 +110,8 @@ loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const 
 }
 
 /// Binds the coordinate for everything below that locates it and fills the body.
-loop_ir::StatementPtr Emitter::loop_body(const Loop& loop, const merge_lattice::MergePoint&, Scope inner,
-                                         const std::string& coordinate, Statements statements,
-                                         const Body& body) {
+loop_ir::StatementPtr Emitter::loop_body(const Loop& loop, Scope inner, const std::string& coordinate,
+                                         Statements statements, const Body& body) {
   const auto below = operands_below(loop.body);
   for (const int number : below) {
     const int level = level_of(operand(number), loop.index);

@@ -9,7 +9,7 @@ enum class Reset {
   overwrite,  ///< the producer writes every element exactly once: it stores instead of adding
   before,  ///< the whole temporary is cleared before the producer; producer or consumer walk all of it anyway
   after,   ///< only a few elements are touched: they are cleared after the consumer by walking the producer's
-          ///< loops again. The workspace starts zeroed, so the temporary is zero whenever a producer starts.
+           ///< loops again. The workspace starts zeroed, so the temporary is zero whenever a producer starts.
 };
 
 /// `branch` passes a temporary with at least one index.
