@@ -225,7 +225,7 @@ const LogBounds::Ratio& LogBounds::ratio(cost::Term a, cost::Term b) {
     result.largest = std::numeric_limits<double>::infinity();
     return result;
   }
-  result.largest = std::exp(optimum->value + 1e-9);
+  result.largest = std::exp(optimum->value + 1e-7);
   for (const int divisor : divisors) {
     if (auto times = certify(objective, optimum->multipliers, divisor)) {
       result.times = std::move(*times);

@@ -11,7 +11,10 @@ constexpr std::int64_t serial_phase =
     1'000'000;                            ///< an outermost loop that is no index of what the phase writes
 constexpr std::int64_t not_rows = 1'000;  ///< outermost, but not the rows of a sparse operand
 constexpr std::int64_t jump = 10'000;     ///< per unit of access weight above contiguous
-constexpr std::int64_t inversion = 10;    ///< two loops against the storage order of an access
+/// Orders of common loops and of combining nests that are looked at: more than 7! only of more than seven
+/// free loops.
+constexpr std::size_t max_orders = 5041;
+constexpr std::int64_t inversion = 10;  ///< two loops against the storage order of an access
 
 /// All terms of `mask`.
 std::vector<cost::Term> chosen(const std::vector<cost::Term>& terms, std::uint32_t mask) {
@@ -75,29 +78,49 @@ const Finder::Answer& Finder::of(StateId id, SumId time, SumId memory, bool oute
   return *(known_[goal] = std::move(answer));
 }
 
+/// The legal orders of `loops` that end in one of `lasts`, at most `limit` of them; true when there are more.
+bool Finder::orders_ending_in(StateId id, IndexSet loops, const std::vector<int>& lasts, std::size_t limit,
+                              std::vector<Order>& orders) {
+  for (const int last : lasts) {
+    if (last < 0) {
+      orders.push_back({});
+      continue;
+    }
+    const bool all = recursion_.orders(id).each(loops & ~(IndexSet{1} << last), [&](const Order& order) {
+      if (orders.size() >= limit) return false;
+      orders.push_back(order);
+      orders.back().push_back(static_cast<std::uint8_t>(last));
+      return true;
+    });
+    if (!all) return true;
+  }
+  return false;
+}
+
 void Finder::linear(const Goal& goal, Answer& answer) {
   const State& state = recursion_.state(goal.id);
-  Orders& orders = recursion_.orders(goal.id);
   if (recursion_.expand(goal.id).linear == 0) return;
   const cost::Term wanted = sums_.at(goal.time)[0];
+  std::vector<int> lasts;
   for (const auto& [last, count] : recursion_.innermost_choices(goal.id, state.loops)) {
     if (recursion_.leaf_term(goal.id, last) != wanted) continue;
     answer.members += static_cast<unsigned long>(count);
+    lasts.push_back(last);
   }
-  if (answer.members == 0) return;
-  orders.each(state.loops, [&](const Order& order) {
-    const int last = order.empty() ? -1 : order.back();
-    if (recursion_.leaf_term(goal.id, last) != wanted) return true;
+  std::vector<Order> orders;
+  answer.trees_cut = orders_ending_in(goal.id, state.loops, lasts, max_trees_, orders);
+  for (const Order& order : orders) {
     auto member = std::make_shared<Member>();
     member->state = goal.id;
     member->order = order;
     const TreeId tree = trees_.leaf(order);
     answer.trees.push_back(tree);
+    const int last = order.empty() ? -1 : order.back();
     const std::int64_t penalty = order_penalty(goal.id, order) + recursion_.leaf_jumps(goal.id, last) * jump +
                                  (goal.outermost ? phase_penalty(goal.id, order) : 0);
     answer.best.push_back({penalty, tree, std::move(member)});
-    return answer.trees.size() <= max_trees_;
-  });
+    if (answer.best.size() > 64 * best_) finish(answer);
+  }
 }
 
 template <class Visit>
@@ -151,7 +174,8 @@ void Finder::fused(const Goal& goal, std::size_t choice, Answer& answer, Watch& 
          if (orders.empty()) {
            recursion_.orders(goal.id).each(t.prefix, [&](const Order& order) {
              orders.push_back(order);
-             return true;
+             answer.trees_cut = answer.trees_cut || orders.size() == max_orders;
+             return orders.size() < max_orders;
            });
          }
          combine(answer, Member::Kind::fused, goal, choice, orders, producers, consumers);
@@ -172,15 +196,14 @@ void Finder::joined(const Goal& goal, std::size_t choice, Answer& answer, Watch&
     std::vector<cost::Term> time(terms.begin(), terms.end());
     if (!take(time, nest)) continue;
     std::uint64_t count = 0;
+    std::vector<int> lasts;
     for (const auto& [last, number] : choices) {
-      if (recursion_.join_term(goal.id, join.loops, last) == nest) count += number;
+      if (recursion_.join_term(goal.id, join.loops, last) != nest) continue;
+      count += number;
+      lasts.push_back(last);
     }
     std::vector<Order> orders;
-    recursion_.orders(goal.id).each(join.loops, [&](const Order& order) {
-      if (recursion_.join_term(goal.id, join.loops, order.empty() ? -1 : order.back()) == nest)
-        orders.push_back(order);
-      return orders.size() <= max_trees_;
-    });
+    const bool cut = orders_ending_in(goal.id, join.loops, lasts, max_orders, orders);
     deal(time, memory, recursion_.state(join.left).loops, recursion_.state(join.right).loops,
          [&](SumId lt, SumId lm, SumId rt, SumId rm) {
            const Answer& lefts = of(join.left, lt, lm, goal.outermost, watch);
@@ -188,6 +211,7 @@ void Finder::joined(const Goal& goal, std::size_t choice, Answer& answer, Watch&
            const Answer& rights = of(join.right, rt, rm, goal.outermost, watch);
            if (rights.members == 0) return;
            answer.members += lefts.members * rights.members * static_cast<unsigned long>(count);
+           answer.trees_cut = answer.trees_cut || cut;
            combine(answer, Member::Kind::joined, goal, choice, orders, lefts, rights);
          });
   }

@@ -47,6 +47,8 @@ class Finder {
   };
   struct Parts;
   void linear(const Goal& goal, Answer& answer);
+  bool orders_ending_in(StateId id, IndexSet loops, const std::vector<int>& lasts, std::size_t limit,
+                        std::vector<Order>& orders);
   void fused(const Goal& goal, std::size_t choice, Answer& answer, Watch& watch);
   void joined(const Goal& goal, std::size_t choice, Answer& answer, Watch& watch);
   /// Every way to deal out the terms to two sides with these loops.
