@@ -51,11 +51,17 @@ std::map<std::string, DenseTensor> RandomInput::dense_operands() const {
 
 RandomInput random_input(const problem::Problem& problem, std::int64_t largest_extent,
                          std::mt19937_64& random) {
+  Extents extents;
+  for (const auto& index : index_notation::index_variables(problem.statement)) {
+    extents[index] = std::uniform_int_distribution<std::int64_t>(1, largest_extent)(random);
+  }
+  return random_input(problem, extents, random);
+}
+
+RandomInput random_input(const problem::Problem& problem, const Extents& given, std::mt19937_64& random) {
   constexpr double densities[] = {0.0, 0.1, 0.4, 0.8, 1.0};
   RandomInput out;
-  for (const auto& index : index_notation::index_variables(problem.statement)) {
-    out.extents[index] = std::uniform_int_distribution<std::int64_t>(1, largest_extent)(random);
-  }
+  out.extents = given;
   tie_extents(problem, out.extents);
   for (const auto& operand : problem.operands()) {
     if (out.operands.count(operand.tensor)) continue;

@@ -37,5 +37,7 @@ struct RandomInput {
 /// gets them.
 RandomInput random_input(const problem::Problem& problem, std::int64_t largest_extent,
                          std::mt19937_64& random);
+/// The same with given extents (indices of a tensor used twice still get the smaller one).
+RandomInput random_input(const problem::Problem& problem, const Extents& extents, std::mt19937_64& random);
 
 }  // namespace schaas::test_support
