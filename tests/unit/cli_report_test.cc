@@ -1,0 +1,118 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "client/cli/extents.h"
+#include "client/cli/figures.h"
+#include "client/cli/named_values.h"
+#include "client/cli/run_report.h"
+#include "client/cli/schedule_report.h"
+#include "client/cli/table.h"
+
+namespace schaas::cli {
+namespace {
+
+TEST(Figures, SecondsAndBytesHaveThreeDigits) {
+  EXPECT_EQ(seconds(0), "0 s");
+  EXPECT_EQ(seconds(1.234), "1.23 s");
+  EXPECT_EQ(seconds(123.4), "123 s");
+  EXPECT_EQ(seconds(0.0456), "45.6 ms");
+  EXPECT_EQ(seconds(7.891e-6), "7.89 us");
+  EXPECT_EQ(bytes(512), "512 B");
+  EXPECT_EQ(bytes(1536), "1.50 KiB");
+  EXPECT_EQ(bytes(3.2 * 1024 * 1024 * 1024), "3.20 GiB");
+}
+
+TEST(Figures, GroupsAndCounts) {
+  EXPECT_EQ(grouped("1209527396"), "1,209,527,396");
+  EXPECT_EQ(grouped("888"), "888");
+  EXPECT_EQ(grouped(""), "");
+  EXPECT_EQ(counted(1, "kernel", "kernels"), "1 kernel");
+  EXPECT_EQ(counted(2000, "kernel", "kernels"), "2,000 kernels");
+  EXPECT_EQ(shape({63666, 64}), "63,666 x 64");
+  EXPECT_EQ(shape({}), "scalar");
+}
+
+TEST(Figures, TableAlignsColumns) {
+  const Table table{{"id", "members"}, {{"s1", "9"}, {"s10", "1,234"}}, {1}, "  "};
+  EXPECT_EQ(print(table), "  id   members\n  s1         9\n  s10    1,234\n");
+}
+
+TEST(Median, OfOddAndEvenCounts) {
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
+}
+
+TEST(Extents, BoundBeatsLowerBoundAndConflictsNameBothSources) {
+  const auto product = client::parse_product("A(i) = B(i,j)");
+  ASSERT_TRUE(product.ok());
+  Extents extents;
+  extents.at_least("i", 4);
+  extents.at_least("i", 3);
+  extents.at_least("j", 5);
+  ASSERT_TRUE(extents.bind("j", 9, "`-d j=9`").ok());
+  const auto all = extents.all(*product);
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(*all, (std::map<std::string, std::int64_t>{{"i", 4}, {"j", 9}}));
+  const auto conflict = extents.bind("j", 8, "C.mtx (mode 1 of `C(j)`)");
+  ASSERT_FALSE(conflict.ok());
+  EXPECT_EQ(
+      support::render(conflict.error()),
+      "invalid [extent-conflict]: index `j` has extent 9 by `-d j=9` but 8 by C.mtx (mode 1 of `C(j)`)");
+}
+
+ScheduleFacts two_schedules() {
+  ScheduleFacts facts;
+  client::FrontierEntry first, second;
+  first.id = "s1", first.time = "i*j", first.memory = "0", first.members = "1", first.loop_trees = 1;
+  second.id = "s2", second.time = "i*k", second.memory = "k", second.members = "1", second.loop_trees = 1;
+  facts.answer.frontier.entries = {first, second};
+  facts.answer.frontier.removals = {{"i*j*k", "k", "T = i*k, M = k", "termwise", "each term is smaller"},
+                                    {"i*i", "0", "T = i*j, M = 0", "log_proof", "by shares"}};
+  return facts;
+}
+
+TEST(Explain, ShowsWhatOneScheduleHasRuledOut) {
+  const auto answer = explain(two_schedules(), "s2");
+  ASSERT_TRUE(answer.ok());
+  ASSERT_EQ(answer->json["removed"].size(), 1u);
+  EXPECT_EQ(answer->json["removed"][0]["time"], "i*j*k");
+  EXPECT_NE(answer->text.find("removed: time i*j*k, memory k\n  termwise: each term is smaller\n"),
+            std::string::npos);
+}
+
+TEST(Explain, NamesTheRangeOfIds) {
+  const auto answer = explain(two_schedules(), "s9");
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(support::render(answer.error()),
+            "invalid [unknown-schedule]: `--why s9`: the frontier has no schedule `s9`; it has 2 schedules, "
+            "s1 to s2; did you "
+            "mean `s1`?");
+}
+
+TEST(Report, WrongResultIsPrintedInFullAndIsABugOfOurs) {
+  Operands operands;
+  RunFacts facts;
+  facts.operands = &operands;
+  facts.run_seconds = {0.5};
+  facts.choice.kernel.id = "s1";
+  facts.choice.kernel.trace = "linear";
+  facts.verification = Verification{4, std::numeric_limits<double>::infinity(), 1e-10, false, 0.1};
+  const auto answer = report(facts);
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->json["verify"]["passed"], false);
+  EXPECT_EQ(answer->json["verify"]["max_relative_error"], "infinite");
+  EXPECT_NE(answer->text.find("WRONG: 4 values compared"), std::string::npos);
+  ASSERT_TRUE(answer->failure.has_value());
+  EXPECT_EQ(support::exit_code(answer->failure->family), 70);
+  EXPECT_EQ(support::render(*answer->failure),
+            "internal [wrong-result]: schedule `s1` (linear) gives a wrong result: largest relative error "
+            "inf, allowed 1e-10");
+}
+
+TEST(Json, BytesThatAreNotTextAreReplacedNotThrown) {
+  EXPECT_EQ(dump(Json{{"message", "a\xff"}}), "{\"message\":\"a\xef\xbf\xbd\"}");
+}
+
+}  // namespace
+}  // namespace schaas::cli
