@@ -27,11 +27,17 @@ ActiveRequests::Registration::~Registration() {
   const std::lock_guard lock(all_.mutex_);
   all_.entries_.erase(entry_);
   all_.last_end_ = Steady::now();
+  all_.changed_.notify_all();
 }
 
 Steady::duration ActiveRequests::idle() const {
   const std::lock_guard lock(mutex_);
   return entries_.empty() ? Steady::now() - last_end_ : Steady::duration::zero();
+}
+
+void ActiveRequests::wait_until_idle(Steady::duration longest) {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, longest, [this] { return entries_.empty(); });
 }
 
 // gRPC's synchronous interface tells of a cancelled call only when asked.

@@ -35,6 +35,8 @@ class ActiveRequests {
 
   /// How long nothing has been asked; zero while a request is worked on.
   std::chrono::steady_clock::duration idle() const;
+  /// Waits until nothing is worked on, at most so long.
+  void wait_until_idle(std::chrono::steady_clock::duration longest);
 
  private:
   void watch();

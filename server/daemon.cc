@@ -128,8 +128,10 @@ void Daemon::stop() {
   if (server_ == nullptr) return;
   if (auto* health = server_->GetHealthCheckService()) health->SetServingStatus(false);
   log_->info("stopping: running requests have {} s to finish", options_.drain.count());
-  // At the deadline gRPC cancels what still runs; ActiveRequests passes that on.
-  server_->Shutdown(std::chrono::system_clock::now() + options_.drain);
+  boundary_->drain(options_.drain);
+  // Given more time gRPC would also wait for idle clients to hang up, which takes them seconds. At this
+  // deadline it cancels what still runs; ActiveRequests passes that on.
+  server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
   server_.reset();
   log_->info("stopped");
 }

@@ -67,8 +67,14 @@ grpc::Status RequestBoundary::run(const char* method, grpc::ServerContext& conte
   return {status_code(outcome.error()), outcome.error().code + ": " + outcome.error().message};
 }
 
+void RequestBoundary::drain(Steady::duration longest) {
+  stopping_ = true;
+  active_.wait_until_idle(longest);
+}
+
 Result<void> RequestBoundary::guarded(const std::string& id, const Handler& handler, RequestSummary& summary,
                                       Cancellation& cancellation) {
+  if (stopping_) return support::unreachable("stopping", "the server is stopping; ask again in a moment");
   std::string facts;
   try {
     Result<void> outcome = handler(summary, cancellation);

@@ -31,6 +31,8 @@ class RequestBoundary {
   grpc::Status run(const char* method, grpc::ServerContext& context, const Handler& handler);
 
   const ActiveRequests& active() const { return active_; }
+  /// From now on new requests are refused: unreachable [stopping]. Waits for running ones, at most so long.
+  void drain(std::chrono::steady_clock::duration longest);
 
  private:
   support::Result<void> guarded(const std::string& id, const Handler& handler, RequestSummary& summary,
@@ -41,6 +43,7 @@ class RequestBoundary {
   std::chrono::seconds longest_;
   std::string id_prefix_;
   std::atomic<std::uint64_t> serial_{0};
+  std::atomic<bool> stopping_{false};
   ActiveRequests active_;
 };
 
