@@ -64,10 +64,10 @@ class TreeCost {
       if (known == problem_.formats.end()) continue;
       for (std::size_t n = 0; n < first; ++n) {
         const Variable& fiber = variables_.fibers[n];
+        if (fiber.tensor != read.tensor || fiber.index != loop.index) continue;
         const auto mode =
             static_cast<std::size_t>(known->second.mode_order[static_cast<std::size_t>(fiber.level)]);
-        if (fiber.tensor == read.tensor && fiber.index == loop.index && read.indices[mode] == loop.index)
-          first = n;
+        if (read.indices[mode] == loop.index) first = n;
       }
     }
     return first < variables_.fibers.size() ? Term{1} << (Variables::first_fiber + first)
