@@ -24,7 +24,8 @@ class Daemon:
     def start(self):
         self.log = open(self.folder / "log", "ab")
         self.process = subprocess.Popen(
-            [self.programs / "schaasd", "--data-dir", self.folder / "data", "--listen", self.address],
+            [self.programs / "schaasd", "--data-dir", self.folder / "data", "--listen", self.address,
+             "--idle-seconds", "120"],  # ends by itself should the test be killed
             stdout=self.log, stderr=self.log)
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
@@ -33,7 +34,9 @@ class Daemon:
             if self.run("info").returncode == 0:
                 return
             time.sleep(0.05)
-        raise RuntimeError("schaasd does not answer:\n" + (self.folder / "log").read_text(errors="replace")[-4000:])
+        log = (self.folder / "log").read_text(errors="replace")[-4000:]
+        self.close()
+        raise RuntimeError("schaasd does not answer:\n" + log)
 
     def stop(self):
         self.process.terminate()
@@ -108,8 +111,5 @@ class WithDaemon(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.daemon = Daemon(cls.programs)
+        cls.addClassCleanup(cls.daemon.close)
         cls.folder = cls.daemon.folder
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.daemon.close()
