@@ -1,5 +1,6 @@
 // schaasd: the daemon. docs/operations.md.
 #include <fcntl.h>
+#include <grpc/grpc.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -83,6 +84,8 @@ int main(int argc, char** argv) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   umask(0077);
+  // Held to the end of the process: the last release would wait up to 10 s for gRPC's own write poller.
+  grpc_init();
   auto command = server::parse_command_line(argc, argv);
   if (!command.ok()) return fail(command.error());
   if (const auto* leave = std::get_if<server::Leave>(&*command)) return leave->status;

@@ -1,7 +1,12 @@
 #include "tests/service/service_client.h"
 
+#include <grpc/grpc.h>
+
 namespace schaas::test {
 namespace {
+
+// Held to the end of the process: the last release would wait up to 10 s for gRPC's own write poller.
+[[maybe_unused]] const bool held = (grpc_init(), true);
 
 std::string status_name(grpc::StatusCode code) {
   switch (code) {
