@@ -72,8 +72,8 @@ class BruteForce {
  private:
   void bind(const Product::Access& operand, const Case& c) {
     for (const auto& index : operand.indices) {
-      if (extents_.emplace(index, 1 + static_cast<std::int64_t>(random_() % 4)).second)
-        indices_.push_back(index);
+      const std::int64_t extent = repeated_ ? 3 : 1 + static_cast<std::int64_t>(random_() % 4);
+      if (extents_.emplace(index, extent).second) indices_.push_back(index);
     }
     if (full_.count(operand.tensor) > 0) return;
     std::vector<std::int64_t> extents;
