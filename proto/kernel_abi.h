@@ -6,6 +6,7 @@
  * `run` on each, on many threads at once when `parallel` is set, else on one. Kernels are re-entrant, allocate nothing, keep
  * no state, never abort and never read outside the arrays, given valid tensors: positions ascending, coordinates below
  * the extent, sorted and unique within a fiber (the client checks this before the first call).
+ * The client sets the result's values to zero before the first phase: kernels accumulate into them.
  *
  * On the wire and on disk: fields are only ever appended, with a new version number.
  */

@@ -23,7 +23,8 @@ void append_place(const Diagnostic& d, std::string& out) {
   const std::size_t line_end = std::min(d.source.find('\n', begin), d.source.size());
   const auto line = d.first_line + std::count(d.source.begin(), d.source.begin() + line_begin, '\n');
   const std::size_t end = std::clamp<std::size_t>(d.range->end, begin + 1, std::max(begin + 1, line_end));
-  out += "\n  --> " + d.source_name + ":" + std::to_string(line) + ":" + std::to_string(begin - line_begin + 1);
+  out +=
+      "\n  --> " + d.source_name + ":" + std::to_string(line) + ":" + std::to_string(begin - line_begin + 1);
   // Long lines are cut to a window around the place.
   constexpr std::size_t before = 80, after = 60;
   const std::size_t from = begin - line_begin > before ? begin - before : line_begin;
@@ -66,22 +67,32 @@ Diagnostic noting(Diagnostic d, std::string note) {
 
 const char* name(Family family) {
   switch (family) {
-    case Family::invalid: return "invalid";
-    case Family::unsupported: return "unsupported";
-    case Family::exhausted: return "exhausted";
-    case Family::internal: return "internal";
-    case Family::unreachable: return "unreachable";
+    case Family::invalid:
+      return "invalid";
+    case Family::unsupported:
+      return "unsupported";
+    case Family::exhausted:
+      return "exhausted";
+    case Family::internal:
+      return "internal";
+    case Family::unreachable:
+      return "unreachable";
   }
   return "internal";
 }
 
 int exit_code(Family family) {
   switch (family) {
-    case Family::invalid: return 2;
-    case Family::unsupported: return 3;
-    case Family::exhausted: return 4;
-    case Family::internal: return 70;
-    case Family::unreachable: return 5;
+    case Family::invalid:
+      return 2;
+    case Family::unsupported:
+      return 3;
+    case Family::exhausted:
+      return 4;
+    case Family::internal:
+      return 70;
+    case Family::unreachable:
+      return 5;
   }
   return 70;
 }

@@ -37,10 +37,11 @@ class [[nodiscard]] Result {
 
   T& value() & { return checked(), std::get<0>(state_); }
   const T& value() const& { return checked(), std::get<0>(state_); }
-  T&& value() && { return checked(), std::get<0>(std::move(state_)); }
+  /// By value, so that `for (auto& x : f().value())` does not walk a dead temporary.
+  T value() && { return checked(), std::get<0>(std::move(state_)); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
