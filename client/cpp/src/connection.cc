@@ -1,5 +1,6 @@
 #include "schaas/connection.h"
 
+#include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 
 #include <cstdlib>
@@ -45,6 +46,8 @@ auto guarded(Call call) -> decltype(call()) {
 }
 
 std::shared_ptr<grpc::Channel> open_channel(const std::string& address) {
+  // Held to the end of the process: gRPC's last release can wait up to 10 s for its own poller.
+  [[maybe_unused]] static const bool held = (grpc_init(), true);
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(largest_message);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
