@@ -1,0 +1,234 @@
+#include <gtest/gtest.h>
+
+#include "compiler/concrete_notation/printer.h"
+#include "compiler/schedule/apply.h"
+#include "compiler/schedule/trace.h"
+#include "tests/support/paper_kernels.h"
+
+// Wrong traces, each with the whole text of its diagnostic.
+namespace schaas::schedule {
+namespace {
+
+std::string parse_error(const std::string& text) {
+  const auto trace = parse(text);
+  return trace.ok() ? "no error: " + print(*trace) : support::render(trace.error());
+}
+
+/// Of the kernel A(i,l) = B(i,j) * C(j,k) * D(k,l), B in csr.
+std::string apply_error(const std::string& text) {
+  const auto problem = problem::build(test_support::paper_kernel("K4").text).value();
+  const auto tree = apply(parse(text).value(), problem);
+  return tree.ok() ? "no error: " + concrete_notation::print(*tree) : support::render(tree.error());
+}
+
+TEST(TraceErrors, UnknownDirectiveIsNamedWithTheNearest) {
+  EXPECT_EQ(parse_error("loopfus(path={}, loc=1, pol=left)"),
+            "invalid [unknown-directive]: `loopfus` is no directive; there are permute, reorder and "
+            "loopfuse; did you "
+            "mean `loopfuse`?\n"
+            "  --> schedule:1:1\n"
+            "  | loopfus(path={}, loc=1, pol=left)\n"
+            "  | ^~~~~~~");
+  EXPECT_EQ(parse_error("linear; reorder(path={}, order={i})"),
+            "invalid [unknown-directive]: `linear` is no directive; there are permute, reorder and loopfuse\n"
+            "  --> schedule:1:1\n"
+            "  | linear; reorder(path={}, order={i})\n"
+            "  | ^~~~~~");
+}
+
+TEST(TraceErrors, UnknownArgumentIsNamedWithTheNearest) {
+  EXPECT_EQ(parse_error("reorder(path={}, ordr={i,j})"),
+            "invalid [unknown-argument]: `reorder` has no argument `ordr`; it has path, order; did you mean "
+            "`order`?\n"
+            "  --> schedule:1:18\n"
+            "  | reorder(path={}, ordr={i,j})\n"
+            "  |                  ^~~~");
+}
+
+TEST(TraceErrors, MissingArgument) {
+  EXPECT_EQ(parse_error("permute(path={})"),
+            "invalid [missing-argument]: `permute` needs the argument `factors`\n"
+            "  --> schedule:1:1\n"
+            "  | permute(path={})\n"
+            "  | ^~~~~~~");
+  EXPECT_EQ(parse_error("reorder(path={})"),
+            "invalid [missing-argument]: `reorder` needs the argument `order`\n"
+            "  --> schedule:1:1\n"
+            "  | reorder(path={})\n"
+            "  | ^~~~~~~");
+  EXPECT_EQ(parse_error("loopfuse(path={}, pol=left)"),
+            "invalid [missing-argument]: `loopfuse` needs the argument `loc`\n"
+            "  --> schedule:1:1\n"
+            "  | loopfuse(path={}, pol=left)\n"
+            "  | ^~~~~~~~");
+  EXPECT_EQ(parse_error("loopfuse(loc=1)"),
+            "invalid [missing-argument]: `loopfuse` needs the argument `pol`\n"
+            "  --> schedule:1:1\n"
+            "  | loopfuse(loc=1)\n"
+            "  | ^~~~~~~~");
+}
+
+TEST(TraceErrors, SyntaxPointsAtThePlace) {
+  EXPECT_EQ(parse_error("reorder{order={i}}"),
+            "invalid [trace-syntax]: expected `(` but found `{`\n"
+            "  --> schedule:1:8\n"
+            "  | reorder{order={i}}\n"
+            "  |        ^");
+  EXPECT_EQ(parse_error("reorder(order={i,}"),
+            "invalid [trace-syntax]: expected a name or a number but found `}`\n"
+            "  --> schedule:1:18\n"
+            "  | reorder(order={i,}\n"
+            "  |                  ^");
+  EXPECT_EQ(parse_error("reorder(order={i}"),
+            "invalid [trace-syntax]: expected `)` but found the end of the text\n"
+            "  --> schedule:1:18\n"
+            "  | reorder(order={i}\n"
+            "  |                  ^");
+  EXPECT_EQ(parse_error("reorder(order={i}) reorder(order={i})"),
+            "invalid [trace-syntax]: expected `;` or the end of the trace but found `r`\n"
+            "  --> schedule:1:20\n"
+            "  | reorder(order={i}) reorder(order={i})\n"
+            "  |                    ^");
+  EXPECT_EQ(parse_error("; linear"),
+            "invalid [trace-syntax]: expected a directive but found `;`\n"
+            "  --> schedule:1:1\n"
+            "  | ; linear\n"
+            "  | ^");
+}
+
+TEST(TraceErrors, ValuesHaveTheirKind) {
+  EXPECT_EQ(parse_error("reorder(order=i)"),
+            "invalid [trace-syntax]: argument `order` is a list in braces, like {0,1}\n"
+            "  --> schedule:1:15\n"
+            "  | reorder(order=i)\n"
+            "  |               ^");
+  EXPECT_EQ(parse_error("loopfuse(loc={1}, pol=left)"),
+            "invalid [trace-syntax]: argument `loc` is a single value, not a list\n"
+            "  --> schedule:1:14\n"
+            "  | loopfuse(loc={1}, pol=left)\n"
+            "  |              ^~~");
+  EXPECT_EQ(parse_error("loopfuse(loc=99999999999, pol=left)"),
+            "invalid [trace-syntax]: expected a number from 0 to 999 but found `99999999999`\n"
+            "  --> schedule:1:14\n"
+            "  | loopfuse(loc=99999999999, pol=left)\n"
+            "  |              ^~~~~~~~~~~");
+  EXPECT_EQ(parse_error("loopfuse(loc=-1, pol=left)"),
+            "invalid [trace-syntax]: expected a number from 0 to 999 but found `-1`\n"
+            "  --> schedule:1:14\n"
+            "  | loopfuse(loc=-1, pol=left)\n"
+            "  |              ^~");
+  EXPECT_EQ(parse_error("loopfuse(loc=1, pol=True)"),
+            "invalid [trace-syntax]: pol says which side is the producer, `left` or `right`, but is `True`\n"
+            "  --> schedule:1:21\n"
+            "  | loopfuse(loc=1, pol=True)\n"
+            "  |                     ^~~~");
+  EXPECT_EQ(parse_error("loopfuse(loc=1, loc=2, pol=left)"),
+            "invalid [trace-syntax]: argument `loc` is given twice\n"
+            "  --> schedule:1:17\n"
+            "  | loopfuse(loc=1, loc=2, pol=left)\n"
+            "  |                 ^~~");
+}
+
+TEST(TraceErrors, LongTracesAreRefused) {
+  std::string text;
+  for (int n = 0; n < 256; ++n) text += "permute(factors={0});";
+  EXPECT_TRUE(parse(text).ok());
+  const auto result = parse(text + "permute(factors={0})");
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code, "trace-too-long");
+  EXPECT_EQ(result.error().message, "the trace has more than 256 directives");
+  EXPECT_EQ(parse_error(std::string(65537, ' ')),
+            "invalid [trace-too-long]: the trace has 65537 bytes; at most 65536 are read");
+}
+
+TEST(DirectiveErrors, PathLeadsNowhere) {
+  EXPECT_EQ(apply_error("reorder(path={0}, order={i})"),
+            "invalid [illegal-directive]: path {0} leads nowhere: the section at {} has no branches\n"
+            "  --> schedule:1:1\n"
+            "  | reorder(path={0}, order={i})\n"
+            "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(
+      apply_error("loopfuse(loc=1, pol=left); reorder(path={2}, order={i})"),
+      "invalid [illegal-directive]: path {2} has the step 2; a step is 0 (the producer) or 1 (the consumer)\n"
+      "  --> schedule:1:37\n"
+      "  | loopfuse(path={}, loc=1, pol=left); reorder(path={2}, order={i})\n"
+      "  |                                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+}
+
+TEST(DirectiveErrors, SectionIsBranched) {
+  EXPECT_EQ(apply_error("loopfuse(loc=1, pol=left); reorder(order={i})"),
+            "invalid [illegal-directive]: the section at path {} is branched (i<j,ljk>); a directive needs a "
+            "linear "
+            "one, such as its producer or its consumer\n"
+            "  --> schedule:1:37\n"
+            "  | loopfuse(path={}, loc=1, pol=left); reorder(path={}, order={i})\n"
+            "  |                                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~");
+}
+
+TEST(DirectiveErrors, OrderIsNoPermutationOfTheLoops) {
+  EXPECT_EQ(
+      apply_error("reorder(order={i,j,k})"),
+      "invalid [illegal-directive]: order {i,j,k} leaves out loop `l`; the section's loops are {i,l,j,k}\n"
+      "  --> schedule:1:1\n"
+      "  | reorder(path={}, order={i,j,k})\n"
+      "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(apply_error("reorder(order={i,j,k,l,j})"),
+            "invalid [illegal-directive]: order {i,j,k,l,j} names loop `j` twice\n"
+            "  --> schedule:1:1\n"
+            "  | reorder(path={}, order={i,j,k,l,j})\n"
+            "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(apply_error("loopfuse(loc=1, pol=left); reorder(path={1}, order={l,j,i})"),
+            "invalid [illegal-directive]: the section has no loop `i`; its loops are {l,j,k}\n"
+            "  --> schedule:1:37\n"
+            "  | loopfuse(path={}, loc=1, pol=left); reorder(path={1}, order={l,j,i})\n"
+            "  |                                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+}
+
+TEST(DirectiveErrors, OrderBreaksTheAccessOrder) {
+  EXPECT_EQ(apply_error("reorder(order={j,i,k,l})"),
+            "invalid [illegal-directive]: `B(i,j)` is stored dense,compressed:0,1: loop `i` must be outside "
+            "loop `j`\n"
+            "  --> schedule:1:1\n"
+            "  | reorder(path={}, order={j,i,k,l})\n"
+            "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+}
+
+TEST(DirectiveErrors, FactorsAreNoPermutation) {
+  EXPECT_EQ(apply_error("permute(factors={0,1})"),
+            "invalid [illegal-directive]: factors {0,1} is no permutation of the section's factors {0,1,2}\n"
+            "  --> schedule:1:1\n"
+            "  | permute(path={}, factors={0,1})\n"
+            "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(
+      apply_error("permute(factors={0,1,1})"),
+      "invalid [illegal-directive]: factors {0,1,1} is no permutation of the section's factors {0,1,2}\n"
+      "  --> schedule:1:1\n"
+      "  | permute(path={}, factors={0,1,1})\n"
+      "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+}
+
+TEST(DirectiveErrors, LocIsOutOfRange) {
+  EXPECT_EQ(apply_error("loopfuse(loc=3, pol=left)"),
+            "invalid [illegal-directive]: loc is 3 but the section's product has 3 factors; loc must be "
+            "between 1 and "
+            "2\n"
+            "  --> schedule:1:1\n"
+            "  | loopfuse(path={}, loc=3, pol=left)\n"
+            "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(apply_error("loopfuse(loc=0, pol=right)"),
+            "invalid [illegal-directive]: loc is 0 but the section's product has 3 factors; loc must be "
+            "between 1 and "
+            "2\n"
+            "  --> schedule:1:1\n"
+            "  | loopfuse(path={}, loc=0, pol=right)\n"
+            "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(
+      apply_error("loopfuse(loc=1, pol=left); loopfuse(path={0}, loc=1, pol=left)"),
+      "invalid [illegal-directive]: the section's product has one factor, so there is nothing to split\n"
+      "  --> schedule:1:37\n"
+      "  | loopfuse(path={}, loc=1, pol=left); loopfuse(path={0}, loc=1, pol=left)\n"
+      "  |                                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+}
+
+}  // namespace
+}  // namespace schaas::schedule
