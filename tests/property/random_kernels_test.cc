@@ -1,0 +1,51 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "compiler/schedule/apply.h"
+#include "tests/support/kernel_batch.h"
+#include "tests/support/kernel_trial.h"
+#include "tests/support/random_problem.h"
+
+// Random products with random formats under random schedules, compiled and run, against the dense oracle:
+// several sparse operands, permuted mode orders, scalars, fused loops capped anywhere. The spaces contain no
+// more than a part of these trees. SCHAAS_SEED=n chooses another seed; it is in every failure.
+namespace schaas {
+namespace {
+
+#if defined(SCHAAS_MANY_KERNELS)
+constexpr int problems = 1500;
+#else
+constexpr int problems = 60;
+#endif
+constexpr int schedules_of_each = 4;
+
+std::uint64_t seed() {
+  const char* text = std::getenv("SCHAAS_SEED");
+  return text ? std::strtoull(text, nullptr, 10) : 20260101;
+}
+
+TEST(RandomKernels, ComputeWhatTheOracleSays) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  std::mt19937_64 random(seed());
+  test_support::QuickToolchain toolchain;
+  int failures = 0;
+  int computed = 0;
+  for (int n = 0; n < problems && failures < 5; ++n) {
+    const auto problem = test_support::random_problem({}, random);
+    if (!schedule::apply({}, problem).ok()) continue;
+    std::vector<schedule::Trace> schedules{schedule::Trace{}};
+    while (schedules.size() < schedules_of_each) {
+      schedules.push_back(test_support::random_trace(problem, 6, random));
+    }
+    const test_support::Trials trials(problem, 6, random());
+    for (const auto& failure : trials.failures(schedules, 6, *toolchain, random)) {
+      if (++failures <= 5) ADD_FAILURE() << failure;
+    }
+    ++computed;
+  }
+  EXPECT_GT(computed, problems / 2);
+}
+
+}  // namespace
+}  // namespace schaas

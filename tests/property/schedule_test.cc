@@ -1,0 +1,125 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "compiler/concrete_notation/parser.h"
+#include "compiler/concrete_notation/printer.h"
+#include "compiler/concrete_notation/verifier.h"
+#include "compiler/schedule/apply.h"
+#include "compiler/schedule/trace.h"
+#include "tests/support/random_problem.h"
+
+// Random problems under random traces. SCHAAS_SEED=n chooses another seed; it is in every failure.
+namespace schaas::schedule {
+namespace {
+
+std::uint64_t seed() {
+  const char* text = std::getenv("SCHAAS_SEED");
+  return text ? std::strtoull(text, nullptr, 10) : 20260101;
+}
+
+TEST(ScheduleProperty, AppliedTreesVerifyPrintAndParseBackEqual) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  std::mt19937_64 random(seed());
+  std::size_t branched = 0;
+  for (int n = 0; n < 1500; ++n) {
+    const auto problem = test_support::random_problem({}, random);
+    const Trace trace = test_support::random_trace(problem, 6, random);
+    const auto tree = apply(trace, problem);
+    if (!tree.ok()) {
+      ASSERT_EQ(tree.error().code, "no-loop-order") << support::render(tree.error());
+      continue;
+    }
+    const std::string text = concrete_notation::print(*tree);
+    SCOPED_TRACE(problem::print(problem) + print(trace) + "\n" + text);
+    const auto verified = concrete_notation::verify(*tree, problem);
+    ASSERT_TRUE(verified.ok()) << support::render(verified.error());
+    const auto parsed = concrete_notation::parse(text);
+    ASSERT_TRUE(parsed.ok()) << support::render(parsed.error());
+    ASSERT_TRUE(concrete_notation::equal(*parsed, *tree));
+    ASSERT_EQ(parse(print(trace)).value(), trace);
+    if (text.find("where") != std::string::npos) ++branched;
+  }
+  EXPECT_GT(branched, 500u) << "the generator makes trees without branches only";
+}
+
+TEST(ScheduleProperty, IllegalDirectivesAreRefusedWithAReasonAtTheirPlace) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  std::mt19937_64 random(seed());
+  std::size_t refused = 0;
+  for (int n = 0; n < 1500; ++n) {
+    const auto problem = test_support::random_problem({}, random);
+    Trace trace = test_support::random_trace(problem, 3, random);
+    if (!apply(trace, problem).ok()) continue;
+    const Path path{static_cast<int>(random() % 2), static_cast<int>(random() % 3)};
+    trace.directives.push_back(test_support::random_directive(
+        {"i", "j", "k"}, 3, Path(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(random() % 3)),
+        random));
+    const auto tree = apply(trace, problem);
+    if (tree.ok()) {
+      ASSERT_TRUE(concrete_notation::verify(*tree, problem).ok());
+      continue;
+    }
+    ++refused;
+    SCOPED_TRACE(problem::print(problem) + support::render(tree.error()));
+    ASSERT_EQ(tree.error().code, "illegal-directive");
+    ASSERT_EQ(tree.error().family, support::Family::invalid);
+    ASSERT_EQ(tree.error().source, print(trace));
+    ASSERT_TRUE(tree.error().range.has_value());
+    const auto range = *tree.error().range;
+    ASSERT_EQ(tree.error().source.substr(range.begin, range.end - range.begin),
+              print(trace.directives.back()));
+  }
+  EXPECT_GT(refused, 200u) << "the generator makes no wrong directives";
+}
+
+TEST(ScheduleProperty, AMutatedTreeIsRefusedOrIsStillTheSameProduct) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  std::mt19937_64 random(seed());
+  std::size_t refused = 0;
+  for (int n = 0; n < 1500; ++n) {
+    const auto problem = test_support::random_problem({}, random);
+    const auto tree = apply(test_support::random_trace(problem, 6, random), problem);
+    if (!tree.ok()) continue;
+    std::string text = concrete_notation::print(*tree);
+    text[random() % text.size()] = "ijkABCt1(),+ "[random() % 13];
+    const auto parsed = concrete_notation::parse(text);
+    if (!parsed.ok()) continue;
+    const auto verified = concrete_notation::verify(*parsed, problem);
+    if (!verified.ok()) {
+      ++refused;
+      continue;
+    }
+    // Whatever the verifier lets pass reads every operand of the problem once.
+    auto accesses = concrete_notation::reads(*parsed);
+    std::erase_if(accesses, [&](const auto& access) { return problem.formats.count(access.tensor) == 0; });
+    ASSERT_EQ(accesses.size(), problem.operands().size()) << text;
+  }
+  EXPECT_GT(refused, 100u);
+}
+
+TEST(ScheduleProperty, ParsingAMutatedTraceNeverFailsWithoutADiagnostic) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  std::mt19937_64 random(seed());
+  std::size_t refused = 0;
+  for (int n = 0; n < 3000; ++n) {
+    const auto problem = test_support::random_problem({}, random);
+    std::string text = print(test_support::random_trace(problem, 4, random));
+    for (auto times = 1 + random() % 3; times > 0; --times) {
+      text[random() % text.size()] = static_cast<char>(random() % 256);
+    }
+    const auto parsed = parse(text);
+    if (parsed.ok()) {
+      ASSERT_EQ(parse(print(*parsed)).value(), *parsed) << text;
+      continue;
+    }
+    ++refused;
+    ASSERT_FALSE(parsed.error().message.empty());
+    ASSERT_EQ(parsed.error().family, support::Family::invalid);
+  }
+  EXPECT_GT(refused, 1000u);
+}
+
+}  // namespace
+}  // namespace schaas::schedule

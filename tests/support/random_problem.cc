@@ -1,0 +1,133 @@
+#include "tests/support/random_problem.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "compiler/concrete_notation/match.h"
+#include "compiler/schedule/apply.h"
+
+namespace schaas::test_support {
+namespace {
+
+int between(int low, int high, std::mt19937_64& random) {
+  return std::uniform_int_distribution<int>(low, high)(random);
+}
+
+/// `count` different names, in random order.
+std::vector<std::string> some_of(std::vector<std::string> names, int count, std::mt19937_64& random) {
+  std::shuffle(names.begin(), names.end(), random);
+  names.resize(std::min(names.size(), static_cast<std::size_t>(count)));
+  return names;
+}
+
+std::string access(const std::string& tensor, const std::vector<std::string>& indices) {
+  std::string out = tensor;
+  for (std::size_t n = 0; n < indices.size(); ++n) out += (n ? "," : "(") + indices[n];
+  return indices.empty() ? out : out + ")";
+}
+
+std::string random_format(std::size_t order, bool dense, std::mt19937_64& random) {
+  std::string levels;
+  for (std::size_t n = 0; n < order; ++n) {
+    levels += (n ? "," : "") + std::string(dense || random() % 2 == 0 ? "dense" : "compressed");
+  }
+  std::vector<int> modes(order);
+  std::iota(modes.begin(), modes.end(), 0);
+  std::shuffle(modes.begin(), modes.end(), random);
+  for (std::size_t n = 0; n < order; ++n) levels += (n ? "," : ":") + std::to_string(modes[n]);
+  return levels;
+}
+
+/// A linear section of a tree: its path, loops and number of factors.
+struct Section {
+  schedule::Path path;
+  std::vector<std::string> loops;
+  int factors;
+};
+
+void linear_sections(const concrete_notation::StatementPtr& tree, Section section,
+                     std::vector<Section>& out) {
+  concrete_notation::match(
+      tree->node,
+      [&](const concrete_notation::Forall& loop) {
+        section.loops.push_back(loop.index);
+        linear_sections(loop.body, section, out);
+      },
+      [&](const concrete_notation::Where& branch) {
+        section.loops.clear();
+        section.path.push_back(0);
+        linear_sections(branch.producer, section, out);
+        section.path.back() = 1;
+        linear_sections(branch.consumer, section, out);
+      },
+      [&](const concrete_notation::Assign& leaf) {
+        section.factors = static_cast<int>(index_notation::operands(leaf.value).size());
+        out.push_back(section);
+      });
+}
+
+}  // namespace
+
+problem::Problem random_problem(const RandomProblemOptions& options, std::mt19937_64& random) {
+  static const std::vector<std::string> alphabet{"i", "j", "k", "l", "m", "n", "o", "p"};
+  const std::vector<std::string> indices(alphabet.begin(),
+                                         alphabet.begin() + between(1, options.most_indices, random));
+  const int factors = between(1, options.most_factors, random);
+  problem::ProblemText text;
+  std::vector<std::string> used;
+  std::string product;
+  for (int n = 0; n < factors; ++n) {
+    const std::string tensor(1, static_cast<char>('B' + n));
+    const auto own = some_of(indices, between(0, options.most_order, random), random);
+    used.insert(used.end(), own.begin(), own.end());
+    product += (n ? " * " : "") + access(tensor, own);
+    if (!own.empty()) text.formats[tensor] = random_format(own.size(), options.dense_operands, random);
+  }
+  std::sort(used.begin(), used.end());
+  used.erase(std::unique(used.begin(), used.end()), used.end());
+  const auto result = some_of(used, between(0, 3, random), random);
+  if (!result.empty()) text.formats["A"] = random_format(result.size(), true, random);
+  text.expression = access("A", result) + " = " + product;
+  text.value_type = random() % 3 == 0 ? "f32" : "f64";
+  text.position_bits = random() % 2 == 0 ? "32" : "64";
+  return problem::build(text).value();
+}
+
+schedule::Directive random_directive(const std::vector<std::string>& loops, int factors,
+                                     const schedule::Path& path, std::mt19937_64& random) {
+  const auto kind = random() % 4;
+  if (kind == 0) {
+    schedule::Permute permute{path, std::vector<int>(static_cast<std::size_t>(factors))};
+    std::iota(permute.factors.begin(), permute.factors.end(), 0);
+    std::shuffle(permute.factors.begin(), permute.factors.end(), random);
+    return permute;
+  }
+  if (kind == 1) {
+    schedule::Reorder reorder{path, loops};
+    std::shuffle(reorder.order.begin(), reorder.order.end(), random);
+    return reorder;
+  }
+  schedule::LoopFuse fuse{path, between(1, std::max(1, factors - 1), random), random() % 2 == 0, {}};
+  if (random() % 2 == 0) fuse.fuse = between(0, 3, random);
+  return fuse;
+}
+
+schedule::Trace random_trace(const problem::Problem& problem, int most, std::mt19937_64& random) {
+  schedule::Trace trace;
+  auto tree = schedule::apply(trace, problem);
+  if (!tree.ok()) return trace;
+  for (int n = 0; n < most; ++n) {
+    std::vector<Section> sections;
+    linear_sections(*tree, {}, sections);
+    const Section& section = sections[random() % sections.size()];
+    schedule::Trace longer = trace;
+    longer.directives.push_back(random_directive(section.loops, section.factors, section.path, random));
+    auto next = schedule::apply(longer, problem);
+    if (!next.ok()) continue;
+    trace = std::move(longer);
+    tree = std::move(next);
+  }
+  return trace;
+}
+
+}  // namespace schaas::test_support
