@@ -98,7 +98,7 @@ TEST(LoopFuse, FollowsThePapersExample) {
       applied(c, ttmc),
       "forall(l, where(forall(m, forall(n, forall(j, forall(k, A(l,m,n) += t1(j,k) * D(j,m) * E(k,n))))), "
       "forall(i, forall(j, forall(k, t1(j,k) += B(i,j,k) * C(i,l))))))");
-  // The temporary is laid out for the assignment that reads it, whose loops are k, j here.
+  // The temporary is written in the order of the loops of the assignment that reads it, k and j here.
   EXPECT_EQ(applied(c + "; reorder(path={1}, order={m,k,n,j}); loopfuse(path={1}, loc=2, pol=left)", ttmc),
             "forall(l, where(forall(m, forall(k, where(forall(n, A(l,m,n) += t2 * E(k,n)), "
             "forall(j, t2 += t1(k,j) * D(j,m))))), "

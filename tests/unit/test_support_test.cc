@@ -1,0 +1,159 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/support/dense_oracle.h"
+#include "tests/support/kernel_runner.h"
+#include "tests/support/packed_tensor.h"
+#include "tests/support/random_tensor.h"
+
+// The tools the other tests trust are tested too: an oracle that cannot say no proves nothing.
+namespace schaas::test_support {
+namespace {
+
+problem::Problem build(const std::string& expression, std::map<std::string, std::string> formats) {
+  problem::ProblemText text;
+  text.expression = expression;
+  text.formats = std::move(formats);
+  return problem::build(text).value();
+}
+
+TEST(DenseOracle, MultipliesTwoMatricesByHand) {
+  const auto problem = build("A(i,l) = B(i,j) * C(j,l)", {});
+  const DenseTensor b{{2, 2}, {1, 2, 3, 4}};
+  const DenseTensor c{{2, 3}, {1, 0, -1, 0, 1, 2}};
+  const auto result = evaluate(problem.statement, {{"B", b}, {"C", c}}, {{"i", 2}, {"j", 2}, {"l", 3}});
+  EXPECT_EQ(result.value.values, (std::vector<double>{1, 2, 3, 3, 4, 5}));
+  EXPECT_EQ(result.magnitude.values, (std::vector<double>{1, 2, 5, 3, 4, 11}));
+}
+
+TEST(DenseOracle, ScalarsHaveOneValue) {
+  const auto problem = build("a = b * C(i)", {});
+  const auto result = evaluate(problem.statement, {{"b", {{}, {2}}}, {"C", {{3}, {1, 2, 3}}}}, {{"i", 3}});
+  EXPECT_EQ(result.value.values, std::vector<double>{12});
+}
+
+TEST(DenseOracle, ErrorsAreRelativeToTheTermsAndNeverHidden) {
+  const Evaluated want{{{3}, {1, 0, 0}}, {{3}, {2, 0, 4}}};
+  EXPECT_EQ(relative_error({{3}, {1, 0, 0}}, want), 0);
+  EXPECT_EQ(relative_error({{3}, {1.5, 0, 0}}, want), 0.25);
+  EXPECT_EQ(relative_error({{3}, {1, 0, -1}}, want), 0.25);
+  EXPECT_EQ(relative_error({{3}, {1, 1e-300, 0}}, want), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(relative_error({{3}, {1, 0, std::numeric_limits<double>::quiet_NaN()}}, want),
+            std::numeric_limits<double>::infinity());
+  EXPECT_EQ(relative_error({{2}, {1, 0}}, want), std::numeric_limits<double>::infinity());
+}
+
+TEST(PackedTensor, CsrOfASmallMatrix) {
+  const auto problem = build("a = B(i,j)", {{"B", "csr"}});
+  const RandomTensor tensor{{{3, 2}, {0, 5, 0, 0, 7, 0}}, {false, true, false, false, true, true}};
+  const PackedTensor packed = pack(tensor, problem.formats.at("B"), problem);
+  const schaas_tensor& abi = *packed.abi();
+  const auto width = abi.levels[1].index_bits;
+  ASSERT_EQ(width, problem.position_bits);
+  const auto at = [&](const void* array, int n) {
+    return width == 32 ? static_cast<const std::int32_t*>(array)[n]
+                       : static_cast<const std::int64_t*>(array)[n];
+  };
+  EXPECT_EQ(abi.order, 2);
+  EXPECT_EQ(abi.levels[0].entries, 3);
+  EXPECT_EQ(abi.levels[1].entries, 3);
+  for (const auto& [n, position] : {std::pair(0, 0), {1, 1}, {2, 1}, {3, 3}}) {
+    EXPECT_EQ(at(abi.levels[1].pos, n), position);
+  }
+  for (const auto& [n, coordinate] : {std::pair(0, 1), {1, 0}, {2, 1}}) {
+    EXPECT_EQ(at(abi.levels[1].crd, n), coordinate);
+  }
+  const auto* values = static_cast<const double*>(abi.values);
+  EXPECT_EQ((std::vector<double>{values[0], values[1], values[2]}), (std::vector<double>{5, 7, 0}));
+}
+
+TEST(PackedTensor, UnpacksToWhatWasPackedInEveryFormat) {
+  std::mt19937_64 random(3);
+  const std::vector<std::string> formats{"dense,dense,dense:2,0,1",
+                                         "dense,compressed,dense:0,2,1",
+                                         "compressed,compressed,dense",
+                                         "compressed,dense,compressed:1,2,0",
+                                         "compressed,compressed,compressed:2,1,0",
+                                         "dense,dense,compressed"};
+  for (const auto& format : formats) {
+    for (const double density : {0.0, 0.2, 0.7, 1.0}) {
+      const auto problem = build("a = B(i,j,k)", {{"B", format}});
+      const RandomTensor tensor = random_tensor({4, 3, 5}, {density, 0.2}, random);
+      EXPECT_EQ(pack(tensor, problem.formats.at("B"), problem).unpack().values, tensor.dense.values)
+          << format;
+    }
+  }
+}
+
+TEST(RandomTensor, StoresEveryNonzeroAndSomeZeros) {
+  std::mt19937_64 random(5);
+  const RandomTensor tensor = random_tensor({50, 50}, {0.5, 0.3}, random);
+  std::size_t zeros_stored = 0;
+  for (std::size_t n = 0; n < tensor.stored.size(); ++n) {
+    if (!tensor.stored[n]) {
+      ASSERT_EQ(tensor.dense.values[n], 0);
+    }
+    if (tensor.stored[n] && tensor.dense.values[n] == 0) ++zeros_stored;
+  }
+  EXPECT_GT(zeros_stored, 200u);
+  EXPECT_LT(zeros_stored, 600u);
+}
+
+// Hand-written kernels for the runner: y(i) += x(i), rows in parallel, with one shared array and a workspace.
+std::int64_t rows(const schaas_tensor* const* args) { return args[0]->extents[0]; }
+std::int64_t row_bytes(const schaas_tensor* const* args, std::int32_t) { return 8 * args[0]->extents[0]; }
+std::int64_t one_value(const schaas_tensor* const*) { return 8; }
+
+std::int32_t add(const schaas_tensor* const* args, void* const* shared, void* workspace, std::int64_t begin,
+                 std::int64_t end) {
+  auto* visits = static_cast<std::int64_t*>(shared[0]);
+  auto* sum = static_cast<double*>(workspace);
+  for (std::int64_t n = begin; n < end; ++n) {
+    if (visits[n]++ != 0) return SCHAAS_ERROR_ARGUMENT;  // a row twice
+    *sum += static_cast<const double*>(args[1]->values)[n];
+    static_cast<double*>(args[0]->values)[n] += *sum;
+    *sum = 0;
+  }
+  return SCHAAS_OK;
+}
+
+std::int32_t write_behind(const schaas_tensor* const*, void* const*, void* workspace, std::int64_t,
+                          std::int64_t) {
+  static_cast<double*>(workspace)[1] = 1;
+  return SCHAAS_OK;
+}
+
+std::int32_t fail(const schaas_tensor* const*, void* const*, void*, std::int64_t, std::int64_t) {
+  return SCHAAS_ERROR_ARGUMENT;
+}
+
+std::string run_by_hand(schaas_phase_run phase, DenseTensor* result) {
+  const auto problem = build("y(i) = x(i)", {});
+  std::mt19937_64 random(7);
+  const RandomTensor x{{{40}, std::vector<double>(40, 1.0)}, std::vector<bool>(40, true)};
+  const PackedTensor packed = pack(x, problem.formats.at("x"), problem);
+  const PackedTensor y = zero_result(problem, {{"i", 40}});
+  const schaas_phase phases[] = {{phase, rows, 1, -1, 0}};
+  const schaas_kernel_descriptor kernel{
+      SCHAAS_KERNEL_ABI_VERSION, 2, 1, 1, phases, row_bytes, one_value, "", "", "", ""};
+  const std::string error = run(kernel, {y.abi(), packed.abi()}, Cuts::random, random);
+  if (result) *result = y.unpack();
+  return error;
+}
+
+TEST(KernelRunner, RunsEveryRowOnce) {
+  DenseTensor result;
+  EXPECT_EQ(run_by_hand(add, &result), "");
+  EXPECT_EQ(result.values, std::vector<double>(40, 1.0));
+}
+
+TEST(KernelRunner, TellsWhatWentWrong) {
+  EXPECT_EQ(run_by_hand(write_behind, nullptr), "the kernel wrote behind a shared array or workspace");
+  EXPECT_EQ(run_by_hand(fail, nullptr), "phase 0 returned 1");
+}
+
+TEST(KernelRunner, RefusesWhatIsNoKernel) { EXPECT_FALSE(LoadedKernel::load("not a shared object").ok()); }
+
+}  // namespace
+}  // namespace schaas::test_support
