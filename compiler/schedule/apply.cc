@@ -29,7 +29,8 @@ class TemporaryNames {
   std::string next() {
     std::string name;
     do {
-      name = "t" + std::to_string(++last_);
+      name = "t";
+      name += std::to_string(++last_);
     } while (std::find(taken_.begin(), taken_.end(), name) != taken_.end());
     return name;
   }

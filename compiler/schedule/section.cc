@@ -91,7 +91,10 @@ StatementPtr statement_of(const Section& section) {
 
 std::string print(const Path& path) {
   std::string out = "{";
-  for (std::size_t n = 0; n < path.size(); ++n) out += (n ? "," : "") + std::to_string(path[n]);
+  for (std::size_t n = 0; n < path.size(); ++n) {
+    if (n > 0) out += ',';
+    out += std::to_string(path[n]);
+  }
   return out + "}";
 }
 
