@@ -194,7 +194,9 @@ TEST_F(Service, AnswersTheSameProblemInOtherWordsFromTheStoreInThoseWords) {
     for (const auto& term : entry.time_terms()) {
       for (const auto& variable : term.variables()) {
         EXPECT_THAT(variable.index(), testing::AnyOf("row", "col", "d", "f"));
-        if (variable.kind() == v1::Variable::FIBER) EXPECT_EQ(variable.tensor(), "Mask");
+        if (variable.kind() == v1::Variable::FIBER) {
+          EXPECT_EQ(variable.tensor(), "Mask");
+        }
       }
     }
   }
@@ -455,7 +457,9 @@ TEST_F(Service, HasAHealthServiceAndReflection) {
     queue.Next(&tag, &ok);
     EXPECT_TRUE(status.ok()) << method << ": " << status.error_message();
     grpc::Slice reply;
-    if (status.ok()) EXPECT_TRUE(received.DumpToSingleSlice(&reply).ok());
+    if (status.ok()) {
+      EXPECT_TRUE(received.DumpToSingleSlice(&reply).ok());
+    }
     return std::string(reinterpret_cast<const char*>(reply.begin()), reply.size());
   };
   // HealthCheckResponse{status: SERVING}
