@@ -90,6 +90,9 @@ Result<NamedEntry> named(const frontier::Survivor& survivor, const UserNames& na
 }
 
 NamedRemoval named(const frontier::Removal& removal, const UserNames& names) {
+  if (removal.summary()) {
+    return {"", "", "", kind_name(removal.certificate.kind), names.sentence(removal.certificate.argument)};
+  }
   return {cost::print_time(removal.cost, names.variables()),
           cost::print_memory(removal.cost, names.variables()), names.sentence(removal.certificate.winner),
           kind_name(removal.certificate.kind), names.sentence(removal.certificate.argument)};

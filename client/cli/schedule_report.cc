@@ -55,7 +55,9 @@ Json json_of(const ScheduleFacts& facts) {
   json["complete"] = frontier.complete;
   json["frontier"] = Json::array();
   for (const auto& entry : frontier.entries) json["frontier"].push_back(entry_json(entry));
-  json["removals"] = frontier.removals.size();
+  const auto summaries = std::count_if(frontier.removals.begin(), frontier.removals.end(),
+                                       [](const client::Removal& removal) { return removal.summary(); });
+  json["removals"] = frontier.removed - static_cast<std::uint64_t>(summaries);
   json["server"] = {
       {"hit", facts.answer.done.hit}, {"seconds", facts.server_seconds}, {"address", facts.server_address}};
   return json;
@@ -133,6 +135,7 @@ support::Result<Answer> explain(const ScheduleFacts& facts, const std::string& i
   answer.json["key"] = facts.answer.frontier.key;
   answer.json["other_traces"] = entry->other_traces;
   answer.json["removed"] = Json::array();
+  answer.json["dropped"] = Json::array();
   Table table;
   table.rows = {{"schedule", entry->id + "   " + entry->tree},
                 {"  trace", entry->trace},
@@ -142,7 +145,12 @@ support::Result<Answer> explain(const ScheduleFacts& facts, const std::string& i
                                   counted(entry->loop_trees, "loop tree", "loop trees")}};
   for (const auto& trace : entry->other_traces) table.rows.push_back({"  also", trace});
   answer.text = print(table);
+  std::string before;
   for (const auto& removal : facts.answer.frontier.removals) {
+    if (removal.summary()) {
+      answer.json["dropped"].push_back({{"kind", removal.kind}, {"argument", removal.argument}});
+      before += "before: " + removal.kind + ": " + removal.argument + "\n";
+    }
     if (!won_by(removal, *entry)) continue;
     answer.json["removed"].push_back(removal_json(removal));
     answer.text += "removed: time " + removal.time + ", memory " + removal.memory + "\n  " + removal.kind +
@@ -150,6 +158,7 @@ support::Result<Answer> explain(const ScheduleFacts& facts, const std::string& i
   }
   if (answer.json["removed"].empty())
     answer.text += "no cost class was removed by comparison with this one alone\n";
+  answer.text += before;
   return answer;
 }
 

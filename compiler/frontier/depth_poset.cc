@@ -7,8 +7,7 @@ namespace schaas::frontier {
 
 std::vector<space::Space::Depths> depth_front(const std::vector<space::ClassCount>& classes) {
   std::set<space::Space::Depths> pairs;
-  for (const space::ClassCount& one : classes)
-    pairs.insert({cost::loop_depth(one.cost), cost::memory_depth(one.cost)});
+  for (const space::ClassCount& one : classes) pairs.insert(depths_of(one.cost));
   std::vector<space::Space::Depths> front;
   for (const space::Space::Depths& pair : pairs) {
     if (front.empty() || pair.memory < front.back().memory) front.push_back(pair);
@@ -16,9 +15,16 @@ std::vector<space::Space::Depths> depth_front(const std::vector<space::ClassCoun
   return front;
 }
 
-bool on_front(const cost::Cost& cost, const std::vector<space::Space::Depths>& front) {
-  const space::Space::Depths pair{cost::loop_depth(cost), cost::memory_depth(cost)};
-  return std::find(front.begin(), front.end(), pair) != front.end();
+space::Space::Depths depths_of(const cost::Cost& cost) {
+  return {cost::loop_depth(cost), cost::memory_depth(cost)};
+}
+
+std::size_t covering(const space::Space::Depths& pair, const std::vector<space::Space::Depths>& front) {
+  const auto found = std::find_if(front.begin(), front.end(), [&](const space::Space::Depths& other) {
+    return other.loops <= pair.loops && other.memory <= pair.memory;
+  });
+  SCHAAS_CHECK(found != front.end(), "a pair of depths below the front");
+  return static_cast<std::size_t>(found - front.begin());
 }
 
 }  // namespace schaas::frontier

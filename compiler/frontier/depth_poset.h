@@ -9,7 +9,10 @@ namespace schaas::frontier {
 /// section 5.2, stage 2).
 std::vector<space::Space::Depths> depth_front(const std::vector<space::ClassCount>& classes);
 
-/// True when the class's pair is on the front. A heuristic: it drops classes that win for some sizes.
-bool on_front(const cost::Cost& cost, const std::vector<space::Space::Depths>& front);
+space::Space::Depths depths_of(const cost::Cost& cost);
+
+/// The place of the pair on the front that is no deeper in either way; it is the pair itself for the classes
+/// stage 2 keeps. A heuristic: it drops classes that win for some sizes.
+std::size_t covering(const space::Space::Depths& pair, const std::vector<space::Space::Depths>& front);
 
 }  // namespace schaas::frontier

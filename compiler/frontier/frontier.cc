@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "compiler/frontier/depth_poset.h"
 #include "compiler/frontier/log_proof.h"
@@ -117,15 +118,28 @@ class Search {
     report("stage1", 0, 0);
     SCHAAS_ASSIGN_OR_RETURN(const std::vector<space::ClassCount> classes,
                             space_.classes(memory_depth(), cancellation_));
+    mpz_class left = 0;
+    for (const space::ClassCount& one : classes) left += one.members;
+    const mpz_class deep = mpz_class(frontier_.counts.space) - left;
+    if (deep != 0)
+      summarise_depth(": " + deep.get_str() + " of " + frontier_.counts.space + " schedules were left out");
     frontier_.counts.classes_stage1 = classes.size();
     frontier_.counts.stage1 = std::to_string(classes.size());
     SCHAAS_RETURN_IF_ERROR(count_trees({{any_depth, memory_depth()}}, frontier_.counts.stage1));
     watch_.lap(frontier_.seconds.stage1);
     report("stage2", 0, classes.size());
     const auto front = depth_front(classes);
+    std::vector<std::uint64_t> dropped(front.size(), 0);
     for (const space::ClassCount& one : classes) {
-      if (on_front(one.cost, front)) classes_.push_back(one.cost);
+      const space::Space::Depths pair = depths_of(one.cost);
+      const std::size_t by = covering(pair, front);
+      if (front[by] == pair) {
+        classes_.push_back(one.cost);
+      } else {
+        ++dropped[by];
+      }
     }
+    summarise_depth_poset(front, dropped);
     frontier_.counts.classes_stage2 = classes_.size();
     frontier_.counts.stage2 = std::to_string(classes_.size());
     SCHAAS_RETURN_IF_ERROR(count_trees(front, frontier_.counts.stage2));
@@ -137,14 +151,43 @@ class Search {
   support::Result<void> by_pareto() {
     report("stage1", 0, 0);
     ProvenDominance dominance(bounds_, recursion_samples, free_elements_of_profile());
-    SCHAAS_ASSIGN_OR_RETURN(const std::vector<space::ClassCount> classes,
+    SCHAAS_ASSIGN_OR_RETURN(const space::Space::ParetoClasses pareto,
                             space_.pareto_classes(dominance, memory_depth(), cancellation_));
-    for (const space::ClassCount& one : classes) classes_.push_back(one.cost);
+    for (const space::ClassCount& one : pareto.classes) classes_.push_back(one.cost);
+    if (options_.stage1) summarise_depth("");
+    if (pareto.dropped != 0) {
+      summarise(Certificate::Kind::log_proof,
+                std::to_string(pareto.dropped) + " classes of partial schedules were dropped in " +
+                    std::to_string(space_.states()) +
+                    " states, each because another of its state is proven to take no more time and no "
+                    "more memory at every allowed size");
+    }
     Counts& counts = frontier_.counts;
     counts.classes_stage1 = counts.classes_stage2 = classes_.size();
     counts.stage1 = counts.stage2 = std::to_string(classes_.size());
     watch_.lap(frontier_.seconds.stage1);
     return {};
+  }
+
+  void summarise(Certificate::Kind kind, std::string argument) {
+    frontier_.removals.push_back({{}, {kind, "", std::move(argument)}});
+  }
+
+  void summarise_depth(const std::string& consequence) {
+    summarise(Certificate::Kind::depth, "temporaries of more than " + std::to_string(options_.memory_depth) +
+                                            " indices were not allowed" + consequence);
+  }
+
+  void summarise_depth_poset(const std::vector<space::Space::Depths>& front,
+                             const std::vector<std::uint64_t>& dropped) {
+    for (std::size_t n = 0; n < front.size(); ++n) {
+      if (dropped[n] == 0) continue;
+      summarise(Certificate::Kind::depth_poset,
+                std::to_string(dropped[n]) + " classes were dropped for those with nests of " +
+                    std::to_string(front[n].loops) + " loops and temporaries of " +
+                    std::to_string(front[n].memory) +
+                    " indices: they have no fewer of either (a heuristic, no proof)");
+    }
   }
 
   std::int64_t free_elements_of_profile() const { return papers_ ? 0 : free_elements; }
@@ -164,7 +207,7 @@ class Search {
     if (!outcome.ok()) return outcome.error();
     reference_ = dominance.samples().front();
     classes_ = std::move(outcome->kept);
-    frontier_.removals = std::move(outcome->removals);
+    std::move(outcome->removals.begin(), outcome->removals.end(), std::back_inserter(frontier_.removals));
     frontier_.complete = frontier_.complete && outcome->complete;
     Counts& counts = frontier_.counts;
     counts.classes_stage3 = classes_.size();

@@ -26,7 +26,7 @@ Options options_for(problem::Profile profile);
 /// Why a class is not on the frontier, or why it is.
 struct Certificate {
   enum class Kind { depth, depth_poset, termwise, log_proof, solver } kind = Kind::solver;
-  std::string winner;    ///< cost text of the class that dominates it ("" for depth)
+  std::string winner;    ///< cost text of the class that dominates it ("" in a summary)
   std::string argument;  ///< one sentence with the figures
 };
 
@@ -39,9 +39,11 @@ struct Survivor {
   std::vector<schedule::Trace> traces;  ///< at least one; the first is the representative
 };
 
+/// A class that was removed; or, first in the list, a summary of the many that a stage dropped unseen.
 struct Removal {
-  cost::Cost cost;
+  cost::Cost cost;  ///< empty in a summary
   Certificate certificate;
+  bool summary() const { return certificate.winner.empty(); }
 };
 
 /// Exact counts as decimal strings. `space`: members (of the part that was searched, when the frontier is not

@@ -80,10 +80,7 @@ bool Pareto::covered(const Entry& winner, const Entry& loser) {
   const auto ask = [&](auto& proofs, SumId a, SumId b, auto&& prove) {
     if (a == b) return true;
     const auto [place, added] = proofs.emplace(std::uint64_t{a} << 32 | b, false);
-    if (added) {
-      ++proofs_;
-      place->second = prove(sums_.at(a), sums_.at(b));
-    }
+    if (added) place->second = prove(sums_.at(a), sums_.at(b));
     return place->second;
   };
   return ask(memory_proofs_, costly(winner.memory), costly(loser.memory),
@@ -120,13 +117,14 @@ void Pareto::offer(std::vector<Entry>& front, const Point& point) {
       return;
     }
     if (!covered(known, entry)) continue;
+    ++dropped_;
     const bool tie = no_worse(point.values.data(), known.values.data(), count) && covered(entry, known);
     if (!tie || known.elements <= entry.elements) return;
     known = std::move(entry);
     return;
   }
   if (!built) entry = entry_of(point);
-  std::erase_if(front, [&](const Entry& known) {
+  dropped_ += std::erase_if(front, [&](const Entry& known) {
     return no_worse(entry.values.data(), known.values.data(), count) && covered(entry, known);
   });
   front.push_back(std::move(entry));

@@ -31,7 +31,8 @@ class Pareto {
   const std::vector<Entry>& of(StateId id, Watch& watch);
   std::vector<Entry> of_roots(Watch& watch);
 
-  std::uint64_t proofs() const { return proofs_; }
+  /// Combinations refused or driven out so far, over all states.
+  std::uint64_t dropped() const { return dropped_; }
 
  private:
   using Values = std::vector<double>;
@@ -52,7 +53,7 @@ class Pareto {
   Dominance& dominance_;
   std::size_t samples_;
   int max_memory_depth_;
-  std::uint64_t proofs_ = 0;
+  std::uint64_t dropped_ = 0;
   std::vector<std::unique_ptr<std::vector<Entry>>> known_;
   std::unordered_map<cost::Term, Values> time_values_, memory_values_;
   std::unordered_map<std::uint64_t, bool> time_proofs_, memory_proofs_;

@@ -117,20 +117,21 @@ support::Result<std::uint64_t> Space::loop_trees(const std::vector<Depths>& boun
   return static_cast<std::uint64_t>(std::unique(all.begin(), all.end()) - all.begin());
 }
 
-support::Result<std::vector<ClassCount>> Space::pareto_classes(Dominance& dominance, int max_memory_depth,
-                                                               const support::Cancellation& cancellation) {
+support::Result<Space::ParetoClasses> Space::pareto_classes(Dominance& dominance, int max_memory_depth,
+                                                            const support::Cancellation& cancellation) {
   Recursion& recursion = implementation_->recursion;
   Watch watch(recursion, cancellation, "pruning cost classes");
   Sums sums;
   Pareto by_state(recursion, sums, dominance, max_memory_depth);
   const std::vector<Pareto::Entry> front = by_state.of_roots(watch);
   if (watch.stopped()) return watch.error();
-  std::vector<ClassCount> classes;
+  ParetoClasses kept;
+  kept.dropped = by_state.dropped();
   for (const Pareto::Entry& entry : front) {
-    classes.push_back({cost_of(sums, entry.time, entry.memory), wide(entry.members)});
+    kept.classes.push_back({cost_of(sums, entry.time, entry.memory), wide(entry.members)});
   }
-  sort_by_cost(classes);
-  return classes;
+  sort_by_cost(kept.classes);
+  return kept;
 }
 
 support::Result<Space::Members> Space::members_of(const cost::Cost& cost, std::size_t limit,

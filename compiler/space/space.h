@@ -82,13 +82,17 @@ class Space {
   support::Result<std::uint64_t> loop_trees(const std::vector<Depths>& bounds,
                                             const support::Cancellation& cancellation);
 
+  struct ParetoClasses {
+    std::vector<ClassCount> classes;
+    std::uint64_t dropped = 0;  ///< classes of partial schedules, over all states
+  };
   /// Classes kept when dominated ones are dropped inside the recursion. Exact because dominance survives
   /// multiplying both sides by the same loops and adding the same terms to both (oracle section 6). Of
   /// classes with equal objectives one stays. `ClassCount::members` is a lower bound here; members_of has the
   /// exact number.
   /// Members with a temporary of more than `max_memory_depth` indices are left out.
-  support::Result<std::vector<ClassCount>> pareto_classes(Dominance& dominance, int max_memory_depth,
-                                                          const support::Cancellation& cancellation);
+  support::Result<ParetoClasses> pareto_classes(Dominance& dominance, int max_memory_depth,
+                                                const support::Cancellation& cancellation);
 
   /// One cost class: its exact size, the number of its distinct loop trees, and up to `limit` members as
   /// traces, one per distinct loop tree, best first (docs/cost_model.md, "Inside a class").

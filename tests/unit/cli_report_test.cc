@@ -67,7 +67,8 @@ ScheduleFacts two_schedules() {
   first.id = "s1", first.time = "i*j", first.memory = "0", first.members = "1", first.loop_trees = 1;
   second.id = "s2", second.time = "i*k", second.memory = "k", second.members = "1", second.loop_trees = 1;
   facts.answer.frontier.entries = {first, second};
-  facts.answer.frontier.removals = {{"i*j*k", "k", "T = i*k, M = k", "termwise", "each term is smaller"},
+  facts.answer.frontier.removals = {{"", "", "", "depth", "12 of 15 schedules were left out"},
+                                    {"i*j*k", "k", "T = i*k, M = k", "termwise", "each term is smaller"},
                                     {"i*i", "0", "T = i*j, M = 0", "log_proof", "by shares"}};
   return facts;
 }
@@ -77,8 +78,17 @@ TEST(Explain, ShowsWhatOneScheduleHasRuledOut) {
   ASSERT_TRUE(answer.ok());
   ASSERT_EQ(answer->json["removed"].size(), 1u);
   EXPECT_EQ(answer->json["removed"][0]["time"], "i*j*k");
-  EXPECT_NE(answer->text.find("removed: time i*j*k, memory k\n  termwise: each term is smaller\n"),
+  EXPECT_NE(answer->text.find("removed: time i*j*k, memory k\n  termwise: each term is smaller\n"
+                              "before: depth: 12 of 15 schedules were left out\n"),
             std::string::npos);
+  EXPECT_EQ(answer->json["dropped"].dump(),
+            R"([{"kind":"depth","argument":"12 of 15 schedules were left out"}])");
+}
+
+TEST(Report, CountsRemovedClassesAlsoBeyondTheServersLimit) {
+  auto facts = two_schedules();
+  facts.answer.frontier.removed = 700;
+  EXPECT_EQ(report(facts).json["removals"], 699);
 }
 
 TEST(Explain, NamesTheRangeOfIds) {

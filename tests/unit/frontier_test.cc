@@ -31,6 +31,14 @@ std::vector<std::string> texts(const Frontier& found, const problem::Problem& pr
   return result;
 }
 
+std::vector<Removal> compared(const Frontier& found) {
+  std::vector<Removal> result;
+  for (const Removal& removal : found.removals) {
+    if (!removal.summary()) result.push_back(removal);
+  }
+  return result;
+}
+
 class PapersFrontier : public testing::TestWithParam<test_support::SearchOracle> {};
 
 TEST_P(PapersFrontier, HasTheKnownCountsAfterEveryStage) {
@@ -41,7 +49,7 @@ TEST_P(PapersFrontier, HasTheKnownCountsAfterEveryStage) {
   EXPECT_EQ(found.counts.stage2, GetParam().trees_stage2);
   EXPECT_EQ(found.counts.stage3, GetParam().survivor_trees);
   EXPECT_EQ(found.survivors.size(), GetParam().survivors);
-  EXPECT_EQ(found.counts.classes_stage2, found.survivors.size() + found.removals.size());
+  EXPECT_EQ(found.counts.classes_stage2, found.survivors.size() + compared(found).size());
   EXPECT_TRUE(found.complete);
   for (const Survivor& one : found.survivors)
     EXPECT_EQ(one.traces.size(), std::min<std::uint64_t>(one.loop_trees, 16));
@@ -140,11 +148,40 @@ TEST(Frontier, PruningInsideTheRecursionEqualsPruningTheWholeList) {
 TEST(Frontier, EveryRemovalNamesItsWinnerAndItsReason) {
   const auto problem = problem::build(test_support::search_oracle()[1].text("sparseauto")).value();
   const Frontier found = compute_or_fail(problem);
-  ASSERT_EQ(found.removals.size(), 35U);
-  for (const Removal& removal : found.removals) {
+  ASSERT_EQ(compared(found).size(), 35U);
+  for (const Removal& removal : compared(found)) {
     EXPECT_THAT(removal.certificate.winner, testing::StartsWith("T = "));
     EXPECT_THAT(removal.certificate.argument, testing::HasSubstr(" <= "));
   }
+}
+
+/// What earlier stages dropped, as "kind: argument".
+std::vector<std::string> summaries(const Frontier& found) {
+  std::vector<std::string> result;
+  for (const Removal& removal : found.removals) {
+    if (!removal.summary()) continue;
+    EXPECT_EQ(removal.cost, cost::Cost{});
+    result.push_back((removal.certificate.kind == Certificate::Kind::depth         ? "depth: "
+                      : removal.certificate.kind == Certificate::Kind::depth_poset ? "depth-poset: "
+                                                                                   : "log-proof: ") +
+                     removal.certificate.argument);
+  }
+  return result;
+}
+
+TEST(Frontier, SummariesSayWhatTheEarlierStagesDropped) {
+  const auto kernel = test_support::search_oracle()[0];
+  EXPECT_THAT(
+      summaries(compute_or_fail(problem::build(kernel.text("sparseauto")).value())),
+      testing::ElementsAre("depth: temporaries of more than 2 indices were not allowed: 14514 of 18869 "
+                           "schedules were left out",
+                           "depth-poset: 253 classes were dropped for those with nests of 3 loops and "
+                           "temporaries of 0 indices: they have no fewer of either (a heuristic, no proof)"));
+  EXPECT_THAT(
+      summaries(compute_or_fail(problem::build(kernel.text("default")).value())),
+      testing::ElementsAre(
+          "log-proof: 1944 classes of partial schedules were dropped in 777 states, each because another of "
+          "its state is proven to take no more time and no more memory at every allowed size"));
 }
 
 TEST(Frontier, IsTheSameOnEveryRun) {

@@ -42,9 +42,11 @@ struct FrontierEntry {
   bool operator==(const FrontierEntry&) const = default;
 };
 
-/// Why a cost class is not on the frontier.
+/// Why a cost class is not on the frontier; or, with `time`, `memory` and `by` empty, a summary of the many
+/// that a stage dropped before classes were compared one by one.
 struct Removal {
   std::string time, memory, by, kind, argument;
+  bool summary() const { return by.empty(); }
   bool operator==(const Removal&) const = default;
 };
 
@@ -72,7 +74,7 @@ struct Frontier {
   std::map<std::string, std::string> user_indices;
   std::vector<Removal> removals;  ///< at most the server's limit
   std::string statement;          ///< what the traces apply to, in the user's names
-  std::uint64_t removed = 0;      ///< all removals
+  std::uint64_t removed = 0;      ///< all removals, summaries included
   bool operator==(const Frontier&) const = default;
 };
 
