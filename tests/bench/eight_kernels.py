@@ -2,12 +2,13 @@
 """Runs the eight kernels of the SparseAuto paper on real data through the daemon and compares schedules.
 
     tests/bench/eight_kernels.py [--data DIR] [--bin DIR] [--kernels K1,K4] [--extents 16,64] [--types f64,f32]
-                                 [--sets N] [--repeat 5] [--no-linear] [--json FILE]
+                                 [--sets N] [--repeat 5] [--no-linear] [--tune] [--json FILE]
 
 For each kernel, data set, dense extent and value type, `schaas run --verify` is called twice: with the schedule schaas
 selects and, in the same breath, with `--schedule linear` (one loop nest: what a compiler without fusion
 does; one run only, it can be slow). Every result is verified. Prints one line per case and the geometric mean
-of the ratios linear / selected per kernel; exits 1 when a verification fails. DIR holds matrices/NAME.mtx.gz and
+of the ratios linear / selected per kernel; exits 1 when a verification fails. With --tune the compiled schedules of the frontier are also measured on the tensors; the
+column `tuned` is selected time / time of the fastest of them. DIR holds matrices/NAME.mtx.gz and
 tensors/NAME.tns.gz. Linear nests whose trip count exceeds --linear-limit are skipped and say so.
 """
 
@@ -48,10 +49,10 @@ def stored_entries(path):
         return sum(1 for line in text if line and line[0] not in "%#")
 
 
-def run(options, kernel, path, extent, value_type, schedule, repeat):
+def run(options, kernel, path, extent, value_type, schedule, repeat, more=()):
     expression, format_name, dense, _, _ = KERNELS[kernel]
     command = [os.path.join(options.bin, "schaas"), "run", expression, "-t", f"B={path}", "-f", f"B={format_name}",
-               "--dtype", value_type, "--schedule", schedule, "--repeat", str(repeat), "--verify", "--json"]
+               "--dtype", value_type, "--schedule", schedule, "--repeat", str(repeat), "--verify", "--json", *more]
     for index in dense:
         command += ["-d", f"{index}={extent}", "-c", f"8 <= {index} <= 256"]
     if options.threads:
@@ -72,6 +73,10 @@ def one_case(options, kernel, name, path, extent, value_type):
     case.update(selected_seconds=best["run_seconds"]["median"], tree=best["chosen"]["tree"], frontier=len(best["frontier"]),
                 error=best["verify"]["max_relative_error"], passed=best["verify"]["passed"], hit=best["server"]["hit"],
                 first_result_seconds=best["first_result_seconds"], select_seconds=best["select_seconds"])
+    if options.tune:
+        tuned = run(options, kernel, path, extent, value_type, "auto", options.repeat, ["--tune"])
+        case.update(tuned_seconds=tuned["run_seconds"]["median"], tuned_tree=tuned["chosen"]["tree"],
+                    tuned_ratio=case["selected_seconds"] / max(tuned["run_seconds"]["median"], 1e-9))
     if options.linear and trips(kernel, stored_entries(path), extent) <= options.linear_limit:
         linear = run(options, kernel, path, extent, value_type, "linear", 1)
         case.update(linear_seconds=linear["run_seconds"]["median"], linear_passed=linear["verify"]["passed"],
@@ -81,9 +86,10 @@ def one_case(options, kernel, name, path, extent, value_type):
 
 def show(case):
     ratio = f"{case['linear_seconds'] * 1e3:11.2f} {case['ratio']:8.1f}x" if "ratio" in case else f"{'-':>11} {'-':>9}"
+    tuned = f" tuned {case['tuned_ratio']:.2f}x {case['tuned_tree']}" if "tuned_ratio" in case else ""
     verified = "ok" if case["passed"] and case.get("linear_passed", True) else "FAILED"
     print(f"{case['kernel']:3} {case['data']:20} {case['extent']:4} {case['type']} {case['selected_seconds'] * 1e3:10.3f} {ratio} "
-          f"{case['error']:9.1e} {verified:6} {case['tree']}", flush=True)
+          f"{case['error']:9.1e} {verified:6} {case['tree']}{tuned}", flush=True)
 
 
 def arguments():
@@ -99,6 +105,7 @@ def arguments():
     parser.add_argument("--threads", type=int, default=0, help="0: the OpenMP default")
     parser.add_argument("--timeout", type=int, default=600, help="seconds for one run")
     parser.add_argument("--no-linear", dest="linear", action="store_false")
+    parser.add_argument("--tune", action="store_true", help="also measure the frontier's compiled schedules")
     parser.add_argument("--linear-limit", type=float, default=2e10, help="most trips of a linear nest that is run")
     parser.add_argument("--json", help="also write all cases to this file")
     return parser.parse_args()
