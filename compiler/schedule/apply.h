@@ -11,10 +11,12 @@ namespace schaas::schedule {
 /// order forbids is taken.
 concrete_notation::StatementPtr default_nest(const problem::Problem& problem);
 
-/// Replays `trace` on the default nest; every intermediate tree is verified. Temporaries are named t1, t2,
-/// ... in order of creation. Errors: invalid [illegal-directive] quoting the directive with caret in
-/// print(trace), with the reason (path leads nowhere, section is branched, order is no permutation of the
-/// section's loops, order breaks the access order of `B`, loc out of range, ...).
+/// Replays `trace` on the default nest; every intermediate tree is verified, or only the last one when
+/// storage orders that contradict each other leave no legal nest to begin with. Temporaries are named t1, t2,
+/// ... in order of creation. Errors: unsupported [no-loop-order] (no legal nest, and nothing splits it);
+/// invalid [illegal-directive] quoting the directive with caret in print(trace), with the reason (path leads
+/// nowhere, section is branched, order is no permutation of the section's loops, order breaks the access
+/// order of `B`, loc out of range, ...).
 support::Result<concrete_notation::StatementPtr> apply(const Trace& trace, const problem::Problem& problem);
 
 }  // namespace schaas::schedule

@@ -79,7 +79,11 @@ class Merge {
     for (int x = 0; x < max_indices; ++x) {
       if (((loops_ >> x) & 1U) != 0 && may(x, placed, allowed)) return x;
     }
-    throw support::InternalError("no loop can come next: the prefix was not a legal one");
+    // Operands whose storage orders contradict each other, as in B(i,j) * C(j,k) * D(k,i) by rows, have no
+    // legal nest. Split they may have: what is written here is taken apart and reordered by later directives.
+    // The choice is schedule::default_nest's.
+    const IndexSet left = loops_ & ~placed;
+    return std::countr_zero((left & allowed) != 0 ? left & allowed : left);
   }
 
   const Orders& orders_;

@@ -28,7 +28,9 @@ TEST(ScheduleProperty, AppliedTreesVerifyPrintAndParseBackEqual) {
     const Trace trace = test_support::random_trace(problem, 6, random);
     const auto tree = apply(trace, problem);
     if (!tree.ok()) {
-      ASSERT_EQ(tree.error().code, "no-loop-order") << support::render(tree.error());
+      const auto nest = apply({}, problem);
+      ASSERT_FALSE(nest.ok()) << support::render(tree.error());
+      ASSERT_EQ(nest.error().code, "no-loop-order") << support::render(nest.error());
       continue;
     }
     const std::string text = concrete_notation::print(*tree);

@@ -62,6 +62,20 @@ TEST(DefaultNest, TakesTheEarliestLegalLoop) {
   EXPECT_EQ(applied("linear", build("a = b", {})), "a += b");
 }
 
+TEST(DefaultNest, FormatsInACircleHaveTreesWhenSplit) {
+  const auto problem = build("s = B(i,j) * C(j,k) * D(k,i)", {{"B", "csr"}, {"C", "csr"}, {"D", "csr"}});
+  EXPECT_EQ(
+      applied("loopfuse(path={}, loc=2, pol=left, fuse=0); reorder(path={1}, order={k,i})", problem),
+      "where(forall(k, forall(i, s += t1(k,i) * D(k,i))), forall(i, forall(j, forall(k, t1(k,i) += B(i,j) * "
+      "C(j,k)))))");
+  EXPECT_EQ(applied("loopfuse(path={}, loc=2, pol=left, fuse=0)", problem),
+            "invalid [illegal-directive]: `D(k,i)` is stored dense,compressed:0,1: loop `k` must be outside "
+            "loop `i`\n"
+            "  --> schedule:1:1\n"
+            "  | loopfuse(path={}, loc=2, pol=left, fuse=0)\n"
+            "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+}
+
 TEST(DefaultNest, FormatsThatContradictEachOtherAreUnsupported) {
   const auto problem = build("y(i) = B(i,j) * C(j,i)", {{"B", "csr"}, {"C", "csr"}});
   EXPECT_EQ(applied("linear", problem),

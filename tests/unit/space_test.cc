@@ -4,6 +4,7 @@
 
 #include <map>
 
+#include "compiler/schedule/apply.h"
 #include "compiler/space/contraction.h"
 #include "compiler/space/prefixes.h"
 #include "tests/support/search_oracle.h"
@@ -88,6 +89,27 @@ TEST(Space, OpposedStorageOrdersLeaveNoSchedule) {
   EXPECT_EQ(space.count(never).value(), 0);
   std::mt19937_64 random(1);
   EXPECT_EQ(space.draw(random).error().code, "no-schedule");
+}
+
+TEST(Space, ACycleOfStorageOrdersHasSchedulesIfItIsSplit) {
+  // No nest reaches B, C and D, each by rows; a temporary reaches two of them and is read the other way.
+  const std::vector<problem::Problem> cycles = {
+      problem_of("s = B(i,j) * C(j,k) * D(k,i)", {{"B", "csr"}, {"C", "csr"}, {"D", "csr"}}, "default"),
+      problem_of("s = B(i,j) * C(j,k) * D(k,l) * E(l,i)",
+                 {{"B", "csr"}, {"C", "csr"}, {"D", "csr"}, {"E", "csr"}}, "default"),
+      problem_of("A(i,l) = B(i,j) * C(j,k) * D(k,i) * E(k,l)", {{"B", "csr"}, {"C", "csr"}, {"D", "csr"}},
+                 "default")};
+  for (const auto& problem : cycles) {
+    Space space(problem, {});
+    ASSERT_GT(space.count(never).value(), 0);
+    std::mt19937_64 random(1);
+    for (int n = 0; n < 20; ++n) {
+      const auto trace = space.draw(random);
+      ASSERT_TRUE(trace.ok());
+      const auto tree = schedule::apply(*trace, problem);
+      EXPECT_TRUE(tree.ok()) << schedule::print(*trace) << support::render(tree.error());
+    }
+  }
 }
 
 TEST(Space, ALimitOnStatesIsExhaustion) {
