@@ -66,7 +66,22 @@ class Verifier {
     return {};
   }
 
+  // A tree prints as forall(i, ...) and where(..., ...), so its words are no names.
+  static bool is_reserved(const std::string& name) { return name == "forall" || name == "where"; }
+  Diagnostic reserved(const std::string& name, SourceRange range) const {
+    return fail(support::invalid("reserved-name",
+                                 "`" + name + "` is a word of the schedule language and cannot be a name"),
+                range);
+  }
+
   Result<void> one(const Access& access) const {
+    if (is_reserved(access.tensor)) {
+      const std::size_t begin = access.range.begin;
+      return reserved(access.tensor, {begin, begin + access.tensor.size()});
+    }
+    for (std::size_t mode = 0; mode < access.indices.size(); ++mode) {
+      if (is_reserved(access.indices[mode])) return reserved(access.indices[mode], range_of(access, mode));
+    }
     if (access.indices.size() > Limits::order) {
       return fail(
           support::unsupported("order-too-high",
