@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "schaas/bounds.h"
+
 namespace schaas::cli {
 namespace {
 
@@ -44,6 +46,7 @@ support::Result<Choice> take_named(client::Connection& connection, ChoiceRequest
   request.schedule.traces = {request.wanted};
   request.schedule.traces_only = true;
   SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(connection, request.schedule, progress, choice));
+  SCHAAS_RETURN_IF_ERROR(client::check_bounds(choice.answer.frontier, request.sizes));
   if (choice.answer.kernels.empty()) return no_kernel(request.wanted);
   choice.kernel = choice.answer.kernels.front();
   choice.reason = "asked for with --schedule";
@@ -106,6 +109,7 @@ support::Result<Choice> choose(client::Connection& connection, ChoiceRequest req
   if (request.wanted != "auto") return take_named(connection, request, progress);
   Choice choice;
   SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(connection, request.schedule, progress, choice));
+  SCHAAS_RETURN_IF_ERROR(client::check_bounds(choice.answer.frontier, request.sizes));
   if (choice.answer.kernels.empty()) return no_kernel("auto");
   if (request.measure) {
     SCHAAS_RETURN_IF_ERROR(take_fastest(request, choice));

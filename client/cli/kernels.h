@@ -30,14 +30,15 @@ struct Choice {
 struct ChoiceRequest {
   client::ScheduleRequest schedule;  ///< problem, isa, no_cache; the traces are set by choose
   std::string wanted = "auto";       ///< "auto", "linear", a frontier id ("s2") or a trace
-  client::Sizes sizes;
+  client::Sizes sizes;               ///< entries by level of every tensor, dense ones and the result too
   client::Machine machine;
   /// When set (tuning): seconds of a kernel on the real tensors.
   std::function<support::Result<double>(const client::ScheduleAnswer&, const client::KernelInfo&)> measure;
 };
 
 /// Asks the server and decides. With "auto" the whole frontier is evaluated at the real sizes; a schedule
-/// that wins but was not among those compiled is asked for by name. Errors: the server's; internal
+/// that wins but was not among those compiled is asked for by name. Sizes that break a constraint of the
+/// problem are refused before anything runs. Errors: the server's; those of client::check_bounds; internal
 /// [no-kernel].
 support::Result<Choice> choose(client::Connection& connection, ChoiceRequest request, ProgressLine& progress);
 

@@ -27,10 +27,11 @@ support::Diagnostic unknown(const std::string& kind, const std::string& option, 
                                                  "` in the expression" + support::did_you_mean(name, known));
 }
 
-/// `n x 1` where a vector is expected: drops a mode of extent 1 so that the order fits.
-void drop_unit_mode(client::TensorData& data, std::size_t order) {
+/// `n x 1` where a vector is expected, `1 x 1` where a scalar is: drops modes of extent 1 so that the order
+/// fits.
+void drop_unit_modes(client::TensorData& data, std::size_t order) {
   const auto& extents = client::extents_of(data);
-  if (extents.size() != order + 1) return;
+  if (extents.size() != order + 1 && (order > 0 || extents.size() != 2)) return;
   const auto unit = std::find(extents.rbegin(), extents.rend(), 1);
   if (unit == extents.rend()) return;
   const auto mode = extents.rend() - unit - 1;
@@ -41,6 +42,7 @@ void drop_unit_mode(client::TensorData& data, std::size_t order) {
     auto& dense = std::get<client::DenseTensor>(data);
     dense.extents.erase(dense.extents.begin() + mode);
   }
+  if (client::extents_of(data).size() > order) drop_unit_modes(data, order);
 }
 
 support::Result<client::TensorData> read_one(const std::string& path, const Product::Access& access,
@@ -51,7 +53,7 @@ support::Result<client::TensorData> read_one(const std::string& path, const Prod
     progress.show("reading " + path, done, of);
   };
   SCHAAS_ASSIGN_OR_RETURN(client::TensorData data, client::read(path, options));
-  drop_unit_mode(data, access.indices.size());
+  drop_unit_modes(data, access.indices.size());
   const auto order = client::extents_of(data).size();
   if (order != access.indices.size()) {
     return support::invalid("file-rank", "`" + access.tensor + "` has " +
@@ -167,8 +169,7 @@ class Reader {
     const auto read = data_.find(access.tensor);
     if (read == data_.end()) {
       progress_.show("filling " + access.tensor);
-      SCHAAS_ASSIGN_OR_RETURN(operand.data,
-                              client::fill(access.tensor, extents, arguments_.seed, arguments_.value_type));
+      SCHAAS_ASSIGN_OR_RETURN(operand.data, filled(access.tensor, extents));
     } else {
       operand.data = std::move(read->second);
       operand.file = arguments_.files.at(access.tensor);
@@ -180,6 +181,24 @@ class Reader {
     SCHAAS_ASSIGN_OR_RETURN(
         operand.format, format::parse(operand.format_text, static_cast<int>(extents.size()), operand.name));
     return operand;
+  }
+
+  /// Values for a tensor without a file: every one, or some when its format is for few.
+  support::Result<client::TensorData> filled(const std::string& name,
+                                             const std::vector<std::int64_t>& extents) const {
+    const auto given = arguments_.formats.find(name);
+    if (given != arguments_.formats.end()) {
+      SCHAAS_ASSIGN_OR_RETURN(const auto format,
+                              format::parse(given->second, static_cast<int>(extents.size()), name));
+      if (has_compressed_level(format)) {
+        SCHAAS_ASSIGN_OR_RETURN(client::TensorData sparse,
+                                client::fill_sparse(name, extents, arguments_.seed));
+        return sparse;
+      }
+    }
+    SCHAAS_ASSIGN_OR_RETURN(client::TensorData dense,
+                            client::fill(name, extents, arguments_.seed, arguments_.value_type));
+    return dense;
   }
 
   const TensorArguments& arguments_;

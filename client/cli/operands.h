@@ -45,8 +45,10 @@ struct Operands {
 /// Reads the files, settles extents and formats, fills what has no file. A tensor file with a sparse ending
 /// is stored as csr (matrices), compressed (vectors) or csf (higher order) unless -f says otherwise; .npy and
 /// Matrix Market arrays are dense. A file with one mode too many, of extent 1, is read as the lower-order
-/// tensor (a vector kept as an n x 1 matrix). Errors: those of client::read and format::parse; invalid
-/// [file-rank], [extent-conflict], [missing-extent].
+/// tensor (a vector kept as an n x 1 matrix), a 1 x 1 matrix as a scalar where one is expected. What has no
+/// file is filled from the seed: fully, or at a tenth of its elements when -f gives it a compressed level
+/// (fill.h). Errors: those of client::read and format::parse; invalid [file-rank], [extent-conflict],
+/// [missing-extent].
 support::Result<Operands> read_operands(const TensorArguments& arguments, const client::Product& product,
                                         ProgressLine& progress);
 

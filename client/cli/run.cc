@@ -60,7 +60,11 @@ support::Result<void> check_output(const std::string& path, const client::Produc
   if (path.empty()) return {};
   SCHAAS_ASSIGN_OR_RETURN(const auto kind, client::kind_of(path));
   const std::size_t order = product.result.indices.size();
-  if (kind == client::FileKind::matrix_market && order != 2) {
+  if (kind == client::FileKind::frostt && order == 0) {
+    return support::invalid("file-order", "`-o " + path + "`: a .tns file cannot hold a scalar, but `" +
+                                              product.result.tensor + "` is one; .mtx and .npy can");
+  }
+  if (kind == client::FileKind::matrix_market && order > 2) {
     return support::invalid("file-order", "`-o " + path + "`: a Matrix Market file holds a matrix, but `" +
                                               product.result.tensor + "` has order " + std::to_string(order) +
                                               "; .tns and .npy hold any");
@@ -125,13 +129,19 @@ support::Result<Packed> pack_all(const Operands& operands, const client::Product
   return packed;
 }
 
-client::Sizes sizes_of(const Operands& operands, const Packed& packed) {
+client::Sizes all_sizes(const Operands& operands, const Packed& packed) {
   client::Sizes sizes;
   sizes.extents = operands.extents;
-  for (const auto& operand : operands.tensors) {
-    const auto& levels = operand.format.levels;
-    if (std::find(levels.begin(), levels.end(), format::LevelFormat::compressed) == levels.end()) continue;
-    sizes.entries[operand.name] = client::entries_of(packed.tensors.at(operand.name));
+  for (const auto& [name, tensor] : packed.tensors) sizes.entries[name] = client::entries_of(tensor);
+  return sizes;
+}
+
+/// Without the tensors whose entries their extents tell.
+client::Sizes reported_sizes(client::Sizes sizes, const Packed& packed) {
+  for (const auto& [name, tensor] : packed.tensors) {
+    const auto& levels = tensor.format().levels;
+    if (std::count(levels.begin(), levels.end(), format::LevelFormat::compressed) == 0)
+      sizes.entries.erase(name);
   }
   return sizes;
 }
@@ -199,12 +209,13 @@ support::Result<RunFacts> compute(const RunOptions& options, client::Connection&
   const auto pack_start = Clock::now();
   SCHAAS_ASSIGN_OR_RETURN(Packed packed, pack_all(operands, product, facts.value_type, progress));
   facts.pack_seconds = since(pack_start);
-  facts.sizes = sizes_of(operands, packed);
+  const client::Sizes sizes = all_sizes(operands, packed);
+  facts.sizes = reported_sizes(sizes, packed);
   facts.machine = {options.threads > 0 ? options.threads : client::host_threads(),
                    client::last_level_cache_bytes(), facts.value_type};
 
   ChoiceRequest request = choice_request(options, text, operands);
-  request.sizes = facts.sizes;
+  request.sizes = sizes;
   request.machine = facts.machine;
   if (options.tune) {
     request.measure = [&](const client::ScheduleAnswer& answer,
@@ -256,7 +267,8 @@ support::Result<Answer> run(const RunOptions& options) {
   if (!product.ok()) return product.error();
 
   ProgressLine progress;
-  SCHAAS_ASSIGN_OR_RETURN(const Operands operands, read_operands(arguments, *product, progress));
+  SCHAAS_ASSIGN_OR_RETURN(Operands operands, read_operands(arguments, *product, progress));
+  if (text.position_bits != "auto") operands.position_bits = text.position_bits == "32" ? 32 : 64;
   text.formats = format_texts(operands, arguments);
   SCHAAS_ASSIGN_OR_RETURN(RunFacts facts, compute(options, *connection, text, *product, operands, start));
   facts.server_address = connection->address();

@@ -202,6 +202,22 @@ WITH_SERVER = {
         "  --> constraint:1:8\n"
         "  | k < 3 <\n"
         "  |        ^\n"),
+    "extent breaks a constraint": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=65", "-d", "l=2", "-c", "k == 64"], 2,
+        "invalid [bound-violated]: the tensors break `k <= 64`: k is 65, so it would say 65 <= 64\n"
+        "  note: a schedule is the best, and a kernel made, for the sizes that the constraints (-c) allow\n"),
+    "density breaks a constraint": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-c", "density(B) <= 1e-3"], 2,
+        "invalid [bound-violated]: the tensors break `1000*nnz(B,2) <= i*j`: nnz(B,2) is 2, i is 3, j is 3, so it would "
+        "say 2000 <= 9\n"
+        "  note: a schedule is the best, and a kernel made, for the sizes that the constraints (-c) allow\n"),
+    "constraint broken under a named schedule": (
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-c", "nnz(B) >= 3", "--schedule", "linear"], 2,
+        "invalid [bound-violated]: the tensors break `3 <= nnz(B,2)`: nnz(B,2) is 2, so it would say 3 <= 2\n"
+        "  note: a schedule is the best, and a kernel made, for the sizes that the constraints (-c) allow\n"),
+    "scalar into a FROSTT file": (
+        ["run", "s = B(i,j) * C(i,j)", "-t", "B={d}/B.mtx", "-o", "{d}/s.tns"], 2,
+        "invalid [file-order]: `-o {d}/s.tns`: a .tns file cannot hold a scalar, but `s` is one; .mtx and .npy can\n"),
     "unknown index in constraint": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-c", "z < 3"], 2,
         "invalid [unknown-index]: unknown index `z`\n"

@@ -193,6 +193,36 @@ class Run(program.WithDaemon):
             answer = self.daemon.json(*self.words, "-f", f"B={layout}", "--verify")
             self.assertTrue(answer["verify"]["passed"], layout)
 
+    def test_positions_are_as_asked_for(self):
+        for bits in ("32", "64"):
+            answer = self.daemon.json(*self.words, "--positions", bits, "--verify")
+            self.assertEqual((answer["positions"], answer["verify"]["passed"]), (int(bits), True))
+
+    def test_sizes_that_keep_the_constraints_run(self):
+        answer = self.daemon.json(*self.words, "-c", "k == 8", "-c", "density(B) <= 12/100", "-c", "nnz(C) <= 160", "--verify")
+        self.assertTrue(answer["verify"]["passed"])
+
+    def test_sparse_operands_without_a_file_get_a_tenth_of_their_elements(self):
+        answer = self.daemon.json("run", "A(i,k) = B(i,j) * C(j,k)", "-f", "B=csr", "-f", "C=dcsr", "-d", "i=40", "-d", "j=50",
+                                  "-d", "k=30", "--verify")
+        self.assertTrue(answer["verify"]["passed"])
+        entries = answer["nnz"]
+        self.assertEqual(set(entries), {"B", "C"})
+        self.assertTrue(180 < entries["B"] <= 200 and 130 < entries["C"] <= 150, entries)
+
+    def test_storage_orders_in_a_circle(self):
+        answer = self.daemon.json("run", "s = B(i,j) * C(j,k) * D(k,i)", "-f", "B=csr", "-f", "C=csr", "-f", "D=csr",
+                                  "-d", "i=30", "-d", "j=20", "-d", "k=25", "--tune", "--verify")
+        self.assertTrue(answer["verify"]["passed"])
+        self.assertGreater(answer["verify"]["checked"], 0)
+
+    def test_scalars_and_vectors_pass_through_matrix_files(self):
+        scalar, vector = self.folder / "s.mtx", self.folder / "v.mtx"
+        self.daemon.json("run", "s = B(i,j) * B(i,j)", "-t", f"B={self.matrix}", "-o", scalar)
+        self.daemon.json("run", "v(i) = B(i,j) * x(j)", "-t", f"B={self.matrix}", "-o", vector)
+        answer = self.daemon.json("run", "y(i) = s * v(i)", "-t", f"s={scalar}", "-t", f"v={vector}", "--verify")
+        self.assertEqual((answer["extents"], answer["verify"]["passed"]), ({"i": 25}, True))
+
     def test_frostt_extents_come_from_option_and_partner(self):
         tensor = program.write_tensor(self.folder / "small.tns", (4, 5, 6), 20, seed=23)
         answer = self.daemon.json("run", "A(i,l,m) = B(i,j,k) * C(j,l) * D(k,m)", "-t", f"B={tensor}", "-d", "i=9", "-d", "l=2",

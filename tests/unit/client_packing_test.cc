@@ -353,6 +353,39 @@ TEST(Fill, is_the_same_everywhere) {
   }
 }
 
+TEST(Fill, sparse_tensors_hold_about_a_tenth) {
+  const auto tensor = fill_sparse("B", {100, 50}, 7);
+  ASSERT_TRUE(tensor.ok());
+  EXPECT_GT(tensor->entries(), 450U);
+  EXPECT_LE(tensor->entries(), 500U);
+  EXPECT_EQ(tensor->coordinates, fill_sparse("B", {100, 50}, 7)->coordinates);
+  EXPECT_NE(tensor->coordinates, fill_sparse("B", {100, 50}, 8)->coordinates);
+  EXPECT_NE(tensor->coordinates, fill_sparse("C", {100, 50}, 7)->coordinates);
+  for (std::size_t e = 0; e < tensor->entries(); ++e) {
+    ASSERT_EQ(tensor->values[e], fill_value(7, "B", e));
+    ASSERT_LT(tensor->coordinates[0][e], 100);
+    ASSERT_LT(tensor->coordinates[1][e], 50);
+  }
+  // Sorted and unique, and spread over all quarters.
+  const auto packed = pack(*tensor, *format::parse("dcsr", 2, "B"), {"B", ValueType::f64, 32});
+  ASSERT_TRUE(packed.ok());
+  EXPECT_EQ(packed->stored(), static_cast<std::int64_t>(tensor->entries()));
+  std::array<int, 4> quarters{};
+  for (std::size_t e = 0; e < tensor->entries(); ++e)
+    ++quarters[static_cast<std::size_t>(tensor->coordinates[0][e] / 50 * 2 + tensor->coordinates[1][e] / 25)];
+  for (const int count : quarters) EXPECT_GT(count, 80);
+}
+
+TEST(Fill, sparse_tensors_of_any_size) {
+  EXPECT_EQ(fill_sparse("B", {1}, 1)->entries(), 1U);
+  EXPECT_EQ(fill_sparse("B", {4, 0}, 1)->entries(), 0U);
+  constexpr std::int64_t large = (std::int64_t{1} << 62) - 1;
+  const auto tensor = fill_sparse("B", {large, large, large}, 1);
+  ASSERT_TRUE(tensor.ok());
+  EXPECT_EQ(tensor->entries(), 1000000U);
+  EXPECT_GT(tensor->coordinates[2].back(), 0);
+}
+
 TEST(Fill, values_are_spread) {
   double sum = 0, squares = 0;
   constexpr int count = 100000;
