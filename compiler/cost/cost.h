@@ -30,8 +30,8 @@ struct Variables {
 };
 Variables variables_of(const problem::Problem& problem);
 
-/// How the innermost loop of a leaf touches memory (SparseAuto stage 5 made part of the cost; design.md
-/// section 4).
+/// How the innermost loop of a leaf touches memory (SparseAuto stage 5 made part of the cost;
+/// docs/cost_model.md).
 enum class Access : std::uint8_t {
   contiguous,  ///< every access is invariant or advances by one element: vector code
   gathered,    ///< positions of a compressed level, other operands indexed through it
@@ -48,7 +48,7 @@ constexpr Term make_term(Term variables, Access access) {
 }
 constexpr Access access_of(Term term) { return static_cast<Access>(term >> access_shift); }
 
-/// Relative cost of one trip of a leaf by access class; contiguous = 1. Measured: docs/notes/performance.md.
+/// Relative cost of one trip of a leaf by access class; contiguous = 1. docs/cost_model.md.
 int weight(Access access);
 
 /// Sorted multisets. Time: one term per leaf nest. Memory: one term per temporary, extents only, in elements;
@@ -60,11 +60,11 @@ struct Cost {
 };
 
 /// The cost of a verified tree, computed from the tree alone. `Profile::sparseauto` ignores access classes
-/// (all contiguous) and never counts the outermost level of a sparse tensor as sparse (oracle: section 1.10).
+/// (all contiguous) and never counts the outermost level of a sparse tensor as sparse.
 Cost of(const concrete_notation::StatementPtr& statement, const problem::Problem& problem);
 
 /// "i*j'*k + i*j'*l" (a prime marks a loop over stored entries); "0" when empty; a scalar prints as "1".
-/// With access classes: a gathered term is prefixed "4*", say, by its weight.
+/// With access classes: a gathered term is prefixed by its weight, "2*".
 std::string print_time(const Cost& cost, const Variables& variables);
 std::string print_memory(const Cost& cost, const Variables& variables);
 

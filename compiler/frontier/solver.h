@@ -33,8 +33,8 @@ class Solver {
   virtual Verdict check(const SolverRelation& relation, int milliseconds) = 0;
 };
 
-/// Z3 with qfnra-nlsat on Reals (facts: never Int with a timeout). z3_solver.cc is the only file that
-/// includes z3++.h.
+/// Z3 with qfnra-nlsat on Reals (never on Ints with a timeout: Z3 4.8.12 can deadlock there). z3_solver.cc is
+/// the only file that includes z3++.h.
 std::unique_ptr<Solver> make_z3_solver();
 
 }  // namespace schaas::frontier

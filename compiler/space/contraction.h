@@ -38,7 +38,7 @@ struct Contraction {
 };
 
 /// `problem` within the limits of support/limits.h. A sparse result orders its levels and comes before every
-/// reduction index with its last compressed level (oracle rule for kernel 7).
+/// reduction index with its last compressed level (docs/schedule_space.md, Members).
 Contraction contraction_of(const problem::Problem& problem);
 
 /// What the operands with the bits of `members` (and the result when `final_result`) say together.

@@ -12,7 +12,7 @@ namespace schaas::space {
 using TreeId = std::uint32_t;
 
 /// Loop trees, each stored once: loops, then nothing or a producer and a consumer tree. As in the papers, the
-/// tree of a double-producer combination is its combining nest alone (oracle section 2).
+/// tree of a double-producer combination is its combining nest alone.
 class TreeTable {
  public:
   static constexpr TreeId none = 0xffffffffU;

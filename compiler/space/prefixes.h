@@ -39,9 +39,9 @@ class Orders {
 };
 
 /// The distinct maximal common prefixes of the restrictions of the orders of `loops` to two sides with union
-/// `loops` (oracle section 6): a set q is one when it is closed under the precedence within `loops`, holds
-/// shared indices only, and some unshared index may follow it. Calls `visit` with each such set that leaves
-/// both sides a loop, ascending; the prefix's orders are those of q itself.
+/// `loops` (docs/schedule_space.md, The recursion): a set q is one when it is closed under the precedence
+/// within `loops`, holds shared indices only, and some unshared index may follow it. Calls `visit` with each
+/// such set that leaves both sides a loop, ascending; the prefix's orders are those of q itself.
 void each_common_prefix(const Orders& orders, IndexSet producer, IndexSet consumer,
                         const std::function<void(IndexSet prefix)>& visit);
 

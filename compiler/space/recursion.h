@@ -9,7 +9,7 @@
 #include "compiler/space/prefixes.h"
 #include "compiler/space/space.h"
 
-/// The states of the space and the transitions between them (oracle sections 1.3, 1.5, 6, 7). Everything the
+/// The states of the space and the transitions between them (docs/schedule_space.md). Everything the
 /// space answers (counts, classes, trees, members) is one fold over this graph. A state's transitions lead to
 /// states with fewer loops or fewer operands, so the graph has no cycle.
 namespace schaas::space {

@@ -87,7 +87,7 @@ class Space {
     std::uint64_t dropped = 0;  ///< classes of partial schedules, over all states
   };
   /// Classes kept when dominated ones are dropped inside the recursion. Exact because dominance survives
-  /// multiplying both sides by the same loops and adding the same terms to both (oracle section 6). Of
+  /// multiplying both sides by the same loops and adding the same terms to both (docs/schedule_space.md). Of
   /// classes with equal objectives one stays. `ClassCount::members` is a lower bound here; members_of has the
   /// exact number.
   /// Members with a temporary of more than `max_memory_depth` indices are left out.

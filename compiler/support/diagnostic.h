@@ -43,7 +43,7 @@ Diagnostic noting(Diagnostic d, std::string note);
 
 /// "invalid", "unsupported", ...
 const char* name(Family family);
-/// Process exit status of a command that failed so (design.md section 6).
+/// Process exit status of a command that failed so (docs/command_line.md).
 int exit_code(Family family);
 
 /// The text for people, several lines, no trailing newline:

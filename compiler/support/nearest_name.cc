@@ -27,12 +27,12 @@ std::optional<std::string> nearest_name(std::string_view name, const std::vector
   if (name.size() > longest_considered) return std::nullopt;
   std::size_t best = std::max<std::size_t>(1, name.size() / 3) + 1;
   std::optional<std::string> nearest;
-  for (const auto& candidate : known) {
-    if (candidate.size() > longest_considered || candidate == name) continue;
-    const std::size_t distance = edit_distance(name, candidate);
-    if (distance < best && distance < candidate.size()) {
+  for (const auto& other : known) {
+    if (other.size() > longest_considered || other == name) continue;
+    const std::size_t distance = edit_distance(name, other);
+    if (distance < best && distance < other.size()) {
       best = distance;
-      nearest = candidate;
+      nearest = other;
     }
   }
   return nearest;
