@@ -65,18 +65,11 @@ class SingleFlight {
         self.landed_.notify_all();
       }
     };
-    const auto kept = current(key);
     const Landing landing{*this, key, flight};
     support::Result<T> result = work();
     const std::lock_guard lock(mutex_);
     flight.result = result;
     return result;
-  }
-
-  // Keeps the flight alive while its map entry is erased.
-  std::shared_ptr<Flight> current(const std::string& key) {
-    const std::lock_guard lock(mutex_);
-    return flights_[key];
   }
 
   std::mutex mutex_;
