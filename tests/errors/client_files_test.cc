@@ -1,31 +1,18 @@
 // Wrong files: each with the whole text that a user sees.
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
 #include "schaas/tensor_files.h"
+#include "tests/support/gzip.h"
 
 namespace schaas::client {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string gzip(const std::string& text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(text.size() + 1000, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
+using test_support::gzip;
 
 std::string npy(const std::string& dictionary, const std::string& data, char version = 1) {
   std::string text("\x93NUMPY", 6);

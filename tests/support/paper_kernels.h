@@ -11,9 +11,7 @@ namespace schaas::test_support {
 struct PaperKernel {
   std::string name;  ///< "K1"
   problem::ProblemText text;
-  std::string as_written_members;  ///< exact size of the space in the papers' form (clean rules), or "" when
-                                   ///< not known
-  std::string symmetric_members;   ///< exact size of the symmetric space
+  std::string symmetric_members;  ///< exact size of the symmetric space
 };
 
 /// K1..K8, f64; K7 with a dense result.

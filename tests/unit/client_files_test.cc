@@ -1,6 +1,5 @@
 // Reading what others write and what we wrote: every kind, every tolerated liberty, round trips.
 #include <gtest/gtest.h>
-#include <zlib.h>
 
 #include <cmath>
 #include <cstdlib>
@@ -9,27 +8,15 @@
 #include <random>
 
 #include "schaas/tensor_files.h"
+#include "tests/support/gzip.h"
 
 namespace schaas::client {
 namespace {
 
 namespace fs = std::filesystem;
+using test_support::gzip;
 using Doubles = std::vector<double>;
 using Longs = std::vector<std::int64_t>;
-
-std::string gzip(const std::string& text) {
-  z_stream stream{};
-  deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY);
-  std::string out(text.size() + 1000, '\0');
-  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
-  stream.avail_in = static_cast<uInt>(text.size());
-  stream.next_out = reinterpret_cast<Bytef*>(out.data());
-  stream.avail_out = static_cast<uInt>(out.size());
-  deflate(&stream, Z_FINISH);
-  out.resize(stream.total_out);
-  deflateEnd(&stream);
-  return out;
-}
 
 Doubles values_of(const DenseTensor& tensor) {
   Doubles values;

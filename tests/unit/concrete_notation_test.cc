@@ -6,19 +6,16 @@
 #include "compiler/concrete_notation/parser.h"
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/concrete_notation/verifier.h"
+#include "tests/support/problem_of.h"
 
 namespace schaas::concrete_notation {
 namespace {
 
-problem::Problem build(const std::string& expression, std::map<std::string, std::string> formats) {
-  problem::ProblemText text;
-  text.expression = expression;
-  text.formats = std::move(formats);
-  return problem::build(text).value();
-}
+using test_support::problem_of;
 
 const problem::Problem& sddmm_spmm() {
-  static const problem::Problem problem = build("A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}});
+  static const problem::Problem problem =
+      problem_of("A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}});
   return problem;
 }
 
@@ -131,7 +128,7 @@ TEST(TreeText, DeepNestingIsRefused) {
 TEST(Verifier, AcceptsTheFusedTree) { EXPECT_EQ(verdict(fused, sddmm_spmm()), "legal"); }
 
 TEST(Verifier, AcceptsSeparateNestsAndNestedTemporaries) {
-  const auto four = build("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}});
+  const auto four = problem_of("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}});
   EXPECT_EQ(verdict("where(forall(i, forall(j, forall(l, A(i,l) += B(i,j) * t1(j,l)))), "
                     "forall(j, forall(k, forall(l, t1(j,l) += C(j,k) * D(k,l)))))",
                     four),
@@ -143,12 +140,12 @@ TEST(Verifier, AcceptsSeparateNestsAndNestedTemporaries) {
 }
 
 TEST(Verifier, AProducerMayBeRepeatedInALoopItDoesNotNeed) {
-  const auto two = build("A(i) = B(j) * C(i)", {});
+  const auto two = problem_of("A(i) = B(j) * C(i)", {});
   EXPECT_EQ(verdict("forall(i, where(A(i) += t1 * C(i), forall(j, t1 += B(j))))", two), "legal");
 }
 
 TEST(Verifier, EveryOperandIsUsedExactlyOnce) {
-  const auto two = build("A(i) = B(i,j) * C(j)", {});
+  const auto two = problem_of("A(i) = B(i,j) * C(j)", {});
   EXPECT_EQ(verdict("forall(i, forall(j, A(i) += B(i,j)))", two), "`C(j)` is not used anywhere in the tree");
   EXPECT_EQ(verdict("forall(i, forall(j, A(i) += B(i,j) * C(j) * C(j)))", two),
             "`C(j)` is used more often than in `A(i) = B(i,j) * C(j)`");
@@ -159,13 +156,13 @@ TEST(Verifier, EveryOperandIsUsedExactlyOnce) {
 }
 
 TEST(Verifier, AnOperandThatIsThereTwiceIsUsedTwice) {
-  const auto square = build("a = B(i) * B(i)", {});
+  const auto square = problem_of("a = B(i) * B(i)", {});
   EXPECT_EQ(verdict("forall(i, a += B(i) * B(i))", square), "legal");
   EXPECT_EQ(verdict("forall(i, a += B(i))", square), "`B(i)` is not used anywhere in the tree");
 }
 
 TEST(Verifier, LoopsAreTheProblemsAndBoundOnce) {
-  const auto two = build("A(i) = B(i,j) * C(j)", {});
+  const auto two = problem_of("A(i) = B(i,j) * C(j)", {});
   EXPECT_EQ(verdict("forall(i, A(i) += B(i,j) * C(j))", two),
             "index `j` of `B(i,j)` is not bound by a loop above it");
   EXPECT_EQ(verdict("forall(j, A(i) += B(i,j) * C(j))", two),
@@ -177,10 +174,10 @@ TEST(Verifier, LoopsAreTheProblemsAndBoundOnce) {
 }
 
 TEST(Verifier, SparseLevelsAreReachedInStorageOrder) {
-  const auto csr = build("A(i) = B(i,j) * C(j)", {{"B", "csr"}});
+  const auto csr = problem_of("A(i) = B(i,j) * C(j)", {{"B", "csr"}});
   EXPECT_EQ(verdict("forall(j, forall(i, A(i) += B(i,j) * C(j)))", csr),
             "`B(i,j)` is stored dense,compressed:0,1: loop `i` must be outside loop `j`");
-  const auto csc = build("A(i) = B(i,j) * C(j)", {{"B", "csc"}});
+  const auto csc = problem_of("A(i) = B(i,j) * C(j)", {{"B", "csc"}});
   EXPECT_EQ(verdict("forall(j, forall(i, A(i) += B(i,j) * C(j)))", csc), "legal");
 }
 
@@ -192,10 +189,11 @@ TEST(Verifier, OrderIsCheckedAcrossTheBranch) {
 }
 
 TEST(Verifier, ASparseResultIsWrittenInOrderAboveItsSums) {
-  const auto ttm = build("A(i,j,m) = B(i,j,k) * C(k,m)", {{"A", "dense,compressed,dense"}, {"B", "csf"}});
+  const auto ttm =
+      problem_of("A(i,j,m) = B(i,j,k) * C(k,m)", {{"A", "dense,compressed,dense"}, {"B", "csf"}});
   EXPECT_EQ(verdict("forall(i, forall(j, forall(k, forall(m, A(i,j,m) += B(i,j,k) * C(k,m)))))", ttm),
             "legal");
-  const auto sum = build("A(i,m) = B(i,k) * C(k,m)", {{"A", "csr"}});
+  const auto sum = problem_of("A(i,m) = B(i,k) * C(k,m)", {{"A", "csr"}});
   EXPECT_EQ(verdict("forall(i, forall(k, forall(m, A(i,m) += B(i,k) * C(k,m))))", sum),
             "`A(i,m)` is stored dense,compressed:0,1 and `k` is summed: loop `m` must be outside loop `k`");
   EXPECT_EQ(verdict("forall(m, forall(i, forall(k, A(i,m) += B(i,k) * C(k,m))))", sum),
@@ -204,7 +202,7 @@ TEST(Verifier, ASparseResultIsWrittenInOrderAboveItsSums) {
 }
 
 TEST(Verifier, SumsComeAfterEveryFactorThatHasTheIndex) {
-  const auto four = build("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {});
+  const auto four = problem_of("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {});
   EXPECT_EQ(verdict("forall(i, where(forall(k, forall(l, A(i,l) += t1 * D(k,l))), "
                     "forall(j, forall(k, t1 += B(i,j) * C(j,k)))))",
                     four),
@@ -216,19 +214,19 @@ TEST(Verifier, SumsComeAfterEveryFactorThatHasTheIndex) {
 }
 
 TEST(Verifier, NothingIsSummedTwice) {
-  const auto two = build("A(i) = B(i,j) * C(i)", {});
+  const auto two = problem_of("A(i) = B(i,j) * C(i)", {});
   EXPECT_EQ(verdict("forall(i, where(forall(j, A(i) += t1 * C(i)), forall(j, t1 += B(i,j))))", two),
             "loop `j` around `A(i)` sums over `j`, which has been summed before");
 }
 
 TEST(Verifier, ResultIndicesAreNeverSummed) {
-  const auto two = build("A(i) = B(i) * C(i)", {});
+  const auto two = problem_of("A(i) = B(i) * C(i)", {});
   EXPECT_EQ(verdict("where(forall(i, A(i) += t1 * C(i)), forall(i, t1 += B(i)))", two),
             "loop `i` around `t1` sums over an index of the result `A(i)`");
 }
 
 TEST(Verifier, TemporariesAreProducedOnceAndReadOnceByTheirConsumer) {
-  const auto three = build("A(i) = B(i) * C(i) * D(i)", {});
+  const auto three = problem_of("A(i) = B(i) * C(i) * D(i)", {});
   EXPECT_EQ(verdict("forall(i, where(A(i) += C(i) * D(i), t1 += B(i)))", three),
             "temporary `t1` is read 0 times by the consumer of its `where` instead of once");
   EXPECT_EQ(verdict("forall(i, where(A(i) += t1 * t1 * D(i), t1 += B(i) * C(i)))", three),
@@ -242,7 +240,7 @@ TEST(Verifier, TemporariesAreProducedOnceAndReadOnceByTheirConsumer) {
 }
 
 TEST(Verifier, TemporariesPassIndicesBoundInsideTheirWhere) {
-  const auto three = build("A(i,j) = B(i,j) * C(i) * D(j)", {});
+  const auto three = problem_of("A(i,j) = B(i,j) * C(i) * D(j)", {});
   EXPECT_EQ(
       verdict("forall(i, where(forall(j, A(i,j) += t1(i,j) * D(j)), forall(j, t1(i,j) += B(i,j) * C(i))))",
               three),
@@ -259,7 +257,7 @@ TEST(Verifier, TemporariesPassIndicesBoundInsideTheirWhere) {
 }
 
 TEST(Verifier, WritesTheResultAndNoOperand) {
-  const auto two = build("A(i) = B(i) * C(i)", {});
+  const auto two = problem_of("A(i) = B(i) * C(i)", {});
   EXPECT_EQ(verdict("forall(i, t1(i) += B(i) * C(i))", two), "the tree computes `t1(i)` instead of `A(i)`");
   EXPECT_EQ(verdict("forall(i, where(A(i) += B(i) * C(i), B(i) += B(i)))", two),
             "`B(i)` is used more often than in `A(i) = B(i) * C(i)`");

@@ -4,18 +4,12 @@
 
 #include "compiler/cost/access.h"
 #include "compiler/schedule/apply.h"
+#include "tests/support/problem_of.h"
 
 namespace schaas::cost {
 namespace {
 
-problem::Problem problem_of(const std::string& expression, const std::map<std::string, std::string>& formats,
-                            const std::string& profile = "default") {
-  problem::ProblemText text;
-  text.expression = expression;
-  text.formats = formats;
-  text.profile = profile;
-  return problem::build(text).value();
-}
+using test_support::problem_of;
 
 Cost cost_of(const problem::Problem& problem, const std::string& trace) {
   return of(schedule::apply(schedule::parse(trace).value(), problem).value(), problem);

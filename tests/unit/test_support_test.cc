@@ -5,21 +5,15 @@
 #include "tests/support/dense_oracle.h"
 #include "tests/support/kernel_runner.h"
 #include "tests/support/packed_tensor.h"
+#include "tests/support/problem_of.h"
 #include "tests/support/random_tensor.h"
 
 // The tools the other tests trust are tested too: an oracle that cannot say no proves nothing.
 namespace schaas::test_support {
 namespace {
 
-problem::Problem build(const std::string& expression, std::map<std::string, std::string> formats) {
-  problem::ProblemText text;
-  text.expression = expression;
-  text.formats = std::move(formats);
-  return problem::build(text).value();
-}
-
 TEST(DenseOracle, MultipliesTwoMatricesByHand) {
-  const auto problem = build("A(i,l) = B(i,j) * C(j,l)", {});
+  const auto problem = problem_of("A(i,l) = B(i,j) * C(j,l)", {});
   const DenseTensor b{{2, 2}, {1, 2, 3, 4}};
   const DenseTensor c{{2, 3}, {1, 0, -1, 0, 1, 2}};
   const auto result = evaluate(problem.statement, {{"B", b}, {"C", c}}, {{"i", 2}, {"j", 2}, {"l", 3}});
@@ -28,7 +22,7 @@ TEST(DenseOracle, MultipliesTwoMatricesByHand) {
 }
 
 TEST(DenseOracle, ScalarsHaveOneValue) {
-  const auto problem = build("a = b * C(i)", {});
+  const auto problem = problem_of("a = b * C(i)", {});
   const auto result = evaluate(problem.statement, {{"b", {{}, {2}}}, {"C", {{3}, {1, 2, 3}}}}, {{"i", 3}});
   EXPECT_EQ(result.value.values, std::vector<double>{12});
 }
@@ -45,7 +39,7 @@ TEST(DenseOracle, ErrorsAreRelativeToTheTermsAndNeverHidden) {
 }
 
 TEST(PackedTensor, CsrOfASmallMatrix) {
-  const auto problem = build("a = B(i,j)", {{"B", "csr"}});
+  const auto problem = problem_of("a = B(i,j)", {{"B", "csr"}});
   const RandomTensor tensor{{{3, 2}, {0, 5, 0, 0, 7, 0}}, {false, true, false, false, true, true}};
   const PackedTensor packed = pack(tensor, problem.formats.at("B"), problem);
   const schaas_tensor& abi = *packed.abi();
@@ -78,7 +72,7 @@ TEST(PackedTensor, UnpacksToWhatWasPackedInEveryFormat) {
                                          "dense,dense,compressed"};
   for (const auto& format : formats) {
     for (const double density : {0.0, 0.2, 0.7, 1.0}) {
-      const auto problem = build("a = B(i,j,k)", {{"B", format}});
+      const auto problem = problem_of("a = B(i,j,k)", {{"B", format}});
       const RandomTensor tensor = random_tensor({4, 3, 5}, {density, 0.2}, random);
       EXPECT_EQ(pack(tensor, problem.formats.at("B"), problem).unpack().values, tensor.dense.values)
           << format;
@@ -129,7 +123,7 @@ std::int32_t fail(const schaas_tensor* const*, void* const*, void*, std::int64_t
 }
 
 std::string run_by_hand(schaas_phase_run phase, DenseTensor* result) {
-  const auto problem = build("y(i) = x(i)", {});
+  const auto problem = problem_of("y(i) = x(i)", {});
   std::mt19937_64 random(7);
   const RandomTensor x{{{40}, std::vector<double>(40, 1.0)}, std::vector<bool>(40, true)};
   const PackedTensor packed = pack(x, problem.formats.at("x"), problem);
