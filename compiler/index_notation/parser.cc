@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "compiler/index_notation/lexer.h"
-#include "compiler/support/limits.h"
+#include "compiler/index_notation/token_reader.h"
 
 // Recursive descent. What the language will have one day (sums, literals, calls, ...) is recognised where it
 // starts, so that the answer is "unsupported, this works", not "syntax error".
@@ -12,7 +11,6 @@ namespace schaas::index_notation {
 namespace {
 
 using support::Diagnostic;
-using support::Limits;
 using support::Result;
 using support::SourceRange;
 
@@ -39,9 +37,9 @@ bool is_update(const Token& token) {
   return token.is("+=") || token.is("-=") || token.is("*=") || token.is("/=");
 }
 
-class Parser {
+class Parser : private TokenReader {
  public:
-  Parser(std::string_view text, std::vector<Token> tokens) : text_(text), tokens_(std::move(tokens)) {}
+  using TokenReader::TokenReader;
 
   Result<Assignment> statement() {
     if (next().kind != Token::Kind::name) return syntax("expected the name of the result");
@@ -59,16 +57,6 @@ class Parser {
   }
 
  private:
-  const Token& next() const { return tokens_[at_]; }
-  const Token& after_next() const { return tokens_[std::min(at_ + 1, tokens_.size() - 1)]; }
-  Token take() { return next().kind == Token::Kind::end ? next() : tokens_[at_++]; }
-
-  Diagnostic place(Diagnostic d, SourceRange range) const {
-    return support::at(std::move(d), what, std::string(text_), range);
-  }
-  Diagnostic syntax(const std::string& expected) const {
-    return place(support::invalid("syntax", expected + ", found " + describe(next(), what)), next().range);
-  }
   Diagnostic unsupported(const char* code, const std::string& message, const std::string& note) const {
     return place(support::noting(support::unsupported(code, message), note), next().range);
   }
@@ -84,12 +72,9 @@ class Parser {
           "accumulate", quoted(next().text) + " is not supported yet",
           "`=` works: indices that are not on the left are summed, and the result starts from zero");
     }
-    if (!next().is("=")) return syntax("expected `=` after the result " + quoted(result_text(result)));
+    if (!next().is("=")) return syntax("expected `=` after the result " + quoted(text_of(result.range)));
     take();
     return {};
-  }
-  std::string_view result_text(const Access& access) const {
-    return text_.substr(access.range.begin, access.range.end - access.range.begin);
   }
 
   // product := factor { "*" factor }
@@ -119,11 +104,7 @@ class Parser {
     }
     if (next().is("+") || next().is("-")) return arithmetic();
     if (!next().is("(")) return syntax("expected a tensor");
-    if (depth >= Limits::nesting) {
-      return place(support::invalid("nesting", "parentheses are nested deeper than " +
-                                                   std::to_string(Limits::nesting) + " levels"),
-                   next().range);
-    }
+    SCHAAS_RETURN_IF_ERROR(check_depth(depth));
     take();
     SCHAAS_RETURN_IF_ERROR(product(factors, depth + 1));
     if (!next().is(")")) return syntax("expected `*` or `)`");
@@ -156,7 +137,7 @@ class Parser {
     if (next().is("(")) {
       return unsupported(
           "function",
-          quoted(result_text(found)) + " followed by `(`: reductions and calls are not supported yet",
+          quoted(text_of(found.range)) + " followed by `(`: reductions and calls are not supported yet",
           what_works);
     }
     return found;
@@ -202,17 +183,13 @@ class Parser {
     if (next().is("[") || next().is("{")) return bracket("B");
     return syntax("expected `*` or the end of the expression");
   }
-
-  std::string_view text_;
-  std::vector<Token> tokens_;
-  std::size_t at_ = 0;
 };
 
 }  // namespace
 
 Result<Assignment> parse(std::string_view text) {
   SCHAAS_ASSIGN_OR_RETURN(std::vector<Token> tokens, lex(text, what));
-  return Parser(text, std::move(tokens)).statement();
+  return Parser(text, what, std::move(tokens)).statement();
 }
 
 }  // namespace schaas::index_notation

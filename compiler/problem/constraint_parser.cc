@@ -1,10 +1,9 @@
 #include <algorithm>
 #include <array>
 
-#include "compiler/index_notation/lexer.h"
+#include "compiler/index_notation/token_reader.h"
 #include "compiler/problem/constraint.h"
 #include "compiler/problem/polynomial.h"
-#include "compiler/support/limits.h"
 #include "compiler/support/nearest_name.h"
 
 namespace schaas::problem {
@@ -13,7 +12,6 @@ namespace {
 using index_notation::quoted;
 using index_notation::Token;
 using support::Diagnostic;
-using support::Limits;
 using support::Result;
 using support::SourceRange;
 
@@ -30,10 +28,9 @@ struct Side {
   SourceRange range;
 };
 
-class Parser {
+class Parser : private index_notation::TokenReader {
  public:
-  Parser(std::string_view text, const ConstraintScope& scope, std::vector<Token> tokens)
-      : text_(text), scope_(scope), tokens_(std::move(tokens)) {}
+  Parser(TokenReader reader, const ConstraintScope& scope) : TokenReader(std::move(reader)), scope_(scope) {}
 
   // chain := sum comparison sum { comparison sum }
   Result<std::vector<Constraint>> chain() {
@@ -54,29 +51,16 @@ class Parser {
   }
 
  private:
-  const Token& next() const { return tokens_[at_]; }
-  const Token& after_next() const { return tokens_[std::min(at_ + 1, tokens_.size() - 1)]; }
-  Token take() { return next().kind == Token::Kind::end ? next() : tokens_[at_++]; }
-
-  Diagnostic place(Diagnostic d, SourceRange range) const {
-    return support::at(std::move(d), what, std::string(text_), range);
-  }
-  Diagnostic syntax(const std::string& expected) const {
-    return place(support::invalid("syntax", expected + ", found " + describe(next(), what)), next().range);
-  }
   Result<void> expect(std::string_view symbol) {
     if (!next().is(symbol)) return syntax("expected " + quoted(symbol));
     take();
     return {};
   }
-  std::string_view text_of(SourceRange range) const {
-    return text_.substr(range.begin, range.end - range.begin);
-  }
 
   Result<Side> side() {
     const std::uint32_t begin = next().range.begin;
     SCHAAS_ASSIGN_OR_RETURN(Polynomial value, sum(0));
-    return Side{std::move(value), {begin, tokens_[at_ - 1].range.end}};
+    return Side{std::move(value), {begin, taken_end()}};
   }
 
   Result<void> compare(const Side& left, std::string_view comparison, const Side& right,
@@ -125,7 +109,7 @@ class Parser {
       SCHAAS_ASSIGN_OR_RETURN(Polynomial right, factor(depth));
       if (op.is("/")) {
         auto inverse = reciprocal(right);
-        if (!inverse) return indivisible(right, {begin, tokens_[at_ - 1].range.end});
+        if (!inverse) return indivisible(right, {begin, taken_end()});
         right = std::move(*inverse);
       }
       auto product = multiply(total, right);
@@ -163,11 +147,7 @@ class Parser {
       return value;
     }
     if (!next().is("(")) return syntax("expected a number, an index, nnz(...) or density(...)");
-    if (depth >= Limits::nesting) {
-      return place(support::invalid("nesting", "parentheses are nested deeper than " +
-                                                   std::to_string(Limits::nesting) + " levels"),
-                   next().range);
-    }
+    SCHAAS_RETURN_IF_ERROR(check_depth(depth));
     take();
     SCHAAS_ASSIGN_OR_RETURN(Polynomial value, sum(depth + 1));
     SCHAAS_RETURN_IF_ERROR(expect(")"));
@@ -271,17 +251,14 @@ class Parser {
                  token.range);
   }
 
-  std::string_view text_;
   const ConstraintScope& scope_;
-  std::vector<Token> tokens_;
-  std::size_t at_ = 0;
 };
 
 }  // namespace
 
 Result<std::vector<Constraint>> parse_constraint(std::string_view text, const ConstraintScope& scope) {
   SCHAAS_ASSIGN_OR_RETURN(std::vector<Token> tokens, index_notation::lex(text, what));
-  return Parser(text, scope, std::move(tokens)).chain();
+  return Parser({text, what, std::move(tokens)}, scope).chain();
 }
 
 }  // namespace schaas::problem
