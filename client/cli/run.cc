@@ -55,7 +55,7 @@ support::Result<void> check_options(const RunOptions& options) {
   return {};
 }
 
-/// That the result fits its file is known before anything is computed.
+/// That the result fits its file, and that the file can be written, is known before anything is computed.
 support::Result<void> check_output(const std::string& path, const client::Product& product) {
   if (path.empty()) return {};
   SCHAAS_ASSIGN_OR_RETURN(const auto kind, client::kind_of(path));
@@ -69,7 +69,7 @@ support::Result<void> check_output(const std::string& path, const client::Produc
                                               product.result.tensor + "` has order " + std::to_string(order) +
                                               "; .tns and .npy hold any");
   }
-  return {};
+  return client::check_writable(path);
 }
 
 support::Result<TensorArguments> tensor_arguments(const RunOptions& options) {

@@ -65,6 +65,8 @@ WITHOUT_SERVER = {
                       "invalid [unknown-index]: `-d mit=4`: there is no index `mit` in the expression; did you mean `mid`?\n"),
     "file for the result": (["run", K4, "-t", "A=a.npy"], 2, "invalid [result-file]: `-t A=a.npy`: `A` is the result; to write it "
                                                              "to a file use `-o a.npy`\n"),
+    "output into no folder": (["run", K4, "-o", "/nonexistent/x.npy"], 2, "invalid [file-unwritable]: /nonexistent/x.npy cannot be "
+                                                                          "written: No such file or directory\n"),
     "gpu": (["run", K4, "--target", "cuda"], 3, "unsupported [target]: `--target cuda`: kernels for GPUs are not made yet; "
                                                 "`--target cpu` works\n"),
     "unknown target": (["run", K4, "--target", "gpu"], 2, "invalid [target]: `--target gpu`: expected cpu or cuda; did you mean "

@@ -1,11 +1,14 @@
 // Packing: storage arrays by hand for small tensors, round trips for random ones, the diagnostics, the
 // validator.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <random>
+#include <regex>
 
 #include "schaas/fill.h"
 #include "schaas/tensor.h"
@@ -351,6 +354,22 @@ TEST(Fill, is_the_same_everywhere) {
     EXPECT_LT(f64->at(e), 1);
     EXPECT_GE(f64->at(e), -1);
   }
+}
+
+TEST(Fill, what_is_too_large_is_named) {
+  constexpr std::int64_t large = (std::int64_t{1} << 62) - 1;
+  EXPECT_EQ(support::render(fill("C", {large, 4}, 1, ValueType::f64).error()),
+            "exhausted [memory]: `C` needs more than 2^63 elements, more than this machine has");
+  EXPECT_EQ(support::render(fill("C", {std::int64_t{1} << 50}, 1, ValueType::f64).error()),
+            "exhausted [memory]: `C` needs 8.0 PiB, more than this machine has");
+  // The system itself takes some: all there is is never free.
+  const std::int64_t all = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  const auto refused = fill("C", {all / 8}, 1, ValueType::f64);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_TRUE(std::regex_match(
+      support::render(refused.error()),
+      std::regex("exhausted \\[memory\\]: `C` needs [0-9.]+ .iB, but only [0-9.]+ .iB of memory are free")))
+      << support::render(refused.error());
 }
 
 TEST(Fill, sparse_tensors_hold_about_a_tenth) {

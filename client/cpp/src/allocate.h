@@ -8,7 +8,7 @@
 namespace schaas::client {
 
 /// A buffer of `count` elements of `element_bytes`, or exhausted [memory] naming `what` when the size does
-/// not fit in 63 bits, exceeds this machine's memory, or cannot be had.
+/// not fit in 63 bits, exceeds this machine's memory or what is free of it, or cannot be had.
 support::Result<Buffer> allocate(std::int64_t count, std::int64_t element_bytes, const std::string& what);
 
 /// The [memory] diagnostic for something too large to count or hold.

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <new>
 
@@ -76,12 +77,34 @@ support::Diagnostic too_large(const std::string& what, const std::string& size) 
   return support::exhausted("memory", what + " needs " + size + ", more than this machine has");
 }
 
+namespace {
+
+// Large enough that asking the system costs nothing beside using it.
+constexpr std::int64_t worth_asking = std::int64_t{64} << 20;
+
+/// Bytes the system can give without swapping; the largest number when it does not say.
+std::int64_t free_bytes() {
+  std::ifstream file("/proc/meminfo");
+  std::int64_t kibibytes = 0;
+  for (std::string word, unit; file >> word >> kibibytes; std::getline(file, unit)) {
+    if (word == "MemAvailable:") return kibibytes << 10;
+  }
+  return std::numeric_limits<std::int64_t>::max();
+}
+
+}  // namespace
+
 support::Result<Buffer> allocate(std::int64_t count, std::int64_t element_bytes, const std::string& what) {
   std::int64_t bytes = 0;
   const double estimate = static_cast<double>(count) * static_cast<double>(element_bytes);
   const std::int64_t physical = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
   if (__builtin_mul_overflow(count, element_bytes, &bytes) || bytes < 0 || bytes > physical) {
     return too_large(what, bytes_text(estimate));
+  }
+  // Pages come when they are written, so what is not there would be found out by the system's killer.
+  if (const std::int64_t free = bytes < worth_asking ? bytes : free_bytes(); bytes > free) {
+    return support::exhausted("memory", what + " needs " + bytes_text(estimate) + ", but only " +
+                                            bytes_text(static_cast<double>(free)) + " of memory are free");
   }
   try {
     return Buffer(static_cast<std::size_t>(bytes));

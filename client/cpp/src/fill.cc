@@ -36,10 +36,15 @@ double fill_value(std::uint64_t seed, const std::string& name, std::uint64_t lin
 
 support::Result<DenseTensor> fill(const std::string& name, std::vector<std::int64_t> extents,
                                   std::uint64_t seed, ValueType type) {
-  SCHAAS_ASSIGN_OR_RETURN(DenseTensor tensor, zeros(std::move(extents), type));
+  const std::string what = "`" + name + "`";
+  const auto size = checked_product(extents);
+  if (!size) return too_large(what, "more than 2^63 elements");
+  DenseTensor tensor;
+  SCHAAS_ASSIGN_OR_RETURN(tensor.values, allocate(*size, static_cast<std::int64_t>(bytes_of(type)), what));
+  tensor.extents = std::move(extents);
+  tensor.value_type = type;
   const std::uint64_t stream = stream_of(seed, name);
-  const std::int64_t size = tensor.size();
-  for (std::int64_t e = 0; e < size; ++e) tensor.set(e, value_at(stream, static_cast<std::uint64_t>(e)));
+  for (std::int64_t e = 0; e < *size; ++e) tensor.set(e, value_at(stream, static_cast<std::uint64_t>(e)));
   return tensor;
 }
 

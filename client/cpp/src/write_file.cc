@@ -79,6 +79,11 @@ void write_frostt(FileSink& sink, const CooTensor& tensor) {
 
 }  // namespace
 
+Result<void> check_writable(const std::string& path) {
+  SCHAAS_ASSIGN_OR_RETURN(const FileSink sink, FileSink::create(path));
+  return {};
+}
+
 Result<void> write(const std::string& path, const DenseTensor& tensor) {
   SCHAAS_ASSIGN_OR_RETURN(const FileKind kind, kind_of(path));
   if (kind == FileKind::matrix_market && tensor.order() > 2) return wrong_order(path, tensor.order());

@@ -21,6 +21,10 @@ enum class FileKind {
 /// Errors: invalid [file-ending] (with what is known).
 support::Result<FileKind> kind_of(const std::string& path);
 
+/// That a file can be put at `path` now, to be asked before a long computation. Leaves nothing behind.
+/// Errors: those that write has for files that cannot be created.
+support::Result<void> check_writable(const std::string& path);
+
 struct ReadOptions {
   /// Extents the caller knows (`-d`): FROSTT files have none of their own, so they are the largest coordinate
   /// when this is empty. Other files must agree. -1 stands for an unknown one.
