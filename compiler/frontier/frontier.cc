@@ -229,6 +229,7 @@ class Search {
       return ta != tb ? ta < tb : a < b;
     });
     std::uint64_t trees = 0;
+    bool exact = true;
     for (const cost::Cost& cost : classes_) {
       report("members", frontier_.survivors.size(), classes_.size());
       SCHAAS_ASSIGN_OR_RETURN(const space::Space::Members members,
@@ -241,9 +242,10 @@ class Search {
       survivor.loop_trees = members.loop_trees;
       survivor.traces = members.traces;
       trees += members.loop_trees;
+      exact = exact && members.loop_trees_exact;
       frontier_.survivors.push_back(std::move(survivor));
     }
-    frontier_.counts.stage3 = std::to_string(trees);
+    if (exact) frontier_.counts.stage3 = std::to_string(trees);
     watch_.lap(frontier_.seconds.stage3);
     return {};
   }

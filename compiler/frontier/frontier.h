@@ -35,7 +35,7 @@ struct Survivor {
   std::string id;  ///< "s1", "s2", ... in order of the frontier
   cost::Cost cost;
   std::string members;                  ///< exact number of members of the class, decimal
-  std::uint64_t loop_trees = 0;         ///< distinct loop trees among them
+  std::uint64_t loop_trees = 0;         ///< distinct loop trees among them; at least, beyond 200,000
   std::vector<schedule::Trace> traces;  ///< at least one; the first is the representative
 };
 
@@ -48,7 +48,7 @@ struct Removal {
 
 /// Exact counts as decimal strings. `space`: members (of the part that was searched, when the frontier is not
 /// complete because the product has too many operand orders); `stage1`, `stage2`: loop trees (sparseauto) or
-/// classes (default) left after the stage; `stage3`: loop trees of the survivors.
+/// classes (default) left after the stage; `stage3`: loop trees of the survivors. "": more than are counted.
 struct Counts {
   std::string space, stage1, stage2, stage3;
   std::uint64_t states = 0, classes_stage1 = 0, classes_stage2 = 0, classes_stage3 = 0;

@@ -94,11 +94,6 @@ support::Result<std::vector<ClassCount>> Space::classes(int max_memory_depth,
   return classes;
 }
 
-support::Result<std::uint64_t> Space::loop_trees(int max_memory_depth,
-                                                 const support::Cancellation& cancellation) {
-  return loop_trees(std::vector<Depths>{{max_indices, max_memory_depth}}, cancellation);
-}
-
 support::Result<std::uint64_t> Space::loop_trees(const std::vector<Depths>& bounds,
                                                  const support::Cancellation& cancellation) {
   Recursion& recursion = implementation_->recursion;

@@ -69,16 +69,14 @@ class Space {
   support::Result<std::vector<ClassCount>> classes(int max_memory_depth,
                                                    const support::Cancellation& cancellation);
 
-  /// Number of distinct loop trees among members with memory depth <= max_memory_depth (the papers' count
-  /// after stage 1). exhausted [loop-trees] beyond four million.
-  support::Result<std::uint64_t> loop_trees(int max_memory_depth, const support::Cancellation& cancellation);
   /// Largest number of factors of a time term, largest number of indices of a temporary.
   struct Depths {
     int loops = 0, memory = 0;
     auto operator<=>(const Depths&) const = default;
   };
-  /// Number of distinct loop trees among members within at least one of the bounds (the papers' count after
-  /// stage 2, when the bounds are the front of the depth pairs).
+  /// Number of distinct loop trees among members within at least one of the bounds: the papers' count after
+  /// stage 1 for one bound on memory alone, after stage 2 for the front of the depth pairs. exhausted
+  /// [loop-trees] beyond four million.
   support::Result<std::uint64_t> loop_trees(const std::vector<Depths>& bounds,
                                             const support::Cancellation& cancellation);
 

@@ -4,16 +4,12 @@
 #include "compiler/schedule/apply.h"
 #include "compiler/schedule/trace.h"
 #include "tests/support/paper_kernels.h"
+#include "tests/support/problem_of.h"
 
 namespace schaas::schedule {
 namespace {
 
-problem::Problem build(const std::string& expression, std::map<std::string, std::string> formats) {
-  problem::ProblemText text;
-  text.expression = expression;
-  text.formats = std::move(formats);
-  return problem::build(text).value();
-}
+using test_support::problem_of;
 
 std::string applied(const std::string& trace, const problem::Problem& problem) {
   const auto parsed = parse(trace);
@@ -52,18 +48,18 @@ TEST(Trace, RenamesIndices) {
 }
 
 TEST(DefaultNest, TakesTheEarliestLegalLoop) {
-  EXPECT_EQ(applied("linear", build("A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}})),
+  EXPECT_EQ(applied("linear", problem_of("A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}})),
             "forall(i, forall(l, forall(j, forall(k, A(i,l) += B(i,j) * C(i,k) * D(j,k) * E(j,l)))))");
   // The result comes first in the order of appearance, but B is stored by columns.
-  EXPECT_EQ(applied("linear", build("y(i) = B(i,j) * x(j)", {{"B", "csc"}})),
+  EXPECT_EQ(applied("linear", problem_of("y(i) = B(i,j) * x(j)", {{"B", "csc"}})),
             "forall(j, forall(i, y(i) += B(i,j) * x(j)))");
-  EXPECT_EQ(applied("linear", build("A(k,j,i) = B(i,j,k)", {{"B", "csf"}})),
+  EXPECT_EQ(applied("linear", problem_of("A(k,j,i) = B(i,j,k)", {{"B", "csf"}})),
             "forall(i, forall(j, forall(k, A(k,j,i) += B(i,j,k))))");
-  EXPECT_EQ(applied("linear", build("a = b", {})), "a += b");
+  EXPECT_EQ(applied("linear", problem_of("a = b", {})), "a += b");
 }
 
 TEST(DefaultNest, FormatsInACircleHaveTreesWhenSplit) {
-  const auto problem = build("s = B(i,j) * C(j,k) * D(k,i)", {{"B", "csr"}, {"C", "csr"}, {"D", "csr"}});
+  const auto problem = problem_of("s = B(i,j) * C(j,k) * D(k,i)", {{"B", "csr"}, {"C", "csr"}, {"D", "csr"}});
   EXPECT_EQ(
       applied("loopfuse(path={}, loc=2, pol=left, fuse=0); reorder(path={1}, order={k,i})", problem),
       "where(forall(k, forall(i, s += t1(k,i) * D(k,i))), forall(i, forall(j, forall(k, t1(k,i) += B(i,j) * "
@@ -77,32 +73,32 @@ TEST(DefaultNest, FormatsInACircleHaveTreesWhenSplit) {
 }
 
 TEST(DefaultNest, FormatsThatContradictEachOtherAreUnsupported) {
-  const auto problem = build("y(i) = B(i,j) * C(j,i)", {{"B", "csr"}, {"C", "csr"}});
+  const auto problem = problem_of("y(i) = B(i,j) * C(j,i)", {{"B", "csr"}, {"C", "csr"}});
   EXPECT_EQ(applied("linear", problem),
             "unsupported [no-loop-order]: no single loop nest computes `y(i) = B(i,j) * C(j,i)`: `C(j,i)` is "
             "stored "
             "dense,compressed:0,1: loop `j` must be outside loop `i`\n"
             "  note: store one of these tensors in the mode order of the other, or dense");
-  EXPECT_EQ(applied("linear", build("y(i) = B(i,j) * C(j,i)", {{"B", "csr"}, {"C", "csc"}})),
+  EXPECT_EQ(applied("linear", problem_of("y(i) = B(i,j) * C(j,i)", {{"B", "csr"}, {"C", "csc"}})),
             "forall(i, forall(j, y(i) += B(i,j) * C(j,i)))");
 }
 
 TEST(Permute, ReordersFactorsOnly) {
-  EXPECT_EQ(applied("permute(path={}, factors={2,0,1})", build("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {})),
+  EXPECT_EQ(applied("permute(path={}, factors={2,0,1})", problem_of("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {})),
             "forall(i, forall(l, forall(j, forall(k, A(i,l) += D(k,l) * B(i,j) * C(j,k)))))");
 }
 
 TEST(Reorder, ReordersTheSectionsLoopsOnly) {
   EXPECT_EQ(applied("reorder(path={}, order={i,j,k,l}); loopfuse(path={}, loc=2, pol=left); "
                     "reorder(path={1}, order={l,k})",
-                    build("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}})),
+                    problem_of("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}})),
             "forall(i, where(forall(l, forall(k, A(i,l) += t1(k) * D(k,l))), "
             "forall(j, forall(k, t1(k) += B(i,j) * C(j,k)))))");
 }
 
 // SparseAuto section 4.2, figure 5: 5a -> 5c -> 5d -> 5e.
 TEST(LoopFuse, FollowsThePapersExample) {
-  const auto ttmc = build("A(l,m,n) = B(i,j,k) * C(i,l) * D(j,m) * E(k,n)", {{"B", "csf"}});
+  const auto ttmc = problem_of("A(l,m,n) = B(i,j,k) * C(i,l) * D(j,m) * E(k,n)", {{"B", "csf"}});
   const std::string a = "reorder(path={}, order={l,m,n,i,j,k})";
   EXPECT_EQ(applied(a + "; loopfuse(path={}, loc=3, pol=left)", ttmc),
             "forall(l, forall(m, where(forall(n, forall(k, A(l,m,n) += t1(k) * E(k,n))), "
@@ -121,7 +117,7 @@ TEST(LoopFuse, FollowsThePapersExample) {
 
 TEST(LoopFuse, TheRightSideMayProduce) {
   EXPECT_EQ(applied("loopfuse(path={}, loc=1, pol=right)",
-                    build("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}})),
+                    problem_of("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}})),
             "where(forall(i, forall(l, forall(j, A(i,l) += B(i,j) * t1(l,j)))), "
             "forall(l, forall(j, forall(k, t1(l,j) += C(j,k) * D(k,l)))))");
 }
@@ -142,7 +138,7 @@ TEST(LoopFuse, FusesAtMostAsManyLoopsAsAsked) {
 }
 
 TEST(LoopFuse, ASideMayBeLeftWithoutLoops) {
-  EXPECT_EQ(applied("loopfuse(path={}, loc=1, pol=left)", build("y(i) = B(i,j) * x(j)", {{"B", "csr"}})),
+  EXPECT_EQ(applied("loopfuse(path={}, loc=1, pol=left)", problem_of("y(i) = B(i,j) * x(j)", {{"B", "csr"}})),
             "forall(i, forall(j, where(y(i) += t1 * x(j), t1 += B(i,j))))");
 }
 
@@ -156,7 +152,7 @@ TEST(LoopFuse, TwoProducersMeetInOneConsumer) {
 }
 
 TEST(LoopFuse, TemporariesAvoidTheProblemsNames) {
-  EXPECT_EQ(applied("loopfuse(path={}, loc=1, pol=left)", build("t1(i) = t2(i,j) * x(j)", {})),
+  EXPECT_EQ(applied("loopfuse(path={}, loc=1, pol=left)", problem_of("t1(i) = t2(i,j) * x(j)", {})),
             "forall(i, forall(j, where(t1(i) += t3 * x(j), t3 += t2(i,j))))");
 }
 

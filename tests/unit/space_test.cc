@@ -49,7 +49,7 @@ TEST_P(EightKernels, CostClassesOfTheWholeSpaceAddUpToIt) {
 
 TEST_P(EightKernels, LoopTreesOfMemoryDepthTwoAreTheKnownNumber) {
   Space space(papers(), {Rule::as_written});
-  EXPECT_EQ(std::to_string(space.loop_trees(2, never).value()), GetParam().trees_stage1);
+  EXPECT_EQ(std::to_string(space.loop_trees({{max_indices, 2}}, never).value()), GetParam().trees_stage1);
 }
 
 INSTANTIATE_TEST_SUITE_P(Oracle, EightKernels, testing::ValuesIn(test_support::search_oracle()),
