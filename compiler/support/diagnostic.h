@@ -48,10 +48,10 @@ int exit_code(Family family);
 
 /// The text for people, several lines, no trailing newline:
 ///
-///     invalid [rank-mismatch]: `B` is used with 3 indices but its format csr has 2 levels
-///       --> expression:1:10
-///       | A(i,l) = B(i,j,k) * C(k,l)
-///       |          ^~~~~~~~
+///     invalid [rank-mismatch]: `B` is used as `B(k,l)` but has 3 indices in `B(i,j,k)`
+///       --> expression:1:21
+///       | A(i,l) = B(i,j,k) * B(k,l)
+///       |                     ^~~~~~
 ///       note: ...
 std::string render(const Diagnostic& diagnostic);
 
