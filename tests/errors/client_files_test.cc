@@ -7,6 +7,7 @@
 
 #include "schaas/tensor_files.h"
 #include "tests/support/gzip.h"
+#include "tests/support/temporary_directory.h"
 
 namespace schaas::client {
 namespace {
@@ -26,13 +27,6 @@ std::string npy(const std::string& dictionary, const std::string& data, char ver
 
 class WrongFiles : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "schaas-files-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   // What reading `content` under `name` says, the folder left out.
   std::string message(const std::string& name, const std::string& content,
                       std::vector<std::int64_t> extents = {}) {
@@ -52,7 +46,8 @@ class WrongFiles : public ::testing::Test {
     for (std::size_t at; (at = text.find(prefix)) != std::string::npos;) text.erase(at, prefix.size());
     return text;
   }
-  fs::path folder_;
+  test_support::TemporaryDirectory directory_;
+  const fs::path folder_ = directory_.path();
 };
 
 const std::string general = "%%MatrixMarket matrix coordinate real general\n";

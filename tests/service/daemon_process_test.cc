@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "tests/service/service_client.h"
-#include "tests/service/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 
 namespace schaas {
 namespace {
@@ -80,7 +80,7 @@ class DaemonProcess : public testing::Test {
     more.insert(more.begin(), {"--data-dir", data_});
     return more;
   }
-  test::TemporaryDirectory directory_;
+  test_support::TemporaryDirectory directory_;
   std::string data_ = directory_ / "data";
   std::string address_ = "unix:" + data_ + "/schaasd.sock";
 };

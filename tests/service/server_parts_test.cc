@@ -15,7 +15,7 @@
 #include "server/status.h"
 #include "server/stored_frontier.h"
 #include "server/user_names.h"
-#include "tests/service/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 
 namespace schaas::server {
 namespace {
@@ -59,7 +59,7 @@ class Socket : public testing::Test {
     EXPECT_EQ(bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     return fd;
   }
-  test::TemporaryDirectory directory_;
+  test_support::TemporaryDirectory directory_;
   std::string path_ = directory_ / "s";
 };
 
@@ -90,7 +90,7 @@ TEST_F(Socket, ThatIsAFileIsLeftAlone) {
 // ---- data directory ----
 
 TEST(DataDirectories, AreMadePrivateWithTheirParents) {
-  const test::TemporaryDirectory directory;
+  const test_support::TemporaryDirectory directory;
   const std::string path = directory / "a/b/schaas";
   ASSERT_TRUE(DataDirectory::open(path).ok());
   struct stat status {};
@@ -99,7 +99,7 @@ TEST(DataDirectories, AreMadePrivateWithTheirParents) {
 }
 
 TEST(DataDirectories, BelongToOneAtATime) {
-  const test::TemporaryDirectory directory;
+  const test_support::TemporaryDirectory directory;
   const std::string path = directory / "d";
   {
     const auto held = DataDirectory::open(path);
@@ -113,7 +113,7 @@ TEST(DataDirectories, BelongToOneAtATime) {
 }
 
 TEST(DataDirectories, MustBeDirectories) {
-  const test::TemporaryDirectory directory;
+  const test_support::TemporaryDirectory directory;
   std::ofstream(directory / "f") << "x";
   EXPECT_EQ(support::render(DataDirectory::open(directory / "f").error()),
             "invalid [data-directory]: the data directory `" + (directory / "f") + "` is not a directory");

@@ -15,7 +15,7 @@
 #include "proto/kernel_abi.h"
 #include "server/daemon.h"
 #include "tests/service/service_client.h"
-#include "tests/service/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 
 namespace schaas {
 namespace {
@@ -139,7 +139,7 @@ class Service : public testing::Test {
     return answer;
   }
 
-  test::TemporaryDirectory directory_;
+  test_support::TemporaryDirectory directory_;
   std::string data_ = directory_ / "data";
   std::shared_ptr<Counted> counted_ = std::make_shared<Counted>();
   std::unique_ptr<Daemon> daemon_;

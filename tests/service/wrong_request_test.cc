@@ -7,7 +7,7 @@
 
 #include "server/daemon.h"
 #include "tests/service/service_client.h"
-#include "tests/service/temporary_directory.h"
+#include "tests/support/temporary_directory.h"
 
 namespace schaas {
 namespace {
@@ -42,7 +42,7 @@ v1::ScheduleRequest good() {
 class WrongRequests : public testing::TestWithParam<Case> {
  protected:
   static void SetUpTestSuite() {
-    directory_ = new test::TemporaryDirectory();
+    directory_ = new test_support::TemporaryDirectory();
     server::DaemonOptions options;
     options.data_directory = *directory_ / "data";
     options.wrap_compiling = [](std::unique_ptr<server::KernelProvider>) {
@@ -56,7 +56,7 @@ class WrongRequests : public testing::TestWithParam<Case> {
     delete daemon_;
     delete directory_;
   }
-  static inline test::TemporaryDirectory* directory_ = nullptr;
+  static inline test_support::TemporaryDirectory* directory_ = nullptr;
   static inline server::Daemon* daemon_ = nullptr;
   static inline test::ServiceClient* client_ = nullptr;
 };

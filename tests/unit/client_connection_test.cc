@@ -8,24 +8,18 @@
 #include <filesystem>
 #include <fstream>
 
+#include "tests/support/temporary_directory.h"
+
 namespace schaas::client {
 namespace {
-
-namespace fs = std::filesystem;
 
 class Connecting : public ::testing::Test {
  protected:
   void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "schaas-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
     unsetenv("SCHAAS_SERVER");
     unsetenv("XDG_RUNTIME_DIR");
   }
-  void TearDown() override {
-    unsetenv("SCHAAS_SERVER_BINARY");
-    fs::remove_all(folder_);
-  }
+  void TearDown() override { unsetenv("SCHAAS_SERVER_BINARY"); }
 
   std::string message(const ConnectOptions& options) {
     const auto connection = Connection::open(options);
@@ -52,7 +46,8 @@ class Connecting : public ::testing::Test {
     options.start_limit = limit;
     return message(options);
   }
-  std::string folder_;
+  test_support::TemporaryDirectory directory_;
+  const std::string folder_ = directory_.path();
 };
 
 TEST_F(Connecting, refuses_what_is_no_address) {

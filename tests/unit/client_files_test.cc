@@ -9,6 +9,7 @@
 
 #include "schaas/tensor_files.h"
 #include "tests/support/gzip.h"
+#include "tests/support/temporary_directory.h"
 
 namespace schaas::client {
 namespace {
@@ -26,13 +27,6 @@ Doubles values_of(const DenseTensor& tensor) {
 
 class Files : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "schaas-files-XXXXXX").string();
-    ASSERT_NE(mkdtemp(name.data()), nullptr);
-    folder_ = name;
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
   std::string path(const std::string& name) const { return (folder_ / name).string(); }
   TensorData data(const std::string& name, const std::string& content, Longs extents = {}) {
     std::ofstream(path(name), std::ios::binary) << content;
@@ -51,7 +45,8 @@ class Files : public ::testing::Test {
   DenseTensor dense(const std::string& name, const std::string& content, Longs extents = {}) {
     return std::get<DenseTensor>(data(name, content, std::move(extents)));
   }
-  fs::path folder_;
+  test_support::TemporaryDirectory directory_;
+  const fs::path folder_ = directory_.path();
 };
 
 // ---- Matrix Market

@@ -17,24 +17,14 @@
 #include "kernels_cache/binary_store_memory.h"
 #include "kernels_cache/schedule_store_memory.h"
 #include "kernels_cache/schedule_store_sqlite.h"
+#include "tests/support/temporary_directory.h"
 
 namespace schaas::kernels_cache {
 namespace {
 
 namespace fs = std::filesystem;
 
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = (fs::temp_directory_path() / "schaas-cache-XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~TemporaryDirectory() { fs::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
+using test_support::TemporaryDirectory;
 
 Clock::Time noon() {
   using namespace std::chrono;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "compiler/toolchain/child_process.h"
+#include "tests/support/temporary_directory.h"
 
 namespace schaas::toolchain {
 namespace {
@@ -18,18 +19,10 @@ namespace fs = std::filesystem;
 /// A directory for one test; what a compilation leaves behind would be found in it.
 class Toolchains : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string path = (fs::temp_directory_path() / "schaas-toolchain-XXXXXX").string();
-    ASSERT_NE(nullptr, mkdtemp(path.data()));
-    directory_ = path;
-    options_.temporary_directory = path;
-  }
-  void TearDown() override {
-    EXPECT_TRUE(fs::is_empty(directory_)) << "temporary files were left";
-    fs::remove_all(directory_);
-  }
+  void SetUp() override { options_.temporary_directory = directory_.path(); }
+  void TearDown() override { EXPECT_TRUE(fs::is_empty(directory_.path())) << "temporary files were left"; }
 
-  fs::path directory_;
+  test_support::TemporaryDirectory directory_;
   CToolchainOptions options_;
 };
 
@@ -114,8 +107,8 @@ class Script {
 };
 
 TEST_F(Toolchains, ACompilerThatDoesNotEndIsKilledWithItsChildren) {
-  const fs::path witness = directory_.string() + ".alive";
-  const Script script(directory_, "(sleep 3; touch " + witness.string() + ") &\nsleep 600\n");
+  const fs::path witness = directory_.path().string() + ".alive";
+  const Script script(directory_.path(), "(sleep 3; touch " + witness.string() + ") &\nsleep 600\n");
   options_.compiler = script.path();
   options_.timeout_seconds = 1;
   const auto binary = make_c_toolchain(options_)->compile_c("", {}, {});
@@ -127,7 +120,7 @@ TEST_F(Toolchains, ACompilerThatDoesNotEndIsKilledWithItsChildren) {
 }
 
 TEST_F(Toolchains, CancellationKillsTheCompiler) {
-  const Script script(directory_, "sleep 600\n");
+  const Script script(directory_.path(), "sleep 600\n");
   options_.compiler = script.path();
   const auto toolchain = make_c_toolchain(options_);
   support::Cancellation cancellation(support::Cancellation::Clock::now() + std::chrono::milliseconds(200));
@@ -137,7 +130,7 @@ TEST_F(Toolchains, CancellationKillsTheCompiler) {
 }
 
 TEST_F(Toolchains, ACompilerSeesACleanEnvironmentAndNoOpenFiles) {
-  const Script script(directory_,
+  const Script script(directory_.path(),
                       "env | sed 's/=.*//' | grep -v '^PWD$\\|^_$\\|^SHLVL$\\|^OLDPWD$' | sort\n"
                       "ls /proc/self/fd | wc -l\ncat\nexit 1\n");
   options_.compiler = script.path();

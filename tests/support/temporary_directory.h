@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-namespace schaas::test {
+namespace schaas::test_support {
 
 /// A new directory, removed with everything in it at the end. Its path is short: sockets live in it.
 class TemporaryDirectory {
@@ -19,10 +19,11 @@ class TemporaryDirectory {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
+  const std::filesystem::path& path() const { return path_; }
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
 
  private:
   std::filesystem::path path_;
 };
 
-}  // namespace schaas::test
+}  // namespace schaas::test_support
