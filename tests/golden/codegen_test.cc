@@ -1,5 +1,5 @@
 // Each codegen/*.test: a line of description, the problem and a tree, then the loops and the C they become,
-// both compared whole. SCHAAS_UPDATE_GOLDEN=1 in the environment rewrites the expected parts; review reads
+// both compared whole. SCHAAS_UPDATE=1 in the environment rewrites the expected parts; review reads
 // the difference.
 #include <gtest/gtest.h>
 
@@ -93,7 +93,7 @@ TEST_P(CodegenGolden, LoopsAndC) {
   const std::string loops = loop_ir::print(*kernel);
   const std::string c = codegen::print_c(*kernel, {"key", "trace", "isa", "problem"});
   const std::string found = head + loops_rule + loops + c_rule + without_prologue(c);
-  if (std::getenv("SCHAAS_UPDATE_GOLDEN") != nullptr) {
+  if (std::getenv("SCHAAS_UPDATE") != nullptr) {
     std::ofstream(path) << found;
     return;
   }

@@ -17,7 +17,7 @@
 //     schedule loopfuse(...); ...      (may be continued on lines that begin with a blank)
 //     ---
 //     the loop tree in the papers' short form, the tree for people, and in one line; or the diagnostic
-// `SCHAAS_UPDATE_GOLDEN=1 schedule_golden_test` rewrites what follows ---; review reads the difference.
+// `SCHAAS_UPDATE=1 schedule_golden_test` rewrites what follows ---; review reads the difference.
 namespace schaas::schedule {
 namespace {
 
@@ -89,7 +89,7 @@ TEST_P(ScheduleGolden, IsAsReviewed) {
   const fs::path path = folder() / (GetParam() + ".test");
   const GoldenTest test = read(path);
   const std::string got = output(test);
-  if (std::getenv("SCHAAS_UPDATE_GOLDEN")) {
+  if (std::getenv("SCHAAS_UPDATE")) {
     std::ofstream(path) << test.input << got;
   } else {
     EXPECT_EQ(got, test.expected);
