@@ -76,8 +76,8 @@ class Verifier {
 
   Result<void> one(const Access& access) const {
     if (is_reserved(access.tensor)) {
-      const std::size_t begin = access.range.begin;
-      return reserved(access.tensor, {begin, begin + access.tensor.size()});
+      const std::uint32_t begin = access.range.begin;
+      return reserved(access.tensor, {begin, begin + static_cast<std::uint32_t>(access.tensor.size())});
     }
     for (std::size_t mode = 0; mode < access.indices.size(); ++mode) {
       if (is_reserved(access.indices[mode])) return reserved(access.indices[mode], range_of(access, mode));
