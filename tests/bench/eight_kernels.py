@@ -5,11 +5,12 @@
                                  [--sets N] [--repeat 5] [--no-linear] [--tune] [--json FILE]
 
 For each kernel, data set, dense extent and value type, `schaas run --verify` is called twice: with the schedule schaas
-selects and, in the same breath, with `--schedule linear` (one loop nest: what a compiler without fusion
-does; one run only, it can be slow). Every result is verified. Prints one line per case and the geometric mean
-of the ratios linear / selected per kernel; exits 1 when a verification fails. With --tune the compiled schedules of the frontier are also measured on the tensors; the
-column `tuned` is selected time / time of the fastest of them. DIR holds matrices/NAME.mtx.gz and
-tensors/NAME.tns.gz. Linear nests whose trip count exceeds --linear-limit are skipped and say so.
+selects and, in the same breath, with `--schedule linear` (one loop nest: what a compiler without fusion does; as many
+runs, or one when it has more than 1e9 trips). Every result is verified. Prints one line per case and the geometric
+mean of the ratios linear / selected per kernel; exits 1 when a verification fails. With --tune the compiled schedules
+of the frontier are also measured on the tensors: `tuned` is the selected schedule's time over the fastest one's. DIR
+holds matrices/NAME.mtx.gz and tensors/NAME.tns.gz.
+Linear nests whose trip count exceeds --linear-limit are skipped and say so.
 """
 
 import argparse
@@ -77,8 +78,9 @@ def one_case(options, kernel, name, path, extent, value_type):
         tuned = run(options, kernel, path, extent, value_type, "auto", options.repeat, ["--tune"])
         case.update(tuned_seconds=tuned["run_seconds"]["median"], tuned_tree=tuned["chosen"]["tree"],
                     tuned_ratio=case["selected_seconds"] / max(tuned["run_seconds"]["median"], 1e-9))
-    if options.linear and trips(kernel, stored_entries(path), extent) <= options.linear_limit:
-        linear = run(options, kernel, path, extent, value_type, "linear", 1)
+    linear_trips = trips(kernel, stored_entries(path), extent) if options.linear else math.inf
+    if linear_trips <= options.linear_limit:
+        linear = run(options, kernel, path, extent, value_type, "linear", options.repeat if linear_trips <= 1e9 else 1)
         case.update(linear_seconds=linear["run_seconds"]["median"], linear_passed=linear["verify"]["passed"],
                     ratio=linear["run_seconds"]["median"] / max(case["selected_seconds"], 1e-9))
     return case
