@@ -14,6 +14,7 @@ Linear nests whose trip count exceeds --linear-limit are skipped and say so.
 """
 
 import argparse
+import functools
 import gzip
 import json
 import math
@@ -44,6 +45,7 @@ KERNELS = {
 }
 
 
+@functools.lru_cache(maxsize=None)
 def stored_entries(path):
     """Number of entry lines of a data file (an upper bound on trips of the sparse loops, times two for symmetric)."""
     with gzip.open(path, "rt", errors="replace") as text:
