@@ -153,6 +153,11 @@ void Recursion::add_fusions(const State& state, Expansion& expansion, int split,
   const std::size_t newest = producer_left ? 0U : place;
 
   const IndexSet consumer_loops = passed | outside;
+  // Rule::published: a right-hand producer of its own nest is taken for the other side's temporary.
+  const bool mistaken = options_.rule == Rule::published && !producer_left;
+  const auto told = [&](IndexSet prefix) {
+    return mistaken && prefix == 0 ? (state.out & outside) | (inside & outside) : passed;
+  };
   Orders& known = orders(expansion.members, state.final_result);
   each_common_prefix(known, inside, consumer_loops, [&](IndexSet prefix) {
     if (prefix == 0 && producer.size < 2) return;
@@ -164,7 +169,7 @@ void Recursion::add_fusions(const State& state, Expansion& expansion, int split,
       }
       return side;
     };
-    consumer.slots[newest] = State::temporary_flag | passed;
+    consumer.slots[newest] = State::temporary_flag | told(prefix);
     Transition transition;
     transition.producer = intern(without_prefix(producer, inside, passed));
     transition.consumer = intern(without_prefix(consumer, consumer_loops, state.out));

@@ -27,8 +27,8 @@ struct State {
   End newest = End::none;     ///< where the newest temporary stands: it never is a side of a split alone
   bool final_result = false;  ///< computes the problem's result
   bool joins = false;         ///< double-producer combinations are allowed here
-  IndexSet loops = 0;
-  IndexSet out = 0;  ///< indices of the target within `loops`
+  IndexSet loops = 0;         ///< the union of the operands' indices (more under Rule::published)
+  IndexSet out = 0;           ///< indices of the target within `loops`
   bool operator==(const State&) const = default;
 };
 

@@ -7,6 +7,7 @@
 #include "compiler/space/count.h"
 #include "compiler/space/finder.h"
 #include "compiler/space/loop_trees.h"
+#include "compiler/space/pairs.h"
 #include "compiler/space/pareto.h"
 #include "compiler/space/recursion.h"
 #include "compiler/space/sums.h"
@@ -92,6 +93,27 @@ support::Result<std::vector<ClassCount>> Space::classes(int max_memory_depth,
   for (auto& [key, members] : total) classes.push_back({cost_of(sums, key.first, key.second), members});
   sort_by_cost(classes);
   return classes;
+}
+
+support::Result<std::vector<cost::Cost>> Space::published_pairs(int max_memory_depth,
+                                                                const support::Cancellation& cancellation) {
+  Recursion& recursion = implementation_->recursion;
+  Watch watch(recursion, cancellation, "collecting the papers' pairs");
+  Sums sums;
+  Pairs by_state(recursion, sums, max_memory_depth);
+  std::vector<Pairs::Entry> all;
+  for (StateId root : recursion.roots()) {
+    const std::vector<Pairs::Entry>& pairs = by_state.of(root, watch);
+    all.insert(all.end(), pairs.begin(), pairs.end());
+  }
+  if (watch.stopped()) return watch.error();
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+  std::vector<cost::Cost> costs;
+  costs.reserve(all.size());
+  for (const Pairs::Entry& entry : all) costs.push_back(cost_of(sums, entry.time, entry.memory));
+  std::sort(costs.begin(), costs.end());
+  return costs;
 }
 
 support::Result<std::uint64_t> Space::loop_trees(const std::vector<Depths>& bounds,

@@ -20,8 +20,11 @@
 namespace schaas::space {
 
 /// Which operand orders take part in double-producer combinations: every one (symmetric, ours) or only the
-/// order as written (the papers' system).
-enum class Rule { symmetric, as_written };
+/// order as written (the papers' system). `published` is as written with the slip of the system the papers'
+/// counts come from: the consumer of a right-hand producer in a nest of its own takes T to have the indices
+/// that the other side's temporary would have, while its loops are right. With four operands and more some of
+/// its members are no schedules: they are counted, never listed (docs/schedule_space.md).
+enum class Rule { symmetric, as_written, published };
 
 struct Options {
   Rule rule = Rule::symmetric;
@@ -68,6 +71,12 @@ class Space {
   /// `max_memory_depth` are left out (stage 1 inside the recursion).
   support::Result<std::vector<ClassCount>> classes(int max_memory_depth,
                                                    const support::Cancellation& cancellation);
+
+  /// Every distinct (time, memory) pair as SparseAuto tells them apart: the memory terms not sorted but in
+  /// preorder (a nest's temporary, its producer's, its consumer's). Members with a deeper temporary are left
+  /// out.
+  support::Result<std::vector<cost::Cost>> published_pairs(int max_memory_depth,
+                                                           const support::Cancellation& cancellation);
 
   /// Largest number of factors of a time term, largest number of indices of a temporary.
   struct Depths {

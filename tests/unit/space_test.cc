@@ -52,6 +52,14 @@ TEST_P(EightKernels, LoopTreesOfMemoryDepthTwoAreTheKnownNumber) {
   EXPECT_EQ(std::to_string(space.loop_trees({{max_indices, 2}}, never).value()), GetParam().trees_stage1);
 }
 
+TEST_P(EightKernels, PublishedRuleHasTheCountsOfThePapers) {
+  Space space(papers(), {Rule::published});
+  const test_support::PublishedCounts& known = GetParam().published;
+  EXPECT_EQ(space.count(never).value().get_str(), known.members);
+  EXPECT_EQ(space.loop_trees({{max_indices, 2}}, never).value(), known.trees_stage1);
+  EXPECT_EQ(space.published_pairs(2, never).value().size(), known.pairs_stage1);
+}
+
 INSTANTIATE_TEST_SUITE_P(Oracle, EightKernels, testing::ValuesIn(test_support::search_oracle()),
                          [](const auto& instance) { return instance.param.name; });
 
