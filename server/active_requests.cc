@@ -15,11 +15,9 @@ ActiveRequests::~ActiveRequests() {
   watcher_.join();
 }
 
-ActiveRequests::Registration::Registration(ActiveRequests& all, grpc::ServerContext& context,
-                                           support::Cancellation& cancellation)
-    : all_(all) {
+ActiveRequests::Registration::Registration(ActiveRequests& all, const Request& request) : all_(all) {
   const std::lock_guard lock(all_.mutex_);
-  entry_ = all_.entries_.insert(all_.entries_.end(), {&context, &cancellation});
+  entry_ = all_.entries_.insert(all_.entries_.end(), request);
   all_.changed_.notify_all();
 }
 
@@ -40,6 +38,12 @@ void ActiveRequests::wait_until_idle(Steady::duration longest) {
   changed_.wait_for(lock, longest, [this] { return entries_.empty(); });
 }
 
+void ActiveRequests::cancel_all() {
+  const std::lock_guard lock(mutex_);
+  forced_ = true;
+  for (const Request& request : entries_) request.cancellation->cancel();
+}
+
 // gRPC's synchronous interface tells of a cancelled call only when asked.
 void ActiveRequests::watch() {
   std::unique_lock lock(mutex_);
@@ -48,8 +52,9 @@ void ActiveRequests::watch() {
       changed_.wait(lock);
       continue;
     }
-    for (const auto& [context, cancellation] : entries_) {
-      if (context->IsCancelled()) cancellation->cancel();
+    for (const Request& request : entries_) {
+      const bool alone = request.outlives_client != nullptr && *request.outlives_client && !forced_;
+      if (!alone && request.context->IsCancelled()) request.cancellation->cancel();
     }
     changed_.wait_for(lock, std::chrono::milliseconds(10));
   }

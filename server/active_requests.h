@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <list>
@@ -15,35 +16,46 @@ namespace schaas::server {
 /// whose deadline has passed or whose server is being shut down by force. Thread-safe.
 class ActiveRequests {
  public:
+  /// One request; what it points to outlives its registration.
+  struct Request {
+    grpc::ServerContext* context;
+    support::Cancellation* cancellation;
+    const std::atomic<bool>*
+        outlives_client;  ///< while true, a client that leaves stops nothing; may be null
+  };
+
   ActiveRequests();
   ~ActiveRequests();
   ActiveRequests(const ActiveRequests&) = delete;
   ActiveRequests& operator=(const ActiveRequests&) = delete;
 
-  /// Registered as long as it lives; both outlive it.
+  /// Registered as long as it lives.
   class Registration {
    public:
-    Registration(ActiveRequests& all, grpc::ServerContext& context, support::Cancellation& cancellation);
+    Registration(ActiveRequests& all, const Request& request);
     ~Registration();
     Registration(const Registration&) = delete;
     Registration& operator=(const Registration&) = delete;
 
    private:
     ActiveRequests& all_;
-    std::list<std::pair<grpc::ServerContext*, support::Cancellation*>>::iterator entry_;
+    std::list<Request>::iterator entry_;
   };
 
   /// How long nothing has been asked; zero while a request is worked on.
   std::chrono::steady_clock::duration idle() const;
   /// Waits until nothing is worked on, at most so long.
   void wait_until_idle(std::chrono::steady_clock::duration longest);
+  /// From now on also requests that outlive their clients are cancelled.
+  void cancel_all();
 
  private:
   void watch();
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::list<std::pair<grpc::ServerContext*, support::Cancellation*>> entries_;
+  std::list<Request> entries_;
+  bool forced_ = false;
   std::chrono::steady_clock::time_point last_end_ = std::chrono::steady_clock::now();
   bool stopping_ = false;
   std::thread watcher_;

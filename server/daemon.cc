@@ -69,8 +69,9 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
       log_(std::move(log)),
       toolchain_(options.toolchain) {
   if (!toolchain_) toolchain_ = toolchain::make_c_toolchain({});
-  scheduling_ = std::make_unique<Scheduling>(stack(options_, toolchain_, stores, log_), toolchain_,
-                                             static_cast<std::size_t>(options_.admission.compilations));
+  scheduling_ = std::make_unique<Scheduling>(
+      stack(options_, toolchain_, stores, log_), toolchain_,
+      SchedulingOptions{static_cast<std::size_t>(options_.admission.compilations), options_.head_start});
   boundary_ = std::make_unique<RequestBoundary>(log_, options_.longest_request);
   service_ = std::make_unique<SchedulerService>(
       *scheduling_, std::move(stores), [this] { return facts(); }, *boundary_);

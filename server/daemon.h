@@ -29,6 +29,7 @@ struct DaemonOptions {
   Admission admission;
   int threads = 64;  ///< of gRPC; more calls at once are refused RESOURCE_EXHAUSTED
   std::chrono::seconds longest_request{3600};
+  std::chrono::milliseconds head_start = SchedulingOptions().head_start;
   // Tests
   std::shared_ptr<toolchain::Toolchain> toolchain;  ///< none: the system's C compiler
   /// Wraps the bottom of the provider stack, to count or to fail.

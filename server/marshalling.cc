@@ -201,6 +201,8 @@ v1::Frontier to_proto(const NamedFrontier& frontier) {
   *out.mutable_counts() = to_proto(frontier.counts);
   *out.mutable_seconds() = to_proto(frontier.seconds);
   out.set_complete(frontier.complete);
+  out.set_hit(frontier.hit);
+  out.set_partial(frontier.partial);
   return out;
 }
 

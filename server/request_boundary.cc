@@ -48,14 +48,15 @@ RequestBoundary::RequestBoundary(Log log, std::chrono::seconds longest)
 
 std::string RequestBoundary::next_id() { return id_prefix_ + std::to_string(serial_.fetch_add(1)); }
 
-grpc::Status RequestBoundary::run(const char* method, grpc::ServerContext& context, const Handler& handler) {
+grpc::Status RequestBoundary::run(const char* method, grpc::ServerContext& context, const Handler& handler,
+                                  const std::atomic<bool>* outlives_client) {
   const auto start = Steady::now();
   const std::string id = next_id();
   Cancellation cancellation(deadline_of(context, longest_));
   RequestSummary summary;
   Result<void> outcome;
   {
-    const ActiveRequests::Registration registration(active_, context, cancellation);
+    const ActiveRequests::Registration registration(active_, {&context, &cancellation, outlives_client});
     outcome = guarded(id, handler, summary, cancellation);
   }
   const double seconds = std::chrono::duration<double>(Steady::now() - start).count();
@@ -70,6 +71,7 @@ grpc::Status RequestBoundary::run(const char* method, grpc::ServerContext& conte
 void RequestBoundary::drain(Steady::duration longest) {
   stopping_ = true;
   active_.wait_until_idle(longest);
+  active_.cancel_all();
 }
 
 Result<void> RequestBoundary::guarded(const std::string& id, const Handler& handler, RequestSummary& summary,

@@ -28,10 +28,13 @@ class RequestBoundary {
 
   using Handler =
       std::function<support::Result<void>(RequestSummary& summary, support::Cancellation& cancellation)>;
-  grpc::Status run(const char* method, grpc::ServerContext& context, const Handler& handler);
+  /// `outlives_client` may be null: while it points to true, a client that leaves stops nothing.
+  grpc::Status run(const char* method, grpc::ServerContext& context, const Handler& handler,
+                   const std::atomic<bool>* outlives_client = nullptr);
 
   const ActiveRequests& active() const { return active_; }
-  /// From now on new requests are refused: unreachable [stopping]. Waits for running ones, at most so long.
+  /// From now on new requests are refused: unreachable [stopping]. Waits for running ones, at most so long;
+  /// then those are cancelled.
   void drain(std::chrono::steady_clock::duration longest);
 
  private:

@@ -1,6 +1,7 @@
 #include "server/scheduler_service.h"
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 #include <utility>
 
@@ -48,18 +49,23 @@ SchedulerService::SchedulerService(Scheduling& scheduling, Stores stores, std::f
 
 grpc::Status SchedulerService::Schedule(grpc::ServerContext* context, const v1::ScheduleRequest* request,
                                         grpc::ServerWriter<v1::ScheduleEvent>* writer) {
+  std::atomic<bool> settled{false};  // the client has something to run and lets us finish without it
   return boundary_.run(
-      "Schedule", *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+      "Schedule", *context,
+      [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
         const auto send = [&](const Event& event) {
           if (const auto* frontier = std::get_if<NamedFrontier>(&event))
             summary.key = frontier->key.substr(0, key_digits);
-          return writer->Write(to_proto(event));
+          const bool heard = writer->Write(to_proto(event));
+          if (heard && request->keep_working() && std::holds_alternative<NamedKernel>(event)) settled = true;
+          return heard || settled;
         };
         SCHAAS_ASSIGN_OR_RETURN(const Finished finished,
                                 scheduling_.schedule(from_proto(*request), send, cancellation));
         summary.detail = summary_of(finished);
         return {};
-      });
+      },
+      &settled);
 }
 
 grpc::Status SchedulerService::Lookup(grpc::ServerContext* context, const v1::LookupRequest* request,

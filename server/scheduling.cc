@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -127,21 +128,50 @@ Result<NamedFrontier> named(const frontier::Frontier& found, const Subject& subj
   return out;
 }
 
+/// How large a part of the space is searched before the whole of it, one after the other.
+struct Part {
+  std::size_t operand_orders;
+  int memory_depth;
+  std::size_t kernels;  ///< made of its frontier at most
+};
+constexpr Part parts[] = {{1, 1, 1}, {4, 2, 2}, {64, 2, 4}};
+/// Whether the search of a request is over; the search tells, a compile thread waits.
+class Finish {
+ public:
+  void set() {
+    const std::lock_guard lock(mutex_);
+    set_ = true;
+    changed_.notify_all();
+  }
+  bool wait_for(std::chrono::milliseconds longest) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, longest, [this] { return set_; });
+  }
+  bool is_set() { return wait_for(std::chrono::milliseconds(0)); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool set_ = false;
+};
+
 // One schedule request while it is worked on.
 class Work {
  public:
   Work(Subject subject, const ScheduleQuery& query, KernelProvider& provider,
-       const toolchain::Toolchain& toolchain, const Sink& sink, Cancellation& cancellation)
+       const toolchain::Toolchain& toolchain, const Sink& sink, Cancellation& cancellation,
+       const SchedulingOptions& options)
       : subject_(std::move(subject)),
         query_(query),
         provider_(provider),
         toolchain_(toolchain),
         sink_(sink),
-        cancellation_(cancellation) {}
+        cancellation_(cancellation),
+        options_(options) {}
 
-  Result<Finished> run(std::size_t compile_threads) {
+  Result<Finished> run() {
     SCHAAS_RETURN_IF_ERROR(sort_traces());
-    CompileCrew crew(compile_threads);
+    CompileCrew crew(options_.compile_threads);
     // What needs no search is compiled beside it: the first usable kernel comes early.
     for (const auto& wanted : direct_) order(crew, wanted);
     if (!query_.traces_only || !ids_.empty()) {
@@ -181,17 +211,64 @@ class Work {
   Result<void> search(CompileCrew& crew) {
     const FrontierQuery question{subject_.canonical, subject_.options,
                                  query_.no_cache ? Source::made : Source::stored_or_made};
-    const auto progress = [this](const std::string& stage, std::uint64_t done, std::uint64_t of) {
-      tell_progress(stage, done, of);
-    };
-    SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer,
-                            provider_.frontier(question, progress, cancellation_));
+    const bool ours = subject_.canonical.problem.profile == problem::Profile::standard;
+    if (ours && !query_.search_only && !query_.traces_only && !is_stored(question)) {
+      crew.add([this] { search_parts(); });
+    }
+    SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer, search_whole(question));
     search_hit_ = answer.hit;
-    SCHAAS_ASSIGN_OR_RETURN(const NamedFrontier out, named(*answer.frontier, subject_));
+    SCHAAS_ASSIGN_OR_RETURN(NamedFrontier out, named(*answer.frontier, subject_));
+    out.hit = answer.hit;
     SCHAAS_ASSIGN_OR_RETURN(const std::vector<Wanted> wanted, choose(*answer.frontier));
     tell(out);
     for (const auto& one : wanted) order(crew, one);
     return {};
+  }
+
+  Result<FrontierAnswer> search_whole(const FrontierQuery& question) {
+    struct Over {  // also when the search throws: a compile thread may be waiting
+      Finish& searched;
+      ~Over() { searched.set(); }
+    };
+    const Over over{searched_};
+    const auto progress = [this](const std::string& stage, std::uint64_t done, std::uint64_t of) {
+      tell_progress(stage, done, of);
+    };
+    return provider_.frontier(question, progress, cancellation_);
+  }
+
+  bool is_stored(FrontierQuery question) {
+    if (question.source == Source::made) return false;
+    question.source = Source::stored;
+    return provider_.frontier(question, {}, cancellation_).ok();
+  }
+
+  // On a thread of the crew, while the search takes its time: frontiers of growing parts of the space and
+  // their kernels, best first, so that the client soon has something to run and then something better.
+  void search_parts() {
+    if (searched_.wait_for(options_.head_start)) return;
+    std::vector<schedule::Trace> known;
+    for (std::size_t p = 0; p < std::size(parts); ++p) {
+      frontier::Options options = subject_.options;
+      options.operand_orders = parts[p].operand_orders;
+      options.stage1 = true;
+      options.memory_depth = parts[p].memory_depth;
+      options.members_per_class = 1;
+      auto found = frontier::compute(subject_.canonical.problem, options, {}, cancellation_);
+      if (!found.ok()) return;  // the search of the whole says why
+      for (auto& survivor : found->survivors) survivor.id.replace(0, 1, "p" + std::to_string(p + 1) + ".");
+      auto out = named(*found, subject_);
+      if (!out.ok() || searched_.is_set()) return;
+      out->partial = true;
+      tell(*out);
+      for (const std::size_t s : representatives(*found, subject_.canonical.problem, parts[p].kernels)) {
+        const schedule::Trace& trace = found->survivors[s].traces.front();
+        if (searched_.is_set()) return;
+        if (std::find(known.begin(), known.end(), trace) != known.end()) continue;
+        known.push_back(trace);
+        make({found->survivors[s].id, trace});
+      }
+    }
   }
 
   // Frontier schedules to compile: those asked for by id, then the representatives.
@@ -265,6 +342,10 @@ class Work {
   // Any thread; one event at a time.
   void tell(const Event& event) {
     const std::lock_guard lock(mutex_);
+    if (const auto* frontier = std::get_if<NamedFrontier>(&event)) {
+      if (frontier->partial && whole_told_) return;
+      whole_told_ = !frontier->partial;
+    }
     if (const auto* kernel = std::get_if<NamedKernel>(&event)) {
       ++made_;
       finished_.compiled += kernel->hit ? 0 : 1;
@@ -283,16 +364,19 @@ class Work {
   const toolchain::Toolchain& toolchain_;
   const Sink& sink_;
   Cancellation& cancellation_;
+  const SchedulingOptions& options_;
   const Steady::time_point start_ = Steady::now();
 
   std::vector<Wanted> direct_;
   std::vector<std::string> ids_;
   bool search_hit_ = true;  // true also when no search was asked for
+  Finish searched_;
   std::string last_stage_;
   Steady::time_point last_progress_;
 
   std::mutex mutex_;  // guards what follows and the sink
   Finished finished_;
+  bool whole_told_ = false;
   std::uint32_t made_ = 0;
   std::optional<Diagnostic> first_failure_;
 };
@@ -320,8 +404,8 @@ const std::vector<std::string>& known_isas() {
 }
 
 Scheduling::Scheduling(std::shared_ptr<KernelProvider> provider,
-                       std::shared_ptr<const toolchain::Toolchain> toolchain, std::size_t compile_threads)
-    : provider_(std::move(provider)), toolchain_(std::move(toolchain)), compile_threads_(compile_threads) {}
+                       std::shared_ptr<const toolchain::Toolchain> toolchain, SchedulingOptions options)
+    : provider_(std::move(provider)), toolchain_(std::move(toolchain)), options_(options) {}
 
 Result<Finished> Scheduling::schedule(const ScheduleQuery& query, const Sink& sink,
                                       Cancellation& cancellation) {
@@ -335,7 +419,7 @@ Result<Finished> Scheduling::schedule(const ScheduleQuery& query, const Sink& si
     }
     subject.options.stage2 = false;
   }
-  return Work(std::move(subject), query, *provider_, *toolchain_, sink, cancellation).run(compile_threads_);
+  return Work(std::move(subject), query, *provider_, *toolchain_, sink, cancellation, options_).run();
 }
 
 Result<NamedFrontier> Scheduling::lookup(const problem::ProblemText& text, const Cancellation& cancellation) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -53,6 +54,8 @@ struct NamedFrontier {
   frontier::Counts counts;
   frontier::Seconds seconds;
   bool complete = true;
+  bool hit = false;
+  bool partial = false;  ///< of a small part of the space: a better one follows
 };
 struct NamedKernel {
   std::string id, kernel_key, trace, isa, tree, time, memory;
@@ -90,11 +93,17 @@ struct EmitQuery {
 /// Instruction sets a request may name.
 const std::vector<std::string>& known_isas();
 
+struct SchedulingOptions {
+  std::size_t compile_threads = 2;  ///< compilations of one request side by side
+  /// A search that takes longer is answered in advance: first with schedules of small parts of the space.
+  std::chrono::milliseconds head_start{40};
+};
+
 /// Thread-safe.
 class Scheduling {
  public:
   Scheduling(std::shared_ptr<KernelProvider> provider, std::shared_ptr<const toolchain::Toolchain> toolchain,
-             std::size_t compile_threads = 2);
+             SchedulingOptions options = {});
 
   /// Errors: those of problem::build; invalid [isa], [kernels], [traces], [no-stage2], [unknown-schedule] and
   /// the trace errors of schedule::parse and apply (before any work); those of the provider; when no kernel
@@ -110,7 +119,7 @@ class Scheduling {
  private:
   std::shared_ptr<KernelProvider> provider_;
   std::shared_ptr<const toolchain::Toolchain> toolchain_;
-  std::size_t compile_threads_;
+  SchedulingOptions options_;
 };
 
 }  // namespace schaas::server

@@ -21,19 +21,34 @@ support::Diagnostic no_kernel(const std::string& wanted) {
   return support::internal("no-kernel", "the server answered without a kernel for schedule `" + wanted + "`");
 }
 
-std::vector<client::FrontierEntry> compiled_entries(const client::ScheduleAnswer& answer) {
+/// Every kernel that has come, as something to select from.
+std::vector<client::FrontierEntry> entries_of_kernels(const client::ScheduleAnswer& answer) {
   std::vector<client::FrontierEntry> entries;
-  for (const auto& entry : answer.frontier.entries) {
-    if (find_kernel(answer, entry.id)) entries.push_back(entry);
+  for (const auto& kernel : answer.kernels) {
+    client::FrontierEntry entry;
+    entry.id = kernel.id;
+    entry.trace = kernel.trace;
+    entry.tree = kernel.tree;
+    entry.time = kernel.time;
+    entry.memory = kernel.memory;
+    entry.time_terms = kernel.time_terms;
+    entry.memory_terms = kernel.memory_terms;
+    entries.push_back(std::move(entry));
   }
   return entries;
 }
 
-support::Result<client::ScheduleAnswer> ask(client::Connection& connection,
-                                            const client::ScheduleRequest& request, ProgressLine& progress,
-                                            Choice& choice) {
+/// `enough` (may be empty) says that no further event is wanted.
+support::Result<client::ScheduleAnswer> ask(
+    client::Connection& connection, const client::ScheduleRequest& request, ProgressLine& progress,
+    Choice& choice, const std::function<bool(const client::ScheduleEvent&)>& enough = {}) {
   const auto start = Clock::now();
-  auto answer = connection.schedule(request, show_events(progress));
+  const auto show = show_events(progress);
+  auto answer = connection.schedule(request, [&](const client::ScheduleEvent& event) {
+    if (std::holds_alternative<client::KernelInfo>(event) && choice.first_kernel_seconds == 0)
+      choice.first_kernel_seconds = since(start);
+    return show(event) && !(enough && enough(event));
+  });
   progress.clear();
   choice.server_seconds += since(start);
   return answer;
@@ -83,24 +98,48 @@ bool add_kernel(client::Connection& connection, const ChoiceRequest& request, co
   return find_kernel(choice.answer, id) != nullptr;
 }
 
+/// The best of the kernels that are there.
+support::Result<void> take_best_kernel(const ChoiceRequest& request, Choice& choice) {
+  const auto start = Clock::now();
+  SCHAAS_ASSIGN_OR_RETURN(const auto best,
+                          client::select(entries_of_kernels(choice.answer), request.sizes, request.machine));
+  choice.select_seconds += since(start);
+  choice.kernel = choice.answer.kernels[best.index];
+  choice.reason = best.reason;
+  return {};
+}
+
 support::Result<void> take_selected(client::Connection& connection, const ChoiceRequest& request,
                                     ProgressLine& progress, Choice& choice) {
   const auto start = Clock::now();
   const auto& entries = choice.answer.frontier.entries;
   SCHAAS_ASSIGN_OR_RETURN(const auto best, client::select(entries, request.sizes, request.machine));
-  choice.select_seconds = since(start);
+  choice.select_seconds += since(start);
+  const std::string& id = entries[best.index].id;
+  if (!add_kernel(connection, request, id, progress, choice)) return take_best_kernel(request, choice);
   choice.reason = best.reason;
-  std::string id = entries[best.index].id;
-  if (!add_kernel(connection, request, id, progress, choice)) {
-    const auto compiled = compiled_entries(choice.answer);
-    if (compiled.empty()) return no_kernel(id);
-    SCHAAS_ASSIGN_OR_RETURN(const auto next, client::select(compiled, request.sizes, request.machine));
-    id = compiled[next.index].id;
-    choice.reason = next.reason;
-  }
   choice.kernel = *find_kernel(choice.answer, id);
   return {};
 }
+
+/// True once the kernel of the schedule that is best at these sizes has come: nothing better will.
+class BestHasCome {
+ public:
+  explicit BestHasCome(const ChoiceRequest& request) : request_(request) {}
+  bool operator()(const client::ScheduleEvent& event) {
+    if (const auto* frontier = std::get_if<client::Frontier>(&event); frontier && !frontier->partial) {
+      const auto best = client::select(frontier->entries, request_.sizes, request_.machine);
+      if (best.ok()) best_ = frontier->entries[best->index].id;
+    }
+    if (const auto* kernel = std::get_if<client::KernelInfo>(&event)) come_.push_back(kernel->id);
+    return !best_.empty() && std::find(come_.begin(), come_.end(), best_) != come_.end();
+  }
+
+ private:
+  const ChoiceRequest& request_;
+  std::string best_;
+  std::vector<std::string> come_;
+};
 
 }  // namespace
 
@@ -108,10 +147,17 @@ support::Result<Choice> choose(client::Connection& connection, ChoiceRequest req
                                ProgressLine& progress) {
   if (request.wanted != "auto") return take_named(connection, request, progress);
   Choice choice;
-  SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(connection, request.schedule, progress, choice));
+  request.schedule.keep_working = true;
+  request.schedule.patience = request.patience;
+  std::function<bool(const client::ScheduleEvent&)> enough;
+  if (!request.whole_answer && !request.measure) enough = BestHasCome(request);
+  SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(connection, request.schedule, progress, choice, enough));
   SCHAAS_RETURN_IF_ERROR(client::check_bounds(choice.answer.frontier, request.sizes));
   if (choice.answer.kernels.empty()) return no_kernel("auto");
-  if (request.measure) {
+  choice.out_of_patience = choice.answer.left == client::ScheduleAnswer::Left::patience;
+  if (choice.out_of_patience && !request.measure) {
+    SCHAAS_RETURN_IF_ERROR(take_best_kernel(request, choice));
+  } else if (request.measure) {
     SCHAAS_RETURN_IF_ERROR(take_fastest(request, choice));
   } else {
     SCHAAS_RETURN_IF_ERROR(take_selected(connection, request, progress, choice));
@@ -119,13 +165,14 @@ support::Result<Choice> choose(client::Connection& connection, ChoiceRequest req
   return choice;
 }
 
-std::function<void(const client::ScheduleEvent&)> show_events(ProgressLine& progress) {
+std::function<bool(const client::ScheduleEvent&)> show_events(ProgressLine& progress) {
   return [&progress](const client::ScheduleEvent& event) {
     if (const auto* stage = std::get_if<client::Progress>(&event)) {
       progress.show("server: " + stage->stage, stage->done, stage->of);
     } else if (const auto* kernel = std::get_if<client::KernelInfo>(&event)) {
       progress.show("server: compiled " + kernel->id);
     }
+    return true;
   };
 }
 

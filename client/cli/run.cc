@@ -25,6 +25,7 @@ struct RunOptions {
   std::vector<std::string> files, extents;
   std::string target = "cpu", isa, schedule = "auto", output;
   int threads = 0, repeat = 1;
+  double wait = 3;
   bool tune = false, verify = false, no_cache = false;
   std::uint64_t seed = 1;
 };
@@ -189,6 +190,8 @@ ChoiceRequest choice_request(const RunOptions& options, const client::ProblemTex
   request.schedule.isa = options.isa.empty() ? client::host_isa() : options.isa;
   request.schedule.no_cache = options.no_cache;
   request.wanted = options.schedule;
+  request.patience = std::chrono::milliseconds(static_cast<std::int64_t>(options.wait * 1e3));
+  request.whole_answer = options.repeat > 1;
   return request;
 }
 
@@ -302,6 +305,14 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->check(CLI::Range(1, 1000000).description(""))
       ->capture_default_str()
       ->type_name("N");
+  command
+      .add_option(
+          "--wait", options.wait,
+          "Seconds after which a search that still goes on is not waited for: the best schedule found by "
+          "then runs")
+      ->check(CLI::Range(0.0, 86400.0).description(""))
+      ->capture_default_str()
+      ->type_name("SECONDS");
   command.add_flag("--verify", options.verify, "Compare every value with an independent evaluation");
   command.add_option("--seed", options.seed, "Of the values of operands without a file")
       ->capture_default_str()

@@ -37,6 +37,9 @@ std::string tensors_text(const RunFacts& facts) {
 std::string origin(const RunFacts& facts) {
   const auto& done = facts.choice.answer.done;
   std::string text = done.hit ? "from the database in " : "searched and compiled in ";
+  if (facts.choice.out_of_patience) {
+    text = facts.choice.answer.frontier.partial ? "still being searched after " : "still being compiled after ";
+  }
   text += seconds(facts.choice.server_seconds);
   if (done.compiled > 0) {
     text +=
@@ -48,6 +51,10 @@ std::string origin(const RunFacts& facts) {
 std::string frontier_text(const RunFacts& facts) {
   const auto& frontier = facts.choice.answer.frontier;
   if (frontier.entries.empty()) return "not searched: --schedule names one schedule";
+  if (frontier.partial) {
+    return "not known yet: the best of " + counted(facts.choice.answer.kernels.size(), "kernel", "kernels") +
+           " that had come runs (--wait); the search goes on for the next run";
+  }
   std::string text = counted(frontier.entries.size(), "schedule", "schedules") + " can win";
   if (!frontier.counts.space.empty()) text += ", of " + grouped(frontier.counts.space) + " in the space";
   return text + (frontier.complete ? "" : " (a budget ended the search early)");
@@ -141,7 +148,8 @@ support::Result<Json> json_of(const RunFacts& facts, const Values& values) {
                     {"scratch_bytes", facts.scratch_bytes},
                     {"isa", kernel.isa},
                     {"kernel_key", kernel.kernel_key},
-                    {"reason", facts.choice.reason}};
+                    {"reason", facts.choice.reason},
+                    {"final", !facts.choice.out_of_patience}};
   SCHAAS_ASSIGN_OR_RETURN(json["frontier"], frontier_json(facts));
   json["extents"] = facts.sizes.extents;
   json["nnz"] = sizes_json(facts);
@@ -152,6 +160,7 @@ support::Result<Json> json_of(const RunFacts& facts, const Values& values) {
                          {"median", median(facts.run_seconds)},
                          {"repeats", facts.run_seconds.size()}};
   json["first_result_seconds"] = facts.first_result_seconds;
+  json["first_kernel_seconds"] = facts.choice.first_kernel_seconds;
   json["compile_seconds"] = done.compile_seconds;
   json["select_seconds"] = facts.choice.select_seconds;
   json["read_seconds"] = facts.read_seconds;

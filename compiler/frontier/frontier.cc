@@ -46,10 +46,11 @@ class Search {
         progress_(progress),
         cancellation_(cancellation),
         papers_(problem.profile == problem::Profile::sparseauto),
-        space_(problem, space_options(0)),
+        space_(problem, space_options(options.operand_orders)),
         bounds_(problem) {}
 
   support::Result<Frontier> run() {
+    frontier_.complete = options_.operand_orders == 0;
     SCHAAS_RETURN_IF_ERROR(check_constraints());
     SCHAAS_RETURN_IF_ERROR(count_space());
     SCHAAS_RETURN_IF_ERROR(options_.stage2 ? by_depth_poset() : by_pareto());

@@ -19,6 +19,9 @@ struct Options {
   int solver_milliseconds = 300;  ///< per query; unknown keeps both
   int solver_total_milliseconds = 60'000;  ///< for all queries; afterwards everything is kept
   std::size_t members_per_class = 16;      ///< traces stored per surviving class
+  /// 0: every operand order. Else only so many, the likeliest first (space::Options): the frontier of a part
+  /// of the space, marked incomplete.
+  std::size_t operand_orders = 0;
 };
 /// The options a profile stands for.
 Options options_for(problem::Profile profile);

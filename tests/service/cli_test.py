@@ -162,6 +162,18 @@ class Run(program.WithDaemon):
         self.assertEqual(answer["chosen"]["id"], fastest["id"])
         self.assertTrue(answer["verify"]["passed"])
 
+    def test_without_waiting_the_first_kernel_runs(self):
+        statement, layout, sizes = KERNELS["K2"]
+        answer = self.daemon.json("run", statement, "-t", f"B={self.matrix}", "-f", f"B={layout}", *extents(sizes), "--wait", 0,
+                                  "--verify")
+        self.assertTrue(answer["verify"]["passed"])
+        self.assertFalse(answer["chosen"]["final"])
+        self.assertGreater(answer["first_kernel_seconds"], 0)
+        self.assertLess(answer["first_kernel_seconds"], answer["first_result_seconds"])
+        # What was left behind is finished: a patient run gets the whole answer.
+        again = self.daemon.json("run", statement, "-t", f"B={self.matrix}", "-f", f"B={layout}", *extents(sizes), "--wait", 60)
+        self.assertEqual((again["chosen"]["final"], again["chosen"]["id"][0]), (True, "s"))
+
     def test_fill_is_the_same_for_the_same_seed(self):
         results = []
         for name, seed in (("one.npy", 7), ("two.npy", 7), ("three.npy", 8)):

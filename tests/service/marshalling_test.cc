@@ -74,7 +74,8 @@ TEST(Requests, ArriveInEveryField) {
   EXPECT_EQ(query.kernels, 17u);
   EXPECT_THAT(query.traces, testing::ElementsAre("traces 1", "traces 2"));
   EXPECT_TRUE(query.search_only && query.no_cache && query.no_stage2 && query.traces_only);
-  EXPECT_EQ(request.GetDescriptor()->field_count(), 8) << "a new field needs a line above";
+  // keep_working is read by the service itself.
+  EXPECT_EQ(request.GetDescriptor()->field_count(), 9) << "a new field needs a line above";
   EXPECT_EQ(request.problem().GetDescriptor()->field_count(), 6) << "a new field needs a line above";
 }
 
@@ -150,6 +151,7 @@ NamedFrontier a_frontier() {
   f.removed = 9;
   f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12};
   f.seconds = {0.1, 0.2, 0.3, 0.4, 1.5};
+  f.hit = f.partial = true;
   return f;
 }
 

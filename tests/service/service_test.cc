@@ -117,6 +117,7 @@ class Service : public testing::Test {
     options.data_directory = data_;
     options.drain = std::chrono::seconds(1);
     options.version = "1.2.3";
+    options.head_start = head_start_;
     options.wrap_compiling = [counted = counted_](std::unique_ptr<server::KernelProvider> next) {
       return std::make_unique<CountingProvider>(std::move(next), counted);
     };
@@ -141,6 +142,7 @@ class Service : public testing::Test {
 
   test_support::TemporaryDirectory directory_;
   std::string data_ = directory_ / "data";
+  std::chrono::milliseconds head_start_ = std::chrono::hours(1);  // no answers in advance
   std::shared_ptr<Counted> counted_ = std::make_shared<Counted>();
   std::unique_ptr<Daemon> daemon_;
   std::unique_ptr<test::ServiceClient> client_;
@@ -170,7 +172,11 @@ TEST_F(Service, AnswersAMissWithAFrontierAndItsKernelsThenAHit) {
   EXPECT_TRUE(hit.done->hit());
   EXPECT_EQ(hit.done->compiled(), 0u);
   EXPECT_EQ(digests(hit), digests(miss));
-  EXPECT_EQ(hit.frontier->DebugString(), miss.frontier->DebugString());
+  EXPECT_FALSE(miss.frontier->hit());
+  v1::Frontier as_made = *hit.frontier;
+  EXPECT_TRUE(as_made.hit());
+  as_made.set_hit(false);
+  EXPECT_EQ(as_made.DebugString(), miss.frontier->DebugString());
   for (const auto& kernel : hit.kernels) EXPECT_TRUE(kernel.hit());
   EXPECT_EQ(counted_->searches, searches);
   EXPECT_EQ(counted_->compilations, compilations);
@@ -468,6 +474,106 @@ TEST_F(Service, HasAHealthServiceAndReflection) {
   EXPECT_THAT(
       raw("/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", std::string("\x3a\x00", 2)),
       testing::AllOf(testing::HasSubstr("schaas.v1.Scheduler"), testing::HasSubstr("grpc.health.v1.Health")));
+}
+
+// ---- answers in advance ----
+
+class EarlyAnswers : public Service {
+ protected:
+  EarlyAnswers() { head_start_ = std::chrono::milliseconds(0); }
+
+  // Reads up to the first kernel while the search is held up.
+  v1::Kernel first_kernel(grpc::ClientReader<v1::ScheduleEvent>& reader) {
+    v1::ScheduleEvent event;
+    while (reader.Read(&event)) {
+      if (event.has_frontier()) {
+        EXPECT_TRUE(event.frontier().partial());
+        EXPECT_FALSE(event.frontier().complete());
+        EXPECT_EQ(event.frontier().entries(0).id(), "p1.1");
+      }
+      if (event.has_kernel()) return event.kernel();
+    }
+    ADD_FAILURE() << "the answer ended without a kernel";
+    return {};
+  }
+};
+
+TEST_F(EarlyAnswers, GiveAKernelWhileTheSearchGoesOnThenTheWhole) {
+  counted_->hold_search = true;
+  grpc::ClientContext context;
+  const auto reader = client_->stub().Schedule(&context, chain());
+  const v1::Kernel early = first_kernel(*reader);
+  EXPECT_EQ(early.id().substr(0, 3), "p1.");
+  EXPECT_EQ(client_->download(early.digest().sha256()).second.status, grpc::StatusCode::OK);
+  counted_->hold_search = false;
+  v1::ScheduleEvent event;
+  std::optional<v1::Frontier> last;
+  std::vector<std::string> whole_kernels;
+  bool done = false;
+  while (reader->Read(&event)) {
+    if (event.has_frontier()) last = event.frontier();
+    if (event.has_kernel() && event.kernel().id()[0] == 's') whole_kernels.push_back(event.kernel().id());
+    done = event.has_done();
+  }
+  EXPECT_TRUE(reader->Finish().ok());
+  EXPECT_TRUE(done);
+  ASSERT_TRUE(last);
+  EXPECT_FALSE(last->partial());
+  EXPECT_TRUE(last->complete());
+  EXPECT_EQ(whole_kernels.size(), 3u);
+  // Parts of the space are not what is stored.
+  EXPECT_EQ(must(chain()).frontier->entries_size(), last->entries_size());
+}
+
+TEST_F(EarlyAnswers, AreNotGivenForWhatIsStored) {
+  must(chain());
+  const Scheduled hit = must(chain());
+  EXPECT_TRUE(hit.frontier->hit());
+  for (const auto& kernel : hit.kernels) EXPECT_EQ(kernel.id()[0], 's');
+}
+
+TEST_F(EarlyAnswers, LetTheClientLeaveAndTheSearchGoOn) {
+  counted_->hold_search = true;
+  v1::ScheduleRequest request = chain();
+  request.set_keep_working(true);
+  grpc::ClientContext context;
+  const auto reader = client_->stub().Schedule(&context, request);
+  first_kernel(*reader);
+  context.TryCancel();
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(counted_->cancelled, 0);
+  counted_->hold_search = false;
+  while (daemon_->idle() == std::chrono::steady_clock::duration::zero())
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(must(chain()).done->hit());
+  EXPECT_EQ(counted_->searches, 1);
+}
+
+TEST_F(EarlyAnswers, DoNotKeepASearchWhoseClientLeavesBefore) {
+  counted_->hold_search = true;
+  v1::ScheduleRequest request = chain();
+  request.set_keep_working(true);
+  request.set_search_only(true);  // so no kernel comes
+  grpc::ClientContext context;
+  const auto reader = client_->stub().Schedule(&context, request);
+  v1::ScheduleEvent event;
+  ASSERT_TRUE(reader->Read(&event));
+  context.TryCancel();
+  while (counted_->cancelled == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+TEST_F(EarlyAnswers, EndWhenTheServerStops) {
+  counted_->hold_search = true;
+  v1::ScheduleRequest request = chain();
+  request.set_keep_working(true);
+  grpc::ClientContext context;
+  const auto reader = client_->stub().Schedule(&context, request);
+  first_kernel(*reader);
+  context.TryCancel();
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+  daemon_->stop();
+  EXPECT_EQ(counted_->cancelled, 1);
 }
 
 // ---- leaving early, stopping ----

@@ -3,7 +3,11 @@
 #include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <thread>
 
 #include "marshalling.h"
 #include "private_server.h"
@@ -60,6 +64,64 @@ std::string configured_server(const ConnectOptions& options) {
   return server == nullptr ? "" : server;
 }
 
+// Leaves a stream at a time of its own, also while its reader waits for an event: once patience is over and
+// something has come.
+class Leaver {
+ public:
+  Leaver(grpc::ClientContext& context, std::chrono::milliseconds patience) : context_(context) {
+    if (patience == std::chrono::milliseconds::max()) return;
+    thread_ = std::thread([this, end = std::chrono::steady_clock::now() + patience] { watch(end); });
+  }
+  Leaver(const Leaver&) = delete;
+  Leaver& operator=(const Leaver&) = delete;
+  ~Leaver() {
+    if (!thread_.joinable()) return;
+    notify(over_);
+    thread_.join();
+  }
+  void has_something() { notify(something_); }
+  bool has_left() {
+    const std::lock_guard lock(mutex_);
+    return left_;
+  }
+
+ private:
+  void notify(bool& what) {
+    const std::lock_guard lock(mutex_);
+    what = true;
+    changed_.notify_all();
+  }
+  void watch(std::chrono::steady_clock::time_point end) {
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_until(lock, end, [this] { return over_; })) return;
+    changed_.wait(lock, [this] { return over_ || something_; });
+    if (over_) return;
+    left_ = true;
+    context_.TryCancel();
+  }
+
+  grpc::ClientContext& context_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false, something_ = false, left_ = false;
+  std::thread thread_;
+};
+
+// What the server would have said at the end.
+Done done_so_far(const ScheduleAnswer& answer, std::chrono::steady_clock::time_point start) {
+  Done done;
+  done.hit = answer.frontier.hit;
+  for (const KernelInfo& kernel : answer.kernels) {
+    if (kernel.hit) continue;
+    ++done.compiled;
+    done.compile_seconds += kernel.compile_seconds;
+    done.hit = false;
+  }
+  done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  done.failed = static_cast<std::uint32_t>(answer.failures.size());
+  return done;
+}
+
 void collect(ScheduleAnswer& answer, const ScheduleEvent& event, bool& done) {
   if (const auto* frontier = std::get_if<Frontier>(&event)) answer.frontier = *frontier;
   if (const auto* kernel = std::get_if<KernelInfo>(&event)) answer.kernels.push_back(*kernel);
@@ -105,13 +167,15 @@ support::Result<Connection> Connection::open(const ConnectOptions& options) {
 }
 
 support::Result<ScheduleAnswer> Connection::schedule(
-    const ScheduleRequest& request, const std::function<void(const ScheduleEvent&)>& on_event) {
+    const ScheduleRequest& request, const std::function<bool(const ScheduleEvent&)>& listener) {
   return guarded([&]() -> support::Result<ScheduleAnswer> {
+    const auto start = std::chrono::steady_clock::now();
     grpc::ClientContext context;
     limit(context, state_->options.schedule_limit);
     const auto reader = state_->stub->Schedule(&context, to_proto(request));
     ScheduleAnswer answer;
     bool done = false;
+    Leaver leaver(context, request.patience);
     for (v1::ScheduleEvent wire; reader->Read(&wire);) {
       auto event = from_proto(wire);
       if (!event.ok()) {
@@ -119,9 +183,20 @@ support::Result<ScheduleAnswer> Connection::schedule(
         return event.error();
       }
       collect(answer, *event, done);
-      if (on_event) on_event(*event);
+      if (!answer.kernels.empty()) leaver.has_something();
+      if (listener && !listener(*event) && !done) {
+        answer.left = ScheduleAnswer::Left::listener;
+        context.TryCancel();
+        break;
+      }
     }
     const grpc::Status status = reader->Finish();
+    if (!done && answer.left == ScheduleAnswer::Left::no && leaver.has_left())
+      answer.left = ScheduleAnswer::Left::patience;
+    if (answer.left != ScheduleAnswer::Left::no) {
+      answer.done = done_so_far(answer, start);
+      return answer;
+    }
     if (!status.ok()) return state_->failure(status, context);
     if (!done) return support::internal("server-internal", "the server's answer ended early");
     return answer;

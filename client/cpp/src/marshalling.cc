@@ -113,6 +113,7 @@ v1::ScheduleRequest to_proto(const ScheduleRequest& request) {
   wire.set_no_cache(request.no_cache);
   wire.set_no_stage2(request.no_stage2);
   wire.set_traces_only(request.traces_only);
+  wire.set_keep_working(request.keep_working);
   return wire;
 }
 
@@ -132,6 +133,8 @@ Frontier from_proto(const v1::Frontier& from) {
   }
   frontier.statement = from.statement();
   frontier.removed = from.removed();
+  frontier.hit = from.hit();
+  frontier.partial = from.partial();
   return frontier;
 }
 

@@ -33,6 +33,9 @@ struct ScheduleRequest {
   bool no_cache = false;
   bool no_stage2 = false;
   bool traces_only = false;
+  bool keep_working = false;  ///< who leaves after the first kernel stops nothing: the answer is stored
+  /// After so long the answer is left as soon as it has a kernel.
+  std::chrono::milliseconds patience = std::chrono::milliseconds::max();
 };
 
 struct Progress {
@@ -54,10 +57,12 @@ using ScheduleEvent = std::variant<Progress, Frontier, KernelInfo, Done, KernelF
 
 /// All events of one request, collected.
 struct ScheduleAnswer {
-  Frontier frontier;
+  Frontier frontier;  ///< the last one
   std::vector<KernelInfo> kernels;
   std::vector<KernelFailure> failures;
-  Done done;
+  Done done;  ///< when the answer was left: from what had come
+  /// Whether and why it was left before its end.
+  enum class Left { no, listener, patience } left = Left::no;
 };
 
 struct ServerInfo {
@@ -115,9 +120,10 @@ class Connection {
   /// True when open() had to start the private server.
   bool started_server() const;
 
-  /// Streams the answer; `on_event` (may be empty) sees each event in order, on the calling thread.
+  /// Streams the answer; `listener` (may be empty) sees each event in order, on the calling thread, and says
+  /// whether to go on.
   support::Result<ScheduleAnswer> schedule(const ScheduleRequest& request,
-                                           const std::function<void(const ScheduleEvent&)>& on_event = {});
+                                           const std::function<bool(const ScheduleEvent&)>& listener = {});
   support::Result<Frontier> lookup(const ProblemText& problem);
   /// schedule: "auto", "linear", a frontier id or a trace; language: trace, tree, loops, c.
   support::Result<std::string> emit(const ProblemText& problem, const std::string& schedule,

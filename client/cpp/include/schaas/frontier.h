@@ -75,6 +75,8 @@ struct Frontier {
   std::vector<Removal> removals;  ///< at most the server's limit
   std::string statement;          ///< what the traces apply to, in the user's names
   std::uint64_t removed = 0;      ///< all removals, summaries included
+  bool hit = false;               ///< it was stored
+  bool partial = false;           ///< of a small part of the space: a better one follows, with other ids
   bool operator==(const Frontier&) const = default;
 };
 
