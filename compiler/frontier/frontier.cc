@@ -88,7 +88,7 @@ class Search {
     report("space", 0, 0);
     auto members = space_.count(cancellation_);
     for (std::size_t orders = first_part;
-         !members.ok() && members.error().code == "space-states" && orders > 0; orders /= 4) {
+         !members.ok() && members.error().code == "space-memory" && orders > 0; orders /= 4) {
       frontier_.complete = false;
       space_ = space::Space(problem_, space_options(orders));
       members = space_.count(cancellation_);
@@ -154,7 +154,8 @@ class Search {
     ProvenDominance dominance(bounds_, recursion_samples, free_elements_of_profile());
     SCHAAS_ASSIGN_OR_RETURN(const space::Space::ParetoClasses pareto,
                             space_.pareto_classes(dominance, memory_depth(), cancellation_));
-    for (const space::ClassCount& one : pareto.classes) classes_.push_back(one.cost);
+    classes_ = pareto.classes;
+    frontier_.complete = frontier_.complete && !pareto.ended;
     if (options_.stage1) summarise_depth("");
     if (pareto.dropped != 0) {
       summarise(Certificate::Kind::log_proof,

@@ -6,11 +6,13 @@
 namespace schaas::space {
 
 /// Adds up multiplicities by class: a hash table with open addressing, emptied into a sorted list.
-class Classes::Gathering {
+template <class Number>
+class Classes<Number>::Gathering {
  public:
   Gathering() : table_(64) {}
 
-  bool add(SumId time, SumId memory, Multiplicity members) {
+  /// False when the sum does not fit.
+  bool add(SumId time, SumId memory, const Number& members) {
     std::size_t slot = place(time, memory);
     if (table_[slot].members == 0) {
       table_[slot] = {time, memory, 0};
@@ -20,9 +22,8 @@ class Classes::Gathering {
         table_[slot] = {time, memory, 0};
       }
     }
-    const Multiplicity before = table_[slot].members;
     table_[slot].members += members;
-    return table_[slot].members >= before;
+    return table_[slot].members >= members;
   }
 
   std::vector<Entry> take() {
@@ -60,62 +61,71 @@ class Classes::Gathering {
 
 namespace {
 
-/// a * b * c; false when it does not fit.
-bool product(Multiplicity a, Multiplicity b, Multiplicity c, Multiplicity& result) {
-  return !__builtin_mul_overflow(a, b, &result) && !__builtin_mul_overflow(result, c, &result);
+/// result = a * b * orders; false when it does not fit.
+bool multiply(Multiplicity a, Multiplicity b, std::uint64_t orders, Multiplicity& result) {
+  return !__builtin_mul_overflow(a, b, &result) &&
+         !__builtin_mul_overflow(result, Multiplicity{orders}, &result);
 }
-
-void too_many(Watch& watch) {
-  watch.stop(support::exhausted("space-classes", "a cost class has more members than 128 bits can count"));
+bool multiply(const mpz_class& a, const mpz_class& b, std::uint64_t orders, mpz_class& result) {
+  result = a * b * static_cast<unsigned long>(orders);
+  return true;
 }
 
 }  // namespace
 
-const std::vector<Classes::Entry>& Classes::of(StateId id, Watch& watch) {
+template <class Number>
+const std::vector<typename Classes<Number>::Entry>& Classes<Number>::of(StateId id, Watch& watch) {
   static const std::vector<Entry> none;
   if (id < known_.size() && known_[id]) return *known_[id];
-  if (watch.stopped()) return none;
-  const Expansion& expansion = recursion_.expand(id);
-  const State& state = recursion_.state(id);
+  if (watch.stopped() || overflowed_) return none;
+  const Expansion expansion = recursion_.expand(id);
+  const IndexSet loops = recursion_.state(id).loops;
   Gathering sum;
-  if (expansion.linear != 0) {
-    for (const auto& [last, orders] : recursion_.innermost_choices(id, state.loops)) {
-      sum.add(sums_.single(recursion_.leaf_term(id, last)), 0, orders);
+  if (expansion.linear) {
+    for (const auto& [last, orders] : recursion_.innermost_choices(id, loops)) {
+      sum.add(sums_.single(recursion_.leaf_term(id, last)), 0, Number(static_cast<unsigned long>(orders)));
     }
   }
-  for (const Transition& t : expansion.transitions) {
-    fuse(t, trips_of(recursion_.context(id), t.prefix), sum, watch);
-  }
+  for (const Transition& t : expansion.transitions) fuse(id, t, sum, watch);
   for (const Join& both : expansion.joins) join(id, both, sum, watch);
-  if (watch.stopped()) return none;
+  if (watch.stopped() || overflowed_) return none;
   if (id >= known_.size()) known_.resize(recursion_.size());
   known_[id] = std::make_unique<std::vector<Entry>>(sum.take());
+  entries_ += known_[id]->size();
+  watch.hold(recursion_.bytes() + sums_.bytes() + entries_ * sizeof(Entry));
   return *known_[id];
 }
 
-void Classes::fuse(const Transition& t, cost::Term prefix, Gathering& sum, Watch& watch) {
+template <class Number>
+void Classes<Number>::add(Gathering& sum, const Entry& a, const Entry& b, std::uint64_t orders, SumId time,
+                          SumId memory) {
+  Number members = 0;
+  if (!multiply(a.members, b.members, orders, members) || !sum.add(time, memory, members)) overflowed_ = true;
+}
+
+template <class Number>
+void Classes<Number>::fuse(StateId id, const Transition& t, Gathering& sum, Watch& watch) {
   if (std::popcount(t.temporary) > max_memory_depth_) return;
   std::vector<Entry> producers = of(t.producer, watch);
   std::vector<Entry> consumers = of(t.consumer, watch);
+  const cost::Term prefix = trips_of(recursion_.context(id), t.prefix);
   const SumId temporary = sums_.single(extents_of(t.temporary));
   for (Entry& entry : producers) {
     entry.time = sums_.times(entry.time, prefix);
     entry.memory = sums_.plus(entry.memory, temporary);
   }
   for (Entry& entry : consumers) entry.time = sums_.times(entry.time, prefix);
+  const std::uint64_t orders = orders_of(recursion_, id, t);
   for (const Entry& p : producers) {
-    if (watch.stopped()) return;
     for (const Entry& c : consumers) {
-      Multiplicity members = 0;
-      if (!product(p.members, c.members, t.orders, members) ||
-          !sum.add(sums_.plus(p.time, c.time), sums_.plus(p.memory, c.memory), members)) {
-        return too_many(watch);
-      }
+      if (watch.stopped()) return;
+      add(sum, p, c, orders, sums_.plus(p.time, c.time), sums_.plus(p.memory, c.memory));
     }
   }
 }
 
-void Classes::join(StateId id, const Join& join, Gathering& sum, Watch& watch) {
+template <class Number>
+void Classes<Number>::join(StateId id, const Join& join, Gathering& sum, Watch& watch) {
   if (std::max(std::popcount(join.left_temporary), std::popcount(join.right_temporary)) > max_memory_depth_)
     return;
   std::vector<cost::Term> temporaries = {extents_of(join.left_temporary), extents_of(join.right_temporary)};
@@ -126,17 +136,16 @@ void Classes::join(StateId id, const Join& join, Gathering& sum, Watch& watch) {
   for (const auto& [last, orders] : recursion_.innermost_choices(id, join.loops)) {
     const SumId combining = sums_.single(recursion_.join_term(id, join.loops, last));
     for (const Entry& l : lefts) {
-      if (watch.stopped()) return;
       for (const Entry& r : rights) {
-        Multiplicity members = 0;
-        if (!product(l.members, r.members, orders, members) ||
-            !sum.add(sums_.plus(sums_.plus(l.time, r.time), combining),
-                     sums_.plus(sums_.plus(l.memory, r.memory), memory), members)) {
-          return too_many(watch);
-        }
+        if (watch.stopped()) return;
+        add(sum, l, r, orders, sums_.plus(sums_.plus(l.time, r.time), combining),
+            sums_.plus(sums_.plus(l.memory, r.memory), memory));
       }
     }
   }
 }
+
+template class Classes<Multiplicity>;
+template class Classes<mpz_class>;
 
 }  // namespace schaas::space

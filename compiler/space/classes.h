@@ -1,38 +1,48 @@
 #pragma once
-#include <functional>
+#include <memory>
 #include <vector>
 
+#include <gmpxx.h>
+
+#include "compiler/space/count.h"
 #include "compiler/space/recursion.h"
 #include "compiler/space/sums.h"
 #include "compiler/space/watch.h"
 
 namespace schaas::space {
 
-__extension__ typedef unsigned __int128 Multiplicity;
-
 /// Every (time, memory) class of a state with its multiplicity, leaving out members with a temporary of more
-/// than `max_memory_depth` indices.
+/// than `max_memory_depth` indices. Number: Multiplicity, which may overflow, or mpz_class.
+template <class Number>
 class Classes {
  public:
   struct Entry {
     SumId time = 0, memory = 0;
-    Multiplicity members = 0;
+    Number members = 0;
   };
   Classes(Recursion& recursion, Sums& sums, int max_memory_depth)
       : recursion_(recursion), sums_(sums), max_memory_depth_(max_memory_depth) {}
 
   /// Sorted by (time, memory) number; the reference stays valid.
   const std::vector<Entry>& of(StateId id, Watch& watch);
+  /// True when a multiplicity did not fit: nothing found is to be used.
+  bool overflowed() const { return overflowed_; }
 
  private:
   class Gathering;
-  void fuse(const Transition& t, cost::Term prefix, Gathering& sum, Watch& watch);
+  void fuse(StateId id, const Transition& t, Gathering& sum, Watch& watch);
   void join(StateId id, const Join& join, Gathering& sum, Watch& watch);
+  void add(Gathering& sum, const Entry& a, const Entry& b, std::uint64_t orders, SumId time, SumId memory);
 
   Recursion& recursion_;
   Sums& sums_;
   int max_memory_depth_;
+  bool overflowed_ = false;
+  std::size_t entries_ = 0;
   std::vector<std::unique_ptr<std::vector<Entry>>> known_;
 };
+
+extern template class Classes<Multiplicity>;
+extern template class Classes<mpz_class>;
 
 }  // namespace schaas::space

@@ -97,17 +97,15 @@ Contraction contraction_of(const problem::Problem& problem) {
   return contraction;
 }
 
-Context context_of(const Contraction& contraction, std::uint32_t members, bool final_result) {
+Context context_of(const std::vector<const AccessShape*>& operands, const AccessShape* result) {
   Context context;
   for (std::size_t x = 0; x < max_indices; ++x) {
     cost::Term fiber = 0;
-    for (std::size_t n = 0; n < contraction.operands.size(); ++n) {
-      if (((members >> n) & 1U) == 0) continue;
-      const AccessShape& operand = contraction.operands[n];
-      context.before[x] |= operand.before[x];
-      if (operand.fiber[x] != 0 && (fiber == 0 || operand.fiber[x] < fiber)) fiber = operand.fiber[x];
+    for (const AccessShape* operand : operands) {
+      context.before[x] |= operand->before[x];
+      if (operand->fiber[x] != 0 && (fiber == 0 || operand->fiber[x] < fiber)) fiber = operand->fiber[x];
     }
-    if (final_result) context.before[x] |= contraction.result.before[x];
+    if (result != nullptr) context.before[x] |= result->before[x];
     context.trips[x] = fiber != 0 ? fiber : cost::Term{1} << x;
   }
   return context;

@@ -27,6 +27,7 @@ struct AccessShape {
   std::array<cost::Term, max_indices> fiber{};   ///< the variable of a compressed level, else 0
   std::array<IndexSet, max_indices>
       stored_before{};  ///< indices at earlier storage levels (order of preference)
+  bool operator==(const AccessShape&) const = default;
 };
 
 struct Contraction {
@@ -41,12 +42,14 @@ struct Contraction {
 /// reduction index with its last compressed level (docs/schedule_space.md, Members).
 Contraction contraction_of(const problem::Problem& problem);
 
-/// What the operands with the bits of `members` (and the result when `final_result`) say together.
+/// What several accesses below the same loops say together.
 struct Context {
   Precedence before{};
   std::array<cost::Term, max_indices> trips{};  ///< the variable a loop counts: a fiber, else the extent
 };
-Context context_of(const Contraction& contraction, std::uint32_t members, bool final_result);
+/// `result`: null where the problem's result is not computed. Of several fibers of one index the first
+/// counts.
+Context context_of(const std::vector<const AccessShape*>& operands, const AccessShape* result);
 
 /// The product of the loops' variables.
 cost::Term trips_of(const Context& context, IndexSet loops);

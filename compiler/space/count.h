@@ -1,4 +1,5 @@
 #pragma once
+#include <unordered_map>
 #include <vector>
 
 #include <gmpxx.h>
@@ -8,17 +9,29 @@
 
 namespace schaas::space {
 
-/// Exact numbers of members by state.
+__extension__ typedef unsigned __int128 Multiplicity;
+
+mpz_class wide(Multiplicity value);
+
+/// Exact numbers of members by state: in 128 bits, where they fit.
 class Counter {
  public:
   explicit Counter(Recursion& recursion) : recursion_(recursion) {}
-  /// By value: the memo may grow under a reference.
   mpz_class of(StateId id, Watch& watch);
+  std::size_t bytes() const { return counts_.capacity() * sizeof(Multiplicity); }
 
  private:
+  static constexpr Multiplicity unknown = ~Multiplicity{0};
+  static constexpr Multiplicity large = unknown - 1;  ///< the number is in `large_`
+
+  void find(StateId id, Watch& watch);
+  bool add(StateId a, StateId b, std::uint64_t orders, Multiplicity& sum) const;
+  mpz_class known(StateId id) const;
+  mpz_class add_up(StateId id) const;
+
   Recursion& recursion_;
-  std::vector<mpz_class> counts_;
-  std::vector<bool> known_;
+  std::vector<Multiplicity> counts_;
+  std::unordered_map<StateId, mpz_class> large_;
 };
 
 }  // namespace schaas::space

@@ -67,7 +67,7 @@ const Finder::Answer& Finder::of(StateId id, SumId time, SumId memory, bool oute
   if (const auto found = known_.find(goal); found != known_.end()) return *found->second;
   if (watch.stopped()) return nothing;
   auto answer = std::make_unique<Answer>();
-  const Expansion& expansion = recursion_.expand(id);
+  const Expansion expansion = recursion_.expand(id);
   if (memory == 0) {
     linear(goal, *answer);
   } else {
@@ -98,8 +98,8 @@ bool Finder::orders_ending_in(StateId id, IndexSet loops, const std::vector<int>
 }
 
 void Finder::linear(const Goal& goal, Answer& answer) {
-  const State& state = recursion_.state(goal.id);
-  if (recursion_.expand(goal.id).linear == 0) return;
+  if (!recursion_.expand(goal.id).linear) return;
+  const State state = recursion_.state(goal.id);
   const cost::Term wanted = sums_.at(goal.time)[0];
   std::vector<int> lasts;
   for (const auto& [last, count] : recursion_.innermost_choices(goal.id, state.loops)) {
@@ -151,7 +151,7 @@ void Finder::deal(const std::vector<cost::Term>& time, const std::vector<cost::T
 }
 
 void Finder::fused(const Goal& goal, std::size_t choice, Answer& answer, Watch& watch) {
-  const Transition& t = recursion_.expand(goal.id).transitions[choice];
+  const Transition t = recursion_.expand(goal.id).transitions[choice];
   const auto terms = sums_.at(goal.time);
   const auto entries = sums_.at(goal.memory);
   const cost::Term prefix = trips_of(recursion_.context(goal.id), t.prefix);
@@ -170,7 +170,8 @@ void Finder::fused(const Goal& goal, std::size_t choice, Answer& answer, Watch& 
          if (producers.members == 0) return;
          const Answer& consumers = of(t.consumer, ct, cm, outermost, watch);
          if (consumers.members == 0) return;
-         answer.members += producers.members * consumers.members * static_cast<unsigned long>(t.orders);
+         answer.members += producers.members * consumers.members *
+                           static_cast<unsigned long>(orders_of(recursion_, goal.id, t));
          if (orders.empty()) {
            recursion_.orders(goal.id).each(t.prefix, [&](const Order& order) {
              orders.push_back(order);
@@ -183,7 +184,7 @@ void Finder::fused(const Goal& goal, std::size_t choice, Answer& answer, Watch& 
 }
 
 void Finder::joined(const Goal& goal, std::size_t choice, Answer& answer, Watch& watch) {
-  const Join& join = recursion_.expand(goal.id).joins[choice];
+  const Join join = recursion_.expand(goal.id).joins[choice];
   const auto entries = sums_.at(goal.memory);
   std::vector<cost::Term> memory(entries.begin(), entries.end());
   if (!take(memory, extents_of(join.left_temporary)) || !take(memory, extents_of(join.right_temporary)))
@@ -274,7 +275,6 @@ void Finder::finish(Answer& answer) const {
 }
 
 void Finder::add(Answer& into, const Answer& more, std::size_t best) {
-  into.members += more.members;
   into.trees_cut = into.trees_cut || more.trees_cut;
   into.trees.insert(into.trees.end(), more.trees.begin(), more.trees.end());
   std::sort(into.trees.begin(), into.trees.end());
@@ -296,7 +296,7 @@ std::int64_t Finder::order_penalty(StateId id, const Order& order) const {
     }
   };
   for (std::uint8_t n = 0; n < state.size; ++n) {
-    if ((state.slots[n] & State::temporary_flag) == 0) add(recursion_.contraction().operands[state.slots[n]]);
+    if (!is_plain(state.slots[n])) add(recursion_.shapes().bound(state.slots[n]));
   }
   if (state.final_result) add(recursion_.contraction().result);
   return inversions * inversion;
@@ -308,8 +308,8 @@ std::int64_t Finder::phase_penalty(StateId id, const Order& order) const {
   const std::uint8_t first = order.front();
   if (((state.out >> first) & 1U) == 0) return serial_phase;
   for (std::uint8_t n = 0; n < state.size; ++n) {
-    if (state.slots[n] & State::temporary_flag) continue;
-    const AccessShape& operand = recursion_.contraction().operands[state.slots[n]];
+    if (is_plain(state.slots[n])) continue;
+    const AccessShape& operand = recursion_.shapes().bound(state.slots[n]);
     const bool sparse =
         std::any_of(operand.fiber.begin(), operand.fiber.end(), [](cost::Term f) { return f != 0; });
     if (sparse && ((operand.indices >> first) & 1U) != 0 && operand.stored_before[first] == 0) return 0;

@@ -32,7 +32,7 @@ class Finder {
 
   /// `outermost`: no loop is above, so the state's first loop is what threads share out.
   const Answer& of(StateId id, SumId time, SumId memory, bool outermost, Watch& watch);
-  /// Merges the answers of the roots.
+  /// Adds the trees and the best members of another root.
   static void add(Answer& into, const Answer& more, std::size_t best);
 
  private:

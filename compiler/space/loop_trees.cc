@@ -23,8 +23,8 @@ const std::vector<TreeId>& LoopTrees::of(StateId id, int loop_depth, int memory_
   const auto key = std::make_tuple(id, loop_depth, memory_depth);
   if (const auto found = known_.find(key); found != known_.end()) return found->second;
   if (watch.stopped() || loop_depth < 0) return nothing;
-  const Expansion& expansion = recursion_.expand(id);
-  const State& state = recursion_.state(id);
+  const Expansion expansion = recursion_.expand(id);
+  const State state = recursion_.state(id);
   Orders& orders = recursion_.orders(id);
   std::vector<TreeId> found;
   const auto add_leaves = [&](IndexSet loops) {
@@ -33,7 +33,7 @@ const std::vector<TreeId>& LoopTrees::of(StateId id, int loop_depth, int memory_
       return found.size() <= limit_;
     });
   };
-  if (expansion.linear != 0 && std::popcount(state.loops) <= loop_depth) add_leaves(state.loops);
+  if (expansion.linear && std::popcount(state.loops) <= loop_depth) add_leaves(state.loops);
   for (const Transition& t : expansion.transitions) {
     const int below = loop_depth - std::popcount(t.prefix);
     if (std::popcount(t.temporary) > memory_depth || below < 0) continue;

@@ -11,8 +11,6 @@ namespace {
 
 using schedule::Path;
 
-mpz_class wide(std::uint64_t value) { return static_cast<unsigned long>(value); }
-
 /// number = quotient * base + rest; returns the rest.
 std::uint64_t split_off(mpz_class& number, const mpz_class& base) {
   const mpz_class rest = number % base;
@@ -96,11 +94,11 @@ class TraceWriter {
  public:
   explicit TraceWriter(Recursion& recursion) : recursion_(recursion) {}
 
-  schedule::Trace write(const Member& member, const std::vector<int>& operand_order) {
+  schedule::Trace write(const Member& member, const std::vector<int>& operand_order, bool mirrored) {
     if (!std::is_sorted(operand_order.begin(), operand_order.end())) {
       trace_.directives.push_back(schedule::Permute{{}, operand_order});
     }
-    section(member, {}, default_order(member.state));
+    section(member, mirrored, {}, default_order(member.state));
     return std::move(trace_);
   }
 
@@ -135,30 +133,46 @@ class TraceWriter {
     trace_.directives.push_back(schedule::Reorder{path, std::move(names)});
   }
 
-  void section(const Member& member, const Path& path, const Order& current) {
+  /// `mirrored`: the section's operands stand in the reverse order of the state's.
+  void section(const Member& member, bool mirrored, const Path& path, const Order& current) {
     const Order order = nest_order(member);
     reorder(path, order, current);
     if (member.kind == Member::Kind::fused) {
       const Transition& t = transition(member);
-      trace_.directives.push_back(schedule::LoopFuse{path, t.split, t.producer_left, std::nullopt});
-      section(*member.producer, extended(path, 0), restricted(order, recursion_.state(t.producer).loops));
-      section(*member.consumer, extended(path, 1), restricted(order, recursion_.state(t.consumer).loops));
+      const int split = mirrored ? recursion_.state(member.state).size - t.split : t.split;
+      trace_.directives.push_back(schedule::LoopFuse{path, split, t.producer_left != mirrored, std::nullopt});
+      section(*member.producer, t.producer_mirrored != mirrored, extended(path, 0),
+              restricted(order, recursion_.state(t.producer).loops));
+      section(*member.consumer, t.consumer_mirrored != mirrored, extended(path, 1),
+              restricted(order, recursion_.state(t.consumer).loops));
     } else if (member.kind == Member::Kind::joined) {
-      joined(member, path, order);
+      joined(member, mirrored, path, order);
     }
   }
 
+  /// One producer of a combination as it stands in the section.
+  struct Stored {
+    const Member& member;
+    bool mirrored;
+    IndexSet loops, temporary;
+  };
+
   /// The left producer is split off first, then the right one from [T1, right...].
-  void joined(const Member& member, const Path& path, const Order& order) {
+  void joined(const Member& member, bool mirrored, const Path& path, const Order& order) {
     const Join& join = recursion_.expand(member.state).joins[member.choice];
-    const IndexSet left = recursion_.state(join.left).loops;
-    const IndexSet right = recursion_.state(join.right).loops;
+    const Stored first{*member.producer, join.left_mirrored != mirrored, recursion_.state(join.left).loops,
+                       join.left_temporary};
+    const Stored second{*member.consumer, join.right_mirrored != mirrored, recursion_.state(join.right).loops,
+                        join.right_temporary};
+    const Stored& left = mirrored ? second : first;
+    const Stored& right = mirrored ? first : second;
+    const int split = mirrored ? recursion_.state(member.state).size - join.split : join.split;
     const Path rest = extended(path, 1);
-    const Order rest_order = separate(path, join.split, true, order, left, join.left_temporary | right);
-    const Order combining = separate(rest, 1, false, rest_order, right, join.loops);
+    const Order rest_order = separate(path, split, true, order, left.loops, left.temporary | right.loops);
+    const Order combining = separate(rest, 1, false, rest_order, right.loops, join.loops);
     reorder(extended(rest, 1), member.order, combining);
-    section(*member.producer, extended(path, 0), restricted(order, left));
-    section(*member.consumer, extended(rest, 0), restricted(rest_order, right));
+    section(left.member, left.mirrored, extended(path, 0), restricted(order, left.loops));
+    section(right.member, right.mirrored, extended(rest, 0), restricted(rest_order, right.loops));
   }
 
   /// Splits without common loops; returns the order the consumer inherits.
@@ -179,26 +193,30 @@ class TraceWriter {
 }  // namespace
 
 MemberPtr member_at(Recursion& recursion, Counter& counter, StateId id, mpz_class number, Watch& watch) {
-  const Expansion& expansion = recursion.expand(id);
+  const Expansion expansion = recursion.expand(id);
   Orders& orders = recursion.orders(id);
   auto member = std::make_shared<Member>();
   member->state = id;
-  if (number < wide(expansion.linear)) {
-    member->order = orders.at(recursion.state(id).loops, number.get_ui());
-    return member;
+  if (expansion.linear) {
+    const IndexSet loops = recursion.state(id).loops;
+    if (number < wide(orders.count(loops))) {
+      member->order = orders.at(loops, number.get_ui());
+      return member;
+    }
+    number -= wide(orders.count(loops));
   }
-  number -= wide(expansion.linear);
   const auto choose = [&](Member::Kind kind, std::size_t choice, StateId producer, StateId consumer,
-                          IndexSet loops, std::uint64_t count) {
+                          IndexSet loops) {
+    const mpz_class count = wide(orders.count(loops));
     const mpz_class consumers = counter.of(consumer, watch);
-    const mpz_class block = counter.of(producer, watch) * consumers * wide(count);
+    const mpz_class block = counter.of(producer, watch) * consumers * count;
     if (number >= block) {
       number -= block;
       return false;
     }
     member->kind = kind;
     member->choice = choice;
-    member->order = orders.at(loops, split_off(number, wide(count)));
+    member->order = orders.at(loops, split_off(number, count));
     const mpz_class rest = number % consumers;
     number /= consumers;
     member->producer = member_at(recursion, counter, producer, number, watch);
@@ -207,17 +225,18 @@ MemberPtr member_at(Recursion& recursion, Counter& counter, StateId id, mpz_clas
   };
   for (std::size_t n = 0; n < expansion.transitions.size(); ++n) {
     const Transition& t = expansion.transitions[n];
-    if (choose(Member::Kind::fused, n, t.producer, t.consumer, t.prefix, t.orders)) return member;
+    if (choose(Member::Kind::fused, n, t.producer, t.consumer, t.prefix)) return member;
   }
   for (std::size_t n = 0; n < expansion.joins.size(); ++n) {
     const Join& join = expansion.joins[n];
-    if (choose(Member::Kind::joined, n, join.left, join.right, join.loops, join.orders)) return member;
+    if (choose(Member::Kind::joined, n, join.left, join.right, join.loops)) return member;
   }
   throw support::InternalError("member number out of range");
 }
 
-schedule::Trace trace_of(Recursion& recursion, const Member& member, const std::vector<int>& operand_order) {
-  return TraceWriter(recursion).write(member, operand_order);
+schedule::Trace trace_of(Recursion& recursion, const Member& member, const std::vector<int>& operand_order,
+                         bool mirrored) {
+  return TraceWriter(recursion).write(member, operand_order, mirrored);
 }
 
 }  // namespace schaas::space

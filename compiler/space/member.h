@@ -12,7 +12,8 @@ namespace schaas::space {
 struct Member;
 using MemberPtr = std::shared_ptr<const Member>;
 
-/// One member of a state: the choices made, as a tree. Immutable and shared.
+/// One member of a state: the choices made, as a tree. Immutable and shared. Whether the state was met as its
+/// mirror image is the parent's to know (Transition, Join, roots).
 struct Member {
   enum class Kind { linear, fused, joined } kind = Kind::linear;
   StateId state = 0;
@@ -26,9 +27,11 @@ struct Member {
 /// order.
 MemberPtr member_at(Recursion& recursion, Counter& counter, StateId id, mpz_class number, Watch& watch);
 
-/// The directives that turn the default nest into this member of the root with this operand order. Every nest
+/// The directives that turn the default nest into this member of the root with this operand order;
+/// `mirrored`: the operand order is the mirror image of the root's state. Every nest
 /// that is split or ends a branch gets its loop order by an explicit `reorder` where it would otherwise
 /// inherit another one.
-schedule::Trace trace_of(Recursion& recursion, const Member& member, const std::vector<int>& operand_order);
+schedule::Trace trace_of(Recursion& recursion, const Member& member, const std::vector<int>& operand_order,
+                         bool mirrored);
 
 }  // namespace schaas::space

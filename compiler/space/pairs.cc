@@ -27,9 +27,9 @@ const std::vector<Pairs::Entry>& Pairs::of(StateId id, Watch& watch) {
   static const std::vector<Entry> none;
   if (id < known_.size() && known_[id]) return *known_[id];
   if (watch.stopped()) return none;
-  const Expansion& expansion = recursion_.expand(id);
+  const Expansion expansion = recursion_.expand(id);
   std::vector<Entry> found;
-  if (expansion.linear != 0) {
+  if (expansion.linear) {
     for (const auto& [last, orders] : recursion_.innermost_choices(id, recursion_.state(id).loops))
       found.push_back({sums_.single(recursion_.leaf_term(id, last)), 0});
   }

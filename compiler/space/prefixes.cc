@@ -6,17 +6,21 @@
 
 namespace schaas::space {
 
+Orders::Orders(const Precedence& before) : before_(before) {
+  for (std::size_t x = 0; x < before.size(); ++x) {
+    if (before[x] != 0) constrained_ |= IndexSet{1} << x;
+  }
+}
+
 /// Counts by the last element. Indices without any precedence relation within `loops` are interleaved by
 /// formula, so the remembered sets stay few.
 std::uint64_t Orders::count(IndexSet loops) {
-  IndexSet bound = 0;
-  for (IndexSet rest = loops; rest != 0; rest &= rest - 1) {
-    const int x = std::countr_zero(rest);
-    const IndexSet before = before_[static_cast<std::size_t>(x)] & loops;
-    if (before != 0) bound |= before | (IndexSet{1} << x);
+  IndexSet related = bound(loops);
+  for (IndexSet rest = related; rest != 0; rest &= rest - 1) {
+    related |= before_[static_cast<std::size_t>(std::countr_zero(rest))] & loops;
   }
-  std::uint64_t product = count_bound(bound);
-  for (int n = std::popcount(bound) + 1; n <= std::popcount(loops); ++n)
+  std::uint64_t product = count_bound(related);
+  for (int n = std::popcount(related) + 1; n <= std::popcount(loops); ++n)
     product *= static_cast<std::uint64_t>(n);
   return product;
 }
@@ -77,25 +81,6 @@ bool Orders::extend(IndexSet placed, IndexSet loops, Order& order,
     if (!go_on) return false;
   }
   return true;
-}
-
-void each_common_prefix(const Orders& orders, IndexSet producer, IndexSet consumer,
-                        const std::function<void(IndexSet prefix)>& visit) {
-  const IndexSet loops = producer | consumer;
-  const IndexSet shared = producer & consumer;
-  // Subsets of `shared`, ascending: s = (s - shared) & shared.
-  for (IndexSet q = 0;; q = (q - shared) & shared) {
-    bool closed = (producer & ~q) != 0 && (consumer & ~q) != 0;
-    for (IndexSet rest = q; closed && rest != 0; rest &= rest - 1) {
-      closed = orders.available(std::countr_zero(rest), q, loops);
-    }
-    bool diverges = false;
-    for (IndexSet rest = loops & ~shared; closed && rest != 0; rest &= rest - 1) {
-      diverges = diverges || orders.available(std::countr_zero(rest), q, loops);
-    }
-    if (diverges) visit(q);
-    if (q == shared) break;
-  }
 }
 
 }  // namespace schaas::space

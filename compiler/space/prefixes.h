@@ -1,4 +1,5 @@
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <functional>
 #include <unordered_map>
@@ -14,7 +15,7 @@ using Order = std::vector<std::uint8_t>;  ///< index numbers, outermost first
 /// The orders of subsets under one precedence. Not thread-safe (counts are remembered).
 class Orders {
  public:
-  explicit Orders(const Precedence& before) : before_(before) {}
+  explicit Orders(const Precedence& before);
 
   /// Number of orders of `loops` in which x comes after before[x] & loops; 0 when the precedence is cyclic.
   std::uint64_t count(IndexSet loops);
@@ -25,6 +26,15 @@ class Orders {
   /// All orders, lexicographic; stops when `visit` returns false.
   bool each(IndexSet loops, const std::function<bool(const Order&)>& visit);
 
+  /// The loops that some other of `loops` must be outside of.
+  IndexSet bound(IndexSet loops) const {
+    IndexSet set = 0;
+    for (IndexSet rest = loops & constrained_; rest != 0; rest &= rest - 1) {
+      const int x = std::countr_zero(rest);
+      if ((before_[static_cast<std::size_t>(x)] & loops) != 0) set |= IndexSet{1} << x;
+    }
+    return set;
+  }
   /// True when x may come next after `placed` within `loops`.
   bool available(int x, IndexSet placed, IndexSet loops) const {
     return (before_[static_cast<std::size_t>(x)] & loops & ~placed) == 0;
@@ -35,6 +45,7 @@ class Orders {
   std::uint64_t count_bound(IndexSet loops);
 
   Precedence before_;
+  IndexSet constrained_ = 0;  ///< the indices with anything before them
   std::unordered_map<IndexSet, std::uint64_t> counts_;
 };
 
@@ -42,7 +53,31 @@ class Orders {
 /// `loops` (docs/schedule_space.md, The recursion): a set q is one when it is closed under the precedence
 /// within `loops`, holds shared indices only, and some unshared index may follow it. Calls `visit` with each
 /// such set that leaves both sides a loop, ascending; the prefix's orders are those of q itself.
-void each_common_prefix(const Orders& orders, IndexSet producer, IndexSet consumer,
-                        const std::function<void(IndexSet prefix)>& visit);
+template <class Visit>
+void each_common_prefix(const Orders& orders, IndexSet producer, IndexSet consumer, const Visit& visit) {
+  const IndexSet loops = producer | consumer;
+  const IndexSet shared = producer & consumer;
+  const IndexSet bound = orders.bound(loops);
+  const IndexSet unshared_free = loops & ~shared & ~bound;
+  const auto all_available = [&](IndexSet set, IndexSet placed) {
+    for (IndexSet rest = set & bound; rest != 0; rest &= rest - 1) {
+      if (!orders.available(std::countr_zero(rest), placed, loops)) return false;
+    }
+    return true;
+  };
+  const auto any_available = [&](IndexSet set, IndexSet placed) {
+    for (IndexSet rest = set; rest != 0; rest &= rest - 1) {
+      if (orders.available(std::countr_zero(rest), placed, loops)) return true;
+    }
+    return false;
+  };
+  // Subsets of `shared`, ascending: s = (s - shared) & shared.
+  for (IndexSet q = 0;; q = (q - shared) & shared) {
+    const bool both_left = (producer & ~q) != 0 && (consumer & ~q) != 0;
+    if (both_left && (unshared_free != 0 || any_available(loops & ~shared, q)) && all_available(q, q))
+      visit(q);
+    if (q == shared) break;
+  }
+}
 
 }  // namespace schaas::space

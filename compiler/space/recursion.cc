@@ -8,7 +8,9 @@
 
 namespace schaas::space {
 
-std::size_t Recursion::StateHash::operator()(const State& state) const {
+namespace {
+
+std::size_t hash_of(const State& state) {
   std::uint64_t hash = state.loops | (std::uint64_t{state.out} << 16) | (std::uint64_t{state.size} << 32) |
                        (static_cast<std::uint64_t>(state.newest) << 40) |
                        (std::uint64_t{state.final_result} << 42) | (std::uint64_t{state.joins} << 43);
@@ -19,7 +21,24 @@ std::size_t Recursion::StateHash::operator()(const State& state) const {
   return static_cast<std::size_t>(hash ^ (hash >> 31));
 }
 
-namespace {
+State mirror_of(const State& state) {
+  State mirror = state;
+  std::reverse(mirror.slots.begin(), mirror.slots.begin() + state.size);
+  if (state.newest != State::End::none) {
+    mirror.newest = state.newest == State::End::left ? State::End::right : State::End::left;
+  }
+  return mirror;
+}
+
+/// True when the mirror image is the smaller of the two.
+bool mirror_first(const State& state) {
+  for (std::size_t left = 0, right = state.size; left < right;) {
+    const Slot ours = state.slots[left++];
+    const Slot theirs = state.slots[--right];
+    if (ours != theirs) return theirs < ours;
+  }
+  return state.newest == State::End::right;
+}
 
 /// One of each pair of mirror images, the order as written first.
 std::vector<std::vector<int>> all_operand_orders(std::size_t operands) {
@@ -48,95 +67,127 @@ int strangers(const Contraction& contraction, const std::vector<int>& order) {
 Recursion::Recursion(const problem::Problem& problem, Options options)
     : contraction_(contraction_of(problem)),
       options_(options),
+      shapes_(contraction_),
+      table_(1024, 0),
       operand_orders_(all_operand_orders(contraction_.operands.size())) {
-  if (options_.max_operand_orders != 0 && operand_orders_.size() > options_.max_operand_orders) {
-    std::stable_sort(operand_orders_.begin() + 1, operand_orders_.end(), [&](const auto& a, const auto& b) {
-      return strangers(contraction_, a) < strangers(contraction_, b);
-    });
+  std::stable_sort(operand_orders_.begin() + 1, operand_orders_.end(), [&](const auto& a, const auto& b) {
+    return strangers(contraction_, a) < strangers(contraction_, b);
+  });
+  if (options_.max_operand_orders != 0 && operand_orders_.size() > options_.max_operand_orders)
     operand_orders_.resize(options_.max_operand_orders);
-  }
   for (const std::vector<int>& order : operand_orders_) {
     State root;
     root.size = static_cast<std::uint8_t>(order.size());
-    for (std::size_t n = 0; n < order.size(); ++n) root.slots[n] = static_cast<std::uint32_t>(order[n]);
+    for (std::size_t n = 0; n < order.size(); ++n) {
+      root.slots[n] = shapes_.original(static_cast<std::size_t>(order[n]));
+    }
     root.final_result = true;
     root.joins = contraction_.all != 0 && (roots_.empty() || options_.rule == Rule::symmetric);
-    root.loops = contraction_.all;
-    root.out = contraction_.result.indices;
+    root.loops = static_cast<std::uint16_t>(contraction_.all);
+    root.out = static_cast<std::uint16_t>(contraction_.result.indices);
     roots_.push_back(intern(root));
   }
 }
 
-StateId Recursion::intern(const State& state) {
-  const auto found = ids_.find(state);
-  if (found != ids_.end()) return found->second;
-  if (states_.size() >= options_.max_states) {
-    overflowed_ = true;
-    return 0;
+Side Recursion::intern(const State& state) {
+  if (options_.rule != Rule::published && mirror_first(state))
+    return {intern_canonical(mirror_of(state)), true};
+  return {intern_canonical(state), false};
+}
+
+StateId Recursion::intern_canonical(const State& state) {
+  const std::size_t mask = table_.size() - 1;
+  std::size_t place = hash_of(state) & mask;
+  while (table_[place] != 0) {
+    const StateId id = table_[place] - 1;
+    if (states_[id] == state) return id;
+    place = (place + 1) & mask;
   }
+  if ((states_.size() & 255U) == 0 && bytes() > options_.max_bytes) overflowed_ = true;
+  if (overflowed_) return 0;
   const auto id = static_cast<StateId>(states_.size());
-  const auto inserted = ids_.emplace(state, id).first;
-  states_.push_back(&inserted->first);
-  expansions_.push_back(std::make_unique<Expansion>());
+  states_.push_back(state);
+  records_.emplace_back();
+  table_[place] = id + 1;
+  if (states_.size() * 2 > table_.size()) grow_table();
   return id;
 }
 
-IndexSet Recursion::indices_of(const State& state, int slot) const {
-  const std::uint32_t content = state.slots[static_cast<std::size_t>(slot)];
-  if (content & State::temporary_flag) return content & (State::temporary_flag - 1);
-  return contraction_.operands[content].indices & state.loops;
-}
-
-Recursion::PerContext& Recursion::per_context(std::uint32_t members, bool final_result) {
-  auto& entry = contexts_[members << 1 | (final_result ? 1U : 0U)];
-  if (!entry) {
-    const Context context = context_of(contraction_, members, final_result);
-    entry = std::make_unique<PerContext>(PerContext{context, Orders(context.before)});
+void Recursion::grow_table() {
+  table_.assign(table_.size() * 2, 0);
+  const std::size_t mask = table_.size() - 1;
+  for (std::size_t id = 0; id < states_.size(); ++id) {
+    std::size_t place = hash_of(states_[id]) & mask;
+    while (table_[place] != 0) place = (place + 1) & mask;
+    table_[place] = static_cast<StateId>(id) + 1;
   }
-  return *entry;
-}
-Orders& Recursion::orders(std::uint32_t members, bool final_result) {
-  return per_context(members, final_result).orders;
-}
-const Context& Recursion::context(std::uint32_t members, bool final_result) {
-  return per_context(members, final_result).context;
 }
 
-const Expansion& Recursion::expand(StateId id) {
-  Expansion& expansion = *expansions_[id];
-  if (expansion.done) return expansion;
-  expansion.done = true;
-  const State state = *states_[id];
+std::size_t Recursion::bytes() const {
+  return states_.capacity() * sizeof(State) + records_.capacity() * sizeof(Record) +
+         table_.capacity() * sizeof(StateId) + transitions_.bytes() + joins_.bytes();
+}
+
+/// States whose operands say the same about loops share what follows from it.
+std::uint32_t Recursion::context_number(StateId id) {
+  if (records_[id].context != unknown) return records_[id].context;
+  const State& state = states_[id];
+  std::vector<Slot> key;
   for (std::uint8_t n = 0; n < state.size; ++n) {
-    if ((state.slots[n] & State::temporary_flag) == 0) expansion.members |= 1U << state.slots[n];
+    if (shapes_.speaks(state.slots[n])) key.push_back(state.slots[n]);
   }
-  expansion.linear = orders(expansion.members, state.final_result).count(state.loops);
-  // Nothing is left to loop over: not a nest, except for a problem of scalars.
-  if (state.loops == 0 && contraction_.all != 0) expansion.linear = 0;
-  if (state.size > 2 && std::popcount(state.loops) > 1 && expansion.linear != 0) {
-    const int first = state.newest == State::End::left ? 2 : 1;
-    const int last = state.newest == State::End::right ? state.size - 2 : state.size - 1;
-    for (int split = first; split <= last; ++split) {
-      add_fusions(state, expansion, split, true);
-      add_fusions(state, expansion, split, false);
-    }
+  std::sort(key.begin(), key.end());
+  key.erase(std::unique(key.begin(), key.end()), key.end());
+  std::vector<const AccessShape*> operands;
+  for (Slot slot : key) operands.push_back(&shapes_.bound(slot));
+  key.push_back(state.final_result ? 1 : 0);
+  const auto [place, added] = context_numbers_.emplace(key, static_cast<std::uint32_t>(contexts_.size()));
+  if (added) {
+    const Context context = context_of(operands, state.final_result ? &contraction_.result : nullptr);
+    contexts_.push_back(std::make_unique<PerContext>(PerContext{context, Orders(context.before)}));
   }
-  if (state.joins && state.size > 2) {
-    for (int split = 1; split < state.size; ++split) add_join(state, expansion, split);
-  }
-  if (overflowed_) {
-    expansion.transitions.clear();
-    expansion.joins.clear();
-  }
-  return expansion;
+  return records_[id].context = place->second;
 }
 
-void Recursion::add_fusions(const State& state, Expansion& expansion, int split, bool producer_left) {
+Expansion Recursion::expand(StateId id) {
+  if (!records_[id].done) {
+    const State state = states_[id];
+    found_transitions_.clear();
+    found_joins_.clear();
+    // Nothing is left to loop over: not a nest, except for a problem of scalars.
+    const bool linear = (state.loops != 0 || contraction_.all == 0) && orders(id).count(state.loops) != 0;
+    if (state.size > 2 && std::popcount(state.loops) > 1 && linear) {
+      const int first = state.newest == State::End::left ? 2 : 1;
+      const int last = state.newest == State::End::right ? state.size - 2 : state.size - 1;
+      for (int split = first; split <= last; ++split) {
+        add_fusions(id, state, split, true);
+        add_fusions(id, state, split, false);
+      }
+    }
+    if (state.joins && state.size > 2) {
+      for (int split = 1; split < state.size; ++split) add_join(id, state, split);
+    }
+    if (overflowed_) return {};
+    Record& record = records_[id];
+    record.linear = linear;
+    record.transitions = transitions_.keep(found_transitions_).data();
+    record.transition_count = static_cast<std::uint32_t>(found_transitions_.size());
+    record.joins = joins_.keep(found_joins_).data();
+    record.join_count = static_cast<std::uint16_t>(found_joins_.size());
+    record.done = true;
+  }
+  const Record& record = records_[id];
+  return {{record.transitions, record.transition_count}, {record.joins, record.join_count}, record.linear};
+}
+
+void Recursion::add_fusions(StateId id, const State& state, int split, bool producer_left) {
   const int begin = producer_left ? 0 : split;
   const int end = producer_left ? split : state.size;
   IndexSet inside = 0;
   IndexSet outside = 0;
-  for (int n = 0; n < state.size; ++n) (n >= begin && n < end ? inside : outside) |= indices_of(state, n);
+  for (int n = 0; n < state.size; ++n) {
+    (n >= begin && n < end ? inside : outside) |= shapes_.indices(state.slots[static_cast<std::size_t>(n)]);
+  }
   const IndexSet passed = (state.out & inside) | (inside & outside);
 
   State producer;
@@ -156,33 +207,36 @@ void Recursion::add_fusions(const State& state, Expansion& expansion, int split,
   // Rule::published: a right-hand producer of its own nest is taken for the other side's temporary.
   const bool mistaken = options_.rule == Rule::published && !producer_left;
   const auto told = [&](IndexSet prefix) {
-    return mistaken && prefix == 0 ? (state.out & outside) | (inside & outside) : passed;
+    return plain(mistaken && prefix == 0 ? (state.out & outside) | (inside & outside) : passed);
   };
-  Orders& known = orders(expansion.members, state.final_result);
-  each_common_prefix(known, inside, consumer_loops, [&](IndexSet prefix) {
+  const auto below = [&](const State& side, IndexSet loops, IndexSet out, IndexSet prefix) {
+    State result = side;
+    result.loops = static_cast<std::uint16_t>(loops & ~prefix);
+    result.out = static_cast<std::uint16_t>(out & ~prefix);
+    for (std::uint8_t n = 0; n < side.size; ++n) {
+      result.slots[n] = shapes_.restricted(side.slots[n], result.loops);
+    }
+    return result;
+  };
+  each_common_prefix(orders(id), inside, consumer_loops, [&](IndexSet prefix) {
     if (prefix == 0 && producer.size < 2) return;
-    const auto without_prefix = [&](State side, IndexSet loops, IndexSet out) {
-      side.loops = loops & ~prefix;
-      side.out = out & ~prefix;
-      for (std::uint8_t n = 0; n < side.size; ++n) {
-        if (side.slots[n] & State::temporary_flag) side.slots[n] &= ~prefix | State::temporary_flag;
-      }
-      return side;
-    };
-    consumer.slots[newest] = State::temporary_flag | told(prefix);
+    consumer.slots[newest] = told(prefix);
+    const Side first = intern(below(producer, inside, passed, prefix));
+    const Side second = intern(below(consumer, consumer_loops, state.out, prefix));
     Transition transition;
-    transition.producer = intern(without_prefix(producer, inside, passed));
-    transition.consumer = intern(without_prefix(consumer, consumer_loops, state.out));
-    transition.prefix = prefix;
-    transition.temporary = passed & ~prefix;
+    transition.producer = first.state;
+    transition.producer_mirrored = first.mirrored;
+    transition.consumer = second.state;
+    transition.consumer_mirrored = second.mirrored;
+    transition.prefix = static_cast<std::uint16_t>(prefix);
+    transition.temporary = static_cast<std::uint16_t>(passed & ~prefix);
     transition.split = static_cast<std::uint8_t>(split);
     transition.producer_left = producer_left;
-    transition.orders = known.count(prefix);
-    expansion.transitions.push_back(transition);
+    found_transitions_.push_back(transition);
   });
 }
 
-void Recursion::add_join(const State& state, Expansion& expansion, int split) {
+void Recursion::add_join(StateId id, const State& state, int split) {
   State left;
   State right;
   left.joins = right.joins = true;
@@ -190,35 +244,37 @@ void Recursion::add_join(const State& state, Expansion& expansion, int split) {
   right.size = static_cast<std::uint8_t>(state.size - split);
   std::copy(state.slots.begin(), state.slots.begin() + split, left.slots.begin());
   std::copy(state.slots.begin() + split, state.slots.begin() + state.size, right.slots.begin());
-  for (int n = 0; n < state.size; ++n) (n < split ? left : right).loops |= indices_of(state, n);
-  const IndexSet common = left.loops & right.loops;
-  left.out = (state.out & left.loops) | common;
-  right.out = (state.out & right.loops) | common;
+  for (int n = 0; n < state.size; ++n) {
+    State& side = n < split ? left : right;
+    side.loops |= static_cast<std::uint16_t>(shapes_.indices(state.slots[static_cast<std::size_t>(n)]));
+  }
+  const auto common = static_cast<std::uint16_t>(left.loops & right.loops);
+  left.out = static_cast<std::uint16_t>((state.out & left.loops) | common);
+  right.out = static_cast<std::uint16_t>((state.out & right.loops) | common);
 
   Join join;
-  join.left = intern(left);
-  join.right = intern(right);
+  join.loops = static_cast<std::uint16_t>(left.out | right.out);
+  if (orders(id).count(join.loops) == 0) return;
+  const Side first = intern(left);
+  const Side second = intern(right);
+  join.left = first.state;
+  join.left_mirrored = first.mirrored;
+  join.right = second.state;
+  join.right_mirrored = second.mirrored;
   join.left_temporary = left.out;
   join.right_temporary = right.out;
-  join.loops = left.out | right.out;
   join.split = static_cast<std::uint8_t>(split);
-  join.orders = orders(expansion.members, state.final_result).count(join.loops);
-  expansion.joins.push_back(join);
+  found_joins_.push_back(join);
 }
 
 cost::Access Recursion::leaf_class(StateId id, int last) const {
   if (last < 0) return cost::Access::contiguous;
   const State& at = state(id);
   const auto x = static_cast<std::size_t>(last);
-  const auto stored = [x](IndexSet temporary) {
-    return (temporary >> x) & 1U ? cost::Touch::adjacent : cost::Touch::absent;
-  };
   std::vector<cost::Touch> touches;
-  for (std::uint8_t n = 0; n < at.size; ++n) {
-    const std::uint32_t slot = at.slots[n];
-    touches.push_back(slot & State::temporary_flag ? stored(slot) : contraction_.operands[slot].touch[x]);
-  }
-  return cost::leaf_access(touches, at.final_result ? contraction_.result.touch[x] : stored(at.out));
+  for (std::uint8_t n = 0; n < at.size; ++n) touches.push_back(shapes_.touch(at.slots[n], last));
+  return cost::leaf_access(
+      touches, at.final_result ? contraction_.result.touch[x] : shapes_.touch(plain(at.out), last));
 }
 
 cost::Access Recursion::join_class(StateId id, int last) const {

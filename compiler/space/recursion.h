@@ -1,62 +1,69 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <unordered_map>
+#include <span>
 #include <vector>
 
+#include "compiler/space/arena.h"
 #include "compiler/space/contraction.h"
 #include "compiler/space/prefixes.h"
+#include "compiler/space/shapes.h"
 #include "compiler/space/space.h"
 
 /// The states of the space and the transitions between them (docs/schedule_space.md). Everything the
 /// space answers (counts, classes, trees, members) is one fold over this graph. A state's transitions lead to
-/// states with fewer loops or fewer operands, so the graph has no cycle.
+/// states with fewer operands or as many operands and fewer loops, so the graph has no cycle.
 namespace schaas::space {
 
 using StateId = std::uint32_t;
 
-/// What is left to compute: a sequence of operands, originals by number, temporaries by their remaining
-/// indices.
+/// What is left to compute: a sequence of operands, each by its shape. Kept in canonical form: of a state and
+/// its mirror image (operands reversed, the newest temporary at the other end), which have the same members
+/// but for left and right, the smaller one (both under Rule::published, which is not symmetric).
 struct State {
-  static constexpr std::uint32_t temporary_flag = 1U << 16;
   enum class End : std::uint8_t { none, left, right };
 
-  std::array<std::uint32_t, max_operands> slots{};
+  std::array<Slot, max_operands> slots{};
+  std::uint16_t loops = 0;  ///< the union of the operands' indices (more under Rule::published)
+  std::uint16_t out = 0;    ///< indices of the target within `loops`
   std::uint8_t size = 0;
   End newest = End::none;     ///< where the newest temporary stands: it never is a side of a split alone
   bool final_result = false;  ///< computes the problem's result
   bool joins = false;         ///< double-producer combinations are allowed here
-  IndexSet loops = 0;         ///< the union of the operands' indices (more under Rule::published)
-  IndexSet out = 0;           ///< indices of the target within `loops`
   bool operator==(const State&) const = default;
 };
 
-/// producer and consumer below common loops `prefix`, in any of `orders` orders.
+/// A state as its parent meets it: canonical, or the mirror image of the canonical one.
+struct Side {
+  StateId state = 0;
+  bool mirrored = false;
+};
+
+/// producer and consumer below common loops `prefix`.
 struct Transition {
   StateId producer = 0, consumer = 0;
-  IndexSet prefix = 0;
-  IndexSet temporary = 0;  ///< indices of the temporary: shared, not in the prefix
+  std::uint16_t prefix = 0;
+  std::uint16_t temporary = 0;  ///< indices of the temporary: shared, not in the prefix
   std::uint8_t split = 0;
   bool producer_left = true;
-  std::uint64_t orders = 1;
+  bool producer_mirrored = false, consumer_mirrored = false;
 };
 
 /// Two producers, both stored whole, combined by one more nest.
 struct Join {
   StateId left = 0, right = 0;
-  IndexSet loops = 0;  ///< of the combining nest
-  IndexSet left_temporary = 0, right_temporary = 0;
+  std::uint16_t loops = 0;  ///< of the combining nest
+  std::uint16_t left_temporary = 0, right_temporary = 0;
   std::uint8_t split = 0;
-  std::uint64_t orders = 1;
+  bool left_mirrored = false, right_mirrored = false;
 };
 
 struct Expansion {
-  bool done = false;
-  std::uint32_t members = 0;  ///< bit n: original operand n takes part
-  std::uint64_t linear = 0;   ///< orders of the linear nest
-  std::vector<Transition> transitions;
-  std::vector<Join> joins;
+  std::span<const Transition> transitions;
+  std::span<const Join> joins;
+  bool linear = false;  ///< the state has linear nests: orders of all its loops
 };
 
 class Recursion {
@@ -64,23 +71,25 @@ class Recursion {
   Recursion(const problem::Problem& problem, Options options);
 
   const Contraction& contraction() const { return contraction_; }
-  /// One root per operand order p <= reverse(p), the order as written first.
-  const std::vector<StateId>& roots() const { return roots_; }
+  const Shapes& shapes() const { return shapes_; }
+  /// One root per operand order p <= reverse(p): the order as written first, then those with the fewest
+  /// neighbours that share no index. Orders of interchangeable operands have one state.
+  const std::vector<Side>& roots() const { return roots_; }
   const std::vector<std::vector<int>>& operand_orders() const { return operand_orders_; }
 
   std::size_t size() const { return states_.size(); }
-  const State& state(StateId id) const { return *states_[id]; }
-  /// The state's transitions, found on first use. The reference stays valid.
-  const Expansion& expand(StateId id);
-  /// True once a state could not be added: the answer in progress is not to be used.
+  const State& state(StateId id) const { return states_[id]; }
+  /// The state's transitions, found on first use; spans stay valid.
+  Expansion expand(StateId id);
+  /// Bytes held, about.
+  std::size_t bytes() const;
+  /// True once a state did not fit the memory limit: the answer in progress is not to be used.
   bool overflowed() const { return overflowed_; }
+  const Options& options() const { return options_; }
 
-  /// Loop orders of a state with these originals, and what its loops count.
-  Orders& orders(std::uint32_t members, bool final_result);
-  const Context& context(std::uint32_t members, bool final_result);
-  /// Orders and context of a state.
-  Orders& orders(StateId id) { return orders(expand(id).members, state(id).final_result); }
-  const Context& context(StateId id) { return context(expand(id).members, state(id).final_result); }
+  /// Loop orders of a state, and what its loops count.
+  Orders& orders(StateId id) { return contexts_[context_number(id)]->orders; }
+  const Context& context(StateId id) { return contexts_[context_number(id)]->context; }
 
   /// The cost term of the state's linear nest when `last` is its innermost loop (-1: no loop at all).
   cost::Term leaf_term(StateId id, int last);
@@ -93,30 +102,52 @@ class Recursion {
   std::vector<std::pair<int, std::uint64_t>> innermost_choices(StateId id, IndexSet loops);
 
  private:
-  struct StateHash {
-    std::size_t operator()(const State& state) const;
+  static constexpr std::uint32_t unknown = 0xffffffffU;
+  struct Record {
+    const Transition* transitions = nullptr;
+    const Join* joins = nullptr;
+    std::uint32_t transition_count = 0;
+    std::uint16_t join_count = 0;
+    bool done = false;
+    bool linear = false;
+    std::uint32_t context = unknown;
   };
   struct PerContext {
     Context context;
     Orders orders;
   };
-  StateId intern(const State& state);
-  IndexSet indices_of(const State& state, int slot) const;
-  void add_fusions(const State& state, Expansion& expansion, int split, bool producer_left);
-  void add_join(const State& state, Expansion& expansion, int split);
+  Side intern(const State& state);
+  StateId intern_canonical(const State& state);
+  void grow_table();
+  std::uint32_t context_number(StateId id);
+  void add_fusions(StateId id, const State& state, int split, bool producer_left);
+  void add_join(StateId id, const State& state, int split);
   cost::Access leaf_class(StateId id, int last) const;
   cost::Access join_class(StateId id, int last) const;
-  PerContext& per_context(std::uint32_t members, bool final_result);
 
   Contraction contraction_;
   Options options_;
+  Shapes shapes_;
   bool overflowed_ = false;
-  std::unordered_map<State, StateId, StateHash> ids_;
-  std::vector<const State*> states_;  ///< keys of ids_, whose addresses are stable
-  std::vector<std::unique_ptr<Expansion>> expansions_;
-  std::vector<StateId> roots_;
+  std::vector<State> states_;
+  std::vector<Record> records_;
+  std::vector<StateId> table_;  ///< open addressing; id + 1, 0 when empty
+  Arena<Transition> transitions_;
+  Arena<Join> joins_;
+  std::vector<Transition> found_transitions_;  ///< of the state being expanded
+  std::vector<Join> found_joins_;
+  std::vector<Side> roots_;
   std::vector<std::vector<int>> operand_orders_;
-  std::unordered_map<std::uint32_t, std::unique_ptr<PerContext>> contexts_;
+  std::vector<std::unique_ptr<PerContext>> contexts_;
+  std::map<std::vector<Slot>, std::uint32_t> context_numbers_;
 };
+
+/// Members of a combining nest: the orders of its loops.
+inline std::uint64_t orders_of(Recursion& recursion, StateId id, const Transition& t) {
+  return recursion.orders(id).count(t.prefix);
+}
+inline std::uint64_t orders_of(Recursion& recursion, StateId id, const Join& join) {
+  return recursion.orders(id).count(join.loops);
+}
 
 }  // namespace schaas::space

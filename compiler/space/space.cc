@@ -18,20 +18,10 @@ namespace {
 constexpr std::uint64_t max_loop_trees = 4'000'000;
 constexpr std::size_t max_class_trees = 200'000;
 
-mpz_class wide(Multiplicity value) {
-  mpz_class high = static_cast<unsigned long>(value >> 64);
-  return (high << 64) + mpz_class(static_cast<unsigned long>(value));
-}
-
 cost::Cost cost_of(const Sums& sums, SumId time, SumId memory) {
   const auto t = sums.at(time);
   const auto m = sums.at(memory);
   return {{t.begin(), t.end()}, {m.begin(), m.end()}};
-}
-
-void sort_by_cost(std::vector<ClassCount>& classes) {
-  std::sort(classes.begin(), classes.end(),
-            [](const ClassCount& a, const ClassCount& b) { return a.cost < b.cost; });
 }
 
 }  // namespace
@@ -46,11 +36,11 @@ class Space::Implementation {
     const support::Cancellation never;
     Watch watch(recursion, never, "numbering members");
     for (std::size_t n = 0; n < recursion.roots().size(); ++n) {
-      const StateId root = recursion.roots()[n];
-      const mpz_class here = counter.of(root, watch);
+      const Side root = recursion.roots()[n];
+      const mpz_class here = counter.of(root.state, watch);
       if (number < here) {
-        return trace_of(recursion, *member_at(recursion, counter, root, number, watch),
-                        recursion.operand_orders()[n]);
+        return trace_of(recursion, *member_at(recursion, counter, root.state, number, watch),
+                        recursion.operand_orders()[n], root.mirrored);
       }
       number -= here;
     }
@@ -72,26 +62,47 @@ std::size_t Space::states() const { return implementation_->recursion.size(); }
 support::Result<mpz_class> Space::count(const support::Cancellation& cancellation) {
   Watch watch(implementation_->recursion, cancellation, "counting the schedule space");
   mpz_class sum = 0;
-  for (StateId root : implementation_->recursion.roots()) sum += implementation_->counter.of(root, watch);
+  for (const Side& root : implementation_->recursion.roots())
+    sum += implementation_->counter.of(root.state, watch);
   if (watch.stopped()) return watch.error();
   return sum;
 }
+
+namespace {
+
+/// The classes of all roots; false when `Number` is too small for them.
+template <class Number>
+bool collect(Recursion& recursion, int max_memory_depth, Watch& watch, std::vector<ClassCount>& classes) {
+  Sums sums;
+  Classes<Number> by_state(recursion, sums, max_memory_depth);
+  std::map<std::pair<SumId, SumId>, mpz_class> total;
+  for (const Side& root : recursion.roots()) {
+    for (const auto& entry : by_state.of(root.state, watch)) {
+      if constexpr (std::is_same_v<Number, mpz_class>) {
+        total[{entry.time, entry.memory}] += entry.members;
+      } else {
+        total[{entry.time, entry.memory}] += wide(entry.members);
+      }
+    }
+  }
+  if (by_state.overflowed()) return false;
+  for (auto& [key, members] : total) classes.push_back({cost_of(sums, key.first, key.second), members});
+  return true;
+}
+
+}  // namespace
 
 support::Result<std::vector<ClassCount>> Space::classes(int max_memory_depth,
                                                         const support::Cancellation& cancellation) {
   Recursion& recursion = implementation_->recursion;
   Watch watch(recursion, cancellation, "collecting cost classes");
-  Sums sums;
-  Classes by_state(recursion, sums, max_memory_depth);
-  std::map<std::pair<SumId, SumId>, mpz_class> total;
-  for (StateId root : recursion.roots()) {
-    for (const Classes::Entry& entry : by_state.of(root, watch))
-      total[{entry.time, entry.memory}] += wide(entry.members);
+  std::vector<ClassCount> classes;
+  if (!collect<Multiplicity>(recursion, max_memory_depth, watch, classes)) {
+    collect<mpz_class>(recursion, max_memory_depth, watch, classes);
   }
   if (watch.stopped()) return watch.error();
-  std::vector<ClassCount> classes;
-  for (auto& [key, members] : total) classes.push_back({cost_of(sums, key.first, key.second), members});
-  sort_by_cost(classes);
+  std::sort(classes.begin(), classes.end(),
+            [](const ClassCount& a, const ClassCount& b) { return a.cost < b.cost; });
   return classes;
 }
 
@@ -102,8 +113,8 @@ support::Result<std::vector<cost::Cost>> Space::published_pairs(int max_memory_d
   Sums sums;
   Pairs by_state(recursion, sums, max_memory_depth);
   std::vector<Pairs::Entry> all;
-  for (StateId root : recursion.roots()) {
-    const std::vector<Pairs::Entry>& pairs = by_state.of(root, watch);
+  for (const Side& root : recursion.roots()) {
+    const std::vector<Pairs::Entry>& pairs = by_state.of(root.state, watch);
     all.insert(all.end(), pairs.begin(), pairs.end());
   }
   if (watch.stopped()) return watch.error();
@@ -124,8 +135,8 @@ support::Result<std::uint64_t> Space::loop_trees(const std::vector<Depths>& boun
   LoopTrees by_state(recursion, table, max_loop_trees);
   std::vector<TreeId> all;
   for (const Depths& bound : bounds) {
-    for (StateId root : recursion.roots()) {
-      const auto& trees = by_state.of(root, bound.loops, bound.memory, watch);
+    for (const Side& root : recursion.roots()) {
+      const auto& trees = by_state.of(root.state, bound.loops, bound.memory, watch);
       all.insert(all.end(), trees.begin(), trees.end());
     }
   }
@@ -134,20 +145,36 @@ support::Result<std::uint64_t> Space::loop_trees(const std::vector<Depths>& boun
   return static_cast<std::uint64_t>(std::unique(all.begin(), all.end()) - all.begin());
 }
 
-support::Result<Space::ParetoClasses> Space::pareto_classes(Dominance& dominance, int max_memory_depth,
-                                                            const support::Cancellation& cancellation) {
+support::Result<Space::ParetoClasses> Space::pareto_classes(
+    Dominance& dominance, int max_memory_depth, const support::Cancellation& cancellation,
+    const std::function<void(const ParetoProgress&)>& progress) {
   Recursion& recursion = implementation_->recursion;
   Watch watch(recursion, cancellation, "pruning cost classes");
   Sums sums;
   Pareto by_state(recursion, sums, dominance, max_memory_depth);
-  const std::vector<Pareto::Entry> front = by_state.of_roots(watch);
-  if (watch.stopped()) return watch.error();
   ParetoClasses kept;
-  kept.dropped = by_state.dropped();
-  for (const Pareto::Entry& entry : front) {
-    kept.classes.push_back({cost_of(sums, entry.time, entry.memory), wide(entry.members)});
+  const auto tell = [&] {
+    if (!progress) return;
+    progress({recursion.size(), by_state.folded(), kept.operand_orders, recursion.roots().size(),
+              by_state.roots().size(), kept.members});
+  };
+  for (const Side& root : recursion.roots()) {
+    by_state.add_root(root.state, watch);
+    const mpz_class members = implementation_->counter.of(root.state, watch);
+    if (watch.stopped()) {
+      if (kept.operand_orders == 0 || watch.error().code == "cancelled") return watch.error();
+      kept.ended = watch.error();
+      break;
+    }
+    ++kept.operand_orders;
+    kept.members += members;
+    tell();
   }
-  sort_by_cost(kept.classes);
+  kept.dropped = by_state.dropped();
+  kept.states = by_state.folded();
+  for (const Pareto::Entry& entry : by_state.roots())
+    kept.classes.push_back(cost_of(sums, entry.time, entry.memory));
+  std::sort(kept.classes.begin(), kept.classes.end());
   return kept;
 }
 
@@ -160,18 +187,22 @@ support::Result<Space::Members> Space::members_of(const cost::Cost& cost, std::s
   Finder finder(recursion, sums, table, std::max<std::size_t>(limit, 1), max_class_trees);
   const SumId time = sums.intern(cost.time);
   const SumId memory = sums.intern(cost.memory);
+  limit = std::max<std::size_t>(limit, 1);
   Finder::Answer all;
-  std::map<StateId, const std::vector<int>*> operand_order;
+  /// Where a root's members come from: the first operand order with this root, as it stands there.
+  std::map<StateId, std::size_t> first_order;
   for (std::size_t n = 0; n < recursion.roots().size(); ++n) {
-    const StateId root = recursion.roots()[n];
-    operand_order.emplace(root, &recursion.operand_orders()[n]);
-    Finder::add(all, finder.of(root, time, memory, true, watch), std::max<std::size_t>(limit, 1));
+    const StateId root = recursion.roots()[n].state;
+    const Finder::Answer& answer = finder.of(root, time, memory, true, watch);
+    all.members += answer.members;
+    if (first_order.emplace(root, n).second) Finder::add(all, answer, limit);
   }
   if (watch.stopped()) return watch.error();
   Members members{all.members, all.trees.size(), !all.trees_cut, {}};
   for (const Finder::Ranked& one : all.best) {
-    if (members.traces.size() == limit) break;
-    members.traces.push_back(trace_of(recursion, *one.member, *operand_order.at(one.member->state)));
+    const std::size_t n = first_order.at(one.member->state);
+    members.traces.push_back(
+        trace_of(recursion, *one.member, recursion.operand_orders()[n], recursion.roots()[n].mirrored));
   }
   return members;
 }

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -28,9 +29,8 @@ enum class Rule { symmetric, as_written, published };
 
 struct Options {
   Rule rule = Rule::symmetric;
-  /// Memo entries, some 2 kB each; more is exhausted [space-states]. Six operands need 152,000, seven over a
-  /// million.
-  std::size_t max_states = 400'000;
+  /// What states, sums and classes may hold together; more is exhausted [space-memory].
+  std::size_t max_bytes = std::size_t{1} << 30;
   /// 0: every operand order. Else only so many, those first in which most neighbours share an index (the
   /// order as written always): a part of the space, for products too large for the whole.
   std::size_t max_operand_orders = 0;
@@ -73,8 +73,8 @@ class Space {
                                                    const support::Cancellation& cancellation);
 
   /// Every distinct (time, memory) pair as SparseAuto tells them apart: the memory terms not sorted but in
-  /// preorder (a nest's temporary, its producer's, its consumer's). Members with a deeper temporary are left
-  /// out.
+  /// preorder (a nest's temporary, its producer's, its consumer's; of a combination left before right, as
+  /// written under Rule::published). Members with a deeper temporary are left out.
   support::Result<std::vector<cost::Cost>> published_pairs(int max_memory_depth,
                                                            const support::Cancellation& cancellation);
 
@@ -90,16 +90,30 @@ class Space {
                                             const support::Cancellation& cancellation);
 
   struct ParetoClasses {
-    std::vector<ClassCount> classes;
-    std::uint64_t dropped = 0;  ///< classes of partial schedules, over all states
+    std::vector<cost::Cost> classes;
+    std::uint64_t dropped = 0;       ///< classes of partial schedules, over all states
+    std::size_t states = 0;          ///< folded
+    std::size_t operand_orders = 0;  ///< searched completely, best first (fewest neighbours without an index)
+    mpz_class members;               ///< of these operand orders
+    /// What ended the search before the last operand order; absent: the answer is complete.
+    std::optional<support::Diagnostic> ended;
+  };
+  /// How far pareto_classes is, told after every operand order and now and then within one.
+  struct ParetoProgress {
+    std::size_t states = 0, folded = 0;
+    std::size_t operand_orders = 0, of_operand_orders = 0;
+    std::size_t classes = 0;  ///< kept, of the finished operand orders
+    mpz_class members;        ///< of the finished operand orders
   };
   /// Classes kept when dominated ones are dropped inside the recursion. Exact because dominance survives
   /// multiplying both sides by the same loops and adding the same terms to both (docs/schedule_space.md). Of
-  /// classes with equal objectives one stays. `ClassCount::members` is a lower bound here; members_of has the
-  /// exact number.
-  /// Members with a temporary of more than `max_memory_depth` indices are left out.
-  support::Result<ParetoClasses> pareto_classes(Dominance& dominance, int max_memory_depth,
-                                                const support::Cancellation& cancellation);
+  /// classes with equal objectives one stays.
+  /// Members with a temporary of more than `max_memory_depth` indices are left out. Anytime: when the
+  /// deadline or the memory limit ends it after the first operand order, the classes of the finished ones are
+  /// the answer, marked by `ended`; before, and when cancelled, that is the error.
+  support::Result<ParetoClasses> pareto_classes(
+      Dominance& dominance, int max_memory_depth, const support::Cancellation& cancellation,
+      const std::function<void(const ParetoProgress&)>& progress = {});
 
   /// One cost class: its exact size, the number of its distinct loop trees, and up to `limit` members as
   /// traces, one per distinct loop tree, best first (docs/cost_model.md, "Inside a class").

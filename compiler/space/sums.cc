@@ -6,7 +6,7 @@ namespace schaas::space {
 
 Sums::Sums() : table_(1024, 0) { intern({}); }
 
-std::uint64_t Sums::hash(const std::vector<cost::Term>& terms) const {
+std::uint64_t Sums::hash(std::span<const cost::Term> terms) const {
   std::uint64_t value = terms.size();
   for (cost::Term term : terms) {
     value ^= term;
@@ -16,7 +16,7 @@ std::uint64_t Sums::hash(const std::vector<cost::Term>& terms) const {
   return value ^ (value >> 32);
 }
 
-SumId Sums::intern(const std::vector<cost::Term>& sorted) {
+SumId Sums::intern(std::span<const cost::Term> sorted) {
   const std::uint64_t value = hash(sorted);
   const std::size_t mask = table_.size() - 1;
   std::size_t slot = value & mask;

@@ -17,16 +17,20 @@ class Sums {
   std::span<const cost::Term> at(SumId id) const {
     return {pool_.data() + starts_[id], pool_.data() + starts_[id + 1]};
   }
-  SumId intern(const std::vector<cost::Term>& sorted);
-  SumId single(cost::Term term) { return intern({term}); }
+  SumId intern(std::span<const cost::Term> sorted);
+  SumId single(cost::Term term) { return intern({&term, 1}); }
   /// Every term times `factor`, whose variables occur in none of them.
   SumId times(SumId id, cost::Term factor);
   SumId plus(SumId a, SumId b);
   std::size_t size() const { return starts_.size() - 1; }
+  std::size_t bytes() const {
+    return pool_.capacity() * sizeof(cost::Term) +
+           starts_.capacity() * (sizeof(std::size_t) + sizeof(std::uint64_t)) + table_.size() * sizeof(SumId);
+  }
 
  private:
   void grow();
-  std::uint64_t hash(const std::vector<cost::Term>& terms) const;
+  std::uint64_t hash(std::span<const cost::Term> terms) const;
 
   std::vector<cost::Term> pool_;
   std::vector<std::size_t> starts_{0};

@@ -7,7 +7,7 @@
 namespace schaas::space {
 
 /// Tells a deep recursion to unwind: it asks `stopped()` and returns whatever it has; the entry point then
-/// returns `error()` instead of the answer and forgets what was computed.
+/// returns `error()` instead of the answer and forgets what was not finished.
 class Watch {
  public:
   Watch(const Recursion& recursion, const support::Cancellation& cancellation, const char* stage)
@@ -16,18 +16,27 @@ class Watch {
   bool stopped() {
     if (error_) return true;
     if (recursion_.overflowed()) {
-      error_ = support::exhausted("space-states",
-                                  "the schedule space has more states than the limit of the search (" +
-                                      std::to_string(recursion_.size()) + ")");
-    } else if ((++steps_ & 1023U) == 0) {
+      stop_for_memory();
+    } else if ((++steps_ & 255U) == 0) {
       if (auto asked = cancellation_.check(stage_); !asked.ok()) error_ = asked.error();
     }
     return error_.has_value();
+  }
+  /// What the fold and the recursion hold now, in bytes.
+  void hold(std::size_t bytes) {
+    if (!error_ && bytes > recursion_.options().max_bytes) stop_for_memory();
   }
   void stop(support::Diagnostic error) { error_ = std::move(error); }
   const support::Diagnostic& error() const { return *error_; }
 
  private:
+  void stop_for_memory() {
+    error_ = support::exhausted("space-memory",
+                                std::string(stage_) + " takes more memory than the limit of the search (" +
+                                    std::to_string(recursion_.options().max_bytes >> 20) + " MiB; " +
+                                    std::to_string(recursion_.size()) + " states are known)");
+  }
+
   const Recursion& recursion_;
   const support::Cancellation& cancellation_;
   const char* stage_;

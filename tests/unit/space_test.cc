@@ -120,15 +120,15 @@ TEST(Space, ACycleOfStorageOrdersHasSchedulesIfItIsSplit) {
   }
 }
 
-TEST(Space, ALimitOnStatesIsExhaustion) {
+TEST(Space, ALimitOnMemoryIsExhaustion) {
   Options options;
-  options.max_states = 100;
+  options.max_bytes = 100'000;
   Space space(problem_of("A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}}), options);
   const auto count = space.count(never);
   ASSERT_FALSE(count.ok());
   EXPECT_EQ(count.error().family, support::Family::exhausted);
-  EXPECT_EQ(count.error().code, "space-states");
-  EXPECT_EQ(space.classes(2, never).error().code, "space-states");
+  EXPECT_EQ(count.error().code, "space-memory");
+  EXPECT_EQ(space.classes(2, never).error().code, "space-memory");
 }
 
 TEST(Space, ACancelledSearchSaysSo) {
