@@ -16,9 +16,6 @@ namespace {
 
 constexpr std::size_t recursion_samples = 24;
 constexpr std::size_t pairwise_samples = 256;
-/// A temporary that provably holds at most this many elements stays in a thread's first-level cache and
-/// counts nothing.
-constexpr std::int64_t free_elements = 4096;
 /// Operand orders searched first when all of them are too many.
 constexpr std::size_t first_part = 256;
 constexpr int any_depth = static_cast<int>(support::Limits::indices);
@@ -47,7 +44,8 @@ class Search {
         cancellation_(cancellation),
         papers_(problem.profile == problem::Profile::sparseauto),
         space_(problem, space_options(options.operand_orders)),
-        bounds_(problem) {}
+        bounds_(problem),
+        solver_(options.solver ? options.solver(cancellation) : make_z3_solver()) {}
 
   support::Result<Frontier> run() {
     frontier_.complete = options_.operand_orders == 0;
@@ -151,7 +149,7 @@ class Search {
   /// Straight from the complete space: only what is proven useless is dropped.
   support::Result<void> by_pareto() {
     report("stage1", 0, 0);
-    ProvenDominance dominance(bounds_, recursion_samples, free_elements_of_profile());
+    ProvenDominance dominance(bounds_, recursion_samples, free_elements(problem_.profile));
     SCHAAS_ASSIGN_OR_RETURN(const space::Space::ParetoClasses pareto,
                             space_.pareto_classes(dominance, memory_depth(), cancellation_));
     classes_ = pareto.classes;
@@ -192,8 +190,6 @@ class Search {
     }
   }
 
-  std::int64_t free_elements_of_profile() const { return papers_ ? 0 : free_elements; }
-
   support::Result<void> prove() {
     if (classes_.empty()) {
       return support::unsupported(
@@ -201,7 +197,7 @@ class Search {
           "no loop order reaches every operand in the order of its storage; another format for "
           "one of the sparse operands (the same levels, modes in another order) would work");
     }
-    ProvenDominance dominance(bounds_, pairwise_samples, free_elements_of_profile());
+    ProvenDominance dominance(bounds_, pairwise_samples, free_elements(problem_.profile));
     Pairwise pairwise(bounds_, dominance, *solver_, options_);
     auto outcome = pairwise.prune(
         std::move(classes_), [&](std::uint64_t done, std::uint64_t of) { report("stage3", done, of); },
@@ -259,7 +255,7 @@ class Search {
   bool papers_;
   space::Space space_;
   LogBounds bounds_;
-  std::unique_ptr<Solver> solver_ = make_z3_solver();
+  std::unique_ptr<Solver> solver_;
   std::vector<cost::Cost> classes_;
   cost::Point reference_;
   Frontier frontier_;

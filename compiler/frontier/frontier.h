@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compiler/cost/cost.h"
+#include "compiler/frontier/solver.h"
 #include "compiler/problem/problem.h"
 #include "compiler/schedule/trace.h"
 #include "compiler/support/cancellation.h"
@@ -22,6 +23,7 @@ struct Options {
   /// 0: every operand order. Else only so many, the likeliest first (space::Options): the frontier of a part
   /// of the space, marked incomplete.
   std::size_t operand_orders = 0;
+  SolverFactory solver;                    ///< not part of the answer; none: Z3 in this process
 };
 /// The options a profile stands for.
 Options options_for(problem::Profile profile);

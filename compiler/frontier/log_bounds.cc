@@ -28,19 +28,29 @@ mpz_class power(const mpz_class& base, int exponent) {
 }  // namespace
 
 LogBounds::LogBounds(const problem::Problem& problem)
-    : problem_(problem), variables_(cost::variables_of(problem)), program_(0, {}) {
+    : problem_(problem), variables_(cost::variables_of(problem)), fiber_(variables_.fibers), program_(0, {}) {
+  for (const std::string& tensor : problem.tensors()) {
+    const format::TensorFormat& format = problem.formats.at(tensor);
+    for (int level = 0; level < format.order(); ++level) {
+      const auto at = static_cast<std::size_t>(level);
+      if (format.levels[at] == format::LevelFormat::dense || fiber_of(tensor, level)) continue;
+      const auto mode = static_cast<std::size_t>(format.mode_order[at]);
+      fiber_.push_back({cost::Variable::Kind::fiber, problem.indices_of(tensor)[mode], tensor, level});
+    }
+  }
   extents_ = static_cast<int>(variables_.extents.size());
-  fibers_ = static_cast<int>(variables_.fibers.size());
-  for (const cost::Variable& fiber : variables_.fibers) {
+  fibers_ = static_cast<int>(fiber_.size());
+  for (const cost::Variable& fiber : fiber_) {
     const auto at = std::find_if(variables_.extents.begin(), variables_.extents.end(),
                                  [&](const cost::Variable& extent) { return extent.index == fiber.index; });
     extent_of_fiber_.push_back(static_cast<int>(at - variables_.extents.begin()));
   }
-  at_least_one_.assign(variables_.fibers.size(), false);
+  at_least_one_.assign(fiber_.size(), false);
   for (const problem::Constraint& constraint : problem.constraints) {
     add_rows(constraint);
-    if (problem.profile == problem::Profile::sparseauto) add_whole_fibers(constraint);
+    add_nonempty(constraint);
   }
+  add_inferred();
   add_ties();
   program_ = Simplex(extents_ + fibers_, linear_rows());
 }
@@ -61,16 +71,13 @@ LogBounds::Form LogBounds::form_of(cost::Term term) const {
 }
 
 std::optional<int> LogBounds::fiber_of(const std::string& tensor, int level) const {
-  for (std::size_t n = 0; n < variables_.fibers.size(); ++n) {
-    if (variables_.fibers[n].tensor == tensor && variables_.fibers[n].level == level)
-      return static_cast<int>(n);
+  for (std::size_t n = 0; n < fiber_.size(); ++n) {
+    if (fiber_[n].tensor == tensor && fiber_[n].level == level) return static_cast<int>(n);
   }
   return std::nullopt;
 }
 
 /// nonzeros(B, levels) is the product of B's first levels: extents of dense ones, fibers of compressed ones.
-/// A compressed level without a variable of its own (the result's; the first one under Profile::sparseauto)
-/// is left at its extent, which would only be right for full tensors: `expressible` keeps such symbols away.
 void LogBounds::add_power(Form& form, const problem::Symbol& symbol, int exponent) const {
   const auto add_index = [&](const std::string& index) {
     for (std::size_t n = 0; n < variables_.extents.size(); ++n) {
@@ -87,37 +94,8 @@ void LogBounds::add_power(Form& form, const problem::Symbol& symbol, int exponen
   }
 }
 
-namespace {
-
-/// True when every nonzero count is a product of variables of the cost.
-bool expressible(const problem::Constraint& constraint, const problem::Problem& problem,
-                 const cost::Variables& variables) {
-  const auto known = [&](const problem::Symbol& symbol) {
-    if (symbol.kind == problem::Symbol::Kind::extent) return true;
-    const format::TensorFormat& format = problem.formats.at(symbol.name);
-    for (int level = 0; level < symbol.levels; ++level) {
-      if (format.levels[static_cast<std::size_t>(level)] == format::LevelFormat::dense) continue;
-      const bool has =
-          std::any_of(variables.fibers.begin(), variables.fibers.end(),
-                      [&](const cost::Variable& v) { return v.tensor == symbol.name && v.level == level; });
-      if (!has) return false;
-    }
-    return true;
-  };
-  for (const auto* side : {&constraint.lhs, &constraint.rhs}) {
-    for (const problem::Monomial& monomial : *side) {
-      for (const auto& [symbol, exponent] : monomial.powers) {
-        if (!known(symbol)) return false;
-      }
-    }
-  }
-  return true;
-}
-
-}  // namespace
-
 void LogBounds::add_rows(const problem::Constraint& constraint) {
-  if (constraint.rhs.size() != 1 || !expressible(constraint, problem_, variables_)) return;
+  if (constraint.rhs.size() != 1) return;
   Form right(static_cast<std::size_t>(extents_ + fibers_), 0);
   for (const auto& [symbol, exponent] : constraint.rhs[0].powers) add_power(right, symbol, exponent);
   for (const problem::Monomial& monomial : constraint.lhs) {
@@ -131,9 +109,10 @@ void LogBounds::add_rows(const problem::Constraint& constraint) {
   }
 }
 
-/// extents <= coefficient * nonzeros(B) says that B is not empty.
-void LogBounds::add_whole_fibers(const problem::Constraint& constraint) {
-  if (constraint.rhs.size() != 1 || !expressible(constraint, problem_, variables_)) return;
+/// `extents <= coefficient * nonzeros(B)` says that B is not empty: then a compressed first level, a count,
+/// has an entry. Under Profile::sparseauto every fiber is a whole number.
+void LogBounds::add_nonempty(const problem::Constraint& constraint) {
+  if (constraint.rhs.size() != 1) return;
   const bool positive =
       std::any_of(constraint.lhs.begin(), constraint.lhs.end(), [](const problem::Monomial& monomial) {
         return std::all_of(monomial.powers.begin(), monomial.powers.end(), [](const auto& power) {
@@ -143,17 +122,33 @@ void LogBounds::add_whole_fibers(const problem::Constraint& constraint) {
   if (!positive) return;
   Form right(static_cast<std::size_t>(extents_ + fibers_), 0);
   for (const auto& [symbol, exponent] : constraint.rhs[0].powers) add_power(right, symbol, exponent);
-  for (std::size_t n = 0; n < at_least_one_.size(); ++n) {
-    const auto column = static_cast<std::size_t>(extents_) + n;
-    if (right[column] >= 0 || at_least_one_[n]) continue;
-    at_least_one_[n] = true;
-    ExactRow row;
-    row.coefficients.assign(right.size(), 0);
-    row.coefficients[column] = 1;
-    row.coefficients[static_cast<std::size_t>(extent_of_fiber_[n])] = -1;
-    row.numerator = row.denominator = 1;
-    rows_.push_back(std::move(row));
+  const bool whole = problem_.profile == problem::Profile::sparseauto;
+  for (std::size_t n = 0; n < fiber_.size(); ++n) {
+    const bool positive_fiber = right[static_cast<std::size_t>(extents_) + n] < 0;
+    if (positive_fiber && (whole || fiber_[n].level == 0)) at_least_one(n);
   }
+}
+
+/// Each entry of a compressed level leads to at least one entry of the next. (Of an empty tensor the averages
+/// below are nobody's: they may be taken as 1.)
+void LogBounds::add_inferred() {
+  for (std::size_t n = 0; n < fiber_.size(); ++n) {
+    if (fiber_[n].level == 0) continue;
+    const format::TensorFormat& format = problem_.formats.at(fiber_[n].tensor);
+    const auto above = static_cast<std::size_t>(fiber_[n].level - 1);
+    if (format.levels[above] == format::LevelFormat::compressed) at_least_one(n);
+  }
+}
+
+void LogBounds::at_least_one(std::size_t fiber) {
+  if (at_least_one_[fiber]) return;
+  at_least_one_[fiber] = true;
+  ExactRow row;
+  row.coefficients.assign(static_cast<std::size_t>(extents_ + fibers_), 0);
+  row.coefficients[static_cast<std::size_t>(extents_) + fiber] = 1;
+  row.coefficients[static_cast<std::size_t>(extent_of_fiber_[fiber])] = -1;
+  row.numerator = row.denominator = 1;
+  rows_.push_back(std::move(row));
 }
 
 /// One storage level read under two indices has two variables of one value: their extents and fibers agree.
@@ -170,8 +165,8 @@ void LogBounds::add_ties() {
   };
   for (int a = 0; a < fibers_; ++a) {
     for (int b = a + 1; b < fibers_; ++b) {
-      const cost::Variable& first = variables_.fibers[static_cast<std::size_t>(a)];
-      const cost::Variable& second = variables_.fibers[static_cast<std::size_t>(b)];
+      const cost::Variable& first = fiber_[static_cast<std::size_t>(a)];
+      const cost::Variable& second = fiber_[static_cast<std::size_t>(b)];
       if (first.tensor != second.tensor || first.level != second.level) continue;
       tie(extents_ + a, extents_ + b);
       tie(extent_of_fiber_[static_cast<std::size_t>(a)], extent_of_fiber_[static_cast<std::size_t>(b)]);
@@ -211,7 +206,7 @@ std::optional<std::vector<int>> LogBounds::certify(const Form& objective,
   return times;
 }
 
-const LogBounds::Ratio& LogBounds::ratio(cost::Term a, cost::Term b) {
+LogBounds::Ratio& LogBounds::ratio(cost::Term a, cost::Term b) {
   const cost::Term common = a & b & cost::variables_mask;
   const TermPair key{(a & cost::variables_mask) & ~common, (b & cost::variables_mask) & ~common};
   const auto [place, added] = ratios_.try_emplace(key);
@@ -265,6 +260,33 @@ double LogBounds::largest_ratio(cost::Term a, cost::Term b) {
   return ratio(a, b).largest * cost::weight(cost::access_of(a)) / cost::weight(cost::access_of(b));
 }
 
+std::optional<mpq_class> LogBounds::certified_ratio(cost::Term a, cost::Term b) {
+  Ratio& known = ratio(a, b);
+  if (std::isinf(known.largest) || known.divisor == 0) return std::nullopt;
+  if (!known.certified) {
+    // The root of a fraction, rounded up after some forty significant bits.
+    const auto precision = 40 + static_cast<unsigned>(std::max(0.0, -std::log2(known.largest)));
+    const auto divisor = static_cast<unsigned>(known.divisor);
+    mpz_class numerator = 1, denominator = 1, quotient, rest, root;
+    for (std::size_t row = 0; row < known.times.size(); ++row) {
+      if (known.times[row] == 0) continue;
+      numerator *= power(rows_[row].numerator, known.times[row]);
+      denominator *= power(rows_[row].denominator, known.times[row]);
+    }
+    if (divisor == 1) {
+      known.certified = mpq_class(numerator, denominator);
+    } else {
+      numerator <<= precision * divisor;
+      mpz_cdiv_q(quotient.get_mpz_t(), numerator.get_mpz_t(), denominator.get_mpz_t());
+      mpz_rootrem(root.get_mpz_t(), rest.get_mpz_t(), quotient.get_mpz_t(), divisor);
+      if (rest != 0) ++root;
+      known.certified = mpq_class(root, mpz_class(1) << precision);
+    }
+    known.certified->canonicalize();
+  }
+  return mpq_class(*known.certified * cost::weight(cost::access_of(a)) / cost::weight(cost::access_of(b)));
+}
+
 cost::Point LogBounds::point_of(const std::vector<double>& columns) const {
   cost::Point point(static_cast<std::size_t>(cost::Variables::first_fiber + fibers_), 1);
   for (int n = 0; n < extents_; ++n)
@@ -295,8 +317,22 @@ bool LogBounds::allowed(const cost::Point& point, const std::vector<SolverRelati
   });
 }
 
-/// Optima of the program, cut off at `cut`, in the directions of the axes and in `more` random ones.
-std::vector<std::vector<double>> LogBounds::corners(double cut, std::size_t more) const {
+mpq_class LogBounds::least(cost::Term term) {
+  const auto most = certified_ratio(0, term & cost::variables_mask);
+  return most ? mpq_class(1 / *most) : mpq_class(0);
+}
+
+cost::Point LogBounds::point_of_model(const std::vector<double>& model) const {
+  cost::Point point(static_cast<std::size_t>(cost::Variables::first_fiber + fibers_), 1);
+  for (int n = 0; n < extents_ + fibers_; ++n) {
+    const int bit = n < extents_ ? n : cost::Variables::first_fiber + n - extents_;
+    point[static_cast<std::size_t>(bit)] = model[static_cast<std::size_t>(n)];
+  }
+  return point;
+}
+
+/// The program with every column cut off.
+Simplex LogBounds::program_below(double cut) const {
   const auto columns = static_cast<std::size_t>(extents_ + fibers_);
   std::vector<LinearRow> rows = linear_rows();
   for (std::size_t n = 0; n < columns; ++n) {
@@ -304,8 +340,27 @@ std::vector<std::vector<double>> LogBounds::corners(double cut, std::size_t more
     row.coefficients[n] = 1;
     rows.push_back(std::move(row));
   }
+  return Simplex(static_cast<int>(columns), rows);
+}
+
+std::optional<cost::Point> LogBounds::extreme(cost::Term a, cost::Term b, double most) const {
+  const Simplex box = program_below(std::log(most));
+  if (!box.feasible()) return std::nullopt;
+  const Form above = form_of(a), below = form_of(b);
+  std::vector<double> direction;
+  for (std::size_t n = 0; n < above.size(); ++n) direction.push_back(above[n] - below[n]);
+  const auto optimum = box.maximise(direction);
+  if (!optimum) return std::nullopt;
+  cost::Point point = point_of(optimum->x);
+  if (!allowed(point, relations())) return std::nullopt;
+  return point;
+}
+
+/// Optima of the program, cut off at `cut`, in the directions of the axes and in `more` random ones.
+std::vector<std::vector<double>> LogBounds::corners(double cut, std::size_t more) const {
+  const auto columns = static_cast<std::size_t>(extents_ + fibers_);
   std::vector<std::vector<double>> found;
-  const Simplex box(static_cast<int>(columns), rows);
+  const Simplex box = program_below(cut);
   if (!box.feasible()) return found;
   std::mt19937_64 random(20240607);
   std::uniform_real_distribution<double> unit(-1, 1);
@@ -354,6 +409,17 @@ int LogBounds::solver_variable(int bit) const {
   return bit < cost::Variables::first_fiber ? bit : extents_ + bit - cost::Variables::first_fiber;
 }
 
+SolverSum LogBounds::solver_sum(const std::vector<cost::Term>& terms) const {
+  SolverSum sum;
+  for (cost::Term term : terms) {
+    SolverMonomial monomial{cost::weight(cost::access_of(term)), {}};
+    for (cost::Term rest = term & cost::variables_mask; rest != 0; rest &= rest - 1)
+      monomial.variables.push_back(solver_variable(std::countr_zero(rest)));
+    sum.push_back(std::move(monomial));
+  }
+  return sum;
+}
+
 SolverMonomial LogBounds::monomial_of(const problem::Monomial& monomial) const {
   SolverMonomial result;
   result.coefficient = monomial.coefficient;
@@ -390,15 +456,14 @@ std::vector<SolverRelation> LogBounds::relations() const {
     all.push_back({{{1, {extents_ + n}}}, {{1, {extent_of_fiber_[static_cast<std::size_t>(n)]}}}, false});
     if (at_least_one_[static_cast<std::size_t>(n)]) all.push_back({{{1, {}}}, {{1, {extents_ + n}}}, false});
     for (int m = n + 1; m < fibers_; ++m) {
-      const cost::Variable& a = variables_.fibers[static_cast<std::size_t>(n)];
-      const cost::Variable& b = variables_.fibers[static_cast<std::size_t>(m)];
+      const cost::Variable& a = fiber_[static_cast<std::size_t>(n)];
+      const cost::Variable& b = fiber_[static_cast<std::size_t>(m)];
       if (a.tensor != b.tensor || a.level != b.level) continue;
       all.push_back({{{1, {extents_ + n}}}, {{1, {extents_ + m}}}, false});
       all.push_back({{{1, {extents_ + m}}}, {{1, {extents_ + n}}}, false});
     }
   }
   for (const problem::Constraint& constraint : problem_.constraints) {
-    if (!expressible(constraint, problem_, variables_)) continue;
     SolverRelation relation;
     for (const problem::Monomial& m : constraint.lhs) relation.lhs.push_back(monomial_of(m));
     for (const problem::Monomial& m : constraint.rhs) relation.rhs.push_back(monomial_of(m));

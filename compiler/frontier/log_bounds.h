@@ -14,12 +14,15 @@
 /// solver").
 namespace schaas::frontier {
 
-/// The allowed sizes of one problem: extents >= 1, 0 <= fiber <= extent, and the problem's constraints.
+/// The allowed sizes of one problem: extents >= 1, 0 <= fiber <= extent, 1 <= fiber below a compressed level
+/// (each entry stored there leads to one) and at a first level that a constraint keeps from being empty, and
+/// the problem's constraints.
 ///
 /// In logarithms a constraint of monomials is a row of a linear program whose coefficients are integers and
 /// whose bound is the logarithm of a rational. a + b <= c gives two rows; a <= b + c gives none (leaving out
-/// a constraint only allows more). The columns are log(extent) >= 0 and log(extent / fiber) >= 0. Not
-/// thread-safe (ratios are remembered).
+/// a constraint only allows more). The columns are log(extent) >= 0 and log(extent / fiber) >= 0; the fibers
+/// are those of the cost, then those only constraints speak of (the result's). Not thread-safe (ratios are
+/// remembered).
 class LogBounds {
  public:
   explicit LogBounds(const problem::Problem& problem);
@@ -34,16 +37,28 @@ class LogBounds {
   bool at_most(cost::Term a, std::int64_t limit);
   /// An upper bound of weighted a / b (double precision, padded), infinity when there is none.
   double largest_ratio(cost::Term a, cost::Term b);
+  /// The same as a fraction that is certified in integers; none when there is no bound or no certificate.
+  std::optional<mpq_class> certified_ratio(cost::Term a, cost::Term b);
+  /// A value the product of the term's variables never falls below, certified in integers.
+  mpq_class least(cost::Term term);
 
   /// Allowed sizes: a middle first, then corners (unbounded directions cut off) and mixtures, the same on
-  /// every run.
+  /// every run. Entry first_fiber + n of a point is the value of fibers()[n].
   std::vector<cost::Point> samples(std::size_t count) const;
+  /// Allowed sizes, variables of up to `most`, at which a / b is as large as can be; none when there is no
+  /// allowed size below `most`, or when the constraints the logarithm does not see forbid it.
+  std::optional<cost::Point> extreme(cost::Term a, cost::Term b, double most) const;
+  /// The point of a solver's model.
+  cost::Point point_of_model(const std::vector<double>& model) const;
 
   /// All constraints, without relaxation, for a solver; `variables` numbers the columns by bit.
   std::vector<SolverRelation> relations() const;
   int solver_variables() const { return extents_ + fibers_; }
   int solver_variable(int bit) const;
+  SolverSum solver_sum(const std::vector<cost::Term>& terms) const;  ///< with weights
   const cost::Variables& variables() const { return variables_; }
+  const std::vector<cost::Variable>& fibers() const { return fiber_; }
+  const problem::Problem& problem() const { return problem_; }
 
  private:
   /// row . columns <= log(numerator / denominator)
@@ -57,14 +72,17 @@ class LogBounds {
     std::vector<int>
         times;  ///< multipliers in units of 1/divisor, exactly sufficient; empty when not certified
     int divisor = 1;
+    std::optional<mpq_class> certified;  ///< computed on demand
   };
 
   Form form_of(cost::Term term) const;
   void add_power(Form& form, const problem::Symbol& symbol, int exponent) const;
   void add_rows(const problem::Constraint& constraint);
   void add_ties();
-  void add_whole_fibers(const problem::Constraint& constraint);
-  const Ratio& ratio(cost::Term a, cost::Term b);
+  void add_nonempty(const problem::Constraint& constraint);
+  void add_inferred();
+  void at_least_one(std::size_t fiber);
+  Ratio& ratio(cost::Term a, cost::Term b);
   std::optional<std::vector<int>> certify(const Form& objective, const std::vector<double>& multipliers,
                                           int divisor) const;
   /// product(bounds ^ times) * numerator^divisor <= denominator^divisor
@@ -73,14 +91,16 @@ class LogBounds {
   SolverMonomial monomial_of(const problem::Monomial& monomial) const;
   std::optional<int> fiber_of(const std::string& tensor, int level) const;
   bool allowed(const cost::Point& point, const std::vector<SolverRelation>& relations) const;
+  Simplex program_below(double cut) const;
   std::vector<std::vector<double>> corners(double cut, std::size_t more) const;
   cost::Point point_of(const std::vector<double>& columns) const;
 
   const problem::Problem problem_;
   cost::Variables variables_;
+  std::vector<cost::Variable> fiber_;  ///< those of the cost, then the others
   int extents_ = 0, fibers_ = 0;
   std::vector<int> extent_of_fiber_;
-  std::vector<bool> at_least_one_;  ///< per fiber: proven positive and a whole number (Profile::sparseauto)
+  std::vector<bool> at_least_one_;  ///< per fiber
   std::vector<ExactRow> rows_;
   Simplex program_;
   struct TermPair {

@@ -40,13 +40,49 @@ class Matching {
   std::vector<int> taken_;
 };
 
+/// Of winner term `from` the part `value` is laid on loser term `to`.
+struct Share {
+  std::size_t from, to;
+  double ratio;  ///< largest(from / to)
+  double value = 0;
+};
+
+/// The shares, rounded to multiples of 2^-30 that sum to 1 for each winner term, in fractions.
+bool certified(LogBounds& bounds, std::span<const cost::Term> winner, std::span<const cost::Term> loser,
+               const std::vector<Share>& shares) {
+  constexpr double grain = 1U << 30;
+  std::vector<mpq_class> load(loser.size(), 0);
+  for (std::size_t c = 0; c < winner.size(); ++c) {
+    mpz_class left = mpz_class(1) << 30;
+    const Share* largest = nullptr;
+    const auto lay = [&](const Share& share, const mpz_class& part) {
+      const auto ratio = bounds.certified_ratio(winner[share.from], loser[share.to]);
+      if (!ratio) return false;
+      mpq_class value(part, mpz_class(1) << 30);
+      value.canonicalize();
+      load[share.to] += value * *ratio;
+      return true;
+    };
+    for (const Share& share : shares) {
+      if (share.from != c) continue;
+      if (largest == nullptr || share.value > largest->value) largest = &share;
+    }
+    for (const Share& share : shares) {
+      if (share.from != c || &share == largest) continue;
+      const mpz_class part(std::floor(std::max(0.0, share.value) * grain));
+      if (part == 0) continue;
+      left -= part;
+      if (!lay(share, part)) return false;
+    }
+    if (left < 0 || largest == nullptr || !lay(*largest, left)) return false;
+  }
+  return std::all_of(load.begin(), load.end(), [](const mpq_class& one) { return one <= 1; });
+}
+
 /// Shares x(c,s) >= 0 with sum over s of x(c,s) = 1 and sum over c of x(c,s) * largest(c/s) <= 1: then
-/// c = sum x(c,s) c <= sum x(c,s) largest(c/s) s, and summing over c gives at most sum s.
+/// c = sum x(c,s) c <= sum x(c,s) largest(c/s) s, and summing over c gives at most sum s. Found in double
+/// precision with a margin that leaves room for rounding, then checked in fractions.
 bool distributes(LogBounds& bounds, std::span<const cost::Term> winner, std::span<const cost::Term> loser) {
-  struct Share {
-    std::size_t from, to;
-    double ratio;
-  };
   std::vector<Share> shares;
   for (std::size_t c = 0; c < winner.size(); ++c) {
     const std::size_t before = shares.size();
@@ -69,7 +105,9 @@ bool distributes(LogBounds& bounds, std::span<const cost::Term> winner, std::spa
   }
   const Simplex program(static_cast<int>(shares.size()), rows);
   const auto optimum = program.maximise(std::vector<double>(shares.size(), 1));
-  return optimum && optimum->value >= static_cast<double>(winner.size()) - margin / 100;
+  if (!optimum || optimum->value < static_cast<double>(winner.size()) - margin / 100) return false;
+  for (std::size_t n = 0; n < shares.size(); ++n) shares[n].value = optimum->x[n];
+  return certified(bounds, winner, loser, shares);
 }
 
 }  // namespace
@@ -82,8 +120,12 @@ SumProof prove_at_most(LogBounds& bounds, std::span<const cost::Term> winner,
   return distributes(bounds, winner, loser) ? SumProof::distributed : SumProof::none;
 }
 
-ProvenDominance::ProvenDominance(LogBounds& bounds, std::size_t samples, std::int64_t free_elements)
-    : bounds_(bounds), free_elements_(free_elements), samples_(bounds.samples(samples)) {}
+std::int64_t free_elements(problem::Profile profile) {
+  return profile == problem::Profile::standard ? 4096 : 0;
+}
+
+ProvenDominance::ProvenDominance(LogBounds& bounds, std::size_t samples, std::int64_t most_free)
+    : bounds_(bounds), free_elements_(most_free), samples_(bounds.samples(samples)) {}
 
 bool ProvenDominance::free(cost::Term elements) {
   return elements == 0 || (free_elements_ > 0 && bounds_.at_most(elements, free_elements_));

@@ -10,15 +10,19 @@ namespace schaas::frontier {
 enum class SumProof {
   none,
   termwise,     ///< each winner term is at most a loser term of its own, checked in integers
-  distributed,  ///< the winner's terms are dealt out over the loser's in shares, with a margin of 1e-7
+  distributed,  ///< the winner's terms are dealt out over the loser's in shares, checked in fractions
 };
 
 /// Proofs without a solver (docs/cost_model.md). `none` says nothing.
 SumProof prove_at_most(LogBounds& bounds, std::span<const cost::Term> winner,
                        std::span<const cost::Term> loser);
 
+/// A temporary that provably holds at most so many elements stays in a thread's first-level cache and counts
+/// nothing (0: only scalars are free).
+std::int64_t free_elements(problem::Profile profile);
+
 /// What the problem's constraints let the space's recursion drop. Temporaries of at most `free_elements`
-/// elements count nothing (0: only scalars are free).
+/// elements count nothing.
 class ProvenDominance final : public space::Dominance {
  public:
   ProvenDominance(LogBounds& bounds, std::size_t samples, std::int64_t free_elements);

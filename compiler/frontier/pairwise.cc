@@ -1,7 +1,6 @@
 #include "compiler/frontier/pairwise.h"
 
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <optional>
 
@@ -50,19 +49,6 @@ Pairwise::Entry Pairwise::entry_of(const cost::Cost& cost) {
   return entry;
 }
 
-SolverSum Pairwise::sum_of(const std::vector<cost::Term>& terms) const {
-  SolverSum sum;
-  for (cost::Term term : terms) {
-    SolverMonomial monomial;
-    monomial.coefficient = cost::weight(cost::access_of(term));
-    for (cost::Term rest = term & cost::variables_mask; rest != 0; rest &= rest - 1) {
-      monomial.variables.push_back(bounds_.solver_variable(std::countr_zero(rest)));
-    }
-    sum.push_back(std::move(monomial));
-  }
-  return sum;
-}
-
 bool Pairwise::solver_proves(const std::vector<cost::Term>& winner, const std::vector<cost::Term>& loser) {
   if (solver_milliseconds_ >= options_.solver_total_milliseconds) {
     complete_ = false;
@@ -70,7 +56,8 @@ bool Pairwise::solver_proves(const std::vector<cost::Term>& winner, const std::v
   }
   const auto start = std::chrono::steady_clock::now();
   ++counts_.solver_queries;
-  const Verdict verdict = solver_.check({sum_of(loser), sum_of(winner), true}, options_.solver_milliseconds);
+  const Verdict verdict = solver_.check({bounds_.solver_sum(loser), bounds_.solver_sum(winner), true},
+                                        options_.solver_milliseconds);
   solver_milliseconds_ +=
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (verdict == Verdict::unknown) {
@@ -137,6 +124,13 @@ Certificate Pairwise::certificate(const Entry& winner, const Entry& loser, Answe
                     cost::print_memory({{}, winner.memory}, variables) +
                     " <= " + cost::print_memory({{}, loser.memory}, variables) + ": " + reason;
   return result;
+}
+
+std::optional<Certificate> Pairwise::proof(const cost::Cost& winner, const cost::Cost& loser) {
+  const Entry better = entry_of(winner), worse = entry_of(loser);
+  const Answer how = covers(better, worse);
+  if (how == Answer::no) return std::nullopt;
+  return certificate(better, worse, how);
 }
 
 support::Result<Pairwise::Outcome> Pairwise::prune(

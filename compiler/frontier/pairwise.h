@@ -17,6 +17,9 @@ class Pairwise {
   /// False when the solver has shown the constraints to contradict each other.
   bool constraints_hold();
 
+  /// Why `winner` needs no more of anything than `loser` at every allowed size; none when that is not proven.
+  std::optional<Certificate> proof(const cost::Cost& winner, const cost::Cost& loser);
+
   struct Outcome {
     std::vector<cost::Cost> kept;
     std::vector<Removal> removals;
@@ -36,7 +39,6 @@ class Pairwise {
   Answer covers(const Entry& winner, const Entry& loser);
   Answer at_most(const std::vector<cost::Term>& winner, const std::vector<cost::Term>& loser);
   bool solver_proves(const std::vector<cost::Term>& winner, const std::vector<cost::Term>& loser);
-  SolverSum sum_of(const std::vector<cost::Term>& terms) const;
   Certificate certificate(const Entry& winner, const Entry& loser, Answer how) const;
 
   LogBounds& bounds_;

@@ -1,10 +1,11 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "compiler/support/result.h"
+#include "compiler/support/cancellation.h"
 
 namespace schaas::frontier {
 
@@ -12,6 +13,7 @@ namespace schaas::frontier {
 struct SolverMonomial {
   std::int64_t coefficient = 1;
   std::vector<int> variables;
+  bool operator==(const SolverMonomial&) const = default;
 };
 using SolverSum = std::vector<SolverMonomial>;
 /// lhs <= rhs, or lhs < rhs.
@@ -19,22 +21,34 @@ struct SolverRelation {
   SolverSum lhs;
   SolverSum rhs;
   bool strict = false;
+  bool operator==(const SolverRelation&) const = default;
 };
 
 enum class Verdict { unsatisfiable, satisfiable, unknown };
 
-/// "Some point of the constraints satisfies the relation": unsatisfiable is a proof; satisfiable and unknown
+/// "Some point of the constraints satisfies the relations": unsatisfiable is a proof; satisfiable and unknown
 /// are not used to remove anything. One per thread.
 class Solver {
  public:
   virtual ~Solver() = default;
   /// Variables are reals >= 0. Replaces earlier constraints.
   virtual void assume(int variables, const std::vector<SolverRelation>& constraints) = 0;
-  virtual Verdict check(const SolverRelation& relation, int milliseconds) = 0;
+  /// All relations at once. Whatever goes wrong is "unknown".
+  virtual Verdict check_all(const std::vector<SolverRelation>& relations, int milliseconds) = 0;
+  /// After "satisfiable": a value for each variable, in double precision (to be checked before it is
+  /// believed). Empty when there is none.
+  virtual std::vector<double> model() const = 0;
+
+  Verdict check(const SolverRelation& relation, int milliseconds) {
+    return check_all({relation}, milliseconds);
+  }
 };
 
-/// Z3 with qfnra-nlsat on Reals (never on Ints with a timeout: Z3 4.8.12 can deadlock there). z3_solver.cc is
-/// the only file that includes z3++.h.
+/// Makes the solver of one search; it gives up, "unknown", when the search is cancelled. Thread-safe.
+using SolverFactory = std::function<std::unique_ptr<Solver>(const support::Cancellation&)>;
+
+/// Z3 with qfnra-nlsat on Reals (never on Ints with a timeout: Z3 4.8.12 can deadlock there), in this
+/// process: nothing but its own timeout ends a query. z3_solver.cc is the only file that includes z3++.h.
 std::unique_ptr<Solver> make_z3_solver();
 
 }  // namespace schaas::frontier

@@ -1,5 +1,6 @@
 #include <z3++.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "compiler/frontier/solver.h"
@@ -7,28 +8,29 @@
 namespace schaas::frontier {
 namespace {
 
-/// One long-lived context: making one costs three times a query. Reals and qfnra-nlsat only: Int with a
-/// timeout hangs in 4.8.12, and the other real tactics do not always honour the timeout.
+/// One long-lived context, made for the first question: making one costs three times a query. Reals and
+/// qfnra-nlsat only: Int with a timeout hangs in 4.8.12, and the other real tactics do not always honour the
+/// timeout.
 class Z3Solver final : public Solver {
  public:
   void assume(int variables, const std::vector<SolverRelation>& constraints) override {
-    variables_.clear();
-    assumptions_.clear();
-    for (int n = 0; n < variables; ++n) {
-      variables_.push_back(context_.real_const(("v" + std::to_string(n)).c_str()));
-      assumptions_.push_back(variables_.back() >= 0);
-    }
-    for (const SolverRelation& relation : constraints) assumptions_.push_back(translate(relation));
+    count_ = variables;
+    constraints_ = constraints;
+    context_.reset();
   }
 
-  Verdict check(const SolverRelation& relation, int milliseconds) override {
+  Verdict check_all(const std::vector<SolverRelation>& relations, int milliseconds) override {
+    model_.clear();
     try {
+      if (!context_) context_ = std::make_unique<Context>(count_, constraints_);
       z3::solver solver =
-          z3::try_for(z3::tactic(context_, "qfnra-nlsat"), static_cast<unsigned>(milliseconds)).mk_solver();
-      for (const z3::expr& assumption : assumptions_) solver.add(assumption);
-      solver.add(translate(relation));
+          z3::try_for(z3::tactic(context_->z3, "qfnra-nlsat"), static_cast<unsigned>(milliseconds))
+              .mk_solver();
+      for (const z3::expr& assumption : context_->assumptions) solver.add(assumption);
+      for (const SolverRelation& relation : relations) solver.add(context_->translate(relation));
       switch (solver.check()) {
         case z3::sat:
+          read(solver.get_model());
           return Verdict::satisfiable;
         case z3::unsat:
           return Verdict::unsatisfiable;
@@ -41,27 +43,49 @@ class Z3Solver final : public Solver {
     return Verdict::unknown;
   }
 
+  std::vector<double> model() const override { return model_; }
+
  private:
-  z3::expr translate(const SolverSum& sum) {
-    z3::expr total = context_.real_val(0);
-    bool first = true;
-    for (const SolverMonomial& monomial : sum) {
-      z3::expr product = context_.real_val(std::to_string(monomial.coefficient).c_str());
-      for (int v : monomial.variables) product = product * variables_[static_cast<std::size_t>(v)];
-      total = first ? product : total + product;
-      first = false;
+  struct Context {
+    Context(int count, const std::vector<SolverRelation>& constraints) {
+      for (int n = 0; n < count; ++n) {
+        variables.push_back(z3.real_const(("v" + std::to_string(n)).c_str()));
+        assumptions.push_back(variables.back() >= 0);
+      }
+      for (const SolverRelation& relation : constraints) assumptions.push_back(translate(relation));
     }
-    return total;
-  }
-  z3::expr translate(const SolverRelation& relation) {
-    const z3::expr lhs = translate(relation.lhs);
-    const z3::expr rhs = translate(relation.rhs);
-    return relation.strict ? lhs < rhs : lhs <= rhs;
+    z3::expr translate(const SolverSum& sum) {
+      z3::expr total = z3.real_val(0);
+      bool first = true;
+      for (const SolverMonomial& monomial : sum) {
+        z3::expr product = z3.real_val(std::to_string(monomial.coefficient).c_str());
+        for (int v : monomial.variables) product = product * variables[static_cast<std::size_t>(v)];
+        total = first ? product : total + product;
+        first = false;
+      }
+      return total;
+    }
+    z3::expr translate(const SolverRelation& relation) {
+      const z3::expr lhs = translate(relation.lhs);
+      const z3::expr rhs = translate(relation.rhs);
+      return relation.strict ? lhs < rhs : lhs <= rhs;
+    }
+    z3::context z3;
+    std::vector<z3::expr> variables, assumptions;
+  };
+
+  /// Algebraic numbers are cut off after sixteen decimals; "1.414?" says so with a question mark.
+  void read(const z3::model& model) {
+    for (const z3::expr& variable : context_->variables) {
+      const std::string text = model.eval(variable, true).get_decimal_string(16);
+      model_.push_back(std::strtod(text.c_str(), nullptr));
+    }
   }
 
-  z3::context context_;
-  std::vector<z3::expr> variables_;
-  std::vector<z3::expr> assumptions_;
+  int count_ = 0;
+  std::vector<SolverRelation> constraints_;
+  std::unique_ptr<Context> context_;
+  std::vector<double> model_;
 };
 
 }  // namespace

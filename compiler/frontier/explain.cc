@@ -1,0 +1,285 @@
+#include "compiler/frontier/explain.h"
+
+#include <algorithm>
+
+#include "compiler/frontier/log_proof.h"
+#include "compiler/frontier/pairwise.h"
+#include "compiler/frontier/witness.h"
+
+namespace schaas::frontier {
+namespace {
+
+constexpr std::size_t sample_count = 256;
+
+std::unique_ptr<Solver> solver_of(const Options& options, const support::Cancellation& cancellation) {
+  return options.solver ? options.solver(cancellation) : make_z3_solver();
+}
+
+/// The sums schedules are compared by.
+struct Objectives {
+  std::vector<cost::Term> time, memory;  ///< memory without free temporaries
+};
+Objectives objectives_of(const cost::Cost& cost, ProvenDominance& dominance) {
+  Objectives result{cost.time, {}};
+  std::copy_if(cost.memory.begin(), cost.memory.end(), std::back_inserter(result.memory),
+               [&](cost::Term term) { return !dominance.free(term); });
+  return result;
+}
+
+}  // namespace
+
+class Explainer::Implementation {
+ public:
+  Implementation(const problem::Problem& problem, const Frontier& frontier, const Options& options,
+                 const support::Cancellation& cancellation)
+      : frontier_(frontier),
+        options_(options),
+        cancellation_(cancellation),
+        bounds_(problem),
+        dominance_(bounds_, sample_count, free_elements(problem.profile)),
+        solver_(solver_of(options, cancellation)),
+        search_(bounds_, solver_.get(), options.solver_milliseconds) {}
+
+  support::Result<Explanation> explain(const cost::Cost& cost) {
+    Explanation result;
+    for (std::size_t n = 0; n < frontier_.survivors.size(); ++n) {
+      if (frontier_.survivors[n].cost != cost) continue;
+      result.verdict = Explanation::Verdict::survivor;
+      result.survivor = n;
+    }
+    if (result.verdict != Explanation::Verdict::survivor) {
+      SCHAAS_ASSIGN_OR_RETURN(const bool covered, find_winner(cost, result));
+      if (covered) return result;
+      if (auto reason = limit_that_dropped(cost)) {
+        result.verdict = Explanation::Verdict::left_out;
+        result.certificate = std::move(*reason);
+      }
+    }
+    SCHAAS_RETURN_IF_ERROR(compare_with_rivals(cost, result));
+    return result;
+  }
+
+ private:
+  /// Proofs without the solver for every survivor before the solver is asked about any.
+  support::Result<bool> find_winner(const cost::Cost& cost, Explanation& result) {
+    Options without = options_;
+    without.solver_total_milliseconds = 0;
+    for (const Options& options : {without, options_}) {
+      Pairwise pairwise(bounds_, dominance_, *solver_, options);
+      for (std::size_t n = 0; n < frontier_.survivors.size(); ++n) {
+        SCHAAS_RETURN_IF_ERROR(cancellation_.check("explaining a schedule"));
+        auto proof = pairwise.proof(frontier_.survivors[n].cost, cost);
+        if (!proof) continue;
+        result.verdict = Explanation::Verdict::removed;
+        result.survivor = n;
+        result.certificate = std::move(*proof);
+        return true;
+      }
+    }
+    return false;
+  }
+
+  std::optional<Certificate> limit_that_dropped(const cost::Cost& cost) const {
+    const int depth = cost::memory_depth(cost);
+    if (options_.stage1 && depth > options_.memory_depth) {
+      return Certificate{Certificate::Kind::depth, "",
+                         "it has a temporary of " + std::to_string(depth) +
+                             " indices; the search was limited to " + std::to_string(options_.memory_depth)};
+    }
+    if (!options_.stage2) return std::nullopt;
+    for (const Survivor& survivor : frontier_.survivors) {
+      const int loops = cost::loop_depth(survivor.cost), memory = cost::memory_depth(survivor.cost);
+      const bool covers = loops <= cost::loop_depth(cost) && memory <= depth &&
+                          (loops < cost::loop_depth(cost) || memory < depth);
+      if (!covers) continue;
+      return Certificate{Certificate::Kind::depth_poset, survivor.id,
+                         "it has nests of " + std::to_string(cost::loop_depth(cost)) +
+                             " loops and temporaries of " + std::to_string(depth) + " indices, `" +
+                             survivor.id + "` nests of " + std::to_string(loops) + " and temporaries of " +
+                             std::to_string(memory) + " (a heuristic, no proof)"};
+    }
+    return std::nullopt;
+  }
+
+  support::Result<void> compare_with_rivals(const cost::Cost& cost, Explanation& result) {
+    const Objectives ours = objectives_of(cost, dominance_);
+    for (std::size_t n = 0; n < frontier_.survivors.size(); ++n) {
+      if (result.verdict == Explanation::Verdict::survivor && n == result.survivor) continue;
+      SCHAAS_RETURN_IF_ERROR(cancellation_.check("explaining a schedule"));
+      const Objectives theirs = objectives_of(frontier_.survivors[n].cost, dominance_);
+      auto sizes = search_.less(ours.time, theirs.time);
+      if (!sizes) sizes = search_.less(ours.memory, theirs.memory);
+      Rivalry rivalry{n, std::nullopt};
+      if (sizes) {
+        const ExactValues values(*sizes, bounds_.problem(), bounds_.variables());
+        rivalry.witness =
+            Witness{std::move(*sizes), values.of(ours.time).get_d(), values.of(ours.memory).get_d(),
+                    values.of(theirs.time).get_d(), values.of(theirs.memory).get_d()};
+      }
+      result.rivals.push_back(std::move(rivalry));
+    }
+    return {};
+  }
+
+  const Frontier& frontier_;
+  const Options options_;
+  const support::Cancellation& cancellation_;
+  LogBounds bounds_;
+  ProvenDominance dominance_;
+  std::unique_ptr<Solver> solver_;
+  WitnessSearch search_;
+};
+
+Explainer::Explainer(const problem::Problem& problem, const Frontier& frontier, const Options& options,
+                     const support::Cancellation& cancellation)
+    : implementation_(std::make_unique<Implementation>(problem, frontier, options, cancellation)) {}
+Explainer::~Explainer() = default;
+support::Result<Explanation> Explainer::explain(const cost::Cost& cost) {
+  return implementation_->explain(cost);
+}
+
+namespace {
+
+/// Takes out of both what both have.
+void cancel_common_terms(std::vector<cost::Term>& left, std::vector<cost::Term>& right) {
+  std::vector<cost::Term> common;
+  std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(common));
+  for (cost::Term term : common) {
+    left.erase(std::find(left.begin(), left.end(), term));
+    right.erase(std::find(right.begin(), right.end(), term));
+  }
+}
+
+void cancel_common_factor(std::vector<cost::Term>& left, std::vector<cost::Term>& right) {
+  cost::Term factor = cost::variables_mask;
+  for (const auto* side : {&left, &right}) {
+    for (cost::Term term : *side) factor &= term;
+  }
+  for (auto* side : {&left, &right}) {
+    for (cost::Term& term : *side) term &= ~factor;
+  }
+}
+
+std::string less_time(Objectives ours, Objectives theirs, const cost::Variables& variables) {
+  cancel_common_terms(ours.time, theirs.time);
+  cancel_common_factor(ours.time, theirs.time);
+  return cost::print_time({ours.time, {}}, variables) + " < " +
+         cost::print_time({theirs.time, {}}, variables);
+}
+
+std::string less_memory(Objectives ours, Objectives theirs, const cost::Variables& variables) {
+  cancel_common_terms(ours.memory, theirs.memory);
+  return cost::print_memory({{}, ours.memory}, variables) + " < " +
+         cost::print_memory({{}, theirs.memory}, variables) + " elements";
+}
+
+class Wins {
+ public:
+  Wins(const problem::Problem& problem, const Frontier& frontier)
+      : bounds_(problem),
+        dominance_(bounds_, 1, free_elements(problem.profile)),
+        search_(bounds_, nullptr, 0) {
+    for (const Survivor& survivor : frontier.survivors)
+      objectives_.push_back(objectives_of(survivor.cost, dominance_));
+    for (const auto& sample : search_.samples()) values_.push_back(values_at(sample.point));
+  }
+
+  Win of(std::size_t self) {
+    for (std::size_t n = 0; n < search_.samples().size(); ++n)
+      consider(self, values_[n], search_.samples()[n]);
+    if (!best_fast_ && !best_lean_) look_harder(self);
+    const auto& best = best_fast_ ? best_fast_ : best_lean_;
+    Win win = best ? *best : Win{};
+    if (win.rival) {
+      const Objectives &ours = objectives_[self], &theirs = objectives_[*win.rival];
+      win.condition = win.fastest ? less_time(ours, theirs, bounds_.variables())
+                                  : less_memory(ours, theirs, bounds_.variables());
+    }
+    best_fast_.reset();
+    best_lean_.reset();
+    fast_lead_ = lean_lead_ = 0;
+    return win;
+  }
+
+ private:
+  struct Value {
+    double time = 0, memory = 0;
+  };
+  std::vector<Value> values_at(const cost::Point& point) const {
+    std::vector<Value> values;
+    for (const Objectives& one : objectives_) {
+      values.push_back(
+          {cost::evaluate_time({one.time, {}}, point), cost::evaluate_memory({{}, one.memory}, point)});
+    }
+    return values;
+  }
+
+  /// Keeps the sizes at which `self` leads most clearly.
+  void consider(std::size_t self, const std::vector<Value>& values, const WitnessSearch::Sample& sample) {
+    const Value& own = values[self];
+    std::optional<std::size_t> next, fastest;  // next: of those that need no more memory
+    bool lean = true;
+    for (std::size_t n = 0; n < values.size(); ++n) {
+      if (n == self) continue;
+      if (!fastest || values[n].time < values[*fastest].time) fastest = n;
+      if (values[n].memory > own.memory) continue;
+      if (values[n].time <= own.time) lean = false;
+      if (!next || values[n].time < values[*next].time) next = n;
+    }
+    Win win{sample.sizes, false, own.time, own.memory, fastest, ""};
+    if (!fastest) {
+      win.fastest = true;
+      if (!best_fast_) best_fast_ = std::move(win);
+      return;
+    }
+    const double lead = values[*fastest].time / own.time;
+    if (lead > 1) {
+      win.fastest = true;
+      if (lead > fast_lead_ || !best_fast_) {
+        fast_lead_ = lead;
+        best_fast_ = std::move(win);
+      }
+    } else if (lean) {
+      const double saved = values[*fastest].memory / std::max(1.0, own.memory);
+      if (saved > lean_lead_ || !best_lean_) {
+        lean_lead_ = saved;
+        best_lean_ = std::move(win);
+      }
+    }
+  }
+
+  /// Wins in no sample: sizes at which it beats each survivor in turn are samples, too.
+  void look_harder(std::size_t self) {
+    for (std::size_t n = 0; n < objectives_.size(); ++n) {
+      if (n == self) continue;
+      auto sizes = search_.less(objectives_[self].time, objectives_[n].time);
+      if (!sizes) sizes = search_.less(objectives_[self].memory, objectives_[n].memory);
+      if (!sizes) continue;
+      const cost::Point point = ExactValues(*sizes, bounds_.problem(), bounds_.variables()).point();
+      consider(self, values_at(point), {*sizes, point});
+    }
+  }
+
+  LogBounds bounds_;
+  ProvenDominance dominance_;
+  WitnessSearch search_;
+  std::vector<Objectives> objectives_;
+  std::vector<std::vector<Value>> values_;  ///< by sample
+  std::optional<Win> best_fast_, best_lean_;
+  double fast_lead_ = 0, lean_lead_ = 0;
+};
+
+}  // namespace
+
+support::Result<std::vector<Win>> wins(const problem::Problem& problem, const Frontier& frontier,
+                                       const support::Cancellation& cancellation) {
+  Wins all(problem, frontier);
+  std::vector<Win> result;
+  for (std::size_t n = 0; n < frontier.survivors.size(); ++n) {
+    SCHAAS_RETURN_IF_ERROR(cancellation.check("finding the sizes schedules win at"));
+    result.push_back(all.of(n));
+  }
+  return result;
+}
+
+}  // namespace schaas::frontier

@@ -1,0 +1,192 @@
+#include "compiler/frontier/sizes.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <random>
+
+#include "compiler/problem/constraint_set.h"
+
+namespace schaas::frontier {
+namespace {
+
+using problem::Symbol;
+
+Symbol extent(const std::string& index) { return {Symbol::Kind::extent, index, 0}; }
+Symbol entries(const std::string& tensor, int levels) { return {Symbol::Kind::nonzeros, tensor, levels}; }
+
+const mpz_class& value_of(const Sizes& sizes, const Symbol& symbol) {
+  const auto found =
+      std::lower_bound(sizes.begin(), sizes.end(), symbol,
+                       [](const Size& size, const Symbol& wanted) { return size.symbol < wanted; });
+  SCHAAS_CHECK(found != sizes.end() && found->symbol == symbol, "no size of " + problem::print(symbol));
+  return found->value;
+}
+
+/// One storage level of a tensor.
+struct Level {
+  std::string tensor, index;
+  int level = 0;
+  bool compressed = false;
+  bool below_compressed = false;
+};
+
+/// The levels of all sparse tensors, outermost first.
+std::vector<Level> levels_of(const problem::Problem& problem) {
+  std::vector<Level> all;
+  for (const std::string& tensor : problem.tensors()) {
+    const format::TensorFormat& format = problem.formats.at(tensor);
+    const std::vector<std::string>& indices = problem.indices_of(tensor);
+    if (format.all_dense()) continue;
+    for (int level = 0; level < format.order(); ++level) {
+      const auto at = static_cast<std::size_t>(level);
+      const bool compressed = format.levels[at] == format::LevelFormat::compressed;
+      const bool below = level > 0 && format.levels[at - 1] == format::LevelFormat::compressed;
+      all.push_back(
+          {tensor, indices[static_cast<std::size_t>(format.mode_order[at])], level, compressed, below});
+    }
+  }
+  return all;
+}
+
+/// nnz(B,levels) of a dense tensor is the product of its extents.
+mpz_class symbol_value(const Sizes& sizes, const problem::Problem& problem, const Symbol& symbol) {
+  if (symbol.kind == Symbol::Kind::extent) return value_of(sizes, symbol);
+  const format::TensorFormat& format = problem.formats.at(symbol.name);
+  if (!format.all_dense()) return value_of(sizes, symbol);
+  mpz_class product = 1;
+  for (int level = 0; level < symbol.levels; ++level) {
+    const int mode = format.mode_order[static_cast<std::size_t>(level)];
+    product *= value_of(sizes, extent(problem.indices_of(symbol.name)[static_cast<std::size_t>(mode)]));
+  }
+  return product;
+}
+
+bool holds(const problem::Constraint& constraint, const Sizes& sizes, const problem::Problem& problem) {
+  const auto value = [&](const std::vector<problem::Monomial>& sum) {
+    mpz_class total = 0;
+    for (const problem::Monomial& monomial : sum) {
+      mpz_class product = static_cast<long>(monomial.coefficient);
+      for (const auto& [symbol, exponent] : monomial.powers) {
+        for (int n = 0; n < exponent; ++n) product *= symbol_value(sizes, problem, symbol);
+      }
+      total += product;
+    }
+    return total;
+  };
+  return value(constraint.lhs) <= value(constraint.rhs);
+}
+
+/// Extents rounded by `round`, then the counts of each level from its fiber.
+template <class Round>
+Sizes rounded(const cost::Point& point, const LogBounds& bounds, const std::vector<Level>& levels,
+              Round&& round) {
+  const problem::Problem& problem = bounds.problem();
+  std::map<Symbol, mpz_class> values;
+  const auto classes = problem::extent_classes(problem.statement);
+  const auto& extents = bounds.variables().extents;
+  for (std::size_t n = 0; n < extents.size(); ++n) {
+    if (classes.at(extents[n].index) == extents[n].index)
+      values[extent(extents[n].index)] = std::max(mpz_class(1), mpz_class(round(point[n])));
+  }
+  for (const auto& [index, first] : classes) values[extent(index)] = values.at(extent(first));
+  for (const Level& level : levels) {
+    const mpz_class above = level.level == 0 ? mpz_class(1) : values.at(entries(level.tensor, level.level));
+    const mpz_class most = above * values.at(extent(level.index));
+    mpz_class& count = values[entries(level.tensor, level.level + 1)];
+    count = most;
+    if (!level.compressed) continue;
+    for (std::size_t n = 0; n < bounds.fibers().size(); ++n) {
+      const cost::Variable& fiber = bounds.fibers()[n];
+      if (fiber.tensor != level.tensor || fiber.level != level.level) continue;
+      count = mpz_class(round(above.get_d() * point[cost::Variables::first_fiber + n]));
+      break;
+    }
+    count = std::clamp(count, level.below_compressed ? above : mpz_class(0), most);
+  }
+  Sizes sizes;
+  for (const auto& [symbol, value] : values) sizes.push_back({symbol, value});
+  return sizes;
+}
+
+}  // namespace
+
+std::string print(const Sizes& sizes, const problem::Problem& problem) {
+  std::string text;
+  for (const Size& size : sizes) {
+    if (size.symbol.kind == Symbol::Kind::nonzeros) {
+      const auto& levels = problem.formats.at(size.symbol.name).levels;
+      const auto end = levels.begin() + size.symbol.levels;
+      if (std::find(levels.begin(), end, format::LevelFormat::compressed) == end) continue;
+    }
+    text += (text.empty() ? "" : ", ") + problem::print(size.symbol) + " = " + size.value.get_str();
+  }
+  return text;
+}
+
+bool allowed(const Sizes& sizes, const problem::Problem& problem) {
+  for (const Size& size : sizes) {
+    if (size.value < (size.symbol.kind == Symbol::Kind::extent ? 1 : 0)) return false;
+  }
+  for (const Level& level : levels_of(problem)) {
+    const mpz_class above =
+        level.level == 0 ? mpz_class(1) : value_of(sizes, entries(level.tensor, level.level));
+    const mpz_class most = above * value_of(sizes, extent(level.index));
+    const mpz_class& count = value_of(sizes, entries(level.tensor, level.level + 1));
+    if (count > most || (!level.compressed && count != most) || (level.below_compressed && count < above))
+      return false;
+  }
+  return std::all_of(problem.constraints.begin(), problem.constraints.end(),
+                     [&](const problem::Constraint& one) { return holds(one, sizes, problem); });
+}
+
+std::optional<Sizes> whole_sizes(const cost::Point& point, const LogBounds& bounds) {
+  constexpr int attempts = 24;
+  const std::vector<Level> levels = levels_of(bounds.problem());
+  std::mt19937_64 random(20260711);
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    Sizes sizes = rounded(point, bounds, levels, [&](double value) {
+      if (attempt == 0) return std::round(value);
+      if (attempt == 1) return std::floor(value);
+      if (attempt == 2) return std::ceil(value);
+      return random() % 2 == 0 ? std::floor(value) : std::ceil(value);
+    });
+    if (allowed(sizes, bounds.problem())) return sizes;
+  }
+  return std::nullopt;
+}
+
+ExactValues::ExactValues(const Sizes& sizes, const problem::Problem& problem,
+                         const cost::Variables& variables)
+    : values_(static_cast<std::size_t>(cost::Variables::first_fiber) + variables.fibers.size(), 1) {
+  for (std::size_t n = 0; n < variables.extents.size(); ++n)
+    values_[n] = value_of(sizes, extent(variables.extents[n].index));
+  for (std::size_t n = 0; n < variables.fibers.size(); ++n) {
+    const cost::Variable& fiber = variables.fibers[n];
+    const mpz_class above =
+        fiber.level == 0 ? mpz_class(1) : symbol_value(sizes, problem, entries(fiber.tensor, fiber.level));
+    if (above == 0) continue;
+    mpq_class& value = values_[cost::Variables::first_fiber + n];
+    value = mpq_class(symbol_value(sizes, problem, entries(fiber.tensor, fiber.level + 1)), above);
+    value.canonicalize();
+  }
+}
+
+mpq_class ExactValues::of(const std::vector<cost::Term>& terms) const {
+  mpq_class sum = 0;
+  for (cost::Term term : terms) {
+    mpq_class product = cost::weight(cost::access_of(term));
+    for (cost::Term rest = term & cost::variables_mask; rest != 0; rest &= rest - 1)
+      product *= values_[static_cast<std::size_t>(std::countr_zero(rest))];
+    sum += product;
+  }
+  return sum;
+}
+
+cost::Point ExactValues::point() const {
+  cost::Point point;
+  for (const mpq_class& value : values_) point.push_back(value.get_d());
+  return point;
+}
+
+}  // namespace schaas::frontier
