@@ -25,6 +25,7 @@ constexpr std::array kinds = {
     KindName{Certificate::Kind::termwise, "termwise"},
     KindName{Certificate::Kind::log_proof, "log-proof"},
     KindName{Certificate::Kind::solver, "solver"},
+    KindName{Certificate::Kind::published, "published"},
 };
 
 Json to_json(const cost::Cost& cost) { return {{"time", cost.time}, {"memory", cost.memory}}; }

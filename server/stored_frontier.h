@@ -13,7 +13,7 @@ std::string print_frontier(const frontier::Frontier& frontier);
 /// Everything read from disk is checked: errors are internal [stored-frontier].
 support::Result<frontier::Frontier> parse_frontier(std::string_view text);
 
-/// "depth", "depth-poset", "termwise", "log-proof", "solver": on disk and on the wire.
+/// "depth", "depth-poset", "termwise", "log-proof", "solver", "published": on disk and on the wire.
 const char* kind_name(frontier::Certificate::Kind kind);
 
 }  // namespace schaas::server

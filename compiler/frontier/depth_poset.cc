@@ -5,9 +5,9 @@
 
 namespace schaas::frontier {
 
-std::vector<space::Space::Depths> depth_front(const std::vector<space::ClassCount>& classes) {
+std::vector<space::Space::Depths> depth_front(const std::vector<cost::Cost>& classes) {
   std::set<space::Space::Depths> pairs;
-  for (const space::ClassCount& one : classes) pairs.insert(depths_of(one.cost));
+  for (const cost::Cost& one : classes) pairs.insert(depths_of(one));
   std::vector<space::Space::Depths> front;
   for (const space::Space::Depths& pair : pairs) {
     if (front.empty() || pair.memory < front.back().memory) front.push_back(pair);

@@ -7,7 +7,7 @@ namespace schaas::frontier {
 
 /// The minimal (loop depth, memory depth) pairs of the classes, ascending by loop depth (SparseAuto
 /// section 5.2, stage 2).
-std::vector<space::Space::Depths> depth_front(const std::vector<space::ClassCount>& classes);
+std::vector<space::Space::Depths> depth_front(const std::vector<cost::Cost>& classes);
 
 space::Space::Depths depths_of(const cost::Cost& cost);
 

@@ -1,13 +1,13 @@
 #include "compiler/frontier/frontier.h"
 
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 
-#include "compiler/frontier/depth_poset.h"
 #include "compiler/frontier/log_proof.h"
 #include "compiler/frontier/pairwise.h"
+#include "compiler/frontier/published.h"
 #include "compiler/frontier/solver.h"
+#include "compiler/frontier/stopwatch.h"
 #include "compiler/space/space.h"
 #include "compiler/support/limits.h"
 
@@ -19,19 +19,6 @@ constexpr std::size_t pairwise_samples = 256;
 /// Operand orders searched first when all of them are too many.
 constexpr std::size_t first_part = 256;
 constexpr int any_depth = static_cast<int>(support::Limits::indices);
-
-/// Adds the time since the last lap to a field of Seconds.
-class Stopwatch {
- public:
-  void lap(double& seconds) {
-    const auto now = std::chrono::steady_clock::now();
-    seconds += std::chrono::duration<double>(now - last_).count();
-    last_ = now;
-  }
-
- private:
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
 
 /// The stages in order over one problem.
 class Search {
@@ -50,9 +37,7 @@ class Search {
   support::Result<Frontier> run() {
     frontier_.complete = options_.operand_orders == 0;
     SCHAAS_RETURN_IF_ERROR(check_constraints());
-    SCHAAS_RETURN_IF_ERROR(count_space());
-    SCHAAS_RETURN_IF_ERROR(options_.stage2 ? by_depth_poset() : by_pareto());
-    SCHAAS_RETURN_IF_ERROR(prove());
+    SCHAAS_RETURN_IF_ERROR(papers_ ? by_published_stages() : by_proof());
     SCHAAS_RETURN_IF_ERROR(list_members());
     Seconds& s = frontier_.seconds;
     s.total = s.space + s.stage1 + s.stage2 + s.stage3;
@@ -81,12 +66,16 @@ class Search {
     return result;
   }
 
+  template <class T>
+  static bool too_large(const support::Result<T>& result) {
+    return !result.ok() && result.error().code == "space-memory";
+  }
+
   /// Counts the whole space; when it has too many states, a part of it, and says so.
   support::Result<void> count_space() {
     report("space", 0, 0);
     auto members = space_.count(cancellation_);
-    for (std::size_t orders = first_part;
-         !members.ok() && members.error().code == "space-memory" && orders > 0; orders /= 4) {
+    for (std::size_t orders = first_part; too_large(members) && orders > 0; orders /= 4) {
       frontier_.complete = false;
       space_ = space::Space(problem_, space_options(orders));
       members = space_.count(cancellation_);
@@ -100,50 +89,40 @@ class Search {
 
   int memory_depth() const { return options_.stage1 ? options_.memory_depth : any_depth; }
 
-  /// Loop trees where the papers count them; more than can be counted leave the field empty.
-  support::Result<void> count_trees(const std::vector<space::Space::Depths>& bounds, std::string& count) {
-    if (!papers_) return {};
-    auto trees = space_.loop_trees(bounds, cancellation_);
-    if (trees.ok()) {
-      count = std::to_string(*trees);
-    } else if (trees.error().code != "loop-trees") {
-      return trees.error();
+  /// The papers' stages; what they leave is listed in the as-written space.
+  support::Result<void> by_published_stages() {
+    Options options = options_;
+    auto done = published_stages(problem_, options, bounds_, *solver_, progress_, cancellation_);
+    for (std::size_t orders = first_part; too_large(done) && orders > 0; orders /= 4) {
+      frontier_.complete = false;
+      options.operand_orders = orders;
+      space_ = space::Space(problem_, space_options(orders));
+      done = published_stages(problem_, options, bounds_, *solver_, progress_, cancellation_);
     }
+    SCHAAS_ASSIGN_OR_RETURN(Published published, std::move(done));
+    SCHAAS_RETURN_IF_ERROR(some_schedule(published.classes));
+    classes_ = std::move(published.classes);
+    frontier_.removals = std::move(published.removals);
+    frontier_.counts = std::move(published.counts);
+    frontier_.seconds = published.seconds;
+    frontier_.complete = frontier_.complete && published.complete;
+    reference_ = bounds_.samples(1).front();
+    watch_ = {};
     return {};
   }
 
-  /// The papers' stages 1 and 2 over every class.
-  support::Result<void> by_depth_poset() {
-    report("stage1", 0, 0);
-    SCHAAS_ASSIGN_OR_RETURN(const std::vector<space::ClassCount> classes,
-                            space_.classes(memory_depth(), cancellation_));
-    mpz_class left = 0;
-    for (const space::ClassCount& one : classes) left += one.members;
-    const mpz_class deep = mpz_class(frontier_.counts.space) - left;
-    if (deep != 0)
-      summarise_depth(": " + deep.get_str() + " of " + frontier_.counts.space + " schedules were left out");
-    frontier_.counts.classes_stage1 = classes.size();
-    frontier_.counts.stage1 = std::to_string(classes.size());
-    SCHAAS_RETURN_IF_ERROR(count_trees({{any_depth, memory_depth()}}, frontier_.counts.stage1));
-    watch_.lap(frontier_.seconds.stage1);
-    report("stage2", 0, classes.size());
-    const auto front = depth_front(classes);
-    std::vector<std::uint64_t> dropped(front.size(), 0);
-    for (const space::ClassCount& one : classes) {
-      const space::Space::Depths pair = depths_of(one.cost);
-      const std::size_t by = covering(pair, front);
-      if (front[by] == pair) {
-        classes_.push_back(one.cost);
-      } else {
-        ++dropped[by];
-      }
-    }
-    summarise_depth_poset(front, dropped);
-    frontier_.counts.classes_stage2 = classes_.size();
-    frontier_.counts.stage2 = std::to_string(classes_.size());
-    SCHAAS_RETURN_IF_ERROR(count_trees(front, frontier_.counts.stage2));
-    watch_.lap(frontier_.seconds.stage2);
-    return {};
+  support::Result<void> by_proof() {
+    SCHAAS_RETURN_IF_ERROR(count_space());
+    SCHAAS_RETURN_IF_ERROR(by_pareto());
+    return prove();
+  }
+
+  static support::Result<void> some_schedule(const std::vector<cost::Cost>& classes) {
+    if (!classes.empty()) return {};
+    return support::unsupported(
+        "no-schedule",
+        "no loop order reaches every operand in the order of its storage; another format for "
+        "one of the sparse operands (the same levels, modes in another order) would work");
   }
 
   /// Straight from the complete space: only what is proven useless is dropped.
@@ -154,7 +133,11 @@ class Search {
                             space_.pareto_classes(dominance, memory_depth(), cancellation_));
     classes_ = pareto.classes;
     frontier_.complete = frontier_.complete && !pareto.ended;
-    if (options_.stage1) summarise_depth("");
+    if (options_.stage1) {
+      summarise(
+          Certificate::Kind::depth,
+          "temporaries of more than " + std::to_string(options_.memory_depth) + " indices were not allowed");
+    }
     if (pareto.dropped != 0) {
       summarise(Certificate::Kind::log_proof,
                 std::to_string(pareto.dropped) + " classes of partial schedules were dropped in " +
@@ -173,30 +156,8 @@ class Search {
     frontier_.removals.push_back({{}, {kind, "", std::move(argument)}});
   }
 
-  void summarise_depth(const std::string& consequence) {
-    summarise(Certificate::Kind::depth, "temporaries of more than " + std::to_string(options_.memory_depth) +
-                                            " indices were not allowed" + consequence);
-  }
-
-  void summarise_depth_poset(const std::vector<space::Space::Depths>& front,
-                             const std::vector<std::uint64_t>& dropped) {
-    for (std::size_t n = 0; n < front.size(); ++n) {
-      if (dropped[n] == 0) continue;
-      summarise(Certificate::Kind::depth_poset,
-                std::to_string(dropped[n]) + " classes were dropped for those with nests of " +
-                    std::to_string(front[n].loops) + " loops and temporaries of " +
-                    std::to_string(front[n].memory) +
-                    " indices: they have no fewer of either (a heuristic, no proof)");
-    }
-  }
-
   support::Result<void> prove() {
-    if (classes_.empty()) {
-      return support::unsupported(
-          "no-schedule",
-          "no loop order reaches every operand in the order of its storage; another format for "
-          "one of the sparse operands (the same levels, modes in another order) would work");
-    }
+    SCHAAS_RETURN_IF_ERROR(some_schedule(classes_));
     ProvenDominance dominance(bounds_, pairwise_samples, free_elements(problem_.profile));
     Pairwise pairwise(bounds_, dominance, *solver_, options_);
     auto outcome = pairwise.prune(
@@ -232,6 +193,13 @@ class Search {
       report("members", frontier_.survivors.size(), classes_.size());
       SCHAAS_ASSIGN_OR_RETURN(const space::Space::Members members,
                               space_.members_of(cost, options_.members_per_class, cancellation_));
+      if (papers_ && members.members == 0) {
+        frontier_.removals.push_back({cost,
+                                      {Certificate::Kind::published, "none",
+                                       "every schedule of this class leaves out an index, as some of the "
+                                       "published space do: none can be run"}});
+        continue;
+      }
       SCHAAS_CHECK(members.members > 0 && !members.traces.empty(), "a class on the frontier has no member");
       Survivor survivor;
       survivor.id = "s" + std::to_string(frontier_.survivors.size() + 1);
@@ -243,7 +211,7 @@ class Search {
       exact = exact && members.loop_trees_exact;
       frontier_.survivors.push_back(std::move(survivor));
     }
-    if (exact) frontier_.counts.stage3 = std::to_string(trees);
+    if (exact && !papers_) frontier_.counts.stage3 = std::to_string(trees);
     watch_.lap(frontier_.seconds.stage3);
     return {};
   }

@@ -30,7 +30,7 @@ Options options_for(problem::Profile profile);
 
 /// Why a class is not on the frontier, or why it is.
 struct Certificate {
-  enum class Kind { depth, depth_poset, termwise, log_proof, solver } kind = Kind::solver;
+  enum class Kind { depth, depth_poset, termwise, log_proof, solver, published } kind = Kind::solver;
   std::string winner;    ///< cost text of the class that dominates it ("" in a summary)
   std::string argument;  ///< one sentence with the figures
 };
@@ -54,6 +54,7 @@ struct Removal {
 /// Exact counts as decimal strings. `space`: members (of the part that was searched, when the frontier is not
 /// complete because the product has too many operand orders); `stage1`, `stage2`: loop trees (sparseauto) or
 /// classes (default) left after the stage; `stage3`: loop trees of the survivors. "": more than are counted.
+/// `classes_*` count, under sparseauto, the papers' pairs (space::Space::published_pairs).
 struct Counts {
   std::string space, stage1, stage2, stage3;
   std::uint64_t states = 0, classes_stage1 = 0, classes_stage2 = 0, classes_stage3 = 0;
@@ -74,10 +75,10 @@ struct Frontier {
 /// Called between stages and now and then within: stage name, done, of (0 when unknown).
 using Progress = std::function<void(const std::string& stage, std::uint64_t done, std::uint64_t of)>;
 
-/// Sound test: a class s is removed only if for every assignment allowed by the constraints some kept class
-/// has time <= and memory <= (UNSAT of constraints and (T_s < T_c or M_s < M_c)); among classes with equal
-/// cost one entry stays. Errors: exhausted (cancelled, deadline, states); invalid [contradiction] when no
-/// assignment is allowed.
+/// Profile::sparseauto: the papers' stages (published.h). Else the sound test: a class s is removed only if
+/// for every assignment allowed by the constraints some kept class has time <= and memory <= (UNSAT of
+/// constraints and (T_s < T_c or M_s < M_c)); among classes with equal cost one entry stays. Errors:
+/// exhausted (cancelled, deadline, states); invalid [contradiction] when no assignment is allowed.
 support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
                                   const Progress& progress, const support::Cancellation& cancellation);
 

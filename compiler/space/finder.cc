@@ -126,6 +126,7 @@ void Finder::linear(const Goal& goal, Answer& answer) {
 template <class Visit>
 void Finder::deal(const std::vector<cost::Term>& time, const std::vector<cost::Term>& memory, IndexSet first,
                   IndexSet second, const Visit& visit) {
+  const bool every_loop_counts = recursion_.options().rule != Rule::published;
   std::uint32_t only_first = 0;
   std::uint32_t only_second = 0;
   std::vector<IndexSet> loops;
@@ -140,7 +141,7 @@ void Finder::deal(const std::vector<cost::Term>& time, const std::vector<cost::T
     IndexSet mine = 0;
     IndexSet theirs = 0;
     for (std::size_t n = 0; n < time.size(); ++n) ((t >> n) & 1U ? mine : theirs) |= loops[n];
-    if (mine != first || theirs != second) continue;
+    if (every_loop_counts && (mine != first || theirs != second)) continue;
     const std::uint32_t all = (1U << memory.size()) - 1;
     for (std::uint32_t m = 0; m <= all; ++m) {
       if (std::popcount(m) + 1 != std::popcount(t) || !canonical_choice(memory, m)) continue;

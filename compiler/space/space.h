@@ -116,7 +116,8 @@ class Space {
       const std::function<void(const ParetoProgress&)>& progress = {});
 
   /// One cost class: its exact size, the number of its distinct loop trees, and up to `limit` members as
-  /// traces, one per distinct loop tree, best first (docs/cost_model.md, "Inside a class").
+  /// traces, one per distinct loop tree, best first (docs/cost_model.md, "Inside a class"). Under
+  /// Rule::published `limit` must be 0: some of its members have no trace.
   struct Members {
     mpz_class members;
     std::uint64_t loop_trees = 0;

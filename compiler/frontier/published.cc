@@ -1,0 +1,340 @@
+#include "compiler/frontier/published.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <set>
+
+#include "compiler/frontier/depth_poset.h"
+#include "compiler/frontier/log_proof.h"
+#include "compiler/frontier/stopwatch.h"
+#include "compiler/space/space.h"
+#include "compiler/support/limits.h"
+
+namespace schaas::frontier {
+namespace {
+
+using Terms = std::vector<cost::Term>;
+
+constexpr std::size_t sample_count = 256;
+constexpr int any_depth = static_cast<int>(support::Limits::indices);
+
+/// The classes of one cost as the papers' stage 3 sees it: every loop at its extent, scalars free.
+struct Group {
+  Terms time, memory;
+  std::vector<double> time_values, memory_values;  ///< at the samples
+  std::vector<cost::Cost> pairs;                   ///< with fibers, memory in preorder
+};
+
+/// True when a is less than b by more than rounding.
+bool less(double a, double b) { return a < b * (1 - 1e-9); }
+
+/// The papers' stage 3.
+class PublishedTest {
+ public:
+  PublishedTest(LogBounds& bounds, Solver& solver, const Options& options)
+      : bounds_(bounds),
+        solver_(solver),
+        options_(options),
+        samples_(bounds.samples(sample_count)),
+        constraints_(bounds.relations()) {
+    const cost::Variables& variables = bounds_.variables();
+    for (const cost::Variable& fiber : variables.fibers) {
+      const auto at = std::find_if(variables.extents.begin(), variables.extents.end(),
+                                   [&](const cost::Variable& extent) { return extent.index == fiber.index; });
+      extent_of_fiber_.push_back(cost::Term{1} << (at - variables.extents.begin()));
+    }
+  }
+
+  support::Result<void> prune(const std::vector<cost::Cost>& pairs, const Progress& progress,
+                              const support::Cancellation& cancellation) {
+    std::vector<Group> groups = groups_of(pairs);
+    std::vector<bool> removed(groups.size(), false);
+    for (std::size_t s = 0; s < groups.size(); ++s) {
+      SCHAAS_RETURN_IF_ERROR(cancellation.check("comparing cost classes"));
+      if (progress) progress("stage3", s, groups.size());
+      for (std::size_t c = s + 1; c < groups.size() && !removed[s]; ++c) {
+        if (removed[c]) continue;
+        switch (loser(groups[s], groups[c])) {
+          case Loser::none:
+            break;
+          case Loser::first:
+            removed[s] = true;
+            note(groups[s], groups[c]);
+            break;
+          case Loser::second:
+            removed[c] = true;
+            note(groups[c], groups[s]);
+            break;
+        }
+      }
+    }
+    for (std::size_t n = 0; n < groups.size(); ++n) {
+      if (!removed[n]) kept_.insert(kept_.end(), groups[n].pairs.begin(), groups[n].pairs.end());
+    }
+    return {};
+  }
+
+  const std::vector<cost::Cost>& kept() const { return kept_; }
+  std::vector<Removal>& removals() { return removals_; }
+  const Counts& counts() const { return counts_; }
+  bool complete() const { return complete_; }
+
+ private:
+  enum class Loser { none, first, second };
+
+  Terms dense(const Terms& terms) const {
+    Terms result;
+    for (cost::Term term : terms) {
+      cost::Term product = term & ((cost::Term{1} << cost::Variables::first_fiber) - 1);
+      for (std::size_t n = 0; n < extent_of_fiber_.size(); ++n) {
+        if ((term >> (cost::Variables::first_fiber + n)) & 1U) product |= extent_of_fiber_[n];
+      }
+      if (product != 0) result.push_back(product);
+    }
+    std::sort(result.begin(), result.end());
+    return result;
+  }
+
+  /// Best first at the middle of the allowed sizes. The papers take the order in which their lists come.
+  std::vector<Group> groups_of(const std::vector<cost::Cost>& pairs) const {
+    std::map<std::pair<Terms, Terms>, Group> by_cost;
+    for (const cost::Cost& pair : pairs) {
+      Group& group = by_cost[{dense(pair.time), dense(pair.memory)}];
+      group.pairs.push_back(pair);
+    }
+    std::vector<Group> groups;
+    for (auto& [cost, group] : by_cost) {
+      std::tie(group.time, group.memory) = cost;
+      for (const cost::Point& point : samples_) {
+        group.time_values.push_back(cost::evaluate_time({group.time, {}}, point));
+        group.memory_values.push_back(cost::evaluate_memory({{}, group.memory}, point));
+      }
+      groups.push_back(std::move(group));
+    }
+    std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+      return std::pair(a.time_values[0], a.memory_values[0]) <
+             std::pair(b.time_values[0], b.memory_values[0]);
+    });
+    return groups;
+  }
+
+  /// s is removed by c when c dominates s at some allowed size and s dominates c at none.
+  Loser loser(const Group& s, const Group& c) {
+    bool first_ahead = false;
+    bool second_ahead = false;
+    for (std::size_t n = 0; n < samples_.size() && !(first_ahead && second_ahead); ++n) {
+      first_ahead = first_ahead || dominates_at(s, c, n);
+      second_ahead = second_ahead || dominates_at(c, s, n);
+    }
+    if (first_ahead && second_ahead) {
+      ++counts_.witnesses;
+      return Loser::none;
+    }
+    const Verdict first = first_ahead ? Verdict::satisfiable : somewhere(s, c);
+    const Verdict second = second_ahead ? Verdict::satisfiable : somewhere(c, s);
+    if (first == Verdict::satisfiable && second == Verdict::unsatisfiable) return Loser::second;
+    if (second == Verdict::satisfiable && first == Verdict::unsatisfiable) return Loser::first;
+    return Loser::none;
+  }
+
+  static bool dominates_at(const Group& a, const Group& b, std::size_t sample) {
+    const double ta = a.time_values[sample], tb = b.time_values[sample];
+    const double ma = a.memory_values[sample], mb = b.memory_values[sample];
+    return !less(tb, ta) && !less(mb, ma) && (less(ta, tb) || less(ma, mb));
+  }
+
+  /// Whether a dominates b at some allowed size: no worse in both, better in one.
+  Verdict somewhere(const Group& a, const Group& b) {
+    const Verdict less_memory = both(a.time, b.time, a.memory, b.memory);
+    if (less_memory == Verdict::satisfiable) return less_memory;
+    const Verdict less_time = both(a.memory, b.memory, a.time, b.time);
+    return less_time == Verdict::satisfiable || less_memory == Verdict::unsatisfiable ? less_time
+                                                                                      : less_memory;
+  }
+
+  /// Whether a <= b and c < d at some allowed size.
+  Verdict both(const Terms& a, const Terms& b, const Terms& c, const Terms& d) {
+    if (at_most(d, c) || below(b, a)) {
+      ++counts_.log_proofs;
+      return Verdict::unsatisfiable;
+    }
+    std::vector<SolverRelation> assumed = constraints_;
+    assumed.push_back({sum_of(a), sum_of(b), false});
+    solver_.assume(bounds_.solver_variables(), assumed);
+    ++counts_.solver_queries;
+    const Verdict verdict = solver_.check({sum_of(c), sum_of(d), true}, options_.solver_milliseconds);
+    if (verdict == Verdict::unknown) {
+      ++counts_.solver_unknown;
+      complete_ = false;
+    }
+    return verdict;
+  }
+
+  /// Proven: a <= b at every allowed size.
+  bool at_most(const Terms& a, const Terms& b) {
+    const auto [place, added] = proofs_.try_emplace({a, b}, false);
+    if (added) place->second = prove_at_most(bounds_, a, b) != SumProof::none;
+    return place->second;
+  }
+  /// Proven: a < b at every allowed size (a + 1 <= b; the empty product is 1).
+  bool below(Terms a, const Terms& b) {
+    a.insert(a.begin(), 0);
+    return at_most(a, b);
+  }
+
+  SolverSum sum_of(const Terms& terms) const {
+    SolverSum sum;
+    for (cost::Term term : terms) {
+      SolverMonomial monomial;
+      for (cost::Term rest = term; rest != 0; rest &= rest - 1)
+        monomial.variables.push_back(bounds_.solver_variable(std::countr_zero(rest)));
+      sum.push_back(std::move(monomial));
+    }
+    return sum;
+  }
+
+  void note(const Group& loser, const Group& winner) {
+    const cost::Variables& variables = bounds_.variables();
+    const auto text = [&](const Group& group) {
+      return "T = " + cost::print_time({group.time, {}}, variables) +
+             ", M = " + cost::print_memory({{}, group.memory}, variables);
+    };
+    std::set<cost::Cost> classes;
+    for (cost::Cost cost : loser.pairs) {
+      std::sort(cost.memory.begin(), cost.memory.end());
+      classes.insert(std::move(cost));
+    }
+    for (const cost::Cost& cost : classes) {
+      removals_.push_back(
+          {cost,
+           {Certificate::Kind::published, text(winner),
+            "the papers' test: with every loop at its extent this class (" + text(loser) +
+                ") is dominated at some allowed size and dominates at none (no proof that it never wins)"}});
+    }
+  }
+
+  LogBounds& bounds_;
+  Solver& solver_;
+  const Options& options_;
+  std::vector<cost::Point> samples_;
+  std::vector<SolverRelation> constraints_;
+  std::vector<cost::Term> extent_of_fiber_;
+  std::map<std::pair<Terms, Terms>, bool> proofs_;
+  std::vector<cost::Cost> kept_;
+  std::vector<Removal> removals_;
+  Counts counts_;
+  bool complete_ = true;
+};
+
+void summarise(Published& published, Certificate::Kind kind, std::string argument) {
+  published.removals.push_back({{}, {kind, "", std::move(argument)}});
+}
+
+/// Loop trees within the bounds; more than can be counted leave the text empty.
+support::Result<std::string> count_trees(space::Space& space, const std::vector<space::Space::Depths>& bounds,
+                                         const support::Cancellation& cancellation) {
+  auto trees = space.loop_trees(bounds, cancellation);
+  if (trees.ok()) return std::to_string(*trees);
+  if (trees.error().code != "loop-trees") return trees.error();
+  return std::string();
+}
+
+support::Result<std::vector<cost::Cost>> by_memory_depth(space::Space& space, const Options& options,
+                                                         Published& published,
+                                                         const support::Cancellation& cancellation) {
+  const int depth = options.stage1 ? options.memory_depth : any_depth;
+  SCHAAS_ASSIGN_OR_RETURN(std::vector<cost::Cost> pairs, space.published_pairs(depth, cancellation));
+  SCHAAS_ASSIGN_OR_RETURN(published.counts.stage1, count_trees(space, {{any_depth, depth}}, cancellation));
+  published.counts.classes_stage1 = pairs.size();
+  if (options.stage1) {
+    summarise(published, Certificate::Kind::depth,
+              "temporaries of more than " + std::to_string(depth) + " indices were not allowed");
+  }
+  return pairs;
+}
+
+support::Result<std::vector<cost::Cost>> by_depth_poset(space::Space& space, std::vector<cost::Cost> pairs,
+                                                        const Options& options, Published& published,
+                                                        const support::Cancellation& cancellation) {
+  published.counts.stage2 = published.counts.stage1;
+  published.counts.classes_stage2 = pairs.size();
+  if (!options.stage2 || pairs.empty()) return pairs;
+  const auto front = depth_front(pairs);
+  std::vector<std::uint64_t> dropped(front.size(), 0);
+  std::erase_if(pairs, [&](const cost::Cost& cost) {
+    const space::Space::Depths depths = depths_of(cost);
+    const std::size_t by = covering(depths, front);
+    if (front[by] == depths) return false;
+    ++dropped[by];
+    return true;
+  });
+  for (std::size_t n = 0; n < front.size(); ++n) {
+    if (dropped[n] == 0) continue;
+    summarise(published, Certificate::Kind::depth_poset,
+              std::to_string(dropped[n]) + " classes were dropped for those with nests of " +
+                  std::to_string(front[n].loops) + " loops and temporaries of " +
+                  std::to_string(front[n].memory) +
+                  " indices: they have no fewer of either (a heuristic, no proof)");
+  }
+  SCHAAS_ASSIGN_OR_RETURN(published.counts.stage2, count_trees(space, front, cancellation));
+  published.counts.classes_stage2 = pairs.size();
+  return pairs;
+}
+
+}  // namespace
+
+support::Result<Published> published_stages(const problem::Problem& problem, const Options& options,
+                                            LogBounds& bounds, Solver& solver, const Progress& progress,
+                                            const support::Cancellation& cancellation) {
+  Published published;
+  Stopwatch watch;
+  const auto report = [&](const char* stage) {
+    if (progress) progress(stage, 0, 0);
+  };
+  report("space");
+  space::Options space_options;
+  space_options.rule = space::Rule::published;
+  space_options.max_operand_orders = options.operand_orders;
+  space::Space space(problem, space_options);
+  SCHAAS_ASSIGN_OR_RETURN(const mpz_class members, space.count(cancellation));
+  published.counts.space = members.get_str();
+  published.counts.states = space.states();
+  watch.lap(published.seconds.space);
+
+  report("stage1");
+  SCHAAS_ASSIGN_OR_RETURN(std::vector<cost::Cost> pairs,
+                          by_memory_depth(space, options, published, cancellation));
+  watch.lap(published.seconds.stage1);
+
+  report("stage2");
+  SCHAAS_ASSIGN_OR_RETURN(pairs, by_depth_poset(space, std::move(pairs), options, published, cancellation));
+  watch.lap(published.seconds.stage2);
+
+  PublishedTest test(bounds, solver, options);
+  SCHAAS_RETURN_IF_ERROR(test.prune(pairs, progress, cancellation));
+  published.counts.classes_stage3 = test.kept().size();
+  published.counts.solver_queries = test.counts().solver_queries;
+  published.counts.solver_unknown = test.counts().solver_unknown;
+  published.counts.log_proofs = test.counts().log_proofs;
+  published.counts.witnesses = test.counts().witnesses;
+  published.complete = test.complete();
+  std::move(test.removals().begin(), test.removals().end(), std::back_inserter(published.removals));
+  for (cost::Cost cost : test.kept()) {
+    std::sort(cost.memory.begin(), cost.memory.end());
+    published.classes.push_back(std::move(cost));
+  }
+  std::sort(published.classes.begin(), published.classes.end());
+  published.classes.erase(std::unique(published.classes.begin(), published.classes.end()),
+                          published.classes.end());
+  std::uint64_t trees = 0;
+  for (const cost::Cost& cost : published.classes) {
+    SCHAAS_ASSIGN_OR_RETURN(const space::Space::Members inside, space.members_of(cost, 0, cancellation));
+    trees += inside.loop_trees;
+  }
+  published.counts.stage3 = std::to_string(trees);
+  watch.lap(published.seconds.stage3);
+  return published;
+}
+
+}  // namespace schaas::frontier
