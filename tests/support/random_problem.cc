@@ -1,6 +1,7 @@
 #include "tests/support/random_problem.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "compiler/concrete_notation/match.h"
@@ -69,6 +70,10 @@ void linear_sections(const concrete_notation::StatementPtr& tree, Section sectio
 }  // namespace
 
 problem::Problem random_problem(const RandomProblemOptions& options, std::mt19937_64& random) {
+  return problem::build(random_problem_text(options, random)).value();
+}
+
+problem::ProblemText random_problem_text(const RandomProblemOptions& options, std::mt19937_64& random) {
   static const std::vector<std::string> alphabet{"i", "j", "k", "l", "m", "n", "o", "p"};
   const std::vector<std::string> indices(alphabet.begin(),
                                          alphabet.begin() + between(1, options.most_indices, random));
@@ -76,21 +81,31 @@ problem::Problem random_problem(const RandomProblemOptions& options, std::mt1993
   problem::ProblemText text;
   std::vector<std::string> used;
   std::string product;
+  std::map<std::string, int> orders;
   for (int n = 0; n < factors; ++n) {
-    const std::string tensor(1, static_cast<char>('B' + n));
-    const auto own = some_of(indices, between(0, options.most_order, random), random);
+    std::string tensor(1, static_cast<char>('B' + n));
+    int order = between(0, options.most_order, random);
+    if (options.repeats && n > 0 && random() % 4 == 0) {
+      tensor = std::string(1, static_cast<char>('B' + between(0, n - 1, random)));
+      tensor = orders.count(tensor) ? tensor : "B";
+      order = orders.at(tensor);
+    }
+    const auto own = some_of(indices, order, random);
+    orders[tensor] = static_cast<int>(own.size());
     used.insert(used.end(), own.begin(), own.end());
     product += (n ? " * " : "") + access(tensor, own);
-    if (!own.empty()) text.formats[tensor] = random_format(own.size(), options.dense_operands, random);
+    if (!own.empty() && text.formats.count(tensor) == 0)
+      text.formats[tensor] = random_format(own.size(), options.dense_operands, random);
   }
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());
   const auto result = some_of(used, between(0, 3, random), random);
-  if (!result.empty()) text.formats["A"] = random_format(result.size(), true, random);
+  const bool sparse_result = options.sparse_result && random() % 3 == 0;
+  if (!result.empty()) text.formats["A"] = random_format(result.size(), !sparse_result, random);
   text.expression = access("A", result) + " = " + product;
   text.value_type = random() % 3 == 0 ? "f32" : "f64";
   text.position_bits = random() % 2 == 0 ? "32" : "64";
-  return problem::build(text).value();
+  return text;
 }
 
 schedule::Directive random_directive(const std::vector<std::string>& loops, int factors,

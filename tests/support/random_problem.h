@@ -12,12 +12,15 @@ struct RandomProblemOptions {
   int most_indices = 5;
   int most_order = 3;           ///< modes of an operand
   bool dense_operands = false;  ///< true: no compressed level anywhere
+  bool sparse_result = false;   ///< true: the result of every third product may have compressed levels
+  bool repeats = false;         ///< true: every fourth factor reads an earlier tensor again
 };
 
 /// A product of 1 to most_factors accesses over random indices with random level formats and mode orders (any
 /// operand may be sparse, several may be), a dense result in a random mode order, f64 or f32, 32- or 64-bit
 /// positions.
 problem::Problem random_problem(const RandomProblemOptions& options, std::mt19937_64& random);
+problem::ProblemText random_problem_text(const RandomProblemOptions& options, std::mt19937_64& random);
 
 /// A directive that may be legal: random kind, path, permutation of the `loops` and of `factors` numbers,
 /// loc. About half are legal on small trees.

@@ -1,0 +1,31 @@
+#pragma once
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/problem/problem.h"
+
+namespace schaas::test_support {
+
+/// A naive enumeration of the schedule space, to be compared with compiler/space, with which it shares
+/// nothing: every schedule is built as a value, by the rules of docs/schedule_space.md taken literally (all
+/// loop orders, all splits, sets of strings).
+enum class NaiveRule { symmetric, as_written, published };
+
+/// Factors of a term: "i" for a loop over an extent, "i'B1" for one over the entries of B's second level.
+using NaiveProduct = std::set<std::string>;
+
+struct NaiveSchedule {
+  std::string text;  ///< identity
+  std::multiset<NaiveProduct> time;
+  std::vector<NaiveProduct>
+      memory;  ///< in preorder: the nest's own temporaries, the producer's, the consumer's
+};
+
+/// Every schedule once; nothing when there are more than `most`. Costs are those of Profile::sparseauto but
+/// for the first levels, which count as the problem's profile says: no access classes.
+std::optional<std::vector<NaiveSchedule>> naive_space(const problem::Problem& problem, NaiveRule rule,
+                                                      std::size_t most);
+
+}  // namespace schaas::test_support
