@@ -127,6 +127,16 @@ std::int64_t free_elements(problem::Profile profile) {
 ProvenDominance::ProvenDominance(LogBounds& bounds, std::size_t samples, std::int64_t most_free)
     : bounds_(bounds), free_elements_(most_free), samples_(bounds.samples(samples)) {}
 
+ProvenDominance::ProvenDominance(const ProvenDominance& other)
+    : own_bounds_(std::make_unique<LogBounds>(other.bounds_)),
+      bounds_(*own_bounds_),
+      free_elements_(other.free_elements_),
+      samples_(other.samples_) {}
+
+std::unique_ptr<space::Dominance> ProvenDominance::another() const {
+  return std::unique_ptr<space::Dominance>(new ProvenDominance(*this));
+}
+
 bool ProvenDominance::free(cost::Term elements) {
   return elements == 0 || (free_elements_ > 0 && bounds_.at_most(elements, free_elements_));
 }

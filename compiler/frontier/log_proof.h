@@ -30,8 +30,12 @@ class ProvenDominance final : public space::Dominance {
   bool free(cost::Term elements) override;
   bool time_at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) override;
   bool memory_at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) override;
+  std::unique_ptr<space::Dominance> another() const override;
 
  private:
+  ProvenDominance(const ProvenDominance& other);
+
+  std::unique_ptr<LogBounds> own_bounds_;  ///< of one made by another()
   LogBounds& bounds_;
   std::int64_t free_elements_;
   std::vector<cost::Point> samples_;

@@ -1,238 +1,348 @@
 #include "compiler/space/pareto.h"
 
 #include <algorithm>
+#include <barrier>
 #include <bit>
+#include <exception>
+#include <thread>
+
+#include "compiler/space/comparison.h"
 
 namespace schaas::space {
 namespace {
 
-constexpr double tolerance = 1 + 1e-12;
-constexpr SumId unknown = 0xffffffffU;
+/// Fewer states than this are folded by one thread.
+constexpr std::size_t worth_threads = 512;
+/// States a thread takes at a time.
+constexpr std::size_t share = 16;
 
-bool no_worse(const double* a, const double* b, std::size_t count) {
-  for (std::size_t n = 0; n < count; ++n) {
-    if (a[n] > b[n] * tolerance) return false;
-  }
-  return true;
+std::size_t number_of_threads(int asked) {
+  if (asked > 0) return static_cast<std::size_t>(asked);
+  return std::clamp<std::size_t>(std::thread::hardware_concurrency(), 1, 8);
+}
+
+using Terms = ClassList::Terms;
+
+void merge(Terms a, Terms b, std::vector<cost::Term>& sum) {
+  sum.resize(a.size() + b.size());
+  std::merge(a.begin(), a.end(), b.begin(), b.end(), sum.begin());
 }
 
 }  // namespace
 
-void PairAnswers::grow() {
-  std::vector<std::uint64_t> old(table_.size() * 2, 0);
-  old.swap(table_);
-  for (std::uint64_t entry : old) {
-    if (entry == 0) continue;
-    std::size_t place = start(entry & ~std::uint64_t{1});
-    while (table_[place] != 0) place = (place + 1) & (table_.size() - 1);
-    table_[place] = entry;
+/// Folds one state at a time with its own memory of proofs.
+class Pareto::Worker {
+ public:
+  Worker(Pareto& all, std::unique_ptr<Dominance> own)
+      : all_(all),
+        own_(std::move(own)),
+        comparison_(own_ ? *own_ : all.dominance_),
+        front_(comparison_.width()),
+        first_(comparison_.width()),
+        second_(comparison_.width()),
+        values_(comparison_.width()) {}
+
+  /// The front of a state whose children are known; false when stopped.
+  bool fold(StateId id) {
+    Recursion& recursion = all_.recursion_;
+    const Expansion expansion = recursion.expand(id);
+    front_.clear();
+    if (expansion.linear) {
+      const IndexSet loops = recursion.state(id).loops;
+      each_innermost(
+          id, loops, [&](int last) { return recursion.leaf_term(id, last); },
+          [&](cost::Term leaf) { offer_leaf(leaf); });
+    }
+    for (const Transition& t : expansion.transitions) fuse(id, t);
+    for (const Join& both : expansion.joins) join(id, both);
+    return !watch_->stopped();
   }
-}
 
-void Pareto::Valued::clear() {
-  entries.clear();
-  values.clear();
-  elements.clear();
-}
+  void offer_root(StateId id) {
+    side(first_, all_.front(id), 0, {}, {});
+    for (std::size_t n = 0; n < first_.size(); ++n)
+      offer(roots_front(), first_.time(n), first_.memory(n), first_.values(n), first_.elements(n));
+  }
+  ClassList& roots_front() {
+    if (!roots_) roots_ = std::make_unique<ClassList>(comparison_.width());
+    return *roots_;
+  }
 
-Pareto::Pareto(Recursion& recursion, Sums& sums, Dominance& dominance, int max_memory_depth)
+  /// Fronts that are finished but not yet published.
+  struct Done {
+    StateId id;
+    std::uint32_t classes;
+  };
+  void keep_front(StateId id) {
+    done_.push_back({id, static_cast<std::uint32_t>(front_.size())});
+    for (std::size_t n = 0; n < front_.size(); ++n)
+      finished_.add(front_.time(n), front_.memory(n), nullptr, front_.elements(n));
+    all_.unpublished_ += front_.size() * 128;
+  }
+  const std::vector<Done>& done() const { return done_; }
+  const ClassList& finished() const { return finished_; }
+  void forget_finished() {
+    done_.clear();
+    finished_.clear();
+  }
+
+  void start(const Watch& watch) { watch_ = std::make_unique<Watch>(watch); }
+  Watch& watch() { return *watch_; }
+  std::uint64_t take_dropped() { return std::exchange(dropped_, 0); }
+  std::size_t bytes() const { return comparison_.bytes(); }
+  std::exception_ptr failure;
+
+ private:
+  /// Each different term that nests over `loops` can have, by their innermost loops.
+  template <class TermOf, class Visit>
+  void each_innermost(StateId id, IndexSet loops, const TermOf& term_of, const Visit& visit) {
+    nests_.clear();
+    if (loops == 0) nests_.push_back(term_of(-1));
+    const Precedence& before = all_.recursion_.context(id).before;
+    for (IndexSet rest = loops; rest != 0; rest &= rest - 1) {
+      const int last = std::countr_zero(rest);
+      bool legal = true;
+      for (IndexSet other = loops; other != 0; other &= other - 1)
+        legal = legal && ((before[static_cast<std::size_t>(std::countr_zero(other))] >> last) & 1U) == 0;
+      if (!legal) continue;
+      const cost::Term term = term_of(last);
+      if (std::find(nests_.begin(), nests_.end(), term) == nests_.end()) nests_.push_back(term);
+    }
+    for (std::size_t n = 0; n < nests_.size(); ++n) visit(nests_[n]);
+  }
+
+  void offer_leaf(cost::Term leaf) {
+    double elements = 0;
+    comparison_.evaluate({&leaf, 1}, {}, values_.data(), elements);
+    offer(front_, {&leaf, 1}, {}, values_.data(), elements);
+  }
+
+  /// A child's classes below the loops `prefix`, each with some more time and memory terms.
+  void side(ClassList& list, std::span<const Entry> classes, cost::Term prefix, Terms more_time,
+            Terms more_memory) {
+    list.clear();
+    for (const Entry& entry : classes) {
+      merge(all_.sums_.at(entry.time), more_time, time_);
+      for (cost::Term& term : time_) term |= prefix;
+      merge(all_.sums_.at(entry.memory), more_memory, memory_);
+      double elements = 0;
+      comparison_.evaluate(time_, memory_, values_.data(), elements);
+      list.add(time_, memory_, values_.data(), elements);
+    }
+  }
+
+  void fuse(StateId id, const Transition& t) {
+    if (std::popcount(t.temporary) > all_.max_memory_depth_) return;
+    const std::span<const Entry> producers = all_.front(t.producer);
+    const std::span<const Entry> consumers = all_.front(t.consumer);
+    if (producers.empty() || consumers.empty()) return;
+    const cost::Term prefix = trips_of(all_.recursion_.context(id), t.prefix);
+    const cost::Term temporary = extents_of(t.temporary);
+    side(first_, producers, prefix, {}, {&temporary, 1});
+    side(second_, consumers, prefix, {}, {});
+    combine();
+  }
+
+  void join(StateId id, const Join& join) {
+    if (std::max(std::popcount(join.left_temporary), std::popcount(join.right_temporary)) >
+        all_.max_memory_depth_)
+      return;
+    const std::span<const Entry> lefts = all_.front(join.left);
+    const std::span<const Entry> rights = all_.front(join.right);
+    if (lefts.empty() || rights.empty()) return;
+    const cost::Term left = extents_of(join.left_temporary);
+    const cost::Term right = extents_of(join.right_temporary);
+    side(second_, rights, 0, {}, {&right, 1});
+    each_innermost(
+        id, join.loops, [&](int last) { return all_.recursion_.join_term(id, join.loops, last); },
+        [&](cost::Term nest) {
+          side(first_, lefts, 0, {&nest, 1}, {&left, 1});
+          combine();
+        });
+  }
+
+  /// Every class of one side with every class of the other.
+  void combine() {
+    for (std::size_t a = 0; a < first_.size(); ++a) {
+      for (std::size_t b = 0; b < second_.size(); ++b) {
+        if (watch_->stopped()) return;
+        const double* ours = first_.values(a);
+        const double* theirs = second_.values(b);
+        for (std::size_t n = 0; n < values_.size(); ++n) values_[n] = ours[n] + theirs[n];
+        merge(first_.time(a), second_.time(b), time_);
+        merge(first_.memory(a), second_.memory(b), memory_);
+        offer(front_, time_, memory_, values_.data(), first_.elements(a) + second_.elements(b));
+      }
+    }
+  }
+
+  /// Adds a class to a front unless one there covers it; removes those it covers. Of classes that cover each
+  /// other the one with fewer elements stays.
+  void offer(ClassList& front, Terms time, Terms memory, const double* values, double elements) {
+    for (std::size_t n = 0; n < front.size(); ++n) {
+      if (!comparison_.no_worse(front.values(n), values)) continue;
+      const Terms their_time = front.time(n);
+      const Terms their_memory = front.memory(n);
+      if (std::equal(their_time.begin(), their_time.end(), time.begin(), time.end()) &&
+          std::equal(their_memory.begin(), their_memory.end(), memory.begin(), memory.end()))
+        return;
+      if (!comparison_.covers(their_time, their_memory, time, memory)) continue;
+      ++dropped_;
+      if (front.elements(n) > elements && comparison_.no_worse(values, front.values(n)) &&
+          comparison_.covers(time, memory, their_time, their_memory))
+        front.replace(n, time, memory, values, elements);
+      return;
+    }
+    dropped_ += front.remove_if([&](std::size_t n) {
+      return comparison_.no_worse(values, front.values(n)) &&
+             comparison_.covers(time, memory, front.time(n), front.memory(n));
+    });
+    front.add(time, memory, values, elements);
+  }
+
+  Pareto& all_;
+  std::unique_ptr<Dominance> own_;
+  Comparison comparison_;
+  ClassList front_, first_, second_;
+  ClassList finished_{0};
+  std::unique_ptr<ClassList> roots_;
+  std::vector<Done> done_;
+  std::vector<double> values_;
+  std::vector<cost::Term> time_, memory_, nests_;
+  std::unique_ptr<Watch> watch_;
+  std::uint64_t dropped_ = 0;
+};
+
+Pareto::Pareto(Recursion& recursion, Dominance& dominance, int max_memory_depth, int threads)
     : recursion_(recursion),
-      sums_(sums),
       dominance_(dominance),
-      samples_(dominance.samples().size()),
-      width_(2 * samples_),
       max_memory_depth_(max_memory_depth),
-      sum_(width_) {}
+      threads_(number_of_threads(threads)) {
+  workers_.push_back(std::make_unique<Worker>(*this, nullptr));
+}
+
+Pareto::~Pareto() = default;
+
+const ClassList& Pareto::roots() const { return workers_[0]->roots_front(); }
 
 std::size_t Pareto::bytes() const {
-  return known_.capacity() * sizeof(Front) + kept_.bytes() + time_proofs_.bytes() + memory_proofs_.bytes() +
-         costly_.capacity() * sizeof(SumId);
+  std::size_t bytes = sums_.bytes() + kept_.bytes() + known_.capacity() * sizeof(Front);
+  for (const auto& worker : workers_) bytes += worker->bytes();
+  return bytes;
 }
 
-const std::vector<double>& Pareto::time_values(cost::Term term) {
-  std::vector<double>& values = time_values_[term];
-  if (values.empty()) {
-    for (const cost::Point& point : dominance_.samples())
-      values.push_back(cost::evaluate_time({{term}, {}}, point));
-  }
-  return values;
-}
-
-/// The last value counts a free temporary too, at the first sample.
-const std::vector<double>& Pareto::memory_values(cost::Term term) {
-  std::vector<double>& values = memory_values_[term];
-  if (values.empty()) {
-    const bool free = dominance_.free(term);
-    for (const cost::Point& point : dominance_.samples())
-      values.push_back(free ? 0 : cost::evaluate_memory({{}, {term}}, point));
-    values.push_back(cost::evaluate_memory({{}, {term}}, dominance_.samples().front()));
-  }
-  return values;
-}
-
-void Pareto::append(Valued& list, Entry entry) {
-  const std::size_t begin = list.values.size();
-  list.values.resize(begin + width_, 0);
-  double* values = list.values.data() + begin;
-  double elements = 0;
-  for (cost::Term term : sums_.at(entry.time)) {
-    const std::vector<double>& more = time_values(term);
-    for (std::size_t n = 0; n < samples_; ++n) values[n] += more[n];
-  }
-  for (cost::Term term : sums_.at(entry.memory)) {
-    const std::vector<double>& more = memory_values(term);
-    for (std::size_t n = 0; n < samples_; ++n) values[samples_ + n] += more[n];
-    elements += more[samples_];
-  }
-  list.entries.push_back(entry);
-  list.elements.push_back(elements);
-}
-
-/// The sum without its free temporaries.
-SumId Pareto::costly(SumId memory) {
-  if (memory >= costly_.size()) costly_.resize(memory + memory / 2 + 64, unknown);
-  if (costly_[memory] != unknown) return costly_[memory];
-  std::vector<cost::Term> kept;
-  for (cost::Term term : sums_.at(memory)) {
-    if (term != 0 && !dominance_.free(term)) kept.push_back(term);
-  }
-  return costly_[memory] = sums_.intern(kept);
-}
-
-bool Pareto::covered(const Entry& winner, const Entry& loser) {
-  const SumId less = costly(winner.memory);
-  const SumId more = costly(loser.memory);
-  return (less == more ||
-          memory_proofs_.of(less, more,
-                            [&] { return dominance_.memory_at_most(sums_.at(less), sums_.at(more)); })) &&
-         (winner.time == loser.time || time_proofs_.of(winner.time, loser.time, [&] {
-           return dominance_.time_at_most(sums_.at(winner.time), sums_.at(loser.time));
-         }));
-}
-
-void Pareto::offer(Valued& front, const Pair& pair, const double* values) {
-  bool built = false;
-  Entry entry;
-  const auto build = [&] {
-    if (built) return;
-    entry = {sums_.plus(pair.first.time, pair.second.time),
-             sums_.plus(pair.first.memory, pair.second.memory)};
-    built = true;
+/// The states below the roots that have no front yet, by level.
+std::vector<Pareto::Level> Pareto::levels_below(std::span<const Side> roots, Watch& watch) {
+  std::vector<StateId> stack, found;
+  const auto meet = [&](StateId id) {
+    if (id >= known_.size()) known_.resize(recursion_.size());
+    if (std::exchange(known_[id].met, true)) return;
+    stack.push_back(id);
+    found.push_back(id);
   };
-  for (std::size_t n = 0; n < front.entries.size(); ++n) {
-    double* theirs = front.values.data() + n * width_;
-    if (!no_worse(theirs, values, width_)) continue;
-    build();
-    Entry& known = front.entries[n];
-    if (known.time == entry.time && known.memory == entry.memory) return;
-    if (!covered(known, entry)) continue;
-    ++dropped_;
-    if (front.elements[n] > pair.elements && no_worse(values, theirs, width_) && covered(entry, known)) {
-      known = entry;
-      front.elements[n] = pair.elements;
-      std::copy(values, values + width_, theirs);
+  for (const Side& root : roots) meet(root.state);
+  while (!stack.empty() && !watch.stopped()) {
+    const StateId id = stack.back();
+    stack.pop_back();
+    const Expansion expansion = recursion_.expand(id);
+    for (const Transition& t : expansion.transitions) {
+      meet(t.producer);
+      meet(t.consumer);
     }
-    return;
-  }
-  build();
-  std::size_t left = 0;
-  for (std::size_t n = 0; n < front.entries.size(); ++n) {
-    double* theirs = front.values.data() + n * width_;
-    if (no_worse(values, theirs, width_) && covered(entry, front.entries[n])) continue;
-    if (left != n) {
-      front.entries[left] = front.entries[n];
-      front.elements[left] = front.elements[n];
-      std::copy(theirs, theirs + width_, front.values.data() + left * width_);
+    for (const Join& join : expansion.joins) {
+      meet(join.left);
+      meet(join.right);
     }
-    ++left;
   }
-  dropped_ += front.entries.size() - left;
-  front.entries.resize(left);
-  front.elements.resize(left);
-  front.values.resize(left * width_);
-  front.entries.push_back(entry);
-  front.elements.push_back(pair.elements);
-  front.values.insert(front.values.end(), values, values + width_);
+  constexpr std::size_t loops = max_indices + 1;
+  std::vector<Level> levels((max_operands + 1) * loops);
+  for (StateId id : found) {
+    if (known_[id].done) continue;
+    const State& state = recursion_.state(id);
+    levels[state.size * loops + static_cast<std::size_t>(std::popcount(state.loops))].push_back(id);
+  }
+  std::erase_if(levels, [](const Level& level) { return level.empty(); });
+  return levels;
 }
 
-void Pareto::combine(const Valued& first, const Valued& second, Valued& front, Watch& watch) {
-  for (std::size_t a = 0; a < first.entries.size(); ++a) {
-    for (std::size_t b = 0; b < second.entries.size(); ++b) {
-      if (watch.stopped()) return;
-      const double* ours = first.values.data() + a * width_;
-      const double* theirs = second.values.data() + b * width_;
-      for (std::size_t n = 0; n < width_; ++n) sum_[n] = ours[n] + theirs[n];
-      offer(front, {first.entries[a], second.entries[b], first.elements[a] + second.elements[b]},
-            sum_.data());
+void Pareto::fold_share(Worker& worker, const Level& level, std::atomic<std::size_t>& next) {
+  try {
+    for (std::size_t begin; (begin = next.fetch_add(share)) < level.size();) {
+      for (std::size_t n = begin; n < std::min(begin + share, level.size()); ++n) {
+        if (!worker.fold(level[n])) return;
+        worker.keep_front(level[n]);
+      }
+      worker.watch().hold(bytes_at_level_ + unpublished_);
     }
+  } catch (...) {
+    worker.failure = std::current_exception();
   }
 }
 
-void Pareto::linear(StateId id, Valued& front) {
-  for (const auto& [last, orders] : recursion_.innermost_choices(id, recursion_.state(id).loops)) {
-    first_.clear();
-    append(first_, {sums_.single(recursion_.leaf_term(id, last)), 0});
-    offer(front, {first_.entries[0], {}, 0}, first_.values.data());
+void Pareto::publish(Worker& worker) {
+  std::vector<Entry> entries;
+  std::size_t n = 0;
+  for (const Worker::Done& done : worker.done()) {
+    entries.clear();
+    for (std::uint32_t k = 0; k < done.classes; ++k, ++n)
+      entries.push_back({sums_.intern(worker.finished().time(n)), sums_.intern(worker.finished().memory(n))});
+    known_[done.id].entries = kept_.keep(entries).data();
+    known_[done.id].count = done.classes;
+    known_[done.id].done = true;
+  }
+  folded_ += worker.done().size();
+  worker.forget_finished();
+  dropped_ += worker.take_dropped();
+}
+
+void Pareto::fold(const std::vector<Level>& levels, Watch& watch) {
+  std::size_t states = 0;
+  for (const Level& level : levels) states += level.size();
+  const std::size_t team = states < worth_threads ? 1 : threads_;
+  while (workers_.size() < team) workers_.push_back(std::make_unique<Worker>(*this, dominance_.another()));
+  for (std::size_t w = 0; w < team; ++w) workers_[w]->start(watch);
+
+  std::atomic<std::size_t> next = 0;
+  bool go_on = true;
+  bytes_at_level_ = recursion_.bytes() + bytes();
+  const auto end_level = [&]() noexcept {
+    for (std::size_t w = 0; w < team; ++w) {
+      Worker& worker = *workers_[w];
+      if (worker.failure || worker.watch().stopped()) go_on = false;
+    }
+    for (std::size_t w = 0; w < team && go_on; ++w) publish(*workers_[w]);
+    next = 0;
+    unpublished_ = 0;
+    bytes_at_level_ = recursion_.bytes() + bytes();
+  };
+  std::barrier barrier(static_cast<std::ptrdiff_t>(team), end_level);
+  const auto work = [&](Worker& worker) {
+    for (const Level& level : levels) {
+      fold_share(worker, level, next);
+      barrier.arrive_and_wait();
+      if (!go_on) return;
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t w = 1; w < team; ++w) others.emplace_back([&, w] { work(*workers_[w]); });
+    work(*workers_[0]);
+  }
+  for (std::size_t w = 0; w < team; ++w) {
+    Worker& worker = *workers_[w];
+    worker.forget_finished();
+    if (worker.failure) std::rethrow_exception(worker.failure);
+    if (worker.watch().stopped()) watch.stop(worker.watch().error());
   }
 }
 
-void Pareto::fuse(StateId id, const Transition& t, Valued& front, Watch& watch) {
-  if (std::popcount(t.temporary) > max_memory_depth_) return;
-  const std::span<const Entry> producers = of(t.producer, watch);
-  const std::span<const Entry> consumers = of(t.consumer, watch);
+void Pareto::add_roots(std::span<const Side> roots, Watch& watch) {
+  const std::vector<Level> levels = levels_below(roots, watch);
   if (watch.stopped()) return;
-  const cost::Term prefix = trips_of(recursion_.context(id), t.prefix);
-  const SumId temporary = sums_.single(extents_of(t.temporary));
-  first_.clear();
-  for (const Entry& p : producers)
-    append(first_, {sums_.times(p.time, prefix), sums_.plus(p.memory, temporary)});
-  second_.clear();
-  for (const Entry& c : consumers) append(second_, {sums_.times(c.time, prefix), c.memory});
-  combine(first_, second_, front, watch);
-}
-
-void Pareto::join(StateId id, const Join& join, Valued& front, Watch& watch) {
-  if (std::max(std::popcount(join.left_temporary), std::popcount(join.right_temporary)) > max_memory_depth_)
-    return;
-  const std::span<const Entry> lefts = of(join.left, watch);
-  const std::span<const Entry> rights = of(join.right, watch);
+  fold(levels, watch);
   if (watch.stopped()) return;
-  const SumId left = sums_.single(extents_of(join.left_temporary));
-  const SumId right = sums_.single(extents_of(join.right_temporary));
-  for (const auto& [last, orders] : recursion_.innermost_choices(id, join.loops)) {
-    const SumId nest = sums_.single(recursion_.join_term(id, join.loops, last));
-    first_.clear();
-    for (const Entry& l : lefts) append(first_, {sums_.plus(l.time, nest), sums_.plus(l.memory, left)});
-    second_.clear();
-    for (const Entry& r : rights) append(second_, {r.time, sums_.plus(r.memory, right)});
-    combine(first_, second_, front, watch);
-  }
-}
-
-std::span<const Pareto::Entry> Pareto::of(StateId id, Watch& watch) {
-  if (id >= known_.size()) known_.resize(recursion_.size());
-  if (known_[id].done) return {known_[id].entries, known_[id].count};
-  if (watch.stopped()) return {};
-  const Expansion expansion = recursion_.expand(id);
-  Valued front;
-  if (expansion.linear) linear(id, front);
-  for (const Transition& t : expansion.transitions) fuse(id, t, front, watch);
-  for (const Join& both : expansion.joins) join(id, both, front, watch);
-  if (watch.stopped()) return {};
-  ++folded_;
-  if ((folded_ & 63U) == 0) watch.hold(recursion_.bytes() + sums_.bytes() + bytes());
-  const std::span<const Entry> kept = kept_.keep(front.entries);
-  if (id >= known_.size()) known_.resize(recursion_.size());
-  known_[id] = {kept.data(), static_cast<std::uint32_t>(kept.size()), true};
-  return kept;
-}
-
-void Pareto::add_root(StateId id, Watch& watch) {
-  for (const Entry& entry : of(id, watch)) {
-    first_.clear();
-    append(first_, entry);
-    offer(roots_, {entry, {}, first_.elements[0]}, first_.values.data());
-  }
+  for (const Side& root : roots) workers_[0]->offer_root(root.state);
+  dropped_ += workers_[0]->take_dropped();
 }
 
 }  // namespace schaas::space

@@ -16,6 +16,7 @@ namespace schaas::space {
 namespace {
 
 constexpr std::uint64_t max_loop_trees = 4'000'000;
+constexpr std::size_t roots_at_a_time = 32;
 constexpr std::size_t max_class_trees = 200'000;
 
 cost::Cost cost_of(const Sums& sums, SumId time, SumId memory) {
@@ -150,30 +151,38 @@ support::Result<Space::ParetoClasses> Space::pareto_classes(
     const std::function<void(const ParetoProgress&)>& progress) {
   Recursion& recursion = implementation_->recursion;
   Watch watch(recursion, cancellation, "pruning cost classes");
-  Sums sums;
-  Pareto by_state(recursion, sums, dominance, max_memory_depth);
+  Pareto by_state(recursion, dominance, max_memory_depth, recursion.options().threads);
   ParetoClasses kept;
   const auto tell = [&] {
     if (!progress) return;
     progress({recursion.size(), by_state.folded(), kept.operand_orders, recursion.roots().size(),
               by_state.roots().size(), kept.members});
   };
-  for (const Side& root : recursion.roots()) {
-    by_state.add_root(root.state, watch);
-    const mpz_class members = implementation_->counter.of(root.state, watch);
+  const std::span<const Side> roots = recursion.roots();
+  while (kept.operand_orders < roots.size()) {
+    // A few orders at first, to have an answer soon; then as many as keep the threads busy.
+    const std::size_t most = std::clamp<std::size_t>(kept.operand_orders, 1, roots_at_a_time);
+    const auto part = roots.subspan(kept.operand_orders, std::min(most, roots.size() - kept.operand_orders));
+    by_state.add_roots(part, watch);
+    mpz_class members = 0;
+    for (const Side& root : part) members += implementation_->counter.of(root.state, watch);
     if (watch.stopped()) {
       if (kept.operand_orders == 0 || watch.error().code == "cancelled") return watch.error();
       kept.ended = watch.error();
       break;
     }
-    ++kept.operand_orders;
+    kept.operand_orders += part.size();
     kept.members += members;
     tell();
   }
   kept.dropped = by_state.dropped();
   kept.states = by_state.folded();
-  for (const Pareto::Entry& entry : by_state.roots())
-    kept.classes.push_back(cost_of(sums, entry.time, entry.memory));
+  const ClassList& front = by_state.roots();
+  for (std::size_t n = 0; n < front.size(); ++n) {
+    const ClassList::Terms time = front.time(n);
+    const ClassList::Terms memory = front.memory(n);
+    kept.classes.push_back({{time.begin(), time.end()}, {memory.begin(), memory.end()}});
+  }
   std::sort(kept.classes.begin(), kept.classes.end());
   return kept;
 }

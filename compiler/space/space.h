@@ -31,6 +31,8 @@ struct Options {
   Rule rule = Rule::symmetric;
   /// What states, sums and classes may hold together; more is exhausted [space-memory].
   std::size_t max_bytes = std::size_t{1} << 30;
+  /// Threads that fold large spaces; the answer is the same for any number. 0: one per core, at most 8.
+  int threads = 0;
   /// 0: every operand order. Else only so many, those first in which most neighbours share an index (the
   /// order as written always): a part of the space, for products too large for the whole.
   std::size_t max_operand_orders = 0;
@@ -42,6 +44,7 @@ struct ClassCount {
 };
 
 /// What may be dropped inside the recursion. Everything said must hold at every size the problem allows.
+/// Asked by one thread at a time.
 class Dominance {
  public:
   virtual ~Dominance() = default;
@@ -49,10 +52,12 @@ class Dominance {
   virtual const std::vector<cost::Point>& samples() const = 0;
   /// True when a temporary of this many elements counts nothing.
   virtual bool free(cost::Term elements) = 0;
-  /// Proofs that sum(winner) <= sum(loser) everywhere, for sums of time terms and of memory terms (free ones
-  /// left out).
+  /// Proofs that sum(winner) <= sum(loser) everywhere, for sums of time terms and of memory terms. They come
+  /// without free temporaries, without the terms both have, divided by the variables all have.
   virtual bool time_at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) = 0;
   virtual bool memory_at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) = 0;
+  /// One more of the same for another thread, with the same answers.
+  virtual std::unique_ptr<Dominance> another() const = 0;
 };
 
 /// Not thread-safe (the memo grows); one per thread.

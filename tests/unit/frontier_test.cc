@@ -219,8 +219,51 @@ TEST(Frontier, SummariesSayWhatTheEarlierStagesDropped) {
   EXPECT_THAT(
       summaries(compute_or_fail(problem::build(kernel.text("default")).value())),
       testing::ElementsAre(
-          "log-proof: 1366 classes of partial schedules were dropped in 428 states, each because another of "
+          "log-proof: 1247 classes of partial schedules were dropped in 428 states, each because another of "
           "its state is proven to take no more time and no more memory at every allowed size"));
+}
+
+TEST(Frontier, ClassesAreTheSameForAnyNumberOfThreads) {
+  const auto problem = problem::build(test_support::search_oracle()[1].text("default")).value();
+  LogBounds bounds(problem);
+  ProvenDominance dominance(bounds, 24, 4096);
+  std::vector<space::Space::ParetoClasses> found;
+  for (const int threads : {1, 2, 5}) {
+    space::Options options;
+    options.threads = threads;
+    found.push_back(space::Space(problem, options).pareto_classes(dominance, 16, never).value());
+    EXPECT_EQ(found.back().classes, found.front().classes) << threads;
+    EXPECT_EQ(found.back().dropped, found.front().dropped) << threads;
+    EXPECT_FALSE(found.back().ended);
+    EXPECT_EQ(found.back().members.get_str(), test_support::search_oracle()[1].symmetric);
+  }
+}
+
+TEST(Frontier, WhatABudgetEndsKeepsTheFinishedOperandOrders) {
+  const auto problem = problem::build(test_support::search_oracle()[1].text("default")).value();
+  LogBounds bounds(problem);
+  ProvenDominance dominance(bounds, 24, 4096);
+  space::Options options;
+  options.max_bytes = 1'500'000;
+  space::Space space(problem, options);
+  std::vector<std::size_t> orders;
+  const auto part = space.pareto_classes(dominance, 16, never, [&](const auto& progress) {
+    orders.push_back(progress.operand_orders);
+    EXPECT_EQ(progress.of_operand_orders, 60U);
+    EXPECT_GT(progress.members, 0);
+  });
+  ASSERT_TRUE(part.ok());
+  ASSERT_TRUE(part->ended);
+  EXPECT_EQ(part->ended->code, "space-memory");
+  EXPECT_GT(part->operand_orders, 0U);
+  EXPECT_LT(part->operand_orders, 60U);
+  EXPECT_EQ(orders.back(), part->operand_orders);
+  // The same as searching these operand orders alone.
+  space::Options alone;
+  alone.max_operand_orders = part->operand_orders;
+  const auto whole = space::Space(problem, alone).pareto_classes(dominance, 16, never).value();
+  EXPECT_EQ(part->classes, whole.classes);
+  EXPECT_EQ(part->members, whole.members);
 }
 
 TEST(Frontier, IsTheSameOnEveryRun) {
