@@ -33,11 +33,8 @@ bool less(double a, double b) { return a < b * (1 - 1e-9); }
 class PublishedTest {
  public:
   PublishedTest(LogBounds& bounds, Solver& solver, const Options& options)
-      : bounds_(bounds),
-        solver_(solver),
-        options_(options),
-        samples_(bounds.samples(sample_count)),
-        constraints_(bounds.relations()) {
+      : bounds_(bounds), solver_(solver), options_(options), samples_(bounds.samples(sample_count)) {
+    solver_.assume(bounds_.solver_variables(), bounds_.relations());
     const cost::Variables& variables = bounds_.variables();
     for (const cost::Variable& fiber : variables.fibers) {
       const auto at = std::find_if(variables.extents.begin(), variables.extents.end(),
@@ -159,11 +156,9 @@ class PublishedTest {
       ++counts_.log_proofs;
       return Verdict::unsatisfiable;
     }
-    std::vector<SolverRelation> assumed = constraints_;
-    assumed.push_back({sum_of(a), sum_of(b), false});
-    solver_.assume(bounds_.solver_variables(), assumed);
     ++counts_.solver_queries;
-    const Verdict verdict = solver_.check({sum_of(c), sum_of(d), true}, options_.solver_milliseconds);
+    const Verdict verdict = solver_.check_all({{sum_of(a), sum_of(b), false}, {sum_of(c), sum_of(d), true}},
+                                              options_.solver_milliseconds);
     if (verdict == Verdict::unknown) {
       ++counts_.solver_unknown;
       complete_ = false;
@@ -218,7 +213,6 @@ class PublishedTest {
   Solver& solver_;
   const Options& options_;
   std::vector<cost::Point> samples_;
-  std::vector<SolverRelation> constraints_;
   std::vector<cost::Term> extent_of_fiber_;
   std::map<std::pair<Terms, Terms>, bool> proofs_;
   std::vector<cost::Cost> kept_;
