@@ -144,6 +144,7 @@ std::string CLanes::lane_expression(const ExpressionPtr& expression, const Block
             return "(" + lane_expression(x.left, block, part) + " * " +
                    lane_expression(x.right, block, part) + ")";
           },
+          [](const loop_ir::Minimum&) -> std::string { SCHAAS_CHECK(false, "a minimum varies"); },
           [](const loop_ir::Search&) -> std::string { SCHAAS_CHECK(false, "a search varies"); },
           [](const loop_ir::Zero&) -> std::string { SCHAAS_CHECK(false, "zero varies"); },
       },
@@ -189,9 +190,7 @@ void CLanes::print_body(const StatementPtr& statement, const Block& block) {
             }
           },
           [&](const loop_ir::For& x) {
-            const auto& v = x.variable;
-            text_.open("for (int64_t " + v + " = " + CStatements::expression(x.begin) + ", " + v + "_end = " +
-                       CStatements::expression(x.end) + "; " + v + " < " + v + "_end; ++" + v + ")");
+            text_.open(CStatements::header(x));
             print_body(x.body, block);
             text_.close();
           },

@@ -51,6 +51,11 @@ std::string CStatements::expression(const ExpressionPtr& expression) {
           [](const loop_ir::Load& x) { return x.array + "[" + CStatements::expression(x.index) + "]"; },
           [](const loop_ir::Add& x) { return binary(x.left, " + ", x.right); },
           [](const loop_ir::Multiply& x) { return binary(x.left, " * ", x.right); },
+          [](const loop_ir::Minimum& x) {
+            const std::string left = CStatements::expression(x.left);
+            const std::string right = CStatements::expression(x.right);
+            return "(" + left + " < " + right + " ? " + left + " : " + right + ")";
+          },
           [](const loop_ir::Search& x) {
             return "SEARCH(" + x.array + ", " + CStatements::expression(x.begin) + ", " +
                    CStatements::expression(x.end) + ", " + CStatements::expression(x.key) + ")";
@@ -82,6 +87,13 @@ void CStatements::print(const StatementPtr& statement) {
       statement->node);
 }
 
+std::string CStatements::header(const loop_ir::For& loop) {
+  const auto& v = loop.variable;
+  const std::string next = loop.step == 1 ? "++" + v : v + " += " + std::to_string(loop.step);
+  return "for (int64_t " + v + " = " + expression(loop.begin) + ", " + v + "_end = " + expression(loop.end) +
+         "; " + v + " < " + v + "_end; " + next + ")";
+}
+
 void CStatements::print_store(const loop_ir::Store& store) {
   const char* op = store.mode == loop_ir::Write::set ? " = " : " += ";
   text_.line(store.array + "[" + expression(store.index) + "]" + op + expression(store.value) + ";");
@@ -99,8 +111,7 @@ void CStatements::print_for(const loop_ir::For& loop) {
     text_.open("for (int64_t " + v + " = " + expression(loop.begin) + "; " + v + " < " +
                expression(loop.end) + "; ++" + v + ")");
   } else {
-    text_.open("for (int64_t " + v + " = " + expression(loop.begin) + ", " + v +
-               "_end = " + expression(loop.end) + "; " + v + " < " + v + "_end; ++" + v + ")");
+    text_.open(header(loop));
   }
   print(loop.body);
   text_.close();

@@ -15,6 +15,8 @@ class CStatements {
   explicit CStatements(CText& text) : text_(text) {}
   void print(const loop_ir::StatementPtr& statement);
   static std::string expression(const loop_ir::ExpressionPtr& expression);
+  /// "for (...)" of a loop that runs in order; the end is evaluated once.
+  static std::string header(const loop_ir::For& loop);
 
  private:
   void print_for(const loop_ir::For& loop);

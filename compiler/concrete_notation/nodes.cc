@@ -11,6 +11,7 @@ namespace {
 void collect(const StatementPtr& statement, std::vector<index_notation::Access>& out) {
   match(
       statement->node, [&](const Forall& loop) { collect(loop.body, out); },
+      [&](const Blocks& blocks) { collect(blocks.body, out); },
       [&](const Where& branch) {
         collect(branch.producer, out);
         collect(branch.consumer, out);
@@ -33,6 +34,11 @@ StatementPtr forall(const std::vector<std::string>& indices, StatementPtr body) 
   return body;
 }
 
+StatementPtr blocks(std::string index, int size, StatementPtr body) {
+  SCHAAS_CHECK(body != nullptr && size > 0, "blocks need a size and a body");
+  return std::make_shared<const Statement>(Statement{Blocks{std::move(index), size, std::move(body)}});
+}
+
 StatementPtr where(StatementPtr consumer, StatementPtr producer) {
   SCHAAS_CHECK(consumer != nullptr && producer != nullptr, "a where needs both sides");
   return std::make_shared<const Statement>(Statement{Where{std::move(consumer), std::move(producer)}});
@@ -50,6 +56,10 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       [&](const Forall& x) {
         const auto& y = std::get<Forall>(b->node);
         return x.index == y.index && equal(x.body, y.body);
+      },
+      [&](const Blocks& x) {
+        const auto& y = std::get<Blocks>(b->node);
+        return x.index == y.index && x.size == y.size && equal(x.body, y.body);
       },
       [&](const Where& x) {
         const auto& y = std::get<Where>(b->node);
@@ -70,6 +80,7 @@ std::vector<index_notation::Access> reads(const StatementPtr& statement) {
 const Assign& leaf_of(const StatementPtr& statement) {
   return match(
       statement->node, [](const Forall& loop) -> const Assign& { return leaf_of(loop.body); },
+      [](const Blocks& blocks) -> const Assign& { return leaf_of(blocks.body); },
       [](const Where& branch) -> const Assign& { return leaf_of(branch.consumer); },
       [](const Assign& leaf) -> const Assign& { return leaf; });
 }

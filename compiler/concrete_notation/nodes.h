@@ -22,6 +22,15 @@ struct Forall {
   StatementPtr body;
 };
 
+/// What forall(index, body) runs over, `size` values at a time, in order: body once per block. Below it only
+/// branches stand above loops over the index, and those run over the values of the present block. A temporary
+/// passed by these branches holds one block of the index.
+struct Blocks {
+  std::string index;
+  int size = 0;
+  StatementPtr body;
+};
+
 /// Each time it is reached: the temporaries `producer` writes and `consumer` reads are set to zero, then
 /// producer runs, then consumer. Text: where(consumer, producer).
 struct Where {
@@ -37,11 +46,12 @@ struct Assign {
 };
 
 struct Statement {
-  std::variant<Forall, Where, Assign> node;
+  std::variant<Forall, Blocks, Where, Assign> node;
 };
 
 StatementPtr forall(std::string index, StatementPtr body);
 StatementPtr forall(const std::vector<std::string>& indices, StatementPtr body);  ///< outermost first
+StatementPtr blocks(std::string index, int size, StatementPtr body);
 StatementPtr where(StatementPtr consumer, StatementPtr producer);
 StatementPtr assign(index_notation::Access target, index_notation::Expression value);
 

@@ -7,8 +7,10 @@
 #include "compiler/support/limits.h"
 
 // Recursive descent over
-//     statement = "forall" "(" name "," statement ")" | "where" "(" statement "," statement ")" | access "+="
-//     product product   = access { "*" access } access    = name [ "(" name { "," name } ")" ]
+//     statement = "forall" "(" name "," statement ")" | "blocks" "(" name "," number "," statement ")"
+//               | "where" "(" statement "," statement ")" | access "+=" product
+//     product   = access { "*" access }
+//     access    = name [ "(" name { "," name } ")" ]
 // Depth is bounded by Limits::nesting, so recursion is safe on any text.
 namespace schaas::concrete_notation {
 namespace {
@@ -36,16 +38,18 @@ class Parser {
 
  private:
   Result<StatementPtr> parse_statement(std::size_t depth) {
-    SCHAAS_ASSIGN_OR_RETURN(const SourceRange first, name("`forall`, `where` or an assignment"));
+    SCHAAS_ASSIGN_OR_RETURN(const SourceRange first, name("`forall`, `blocks`, `where` or an assignment"));
     const std::string_view word = text_.substr(first.begin, first.end - first.begin);
-    const bool branch = next_is('(') && (word == "forall" || word == "where");
-    if (!branch) return parse_assign(first);
+    const bool nested = next_is('(') && (word == "forall" || word == "blocks" || word == "where");
+    if (!nested) return parse_assign(first);
     if (depth == Limits::nesting) {
       return support::at(support::invalid("nesting", "the tree is nested deeper than " +
                                                          std::to_string(Limits::nesting) + " levels"),
                          "tree", std::string(text_), first);
     }
-    return word == "forall" ? parse_forall(depth) : parse_where(depth);
+    return word == "forall"   ? parse_forall(depth)
+           : word == "blocks" ? parse_blocks(depth)
+                              : parse_where(depth);
   }
 
   Result<StatementPtr> parse_forall(std::size_t depth) {
@@ -55,6 +59,30 @@ class Parser {
     SCHAAS_ASSIGN_OR_RETURN(auto body, parse_statement(depth + 1));
     SCHAAS_RETURN_IF_ERROR(take(')'));
     return forall(text_at(index), std::move(body));
+  }
+
+  Result<StatementPtr> parse_blocks(std::size_t depth) {
+    SCHAAS_RETURN_IF_ERROR(take('('));
+    SCHAAS_ASSIGN_OR_RETURN(const SourceRange index, name("an index variable"));
+    SCHAAS_RETURN_IF_ERROR(take(','));
+    SCHAAS_ASSIGN_OR_RETURN(const int size, block_size());
+    SCHAAS_RETURN_IF_ERROR(take(','));
+    SCHAAS_ASSIGN_OR_RETURN(auto body, parse_statement(depth + 1));
+    SCHAAS_RETURN_IF_ERROR(take(')'));
+    return blocks(text_at(index), size, std::move(body));
+  }
+
+  Result<int> block_size() {
+    skip_space();
+    const std::size_t begin = at_;
+    int size = 0;
+    while (at_ < text_.size() && at_ - begin < 4 &&
+           std::isdigit(static_cast<unsigned char>(text_[at_])) != 0) {
+      size = 10 * size + (text_[at_++] - '0');
+    }
+    if (size > 0) return size;
+    at_ = begin;
+    return expected("the size of a block, 1 to 9999,");
   }
 
   Result<StatementPtr> parse_where(std::size_t depth) {

@@ -13,8 +13,13 @@ std::string text_of(const Assign& leaf) {
 bool has_long_name(const StatementPtr& statement) {
   return match(
       statement->node, [](const Forall& loop) { return loop.index.size() > 1 || has_long_name(loop.body); },
+      [](const Blocks& blocks) { return blocks.index.size() > 1 || has_long_name(blocks.body); },
       [](const Where& branch) { return has_long_name(branch.producer) || has_long_name(branch.consumer); },
       [](const Assign&) { return false; });
+}
+
+bool has_loop(const StatementPtr& statement) {
+  return std::holds_alternative<Forall>(statement->node) || std::holds_alternative<Blocks>(statement->node);
 }
 
 // `separator` goes between two loops of one chain.
@@ -23,8 +28,13 @@ void append_loop_tree(const StatementPtr& statement, const char* separator, std:
       statement->node,
       [&](const Forall& loop) {
         out += loop.index;
-        if (std::holds_alternative<Forall>(loop.body->node)) out += separator;
+        if (has_loop(loop.body)) out += separator;
         append_loop_tree(loop.body, separator, out);
+      },
+      [&](const Blocks& blocks) {
+        out += blocks.index + ":" + std::to_string(blocks.size);
+        if (has_loop(blocks.body)) out += separator;
+        append_loop_tree(blocks.body, separator, out);
       },
       [&](const Where& branch) {
         out += '<';
@@ -44,6 +54,10 @@ void append_indented(const StatementPtr& statement, std::size_t depth, std::stri
         out += margin + "for " + loop.index + "\n";
         append_indented(loop.body, depth + 1, out);
       },
+      [&](const Blocks& blocks) {
+        out += margin + "for each block of " + std::to_string(blocks.size) + " " + blocks.index + "\n";
+        append_indented(blocks.body, depth + 1, out);
+      },
       [&](const Where& branch) {
         out += margin + index_notation::print(leaf_of(branch.producer).target) + " = 0\n";
         append_indented(branch.producer, depth, out);
@@ -58,6 +72,10 @@ std::string print(const StatementPtr& statement) {
   return match(
       statement->node,
       [](const Forall& loop) { return "forall(" + loop.index + ", " + print(loop.body) + ")"; },
+      [](const Blocks& blocks) {
+        return "blocks(" + blocks.index + ", " + std::to_string(blocks.size) + ", " + print(blocks.body) +
+               ")";
+      },
       [](const Where& branch) {
         return "where(" + print(branch.consumer) + ", " + print(branch.producer) + ")";
       },

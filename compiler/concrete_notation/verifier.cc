@@ -89,6 +89,7 @@ class Verifier {
   Result<Value> walk(const StatementPtr& statement, const Place& place) {
     return match(
         statement->node, [&](const Forall& loop) { return walk_loop(loop, place); },
+        [&](const Blocks& blocks) { return walk_blocks(blocks, place); },
         [&](const Where& branch) { return walk_where(branch, place); },
         [&](const Assign& leaf) { return walk_leaf(leaf, place); });
   }
@@ -103,6 +104,52 @@ class Verifier {
     Place inner = place;
     inner.loops.push_back(loop.index);
     return walk(loop.body, inner);
+  }
+
+  /// Each value of the index is in exactly one block, so the loops inside sum as one loop would.
+  Result<Value> walk_blocks(const Blocks& blocks, const Place& place) {
+    if (!has(indices_, blocks.index)) {
+      return illegal("blocks of " + quoted(blocks.index) + " are of no index of " + quoted(statement_text()));
+    }
+    if (has(place.loops, blocks.index)) {
+      return illegal("blocks of " + quoted(blocks.index) + " stand inside a loop " + quoted(blocks.index));
+    }
+    SCHAAS_RETURN_IF_ERROR(check_blocked(blocks.body, blocks.index));
+    SCHAAS_RETURN_IF_ERROR(check_not_merged(blocks));
+    return walk(blocks.body, place);
+  }
+
+  static Result<void> check_blocked(const StatementPtr& body, const std::string& index) {
+    if (const auto* branch = std::get_if<Where>(&body->node)) {
+      SCHAAS_RETURN_IF_ERROR(check_blocked(branch->producer, index));
+      return check_blocked(branch->consumer, index);
+    }
+    const auto* loop = std::get_if<Forall>(&body->node);
+    if (loop != nullptr && loop->index == index) return {};
+    return illegal("only branches may stand between the blocks of " + quoted(index) + " and the loops over " +
+                   quoted(index) + " inside them");
+  }
+
+  /// A block is a stretch of one sparse operand's entries, or of the whole extent.
+  Result<void> check_not_merged(const Blocks& blocks) const {
+    std::vector<Access> holders;
+    for (const Access& access : reads(blocks.body)) {
+      if (problem_.formats.count(access.tensor) && holds_entries(access, blocks.index))
+        holders.push_back(access);
+    }
+    if (holders.size() < 2) return {};
+    return illegal("there are no blocks of " + quoted(blocks.index) + ": it is merged from the entries of " +
+                   quoted(holders[0]) + " and " + quoted(holders[1]));
+  }
+
+  bool holds_entries(const Access& access, const std::string& index) const {
+    const format::TensorFormat& format = problem_.formats.at(access.tensor);
+    for (std::size_t level = 0; level < format.levels.size(); ++level) {
+      const auto mode = static_cast<std::size_t>(format.mode_order[level]);
+      if (format.levels[level] == format::LevelFormat::compressed && access.indices[mode] == index)
+        return true;
+    }
+    return false;
   }
 
   Result<Value> walk_where(const Where& branch, const Place& place) {

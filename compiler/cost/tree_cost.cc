@@ -10,6 +10,7 @@ namespace schaas::cost {
 namespace {
 
 using concrete_notation::Assign;
+using concrete_notation::Blocks;
 using concrete_notation::Forall;
 using concrete_notation::StatementPtr;
 using concrete_notation::Where;
@@ -17,6 +18,7 @@ using concrete_notation::Where;
 /// The access a statement leaves its value in: its last consumer's target.
 const index_notation::Access& target_of(const StatementPtr& statement) {
   if (const auto* loop = std::get_if<Forall>(&statement->node)) return target_of(loop->body);
+  if (const auto* blocks = std::get_if<Blocks>(&statement->node)) return target_of(blocks->body);
   if (const auto* both = std::get_if<Where>(&statement->node)) return target_of(both->consumer);
   return std::get<Assign>(statement->node).target;
 }
@@ -37,6 +39,11 @@ class TreeCost {
   void walk(const StatementPtr& statement, Term loops, const std::string& innermost) {
     if (const auto* loop = std::get_if<Forall>(&statement->node)) {
       walk(loop->body, loops | trips(*loop), loop->index);
+    } else if (const auto* blocks = std::get_if<Blocks>(&statement->node)) {
+      const auto outside = in_blocks_;
+      in_blocks_[blocks->index] = trips(blocks->index, blocks->body);
+      walk(blocks->body, loops, innermost);
+      in_blocks_ = outside;
     } else if (const auto* both = std::get_if<Where>(&statement->node)) {
       Term elements = 0;
       for (const std::string& index : target_of(both->producer).indices) elements |= extent(index);
@@ -57,21 +64,26 @@ class TreeCost {
   }
 
   /// The fiber of the first compressed level below with this index, else the extent.
-  Term trips(const Forall& loop) const {
+  Term trips(const std::string& index, const StatementPtr& body) const {
     std::size_t first = variables_.fibers.size();
-    for (const index_notation::Access& read : concrete_notation::reads(loop.body)) {
+    for (const index_notation::Access& read : concrete_notation::reads(body)) {
       const auto known = problem_.formats.find(read.tensor);
       if (known == problem_.formats.end()) continue;
       for (std::size_t n = 0; n < first; ++n) {
         const Variable& fiber = variables_.fibers[n];
-        if (fiber.tensor != read.tensor || fiber.index != loop.index) continue;
+        if (fiber.tensor != read.tensor || fiber.index != index) continue;
         const auto mode =
             static_cast<std::size_t>(known->second.mode_order[static_cast<std::size_t>(fiber.level)]);
-        if (read.indices[mode] == loop.index) first = n;
+        if (read.indices[mode] == index) first = n;
       }
     }
-    return first < variables_.fibers.size() ? Term{1} << (Variables::first_fiber + first)
-                                            : extent(loop.index);
+    return first < variables_.fibers.size() ? Term{1} << (Variables::first_fiber + first) : extent(index);
+  }
+
+  /// All blocks of a loop together count what the loop would count.
+  Term trips(const Forall& loop) const {
+    const auto blocked = in_blocks_.find(loop.index);
+    return blocked != in_blocks_.end() ? blocked->second : trips(loop.index, loop.body);
   }
 
   Access access(const Assign& leaf, const std::string& innermost) const {
@@ -94,6 +106,7 @@ class TreeCost {
 
   const problem::Problem& problem_;
   Variables variables_;
+  std::map<std::string, Term> in_blocks_;  ///< index -> what its blocks count together
   Cost cost_;
 };
 

@@ -67,7 +67,9 @@ class Verifier {
   }
 
   // A tree prints as forall(i, ...) and where(..., ...), so its words are no names.
-  static bool is_reserved(const std::string& name) { return name == "forall" || name == "where"; }
+  static bool is_reserved(const std::string& name) {
+    return name == "forall" || name == "blocks" || name == "where";
+  }
   Diagnostic reserved(const std::string& name, SourceRange range) const {
     return fail(support::invalid("reserved-name",
                                  "`" + name + "` is a word of the schedule language and cannot be a name"),

@@ -44,6 +44,10 @@ ExpressionPtr multiply(ExpressionPtr left, ExpressionPtr right) {
   return make_expression({Multiply{std::move(left), std::move(right)}});
 }
 
+ExpressionPtr minimum(ExpressionPtr left, ExpressionPtr right) {
+  return make_expression({Minimum{std::move(left), std::move(right)}});
+}
+
 ExpressionPtr search(std::string array, ExpressionPtr begin, ExpressionPtr end, ExpressionPtr key) {
   return make_expression({Search{std::move(array), std::move(begin), std::move(end), std::move(key)}});
 }
@@ -69,6 +73,10 @@ bool equal(const ExpressionPtr& a, const ExpressionPtr& b) {
       },
       [&](const Multiply& x) {
         const auto& y = std::get<Multiply>(b->node);
+        return equal(x.left, y.left) && equal(x.right, y.right);
+      },
+      [&](const Minimum& x) {
+        const auto& y = std::get<Minimum>(b->node);
         return equal(x.left, y.left) && equal(x.right, y.right);
       },
       [&](const Search& x) {
@@ -104,8 +112,8 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       },
       [&](const For& x) {
         const auto& y = std::get<For>(b->node);
-        return x.variable == y.variable && x.shape == y.shape && equal(x.begin, y.begin) &&
-               equal(x.end, y.end) && equal(x.body, y.body);
+        return x.variable == y.variable && x.shape == y.shape && x.step == y.step &&
+               equal(x.begin, y.begin) && equal(x.end, y.end) && equal(x.body, y.body);
       },
       [&](const Merge& x) {
         const auto& y = std::get<Merge>(b->node);

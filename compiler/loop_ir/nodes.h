@@ -35,6 +35,10 @@ struct Add {
 struct Multiply {
   ExpressionPtr left, right;
 };
+/// The smaller of two indices.
+struct Minimum {
+  ExpressionPtr left, right;
+};
 /// The first position p of [begin, end) with array[p] >= key, else `end`; array is ascending there.
 struct Search {
   std::string array;
@@ -44,7 +48,7 @@ struct Search {
 struct Zero {};
 
 struct Expression {
-  std::variant<Integer, Name, Load, Add, Multiply, Search, Zero> node;
+  std::variant<Integer, Name, Load, Add, Multiply, Minimum, Search, Zero> node;
 };
 
 struct Statement;
@@ -82,12 +86,13 @@ enum class Shape {
   lanes,   ///< several at once with one register lane each: everything that depends on the loop variable is a
            ///< value, is loaded from or stored to `invariant + variable`, and decides no loop bound
 };
-/// for variable in begin..end (exclusive).
+/// for variable in begin..end (exclusive), each `step`-th value; a step above 1 goes with Shape::scalar.
 struct For {
   std::string variable;
   ExpressionPtr begin, end;
   Shape shape = Shape::scalar;
   StatementPtr body;
+  std::int64_t step = 1;
 };
 /// One of the sorted lists a Merge walks: `position` runs over [begin, end) of array `coordinates`.
 struct Cursor {
@@ -174,6 +179,7 @@ ExpressionPtr load(std::string array, ExpressionPtr index);
 ExpressionPtr add(ExpressionPtr left, ExpressionPtr right);
 /// Folds integers and x * 1.
 ExpressionPtr multiply(ExpressionPtr left, ExpressionPtr right);
+ExpressionPtr minimum(ExpressionPtr left, ExpressionPtr right);
 ExpressionPtr search(std::string array, ExpressionPtr begin, ExpressionPtr end, ExpressionPtr key);
 ExpressionPtr zero();
 

@@ -247,6 +247,7 @@ class Parser {
     loop.begin = expression();
     expect("..");
     loop.end = expression();
+    if (accept("by")) loop.step = number();
     loop.body = body();
     return make(std::move(loop));
   }
@@ -291,6 +292,13 @@ class Parser {
     if (!word_.empty() && (is_digit(word_.front()) || word_.front() == '-')) return integer(number());
     const auto text = identifier();
     if (text == "zero") return zero();
+    if (text == "min" && accept("(")) {
+      auto left = expression();
+      expect(",");
+      auto right = expression();
+      expect(")");
+      return minimum(std::move(left), std::move(right));
+    }
     if (text == "search" && accept("(")) {
       const auto array = identifier();
       ExpressionPtr parts[3];

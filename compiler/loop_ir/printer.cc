@@ -93,7 +93,7 @@ class Printer {
   void loop(const For& loop) {
     static constexpr const char* shapes[] = {"for ", "for simd ", "for lanes "};
     open(shapes[static_cast<int>(loop.shape)] + loop.variable + " in " + print(loop.begin) + " .. " +
-         print(loop.end));
+         print(loop.end) + (loop.step == 1 ? "" : " by " + std::to_string(loop.step)));
     statement(loop.body);
     close();
   }
@@ -125,6 +125,7 @@ std::string print(const ExpressionPtr& expression) {
                         [](const Load& x) { return x.array + "[" + print(x.index) + "]"; },
                         [](const Add& x) { return "(" + print(x.left) + " + " + print(x.right) + ")"; },
                         [](const Multiply& x) { return "(" + print(x.left) + " * " + print(x.right) + ")"; },
+                        [](const Minimum& x) { return "min(" + print(x.left) + ", " + print(x.right) + ")"; },
                         [](const Search& x) {
                           return "search(" + x.array + ", " + print(x.begin) + ", " + print(x.end) + ", " +
                                  print(x.key) + ")";

@@ -20,6 +20,10 @@ void collect_uses(const ExpressionPtr& expression, Uses& uses) {
                    collect_uses(x.left, uses);
                    collect_uses(x.right, uses);
                  },
+                 [&](const Minimum& x) {
+                   collect_uses(x.left, uses);
+                   collect_uses(x.right, uses);
+                 },
                  [&](const Search& x) {
                    uses.arrays.insert(x.array);
                    for (const auto& part : {x.begin, x.end, x.key}) collect_uses(part, uses);

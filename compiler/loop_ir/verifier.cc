@@ -111,6 +111,11 @@ class Verifier {
                           },
                           [&](const Add& x) { return both(x.left, x.right); },
                           [&](const Multiply& x) { return both(x.left, x.right); },
+                          [&](const Minimum& x) -> Result<Type> {
+                            SCHAAS_RETURN_IF_ERROR(expect(x.left, Type::index));
+                            SCHAAS_RETURN_IF_ERROR(expect(x.right, Type::index));
+                            return Type::index;
+                          },
                           [&](const Search& x) -> Result<Type> {
                             const auto found = arrays_.find(x.array);
                             if (found == arrays_.end() || found->second.element == Element::value) {
@@ -205,6 +210,9 @@ class Verifier {
   Result<void> loop(const For& loop) {
     SCHAAS_RETURN_IF_ERROR(expect(loop.begin, Type::index));
     SCHAAS_RETURN_IF_ERROR(expect(loop.end, Type::index));
+    if (loop.step < 1 || (loop.step > 1 && loop.shape != Shape::scalar)) {
+      return wrong("`" + loop.variable + "` advances by " + std::to_string(loop.step));
+    }
     if (!lanes_.empty()) {
       if (loop.shape == Shape::lanes) return wrong("lanes loop `" + loop.variable + "` inside another");
       if (mentions(loop.begin, lanes_) || mentions(loop.end, lanes_)) {

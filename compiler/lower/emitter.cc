@@ -28,7 +28,7 @@ void Emitter::emit_phases(const NestPtr& nest) {
 }
 
 void Emitter::emit_phase(const NestPtr& nest, const Sink& sink) {
-  outermost_ = std::get_if<Loop>(&nest->node);
+  outermost_ = std::visit([](const auto& node) -> const void* { return &node; }, nest->node);
   Scope scope;
   for (const auto& each : tree_.operands) scope.positions.push_back(start_position(each));
   Statements out;
@@ -43,11 +43,13 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
   loop_ir::Phase phase;
   phase.range = loop_ir::integer(1);
   const auto* loop = std::get_if<Loop>(&nest->node);
-  if (!loop) return phase;
-  phase.parallel = level_of(operand(target_of(nest)), loop->index) >= 0;
-  const auto point = merge_point(*loop);
+  const auto* blocks = std::get_if<Blocks>(&nest->node);
+  if (!loop && !blocks) return phase;
+  const int index = loop ? loop->index : blocks->index;
+  phase.parallel = level_of(operand(target_of(nest)), index) >= 0;
+  const auto point = merge_point(index, loop ? loop->body : blocks->body);
   if (point.iterated.empty()) {
-    phase.range = builder_.extent(loop->index);
+    phase.range = builder_.extent(index);
   } else {
     const auto& walked = point.iterated.front();
     SCHAAS_CHECK(walked.level == 0, "the outermost loop is below another level");
@@ -74,27 +76,36 @@ void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, St
     return;
   }
   std::visit(Match{
-                 [&](const Loop& loop) { emit_open_loop(loop, scope, sink, out); },
+                 [&](const Loop& loop) {
+                   reduce(scope, sink, out, [&](const Sink& inner) {
+                     const Shape shape = loop.lanes ? Shape::lanes : Shape::scalar;
+                     emit_loop(loop, scope, shape, out,
+                               [&](Scope& below, Statements& body) { emit(loop.body, below, inner, body); });
+                   });
+                 },
+                 [&](const Blocks& blocks) {
+                   reduce(scope, sink, out, [&](const Sink& inner) {
+                     emit_blocks(blocks, scope, out, [&](Scope& below, Statements& body) {
+                       emit(blocks.body, below, inner, body);
+                     });
+                   });
+                 },
                  [&](const Branch& branch) { emit_branch(branch, scope, sink, out); },
                  [&](const Leaf&) {},
              },
              nest->node);
 }
 
-/// A loop with a branch somewhere below.
-void Emitter::emit_open_loop(const Loop& loop, const Scope& scope, const Sink& sink, Statements& out) {
-  const Shape shape = loop.lanes ? Shape::lanes : Shape::scalar;
-  const bool reduce =
+/// A loop with a branch somewhere below: what it sums is summed in a register where it goes to one place.
+void Emitter::reduce(const Scope& scope, const Sink& sink, Statements& out, const Around& around) {
+  const bool sums =
       sink.kind == Sink::Kind::define || (sink.kind == Sink::Kind::array && is_complete(sink.operand, scope));
-  Sink inner = sink;
-  if (reduce) {
-    inner = Sink{Sink::Kind::accumulate, -1, Write::add,
-                 sink.kind == Sink::Kind::define ? sink.name : builder_.names().fresh("t")};
-    out.push_back(make(loop_ir::Accumulator{inner.name}));
-  }
-  emit_loop(loop, scope, shape, out,
-            [&](Scope& body_scope, Statements& body) { emit(loop.body, body_scope, inner, body); });
-  if (reduce && sink.kind == Sink::Kind::array) write(sink, scope, loop_ir::name(inner.name), out);
+  if (!sums) return around(sink);
+  const Sink inner{Sink::Kind::accumulate, -1, Write::add,
+                   sink.kind == Sink::Kind::define ? sink.name : builder_.names().fresh("t")};
+  out.push_back(make(loop_ir::Accumulator{inner.name}));
+  around(inner);
+  if (sink.kind == Sink::Kind::array) write(sink, scope, loop_ir::name(inner.name), out);
 }
 
 void Emitter::emit_branch(const Branch& branch, const Scope& scope, const Sink& sink, Statements& out) {
@@ -110,7 +121,8 @@ void Emitter::emit_branch(const Branch& branch, const Scope& scope, const Sink& 
   builder_.add_workspace(branch.temporary, indices);
   const std::string array = builder_.values(branch.temporary);
   const Reset reset = reset_of(branch, tree_);
-  if (reset == Reset::before) out.push_back(make(loop_ir::Clear{array, builder_.extents(indices)}));
+  if (reset == Reset::before)
+    out.push_back(make(loop_ir::Clear{array, builder_.extents(branch.temporary, indices)}));
   const Write mode = reset == Reset::overwrite ? Write::set : Write::add;
   emit(branch.producer, scope, Sink{Sink::Kind::array, writer, mode, ""}, out);
   emit(branch.consumer, scope, sink, out);
@@ -129,6 +141,11 @@ void Emitter::emit_clear(const NestPtr& nest, const Scope& scope, int target, St
                  [&](const Loop& loop) {
                    emit_loop(loop, scope, Shape::scalar, out, [&](Scope& inner, Statements& body) {
                      emit_clear(loop.body, inner, target, body);
+                   });
+                 },
+                 [&](const Blocks& blocks) {
+                   emit_blocks(blocks, scope, out, [&](Scope& inner, Statements& body) {
+                     emit_clear(blocks.body, inner, target, body);
                    });
                  },
                  [&](const Branch& branch) { emit_clear(branch.consumer, scope, target, out); },
@@ -160,7 +177,7 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pendin
     return;
   }
   hoist(scope, pending, out);
-  const Shape shape = chain_shape(*loop);
+  const Shape shape = chain_shape(*loop, scope);
   const auto continued = [&](const Sink& inner_sink, const Pending& inner, bool inner_reducing) {
     emit_loop(*loop, scope, shape, out, [&](Scope& body_scope, Statements& body) {
       emit_chain(loop->body, body_scope, inner, inner_sink, inner_reducing, body);

@@ -1,6 +1,7 @@
 #pragma once
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,9 +15,17 @@ namespace schaas::lower {
 
 using Statements = std::vector<loop_ir::StatementPtr>;
 
-/// Where each operand stands; copied on entering a loop.
+/// The present block of an index: values [begin, end) of a dense range, or of the positions of the one
+/// compressed level that is walked.
+struct OpenBlock {
+  std::string begin, end;
+  std::optional<merge_lattice::LevelAccess> walked;
+};
+
+/// Where each operand stands, and the blocks that are open, by index; copied on entering a loop.
 struct Scope {
   std::vector<Position> positions;
+  std::map<int, OpenBlock> blocks{};
 };
 
 /// What becomes of the value a statement computes.
@@ -49,7 +58,9 @@ class Emitter {
 
   void emit_phase(const NestPtr& nest, const Sink& sink);
   void emit(const NestPtr& nest, const Scope& scope, const Sink& sink, Statements& out);
-  void emit_open_loop(const Loop& loop, const Scope& scope, const Sink& sink, Statements& out);
+  /// Emits around a body that goes on with the sink it is given.
+  using Around = std::function<void(const Sink& inner)>;
+  void reduce(const Scope& scope, const Sink& sink, Statements& out, const Around& around);
   void emit_branch(const Branch& branch, const Scope& scope, const Sink& sink, Statements& out);
   void emit_chain(const NestPtr& nest, const Scope& scope, Pending pending, const Sink& sink, bool reducing,
                   Statements& out);
@@ -57,16 +68,19 @@ class Emitter {
 
   void emit_loop(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                  const Body& body);
+  void emit_blocks(const Blocks& blocks, const Scope& scope, Statements& out, const Body& body);
+  void emit_block_loop(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
+                       const Body& body);
   void emit_merge(const Loop& loop, const merge_lattice::MergePoint& point, const Scope& scope,
                   Statements& out, const Body& body);
   loop_ir::StatementPtr loop_body(const Loop& loop, Scope inner, const std::string& coordinate,
                                   Statements statements, const Body& body);
-  merge_lattice::MergePoint merge_point(const Loop& loop) const;
+  merge_lattice::MergePoint merge_point(int index, const NestPtr& body) const;
   loop_ir::Cursor cursor(const merge_lattice::LevelAccess& access, const std::string& wish,
                          const Scope& scope);
   loop_ir::Phase describe(const NestPtr& nest);
 
-  loop_ir::Shape chain_shape(const Loop& loop) const;
+  loop_ir::Shape chain_shape(const Loop& loop, const Scope& scope) const;
   bool accumulates_here(const Sink& sink, const Scope& scope, const Pending& pending, bool reducing) const;
   void write(const Sink& sink, const Scope& scope, const loop_ir::ExpressionPtr& value, Statements& out);
   void hoist(const Scope& scope, Pending& pending, Statements& out);
@@ -83,7 +97,7 @@ class Emitter {
 
   const NestTree& tree_;
   KernelBuilder& builder_;
-  const Loop* outermost_ = nullptr;     ///< the loop that runs over [begin, end) of the phase
+  const void* outermost_ = nullptr;     ///< the Loop or Blocks that run over [begin, end) of the phase
   int lanes_ = 0;                       ///< depth of lanes loops around
   std::map<int, std::string> scalars_;  ///< temporaries that are names
 };

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/loop_ir/printer.h"
+
 namespace schaas::lower {
 namespace {
 
@@ -62,11 +64,17 @@ ExpressionPtr KernelBuilder::extent(int index) {
   SCHAAS_CHECK(false, "index " + user + " belongs to no tensor");
 }
 
-ExpressionPtr KernelBuilder::extents(const std::vector<int>& indices) {
+ExpressionPtr KernelBuilder::extents(int tensor, const std::vector<int>& indices) {
+  const auto& blocks = tree_.tensors[static_cast<std::size_t>(tensor)].blocks;
   ExpressionPtr product = loop_ir::integer(1);
-  for (const int index : indices) product = loop_ir::multiply(product, extent(index));
+  std::vector<std::string> sorted;
+  for (const int index : indices) {
+    const auto block = blocks.find(index);
+    const auto factor = block != blocks.end() ? loop_ir::integer(block->second) : extent(index);
+    sorted.push_back(loop_ir::print(factor));
+    product = loop_ir::multiply(product, factor);
+  }
   if (!std::holds_alternative<loop_ir::Multiply>(product->node)) return product;
-  std::vector<int> sorted = indices;
   std::sort(sorted.begin(), sorted.end());
   auto& text = products_[sorted];
   if (text.empty()) {
@@ -121,12 +129,12 @@ void KernelBuilder::mark_written(int tensor) {
 }
 
 void KernelBuilder::add_workspace(int tensor, const std::vector<int>& indices) {
-  add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Workspace{extents(indices)}, true});
+  add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Workspace{extents(tensor, indices)}, true});
 }
 
 void KernelBuilder::add_shared(int tensor, const std::vector<int>& indices) {
   const int slot = shared_count_++;
-  add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Shared{slot, extents(indices)}, true});
+  add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Shared{slot, extents(tensor, indices)}, true});
 }
 
 }  // namespace schaas::lower

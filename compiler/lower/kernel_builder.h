@@ -19,8 +19,9 @@ class KernelBuilder {
   Names& names() { return names_; }
   /// Number of coordinates of an index: a constant when the constraints fix it.
   loop_ir::ExpressionPtr extent(int index);
-  /// Product of the extents of `indices`, named once when it is more than one factor.
-  loop_ir::ExpressionPtr extents(const std::vector<int>& indices);
+  /// Product of what levels of `tensor` over `indices` hold (their extents; of a temporary that holds one
+  /// block of an index its size), named once when it is more than one factor.
+  loop_ir::ExpressionPtr extents(int tensor, const std::vector<int>& indices);
   /// Names of a tensor's arrays.
   std::string values(int tensor);
   std::string positions(int tensor, int level);
@@ -42,7 +43,7 @@ class KernelBuilder {
   Names names_;
   loop_ir::Kernel kernel_;
   std::map<int, loop_ir::ExpressionPtr> extents_;
-  std::map<std::vector<int>, std::string> products_;
+  std::map<std::vector<std::string>, std::string> products_;   ///< sorted texts of the factors -> name
   std::map<std::pair<int, std::string>, std::string> arrays_;  ///< (tensor, suffix) -> name
   int shared_count_ = 0;
 };

@@ -17,17 +17,21 @@ class LaneMover {
 
   /// Phases are split at the root's branches; the outermost loop of each stays where it is.
   NestPtr at_root(const NestPtr& nest) {
-    return std::visit(Match{
-                          [&](const Branch& branch) {
-                            return make_nest({Branch{branch.temporary, at_root(branch.producer),
-                                                     at_root(branch.consumer)}});
-                          },
-                          [&](const Loop& loop) {
-                            return make_nest({Loop{loop.index, inside(loop.body, {loop.index}), loop.lanes}});
-                          },
-                          [&](const Leaf&) { return nest; },
-                      },
-                      nest->node);
+    return std::visit(
+        Match{
+            [&](const Branch& branch) {
+              return make_nest(
+                  {Branch{branch.temporary, at_root(branch.producer), at_root(branch.consumer)}});
+            },
+            [&](const Loop& loop) {
+              return make_nest({Loop{loop.index, inside(loop.body, {loop.index}), loop.lanes, loop.block}});
+            },
+            [&](const Blocks& blocks) {
+              return make_nest({Blocks{blocks.index, blocks.size, inside(blocks.body, {})}});
+            },
+            [&](const Leaf&) { return nest; },
+        },
+        nest->node);
   }
 
  private:
@@ -37,19 +41,23 @@ class LaneMover {
       make_scalars(nest);
       return make_nest({Loop{index, without(nest, index), true}});
     }
-    return std::visit(Match{
-                          [&](const Branch& branch) {
-                            return make_nest({Branch{branch.temporary, inside(branch.producer, bound),
-                                                     inside(branch.consumer, bound)}});
-                          },
-                          [&](const Loop& loop) {
-                            auto more = bound;
-                            more.insert(loop.index);
-                            return make_nest({Loop{loop.index, inside(loop.body, more), loop.lanes}});
-                          },
-                          [&](const Leaf&) { return nest; },
-                      },
-                      nest->node);
+    return std::visit(
+        Match{
+            [&](const Branch& branch) {
+              return make_nest(
+                  {Branch{branch.temporary, inside(branch.producer, bound), inside(branch.consumer, bound)}});
+            },
+            [&](const Loop& loop) {
+              auto more = bound;
+              more.insert(loop.index);
+              return make_nest({Loop{loop.index, inside(loop.body, more), loop.lanes, loop.block}});
+            },
+            [&](const Blocks& blocks) {
+              return make_nest({Blocks{blocks.index, blocks.size, inside(blocks.body, bound)}});
+            },
+            [&](const Leaf&) { return nest; },
+        },
+        nest->node);
   }
 
   const Operand& operand(int number) const { return tree_.operands[static_cast<std::size_t>(number)]; }
@@ -85,6 +93,7 @@ class LaneMover {
         Match{
             [&](const Branch&) { return true; },
             [&](const Loop& loop) { return loop.index != index || has_more_than(loop.body, index); },
+            [&](const Blocks&) { return true; },
             [&](const Leaf&) { return false; },
         },
         nest->node);
@@ -100,9 +109,10 @@ class LaneMover {
                                    every_leaf_under(branch.consumer, index, seen);
                           },
                           [&](const Loop& loop) {
-                            return sparse_factors(loop) <= 1 &&
+                            return (loop.index != index || !loop.block) && sparse_factors(loop) <= 1 &&
                                    every_leaf_under(loop.body, index, seen || loop.index == index);
                           },
+                          [&](const Blocks& blocks) { return every_leaf_under(blocks.body, index, seen); },
                           [&](const Leaf&) { return seen; },
                       },
                       nest->node);
@@ -127,7 +137,10 @@ class LaneMover {
             },
             [&](const Loop& loop) {
               const auto body = without(loop.body, index);
-              return loop.index == index ? body : make_nest({Loop{loop.index, body, loop.lanes}});
+              return loop.index == index ? body : make_nest({Loop{loop.index, body, loop.lanes, loop.block}});
+            },
+            [&](const Blocks& blocks) {
+              return make_nest({Blocks{blocks.index, blocks.size, without(blocks.body, index)}});
             },
             [&](const Leaf&) { return nest; },
         },
@@ -137,6 +150,7 @@ class LaneMover {
   /// A temporary passed inside the moved loop holds one value per iteration of it: its only index goes.
   void make_scalars(const NestPtr& nest) {
     if (const auto* loop = std::get_if<Loop>(&nest->node)) return make_scalars(loop->body);
+    if (const auto* blocks = std::get_if<Blocks>(&nest->node)) return make_scalars(blocks->body);
     const auto* branch = std::get_if<Branch>(&nest->node);
     if (!branch) return;
     tree_.tensors[static_cast<std::size_t>(branch->temporary)].levels.clear();

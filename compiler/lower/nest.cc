@@ -10,6 +10,7 @@ namespace schaas::lower {
 namespace {
 
 using concrete_notation::Assign;
+using ConcreteBlocks = concrete_notation::Blocks;
 using concrete_notation::Forall;
 using concrete_notation::StatementPtr;
 using concrete_notation::Where;
@@ -45,6 +46,7 @@ class Numbering {
   support::Result<NestPtr> convert(const StatementPtr& statement) {
     return std::visit(Match{
                           [&](const Forall& forall) { return convert_loop(forall); },
+                          [&](const ConcreteBlocks& blocks) { return convert_blocks(blocks); },
                           [&](const Where& where) { return convert_branch(where); },
                           [&](const Assign& assign) { return convert_leaf(assign); },
                       },
@@ -67,13 +69,29 @@ class Numbering {
     auto body = convert(forall.body);
     loops_.pop_back();
     if (!body.ok()) return body.error();
-    return make_nest({Loop{index, *body, false}});
+    return make_nest({Loop{index, *body, false, blocks_.count(index) > 0}});
+  }
+
+  support::Result<NestPtr> convert_blocks(const ConcreteBlocks& blocks) {
+    SCHAAS_ASSIGN_OR_RETURN(const int index, index_number(blocks.index));
+    blocks_[index] = blocks.size;
+    auto body = convert(blocks.body);
+    blocks_.erase(index);
+    if (!body.ok()) return body.error();
+    return make_nest({Blocks{index, blocks.size, *body}});
   }
 
   support::Result<NestPtr> convert_branch(const Where& where) {
+    const auto blocks_here = blocks_;
     SCHAAS_ASSIGN_OR_RETURN(NestPtr producer, convert(where.producer));
     SCHAAS_ASSIGN_OR_RETURN(NestPtr consumer, convert(where.consumer));
     const int temporary = tree_.operands[static_cast<std::size_t>(target_of(producer))].tensor;
+    // A block's index of this temporary is bound inside the block, on both sides.
+    for (const int index : tree_.operands[static_cast<std::size_t>(target_of(producer))].indices) {
+      const auto block = blocks_here.find(index);
+      if (block != blocks_here.end())
+        tree_.tensors[static_cast<std::size_t>(temporary)].blocks.insert(*block);
+    }
     return make_nest({Branch{temporary, producer, consumer}});
   }
 
@@ -141,11 +159,13 @@ class Numbering {
   std::map<std::string, int> tensor_numbers_;
   std::map<int, std::vector<Use>> uses_;
   std::vector<int> loops_;
+  std::map<int, int> blocks_;  ///< index -> size of the blocks that are open
 };
 
 void collect(const NestPtr& nest, bool with_targets, std::vector<int>& out) {
   std::visit(Match{
                  [&](const Loop& loop) { collect(loop.body, with_targets, out); },
+                 [&](const Blocks& blocks) { collect(blocks.body, with_targets, out); },
                  [&](const Branch& branch) {
                    collect(branch.producer, with_targets, out);
                    collect(branch.consumer, with_targets, out);
@@ -181,6 +201,7 @@ std::vector<int> factors_below(const NestPtr& nest) {
 int target_of(const NestPtr& nest) {
   return std::visit(Match{
                         [](const Loop& loop) { return target_of(loop.body); },
+                        [](const Blocks& blocks) { return target_of(blocks.body); },
                         [](const Branch& branch) { return target_of(branch.consumer); },
                         [](const Leaf& leaf) { return leaf.target; },
                     },
@@ -190,6 +211,7 @@ int target_of(const NestPtr& nest) {
 bool is_chain(const NestPtr& nest) {
   return std::visit(Match{
                         [](const Loop& loop) { return is_chain(loop.body); },
+                        [](const Blocks&) { return false; },
                         [](const Branch&) { return false; },
                         [](const Leaf&) { return true; },
                     },

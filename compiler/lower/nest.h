@@ -1,4 +1,5 @@
 #pragma once
+#include <map>
 #include <memory>
 #include <string>
 #include <variant>
@@ -16,11 +17,18 @@ struct Nest;
 using NestPtr = std::shared_ptr<const Nest>;
 
 /// A loop over index `index`; `lanes`: the loop was moved outwards to keep what its body accumulates in
-/// registers.
+/// registers. `block`: over the values of the present block only; their places in it are 0, 1, ...
 struct Loop {
   int index = 0;
   NestPtr body;
   bool lanes = false;
+  bool block = false;
+};
+/// What a loop over `index` would run over, `size` values at a time.
+struct Blocks {
+  int index = 0;
+  int size = 0;
+  NestPtr body;
 };
 /// producer fills temporary `temporary` (a tensor), consumer reads it.
 struct Branch {
@@ -34,7 +42,7 @@ struct Leaf {
   std::vector<int> factors;
 };
 struct Nest {
-  std::variant<Loop, Branch, Leaf> node;
+  std::variant<Loop, Blocks, Branch, Leaf> node;
 };
 
 /// An argument of the kernel or a temporary; levels in storage order.
@@ -42,6 +50,7 @@ struct Tensor {
   std::string name;   ///< as the problem or tree says it; for messages only
   int argument = -1;  ///< -1: temporary
   std::vector<format::LevelFormat> levels;
+  std::map<int, int> blocks{};  ///< temporaries: index -> size, where only one block of the index is held
   bool temporary() const { return argument < 0; }
 };
 

@@ -53,7 +53,8 @@ void settle_run(Position& position, const Operand& operand, const Tensor& tensor
   ExpressionPtr base = position.base;
   if (!position.entered) {
     if (position.parent) {
-      base = loop_ir::multiply(position.parent, builder.extents(indices_between(operand, position.run, end)));
+      base = loop_ir::multiply(position.parent,
+                               builder.extents(operand.tensor, indices_between(operand, position.run, end)));
     }
     position.entered = true;
   }
@@ -64,7 +65,7 @@ void settle_run(Position& position, const Operand& operand, const Tensor& tensor
       position.unit = position.bound[at(level)];
       continue;
     }
-    const auto stride = builder.extents(indices_between(operand, level + 1, end));
+    const auto stride = builder.extents(operand.tensor, indices_between(operand, level + 1, end));
     base = sum(base, loop_ir::multiply(position.bound[at(level)], stride));
   }
   position.base = named(base, builder, out);

@@ -15,14 +15,22 @@ const Operand& operand(const NestTree& tree, int number) {
   return tree.operands[static_cast<std::size_t>(number)];
 }
 
-bool once(const NestPtr& nest, const NestTree& tree, std::set<int> open) {
+/// The loop leaves out values of its index that `temporary` has room for.
+bool skips(const Loop& loop, const NestTree& tree, int temporary) {
+  if (!loop.block) return is_sparse(loop, tree);
+  // A block has a place for each value it runs over; what is not held by blocks may be walked sparsely.
+  return tree.tensors[static_cast<std::size_t>(temporary)].blocks.count(loop.index) == 0;
+}
+
+bool once(const NestPtr& nest, const NestTree& tree, int temporary, std::set<int> open) {
   if (open.empty()) return true;
   return std::visit(Match{
                         [&](const Loop& loop) {
-                          if (open.erase(loop.index) == 0 || is_sparse(loop, tree)) return false;
-                          return once(loop.body, tree, open);
+                          if (open.erase(loop.index) == 0 || skips(loop, tree, temporary)) return false;
+                          return once(loop.body, tree, temporary, open);
                         },
-                        [&](const Branch& branch) { return once(branch.consumer, tree, open); },
+                        [&](const Blocks& blocks) { return once(blocks.body, tree, temporary, open); },
+                        [&](const Branch& branch) { return once(branch.consumer, tree, temporary, open); },
                         [&](const Leaf&) { return false; },
                     },
                     nest->node);
@@ -35,7 +43,7 @@ std::optional<bool> walks_all(const NestPtr& nest, const NestTree& tree, int tem
       Match{
           [&](const Loop& loop) {
             auto below = walks_all(loop.body, tree, temporary);
-            if (below.value_or(false) && is_sparse(loop, tree)) {
+            if (below.value_or(false) && skips(loop, tree, temporary)) {
               for (const auto& use : tree.operands) {
                 if (use.tensor == temporary && level_of(use, loop.index) >= 0)
                   return std::optional<bool>(false);
@@ -43,6 +51,7 @@ std::optional<bool> walks_all(const NestPtr& nest, const NestTree& tree, int tem
             }
             return below;
           },
+          [&](const Blocks& blocks) { return walks_all(blocks.body, tree, temporary); },
           [&](const Branch& branch) {
             const auto found = walks_all(branch.producer, tree, temporary);
             return found ? found : walks_all(branch.consumer, tree, temporary);
@@ -70,8 +79,8 @@ bool is_sparse(const Loop& loop, const NestTree& tree) {
 }
 
 bool writes_each_once(const NestPtr& producer, const NestTree& tree) {
-  const auto& indices = operand(tree, target_of(producer)).indices;
-  return once(producer, tree, {indices.begin(), indices.end()});
+  const auto& target = operand(tree, target_of(producer));
+  return once(producer, tree, target.tensor, {target.indices.begin(), target.indices.end()});
 }
 
 Reset reset_of(const Branch& branch, const NestTree& tree) {

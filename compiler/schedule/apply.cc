@@ -6,6 +6,7 @@
 #include "compiler/concrete_notation/match.h"
 #include "compiler/concrete_notation/verifier.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/schedule/block.h"
 #include "compiler/schedule/loopfuse.h"
 #include "compiler/schedule/permute.h"
 #include "compiler/schedule/reorder.h"
@@ -44,7 +45,8 @@ Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& t
   return concrete_notation::match(
       directive, [&](const Permute& permute) { return apply_permute(tree, permute); },
       [&](const Reorder& reorder) { return apply_reorder(tree, reorder); },
-      [&](const LoopFuse& fuse) { return apply_loopfuse(tree, fuse, names.next()); });
+      [&](const LoopFuse& fuse) { return apply_loopfuse(tree, fuse, names.next()); },
+      [&](const Block& block) { return apply_block(tree, block); });
 }
 
 /// The diagnostic pointing at directive `number` of print(trace).

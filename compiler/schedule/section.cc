@@ -9,6 +9,7 @@ namespace schaas::schedule {
 namespace {
 
 using concrete_notation::Assign;
+using concrete_notation::Blocks;
 using concrete_notation::Forall;
 using concrete_notation::match;
 using concrete_notation::StatementPtr;
@@ -17,8 +18,9 @@ using support::Result;
 
 /// The first `where` or assignment below the loops of `statement`.
 const StatementPtr& below_loops(const StatementPtr& statement) {
-  const auto* loop = std::get_if<Forall>(&statement->node);
-  return loop ? below_loops(loop->body) : statement;
+  if (const auto* loop = std::get_if<Forall>(&statement->node)) return below_loops(loop->body);
+  if (const auto* blocks = std::get_if<Blocks>(&statement->node)) return below_loops(blocks->body);
+  return statement;
 }
 
 StatementPtr replace_at(const StatementPtr& tree, const Path& path, std::size_t step,
@@ -28,6 +30,10 @@ StatementPtr replace_at(const StatementPtr& tree, const Path& path, std::size_t 
       tree->node,
       [&](const Forall& loop) {
         return concrete_notation::forall(loop.index, replace_at(loop.body, path, step, replacement));
+      },
+      [&](const Blocks& blocks) {
+        return concrete_notation::blocks(blocks.index, blocks.size,
+                                         replace_at(blocks.body, path, step, replacement));
       },
       [&](const Where& branch) {
         if (path[step] == 0) {
@@ -44,7 +50,7 @@ StatementPtr replace_at(const StatementPtr& tree, const Path& path, std::size_t 
 
 }  // namespace
 
-Result<Section> find_section(const StatementPtr& tree, const Path& path) {
+Result<StatementPtr> find_statement(const StatementPtr& tree, const Path& path) {
   StatementPtr at = tree;
   for (std::size_t step = 0; step < path.size(); ++step) {
     const auto* branch = std::get_if<Where>(&below_loops(at)->node);
@@ -61,6 +67,11 @@ Result<Section> find_section(const StatementPtr& tree, const Path& path) {
     const StatementPtr next = path[step] == 0 ? branch->producer : branch->consumer;
     at = next;
   }
+  return at;
+}
+
+Result<Section> find_section(const StatementPtr& tree, const Path& path) {
+  SCHAAS_ASSIGN_OR_RETURN(StatementPtr at, find_statement(tree, path));
   Section section;
   for (const Forall* loop = std::get_if<Forall>(&at->node); loop; loop = std::get_if<Forall>(&at->node)) {
     section.loops.push_back(loop->index);

@@ -16,6 +16,11 @@ struct Section {
   std::vector<index_notation::Access> factors;
 };
 
+/// The statement in which the section at `path` begins, linear or branched. Errors: invalid
+/// [illegal-directive]: the path leads nowhere.
+support::Result<concrete_notation::StatementPtr> find_statement(const concrete_notation::StatementPtr& tree,
+                                                                const Path& path);
+
 /// The linear section at `path`. Errors: invalid [illegal-directive]: the path leads nowhere, or the section
 /// is branched.
 support::Result<Section> find_section(const concrete_notation::StatementPtr& tree, const Path& path);

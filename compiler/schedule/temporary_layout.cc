@@ -10,6 +10,7 @@ namespace schaas::schedule {
 namespace {
 
 using concrete_notation::Assign;
+using concrete_notation::Blocks;
 using concrete_notation::Forall;
 using concrete_notation::match;
 using concrete_notation::StatementPtr;
@@ -31,6 +32,7 @@ void find_layouts(const StatementPtr& statement, Layouts& layouts) {
         find_layouts(loop.body, layouts);
         layouts.loops.pop_back();
       },
+      [&](const Blocks& blocks) { find_layouts(blocks.body, layouts); },
       [&](const Where& branch) {
         find_layouts(branch.producer, layouts);
         const Access& temporary = concrete_notation::leaf_of(branch.producer).target;
@@ -60,6 +62,9 @@ StatementPtr rewrite(const StatementPtr& statement, const Layouts& layouts) {
   return match(
       statement->node,
       [&](const Forall& loop) { return concrete_notation::forall(loop.index, rewrite(loop.body, layouts)); },
+      [&](const Blocks& blocks) {
+        return concrete_notation::blocks(blocks.index, blocks.size, rewrite(blocks.body, layouts));
+      },
       [&](const Where& branch) {
         return concrete_notation::where(rewrite(branch.consumer, layouts), rewrite(branch.producer, layouts));
       },

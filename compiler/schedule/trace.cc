@@ -34,6 +34,9 @@ std::string print(const Directive& directive) {
         return "loopfuse(path=" + print(fuse.path) + ", loc=" + std::to_string(fuse.loc) +
                ", pol=" + (fuse.producer_left ? "left" : "right") +
                (fuse.fuse ? ", fuse=" + std::to_string(*fuse.fuse) : std::string()) + ")";
+      },
+      [](const Block& block) {
+        return "block(path=" + print(block.path) + ", size=" + std::to_string(block.size) + ")";
       });
 }
 

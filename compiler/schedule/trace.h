@@ -41,7 +41,15 @@ struct LoopFuse {
   bool operator==(const LoopFuse&) const = default;
 };
 
-using Directive = std::variant<Permute, Reorder, LoopFuse>;
+/// block(path={}, size=48): the innermost loop that the branch at `path` has in common runs in blocks of
+/// `size` values; the temporary holds one block (between one value, fused, and all of them, separate nests).
+struct Block {
+  Path path;
+  int size = 0;
+  bool operator==(const Block&) const = default;
+};
+
+using Directive = std::variant<Permute, Reorder, LoopFuse, Block>;
 
 struct Trace {
   std::vector<Directive> directives;

@@ -118,14 +118,17 @@ class Parser {
     static const std::vector<std::string> permute{"path", "factors"};
     static const std::vector<std::string> reorder{"path", "order"};
     static const std::vector<std::string> loopfuse{"path", "loc", "pol", "fuse"};
-    return directive == "permute" ? permute : directive == "reorder" ? reorder : loopfuse;
+    static const std::vector<std::string> block{"path", "size"};
+    if (directive == "permute") return permute;
+    if (directive == "reorder") return reorder;
+    return directive == "block" ? block : loopfuse;
   }
 
   Result<void> check_name(const Word& name) const {
-    static const std::vector<std::string> known{"permute", "reorder", "loopfuse"};
+    static const std::vector<std::string> known{"permute", "reorder", "loopfuse", "block"};
     if (std::find(known.begin(), known.end(), name.text) != known.end()) return {};
     return at(name.range, "unknown-directive",
-              "`" + name.text + "` is no directive; there are permute, reorder and loopfuse" +
+              "`" + name.text + "` is no directive; there are permute, reorder, loopfuse and block" +
                   support::did_you_mean(name.text, known));
   }
 
@@ -151,6 +154,10 @@ class Parser {
     if (call.name.text == "reorder") {
       SCHAAS_ASSIGN_OR_RETURN(auto order, names(call, "order"));
       return Directive{Reorder{std::move(path), std::move(order)}};
+    }
+    if (call.name.text == "block") {
+      SCHAAS_ASSIGN_OR_RETURN(const int size, number(call, "size"));
+      return Directive{Block{std::move(path), size}};
     }
     LoopFuse fuse;
     fuse.path = std::move(path);
@@ -198,7 +205,8 @@ class Parser {
     return number(value);
   }
 
-  /// Every number of a trace counts loops, factors or branches, so three digits are plenty.
+  /// Every number of a trace counts loops, factors, branches or the values of a block, so three digits are
+  /// plenty.
   Result<int> number(const Word& item) const {
     const bool digits =
         std::all_of(item.text.begin(), item.text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });

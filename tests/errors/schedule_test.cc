@@ -23,14 +23,14 @@ std::string apply_error(const std::string& text) {
 
 TEST(TraceErrors, UnknownDirectiveIsNamedWithTheNearest) {
   EXPECT_EQ(parse_error("loopfus(path={}, loc=1, pol=left)"),
-            "invalid [unknown-directive]: `loopfus` is no directive; there are permute, reorder and "
-            "loopfuse; did you "
-            "mean `loopfuse`?\n"
+            "invalid [unknown-directive]: `loopfus` is no directive; there are permute, reorder, "
+            "loopfuse and block; did you mean `loopfuse`?\n"
             "  --> schedule:1:1\n"
             "  | loopfus(path={}, loc=1, pol=left)\n"
             "  | ^~~~~~~");
   EXPECT_EQ(parse_error("linear; reorder(path={}, order={i})"),
-            "invalid [unknown-directive]: `linear` is no directive; there are permute, reorder and loopfuse\n"
+            "invalid [unknown-directive]: `linear` is no directive; there are permute, reorder, loopfuse and "
+            "block\n"
             "  --> schedule:1:1\n"
             "  | linear; reorder(path={}, order={i})\n"
             "  | ^~~~~~");
@@ -228,6 +228,47 @@ TEST(DirectiveErrors, LocIsOutOfRange) {
       "  --> schedule:1:37\n"
       "  | loopfuse(path={}, loc=1, pol=left); loopfuse(path={0}, loc=1, pol=left)\n"
       "  |                                     ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+}
+
+TEST(DirectiveErrors, NothingToRunInBlocks) {
+  EXPECT_EQ(
+      apply_error("block(size=48)"),
+      "invalid [illegal-directive]: the section at path {} has no branch, so nothing is passed from block to "
+      "block\n"
+      "  --> schedule:1:1\n"
+      "  | block(path={}, size=48)\n"
+      "  | ^~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(apply_error("loopfuse(loc=2, pol=left, fuse=0); block(size=48)"),
+            "invalid [illegal-directive]: no loop is fused above the branch of the section at path {}\n"
+            "  --> schedule:1:45\n"
+            "  | loopfuse(path={}, loc=2, pol=left, fuse=0); block(path={}, size=48)\n"
+            "  |                                             ^~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(apply_error("loopfuse(loc=1, pol=left); block(size=48); block(size=8)"),
+            "invalid [illegal-directive]: the section at path {} runs in blocks already\n"
+            "  --> schedule:1:62\n"
+            "  | loopfuse(path={}, loc=1, pol=left); block(path={}, size=48); block(path={}, size=8)\n"
+            "  |                                                              ^~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(apply_error("loopfuse(loc=1, pol=left); block(size=1)"),
+            "invalid [illegal-directive]: size is 1; a block holds at least 2 values\n"
+            "  --> schedule:1:37\n"
+            "  | loopfuse(path={}, loc=1, pol=left); block(path={}, size=1)\n"
+            "  |                                     ^~~~~~~~~~~~~~~~~~~~~~");
+}
+
+TEST(DirectiveErrors, BlocksOfAMergedIndex) {
+  const auto problem =
+      problem::build({"y(i) = B(i,j) * C(i,j) * D(i,k)", {{"B", "csr"}, {"C", "csr"}}, {}}).value();
+  const auto tree =
+      apply(parse("reorder(order={i,j,k}); loopfuse(loc=1, pol=left); block(size=4)").value(), problem);
+  ASSERT_FALSE(tree.ok());
+  EXPECT_EQ(
+      support::render(tree.error()),
+      "invalid [illegal-directive]: there are no blocks of `j`: it is merged from the entries of `B(i,j)` "
+      "and "
+      "`C(i,j)`\n"
+      "  --> schedule:1:70\n"
+      "  | reorder(path={}, order={i,j,k}); loopfuse(path={}, loc=1, pol=left); block(path={}, size=4)\n"
+      "  |                                                                      ^~~~~~~~~~~~~~~~~~~~~~");
 }
 
 }  // namespace

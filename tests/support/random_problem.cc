@@ -54,6 +54,7 @@ void linear_sections(const concrete_notation::StatementPtr& tree, Section sectio
         section.loops.push_back(loop.index);
         linear_sections(loop.body, section, out);
       },
+      [&](const concrete_notation::Blocks& blocks) { linear_sections(blocks.body, section, out); },
       [&](const concrete_notation::Where& branch) {
         section.loops.clear();
         section.path.push_back(0);
@@ -110,7 +111,7 @@ problem::ProblemText random_problem_text(const RandomProblemOptions& options, st
 
 schedule::Directive random_directive(const std::vector<std::string>& loops, int factors,
                                      const schedule::Path& path, std::mt19937_64& random) {
-  const auto kind = random() % 4;
+  const auto kind = random() % 5;
   if (kind == 0) {
     schedule::Permute permute{path, std::vector<int>(static_cast<std::size_t>(factors))};
     std::iota(permute.factors.begin(), permute.factors.end(), 0);
@@ -121,6 +122,9 @@ schedule::Directive random_directive(const std::vector<std::string>& loops, int 
     schedule::Reorder reorder{path, loops};
     std::shuffle(reorder.order.begin(), reorder.order.end(), random);
     return reorder;
+  }
+  if (kind == 2 && !path.empty()) {  // the branch above
+    return schedule::Block{schedule::Path(path.begin(), path.end() - 1), between(1, 4, random)};
   }
   schedule::LoopFuse fuse{path, between(1, std::max(1, factors - 1), random), random() % 2 == 0, {}};
   if (random() % 2 == 0) fuse.fuse = between(0, 3, random);

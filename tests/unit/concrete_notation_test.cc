@@ -95,6 +95,26 @@ TEST(IndentedTree, HasOneLoopTemporaryOrStatementPerLine) {
             "      A(i,l) += t1 * E(j,l)\n");
 }
 
+TEST(Blocks, PrintInEveryForm) {
+  const std::string text =
+      "blocks(i, 48, where(forall(i, forall(k, A(i) += t1(i,k) * C(k))), forall(i, forall(k, t1(i,k) += "
+      "B(i,k)))))";
+  const auto tree = parse(text).value();
+  EXPECT_EQ(print(tree), text);
+  EXPECT_EQ(print_loop_tree(tree), "i:48<ik,ik>");
+  EXPECT_EQ(print_indented(tree),
+            "for each block of 48 i\n"
+            "  t1(i,k) = 0\n"
+            "  for i\n"
+            "    for k\n"
+            "      t1(i,k) += B(i,k)\n"
+            "  for i\n"
+            "    for k\n"
+            "      A(i) += t1(i,k) * C(k)\n");
+  EXPECT_EQ(parse("blocks(i, 0, a += b)").error().message,
+            "expected the size of a block, 1 to 9999, but found `0`");
+}
+
 TEST(TreeText, ErrorsPointAtThePlace) {
   EXPECT_EQ(support::render(parse("forall(i, A(i) = B(i))").error()),
             "invalid [tree-syntax]: expected `+=` but found `=`\n"
@@ -107,7 +127,7 @@ TEST(TreeText, ErrorsPointAtThePlace) {
             "  | forall(i A(i) += B(i))\n"
             "  |          ^");
   EXPECT_EQ(parse("").error().message,
-            "expected `forall`, `where` or an assignment but found the end of the text");
+            "expected `forall`, `blocks`, `where` or an assignment but found the end of the text");
   EXPECT_EQ(parse("a += ").error().message, "expected a tensor but found the end of the text");
   EXPECT_EQ(parse("a += b)").error().message, "expected the end of the tree but found `)`");
   EXPECT_EQ(parse("a(1) += b").error().message, "expected an index variable but found `1`");
@@ -199,6 +219,32 @@ TEST(Verifier, ASparseResultIsWrittenInOrderAboveItsSums) {
   EXPECT_EQ(verdict("forall(m, forall(i, forall(k, A(i,m) += B(i,k) * C(k,m))))", sum),
             "`A(i,m)` is stored dense,compressed:0,1: loop `i` must be outside loop `m`");
   EXPECT_EQ(verdict("forall(i, forall(m, forall(k, A(i,m) += B(i,k) * C(k,m))))", sum), "legal");
+}
+
+TEST(Verifier, BlocksHoldLoopsOverTheirIndex) {
+  const auto two = problem_of("A(i) = B(i,k) * C(k) * D(i,k)", {{"B", "csr"}});
+  const auto tree = [](const std::string& consumer, const std::string& producer) {
+    return "blocks(i, 48, where(" + consumer + ", " + producer + "))";
+  };
+  const std::string consumer = "forall(i, forall(k, A(i) += t1(i,k) * C(k) * D(i,k)))";
+  const std::string producer = "forall(i, forall(k, t1(i,k) += B(i,k)))";
+  EXPECT_EQ(verdict(tree(consumer, producer), two), "legal");
+  EXPECT_EQ(verdict(tree("forall(k, forall(i, A(i) += t1(i,k) * C(k) * D(i,k)))", producer), two),
+            "only branches may stand between the blocks of `i` and the loops over `i` inside them");
+  EXPECT_EQ(verdict(tree(consumer, "forall(k, t1(i,k) += B(i,k))"), two),
+            "only branches may stand between the blocks of `i` and the loops over `i` inside them");
+  EXPECT_EQ(verdict("blocks(l, 48, " + tree(consumer, producer) + ")", two),
+            "blocks of `l` are of no index of `A(i) = B(i,k) * C(k) * D(i,k)`");
+  EXPECT_EQ(verdict("forall(i, " + tree(consumer, producer) + ")", two),
+            "blocks of `i` stand inside a loop `i`");
+}
+
+TEST(Verifier, BlocksAreOfOneSparseOperand) {
+  const auto merged = problem_of("A(i) = B(i,j) * C(i,j) * D(j)", {{"B", "csr"}, {"C", "csr"}});
+  EXPECT_EQ(verdict("forall(i, blocks(j, 8, where(forall(j, A(i) += t1(j) * D(j)), "
+                    "forall(j, t1(j) += B(i,j) * C(i,j)))))",
+                    merged),
+            "there are no blocks of `j`: it is merged from the entries of `B(i,j)` and `C(i,j)`");
 }
 
 TEST(Verifier, SumsComeAfterEveryFactorThatHasTheIndex) {

@@ -38,6 +38,9 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
   }
   phase range B_pos1[1] {
     clear w count n_k
+    for b in 0 .. n_k by 48 {
+      let b_end: index = min((b + 48), n_k)
+    }
     merge j at p over B_crd1 in begin .. end, q over C_crd1 in search(C_crd1, C_pos1[0], C_pos1[1], B_crd1[begin]) .. C_pos1[1] {
       for simd k in 0 .. n_k {
         A[((j * n_k) + k)] += (w[k] + B[p])
@@ -152,6 +155,9 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"for lanes k in 0 .. n { A[k] = B[(k * 2)] }", "`B[(k * 2)]` is not one element per lane"},
         Wrong{"sum t for lanes k in 0 .. n { t += B[k] }", "`t` is shared by all lanes"},
         Wrong{"for lanes k in 0 .. n { for lanes l in 0 .. n { } }", "lanes loop `l` inside another"},
+        Wrong{"for simd k in 0 .. n by 4 { }", "`k` advances by 4"},
+        Wrong{"for k in 0 .. n by 0 { }", "`k` advances by 0"},
+        Wrong{"for k in 0 .. min(B[0], n) { }", "`B[0]` is a value where the other is needed"},
         Wrong{"for lanes k in 0 .. n { clear A count n }", "`A` is cleared inside a lanes loop"}));
 
 TEST(LoopIr, LaneForm) {

@@ -161,6 +161,43 @@ TEST(Lower, ExtentsOfOneAndZeroLengthRows) {
               run, 21));
 }
 
+TEST(Lower, BlocksOfRowsOfEveryLength) {
+  const std::string tree =
+      "where(forall(i, forall(k, forall(l, A(i,l) += t1(i,k) * D(k,l)))), "
+      "forall(i, forall(j, forall(k, t1(i,k) += B(i,j) * C(j,k)))))";
+  for (const std::string format : {"csr", "dcsr"}) {
+    for (const std::int64_t rows : {1, 7, 8, 41}) {
+      const auto run = make_case({"A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", format}}, {}},
+                                 {{"i", rows}, {"j", 9}, {"k", 5}, {"l", 17}});
+      SCOPED_TRACE(format + " " + std::to_string(rows));
+      EXPECT_EQ("", check_tree("blocks(i, 8, " + tree + ")", run, 31));
+    }
+  }
+}
+
+TEST(Lower, BlocksOfTheEntriesOfARow) {
+  const auto run = make_case({"A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}}, {}},
+                             {{"i", 12}, {"j", 40}, {"k", 6}, {"l", 9}});
+  EXPECT_EQ("", check_tree("forall(i, blocks(j, 3, where(forall(j, forall(l, A(i,l) += t1(j) * E(j,l))), "
+                           "forall(j, forall(k, t1(j) += B(i,j) * C(i,k) * D(j,k))))))",
+                           run, 32));
+}
+
+/// A temporary of blocks has room for one block, and is stored to, not cleared and added to.
+TEST(Lower, ABlocksTemporaryIsSmall) {
+  const auto run = make_case({"A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}}, {}},
+                             {{"i", 2}, {"j", 2}, {"k", 2}, {"l", 2}});
+  const auto kernel =
+      lower::lower(*concrete_notation::parse(
+                       "forall(i, blocks(j, 8, where(forall(j, forall(l, A(i,l) += t1(j) * E(j,l))), "
+                       "forall(j, forall(k, t1(j) += B(i,j) * C(i,k) * D(j,k))))))"),
+                   run.problem);
+  ASSERT_TRUE(kernel.ok());
+  const std::string text = loop_ir::print(*kernel);
+  EXPECT_NE(std::string::npos, text.find("workspace count 8 written")) << text;
+  EXPECT_EQ(std::string::npos, text.find("clear")) << text;
+}
+
 TEST(Lower, SparseResultIsRefused) {
   const auto run =
       make_case({"A(i,j) = B(i,j) * C(i,j)", {{"A", "csr"}, {"B", "csr"}}, {}}, {{"i", 5}, {"j", 5}});

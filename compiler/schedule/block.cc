@@ -1,0 +1,79 @@
+#include "compiler/schedule/block.h"
+
+#include <utility>
+
+#include "compiler/concrete_notation/match.h"
+#include "compiler/schedule/section.h"
+
+namespace schaas::schedule {
+namespace {
+
+using concrete_notation::Assign;
+using concrete_notation::Blocks;
+using concrete_notation::Forall;
+using concrete_notation::match;
+using concrete_notation::StatementPtr;
+using concrete_notation::Where;
+using index_notation::Access;
+
+support::Diagnostic illegal(std::string message) {
+  return support::invalid("illegal-directive", std::move(message));
+}
+
+/// `statement` with one more index on every access to `temporary`.
+StatementPtr extended(const StatementPtr& statement, const std::string& temporary, const std::string& index) {
+  const auto access = [&](Access one) {
+    if (one.tensor == temporary) one.indices.insert(one.indices.begin(), index);
+    return one;
+  };
+  return match(
+      statement->node,
+      [&](const Forall& loop) {
+        return concrete_notation::forall(loop.index, extended(loop.body, temporary, index));
+      },
+      [&](const Blocks& blocks) {
+        return concrete_notation::blocks(blocks.index, blocks.size, extended(blocks.body, temporary, index));
+      },
+      [&](const Where& branch) {
+        return concrete_notation::where(extended(branch.consumer, temporary, index),
+                                        extended(branch.producer, temporary, index));
+      },
+      [&](const Assign& leaf) {
+        std::vector<Access> factors;
+        for (auto& factor : index_notation::operands(leaf.value))
+          factors.push_back(access(std::move(factor)));
+        return concrete_notation::assign(access(leaf.target), index_notation::product_of(std::move(factors)));
+      });
+}
+
+}  // namespace
+
+support::Result<StatementPtr> apply_block(const StatementPtr& tree, const Block& directive) {
+  if (directive.size < 2) {
+    return illegal("size is " + std::to_string(directive.size) + "; a block holds at least 2 values");
+  }
+  SCHAAS_ASSIGN_OR_RETURN(StatementPtr at, find_statement(tree, directive.path));
+  std::vector<std::string> loops;
+  for (const Forall* loop = std::get_if<Forall>(&at->node); loop; loop = std::get_if<Forall>(&at->node)) {
+    loops.push_back(loop->index);
+    const StatementPtr body = loop->body;
+    at = body;
+  }
+  const std::string section = "the section at path " + print(directive.path);
+  if (std::holds_alternative<Blocks>(at->node)) return illegal(section + " runs in blocks already");
+  const auto* branch = std::get_if<Where>(&at->node);
+  if (!branch) return illegal(section + " has no branch, so nothing is passed from block to block");
+  if (loops.empty()) return illegal("no loop is fused above the branch of " + section);
+  const std::string index = loops.back();
+  loops.pop_back();
+  const std::string temporary = concrete_notation::leaf_of(branch->producer).target.tensor;
+  const auto side = [&](const StatementPtr& statement) {
+    return concrete_notation::forall(index, extended(statement, temporary, index));
+  };
+  const auto inside = concrete_notation::where(side(branch->consumer), side(branch->producer));
+  return replace_section(
+      tree, directive.path,
+      concrete_notation::forall(loops, concrete_notation::blocks(index, directive.size, inside)));
+}
+
+}  // namespace schaas::schedule
