@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "compiler/pipeline/solver_worker.h"
 #include "kernels_cache/binary_store_files.h"
 #include "kernels_cache/schedule_store_sqlite.h"
 #include "proto/kernel_abi.h"
@@ -28,7 +29,14 @@ Result<Stores> open_stores(const DataDirectory& directory) {
 std::shared_ptr<KernelProvider> stack(const DaemonOptions& options,
                                       std::shared_ptr<toolchain::Toolchain> toolchain, const Stores& stores,
                                       const Log& log) {
-  auto provider = make_compiling_provider(std::move(toolchain));
+  frontier::SolverFactory solver;
+  if (!options.solver.empty()) {
+    pipeline::SolverWorkerOptions worker;
+    worker.program = options.solver;
+    worker.log = [log](const std::string& sentence) { log->warn("{}", sentence); };
+    solver = pipeline::solver_workers(std::move(worker));
+  }
+  auto provider = make_compiling_provider(std::move(toolchain), std::move(solver));
   if (options.wrap_compiling) provider = options.wrap_compiling(std::move(provider));
   provider = make_admitting_provider(std::move(provider), options.admission);
   provider = make_caching_provider(std::move(provider), stores, log);

@@ -25,6 +25,7 @@ struct DaemonOptions {
   std::chrono::seconds idle{0};     ///< `wait` returns after so long without a request; 0: never
   std::chrono::seconds drain{10};   ///< how long running requests may finish when stopping
   std::string version = "unknown";
+  std::string solver;  ///< path of schaas-solver; none: Z3 in this process, which nothing can end
   // Performance
   Admission admission;
   int threads = 64;  ///< of gRPC; more calls at once are refused RESOURCE_EXHAUSTED

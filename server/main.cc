@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 
 #include "server/command_line.h"
@@ -54,6 +55,13 @@ void wait_for_end(const server::Daemon& daemon, const server::DaemonOptions& opt
   }
 }
 
+// schaas-solver stands beside this program.
+std::string solver_beside_us() {
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  return error ? "" : (self.parent_path() / "schaas-solver").string();
+}
+
 int run(server::CommandLine command) {
   // A private daemon logs into its data directory, which must be made, and be ours, first: so it starts with
   // a log to standard error and is refused there when it is refused.
@@ -65,6 +73,7 @@ int run(server::CommandLine command) {
   }
   const auto log = server::open_log(command.log);
   if (!log.ok()) return fail(log.error());
+  command.daemon.solver = solver_beside_us();
   auto daemon = server::Daemon::start(command.daemon, *log);
   if (!daemon.ok()) {
     (*log)->error("{}", support::render(daemon.error()));

@@ -80,6 +80,9 @@ class Explainer::Implementation {
   }
 
   std::optional<Certificate> limit_that_dropped(const cost::Cost& cost) const {
+    for (const Removal& removal : frontier_.removals) {
+      if (!removal.summary() && removal.cost == cost) return removal.certificate;  // the papers' own test
+    }
     const int depth = cost::memory_depth(cost);
     if (options_.stage1 && depth > options_.memory_depth) {
       return Certificate{Certificate::Kind::depth, "",

@@ -148,10 +148,10 @@ support::Result<Pairwise::Outcome> Pairwise::prune(
   Outcome outcome;
   // The worst first, so that of equal classes the better one is still there to win.
   for (std::size_t s = entries.size(); s-- > 0;) {
-    SCHAAS_RETURN_IF_ERROR(cancellation.check("comparing cost classes"));
     progress(entries.size() - s, entries.size());
     for (std::size_t c = 0; c < entries.size() && !removed[s]; ++c) {
       if (c == s || removed[c]) continue;
+      SCHAAS_RETURN_IF_ERROR(cancellation.check("comparing cost classes"));
       const Answer how = covers(entries[c], entries[s]);
       if (how == Answer::no) continue;
       removed[s] = true;

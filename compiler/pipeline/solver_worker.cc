@@ -1,0 +1,96 @@
+#include "compiler/pipeline/solver_worker.h"
+
+#include <optional>
+#include <utility>
+
+#include "compiler/frontier/solver_protocol.h"
+#include "compiler/toolchain/worker_process.h"
+
+namespace schaas::pipeline {
+namespace {
+
+using frontier::SolverAnswer;
+using frontier::SolverRelation;
+using frontier::Verdict;
+using support::Result;
+
+class SolverWorker final : public frontier::Solver {
+ public:
+  SolverWorker(const SolverWorkerOptions& options, const support::Cancellation& cancellation)
+      : options_(options), cancellation_(cancellation) {}
+
+  void assume(int variables, const std::vector<SolverRelation>& constraints) override {
+    variables_ = variables;
+    constraints_ = frontier::assume_request(variables, constraints);
+    told_ = false;
+  }
+
+  Verdict check_all(const std::vector<SolverRelation>& relations, int milliseconds) override {
+    model_.clear();
+    if (failures_ >= options_.most_failures || !cancellation_.check("a solver query").ok())
+      return Verdict::unknown;
+    auto answer = ask(relations, milliseconds);
+    if (answer.ok()) {
+      model_ = std::move(answer->model);
+      return answer->verdict;
+    }
+    process_.reset();
+    if (!cancellation_.check("a solver query").ok()) return Verdict::unknown;
+    ++failures_;
+    if (options_.log) {
+      options_.log("the solver failed, its question stays open: " + answer.error().message +
+                   (failures_ < options_.most_failures ? "" : "; it is not asked again in this search"));
+    }
+    return Verdict::unknown;
+  }
+
+  std::vector<double> model() const override { return model_; }
+
+ private:
+  Result<void> make_ready() {
+    if (process_) return {};
+    toolchain::ChildOptions child;
+    child.program = options_.program;
+    child.working_directory = "/";
+    child.cpu_seconds = 24 * 3600;  // its queries are limited one by one
+    child.memory_bytes = options_.memory_bytes;
+    child.file_bytes = 0;
+    SCHAAS_ASSIGN_OR_RETURN(toolchain::WorkerProcess started, toolchain::WorkerProcess::start(child));
+    SCHAAS_ASSIGN_OR_RETURN(const std::string line, started.ask("", options_.start, cancellation_));
+    if (line != "ready")
+      return support::exhausted("worker-garbage", "`" + options_.program + "` began with `" + line + "`");
+    process_.emplace(std::move(started));
+    told_ = false;
+    return {};
+  }
+
+  Result<SolverAnswer> ask(const std::vector<SolverRelation>& relations, int milliseconds) {
+    SCHAAS_RETURN_IF_ERROR(make_ready());
+    const std::string question =
+        (told_ ? "" : constraints_) + frontier::check_request(relations, milliseconds);
+    told_ = true;
+    SCHAAS_ASSIGN_OR_RETURN(
+        const std::string line,
+        process_->ask(question, std::chrono::milliseconds(milliseconds) + options_.grace, cancellation_));
+    return frontier::parse_answer(line, variables_);
+  }
+
+  const SolverWorkerOptions options_;
+  const support::Cancellation& cancellation_;
+  int variables_ = 0;
+  std::string constraints_;
+  bool told_ = false;  ///< the process knows the constraints
+  int failures_ = 0;
+  std::optional<toolchain::WorkerProcess> process_;
+  std::vector<double> model_;
+};
+
+}  // namespace
+
+frontier::SolverFactory solver_workers(SolverWorkerOptions options) {
+  return [options = std::move(options)](const support::Cancellation& cancellation) {
+    return std::make_unique<SolverWorker>(options, cancellation);
+  };
+}
+
+}  // namespace schaas::pipeline

@@ -1,0 +1,82 @@
+#include "compiler/toolchain/child_start.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace schaas::toolchain {
+namespace {
+
+/// Everything the child needs, laid out before the fork: after it, only async-signal-safe calls are allowed.
+struct Prepared {
+  explicit Prepared(const ChildOptions& what) : options(what) {
+    argv.push_back(const_cast<char*>(what.program.c_str()));
+    for (const auto& argument : what.arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+    argv.push_back(nullptr);
+    for (const auto& variable : what.environment) envp.push_back(const_cast<char*>(variable.c_str()));
+    envp.push_back(nullptr);
+  }
+  const ChildOptions& options;
+  std::vector<char*> argv;
+  std::vector<char*> envp;
+};
+
+void limit(__rlimit_resource resource, std::size_t value) {
+  rlimit both{};
+  both.rlim_cur = both.rlim_max = static_cast<rlim_t>(value);
+  setrlimit(resource, &both);
+}
+
+[[noreturn]] void become(const Prepared& prepared, const ChildFiles& files) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const int nothing = open("/dev/null", O_RDWR);
+  const auto stand = [nothing](int file, int as) { return dup2(file < 0 ? nothing : file, as) >= 0; };
+  if (nothing < 0 || !stand(files.input, 0) || !stand(files.output, 1) || !stand(files.error, 2)) _exit(127);
+  if (close_range(3, ~0U, 0) != 0) {
+    for (int descriptor = 3; descriptor < 4096; ++descriptor) close(descriptor);
+  }
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGPIPE, SIG_DFL);
+  limit(RLIMIT_CPU, static_cast<std::size_t>(prepared.options.cpu_seconds));
+  limit(RLIMIT_AS, prepared.options.memory_bytes);
+  limit(RLIMIT_FSIZE, prepared.options.file_bytes);
+  limit(RLIMIT_CORE, 0);
+  if (chdir(prepared.options.working_directory.c_str()) != 0) _exit(127);
+  execve(prepared.options.program.c_str(), prepared.argv.data(), prepared.envp.data());
+  _exit(127);
+}
+
+}  // namespace
+
+support::Diagnostic refused_by_system(const char* what) {
+  return support::exhausted("no-process",
+                            std::string("the system refused ") + what + ": " + std::strerror(errno));
+}
+
+support::Result<pid_t> start_child(const ChildOptions& options, const ChildFiles& files) {
+  const Prepared prepared(options);
+  const pid_t pid = fork();
+  if (pid < 0) return refused_by_system("a process");
+  if (pid == 0) become(prepared, files);
+  setpgid(pid, pid);  // as in the child: whoever comes first
+  return pid;
+}
+
+int end_child(pid_t pid) {
+  kill(-pid, SIGKILL);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + (WIFSIGNALED(status) ? WTERMSIG(status) : 0);
+}
+
+}  // namespace schaas::toolchain

@@ -1,0 +1,38 @@
+#pragma once
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "compiler/support/cancellation.h"
+#include "compiler/support/result.h"
+#include "compiler/toolchain/child_process.h"
+
+namespace schaas::toolchain {
+
+/// A program that answers lines with lines for as long as it is wanted; killed, with its group, when this
+/// goes out of scope or it did not answer in time. To be used by the thread that started it.
+class WorkerProcess {
+ public:
+  /// Limits as in ChildOptions; `wall_time` and `output_bytes` are not used. The program has started when
+  /// the first line came. Errors: exhausted [no-process].
+  static support::Result<WorkerProcess> start(const ChildOptions& options);
+  WorkerProcess(WorkerProcess&& other) noexcept;
+  WorkerProcess& operator=(WorkerProcess&&) = delete;
+  ~WorkerProcess();
+
+  /// Sends the text (may be empty) and waits for a line, which is returned without its end. After an error
+  /// the process is not to be used again. Errors: exhausted [worker-late] after `patience`, [worker-ended],
+  /// [worker-garbage] (a line beyond 64 KiB); those of `cancellation`, within 10 ms.
+  support::Result<std::string> ask(const std::string& text, std::chrono::milliseconds patience,
+                                   const support::Cancellation& cancellation);
+
+ private:
+  WorkerProcess(std::string program, pid_t pid, int channel);
+
+  std::string program_;
+  pid_t pid_;
+  int channel_;
+  std::string read_;  ///< beyond the last line
+};
+
+}  // namespace schaas::toolchain
