@@ -20,8 +20,8 @@ class CompilingProvider final : public KernelProvider {
                                   const Cancellation& cancellation) override {
     frontier::Options options = query.options;
     options.solver = solver_;
-    SCHAAS_ASSIGN_OR_RETURN(frontier::Frontier found, frontier::compute(query.canonical.problem, options,
-                                                                        progress, cancellation));
+    SCHAAS_ASSIGN_OR_RETURN(frontier::Frontier found,
+                            frontier::compute(query.canonical.problem, options, progress, cancellation));
     return FrontierAnswer{std::make_shared<const frontier::Frontier>(std::move(found)), false};
   }
 

@@ -5,8 +5,8 @@
 
 namespace schaas::server {
 
-/// The bottom of the stack: searches and compiles, every time. `solver` makes the solver of each search; none:
-/// Z3 in this process.
+/// The bottom of the stack: searches and compiles, every time. `solver` makes the solver of each search;
+/// none: Z3 in this process.
 std::unique_ptr<KernelProvider> make_compiling_provider(std::shared_ptr<toolchain::Toolchain> toolchain,
                                                         frontier::SolverFactory solver = {});
 

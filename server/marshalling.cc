@@ -82,6 +82,9 @@ v1::Counts to_proto(const frontier::Counts& counts) {
   out.set_solver_unknown(counts.solver_unknown);
   out.set_log_proofs(counts.log_proofs);
   out.set_witnesses(counts.witnesses);
+  out.set_solver_pairs(counts.solver_pairs);
+  out.set_solver_milliseconds(counts.solver_milliseconds);
+  out.set_solver_worst_milliseconds(counts.solver_worst_milliseconds);
   return out;
 }
 

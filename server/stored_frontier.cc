@@ -59,7 +59,10 @@ Json to_json(const frontier::Counts& c) {
           {"solver_queries", c.solver_queries},
           {"solver_unknown", c.solver_unknown},
           {"log_proofs", c.log_proofs},
-          {"witnesses", c.witnesses}};
+          {"witnesses", c.witnesses},
+          {"solver_pairs", c.solver_pairs},
+          {"solver_milliseconds", c.solver_milliseconds},
+          {"solver_worst_milliseconds", c.solver_worst_milliseconds}};
 }
 
 Json to_json(const frontier::Seconds& s) {
@@ -122,6 +125,9 @@ frontier::Counts read_counts(const Json& json) {
   c.solver_unknown = json.at("solver_unknown");
   c.log_proofs = json.at("log_proofs");
   c.witnesses = json.at("witnesses");
+  c.solver_pairs = json.at("solver_pairs");
+  c.solver_milliseconds = json.at("solver_milliseconds");
+  c.solver_worst_milliseconds = json.at("solver_worst_milliseconds");
   return c;
 }
 

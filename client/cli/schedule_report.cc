@@ -46,7 +46,10 @@ Json json_of(const ScheduleFacts& facts) {
                     {"log_proofs", counts.log_proofs},
                     {"witnesses", counts.witnesses},
                     {"solver_queries", counts.solver_queries},
-                    {"solver_unknown", counts.solver_unknown}};
+                    {"solver_unknown", counts.solver_unknown},
+                    {"solver_pairs", counts.solver_pairs},
+                    {"solver_milliseconds", counts.solver_milliseconds},
+                    {"solver_worst_milliseconds", counts.solver_worst_milliseconds}};
   json["seconds"] = {{"space", spent.space},
                      {"stage1", spent.stage1},
                      {"stage2", spent.stage2},

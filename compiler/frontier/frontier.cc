@@ -170,10 +170,14 @@ class Search {
     frontier_.complete = frontier_.complete && outcome->complete;
     Counts& counts = frontier_.counts;
     counts.classes_stage3 = classes_.size();
-    counts.solver_queries = pairwise.counts().solver_queries;
-    counts.solver_unknown = pairwise.counts().solver_unknown;
-    counts.log_proofs = pairwise.counts().log_proofs;
-    counts.witnesses = pairwise.counts().witnesses;
+    const Counts& pairs = pairwise.counts();
+    counts.witnesses = pairs.witnesses;
+    counts.log_proofs = pairs.log_proofs;
+    counts.solver_pairs = pairs.solver_pairs;
+    counts.solver_queries = pairs.solver_queries;
+    counts.solver_unknown = pairs.solver_unknown;
+    counts.solver_milliseconds = pairs.solver_milliseconds;
+    counts.solver_worst_milliseconds = pairs.solver_worst_milliseconds;
     watch_.lap(frontier_.seconds.stage3);
     return {};
   }

@@ -23,7 +23,7 @@ struct Options {
   /// 0: every operand order. Else only so many, the likeliest first (space::Options): the frontier of a part
   /// of the space, marked incomplete.
   std::size_t operand_orders = 0;
-  SolverFactory solver;                    ///< not part of the answer; none: Z3 in this process
+  SolverFactory solver;  ///< not part of the answer; none: Z3 in this process
 };
 /// The options a profile stands for.
 Options options_for(problem::Profile profile);
@@ -58,7 +58,11 @@ struct Removal {
 struct Counts {
   std::string space, stage1, stage2, stage3;
   std::uint64_t states = 0, classes_stage1 = 0, classes_stage2 = 0, classes_stage3 = 0;
-  std::uint64_t solver_queries = 0, solver_unknown = 0, log_proofs = 0, witnesses = 0;
+  /// Stage 3's pairs of classes: told apart by a sample, proven without the solver, left to it; its queries
+  /// (a pair takes up to two), those it did not decide, and the milliseconds of all and of the slowest.
+  std::uint64_t witnesses = 0, log_proofs = 0, solver_pairs = 0;
+  std::uint64_t solver_queries = 0, solver_unknown = 0;
+  double solver_milliseconds = 0, solver_worst_milliseconds = 0;
 };
 struct Seconds {
   double space = 0, stage1 = 0, stage2 = 0, stage3 = 0, total = 0;

@@ -47,6 +47,7 @@ LogBounds::LogBounds(const problem::Problem& problem)
   }
   at_least_one_.assign(fiber_.size(), false);
   for (const problem::Constraint& constraint : problem.constraints) {
+    exact_ = exact_ && constraint.lhs.size() == 1 && constraint.rhs.size() == 1;
     add_rows(constraint);
     add_nonempty(constraint);
   }

@@ -29,6 +29,8 @@ class LogBounds {
 
   /// False when the rows contradict each other.
   bool feasible() const { return program_.feasible(); }
+  /// True when the rows say all that the constraints say: none of them has a sum.
+  bool exact() const { return exact_; }
 
   /// Proven in integers: weighted `a` <= `b` times ratio at every allowed size. Weights are those of
   /// cost::weight.
@@ -102,6 +104,7 @@ class LogBounds {
   std::vector<int> extent_of_fiber_;
   std::vector<bool> at_least_one_;  ///< per fiber
   std::vector<ExactRow> rows_;
+  bool exact_ = true;
   Simplex program_;
   struct TermPair {
     cost::Term a, b;

@@ -31,6 +31,7 @@ Pairwise::Pairwise(LogBounds& bounds, ProvenDominance& dominance, Solver& solver
 
 bool Pairwise::constraints_hold() {
   if (!bounds_.feasible()) return false;
+  if (bounds_.exact()) return true;
   const SolverRelation always{{}, {{1, {}}}, false};
   return solver_.check(always, options_.solver_milliseconds) != Verdict::unsatisfiable;
 }
@@ -50,7 +51,8 @@ Pairwise::Entry Pairwise::entry_of(const cost::Cost& cost) {
 }
 
 bool Pairwise::solver_proves(const std::vector<cost::Term>& winner, const std::vector<cost::Term>& loser) {
-  if (solver_milliseconds_ >= options_.solver_total_milliseconds) {
+  asked_ = true;
+  if (counts_.solver_milliseconds >= options_.solver_total_milliseconds) {
     complete_ = false;
     return false;
   }
@@ -58,8 +60,10 @@ bool Pairwise::solver_proves(const std::vector<cost::Term>& winner, const std::v
   ++counts_.solver_queries;
   const Verdict verdict = solver_.check({bounds_.solver_sum(loser), bounds_.solver_sum(winner), true},
                                         options_.solver_milliseconds);
-  solver_milliseconds_ +=
+  const double took =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  counts_.solver_milliseconds += took;
+  counts_.solver_worst_milliseconds = std::max(counts_.solver_worst_milliseconds, took);
   if (verdict == Verdict::unknown) {
     ++counts_.solver_unknown;
     complete_ = false;
@@ -86,12 +90,14 @@ Pairwise::Answer Pairwise::covers(const Entry& winner, const Entry& loser) {
     ++counts_.witnesses;
     return Answer::no;
   }
-  const Answer memory = at_most(winner.memory, loser.memory);
-  if (memory == Answer::no) return Answer::no;
-  const Answer time = at_most(winner.cost.time, loser.cost.time);
-  if (time == Answer::no) return Answer::no;
-  if (memory != Answer::solver && time != Answer::solver) ++counts_.log_proofs;
-  return std::max(memory, time);
+  asked_ = false;
+  Answer answer = at_most(winner.memory, loser.memory);
+  if (answer != Answer::no) {
+    const Answer time = at_most(winner.cost.time, loser.cost.time);
+    answer = time == Answer::no ? Answer::no : std::max(answer, time);
+  }
+  ++(asked_ ? counts_.solver_pairs : counts_.log_proofs);
+  return answer;
 }
 
 Certificate Pairwise::certificate(const Entry& winner, const Entry& loser, Answer how) const {

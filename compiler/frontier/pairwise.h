@@ -45,7 +45,7 @@ class Pairwise {
   ProvenDominance& dominance_;
   Solver& solver_;
   Options options_;
-  double solver_milliseconds_ = 0;
+  bool asked_ = false;  ///< the solver, about the pair at hand
   bool complete_ = true;
   Counts counts_;
 };

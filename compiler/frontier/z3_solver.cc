@@ -16,13 +16,15 @@ class Z3Solver final : public Solver {
   void assume(int variables, const std::vector<SolverRelation>& constraints) override {
     count_ = variables;
     constraints_ = constraints;
-    context_.reset();
+    told_ = false;
   }
 
   Verdict check_all(const std::vector<SolverRelation>& relations, int milliseconds) override {
     model_.clear();
     try {
-      if (!context_) context_ = std::make_unique<Context>(count_, constraints_);
+      if (!context_) context_ = std::make_unique<Context>();
+      if (!told_) context_->assume(count_, constraints_);
+      told_ = true;
       z3::solver solver =
           z3::try_for(z3::tactic(context_->z3, "qfnra-nlsat"), static_cast<unsigned>(milliseconds))
               .mk_solver();
@@ -47,7 +49,9 @@ class Z3Solver final : public Solver {
 
  private:
   struct Context {
-    Context(int count, const std::vector<SolverRelation>& constraints) {
+    void assume(int count, const std::vector<SolverRelation>& constraints) {
+      variables.clear();
+      assumptions.clear();
       for (int n = 0; n < count; ++n) {
         variables.push_back(z3.real_const(("v" + std::to_string(n)).c_str()));
         assumptions.push_back(variables.back() >= 0);
@@ -84,6 +88,7 @@ class Z3Solver final : public Solver {
 
   int count_ = 0;
   std::vector<SolverRelation> constraints_;
+  bool told_ = false;  ///< the context knows the constraints
   std::unique_ptr<Context> context_;
   std::vector<double> model_;
 };

@@ -19,8 +19,8 @@ struct SolverWorkerOptions {
 };
 
 /// Solvers that each keep a process, started at the first question: what hangs is killed, what crashes is
-/// started again, whatever goes wrong is "unknown" and logged. Obeys cancellation within 10 ms, also while the
-/// process thinks.
+/// started again, whatever goes wrong is "unknown" and logged. Obeys cancellation within 10 ms, also while
+/// the process thinks.
 frontier::SolverFactory solver_workers(SolverWorkerOptions options);
 
 }  // namespace schaas::pipeline

@@ -82,9 +82,9 @@ support::Result<std::string> WorkerProcess::ask(const std::string& text, std::ch
     }
   }
   const int code = end_child(std::exchange(pid_, -1));
-  return support::exhausted("worker-ended",
-                            "`" + program_ + "` " + (code == 127 ? "could not be started" : "ended") +
-                                " (exit code " + std::to_string(code) + ")");
+  return support::exhausted("worker-ended", "`" + program_ + "` " +
+                                                (code == 127 ? "could not be started" : "ended") +
+                                                " (exit code " + std::to_string(code) + ")");
 }
 
 }  // namespace schaas::toolchain

@@ -68,6 +68,9 @@ Counts from_proto(const v1::Counts& from) {
   counts.solver_unknown = from.solver_unknown();
   counts.log_proofs = from.log_proofs();
   counts.witnesses = from.witnesses();
+  counts.solver_pairs = from.solver_pairs();
+  counts.solver_milliseconds = from.solver_milliseconds();
+  counts.solver_worst_milliseconds = from.solver_worst_milliseconds();
   return counts;
 }
 

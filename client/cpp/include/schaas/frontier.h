@@ -55,6 +55,8 @@ struct Counts {
   std::string space, stage1, stage2, stage3;
   std::uint64_t states = 0, classes_stage1 = 0, classes_stage2 = 0, classes_stage3 = 0;
   std::uint64_t solver_queries = 0, solver_unknown = 0, log_proofs = 0, witnesses = 0;
+  std::uint64_t solver_pairs = 0;
+  double solver_milliseconds = 0, solver_worst_milliseconds = 0;
   bool operator==(const Counts&) const = default;
 };
 struct StageSeconds {
