@@ -58,10 +58,10 @@ struct Removal {
 struct Counts {
   std::string space, stage1, stage2, stage3;
   std::uint64_t states = 0, classes_stage1 = 0, classes_stage2 = 0, classes_stage3 = 0;
-  /// Stage 3's pairs of classes: told apart by a sample, proven without the solver, left to it; its queries
-  /// (a pair takes up to two), those it did not decide, and the milliseconds of all and of the slowest.
-  std::uint64_t witnesses = 0, log_proofs = 0, solver_pairs = 0;
-  std::uint64_t solver_queries = 0, solver_unknown = 0;
+  /// Queries of the solver and those it did not decide; of stage 3's pairs of classes those proven without
+  /// the solver, told apart by a sample, left to the solver (each takes up to two queries); milliseconds of
+  /// all queries and of the slowest.
+  std::uint64_t solver_queries = 0, solver_unknown = 0, log_proofs = 0, witnesses = 0, solver_pairs = 0;
   double solver_milliseconds = 0, solver_worst_milliseconds = 0;
 };
 struct Seconds {

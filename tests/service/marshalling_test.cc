@@ -149,7 +149,7 @@ NamedFrontier a_frontier() {
   f.entries = {{"s1", "trace", "tree", "time", "memory", "12", 3, a_cost(), {"other"}}};
   f.removals = {{"time", "memory", "by", "kind", "argument"}};
   f.removed = 9;
-  f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12};
+  f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, 15.5};
   f.seconds = {0.1, 0.2, 0.3, 0.4, 1.5};
   f.hit = f.partial = true;
   return f;
