@@ -59,41 +59,30 @@ class Classes<Number>::Gathering {
   std::size_t used_ = 0;
 };
 
-namespace {
-
-/// result = a * b * orders; false when it does not fit.
-bool multiply(Multiplicity a, Multiplicity b, std::uint64_t orders, Multiplicity& result) {
-  return !__builtin_mul_overflow(a, b, &result) &&
-         !__builtin_mul_overflow(result, Multiplicity{orders}, &result);
-}
-bool multiply(const mpz_class& a, const mpz_class& b, std::uint64_t orders, mpz_class& result) {
-  result = a * b * static_cast<unsigned long>(orders);
-  return true;
-}
-
-}  // namespace
-
 template <class Number>
-const std::vector<typename Classes<Number>::Entry>& Classes<Number>::of(StateId id, Watch& watch) {
+const std::vector<typename Classes<Number>::Entry>& Classes<Number>::of(StateId id, int loop_depth,
+                                                                        Watch& watch) {
   static const std::vector<Entry> none;
-  if (id < known_.size() && known_[id]) return *known_[id];
+  const IndexSet loops = recursion_.state(id).loops;
+  loop_depth = std::min(loop_depth, std::popcount(loops));
+  if (loop_depth < 0) return none;
+  const std::uint64_t key = std::uint64_t{id} << 8 | static_cast<std::uint64_t>(loop_depth);
+  if (const auto found = known_.find(key); found != known_.end()) return *found->second;
   if (watch.stopped() || overflowed_) return none;
   const Expansion expansion = recursion_.expand(id);
-  const IndexSet loops = recursion_.state(id).loops;
   Gathering sum;
-  if (expansion.linear) {
+  if (expansion.linear && std::popcount(loops) <= loop_depth) {
     for (const auto& [last, orders] : recursion_.innermost_choices(id, loops)) {
       sum.add(sums_.single(recursion_.leaf_term(id, last)), 0, Number(static_cast<unsigned long>(orders)));
     }
   }
-  for (const Transition& t : expansion.transitions) fuse(id, t, sum, watch);
-  for (const Join& both : expansion.joins) join(id, both, sum, watch);
+  for (const Transition& t : expansion.transitions) fuse(id, t, loop_depth, sum, watch);
+  for (const Join& both : expansion.joins) join(id, both, loop_depth, sum, watch);
   if (watch.stopped() || overflowed_) return none;
-  if (id >= known_.size()) known_.resize(recursion_.size());
-  known_[id] = std::make_unique<std::vector<Entry>>(sum.take());
-  entries_ += known_[id]->size();
+  auto classes = std::make_unique<std::vector<Entry>>(sum.take());
+  entries_ += classes->size();
   watch.hold(recursion_.bytes() + sums_.bytes() + entries_ * sizeof(Entry));
-  return *known_[id];
+  return *(known_[key] = std::move(classes));
 }
 
 template <class Number>
@@ -104,10 +93,11 @@ void Classes<Number>::add(Gathering& sum, const Entry& a, const Entry& b, std::u
 }
 
 template <class Number>
-void Classes<Number>::fuse(StateId id, const Transition& t, Gathering& sum, Watch& watch) {
+void Classes<Number>::fuse(StateId id, const Transition& t, int loop_depth, Gathering& sum, Watch& watch) {
   if (std::popcount(t.temporary) > max_memory_depth_) return;
-  std::vector<Entry> producers = of(t.producer, watch);
-  std::vector<Entry> consumers = of(t.consumer, watch);
+  const int below = loop_depth - std::popcount(t.prefix);
+  std::vector<Entry> producers = of(t.producer, below, watch);
+  std::vector<Entry> consumers = of(t.consumer, below, watch);
   const cost::Term prefix = trips_of(recursion_.context(id), t.prefix);
   const SumId temporary = sums_.single(extents_of(t.temporary));
   for (Entry& entry : producers) {
@@ -125,14 +115,15 @@ void Classes<Number>::fuse(StateId id, const Transition& t, Gathering& sum, Watc
 }
 
 template <class Number>
-void Classes<Number>::join(StateId id, const Join& join, Gathering& sum, Watch& watch) {
+void Classes<Number>::join(StateId id, const Join& join, int loop_depth, Gathering& sum, Watch& watch) {
   if (std::max(std::popcount(join.left_temporary), std::popcount(join.right_temporary)) > max_memory_depth_)
     return;
+  if (std::popcount(join.loops) > loop_depth) return;
   std::vector<cost::Term> temporaries = {extents_of(join.left_temporary), extents_of(join.right_temporary)};
   std::sort(temporaries.begin(), temporaries.end());
   const SumId memory = sums_.intern(temporaries);
-  const std::vector<Entry> lefts = of(join.left, watch);
-  const std::vector<Entry> rights = of(join.right, watch);
+  const std::vector<Entry> lefts = of(join.left, loop_depth, watch);
+  const std::vector<Entry> rights = of(join.right, loop_depth, watch);
   for (const auto& [last, orders] : recursion_.innermost_choices(id, join.loops)) {
     const SumId combining = sums_.single(recursion_.join_term(id, join.loops, last));
     for (const Entry& l : lefts) {

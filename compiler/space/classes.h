@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include <gmpxx.h>
@@ -23,15 +24,16 @@ class Classes {
   Classes(Recursion& recursion, Sums& sums, int max_memory_depth)
       : recursion_(recursion), sums_(sums), max_memory_depth_(max_memory_depth) {}
 
-  /// Sorted by (time, memory) number; the reference stays valid.
-  const std::vector<Entry>& of(StateId id, Watch& watch);
+  /// Of members whose time terms have at most `loop_depth` factors. Sorted by (time, memory) number; the
+  /// reference stays valid.
+  const std::vector<Entry>& of(StateId id, int loop_depth, Watch& watch);
   /// True when a multiplicity did not fit: nothing found is to be used.
   bool overflowed() const { return overflowed_; }
 
  private:
   class Gathering;
-  void fuse(StateId id, const Transition& t, Gathering& sum, Watch& watch);
-  void join(StateId id, const Join& join, Gathering& sum, Watch& watch);
+  void fuse(StateId id, const Transition& t, int loop_depth, Gathering& sum, Watch& watch);
+  void join(StateId id, const Join& join, int loop_depth, Gathering& sum, Watch& watch);
   void add(Gathering& sum, const Entry& a, const Entry& b, std::uint64_t orders, SumId time, SumId memory);
 
   Recursion& recursion_;
@@ -39,7 +41,7 @@ class Classes {
   int max_memory_depth_;
   bool overflowed_ = false;
   std::size_t entries_ = 0;
-  std::vector<std::unique_ptr<std::vector<Entry>>> known_;
+  std::unordered_map<std::uint64_t, std::unique_ptr<std::vector<Entry>>> known_;  ///< by state, loop depth
 };
 
 extern template class Classes<Multiplicity>;

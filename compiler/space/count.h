@@ -12,6 +12,18 @@ namespace schaas::space {
 __extension__ typedef unsigned __int128 Multiplicity;
 
 mpz_class wide(Multiplicity value);
+inline const mpz_class& wide(const mpz_class& value) { return value; }
+
+/// result = a * b * orders; false when it does not fit. Folds are written for both kinds of numbers: the fast
+/// one first, and once more with the other when that did not fit.
+inline bool multiply(Multiplicity a, Multiplicity b, std::uint64_t orders, Multiplicity& result) {
+  return !__builtin_mul_overflow(a, b, &result) &&
+         !__builtin_mul_overflow(result, Multiplicity{orders}, &result);
+}
+inline bool multiply(const mpz_class& a, const mpz_class& b, std::uint64_t orders, mpz_class& result) {
+  result = a * b * static_cast<unsigned long>(orders);
+  return true;
+}
 
 /// Exact numbers of members by state: in 128 bits, where they fit.
 class Counter {

@@ -69,7 +69,7 @@ const Finder::Answer& Finder::of(StateId id, SumId time, SumId memory, bool oute
   auto answer = std::make_unique<Answer>();
   const Expansion expansion = recursion_.expand(id);
   if (memory == 0) {
-    linear(goal, *answer);
+    linear(goal, *answer, watch);
   } else {
     for (std::size_t n = 0; n < expansion.transitions.size(); ++n) fused(goal, n, *answer, watch);
     for (std::size_t n = 0; n < expansion.joins.size(); ++n) joined(goal, n, *answer, watch);
@@ -97,7 +97,7 @@ bool Finder::orders_ending_in(StateId id, IndexSet loops, const std::vector<int>
   return false;
 }
 
-void Finder::linear(const Goal& goal, Answer& answer) {
+void Finder::linear(const Goal& goal, Answer& answer, Watch& watch) {
   if (!recursion_.expand(goal.id).linear) return;
   const State state = recursion_.state(goal.id);
   const cost::Term wanted = sums_.at(goal.time)[0];
@@ -110,6 +110,7 @@ void Finder::linear(const Goal& goal, Answer& answer) {
   std::vector<Order> orders;
   answer.trees_cut = orders_ending_in(goal.id, state.loops, lasts, max_trees_, orders);
   for (const Order& order : orders) {
+    if (watch.stopped()) return;
     auto member = std::make_shared<Member>();
     member->state = goal.id;
     member->order = order;
@@ -180,7 +181,7 @@ void Finder::fused(const Goal& goal, std::size_t choice, Answer& answer, Watch& 
              return orders.size() < max_orders;
            });
          }
-         combine(answer, Member::Kind::fused, goal, choice, orders, producers, consumers);
+         combine(answer, Member::Kind::fused, goal, choice, orders, producers, consumers, watch);
        });
 }
 
@@ -214,16 +215,18 @@ void Finder::joined(const Goal& goal, std::size_t choice, Answer& answer, Watch&
            if (rights.members == 0) return;
            answer.members += lefts.members * rights.members * static_cast<unsigned long>(count);
            answer.trees_cut = answer.trees_cut || cut;
-           combine(answer, Member::Kind::joined, goal, choice, orders, lefts, rights);
+           combine(answer, Member::Kind::joined, goal, choice, orders, lefts, rights, watch);
          });
   }
 }
 
 void Finder::combine(Answer& answer, Member::Kind kind, const Goal& goal, std::size_t choice,
-                     const std::vector<Order>& orders, const Answer& producers, const Answer& consumers) {
+                     const std::vector<Order>& orders, const Answer& producers, const Answer& consumers,
+                     Watch& watch) {
   const bool fused = kind == Member::Kind::fused;
   answer.trees_cut = answer.trees_cut || producers.trees_cut || consumers.trees_cut;
   for (const Order& order : orders) {
+    if (watch.stopped()) return;
     std::int64_t own = order_penalty(goal.id, order);
     if (goal.outermost && !order.empty()) own += phase_penalty(goal.id, order);
     if (!fused) own += recursion_.join_jumps(goal.id, order.empty() ? -1 : order.back()) * jump;

@@ -46,7 +46,7 @@ class Finder {
     std::size_t operator()(const Goal& goal) const;
   };
   struct Parts;
-  void linear(const Goal& goal, Answer& answer);
+  void linear(const Goal& goal, Answer& answer, Watch& watch);
   bool orders_ending_in(StateId id, IndexSet loops, const std::vector<int>& lasts, std::size_t limit,
                         std::vector<Order>& orders);
   void fused(const Goal& goal, std::size_t choice, Answer& answer, Watch& watch);
@@ -56,7 +56,8 @@ class Finder {
   void deal(const std::vector<cost::Term>& time, const std::vector<cost::Term>& memory, IndexSet first,
             IndexSet second, const Visit& visit);
   void combine(Answer& answer, Member::Kind kind, const Goal& goal, std::size_t choice,
-               const std::vector<Order>& orders, const Answer& producers, const Answer& consumers);
+               const std::vector<Order>& orders, const Answer& producers, const Answer& consumers,
+               Watch& watch);
   void finish(Answer& answer) const;
   std::int64_t order_penalty(StateId id, const Order& order) const;
   std::int64_t phase_penalty(StateId id, const Order& order) const;

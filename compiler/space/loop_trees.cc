@@ -41,9 +41,10 @@ const std::vector<TreeId>& LoopTrees::of(StateId id, int loop_depth, int memory_
     const auto& consumers = of(t.consumer, below, memory_depth, watch);
     orders.each(t.prefix, [&](const Order& prefix) {
       for (TreeId p : producers) {
+        if (found.size() > 4 * limit_ || watch.stopped()) return false;
         for (TreeId c : consumers) found.push_back(trees_.branch(prefix, p, c));
       }
-      return found.size() <= 4 * limit_ && !watch.stopped();
+      return true;
     });
   }
   for (const Join& join : expansion.joins) {

@@ -87,6 +87,7 @@ Recursion::Recursion(const problem::Problem& problem, Options options)
     root.out = static_cast<std::uint16_t>(contraction_.result.indices);
     roots_.push_back(intern(root));
   }
+  most_bytes_ = options_.max_bytes;
 }
 
 Side Recursion::intern(const State& state) {
@@ -103,7 +104,7 @@ StateId Recursion::intern_canonical(const State& state) {
     if (states_[id] == state) return id;
     place = (place + 1) & mask;
   }
-  if ((states_.size() & 255U) == 0 && bytes() > options_.max_bytes) overflowed_ = true;
+  if ((states_.size() & 255U) == 0 && bytes() > most_bytes_) overflowed_ = true;
   if (overflowed_) return 0;
   const auto id = static_cast<StateId>(states_.size());
   states_.push_back(state);

@@ -83,8 +83,10 @@ class Recursion {
   Expansion expand(StateId id);
   /// Bytes held, about.
   std::size_t bytes() const;
-  /// True once a state did not fit the memory limit: the answer in progress is not to be used.
+  /// True once a state did not fit the memory limit: the answer in progress is not to be used. What needs no
+  /// new state can still be asked.
   bool overflowed() const { return overflowed_; }
+  void forget_overflow() { overflowed_ = false; }
   const Options& options() const { return options_; }
 
   /// Loop orders of a state, and what its loops count.
@@ -129,6 +131,7 @@ class Recursion {
   Options options_;
   Shapes shapes_;
   bool overflowed_ = false;
+  std::size_t most_bytes_ = ~std::size_t{0};  ///< options_.max_bytes, once the roots are known
   std::vector<State> states_;
   std::vector<Record> records_;
   std::vector<StateId> table_;  ///< open addressing; id + 1, 0 when empty

@@ -5,6 +5,7 @@
 
 #include "compiler/space/classes.h"
 #include "compiler/space/count.h"
+#include "compiler/space/depths.h"
 #include "compiler/space/finder.h"
 #include "compiler/space/loop_trees.h"
 #include "compiler/space/pairs.h"
@@ -30,7 +31,7 @@ cost::Cost cost_of(const Sums& sums, SumId time, SumId memory) {
 class Space::Implementation {
  public:
   Implementation(const problem::Problem& problem, Options options)
-      : recursion(problem, options), counter(recursion) {}
+      : recursion(problem, options), counter(recursion), searched(recursion.roots().size()) {}
 
   /// Members are numbered root by root.
   schedule::Trace trace_at(mpz_class number) {
@@ -50,6 +51,7 @@ class Space::Implementation {
 
   Recursion recursion;
   Counter counter;
+  std::size_t searched;  ///< the first so many operand orders are what pareto_classes answered for
 };
 
 Space::Space(const problem::Problem& problem, Options options)
@@ -73,38 +75,61 @@ namespace {
 
 /// The classes of all roots; false when `Number` is too small for them.
 template <class Number>
-bool collect(Recursion& recursion, int max_memory_depth, Watch& watch, std::vector<ClassCount>& classes) {
+bool collect(Recursion& recursion, Space::Depths bound, Watch& watch, std::vector<ClassCount>& classes) {
   Sums sums;
-  Classes<Number> by_state(recursion, sums, max_memory_depth);
+  Classes<Number> by_state(recursion, sums, bound.memory);
   std::map<std::pair<SumId, SumId>, mpz_class> total;
   for (const Side& root : recursion.roots()) {
-    for (const auto& entry : by_state.of(root.state, watch)) {
-      if constexpr (std::is_same_v<Number, mpz_class>) {
-        total[{entry.time, entry.memory}] += entry.members;
-      } else {
-        total[{entry.time, entry.memory}] += wide(entry.members);
-      }
-    }
+    for (const auto& entry : by_state.of(root.state, bound.loops, watch))
+      total[{entry.time, entry.memory}] += wide(entry.members);
   }
   if (by_state.overflowed()) return false;
   for (auto& [key, members] : total) classes.push_back({cost_of(sums, key.first, key.second), members});
   return true;
 }
 
+template <class Number>
+bool collect(Recursion& recursion, Watch& watch, std::map<Space::Depths, mpz_class>& members) {
+  DepthCounts<Number> by_state(recursion);
+  for (const Side& root : recursion.roots()) {
+    for (const auto& entry : by_state.of(root.state, watch)) members[entry.depths] += wide(entry.members);
+  }
+  return !by_state.overflowed();
+}
+
 }  // namespace
 
-support::Result<std::vector<ClassCount>> Space::classes(int max_memory_depth,
+support::Result<std::vector<Space::DepthCount>> Space::depths(const support::Cancellation& cancellation) {
+  Recursion& recursion = implementation_->recursion;
+  Watch watch(recursion, cancellation, "collecting depths");
+  std::map<Depths, mpz_class> members;
+  if (!collect<Multiplicity>(recursion, watch, members)) {
+    members.clear();
+    collect<mpz_class>(recursion, watch, members);
+  }
+  if (watch.stopped()) return watch.error();
+  std::vector<DepthCount> counts;
+  for (const auto& [depths, number] : members) counts.push_back({depths, number});
+  return counts;
+}
+
+support::Result<std::vector<ClassCount>> Space::classes(Depths bound,
                                                         const support::Cancellation& cancellation) {
   Recursion& recursion = implementation_->recursion;
   Watch watch(recursion, cancellation, "collecting cost classes");
   std::vector<ClassCount> classes;
-  if (!collect<Multiplicity>(recursion, max_memory_depth, watch, classes)) {
-    collect<mpz_class>(recursion, max_memory_depth, watch, classes);
+  if (!collect<Multiplicity>(recursion, bound, watch, classes)) {
+    collect<mpz_class>(recursion, bound, watch, classes);
   }
   if (watch.stopped()) return watch.error();
   std::sort(classes.begin(), classes.end(),
             [](const ClassCount& a, const ClassCount& b) { return a.cost < b.cost; });
   return classes;
+}
+
+support::Result<std::vector<ClassCount>> Space::classes(int max_memory_depth,
+                                                        const support::Cancellation& cancellation) {
+  return classes(Depths{max_indices, max_memory_depth}, cancellation);
 }
 
 support::Result<std::vector<cost::Cost>> Space::published_pairs(int max_memory_depth,
@@ -175,6 +200,7 @@ support::Result<Space::ParetoClasses> Space::pareto_classes(
     kept.members += members;
     tell();
   }
+  implementation_->searched = kept.operand_orders;
   kept.dropped = by_state.dropped();
   kept.states = by_state.folded();
   const ClassList& front = by_state.roots();
@@ -200,7 +226,7 @@ support::Result<Space::Members> Space::members_of(const cost::Cost& cost, std::s
   Finder::Answer all;
   /// Where a root's members come from: the first operand order with this root, as it stands there.
   std::map<StateId, std::size_t> first_order;
-  for (std::size_t n = 0; n < recursion.roots().size(); ++n) {
+  for (std::size_t n = 0; n < implementation_->searched; ++n) {
     const StateId root = recursion.roots()[n].state;
     const Finder::Answer& answer = finder.of(root, time, memory, true, watch);
     all.members += answer.members;

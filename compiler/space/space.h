@@ -72,8 +72,22 @@ class Space {
   support::Result<mpz_class> count(const support::Cancellation& cancellation);
   std::size_t states() const;
 
-  /// Every (time, memory) class with its exact multiplicity; members with memory depth above
-  /// `max_memory_depth` are left out (stage 1 inside the recursion).
+  /// Largest number of factors of a time term, largest number of indices of a temporary.
+  struct Depths {
+    int loops = 0, memory = 0;
+    auto operator<=>(const Depths&) const = default;
+  };
+  struct DepthCount {
+    Depths depths;
+    mpz_class members;
+  };
+  /// How many members have which pair of depths, ascending: where the front of the pairs lies is known before
+  /// any class is.
+  support::Result<std::vector<DepthCount>> depths(const support::Cancellation& cancellation);
+
+  /// Every (time, memory) class with its exact multiplicity, of members within a bound on depths; of all
+  /// members with memory depth of at most `max_memory_depth` (stage 1 inside the recursion).
+  support::Result<std::vector<ClassCount>> classes(Depths bound, const support::Cancellation& cancellation);
   support::Result<std::vector<ClassCount>> classes(int max_memory_depth,
                                                    const support::Cancellation& cancellation);
 
@@ -83,11 +97,6 @@ class Space {
   support::Result<std::vector<cost::Cost>> published_pairs(int max_memory_depth,
                                                            const support::Cancellation& cancellation);
 
-  /// Largest number of factors of a time term, largest number of indices of a temporary.
-  struct Depths {
-    int loops = 0, memory = 0;
-    auto operator<=>(const Depths&) const = default;
-  };
   /// Number of distinct loop trees among members within at least one of the bounds: the papers' count after
   /// stage 1 for one bound on memory alone, after stage 2 for the front of the depth pairs. exhausted
   /// [loop-trees] beyond four million.

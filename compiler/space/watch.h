@@ -10,8 +10,10 @@ namespace schaas::space {
 /// returns `error()` instead of the answer and forgets what was not finished.
 class Watch {
  public:
-  Watch(const Recursion& recursion, const support::Cancellation& cancellation, const char* stage)
-      : recursion_(recursion), cancellation_(cancellation), stage_(stage) {}
+  Watch(Recursion& recursion, const support::Cancellation& cancellation, const char* stage)
+      : recursion_(recursion), cancellation_(cancellation), stage_(stage) {
+    recursion.forget_overflow();
+  }
 
   bool stopped() {
     if (error_) return true;

@@ -183,6 +183,7 @@ TEST(Frontier, WhatABudgetEndsKeepsTheFinishedOperandOrders) {
   const auto whole = space::Space(problem, alone).pareto_classes(dominance, 16, never).value();
   EXPECT_EQ(part->classes, whole.classes);
   EXPECT_EQ(part->members, whole.members);
+  for (const cost::Cost& cost : part->classes) EXPECT_TRUE(space.members_of(cost, 1, never).ok());
 }
 
 TEST(Frontier, IsTheSameOnEveryRun) {

@@ -47,6 +47,28 @@ TEST_P(EightKernels, CostClassesOfTheWholeSpaceAddUpToIt) {
   EXPECT_EQ(sum.get_str(), GetParam().as_written);
 }
 
+TEST_P(EightKernels, DepthsAndBoundedClassesAreThoseOfTheClasses) {
+  if (GetParam().name == "K2") return;
+  Space space(papers(), {Rule::as_written});
+  std::map<Space::Depths, mpz_class> expected, found;
+  const std::vector<ClassCount> classes = space.classes(max_indices, never).value();
+  for (const ClassCount& one : classes)
+    expected[{cost::loop_depth(one.cost), cost::memory_depth(one.cost)}] += one.members;
+  const std::vector<Space::DepthCount> counts = space.depths(never).value();
+  for (const auto& one : counts) found[one.depths] = one.members;
+  EXPECT_EQ(found, expected);
+  for (const auto& [bound, members] : expected) {
+    std::map<cost::Cost, mpz_class> within, asked;
+    for (const ClassCount& one : classes) {
+      if (cost::loop_depth(one.cost) <= bound.loops && cost::memory_depth(one.cost) <= bound.memory)
+        within[one.cost] = one.members;
+    }
+    const std::vector<ClassCount> bounded = space.classes(bound, never).value();
+    for (const ClassCount& one : bounded) asked[one.cost] = one.members;
+    EXPECT_EQ(asked, within);
+  }
+}
+
 TEST_P(EightKernels, LoopTreesOfMemoryDepthTwoAreTheKnownNumber) {
   Space space(papers(), {Rule::as_written});
   EXPECT_EQ(std::to_string(space.loop_trees({{max_indices, 2}}, never).value()), GetParam().trees_stage1);
