@@ -29,7 +29,9 @@ bool once(const NestPtr& nest, const NestTree& tree, int temporary, std::set<int
                           if (open.erase(loop.index) == 0 || skips(loop, tree, temporary)) return false;
                           return once(loop.body, tree, temporary, open);
                         },
-                        [&](const Blocks& blocks) { return once(blocks.body, tree, temporary, open); },
+                        [&](const Blocks& blocks) {
+                          return open.count(blocks.index) > 0 && once(blocks.body, tree, temporary, open);
+                        },
                         [&](const Branch& branch) { return once(branch.consumer, tree, temporary, open); },
                         [&](const Leaf&) { return false; },
                     },

@@ -183,6 +183,17 @@ TEST(Lower, BlocksOfTheEntriesOfARow) {
                            run, 32));
 }
 
+/// A row that every block adds to, with its lanes outside the loop over the block, is not stored to.
+TEST(Lower, EveryBlockAddsToARow) {
+  const auto run = make_case({"A(i,m) = B(i,j) * C(i,k) * D(j,k) * E(j,l) * F(l,m)", {{"B", "csr"}}, {}},
+                             {{"i", 5}, {"j", 30}, {"k", 6}, {"l", 9}, {"m", 7}});
+  EXPECT_EQ("",
+            check_tree("forall(i, where(forall(l, forall(m, A(i,m) += t1(l) * F(l,m))), blocks(j, 2, "
+                       "where(forall(j, forall(l, t1(l) += t2(j) * E(j,l))), forall(j, forall(k, t2(j) += "
+                       "B(i,j) * C(i,k) * D(j,k)))))))",
+                       run, 33));
+}
+
 /// A temporary of blocks has room for one block, and is stored to, not cleared and added to.
 TEST(Lower, ABlocksTemporaryIsSmall) {
   const auto run = make_case({"A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}}, {}},
