@@ -1,7 +1,7 @@
 #include "compiler/frontier/published.h"
 
 #include <algorithm>
-#include <bit>
+#include <chrono>
 #include <map>
 #include <set>
 
@@ -48,10 +48,10 @@ class PublishedTest {
     std::vector<Group> groups = groups_of(pairs);
     std::vector<bool> removed(groups.size(), false);
     for (std::size_t s = 0; s < groups.size(); ++s) {
-      SCHAAS_RETURN_IF_ERROR(cancellation.check("comparing cost classes"));
       if (progress) progress("stage3", s, groups.size());
       for (std::size_t c = s + 1; c < groups.size() && !removed[s]; ++c) {
         if (removed[c]) continue;
+        SCHAAS_RETURN_IF_ERROR(cancellation.check("comparing cost classes"));
         switch (loser(groups[s], groups[c])) {
           case Loser::none:
             break;
@@ -128,8 +128,10 @@ class PublishedTest {
       ++counts_.witnesses;
       return Loser::none;
     }
+    const std::uint64_t queries = counts_.solver_queries;
     const Verdict first = first_ahead ? Verdict::satisfiable : somewhere(s, c);
     const Verdict second = second_ahead ? Verdict::satisfiable : somewhere(c, s);
+    ++(counts_.solver_queries != queries ? counts_.solver_pairs : counts_.log_proofs);
     if (first == Verdict::satisfiable && second == Verdict::unsatisfiable) return Loser::second;
     if (second == Verdict::satisfiable && first == Verdict::unsatisfiable) return Loser::first;
     return Loser::none;
@@ -152,13 +154,20 @@ class PublishedTest {
 
   /// Whether a <= b and c < d at some allowed size.
   Verdict both(const Terms& a, const Terms& b, const Terms& c, const Terms& d) {
-    if (at_most(d, c) || below(b, a)) {
-      ++counts_.log_proofs;
-      return Verdict::unsatisfiable;
+    if (at_most(d, c) || below(b, a)) return Verdict::unsatisfiable;
+    if (counts_.solver_milliseconds >= options_.solver_total_milliseconds) {
+      complete_ = false;
+      return Verdict::unknown;
     }
+    const auto start = std::chrono::steady_clock::now();
     ++counts_.solver_queries;
-    const Verdict verdict = solver_.check_all({{sum_of(a), sum_of(b), false}, {sum_of(c), sum_of(d), true}},
+    const Verdict verdict = solver_.check_all({{bounds_.solver_sum(a), bounds_.solver_sum(b), false},
+                                               {bounds_.solver_sum(c), bounds_.solver_sum(d), true}},
                                               options_.solver_milliseconds);
+    const double took =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    counts_.solver_milliseconds += took;
+    counts_.solver_worst_milliseconds = std::max(counts_.solver_worst_milliseconds, took);
     if (verdict == Verdict::unknown) {
       ++counts_.solver_unknown;
       complete_ = false;
@@ -176,17 +185,6 @@ class PublishedTest {
   bool below(Terms a, const Terms& b) {
     a.insert(a.begin(), 0);
     return at_most(a, b);
-  }
-
-  SolverSum sum_of(const Terms& terms) const {
-    SolverSum sum;
-    for (cost::Term term : terms) {
-      SolverMonomial monomial;
-      for (cost::Term rest = term; rest != 0; rest &= rest - 1)
-        monomial.variables.push_back(bounds_.solver_variable(std::countr_zero(rest)));
-      sum.push_back(std::move(monomial));
-    }
-    return sum;
   }
 
   void note(const Group& loser, const Group& winner) {
@@ -308,10 +306,14 @@ support::Result<Published> published_stages(const problem::Problem& problem, con
   PublishedTest test(bounds, solver, options);
   SCHAAS_RETURN_IF_ERROR(test.prune(pairs, progress, cancellation));
   published.counts.classes_stage3 = test.kept().size();
-  published.counts.solver_queries = test.counts().solver_queries;
-  published.counts.solver_unknown = test.counts().solver_unknown;
-  published.counts.log_proofs = test.counts().log_proofs;
-  published.counts.witnesses = test.counts().witnesses;
+  const Counts& compared = test.counts();
+  published.counts.witnesses = compared.witnesses;
+  published.counts.log_proofs = compared.log_proofs;
+  published.counts.solver_pairs = compared.solver_pairs;
+  published.counts.solver_queries = compared.solver_queries;
+  published.counts.solver_unknown = compared.solver_unknown;
+  published.counts.solver_milliseconds = compared.solver_milliseconds;
+  published.counts.solver_worst_milliseconds = compared.solver_worst_milliseconds;
   published.complete = test.complete();
   std::move(test.removals().begin(), test.removals().end(), std::back_inserter(published.removals));
   for (cost::Cost cost : test.kept()) {

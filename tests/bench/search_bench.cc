@@ -127,8 +127,11 @@ Json search(const problem::ProblemText& text, bool depth_two) {
       {"proofs",
        {{"witnesses", n.witnesses},
         {"logarithms", n.log_proofs},
+        {"solver_pairs", n.solver_pairs},
         {"solver_queries", n.solver_queries},
-        {"solver_unknown", n.solver_unknown}}},
+        {"solver_unknown", n.solver_unknown},
+        {"solver_milliseconds", n.solver_milliseconds},
+        {"solver_worst_milliseconds", n.solver_worst_milliseconds}}},
       {"complete", found->complete},
       {"survivors", survivors_of(*found, *problem)}};
 }
@@ -224,24 +227,41 @@ Json published_table(const std::vector<std::pair<test_support::SearchOracle, Pap
 
 void print_default(const std::string& name, const Json& answer, const Json& whole) {
   const Json& s = answer["seconds"];
-  const Json& p = answer["proofs"];
-  const double settled = p["witnesses"].get<double>() + p["logarithms"].get<double>();
-  const double queries = p["solver_queries"].get<double>();
-  std::printf("%-5s %21s %9s %10s %6zu%s  %8.3f %8.3f %8.3f %8.3f %7ld   %6.2f %% %7.0f %7d\n", name.c_str(),
+  std::printf("%-8s %21s %9s %10s %6zu%s  %8.3f %8.3f %8.3f %8.3f %8ld\n", name.c_str(),
               grouped(answer["members"].get<std::string>()).c_str(),
               grouped(std::to_string(answer["states"].get<long>())).c_str(),
               whole.contains("classes") ? grouped(std::to_string(whole["classes"].get<long>())).c_str() : "-",
               answer["survivors"].size(), answer["complete"].get<bool>() ? " " : "+",
               s["space"].get<double>(), s["stage1"].get<double>(), s["stage3"].get<double>(),
-              s["all"].get<double>(), answer["peak_megabytes"].get<long>(),
-              settled + queries == 0 ? 100.0 : 100 * settled / (settled + queries), queries,
-              p["solver_unknown"].get<int>());
+              s["all"].get<double>(), answer["peak_megabytes"].get<long>());
 }
 
 void print_default_header() {
-  std::printf("%-5s %21s %9s %10s %7s  %8s %8s %8s %8s %7s   %8s %7s %7s\n", "", "members", "states",
-              "classes", "kept", "count s", "pareto s", "proofs s", "all s", "peak MB", "no solver",
-              "queries", "unknown");
+  std::printf("%-8s %21s %9s %10s %7s  %8s %8s %8s %8s %8s\n", "", "members", "states", "classes", "kept",
+              "count s", "pareto s", "proofs s", "all s", "peak MB");
+}
+
+/// How the pairs of classes of stage 3 were settled.
+void print_proofs(const std::string& name, const Json& answer) {
+  const Json& p = answer.at("proofs");
+  const auto without = p.at("witnesses").get<double>() + p.at("logarithms").get<double>();
+  const auto pairs = without + p.at("solver_pairs").get<double>();
+  const auto queries = p.at("solver_queries").get<double>();
+  std::printf(
+      "%-14s %9.0f pairs: %9.0f by samples, %9.0f in logarithms, %6.2f %% without the solver; %4.0f "
+      "queries, mean %.1f ms, worst %.1f ms, %d unknown\n",
+      name.c_str(), pairs, p.at("witnesses").get<double>(), p.at("logarithms").get<double>(),
+      pairs == 0 ? 100.0 : 100 * without / pairs, queries,
+      queries == 0 ? 0.0 : p.at("solver_milliseconds").get<double>() / queries,
+      p.at("solver_worst_milliseconds").get<double>(), p.at("solver_unknown").get<int>());
+}
+
+void print_all_proofs(const Json& all) {
+  std::printf("\nStage 3: how the pairs of classes were settled\n");
+  for (const auto& [name, row] : all.at("papers").items()) print_proofs(name + " published", row.at("here"));
+  for (const auto& [name, row] : all.at("default").items()) print_proofs(name + " default", row.at("search"));
+  if (!all.contains("larger")) return;
+  for (const auto& [name, row] : all.at("larger").items()) print_proofs(name, row);
 }
 
 /// The default search: the frontier straight from the whole symmetric space.
@@ -323,6 +343,7 @@ int main(int argc, char** argv) {
   all["papers"] = published_table(kernels, arguments);
   all["default"] = default_table(kernels, arguments);
   if (arguments.kernels.empty() || arguments.seven) all["larger"] = larger_table(arguments);
+  print_all_proofs(all);
   if (!arguments.json.empty()) {
     std::ofstream file(arguments.json);
     file << all.dump(2) << "\n";
