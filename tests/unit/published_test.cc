@@ -148,12 +148,20 @@ TEST(Published, TheTestDropsAWinnerOfKernelFive) {
   const auto sizes = point_of(
       problem,
       {{"i", 100000}, {"j", 2140000}, {"k", 2}, {"j'", 40}, {"k'", 1}, {"l", 8}, {"m", 8}, {"n", 256}});
-  for (const SolverRelation& relation : LogBounds(problem).relations()) {
+  const LogBounds bounds(problem);
+  std::map<int, double> values;
+  for (std::size_t n = 0; n < bounds.variables().extents.size(); ++n)
+    values[bounds.solver_variable(static_cast<int>(n))] = sizes[n];
+  for (std::size_t n = 0; n < bounds.variables().fibers.size(); ++n) {
+    const int bit = cost::Variables::first_fiber + static_cast<int>(n);
+    values[bounds.solver_variable(bit)] = sizes[static_cast<std::size_t>(bit)];
+  }
+  for (const SolverRelation& relation : bounds.relations()) {
     const auto value = [&](const SolverSum& sum) {
       double total = 0;
       for (const SolverMonomial& monomial : sum) {
         auto product = static_cast<double>(monomial.coefficient);
-        for (int v : monomial.variables) product *= sizes[static_cast<std::size_t>(v < 6 ? v : v + 10)];
+        for (int v : monomial.variables) product *= values.at(v);
         total += product;
       }
       return total;
