@@ -248,9 +248,16 @@ bool LogBounds::proves(const Ratio& ratio, const mpz_class& numerator, const mpz
 bool LogBounds::at_most(cost::Term a, cost::Term b) {
   const int ours = cost::weight(cost::access_of(a));
   const int theirs = cost::weight(cost::access_of(b));
-  const Ratio& known = ratio(a, b);
+  Ratio& known = ratio(a, b);
   if (known.largest * ours > theirs * 1.0001) return false;
-  return proves(known, ours, theirs);
+  const unsigned classes =
+      static_cast<unsigned>(cost::access_of(a)) * 4 + static_cast<unsigned>(cost::access_of(b));
+  const auto bit = static_cast<std::uint16_t>(1U << classes);
+  if ((known.asked & bit) == 0) {
+    known.asked |= bit;
+    if (proves(known, ours, theirs)) known.proven |= bit;
+  }
+  return (known.proven & bit) != 0;
 }
 
 bool LogBounds::at_most(cost::Term a, std::int64_t limit) {

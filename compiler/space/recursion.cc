@@ -68,7 +68,7 @@ Recursion::Recursion(const problem::Problem& problem, Options options)
     : contraction_(contraction_of(problem)),
       options_(options),
       shapes_(contraction_),
-      table_(1024, 0),
+      table_(1024),
       operand_orders_(all_operand_orders(contraction_.operands.size())) {
   std::stable_sort(operand_orders_.begin() + 1, operand_orders_.end(), [&](const auto& a, const auto& b) {
     return strangers(contraction_, a) < strangers(contraction_, b);
@@ -98,35 +98,36 @@ Side Recursion::intern(const State& state) {
 
 StateId Recursion::intern_canonical(const State& state) {
   const std::size_t mask = table_.size() - 1;
-  std::size_t place = hash_of(state) & mask;
-  while (table_[place] != 0) {
-    const StateId id = table_[place] - 1;
-    if (states_[id] == state) return id;
-    place = (place + 1) & mask;
+  const std::size_t hash = hash_of(state);
+  std::size_t place = hash & mask;
+  for (; table_[place].id != 0; place = (place + 1) & mask) {
+    const StateId id = table_[place].id - 1;
+    if (table_[place].tag == tag_of(hash) && states_[id] == state) return id;
   }
   if ((states_.size() & 255U) == 0 && bytes() > most_bytes_) overflowed_ = true;
   if (overflowed_) return 0;
   const auto id = static_cast<StateId>(states_.size());
   states_.push_back(state);
   records_.emplace_back();
-  table_[place] = id + 1;
+  table_[place] = {id + 1, tag_of(hash)};
   if (states_.size() * 2 > table_.size()) grow_table();
   return id;
 }
 
 void Recursion::grow_table() {
-  table_.assign(table_.size() * 2, 0);
+  table_.assign(table_.size() * 2, {});
   const std::size_t mask = table_.size() - 1;
   for (std::size_t id = 0; id < states_.size(); ++id) {
-    std::size_t place = hash_of(states_[id]) & mask;
-    while (table_[place] != 0) place = (place + 1) & mask;
-    table_[place] = static_cast<StateId>(id) + 1;
+    const std::size_t hash = hash_of(states_[id]);
+    std::size_t place = hash & mask;
+    while (table_[place].id != 0) place = (place + 1) & mask;
+    table_[place] = {static_cast<StateId>(id) + 1, tag_of(hash)};
   }
 }
 
 std::size_t Recursion::bytes() const {
   return states_.capacity() * sizeof(State) + records_.capacity() * sizeof(Record) +
-         table_.capacity() * sizeof(StateId) + transitions_.bytes() + joins_.bytes();
+         table_.capacity() * sizeof(Place) + transitions_.bytes() + joins_.bytes();
 }
 
 /// States whose operands say the same about loops share what follows from it.

@@ -114,6 +114,11 @@ class Recursion {
     bool linear = false;
     std::uint32_t context = unknown;
   };
+  struct Place {
+    StateId id = 0;         ///< of the state, plus 1; 0 when empty
+    std::uint32_t tag = 0;  ///< more of its hash: most other states are told apart without a look at them
+  };
+  static std::uint32_t tag_of(std::size_t hash) { return static_cast<std::uint32_t>(hash >> 32); }
   struct PerContext {
     Context context;
     Orders orders;
@@ -134,7 +139,7 @@ class Recursion {
   std::size_t most_bytes_ = ~std::size_t{0};  ///< options_.max_bytes, once the roots are known
   std::vector<State> states_;
   std::vector<Record> records_;
-  std::vector<StateId> table_;  ///< open addressing; id + 1, 0 when empty
+  std::vector<Place> table_;  ///< open addressing
   Arena<Transition> transitions_;
   Arena<Join> joins_;
   std::vector<Transition> found_transitions_;  ///< of the state being expanded

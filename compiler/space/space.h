@@ -30,7 +30,7 @@ enum class Rule { symmetric, as_written, published };
 struct Options {
   Rule rule = Rule::symmetric;
   /// What states, sums and classes may hold together; more is exhausted [space-memory].
-  std::size_t max_bytes = std::size_t{1} << 30;
+  std::size_t max_bytes = std::size_t{2} << 30;
   /// Threads that fold large spaces; the answer is the same for any number. 0: one per core, at most 8.
   int threads = 0;
   /// 0: every operand order. Else only so many, those first in which most neighbours share an index (the
@@ -112,7 +112,7 @@ class Space {
     /// What ended the search before the last operand order; absent: the answer is complete.
     std::optional<support::Diagnostic> ended;
   };
-  /// How far pareto_classes is, told after every operand order and now and then within one.
+  /// How far pareto_classes is, told after every few operand orders.
   struct ParetoProgress {
     std::size_t states = 0, folded = 0;
     std::size_t operand_orders = 0, of_operand_orders = 0;
