@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/frontier/contradiction.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/pipeline/pipeline.h"
 #include "compiler/schedule/apply.h"
@@ -37,7 +38,8 @@ struct Subject {
 };
 
 Result<Subject> subject_of(const problem::ProblemText& text) {
-  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem::build(text));
+  const auto solver = frontier::make_z3_solver();
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, frontier::build_consistent(text, *solver));
   Canonical canonical = problem::canonicalize(problem);
   UserNames names(canonical);
   return Subject{std::move(canonical), std::move(names), frontier::options_for(problem.profile)};

@@ -25,6 +25,7 @@ constexpr std::array kinds = {
     KindName{Certificate::Kind::termwise, "termwise"},
     KindName{Certificate::Kind::log_proof, "log-proof"},
     KindName{Certificate::Kind::solver, "solver"},
+    KindName{Certificate::Kind::volume, "volume"},
     KindName{Certificate::Kind::published, "published"},
 };
 
@@ -142,6 +143,12 @@ Result<Frontier> read_frontier(const Json& json) {
   }
   Frontier f;
   f.complete = json.at("complete");
+  f.limited = json.at("limited");
+  f.more_proofs = json.at("more_proofs");
+  for (const auto& entry : json.at("proofs")) {
+    SCHAAS_ASSIGN_OR_RETURN(const Certificate::Kind kind, read_kind(entry.at(0)));
+    f.proofs.push_back({kind, entry.at(1), entry.at(2)});
+  }
   for (const auto& entry : json.at("survivors")) {
     SCHAAS_ASSIGN_OR_RETURN(frontier::Survivor s, read_survivor(entry));
     f.survivors.push_back(std::move(s));
@@ -165,12 +172,14 @@ const char* kind_name(Certificate::Kind kind) {
 }
 
 std::string print_frontier(const Frontier& f) {
-  Json survivors = Json::array(), removals = Json::array();
+  Json survivors = Json::array(), removals = Json::array(), proofs = Json::array();
   for (const auto& s : f.survivors) survivors.push_back(to_json(s));
   for (const auto& r : f.removals) removals.push_back(to_json(r));
-  const Json json = {{"version", format_version},         {"complete", f.complete},
-                     {"survivors", std::move(survivors)}, {"counts", to_json(f.counts)},
-                     {"seconds", to_json(f.seconds)},     {"removals", std::move(removals)}};
+  for (const auto& p : f.proofs) proofs.push_back({kind_name(p.kind), p.winner, p.loser});
+  const Json json = {
+      {"version", format_version},   {"complete", f.complete},        {"limited", f.limited},
+      {"proofs", std::move(proofs)}, {"more_proofs", f.more_proofs},  {"survivors", std::move(survivors)},
+      {"counts", to_json(f.counts)}, {"seconds", to_json(f.seconds)}, {"removals", std::move(removals)}};
   return json.dump();
 }
 

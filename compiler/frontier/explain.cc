@@ -4,6 +4,7 @@
 
 #include "compiler/frontier/log_proof.h"
 #include "compiler/frontier/pairwise.h"
+#include "compiler/frontier/volume.h"
 #include "compiler/frontier/witness.h"
 
 namespace schaas::frontier {
@@ -79,9 +80,13 @@ class Explainer::Implementation {
     return false;
   }
 
-  std::optional<Certificate> limit_that_dropped(const cost::Cost& cost) const {
+  std::optional<Certificate> limit_that_dropped(const cost::Cost& cost) {
     for (const Removal& removal : frontier_.removals) {
       if (!removal.summary() && removal.cost == cost) return removal.certificate;  // the papers' own test
+    }
+    if (options_.max_temporary_elements > 0) {
+      if (auto reason = never_fits(bounds_, cost.memory, options_.max_temporary_elements))
+        return Certificate{Certificate::Kind::volume, "", std::move(*reason)};
     }
     const int depth = cost::memory_depth(cost);
     if (options_.stage1 && depth > options_.memory_depth) {

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <iterator>
 
+#include "compiler/frontier/contradiction.h"
 #include "compiler/frontier/log_proof.h"
 #include "compiler/frontier/pairwise.h"
 #include "compiler/frontier/published.h"
 #include "compiler/frontier/solver.h"
 #include "compiler/frontier/stopwatch.h"
+#include "compiler/frontier/volume.h"
 #include "compiler/space/space.h"
 #include "compiler/support/limits.h"
 
@@ -18,6 +20,8 @@ constexpr std::size_t recursion_samples = 24;
 constexpr std::size_t pairwise_samples = 256;
 /// Operand orders searched first when all of them are too many.
 constexpr std::size_t first_part = 256;
+/// Memory depth of the first fallback.
+constexpr int small_depth = 2;
 constexpr int any_depth = static_cast<int>(support::Limits::indices);
 
 /// The stages in order over one problem.
@@ -50,11 +54,11 @@ class Search {
   }
 
   support::Result<void> check_constraints() {
-    ProvenDominance none(bounds_, 1, 0);
-    if (Pairwise(bounds_, none, *solver_, options_).constraints_hold()) return {};
-    auto error = support::invalid("contradiction", "no sizes satisfy all constraints together");
-    for (const problem::Constraint& constraint : problem_.constraints) {
-      error = support::noting(std::move(error), problem::print(constraint));
+    if (!contradictory(problem_, *solver_, options_.solver_milliseconds)) return {};
+    auto error = support::invalid("contradiction", "no sizes satisfy all of these constraints");
+    for (std::size_t n :
+         contradicting_part(problem_, problem_.constraints, *solver_, options_.solver_milliseconds)) {
+      error = support::noting(std::move(error), problem::print(problem_.constraints[n]));
     }
     return error;
   }
@@ -63,6 +67,7 @@ class Search {
     space::Options result;
     result.rule = papers_ ? space::Rule::as_written : space::Rule::symmetric;
     result.max_operand_orders = operand_orders;
+    result.max_bytes = options_.search_bytes;
     return result;
   }
 
@@ -71,14 +76,23 @@ class Search {
     return !result.ok() && result.error().code == "space-memory";
   }
 
-  /// Counts the whole space; when it has too many states, a part of it, and says so.
+  /// Counts the whole space; when it has too many states, or counting takes too much of the budget, a part of
+  /// it, and says so.
   support::Result<void> count_space() {
     report("space", 0, 0);
-    auto members = space_.count(cancellation_);
-    for (std::size_t orders = first_part; too_large(members) && orders > 0; orders /= 4) {
+    const auto count = [&] {
+      const support::Cancellation budget(cancellation_, part_of_budget(0.3));
+      return space_.count(budget);
+    };
+    auto members = count();
+    for (std::size_t orders = first_part; !members.ok() && orders > 0; orders /= 4) {
+      SCHAAS_RETURN_IF_ERROR(cancellation_.check("counting schedules"));
+      if (members.error().family != support::Family::exhausted) break;
       frontier_.complete = false;
+      frontier_.limited = members.error().message + ": the likeliest " + std::to_string(orders) +
+                          " operand orders were searched; allow more time or memory";
       space_ = space::Space(problem_, space_options(orders));
-      members = space_.count(cancellation_);
+      members = count();
     }
     if (!members.ok()) return members.error();
     frontier_.counts.space = members->get_str();
@@ -125,31 +139,128 @@ class Search {
         "one of the sparse operands (the same levels, modes in another order) would work");
   }
 
-  /// Straight from the complete space: only what is proven useless is dropped.
+  /// Straight from the complete space: only what is proven useless, or never fits, is dropped.
   support::Result<void> by_pareto() {
     report("stage1", 0, 0);
-    ProvenDominance dominance(bounds_, recursion_samples, free_elements(problem_.profile));
-    SCHAAS_ASSIGN_OR_RETURN(const space::Space::ParetoClasses pareto,
-                            space_.pareto_classes(dominance, memory_depth(), cancellation_));
-    classes_ = pareto.classes;
-    frontier_.complete = frontier_.complete && !pareto.ended;
+    ProvenDominance dominance(bounds_, recursion_samples, free_elements(problem_.profile),
+                              options_.max_temporary_elements);
+    SCHAAS_RETURN_IF_ERROR(fold(dominance));
     if (options_.stage1) {
       summarise(
           Certificate::Kind::depth,
           "temporaries of more than " + std::to_string(options_.memory_depth) + " indices were not allowed");
     }
-    if (pareto.dropped != 0) {
-      summarise(Certificate::Kind::log_proof,
-                std::to_string(pareto.dropped) + " classes of partial schedules were dropped in " +
-                    std::to_string(space_.states()) +
-                    " states, each because another of its state is proven to take no more time and no "
-                    "more memory at every allowed size");
-    }
+    summarise(dominance.findings());
+    drop_what_never_fits();
     Counts& counts = frontier_.counts;
     counts.classes_stage1 = counts.classes_stage2 = classes_.size();
     counts.stage1 = counts.stage2 = std::to_string(classes_.size());
     watch_.lap(frontier_.seconds.stage1);
     return {};
+  }
+
+  /// The whole space within the budget, as many operand orders of it as there is time and memory for. When
+  /// the memory ended that, all orders once more without temporaries of three and more indices, which need
+  /// less of it: what wins with a larger temporary wins seldom, so breadth is worth more than depth. The
+  /// classes of both are the answer. When not one order could be finished, ever fewer orders with small
+  /// temporaries.
+  support::Result<void> fold(ProvenDominance& dominance) {
+    auto whole = fold_part(dominance, memory_depth(), 0.6);
+    const bool partial = !whole.ok() || whole->ended;
+    if (!partial) return take(std::move(*whole));
+    const support::Diagnostic ended = whole.ok() ? *whole->ended : whole.error();
+    SCHAAS_RETURN_IF_ERROR(cancellation_.check("pruning cost classes"));
+    if (ended.family != support::Family::exhausted) return ended;
+    frontier_.complete = false;
+    frontier_.limited = ended.message + ": ";
+    if (whole.ok()) {
+      frontier_.limited += "of " + std::to_string(operand_orders_) + " operand orders the likeliest " +
+                           std::to_string(whole->operand_orders) + " were searched";
+      SCHAAS_RETURN_IF_ERROR(take(std::move(*whole)));
+    }
+    if (memory_depth() > small_depth && (!whole.ok() || ended.code == "space-memory")) {
+      auto shallow = fold_part(dominance, small_depth, 0.5);
+      for (std::size_t orders = 16; !shallow.ok() && classes_.empty() && orders > 0; orders /= 4) {
+        SCHAAS_RETURN_IF_ERROR(cancellation_.check("pruning cost classes"));
+        space_ = space::Space(problem_, space_options(orders));
+        shallow = fold_part(dominance, small_depth, 0.5);
+      }
+      if (shallow.ok()) {
+        frontier_.limited += std::string(whole.ok() ? ", and " : "") + "of " +
+                             (shallow->ended ? std::to_string(shallow->operand_orders) : "all") +
+                             " operand orders the schedules without temporaries of more than " +
+                             std::to_string(small_depth) + " indices";
+        SCHAAS_RETURN_IF_ERROR(take(std::move(*shallow)));
+      }
+    }
+    if (classes_.empty()) return ended;
+    frontier_.limited += "; allow more time or memory, or tighten the constraints";
+    return {};
+  }
+
+  /// The end of a part of what is left of the time budget; none without a budget.
+  std::optional<support::Cancellation::Clock::time_point> part_of_budget(double part) const {
+    using Clock = support::Cancellation::Clock;
+    if (options_.search_seconds <= 0) return std::nullopt;
+    const std::chrono::duration<double> left(std::max(0.0, options_.search_seconds - watch_.since_start()));
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(left * part);
+  }
+
+  /// One fold with at most `part` of what is left of the time budget.
+  support::Result<space::Space::ParetoClasses> fold_part(ProvenDominance& dominance, int depth, double part) {
+    const support::Cancellation budget(cancellation_, part_of_budget(part));
+    return space_.pareto_classes(dominance, depth, budget, [&](const space::Space::ParetoProgress& now) {
+      operand_orders_ = now.of_operand_orders;
+      report("stage1", now.operand_orders, now.of_operand_orders);
+    });
+  }
+
+  support::Result<void> take(space::Space::ParetoClasses found) {
+    classes_.insert(classes_.end(), std::make_move_iterator(found.classes.begin()),
+                    std::make_move_iterator(found.classes.end()));
+    std::sort(classes_.begin(), classes_.end());
+    classes_.erase(std::unique(classes_.begin(), classes_.end()), classes_.end());
+    dropped_ += found.dropped;
+    folded_ += found.states;
+    return {};
+  }
+
+  /// The sums of several temporaries, and classes of several.
+  void drop_what_never_fits() {
+    if (options_.max_temporary_elements == 0) return;
+    std::erase_if(classes_, [&](const cost::Cost& cost) {
+      auto reason = never_fits(bounds_, cost.memory, options_.max_temporary_elements);
+      if (!reason) return false;
+      frontier_.removals.push_back(
+          {cost, {Certificate::Kind::volume, "every schedule that fits", std::move(*reason)}});
+      return true;
+    });
+  }
+
+  void summarise(const Findings& findings) {
+    for (cost::Term term : findings.too_large) {
+      const mpq_class least = bounds_.least(term);
+      const mpz_class whole = least.get_num() / least.get_den();
+      summarise(Certificate::Kind::volume,
+                "schedules with a temporary of " + cost::print_memory({{}, {term}}, bounds_.variables()) +
+                    " elements were left out: at every allowed size that is at least " + whole.get_str() +
+                    ", more than the limit of " + std::to_string(options_.max_temporary_elements));
+    }
+    for (const auto& [sums, how] : findings.proofs) {
+      frontier_.proofs.push_back(
+          {how == SumProof::termwise ? Certificate::Kind::termwise : Certificate::Kind::log_proof, sums.first,
+           sums.second});
+    }
+    frontier_.more_proofs = findings.more_proofs;
+    if (dropped_ != 0) {
+      summarise(Certificate::Kind::log_proof,
+                std::to_string(dropped_) + " classes of partial schedules were dropped in " +
+                    std::to_string(folded_) +
+                    " states, each because another of its state is proven to take no more time and no "
+                    "more memory at every allowed size (" +
+                    std::to_string(findings.proofs.size() + findings.more_proofs) +
+                    " different pairs of sums)");
+    }
   }
 
   void summarise(Certificate::Kind kind, std::string argument) {
@@ -220,6 +331,8 @@ class Search {
     return {};
   }
 
+  std::size_t operand_orders_ = 0;
+  std::uint64_t dropped_ = 0, folded_ = 0;  ///< in all folds
   const problem::Problem& problem_;
   const Options& options_;
   const Progress& progress_;
@@ -239,6 +352,7 @@ class Search {
 Options options_for(problem::Profile profile) {
   Options options;
   options.stage1 = options.stage2 = profile == problem::Profile::sparseauto;
+  if (options.stage1) options.max_temporary_elements = 0;
   return options;
 }
 

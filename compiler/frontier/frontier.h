@@ -16,6 +16,13 @@ namespace schaas::frontier {
 struct Options {
   bool stage1 = false;  ///< keep only members of memory depth <= memory_depth (sparseauto: on)
   int memory_depth = 2;
+  /// A schedule whose temporaries provably hold more elements at every allowed size is dropped; 0: none is.
+  /// The default, 64 GiB as f64, is beyond the memory of the machines a kernel of one process runs on.
+  std::int64_t max_temporary_elements = std::int64_t{1} << 33;
+  /// What the recursion may take before it falls back on parts of the space (docs/cost_model.md): seconds of
+  /// the search (0: until the deadline), bytes of its states and classes.
+  double search_seconds = 0;
+  std::size_t search_bytes = std::size_t{1} << 30;
   bool stage2 = false;            ///< depth poset (sparseauto: on): a heuristic, drops true Pareto points
   int solver_milliseconds = 300;  ///< per query; unknown keeps both
   int solver_total_milliseconds = 60'000;  ///< for all queries; afterwards everything is kept
@@ -30,7 +37,7 @@ Options options_for(problem::Profile profile);
 
 /// Why a class is not on the frontier, or why it is.
 struct Certificate {
-  enum class Kind { depth, depth_poset, termwise, log_proof, solver, published } kind = Kind::solver;
+  enum class Kind { depth, depth_poset, termwise, log_proof, solver, published, volume } kind = Kind::solver;
   std::string winner;    ///< cost text of the class that dominates it ("" in a summary)
   std::string argument;  ///< one sentence with the figures
 };
@@ -73,7 +80,16 @@ struct Frontier {
   std::vector<Removal> removals;
   Counts counts;
   Seconds seconds;
-  bool complete = true;  ///< false: a budget ended a stage early and more was kept than needed
+  bool complete = true;  ///< false: a budget ended a stage early; schedules may be missing, or too many kept
+  std::string limited;   ///< which budget ended what and what to do, in a sentence; "" when complete
+  /// What the recursion's removals rest on: sums of the winner and of the loser without common terms and
+  /// factors, each pair once. At most 20,000; `more_proofs` counts the others.
+  struct Proof {
+    Certificate::Kind kind = Certificate::Kind::termwise;
+    std::vector<cost::Term> winner, loser;
+  };
+  std::vector<Proof> proofs;
+  std::uint64_t more_proofs = 0;
 };
 
 /// Called between stages and now and then within: stage name, done, of (0 when unknown).

@@ -124,14 +124,21 @@ std::int64_t free_elements(problem::Profile profile) {
   return profile == problem::Profile::standard ? 4096 : 0;
 }
 
-ProvenDominance::ProvenDominance(LogBounds& bounds, std::size_t samples, std::int64_t most_free)
-    : bounds_(bounds), free_elements_(most_free), samples_(bounds.samples(samples)) {}
+ProvenDominance::ProvenDominance(LogBounds& bounds, std::size_t samples, std::int64_t most_free,
+                                 std::int64_t most_elements)
+    : bounds_(bounds),
+      free_elements_(most_free),
+      most_elements_(most_elements),
+      samples_(bounds.samples(samples)),
+      findings_(std::make_shared<Findings>()) {}
 
 ProvenDominance::ProvenDominance(const ProvenDominance& other)
     : own_bounds_(std::make_unique<LogBounds>(other.bounds_)),
       bounds_(*own_bounds_),
       free_elements_(other.free_elements_),
-      samples_(other.samples_) {}
+      most_elements_(other.most_elements_),
+      samples_(other.samples_),
+      findings_(other.findings_) {}
 
 std::unique_ptr<space::Dominance> ProvenDominance::another() const {
   return std::unique_ptr<space::Dominance>(new ProvenDominance(*this));
@@ -141,12 +148,36 @@ bool ProvenDominance::free(cost::Term elements) {
   return elements == 0 || (free_elements_ > 0 && bounds_.at_most(elements, free_elements_));
 }
 
+bool ProvenDominance::fits(cost::Term elements) {
+  if (most_elements_ == 0) return true;
+  const auto [place, added] = fits_.try_emplace(elements, true);
+  if (added && bounds_.least(elements) > static_cast<long>(most_elements_)) {
+    place->second = false;
+    const std::lock_guard lock(findings_->mutex);
+    findings_->too_large.insert(elements);
+  }
+  return place->second;
+}
+
+bool ProvenDominance::at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) {
+  const SumProof proof = prove_at_most(bounds_, winner, loser);
+  if (proof == SumProof::none) return false;
+  const std::lock_guard lock(findings_->mutex);
+  std::pair key(std::vector(winner.begin(), winner.end()), std::vector(loser.begin(), loser.end()));
+  if (findings_->proofs.size() < Findings::most_proofs) {
+    findings_->proofs.emplace(std::move(key), proof);
+  } else if (!findings_->proofs.contains(key)) {
+    ++findings_->more_proofs;
+  }
+  return true;
+}
+
 bool ProvenDominance::time_at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) {
-  return prove_at_most(bounds_, winner, loser) != SumProof::none;
+  return at_most(winner, loser);
 }
 
 bool ProvenDominance::memory_at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) {
-  return prove_at_most(bounds_, winner, loser) != SumProof::none;
+  return at_most(winner, loser);
 }
 
 }  // namespace schaas::frontier

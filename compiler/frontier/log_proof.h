@@ -1,5 +1,10 @@
 #pragma once
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
 #include <span>
+#include <unordered_map>
 
 #include "compiler/frontier/log_bounds.h"
 #include "compiler/space/space.h"
@@ -21,24 +26,40 @@ SumProof prove_at_most(LogBounds& bounds, std::span<const cost::Term> winner,
 /// nothing (0: only scalars are free).
 std::int64_t free_elements(problem::Profile profile);
 
-/// What the problem's constraints let the space's recursion drop. Temporaries of at most `free_elements`
-/// elements count nothing.
+/// What all copies of one ProvenDominance found.
+struct Findings {
+  static constexpr std::size_t most_proofs = 20'000;
+  std::mutex mutex;
+  std::set<cost::Term> too_large;
+  /// (winner, loser) -> how; in the normal form of space::Dominance.
+  std::map<std::pair<std::vector<cost::Term>, std::vector<cost::Term>>, SumProof> proofs;
+  std::uint64_t more_proofs = 0;  ///< beyond most_proofs
+};
+
+/// What the problem's constraints let the space's recursion drop. Temporaries provably of at most
+/// `free_elements` count nothing, those provably of more than `most_elements` do not fit (0: all fit).
 class ProvenDominance final : public space::Dominance {
  public:
-  ProvenDominance(LogBounds& bounds, std::size_t samples, std::int64_t free_elements);
+  ProvenDominance(LogBounds& bounds, std::size_t samples, std::int64_t free_elements,
+                  std::int64_t most_elements = 0);
   const std::vector<cost::Point>& samples() const override { return samples_; }
   bool free(cost::Term elements) override;
+  bool fits(cost::Term elements) override;
   bool time_at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) override;
   bool memory_at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) override;
   std::unique_ptr<space::Dominance> another() const override;
+  const Findings& findings() const { return *findings_; }
 
  private:
   ProvenDominance(const ProvenDominance& other);
+  bool at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser);
 
   std::unique_ptr<LogBounds> own_bounds_;  ///< of one made by another()
   LogBounds& bounds_;
-  std::int64_t free_elements_;
+  std::int64_t free_elements_, most_elements_;
   std::vector<cost::Point> samples_;
+  std::unordered_map<cost::Term, bool> fits_;
+  std::shared_ptr<Findings> findings_;
 };
 
 }  // namespace schaas::frontier

@@ -29,13 +29,6 @@ Pairwise::Pairwise(LogBounds& bounds, ProvenDominance& dominance, Solver& solver
   solver_.assume(bounds_.solver_variables(), bounds_.relations());
 }
 
-bool Pairwise::constraints_hold() {
-  if (!bounds_.feasible()) return false;
-  if (bounds_.exact()) return true;
-  const SolverRelation always{{}, {{1, {}}}, false};
-  return solver_.check(always, options_.solver_milliseconds) != Verdict::unsatisfiable;
-}
-
 Pairwise::Entry Pairwise::entry_of(const cost::Cost& cost) {
   Entry entry;
   entry.cost = cost;

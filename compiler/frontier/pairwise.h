@@ -14,9 +14,6 @@ class Pairwise {
  public:
   Pairwise(LogBounds& bounds, ProvenDominance& dominance, Solver& solver, const Options& options);
 
-  /// False when the solver has shown the constraints to contradict each other.
-  bool constraints_hold();
-
   /// Why `winner` needs no more of anything than `loser` at every allowed size; none when that is not proven.
   std::optional<Certificate> proof(const cost::Cost& winner, const cost::Cost& loser);
 

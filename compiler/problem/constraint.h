@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/support/result.h"
+#include "compiler/support/source_range.h"
 
 namespace schaas::problem {
 
@@ -56,6 +57,15 @@ struct ConstraintScope {
 /// [division] by a sum.
 support::Result<std::vector<Constraint>> parse_constraint(std::string_view text,
                                                           const ConstraintScope& scope);
+
+/// One comparison of a chain, or one direction of an equality, and where it stands in the text.
+struct Comparison {
+  Constraint constraint;
+  support::SourceRange range;
+};
+/// parse_constraint with the places.
+support::Result<std::vector<Comparison>> parse_comparisons(std::string_view text,
+                                                           const ConstraintScope& scope);
 
 /// "8 <= k", "1000*nnz(B,2) <= i*j" (levels are always written: a symbol does not know its tensor's order);
 /// parse_constraint(print(c)) == {c}.

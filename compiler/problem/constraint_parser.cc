@@ -33,8 +33,8 @@ class Parser : private index_notation::TokenReader {
   Parser(TokenReader reader, const ConstraintScope& scope) : TokenReader(std::move(reader)), scope_(scope) {}
 
   // chain := sum comparison sum { comparison sum }
-  Result<std::vector<Constraint>> chain() {
-    std::vector<Constraint> out;
+  Result<std::vector<Comparison>> chain() {
+    std::vector<Comparison> out;
     SCHAAS_ASSIGN_OR_RETURN(Side left, side());
     if (!is_comparison(next())) {
       return support::noting(syntax("expected a comparison (<=, <, >=, > or ==)"),
@@ -64,7 +64,7 @@ class Parser : private index_notation::TokenReader {
   }
 
   Result<void> compare(const Side& left, std::string_view comparison, const Side& right,
-                       std::vector<Constraint>& out) const {
+                       std::vector<Comparison>& out) const {
     const bool strict = comparison == "<" || comparison == ">";
     if (comparison != ">" && comparison != ">=") SCHAAS_RETURN_IF_ERROR(ordered(left, right, strict, out));
     if (comparison != "<" && comparison != "<=") SCHAAS_RETURN_IF_ERROR(ordered(right, left, strict, out));
@@ -72,14 +72,14 @@ class Parser : private index_notation::TokenReader {
   }
 
   // Appends the normal form of less <= more.
-  Result<void> ordered(const Side& less, const Side& more, bool strict, std::vector<Constraint>& out) const {
+  Result<void> ordered(const Side& less, const Side& more, bool strict, std::vector<Comparison>& out) const {
     const SourceRange range{std::min(less.range.begin, more.range.begin),
                             std::max(less.range.end, more.range.end)};
     const auto difference = subtract(more.value, less.value);
     if (!difference.ok()) return place(difference.error(), range);
     auto constraint = normal_form(*difference, strict);
     if (constraint.ok()) {
-      if (constraint->has_value()) out.push_back(**constraint);
+      if (constraint->has_value()) out.push_back({**constraint, range});
       return {};
     }
     Diagnostic d = constraint.error();
@@ -256,9 +256,16 @@ class Parser : private index_notation::TokenReader {
 
 }  // namespace
 
-Result<std::vector<Constraint>> parse_constraint(std::string_view text, const ConstraintScope& scope) {
+Result<std::vector<Comparison>> parse_comparisons(std::string_view text, const ConstraintScope& scope) {
   SCHAAS_ASSIGN_OR_RETURN(std::vector<Token> tokens, index_notation::lex(text, what));
   return Parser({text, what, std::move(tokens)}, scope).chain();
+}
+
+Result<std::vector<Constraint>> parse_constraint(std::string_view text, const ConstraintScope& scope) {
+  SCHAAS_ASSIGN_OR_RETURN(const std::vector<Comparison> comparisons, parse_comparisons(text, scope));
+  std::vector<Constraint> constraints;
+  for (const Comparison& one : comparisons) constraints.push_back(one.constraint);
+  return constraints;
 }
 
 }  // namespace schaas::problem

@@ -18,13 +18,6 @@ using support::Limits;
 using support::Result;
 using support::SourceRange;
 
-ConstraintScope scope_of(const Problem& problem) {
-  ConstraintScope scope;
-  scope.indices = index_notation::index_variables(problem.statement);
-  for (const auto& tensor : problem.tensors()) scope.tensors.push_back({tensor, problem.indices_of(tensor)});
-  return scope;
-}
-
 Diagnostic whole(Diagnostic d, const std::string& name, const std::string& text) {
   return support::at(std::move(d), name, text, {0, static_cast<std::uint32_t>(text.size())});
 }
@@ -187,6 +180,13 @@ const std::vector<std::string>& Problem::indices_of(const std::string& tensor) c
   const auto* found = find(statement.value, find);
   SCHAAS_CHECK(found != nullptr, "no tensor " + tensor);
   return found->indices;
+}
+
+ConstraintScope scope_of(const Problem& problem) {
+  ConstraintScope scope;
+  scope.indices = index_notation::index_variables(problem.statement);
+  for (const auto& tensor : problem.tensors()) scope.tensors.push_back({tensor, problem.indices_of(tensor)});
+  return scope;
 }
 
 Result<Problem> build(const ProblemText& text) {

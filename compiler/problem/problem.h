@@ -39,6 +39,9 @@ struct Problem {
   std::vector<index_notation::Access> operands() const { return index_notation::operands(statement.value); }
 };
 
+/// The names constraints of the problem may use.
+ConstraintScope scope_of(const Problem& problem);
+
 /// The texts a user gives. Formats map tensor name -> format text; tensors without one are dense.
 /// `position_bits` "auto" picks 32 when the constraints prove every nonzero count and extent below 2^31,
 /// else 64 (upper_bounds.h).

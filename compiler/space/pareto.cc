@@ -131,8 +131,10 @@ class Pareto::Worker {
     }
   }
 
+  bool fits(IndexSet temporary) { return (own_ ? *own_ : all_.dominance_).fits(extents_of(temporary)); }
+
   void fuse(StateId id, const Transition& t) {
-    if (std::popcount(t.temporary) > all_.max_memory_depth_) return;
+    if (std::popcount(t.temporary) > all_.max_memory_depth_ || !fits(t.temporary)) return;
     const std::span<const Entry> producers = all_.front(t.producer);
     const std::span<const Entry> consumers = all_.front(t.consumer);
     if (producers.empty() || consumers.empty()) return;
@@ -147,6 +149,7 @@ class Pareto::Worker {
     if (std::max(std::popcount(join.left_temporary), std::popcount(join.right_temporary)) >
         all_.max_memory_depth_)
       return;
+    if (!fits(join.left_temporary) || !fits(join.right_temporary)) return;
     const std::span<const Entry> lefts = all_.front(join.left);
     const std::span<const Entry> rights = all_.front(join.right);
     if (lefts.empty() || rights.empty()) return;

@@ -52,6 +52,8 @@ class Dominance {
   virtual const std::vector<cost::Point>& samples() const = 0;
   /// True when a temporary of this many elements counts nothing.
   virtual bool free(cost::Term elements) = 0;
+  /// False when a temporary of this many elements is too large at every size: no member may have it.
+  virtual bool fits(cost::Term elements) = 0;
   /// Proofs that sum(winner) <= sum(loser) everywhere, for sums of time terms and of memory terms. They come
   /// without free temporaries, without the terms both have, divided by the variables all have.
   virtual bool time_at_most(std::span<const cost::Term> winner, std::span<const cost::Term> loser) = 0;

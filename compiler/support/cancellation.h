@@ -13,10 +13,14 @@ class Cancellation {
   using Clock = std::chrono::steady_clock;
   Cancellation() = default;
   explicit Cancellation(Clock::time_point deadline) : deadline_(deadline) {}
+  /// Fires when `outer` does, which must outlive it, or at the deadline, if any.
+  Cancellation(const Cancellation& outer, std::optional<Clock::time_point> deadline)
+      : outer_(&outer), deadline_(deadline) {}
 
   void cancel() { cancelled_.store(true, std::memory_order_relaxed); }
   /// ok, or exhausted [cancelled] / [deadline] naming the stage that stopped.
   Result<void> check(const char* stage) const {
+    if (outer_ != nullptr) SCHAAS_RETURN_IF_ERROR(outer_->check(stage));
     if (cancelled_.load(std::memory_order_relaxed)) {
       return exhausted("cancelled", std::string("cancelled during ") + stage);
     }
@@ -27,6 +31,7 @@ class Cancellation {
   }
 
  private:
+  const Cancellation* outer_ = nullptr;
   std::atomic<bool> cancelled_{false};
   std::optional<Clock::time_point> deadline_;
 };

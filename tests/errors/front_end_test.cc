@@ -11,6 +11,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "compiler/frontier/contradiction.h"
 #include "compiler/problem/problem.h"
 
 namespace schaas::problem {
@@ -70,7 +71,8 @@ std::vector<Case> read(const std::string& path) {
 }
 
 std::string outcome(const ProblemText& input) {
-  const auto problem = build(input);
+  const auto solver = frontier::make_z3_solver();
+  const auto problem = frontier::build_consistent(input, *solver);
   return problem.ok() ? "accepted" : support::render(problem.error());
 }
 
@@ -92,6 +94,7 @@ void check(const std::string& name, std::size_t at_least) {
 TEST(FrontEndErrors, Expressions) { check("expression.test", 45); }
 TEST(FrontEndErrors, Formats) { check("format.test", 20); }
 TEST(FrontEndErrors, Constraints) { check("constraint.test", 45); }
+TEST(FrontEndErrors, Contradictions) { check("contradiction.test", 16); }
 TEST(FrontEndErrors, Choices) { check("problem.test", 4); }
 
 // Inputs that do not fit on a line of a text file.
@@ -189,10 +192,9 @@ TEST(FrontEndErrors, StoredProblems) {
   EXPECT_EQ(
       message(replaced("dense,compressed:0,1", "csr")),
       "invalid [stored-problem]: stored problem, line 8: the lines are not in the form they are stored in");
-  EXPECT_EQ(
-      message(replaced("values f64", "values f16")),
-      "invalid [stored-problem]: stored problem: it is not a valid problem\n"
-      "  note: invalid [value-type]: unknown value type `f16`, expected `f64` or `f32`");
+  EXPECT_EQ(message(replaced("values f64", "values f16")),
+            "invalid [stored-problem]: stored problem: it is not a valid problem\n"
+            "  note: invalid [value-type]: unknown value type `f16`, expected `f64` or `f32`");
 }
 
 }  // namespace

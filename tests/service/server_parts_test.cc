@@ -168,6 +168,9 @@ frontier::Frontier full_frontier() {
   f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, 15.5};
   f.seconds = {0.1, 0.2, 0.3, 0.4, 1.5};
   f.complete = false;
+  f.limited = "a sentence about a budget";
+  f.proofs = {{frontier::Certificate::Kind::termwise, {1, 3}, {7, 9}}};
+  f.more_proofs = 16;
   return f;
 }
 
@@ -188,6 +191,12 @@ TEST(StoredFrontiers, ComeBackInEveryField) {
   EXPECT_EQ(read->removals[0].certificate.winner, "i*j");
   EXPECT_EQ(read->removals[0].certificate.argument, "a sentence");
   EXPECT_FALSE(read->complete);
+  EXPECT_EQ(read->limited, "a sentence about a budget");
+  ASSERT_EQ(read->proofs.size(), 1u);
+  EXPECT_EQ(read->proofs[0].kind, frontier::Certificate::Kind::termwise);
+  EXPECT_EQ(read->proofs[0].winner, f.proofs[0].winner);
+  EXPECT_EQ(read->proofs[0].loser, f.proofs[0].loser);
+  EXPECT_EQ(read->more_proofs, 16u);
   EXPECT_EQ(print_frontier(*read), print_frontier(f));  // counts and seconds with the rest
 }
 

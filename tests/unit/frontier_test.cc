@@ -139,7 +139,8 @@ TEST(Frontier, SummariesSayWhatTheEarlierStagesDropped) {
       summaries(compute_or_fail(problem::build(kernel.text("default")).value())),
       testing::ElementsAre(
           "log-proof: 1247 classes of partial schedules were dropped in 428 states, each because another of "
-          "its state is proven to take no more time and no more memory at every allowed size"));
+          "its state is proven to take no more time and no more memory at every allowed size (86 different "
+          "pairs of sums)"));
 }
 
 TEST(Frontier, ClassesAreTheSameForAnyNumberOfThreads) {
@@ -214,8 +215,72 @@ TEST(Frontier, ContradictingConstraintsAreRefused) {
   ASSERT_FALSE(found.ok());
   EXPECT_EQ(found.error().family, support::Family::invalid);
   EXPECT_EQ(found.error().code, "contradiction");
-  EXPECT_EQ(found.error().message, "no sizes satisfy all constraints together");
+  EXPECT_EQ(found.error().message, "no sizes satisfy all of these constraints");
   EXPECT_THAT(found.error().notes, testing::ElementsAre("2*k <= j", "10*j <= k"));
+}
+
+/// A temporary over k and l holds at least 10^6 elements at every allowed size.
+TEST(Frontier, SchedulesThatNeverFitAreDroppedAndSaidSo) {
+  problem::ProblemText text = test_support::search_oracle()[3].text("default");
+  text.constraints = {"1000 <= k", "1000 <= l", "5000 <= j"};
+  const auto problem = problem::build(text).value();
+  const auto largest = [&](const Frontier& found) {
+    cost::Point least(17, 1);
+    least[1] = least[3] = 1000;
+    least[2] = 5000;
+    double most = 0;
+    for (const Survivor& one : found.survivors) most = std::max(most, cost::evaluate_memory(one.cost, least));
+    return most;
+  };
+  Options options;
+  options.max_temporary_elements = 4'999'999;
+  const Frontier found = compute(problem, options, {}, never).value();
+  EXPECT_GE(largest(compute_or_fail(problem)), 5'000'000);
+  EXPECT_LT(largest(found), 5'000'000);
+  EXPECT_TRUE(found.complete);
+  EXPECT_TRUE(std::any_of(found.removals.begin(), found.removals.end(), [](const Removal& removal) {
+    return removal.certificate.kind == Certificate::Kind::volume &&
+           removal.certificate.argument.find("at least 5000000") != std::string::npos;
+  }));
+}
+
+/// Proofs of the recursion are kept, and hold.
+TEST(Frontier, ProofsOfTheRecursionAreStoredAndHold) {
+  for (const auto& kernel : test_support::search_oracle()) {
+    SCOPED_TRACE(kernel.name);
+    const auto problem = problem::build(kernel.text("default")).value();
+    const Frontier found = compute_or_fail(problem);
+    EXPECT_EQ(found.more_proofs, 0U);
+    EXPECT_FALSE(found.proofs.empty());
+    const auto points = LogBounds(problem).samples(100);
+    for (const Frontier::Proof& proof : found.proofs) {
+      for (const cost::Point& point : points) {
+        ASSERT_LE(cost::evaluate_time({proof.winner, {}}, point),
+                  cost::evaluate_time({proof.loser, {}}, point) * (1 + 1e-9));
+      }
+    }
+  }
+}
+
+TEST(Frontier, TooLittleMemoryGivesAPartOfTheSpaceAndSaysWhich) {
+  const auto problem = problem::build(test_support::search_oracle()[1].text("default")).value();
+  const Frontier whole = compute_or_fail(problem);
+  EXPECT_TRUE(whole.complete);
+  EXPECT_EQ(whole.limited, "");
+  int partial = 0;
+  for (std::size_t bytes = std::size_t{16} << 20; bytes >= 64 << 10; bytes /= 2) {
+    Options options;
+    options.search_bytes = bytes;
+    const auto found = compute(problem, options, {}, never);
+    if (!found.ok()) {
+      EXPECT_EQ(found.error().family, support::Family::exhausted);
+      continue;
+    }
+    EXPECT_FALSE(found->survivors.empty());
+    EXPECT_EQ(found->complete, found->limited.empty()) << found->limited;
+    partial += found->complete ? 0 : 1;
+  }
+  EXPECT_GT(partial, 0);
 }
 
 TEST(Frontier, AContradictionOnlySumsShowIsFoundByTheSolver) {

@@ -1,0 +1,127 @@
+#include "compiler/frontier/contradiction.h"
+
+#include <algorithm>
+#include <map>
+
+#include "compiler/frontier/log_bounds.h"
+#include "compiler/problem/constraint_set.h"
+
+namespace schaas::frontier {
+namespace {
+
+using problem::Constraint;
+using problem::Problem;
+
+/// A comparison in one of the texts.
+struct Place {
+  std::size_t text = 0;
+  support::SourceRange range;
+};
+
+std::string quoted(const std::string& text, support::SourceRange range) {
+  return "`" + text.substr(range.begin, range.end - range.begin) + "`";
+}
+
+/// The caret stands under the last comparison; of the others those in a chain are shown in a note.
+support::Diagnostic diagnostic(const std::vector<std::string>& texts, const std::vector<Place>& places) {
+  const auto quote = [&](const Place& place) { return quoted(texts[place.text], place.range); };
+  std::string message = places.size() == 1 ? "no sizes satisfy " : "no sizes satisfy all of ";
+  for (std::size_t n = 0; n < places.size(); ++n)
+    message += (n == 0 ? "" : n + 1 == places.size() ? " and " : ", ") + quote(places[n]);
+  const Place& last = places.back();
+  auto error =
+      support::at(support::invalid("contradiction", message), "constraint", texts[last.text], last.range);
+  for (std::size_t n = 0; n + 1 < places.size(); ++n) {
+    const std::string& text = texts[places[n].text];
+    if (quote(places[n]) == "`" + text + "`") continue;
+    error = support::noting(std::move(error), quote(places[n]) + " stands at character " +
+                                                  std::to_string(places[n].range.begin + 1) + " of `" + text +
+                                                  "`");
+  }
+  return error;
+}
+
+/// What holds without being written.
+support::Diagnostic with_facts(support::Diagnostic error, const Problem& problem, bool counts) {
+  std::map<std::string, std::string> members;  // of each class of equal extents
+  for (const auto& [index, first] : problem::extent_classes(problem.statement)) {
+    std::string& all = members[first];
+    all += (all.empty() ? "`" : ", `") + index + "`";
+  }
+  for (const auto& [first, all] : members) {
+    if (all.find(',') == std::string::npos) continue;
+    error = support::noting(std::move(error),
+                            all + " have one extent: they stand at the same mode of a tensor used twice");
+  }
+  if (!counts) return error;
+  return support::noting(
+      std::move(error),
+      "under each entry of the level above a level stores at most its extent, and at least "
+      "one entry when that level is compressed");
+}
+
+bool has_counts(const Constraint& constraint) {
+  const auto counts = [](const std::vector<problem::Monomial>& side) {
+    return std::any_of(side.begin(), side.end(), [](const problem::Monomial& monomial) {
+      return std::any_of(monomial.powers.begin(), monomial.powers.end(), [](const auto& power) {
+        return power.first.kind == problem::Symbol::Kind::nonzeros;
+      });
+    });
+  };
+  return counts(constraint.lhs) || counts(constraint.rhs);
+}
+
+}  // namespace
+
+bool contradictory(const Problem& problem, Solver& solver, int solver_milliseconds) {
+  const LogBounds bounds(problem);
+  if (!bounds.feasible()) return true;
+  if (bounds.exact()) return false;
+  solver.assume(bounds.solver_variables(), bounds.relations());
+  return solver.check_all({}, solver_milliseconds) == Verdict::unsatisfiable;
+}
+
+std::vector<std::size_t> contradicting_part(const Problem& problem,
+                                            const std::vector<Constraint>& constraints, Solver& solver,
+                                            int solver_milliseconds) {
+  std::vector<std::size_t> part(constraints.size());
+  for (std::size_t n = 0; n < part.size(); ++n) part[n] = n;
+  for (std::size_t n = part.size(); n-- > 0;) {
+    std::vector<Constraint> rest;
+    for (std::size_t m = 0; m < part.size(); ++m) {
+      if (m != n) rest.push_back(constraints[part[m]]);
+    }
+    Problem without = problem;
+    auto simplified = problem::simplify(problem.statement, rest);
+    if (!simplified.ok()) continue;
+    without.constraints = std::move(*simplified);
+    if (contradictory(without, solver, solver_milliseconds)) part.erase(part.begin() + static_cast<long>(n));
+  }
+  return part;
+}
+
+support::Result<Problem> build_consistent(const problem::ProblemText& text, Solver& solver,
+                                          int solver_milliseconds) {
+  SCHAAS_ASSIGN_OR_RETURN(Problem problem, problem::build(text));
+  if (!contradictory(problem, solver, solver_milliseconds)) return problem;
+  std::vector<Constraint> constraints;
+  std::vector<Place> places;
+  for (std::size_t n = 0; n < text.constraints.size(); ++n) {
+    SCHAAS_ASSIGN_OR_RETURN(const auto comparisons,
+                            problem::parse_comparisons(text.constraints[n], problem::scope_of(problem)));
+    for (const problem::Comparison& one : comparisons) {
+      constraints.push_back(one.constraint);
+      places.push_back({n, one.range});
+    }
+  }
+  std::vector<Place> part;
+  bool counts = false;
+  for (std::size_t n : contradicting_part(problem, constraints, solver, solver_milliseconds)) {
+    part.push_back(places[n]);
+    counts = counts || has_counts(constraints[n]);
+  }
+  SCHAAS_CHECK(!part.empty(), "constraints contradict without any of them");
+  return with_facts(diagnostic(text.constraints, part), problem, counts);
+}
+
+}  // namespace schaas::frontier
