@@ -4,6 +4,7 @@
 #include <map>
 
 #include "compiler/frontier/log_bounds.h"
+#include "compiler/frontier/sizes.h"
 #include "compiler/problem/constraint_set.h"
 
 namespace schaas::frontier {
@@ -71,12 +72,19 @@ bool has_counts(const Constraint& constraint) {
   return counts(constraint.lhs) || counts(constraint.rhs);
 }
 
+constexpr std::size_t sizes_to_try = 8;
+
 }  // namespace
 
 bool contradictory(const Problem& problem, Solver& solver, int solver_milliseconds) {
   const LogBounds bounds(problem);
   if (!bounds.feasible()) return true;
   if (bounds.exact()) return false;
+  // Whole sizes that obey all constraints spare the solver its first question, which costs more than most
+  // searches.
+  for (const cost::Point& point : bounds.samples(sizes_to_try)) {
+    if (whole_sizes(point, bounds)) return false;
+  }
   solver.assume(bounds.solver_variables(), bounds.relations());
   return solver.check_all({}, solver_milliseconds) == Verdict::unsatisfiable;
 }
