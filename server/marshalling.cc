@@ -1,11 +1,15 @@
 #include "server/marshalling.h"
 
+#include <algorithm>
+
 #include "compiler/support/limits.h"
 
 namespace schaas::server {
 namespace {
 
 constexpr std::size_t default_kernels = 6;
+/// More indices than this no temporary can have.
+constexpr std::uint32_t most_indices = support::Limits::indices;
 
 std::string or_default(const std::string& text, const char* otherwise) {
   return text.empty() ? otherwise : text;
@@ -52,19 +56,22 @@ v1::FrontierEntry to_proto(const NamedEntry& entry, const cost::Variables& varia
   out.set_time(entry.time);
   out.set_memory(entry.memory);
   set_terms(entry.cost, variables, out);
+  out.set_code(entry.code);
   out.set_members(entry.members);
   out.set_loop_trees(entry.loop_trees);
   for (const auto& trace : entry.other_traces) out.add_other_traces(trace);
   return out;
 }
 
-v1::Removal to_proto(const NamedRemoval& removal) {
+v1::Removal to_proto(const NamedRemoval& removal, const cost::Variables& variables) {
   v1::Removal out;
+  out.set_id(removal.id);
   out.set_time(removal.time);
   out.set_memory(removal.memory);
   out.set_by(removal.by);
   out.set_kind(removal.kind);
   out.set_argument(removal.argument);
+  set_terms(removal.cost, variables, out);
   return out;
 }
 
@@ -166,9 +173,16 @@ problem::ProblemText from_proto(const v1::Problem& problem) {
   return text;
 }
 
+SearchBounds from_proto(const v1::SearchOptions& options) {
+  SearchBounds bounds;
+  bounds.memory_depth = static_cast<int>(std::min<std::uint32_t>(options.memory_depth(), most_indices));
+  return bounds;
+}
+
 ScheduleQuery from_proto(const v1::ScheduleRequest& request) {
   ScheduleQuery query;
   query.problem = from_proto(request.problem());
+  query.bounds = from_proto(request.search());
   query.isa = or_default(request.isa(), "x86-64-v3");
   query.kernels = request.kernels() == 0 ? default_kernels : request.kernels();
   query.traces = strings(request.traces());
@@ -180,7 +194,7 @@ ScheduleQuery from_proto(const v1::ScheduleRequest& request) {
 }
 
 EmitQuery from_proto(const v1::EmitRequest& request) {
-  return {from_proto(request.problem()), or_default(request.schedule(), "auto"),
+  return {from_proto(request.problem()), from_proto(request.search()), or_default(request.schedule(), "auto"),
           or_default(request.language(), "c"), or_default(request.isa(), "x86-64-v3")};
 }
 
@@ -199,7 +213,7 @@ v1::Frontier to_proto(const NamedFrontier& frontier) {
   out.mutable_user_tensors()->insert(frontier.user_tensors.begin(), frontier.user_tensors.end());
   out.mutable_user_indices()->insert(frontier.user_indices.begin(), frontier.user_indices.end());
   for (const auto& entry : frontier.entries) *out.add_entries() = to_proto(entry, frontier.variables);
-  for (const auto& removal : frontier.removals) *out.add_removals() = to_proto(removal);
+  for (const auto& removal : frontier.removals) *out.add_removals() = to_proto(removal, frontier.variables);
   out.set_removed(frontier.removed);
   *out.mutable_counts() = to_proto(frontier.counts);
   *out.mutable_seconds() = to_proto(frontier.seconds);

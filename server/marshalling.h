@@ -13,6 +13,7 @@
 namespace schaas::server {
 
 problem::ProblemText from_proto(const v1::Problem& problem);
+SearchBounds from_proto(const v1::SearchOptions& options);
 ScheduleQuery from_proto(const v1::ScheduleRequest& request);
 EmitQuery from_proto(const v1::EmitRequest& request);
 

@@ -72,8 +72,9 @@ grpc::Status SchedulerService::Lookup(grpc::ServerContext* context, const v1::Lo
                                       v1::Frontier* reply) {
   return boundary_.run(
       "Lookup", *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
-        SCHAAS_ASSIGN_OR_RETURN(const NamedFrontier found,
-                                scheduling_.lookup(from_proto(request->problem()), cancellation));
+        SCHAAS_ASSIGN_OR_RETURN(
+            const NamedFrontier found,
+            scheduling_.lookup(from_proto(request->problem()), from_proto(request->search()), cancellation));
         summary.key = found.key.substr(0, key_digits);
         *reply = to_proto(found);
         return {};

@@ -37,12 +37,17 @@ struct Subject {
   frontier::Options options;
 };
 
-Result<Subject> subject_of(const problem::ProblemText& text) {
+Result<Subject> subject_of(const problem::ProblemText& text, const SearchBounds& bounds) {
   const auto solver = frontier::make_z3_solver();
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, frontier::build_consistent(text, *solver));
   Canonical canonical = problem::canonicalize(problem);
   UserNames names(canonical);
-  return Subject{std::move(canonical), std::move(names), frontier::options_for(problem.profile)};
+  frontier::Options options = frontier::options_for(problem.profile);
+  if (bounds.memory_depth > 0) {
+    options.stage1 = true;
+    options.memory_depth = bounds.memory_depth;
+  }
+  return Subject{std::move(canonical), std::move(names), std::move(options)};
 }
 
 bool is_frontier_id(const std::string& text) {
@@ -81,6 +86,7 @@ Result<NamedEntry> named(const frontier::Survivor& survivor, const UserNames& na
   entry.id = survivor.id;
   entry.trace = schedule::print(names.to_user(survivor.traces.front()));
   SCHAAS_ASSIGN_OR_RETURN(entry.tree, names.tree(survivor.traces.front()));
+  SCHAAS_ASSIGN_OR_RETURN(entry.code, names.code(survivor.traces.front()));
   entry.time = cost::print_time(survivor.cost, names.variables());
   entry.memory = cost::print_memory(survivor.cost, names.variables());
   entry.members = survivor.members;
@@ -92,13 +98,17 @@ Result<NamedEntry> named(const frontier::Survivor& survivor, const UserNames& na
   return entry;
 }
 
-NamedRemoval named(const frontier::Removal& removal, const UserNames& names) {
-  if (removal.summary()) {
-    return {"", "", "", kind_name(removal.certificate.kind), names.sentence(removal.certificate.argument)};
-  }
-  return {cost::print_time(removal.cost, names.variables()),
-          cost::print_memory(removal.cost, names.variables()), names.sentence(removal.certificate.winner),
-          kind_name(removal.certificate.kind), names.sentence(removal.certificate.argument)};
+NamedRemoval named(const frontier::Removal& removal, std::size_t place, const UserNames& names) {
+  NamedRemoval out;
+  out.id = "r" + std::to_string(place + 1);
+  out.kind = kind_name(removal.certificate.kind);
+  out.argument = names.sentence(removal.certificate.argument);
+  if (removal.summary()) return out;
+  out.time = cost::print_time(removal.cost, names.variables());
+  out.memory = cost::print_memory(removal.cost, names.variables());
+  out.by = names.sentence(removal.certificate.winner);
+  out.cost = removal.cost;
+  return out;
 }
 
 // The names and arguments alone: what an answer without search says.
@@ -122,7 +132,7 @@ Result<NamedFrontier> named(const frontier::Frontier& found, const Subject& subj
   }
   out.removed = found.removals.size();
   for (std::size_t r = 0; r < std::min(found.removals.size(), RequestLimits::removals); ++r) {
-    out.removals.push_back(named(found.removals[r], subject.names));
+    out.removals.push_back(named(found.removals[r], r, subject.names));
   }
   out.counts = found.counts;
   out.seconds = found.seconds;
@@ -253,8 +263,9 @@ class Work {
     for (std::size_t p = 0; p < std::size(parts); ++p) {
       frontier::Options options = subject_.options;
       options.operand_orders = parts[p].operand_orders;
+      options.memory_depth =
+          options.stage1 ? std::min(options.memory_depth, parts[p].memory_depth) : parts[p].memory_depth;
       options.stage1 = true;
-      options.memory_depth = parts[p].memory_depth;
       options.members_per_class = 1;
       auto found = frontier::compute(subject_.canonical.problem, options, {}, cancellation_);
       if (!found.ok()) return;  // the search of the whole says why
@@ -412,7 +423,7 @@ Scheduling::Scheduling(std::shared_ptr<KernelProvider> provider,
 Result<Finished> Scheduling::schedule(const ScheduleQuery& query, const Sink& sink,
                                       Cancellation& cancellation) {
   SCHAAS_RETURN_IF_ERROR(check_limits(query));
-  SCHAAS_ASSIGN_OR_RETURN(Subject subject, subject_of(query.problem));
+  SCHAAS_ASSIGN_OR_RETURN(Subject subject, subject_of(query.problem, query.bounds));
   if (query.no_stage2) {
     if (subject.canonical.problem.profile != problem::Profile::sparseauto) {
       return support::invalid("no-stage2",
@@ -424,8 +435,9 @@ Result<Finished> Scheduling::schedule(const ScheduleQuery& query, const Sink& si
   return Work(std::move(subject), query, *provider_, *toolchain_, sink, cancellation, options_).run();
 }
 
-Result<NamedFrontier> Scheduling::lookup(const problem::ProblemText& text, const Cancellation& cancellation) {
-  SCHAAS_ASSIGN_OR_RETURN(const Subject subject, subject_of(text));
+Result<NamedFrontier> Scheduling::lookup(const problem::ProblemText& text, const SearchBounds& bounds,
+                                         const Cancellation& cancellation) {
+  SCHAAS_ASSIGN_OR_RETURN(const Subject subject, subject_of(text, bounds));
   SCHAAS_ASSIGN_OR_RETURN(
       const FrontierAnswer answer,
       provider_->frontier({subject.canonical, subject.options, Source::stored}, {}, cancellation));
@@ -435,7 +447,7 @@ Result<NamedFrontier> Scheduling::lookup(const problem::ProblemText& text, const
 Result<std::string> Scheduling::emit(const EmitQuery& query, const Cancellation& cancellation) {
   SCHAAS_RETURN_IF_ERROR(check_isa(query.isa));
   SCHAAS_ASSIGN_OR_RETURN(const pipeline::Language language, pipeline::parse_language(query.language));
-  SCHAAS_ASSIGN_OR_RETURN(const Subject subject, subject_of(query.problem));
+  SCHAAS_ASSIGN_OR_RETURN(const Subject subject, subject_of(query.problem, query.bounds));
   const auto print = [&](const schedule::Trace& canonical) {
     return pipeline::emit(subject.names.problem(), subject.names.to_user(canonical), language, query.isa);
   };

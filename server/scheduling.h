@@ -14,8 +14,14 @@
 /// What a request means, in domain terms: text in, events out. Knows neither gRPC nor how answers are stored.
 namespace schaas::server {
 
+/// How the search is bounded beyond what the profile says; zero: not at all.
+struct SearchBounds {
+  int memory_depth = 0;  ///< indices of a temporary
+};
+
 struct ScheduleQuery {
   problem::ProblemText problem;
+  SearchBounds bounds;
   std::string isa = "x86-64-v3";
   std::size_t kernels = 6;  ///< at most this many of the frontier are compiled
   std::vector<std::string>
@@ -35,13 +41,15 @@ struct RequestLimits {
 
 /// A frontier entry in the user's names.
 struct NamedEntry {
-  std::string id, trace, tree, time, memory, members;
+  std::string id, trace, tree, code, time, memory, members;
   std::uint64_t loop_trees = 0;
   cost::Cost cost;
   std::vector<std::string> other_traces;
 };
 struct NamedRemoval {
+  std::string id;  ///< "r1", "r2", ... in stored order
   std::string time, memory, by, kind, argument;
+  cost::Cost cost;
 };
 struct NamedFrontier {
   std::string key, canonical, statement;
@@ -84,6 +92,7 @@ using Sink = std::function<bool(const Event&)>;
 
 struct EmitQuery {
   problem::ProblemText problem;
+  SearchBounds bounds;
   std::string schedule =
       "auto";  ///< "auto" (the one representatives() wants most), "linear", a frontier id, or a trace
   std::string language = "c";
@@ -111,7 +120,7 @@ class Scheduling {
   support::Result<Finished> schedule(const ScheduleQuery& query, const Sink& sink,
                                      support::Cancellation& cancellation);
   /// The stored frontier; invalid [not-stored].
-  support::Result<NamedFrontier> lookup(const problem::ProblemText& text,
+  support::Result<NamedFrontier> lookup(const problem::ProblemText& text, const SearchBounds& bounds,
                                         const support::Cancellation& cancellation);
   /// One schedule as text; searches (and stores) when `schedule` is "auto" or a frontier id.
   support::Result<std::string> emit(const EmitQuery& query, const support::Cancellation& cancellation);

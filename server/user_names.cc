@@ -97,6 +97,11 @@ support::Result<std::string> UserNames::tree(const schedule::Trace& trace) const
   return concrete_notation::print_loop_tree(statement);
 }
 
+support::Result<std::string> UserNames::code(const schedule::Trace& trace) const {
+  SCHAAS_ASSIGN_OR_RETURN(const auto statement, schedule::apply(to_user(trace), problem_));
+  return concrete_notation::print_indented(statement);
+}
+
 std::string UserNames::sentence(const std::string& text) const {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {

@@ -27,6 +27,8 @@ class UserNames {
   schedule::Trace to_canonical(const schedule::Trace& trace) const;
   /// "ij<k,l>" of a canonical trace.
   support::Result<std::string> tree(const schedule::Trace& trace) const;
+  /// Its loops as indented pseudo-code.
+  support::Result<std::string> code(const schedule::Trace& trace) const;
   /// A sentence about costs, word by word: each word that is a canonical index becomes the user's.
   std::string sentence(const std::string& text) const;
 

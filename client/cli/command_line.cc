@@ -6,6 +6,7 @@
 #include <new>
 #include <vector>
 
+#include "client/cli/interrupt.h"
 #include "compiler/support/nearest_name.h"
 
 namespace schaas::cli {
@@ -95,6 +96,7 @@ void add_commands(CLI::App& program, Action& chosen, bool& json) {
   program.option_defaults()->always_capture_default(false);
   add_run(program, chosen);
   add_schedule(program, chosen);
+  add_plot(program, chosen);
   add_emit(program, chosen);
   add_cache(program, chosen);
   add_info(program, chosen);
@@ -143,6 +145,7 @@ int execute(int argc, char** argv, const std::string& version) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
     return report(command_line_error(program, error), asks_for_json(argc, argv), false);
   }
+  const Interrupt interrupt;
   return finish(act(chosen), json);
 }
 

@@ -10,6 +10,7 @@ namespace {
 
 struct EmitOptions {
   ProblemOptions problem;
+  client::SearchOptions search;
   ServerOptions server;
   std::string schedule = "auto", language = "c", isa;
 };
@@ -19,7 +20,8 @@ support::Result<Answer> emit(const EmitOptions& options) {
   SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options.server));
   const std::string isa = options.isa.empty() ? client::host_isa() : options.isa;
   Answer answer;
-  SCHAAS_ASSIGN_OR_RETURN(answer.text, connection.emit(text, options.schedule, options.language, isa));
+  SCHAAS_ASSIGN_OR_RETURN(answer.text,
+                          connection.emit(text, options.schedule, options.language, isa, options.search));
   answer.json = {{"expression", text.expression},
                  {"schedule", options.schedule},
                  {"lang", options.language},
@@ -35,6 +37,7 @@ void add_emit(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<EmitOptions>();
   CLI::App* command = program.add_subcommand("emit", "Print one schedule as trace, tree, loops or C");
   add_to(*command, options->problem);
+  add_to(*command, options->search);
   command->add_option("--schedule", options->schedule, "auto, linear, an id of the frontier (s2), or a trace")
       ->capture_default_str()
       ->type_name("WHICH");

@@ -39,6 +39,14 @@ support::Result<client::ProblemText> problem_text(const ProblemOptions& options)
   return text;
 }
 
+void add_to(CLI::App& command, client::SearchOptions& options) {
+  command
+      .add_option("--memory-depth", options.memory_depth,
+                  "Search only schedules whose temporaries have at most N indices (default: any)")
+      ->check(CLI::Range(1, 16).description(""))
+      ->type_name("N");
+}
+
 void add_to(CLI::App& command, ServerOptions& options) {
   command
       .add_option(

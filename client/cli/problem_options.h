@@ -23,6 +23,9 @@ void add_to(CLI::App& command, ProblemOptions& options);
 /// The texts for the server. Errors: invalid [option-syntax], [given-twice].
 support::Result<client::ProblemText> problem_text(const ProblemOptions& options);
 
+/// The options that bound the search, shared by `run`, `schedule`, `emit` and `plot`.
+void add_to(CLI::App& command, client::SearchOptions& options);
+
 /// `--server`, shared by all commands.
 struct ServerOptions {
   std::string address;

@@ -4,9 +4,10 @@
 #include <utility>
 
 #include "client/cli/command_line.h"
-#include "client/cli/named_values.h"
+#include "client/cli/packed.h"
 #include "client/cli/problem_options.h"
 #include "client/cli/run_report.h"
+#include "client/cli/tensor_options.h"
 #include "compiler/support/nearest_name.h"
 #include "schaas/host.h"
 #include "schaas/kernel.h"
@@ -21,20 +22,14 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 
 struct RunOptions {
   ProblemOptions problem;
+  client::SearchOptions search;
   ServerOptions server;
-  std::vector<std::string> files, extents;
+  TensorOptions tensors;
   std::string target = "cpu", isa, schedule = "auto", output;
   int threads = 0, repeat = 1;
   double wait = 3;
   bool tune = false, verify = false, no_cache = false;
-  std::uint64_t seed = 1;
 };
-
-support::Result<client::ValueType> value_type(const std::string& text) {
-  if (text == "f64") return client::ValueType::f64;
-  if (text == "f32") return client::ValueType::f32;
-  return support::invalid("value-type", "`--dtype " + text + "`: expected f64 or f32");
-}
 
 support::Result<void> check_options(const RunOptions& options) {
   if (options.target == "cuda") {
@@ -73,78 +68,12 @@ support::Result<void> check_output(const std::string& path, const client::Produc
   return client::check_writable(path);
 }
 
-support::Result<TensorArguments> tensor_arguments(const RunOptions& options) {
-  TensorArguments arguments;
-  SCHAAS_ASSIGN_OR_RETURN(arguments.files,
-                          parse_named(options.files, {"-t", "NAME", "FILE", "-t B=matrix.mtx.gz"}));
-  SCHAAS_ASSIGN_OR_RETURN(arguments.extents, parse_extents(options.extents));
-  SCHAAS_ASSIGN_OR_RETURN(arguments.value_type, value_type(options.problem.value_type));
-  arguments.seed = options.seed;
-  return arguments;
-}
-
 /// The texts are checked by the server before a file is read: a long read must not end in a message about a
 /// typing error. A frontier that is not stored yet is no error here.
 support::Result<void> check_texts(client::Connection& connection, const client::ProblemText& text) {
   const auto stored = connection.lookup(text);
   if (stored.ok() || stored.error().code == "not-stored") return {};
   return stored.error();
-}
-
-/// The tensors as a kernel reads them, operands and result.
-struct Packed {
-  std::map<std::string, client::PackedTensor> tensors;
-  std::string result;
-
-  std::vector<client::PackedTensor*> arguments(const std::vector<std::string>& order) {
-    std::vector<client::PackedTensor*> pointers;
-    for (const auto& name : order) {
-      const auto place = tensors.find(name);
-      SCHAAS_CHECK(place != tensors.end(),
-                   "the server names an argument `" + name + "` that the expression does not have");
-      pointers.push_back(&place->second);
-    }
-    return pointers;
-  }
-};
-
-support::Result<Packed> pack_all(const Operands& operands, const client::Product& product,
-                                 client::ValueType type, ProgressLine& progress) {
-  Packed packed;
-  packed.result = product.result.tensor;
-  for (const auto& operand : operands.tensors) {
-    progress.show("packing " + operand.name);
-    const client::PackOptions options{operand.name, type, operands.position_bits};
-    auto one = std::visit([&](const auto& data) { return client::pack(data, operand.format, options); },
-                          operand.data);
-    if (!one.ok()) return one.error();
-    SCHAAS_RETURN_IF_ERROR(client::validate(one->view(), operand.name));
-    packed.tensors.emplace(operand.name, std::move(one).value());
-  }
-  std::vector<std::int64_t> extents;
-  for (const auto& index : product.result.indices) extents.push_back(operands.extents.at(index));
-  SCHAAS_ASSIGN_OR_RETURN(auto result, client::zeros(extents, operands.result_format,
-                                                     {packed.result, type, operands.position_bits}));
-  packed.tensors.emplace(packed.result, std::move(result));
-  progress.clear();
-  return packed;
-}
-
-client::Sizes all_sizes(const Operands& operands, const Packed& packed) {
-  client::Sizes sizes;
-  sizes.extents = operands.extents;
-  for (const auto& [name, tensor] : packed.tensors) sizes.entries[name] = client::entries_of(tensor);
-  return sizes;
-}
-
-/// Without the tensors whose entries their extents tell.
-client::Sizes reported_sizes(client::Sizes sizes, const Packed& packed) {
-  for (const auto& [name, tensor] : packed.tensors) {
-    const auto& levels = tensor.format().levels;
-    if (std::count(levels.begin(), levels.end(), format::LevelFormat::compressed) == 0)
-      sizes.entries.erase(name);
-  }
-  return sizes;
 }
 
 /// A kernel loaded and bound to the tensors.
@@ -185,6 +114,7 @@ ChoiceRequest choice_request(const RunOptions& options, const client::ProblemTex
                              const Operands& operands) {
   ChoiceRequest request;
   request.schedule.problem = text;
+  request.schedule.search = options.search;
   if (text.position_bits == "auto")
     request.schedule.problem.position_bits = std::to_string(operands.position_bits);
   request.schedule.isa = options.isa.empty() ? client::host_isa() : options.isa;
@@ -205,7 +135,7 @@ support::Result<RunFacts> compute(const RunOptions& options, client::Connection&
   facts.target = options.target;
   facts.product = product;
   facts.operands = &operands;
-  facts.seed = options.seed;
+  facts.seed = options.tensors.seed;
   facts.read_seconds = since(start);
   SCHAAS_ASSIGN_OR_RETURN(facts.value_type, value_type(options.problem.value_type));
 
@@ -256,7 +186,7 @@ support::Result<Answer> run(const RunOptions& options) {
   const auto start = Clock::now();
   SCHAAS_RETURN_IF_ERROR(check_options(options));
   SCHAAS_ASSIGN_OR_RETURN(client::ProblemText text, problem_text(options.problem));
-  SCHAAS_ASSIGN_OR_RETURN(TensorArguments arguments, tensor_arguments(options));
+  SCHAAS_ASSIGN_OR_RETURN(TensorArguments arguments, tensor_arguments(options.tensors, options.problem));
   arguments.formats = text.formats;
 
   const auto product = client::parse_product(text.expression);
@@ -280,12 +210,6 @@ support::Result<Answer> run(const RunOptions& options) {
 }
 
 void add_run_options(CLI::App& command, RunOptions& options) {
-  command.add_option("-t,--tensor", options.files, "File of a tensor: .mtx, .tns (also .gz) or .npy")
-      ->type_name("NAME=FILE")
-      ->allow_extra_args(false);
-  command.add_option("-d,--extent", options.extents, "Extent of an index that no file gives")
-      ->type_name("INDEX=N")
-      ->allow_extra_args(false);
   command.add_option("--target", options.target, "Where to run: cpu (cuda is to come)")
       ->capture_default_str()
       ->type_name("NAME");
@@ -314,9 +238,6 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->capture_default_str()
       ->type_name("SECONDS");
   command.add_flag("--verify", options.verify, "Compare every value with an independent evaluation");
-  command.add_option("--seed", options.seed, "Of the values of operands without a file")
-      ->capture_default_str()
-      ->type_name("N");
   command.add_option("-o,--output", options.output, "Write the result: .mtx, .tns (also .gz) or .npy")
       ->type_name("FILE");
   command.add_flag("--no-cache", options.no_cache, "Search anew even when the answer is stored");
@@ -329,6 +250,8 @@ void add_run(CLI::App& program, Action& chosen) {
   CLI::App* command =
       program.add_subcommand("run", "Compute a product on real tensors with the best schedule");
   add_to(*command, options->problem);
+  add_to(*command, options->search);
+  add_to(*command, options->tensors);
   add_run_options(*command, *options);
   add_to(*command, options->server);
   command->callback([options, &chosen] { chosen = [options] { return run(*options); }; });

@@ -12,6 +12,7 @@ namespace {
 
 struct ScheduleOptions {
   ProblemOptions problem;
+  client::SearchOptions search;
   ServerOptions server;
   std::string why;
   bool no_stage2 = false, no_cache = false;
@@ -24,6 +25,7 @@ support::Result<Answer> schedule(const ScheduleOptions& options) {
   }
   client::ScheduleRequest request;
   SCHAAS_ASSIGN_OR_RETURN(request.problem, problem_text(options.problem));
+  request.search = options.search;
   request.search_only = true;
   request.no_cache = options.no_cache;
   request.no_stage2 = options.no_stage2;
@@ -48,6 +50,7 @@ void add_schedule(CLI::App& program, Action& chosen) {
   CLI::App* command =
       program.add_subcommand("schedule", "Show the frontier: every schedule that can win, with its cost");
   add_to(*command, options->problem);
+  add_to(*command, options->search);
   command
       ->add_option("--why", options->why, "Details of one schedule of the frontier and what it has ruled out")
       ->type_name("ID");

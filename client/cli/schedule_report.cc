@@ -17,17 +17,14 @@ Json access_weights(const client::FrontierEntry& entry) {
 }
 
 Json entry_json(const client::FrontierEntry& entry) {
-  return {{"id", entry.id},           {"trace", entry.trace},          {"tree", entry.tree},
-          {"time", entry.time},       {"memory", entry.memory},        {"access", access_weights(entry)},
-          {"members", entry.members}, {"loop_trees", entry.loop_trees}};
+  return {{"id", entry.id},           {"trace", entry.trace},           {"tree", entry.tree},
+          {"time", entry.time},       {"memory", entry.memory},         {"access", access_weights(entry)},
+          {"members", entry.members}, {"loop_trees", entry.loop_trees}, {"code", entry.code}};
 }
 
 Json removal_json(const client::Removal& removal) {
-  return {{"time", removal.time},
-          {"memory", removal.memory},
-          {"by", removal.by},
-          {"kind", removal.kind},
-          {"argument", removal.argument}};
+  return {{"id", removal.id}, {"time", removal.time}, {"memory", removal.memory},
+          {"by", removal.by}, {"kind", removal.kind}, {"argument", removal.argument}};
 }
 
 Json json_of(const ScheduleFacts& facts) {
@@ -76,6 +73,26 @@ std::string frontier_table(const client::Frontier& frontier) {
   return print(table);
 }
 
+std::string indented(const std::string& text, const std::string& margin) {
+  std::string out;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size() - 1) + 1;
+    out += margin + text.substr(begin, end - begin);
+    begin = end;
+  }
+  return out;
+}
+
+/// Each schedule as loops.
+std::string loops_text(const client::Frontier& frontier) {
+  std::string out;
+  for (const auto& entry : frontier.entries) {
+    out += "\n" + entry.id + "   " + entry.tree + "\n    T = " + entry.time + "\n    M = " + entry.memory +
+           "\n" + indented(entry.code, "      ");
+  }
+  return out;
+}
+
 std::string stages_table(const client::Frontier& frontier) {
   const auto& counts = frontier.counts;
   const auto& spent = frontier.seconds;
@@ -101,7 +118,7 @@ std::string stages_table(const client::Frontier& frontier) {
 std::string text_of(const ScheduleFacts& facts) {
   const auto& frontier = facts.answer.frontier;
   std::string text = facts.expression + "\nproblem " + frontier.key + "\n\n";
-  text += frontier_table(frontier) + "\n" + stages_table(frontier);
+  text += stages_table(frontier) + "\n" + frontier_table(frontier) + loops_text(frontier) + "\n";
   text += facts.answer.done.hit ? "answered from the database in " : "searched; answered in ";
   text += seconds(facts.server_seconds) + "\n";
   if (!frontier.complete)
@@ -159,8 +176,8 @@ support::Result<Answer> explain(const ScheduleFacts& facts, const std::string& i
     }
     if (!won_by(removal, *entry)) continue;
     answer.json["removed"].push_back(removal_json(removal));
-    answer.text += "removed: time " + removal.time + ", memory " + removal.memory + "\n  " + removal.kind +
-                   ": " + removal.argument + "\n";
+    answer.text += "removed: " + removal.id + ": time " + removal.time + ", memory " + removal.memory +
+                   "\n  " + removal.kind + ": " + removal.argument + "\n";
   }
   if (answer.json["removed"].empty())
     answer.text += "no cost class was removed by comparison with this one alone\n";

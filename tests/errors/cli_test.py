@@ -15,7 +15,7 @@ PROGRAMS = sys.argv.pop(1)
 program.WithDaemon.programs = PROGRAMS
 K4 = "A(i,l) = B(i,j) * C(j,k) * D(k,l)"
 NOBODY = "unix:/nonexistent/schaas.sock"
-COMMANDS = "run, schedule, emit, cache, info"
+COMMANDS = "run, schedule, plot, emit, cache, info"
 
 # Wrong whatever the server: words, exit status, the whole of standard error.
 WITHOUT_SERVER = {
@@ -75,6 +75,14 @@ WITHOUT_SERVER = {
     "tune a named schedule": (["run", K4, "--tune", "--schedule", "linear"], 2,
                               "invalid [tune]: --tune measures the schedules of the frontier, so it cannot be combined with "
                               "`--schedule linear`\n"),
+    "depth of no index": (["schedule", K4, "--memory-depth", "0"], 2, "invalid [command-line]: --memory-depth: Value 0 not in range "
+                                                                      "1 to 16\n"),
+    "negative wait": (["run", K4, "--wait", "-1"], 2, "invalid [command-line]: --wait: Value -1 not in range 0.000000 to 86400.000000\n"),
+    "plot into nothing": (["plot", K4], 2, "invalid [command-line]: `schaas plot`: --output is required\n"
+                                           "  note: `schaas plot --help` shows its options\n"),
+    "plot into a picture": (["plot", K4, "-o", "x.png"], 2, "invalid [file-ending]: `-o x.png`: a plot is written as .svg\n"),
+    "plot into no folder": (["plot", K4, "-o", "/nonexistent/x.svg"], 2, "invalid [file-unwritable]: /nonexistent/x.svg cannot be "
+                                                                         "written: No such file or directory\n"),
     "no stage 2 to skip": (["schedule", K4, "--no-stage2"], 2, "invalid [no-stage2]: --no-stage2 needs `--profile sparseauto`: the "
                                                                "default search has no stage 2\n"),
 }

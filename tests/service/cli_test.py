@@ -7,12 +7,15 @@
 import array
 import ast
 import os
+import pathlib
 import signal
 import struct
+import subprocess
 import sys
 import tempfile
 import time
 import unittest
+from xml.etree import ElementTree
 
 import schaas_program as program
 
@@ -276,6 +279,21 @@ class OtherCommands(program.WithDaemon):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertRegex(done.stdout, r"(?m)^id +tree +time +memory +members$")
         self.assertRegex(done.stdout, r"(?m)^space +888 ")
+        self.assertIn("\n      for i\n        t1(k) = 0\n        for j\n", done.stdout)
+
+    def test_schedule_with_shallow_temporaries(self):
+        deep = self.daemon.json("schedule", K4, "-f", "B=csr", *self.BOUNDS)
+        shallow = self.daemon.json("schedule", K4, "-f", "B=csr", *self.BOUNDS, "--memory-depth", 1)
+        self.assertFalse(shallow["server"]["hit"])
+        self.assertEqual(shallow["key"], deep["key"])
+        self.assertLess(len(shallow["frontier"]), len(deep["frontier"]))
+        for entry in shallow["frontier"]:
+            self.assertNotIn("*", entry["memory"])
+        self.assertTrue(self.daemon.json("schedule", K4, "-f", "B=csr", *self.BOUNDS, "--memory-depth", 1)["server"]["hit"])
+        # An id of that frontier is asked for with the same bounds.
+        emitted = self.daemon.run("emit", K4, "-f", "B=csr", *self.BOUNDS, "--memory-depth", 1, "--schedule",
+                                  shallow["frontier"][-1]["id"], "--lang", "trace")
+        self.assertEqual(emitted.stdout, shallow["frontier"][-1]["trace"] + "\n")
 
     def test_why(self):
         answer = self.daemon.json("schedule", K4, "-f", "B=csr", *self.BOUNDS)
@@ -309,6 +327,77 @@ class OtherCommands(program.WithDaemon):
         self.assertEqual(answer["server"]["address"], self.daemon.address)
         self.assertIn(answer["client"]["isa"], [*answer["server"]["isas"], "generic"])
         self.assertRegex(self.daemon.run("info").stdout, r"(?m)^server +unix:")
+
+
+class Interrupted(program.WithDaemon):
+    """Ctrl-C ends a command at once, and the server stops what nobody waits for any more."""
+
+    SIX = "A(i,n) = B(i,j) * C(i,k) * D(j,k) * E(j,l) * F(l,m) * G(m,n)"
+
+    def interrupted(self, words, after):
+        """Seconds from the signal to the end of the program."""
+        child = subprocess.Popen([pathlib.Path(PROGRAMS) / "schaas", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                 stdin=subprocess.DEVNULL, env={**os.environ, "SCHAAS_SERVER": self.daemon.address})
+        time.sleep(after)
+        self.assertIsNone(child.poll(), "ended before it was interrupted")
+        start = time.monotonic()
+        child.send_signal(signal.SIGINT)
+        output, errors = child.communicate(timeout=60)
+        took = time.monotonic() - start
+        self.assertEqual((child.returncode, output, errors), (130, "", "interrupted\n"))
+        return took
+
+    def outcomes(self):
+        log = (self.daemon.folder / "log").read_text(errors="replace")
+        return [line for line in log.splitlines() if "method=Schedule" in line]
+
+    def test_search(self):
+        moments = (0.15, 0.3, 0.45, 0.6)
+        for moment in moments:
+            self.assertLess(self.interrupted(["schedule", self.SIX, "-f", "B=csr", "--no-cache"], moment), 1)
+        deadline = time.monotonic() + 5
+        while len(self.outcomes()) < len(moments) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        self.assertEqual(len(self.outcomes()), len(moments), "a search goes on without its client")
+        for line in self.outcomes():
+            self.assertIn("outcome=cancelled", line)
+
+    def test_filling_tensors(self):
+        words = ["run", K4, "-d", "i=20000", "-d", "j=20000", "-d", "k=2000", "-d", "l=2000", "--json"]
+        self.assertLess(self.interrupted(words, 0.3), 1)
+
+
+class Plot(program.WithDaemon):
+    def test_is_a_drawing_of_every_schedule(self):
+        file = self.folder / "k4.svg"
+        words = ["plot", K4, "-f", "B=csr", "-c", "8 <= k <= 64", "-c", "8 <= l <= 64", "-d", "i=300", "-d", "j=200", "-d", "k=16",
+                 "-d", "l=32"]
+        answer = self.daemon.json(*words, "-o", file)
+        self.assertEqual(answer["written"], str(file))
+        drawing = ElementTree.parse(file).getroot()
+        self.assertEqual(drawing.tag, "{http://www.w3.org/2000/svg}svg")
+        space = {"svg": "http://www.w3.org/2000/svg"}
+        titles = [element.text for element in drawing.findall(".//svg:title", space)]
+        frontier = self.daemon.json("schedule", K4, "-f", "B=csr", "-c", "8 <= k <= 64", "-c", "8 <= l <= 64")["frontier"]
+        for entry in frontier:
+            self.assertTrue(any(title.startswith(f"{entry['id']}  {entry['tree']}\n") for title in titles), entry["id"])
+        self.assertEqual(len(titles), len(frontier) + answer["dropped"])
+        self.assertEqual([point["id"] for point in answer["points"] if point["chosen"]], [answer["chosen"]])
+        ringed = drawing.findall(".//svg:g/svg:circle[@class='chosen']", space)
+        self.assertEqual(len(ringed), 1)
+        for shape in drawing.findall(".//svg:g/svg:circle", space):
+            self.assertTrue(92 <= float(shape.get("cx")) <= 836 and 78 <= float(shape.get("cy")) <= 464)
+        # The same question gives the same drawing.
+        before = file.read_bytes()
+        self.daemon.json(*words, "-o", file)
+        self.assertEqual(file.read_bytes(), before)
+
+    def test_names_are_escaped_and_free_memory_is_drawn(self):
+        file = self.folder / "spmv.svg"
+        done = self.daemon.run("plot", "y(i) = M(i,j) * x(j)", "-f", "M=csr", "-d", "i=30", "-d", "j=40", "-o", file)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"spmv.svg: 1 schedule on the frontier; s1 runs at these sizes\n")
+        ElementTree.parse(file)
 
 
 class Cache(program.WithDaemon):

@@ -75,7 +75,9 @@ TEST(Requests, ArriveInEveryField) {
   EXPECT_THAT(query.traces, testing::ElementsAre("traces 1", "traces 2"));
   EXPECT_TRUE(query.search_only && query.no_cache && query.no_stage2 && query.traces_only);
   // keep_working is read by the service itself.
-  EXPECT_EQ(request.GetDescriptor()->field_count(), 9) << "a new field needs a line above";
+  EXPECT_EQ(query.bounds.memory_depth, 16) << "17, but a problem has at most 16 indices";
+  EXPECT_EQ(request.search().GetDescriptor()->field_count(), 1) << "a new field needs a line above";
+  EXPECT_EQ(request.GetDescriptor()->field_count(), 10) << "a new field needs a line above";
   EXPECT_EQ(request.problem().GetDescriptor()->field_count(), 6) << "a new field needs a line above";
 }
 
@@ -101,7 +103,8 @@ TEST(Requests, ToEmitArriveInEveryField) {
   EXPECT_EQ(query.schedule, "the schedule");
   EXPECT_EQ(query.language, "the language");
   EXPECT_EQ(query.isa, "the isa");
-  EXPECT_EQ(request.GetDescriptor()->field_count(), 4) << "a new field needs a line above";
+  EXPECT_EQ(query.bounds.memory_depth, 16);
+  EXPECT_EQ(request.GetDescriptor()->field_count(), 5) << "a new field needs a line above";
 }
 
 cost::Variables two_variables() {
@@ -146,8 +149,8 @@ NamedFrontier a_frontier() {
   f.user_tensors = {{"A", "Out"}};
   f.user_indices = {{"i", "row"}};
   f.variables = two_variables();
-  f.entries = {{"s1", "trace", "tree", "time", "memory", "12", 3, a_cost(), {"other"}}};
-  f.removals = {{"time", "memory", "by", "kind", "argument"}};
+  f.entries = {{"s1", "trace", "tree", "code", "time", "memory", "12", 3, a_cost(), {"other"}}};
+  f.removals = {{"r1", "time", "memory", "by", "kind", "argument", a_cost()}};
   f.removed = 9;
   f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, 15.5};
   f.seconds = {0.1, 0.2, 0.3, 0.4, 1.5};
@@ -160,6 +163,10 @@ const std::vector<std::string> variable_fields = {"frontier.entries.time_terms.v
                                                   "frontier.entries.time_terms.variables.level",
                                                   "frontier.entries.memory_terms.variables.tensor",
                                                   "frontier.entries.memory_terms.variables.level",
+                                                  "frontier.removals.time_terms.variables.tensor",
+                                                  "frontier.removals.time_terms.variables.level",
+                                                  "frontier.removals.memory_terms.variables.tensor",
+                                                  "frontier.removals.memory_terms.variables.level",
                                                   "kernel.time_terms.variables.tensor",
                                                   "kernel.time_terms.variables.level",
                                                   "kernel.memory_terms.variables.tensor",

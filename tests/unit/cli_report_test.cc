@@ -67,9 +67,10 @@ ScheduleFacts two_schedules() {
   first.id = "s1", first.time = "i*j", first.memory = "0", first.members = "1", first.loop_trees = 1;
   second.id = "s2", second.time = "i*k", second.memory = "k", second.members = "1", second.loop_trees = 1;
   facts.answer.frontier.entries = {first, second};
-  facts.answer.frontier.removals = {{"", "", "", "depth", "12 of 15 schedules were left out"},
-                                    {"i*j*k", "k", "T = i*k, M = k", "termwise", "each term is smaller"},
-                                    {"i*i", "0", "T = i*j, M = 0", "log_proof", "by shares"}};
+  facts.answer.frontier.removals = {
+      {"r1", "", "", "", "depth", "12 of 15 schedules were left out", {}, {}},
+      {"r2", "i*j*k", "k", "T = i*k, M = k", "termwise", "each term is smaller", {}, {}},
+      {"r3", "i*i", "0", "T = i*j, M = 0", "log_proof", "by shares", {}, {}}};
   return facts;
 }
 
@@ -78,7 +79,7 @@ TEST(Explain, ShowsWhatOneScheduleHasRuledOut) {
   ASSERT_TRUE(answer.ok());
   ASSERT_EQ(answer->json["removed"].size(), 1u);
   EXPECT_EQ(answer->json["removed"][0]["time"], "i*j*k");
-  EXPECT_NE(answer->text.find("removed: time i*j*k, memory k\n  termwise: each term is smaller\n"
+  EXPECT_NE(answer->text.find("removed: r2: time i*j*k, memory k\n  termwise: each term is smaller\n"
                               "before: depth: 12 of 15 schedules were left out\n"),
             std::string::npos);
   EXPECT_EQ(answer->json["dropped"].dump(),

@@ -217,7 +217,8 @@ support::Result<Frontier> Connection::lookup(const ProblemText& problem) {
 }
 
 support::Result<std::string> Connection::emit(const ProblemText& problem, const std::string& schedule,
-                                              const std::string& language, const std::string& isa) {
+                                              const std::string& language, const std::string& isa,
+                                              const SearchOptions& search) {
   return guarded([&]() -> support::Result<std::string> {
     grpc::ClientContext context;
     limit(context, state_->options.schedule_limit);  // "auto" may have to search
@@ -226,6 +227,7 @@ support::Result<std::string> Connection::emit(const ProblemText& problem, const 
     request.set_schedule(schedule);
     request.set_language(language);
     request.set_isa(isa);
+    *request.mutable_search() = to_proto(search);
     v1::EmitReply reply;
     const grpc::Status status = state_->stub->Emit(&context, request, &reply);
     if (!status.ok()) return state_->failure(status, context);

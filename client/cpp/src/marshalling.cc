@@ -51,6 +51,7 @@ FrontierEntry from_proto(const v1::FrontierEntry& from) {
   entry.members = from.members();
   entry.loop_trees = from.loop_trees();
   entry.other_traces = strings(from.other_traces());
+  entry.code = from.code();
   return entry;
 }
 
@@ -82,6 +83,9 @@ bool known(const v1::Frontier& frontier) {
   for (const v1::FrontierEntry& entry : frontier.entries()) {
     if (!known(entry.time_terms()) || !known(entry.memory_terms())) return false;
   }
+  for (const v1::Removal& removal : frontier.removals()) {
+    if (!known(removal.time_terms()) || !known(removal.memory_terms())) return false;
+  }
   return true;
 }
 
@@ -106,6 +110,12 @@ v1::Problem to_proto(const ProblemText& problem) {
   return wire;
 }
 
+v1::SearchOptions to_proto(const SearchOptions& options) {
+  v1::SearchOptions wire;
+  wire.set_memory_depth(static_cast<std::uint32_t>(options.memory_depth));
+  return wire;
+}
+
 v1::ScheduleRequest to_proto(const ScheduleRequest& request) {
   v1::ScheduleRequest wire;
   *wire.mutable_problem() = to_proto(request.problem);
@@ -117,6 +127,7 @@ v1::ScheduleRequest to_proto(const ScheduleRequest& request) {
   wire.set_no_stage2(request.no_stage2);
   wire.set_traces_only(request.traces_only);
   wire.set_keep_working(request.keep_working);
+  *wire.mutable_search() = to_proto(request.search);
   return wire;
 }
 
@@ -132,7 +143,8 @@ Frontier from_proto(const v1::Frontier& from) {
   frontier.user_tensors = {from.user_tensors().begin(), from.user_tensors().end()};
   frontier.user_indices = {from.user_indices().begin(), from.user_indices().end()};
   for (const auto& r : from.removals()) {
-    frontier.removals.push_back({r.time(), r.memory(), r.by(), r.kind(), r.argument()});
+    frontier.removals.push_back({r.id(), r.time(), r.memory(), r.by(), r.kind(), r.argument(),
+                                 terms(r.time_terms()), terms(r.memory_terms())});
   }
   frontier.statement = from.statement();
   frontier.removed = from.removed();

@@ -116,7 +116,10 @@ std::optional<pid_t> spawn(const std::string& program, const std::string& direct
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&files, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
   posix_spawn_file_actions_adddup2(&files, 1, 2);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+  sigset_t no_signal;  // this process may block some; the server must get them all
+  sigemptyset(&no_signal);
+  posix_spawnattr_setsigmask(&attributes, &no_signal);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK);
   const std::string listen = "unix:" + socket;
   std::array<const char*, 7> arguments = {program.c_str(), "--private",    "--data-dir", directory.c_str(),
                                           "--listen",      listen.c_str(), nullptr};

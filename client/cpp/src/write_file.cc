@@ -84,6 +84,12 @@ Result<void> check_writable(const std::string& path) {
   return {};
 }
 
+Result<void> write_text(const std::string& path, const std::string& text) {
+  SCHAAS_ASSIGN_OR_RETURN(FileSink sink, FileSink::create(path));
+  sink.write(text);
+  return sink.close();
+}
+
 Result<void> write(const std::string& path, const DenseTensor& tensor) {
   SCHAAS_ASSIGN_OR_RETURN(const FileKind kind, kind_of(path));
   if (kind == FileKind::matrix_market && tensor.order() > 2) return wrong_order(path, tensor.order());

@@ -24,8 +24,14 @@ struct ProblemText {
   std::string profile = "default";
 };
 
+/// How the search is bounded beyond what the profile says; zero: not at all.
+struct SearchOptions {
+  int memory_depth = 0;  ///< indices of a temporary
+};
+
 struct ScheduleRequest {
   ProblemText problem;
+  SearchOptions search;
   std::string isa;                  ///< "" = host_isa()
   std::uint32_t kernels = 0;        ///< frontier schedules to compile at most; 0 = the server's default
   std::vector<std::string> traces;  ///< further ones: "linear", a frontier id, or a trace
@@ -127,7 +133,8 @@ class Connection {
   support::Result<Frontier> lookup(const ProblemText& problem);
   /// schedule: "auto", "linear", a frontier id or a trace; language: trace, tree, loops, c.
   support::Result<std::string> emit(const ProblemText& problem, const std::string& schedule,
-                                    const std::string& language, const std::string& isa);
+                                    const std::string& language, const std::string& isa,
+                                    const SearchOptions& search = {});
   /// The bytes of a binary; invalid [kernel-digest] when they are not what was promised.
   support::Result<std::string> download(const support::Digest& digest);
   support::Result<ServerInfo> info();

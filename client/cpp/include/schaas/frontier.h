@@ -39,13 +39,16 @@ struct FrontierEntry {
   std::string members;             ///< exact number of schedules of this cost
   std::uint64_t loop_trees = 0;
   std::vector<std::string> other_traces;
+  std::string code;  ///< the loops as indented pseudo-code
   bool operator==(const FrontierEntry&) const = default;
 };
 
 /// Why a cost class is not on the frontier; or, with `time`, `memory` and `by` empty, a summary of the many
 /// that a stage dropped before classes were compared one by one.
 struct Removal {
+  std::string id;  ///< "r1", "r2", ...
   std::string time, memory, by, kind, argument;
+  std::vector<Term> time_terms, memory_terms;
   bool summary() const { return by.empty(); }
   bool operator==(const Removal&) const = default;
 };

@@ -55,5 +55,7 @@ support::Result<TensorData> read(const std::string& path, const ReadOptions& opt
 support::Result<void> write(const std::string& path, const DenseTensor& tensor);
 support::Result<void> write(const std::string& path, const CooTensor& tensor);
 support::Result<void> write(const std::string& path, const PackedTensor& tensor);
+/// Any text, written in the same way.
+support::Result<void> write_text(const std::string& path, const std::string& text);
 
 }  // namespace schaas::client

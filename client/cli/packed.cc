@@ -1,0 +1,57 @@
+#include "client/cli/packed.h"
+
+#include <algorithm>
+#include <variant>
+
+namespace schaas::cli {
+
+std::vector<client::PackedTensor*> Packed::arguments(const std::vector<std::string>& order) {
+  std::vector<client::PackedTensor*> pointers;
+  for (const auto& name : order) {
+    const auto place = tensors.find(name);
+    SCHAAS_CHECK(place != tensors.end(),
+                 "the server names an argument `" + name + "` that the expression does not have");
+    pointers.push_back(&place->second);
+  }
+  return pointers;
+}
+
+support::Result<Packed> pack_all(const Operands& operands, const client::Product& product,
+                                 client::ValueType type, ProgressLine& progress) {
+  Packed packed;
+  packed.result = product.result.tensor;
+  for (const auto& operand : operands.tensors) {
+    progress.show("packing " + operand.name);
+    const client::PackOptions options{operand.name, type, operands.position_bits};
+    auto one = std::visit([&](const auto& data) { return client::pack(data, operand.format, options); },
+                          operand.data);
+    if (!one.ok()) return one.error();
+    SCHAAS_RETURN_IF_ERROR(client::validate(one->view(), operand.name));
+    packed.tensors.emplace(operand.name, std::move(one).value());
+  }
+  std::vector<std::int64_t> extents;
+  for (const auto& index : product.result.indices) extents.push_back(operands.extents.at(index));
+  SCHAAS_ASSIGN_OR_RETURN(auto result, client::zeros(extents, operands.result_format,
+                                                     {packed.result, type, operands.position_bits}));
+  packed.tensors.emplace(packed.result, std::move(result));
+  progress.clear();
+  return packed;
+}
+
+client::Sizes all_sizes(const Operands& operands, const Packed& packed) {
+  client::Sizes sizes;
+  sizes.extents = operands.extents;
+  for (const auto& [name, tensor] : packed.tensors) sizes.entries[name] = client::entries_of(tensor);
+  return sizes;
+}
+
+client::Sizes reported_sizes(client::Sizes sizes, const Packed& packed) {
+  for (const auto& [name, tensor] : packed.tensors) {
+    const auto& levels = tensor.format().levels;
+    if (std::count(levels.begin(), levels.end(), format::LevelFormat::compressed) == 0)
+      sizes.entries.erase(name);
+  }
+  return sizes;
+}
+
+}  // namespace schaas::cli

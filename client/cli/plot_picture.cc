@@ -1,0 +1,218 @@
+#include "client/cli/plot_picture.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace schaas::cli {
+namespace {
+
+constexpr double width = 860, height = 560;
+constexpr double left = 92, right = 24, top = 78, bottom = 96;
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
+    }
+  }
+  return out;
+}
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f", value);
+  return text;
+}
+
+/// A decade as a tick: 1, 10, 1000, 1e6.
+std::string tick(int decade) {
+  if (decade < -3 || decade > 4) return "1e" + std::to_string(decade);
+  char text[32];
+  std::snprintf(text, sizeof text, "%g", std::pow(10.0, decade));
+  return text;
+}
+
+/// Decades that hold every value; at least one wide.
+struct Scale {
+  int low = 0, high = 1;
+  double begin = 0, end = 1;  ///< pixels of the two
+
+  static Scale over(const std::vector<double>& values, double begin, double end) {
+    Scale scale;
+    double least = std::numeric_limits<double>::infinity(), most = 0;
+    for (const double value : values) {
+      least = std::min(least, value);
+      most = std::max(most, value);
+    }
+    if (!values.empty()) {
+      scale.low = static_cast<int>(std::floor(std::log10(least) - 0.05));
+      scale.high = std::max(scale.low + 1, static_cast<int>(std::ceil(std::log10(most) + 0.05)));
+    }
+    scale.begin = begin;
+    scale.end = end;
+    return scale;
+  }
+  double at(double value) const { return begin + (std::log10(value) - low) / (high - low) * (end - begin); }
+  double at_decade(int decade) const { return begin + double(decade - low) / (high - low) * (end - begin); }
+  /// Every how many decades a tick is drawn.
+  int step() const { return 1 + (high - low - 1) / 10; }
+};
+
+class Drawing {
+ public:
+  explicit Drawing(const Plot& plot) : plot_(plot) {
+    std::vector<double> memories, times;
+    for (const PlotPoint& point : plot.points) {
+      times.push_back(point.time);
+      if (point.memory > 0) memories.push_back(point.memory);
+      if (point.memory <= 0) without_memory_ = true;
+    }
+    x_ = Scale::over(memories, left + (without_memory_ ? 64 : 12), width - right);
+    y_ = Scale::over(times, height - bottom, top);
+  }
+
+  std::string text() {
+    head();
+    axes();
+    staircase();
+    for (const auto kind : {PlotPoint::Kind::dropped, PlotPoint::Kind::survivor, PlotPoint::Kind::chosen}) {
+      for (const PlotPoint& point : plot_.points) {
+        if (point.kind == kind) draw(point);
+      }
+    }
+    legend();
+    return out_ + "</svg>\n";
+  }
+
+ private:
+  double x(const PlotPoint& point) const { return point.memory > 0 ? x_.at(point.memory) : zero_column(); }
+  double y(const PlotPoint& point) const { return y_.at(point.time); }
+  static double zero_column() { return left + 24; }
+
+  void head() {
+    const std::string size = "width=\"" + number(width) + "\" height=\"" + number(height) +
+                             "\" viewBox=\"0 0 " + number(width) + " " + number(height) + "\"";
+    out_ +=
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" " + size +
+        " role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n"
+        "<style>\n"
+        "  svg { --ground: #ffffff; --ink: #1c1e21; --quiet: #6b7075; --line: #dfe2e6; --good: #1f5fbf; "
+        "--mark: #b4480a; }\n"
+        "  @media (prefers-color-scheme: dark) { svg { --ground: #17191c; --ink: #e9ebee; --quiet: #9aa0a6; "
+        "--line: #33373c; --good: #7fb2ff; --mark: #ffa45c; } }\n"
+        "  .ground { fill: var(--ground); } text { fill: var(--ink); } .quiet { fill: var(--quiet); }\n"
+        "  .grid { stroke: var(--line); } .steps { stroke: var(--good); fill: none; stroke-opacity: 0.45; }\n"
+        "  .survivor { fill: var(--good); stroke: var(--ground); }\n"
+        "  .dropped { stroke: var(--quiet); fill: none; }\n"
+        "  .chosen { stroke: var(--mark); stroke-width: 2.5; fill: var(--good); }\n"
+        "</style>\n"
+        "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n";
+    words(left, 28, plot_.title, "font-size=\"16\" font-weight=\"600\"");
+    words(left, 50, plot_.subtitle, "class=\"quiet\"");
+  }
+
+  void words(double at_x, double at_y, const std::string& what, const std::string& more) {
+    out_ += "<text x=\"" + number(at_x) + "\" y=\"" + number(at_y) + "\" " + more + ">" + escaped(what) +
+            "</text>\n";
+  }
+  void line(double x1, double y1, double x2, double y2) {
+    out_ += "<line class=\"grid\" x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) +
+            "\" y2=\"" + number(y2) + "\"/>\n";
+  }
+
+  void axes() {
+    for (int decade = y_.low; decade <= y_.high; decade += y_.step()) {
+      line(left, y_.at_decade(decade), width - right, y_.at_decade(decade));
+      words(left - 8, y_.at_decade(decade) + 4, tick(decade), "class=\"quiet\" text-anchor=\"end\"");
+    }
+    const double floor = height - bottom;
+    if (without_memory_) {
+      line(zero_column(), top, zero_column(), floor);
+      words(zero_column(), floor + 18, "0", "class=\"quiet\" text-anchor=\"middle\"");
+    }
+    for (int decade = x_.low; decade <= x_.high; decade += x_.step()) {
+      line(x_.at_decade(decade), top, x_.at_decade(decade), floor);
+      words(x_.at_decade(decade), floor + 18, tick(decade), "class=\"quiet\" text-anchor=\"middle\"");
+    }
+    words((left + width - right) / 2, floor + 40, plot_.memory_label, "text-anchor=\"middle\"");
+    out_ += "<text transform=\"translate(22 " + number((top + floor) / 2) +
+            ") rotate(-90)\" text-anchor=\"middle\">" + escaped(plot_.time_label) + "</text>\n";
+  }
+
+  /// The best time with at most so much memory.
+  void staircase() {
+    std::vector<const PlotPoint*> kept;
+    for (const PlotPoint& point : plot_.points) {
+      if (point.kind != PlotPoint::Kind::dropped) kept.push_back(&point);
+    }
+    std::stable_sort(kept.begin(), kept.end(), [](const PlotPoint* a, const PlotPoint* b) {
+      return a->memory != b->memory ? a->memory < b->memory : a->time < b->time;
+    });
+    std::string path;
+    double best = std::numeric_limits<double>::infinity();
+    for (const PlotPoint* point : kept) {
+      if (point->time >= best) continue;
+      path += path.empty() ? "M" + number(x(*point)) + " " + number(y(*point))
+                           : " H" + number(x(*point)) + " V" + number(y(*point));
+      best = point->time;
+    }
+    if (!path.empty()) out_ += "<path class=\"steps\" d=\"" + path + " H" + number(width - right) + "\"/>\n";
+  }
+
+  std::string mark(PlotPoint::Kind kind, double at_x, double at_y) const {
+    if (kind != PlotPoint::Kind::dropped) {
+      const bool chosen = kind == PlotPoint::Kind::chosen;
+      return "<circle class=\"" + std::string(chosen ? "chosen" : "survivor") + "\" cx=\"" + number(at_x) +
+             "\" cy=\"" + number(at_y) + "\" r=\"" + (chosen ? "6.5" : "5") + "\"/>";
+    }
+    const auto corner = [&](double dx, double dy) { return number(at_x + dx) + " " + number(at_y + dy); };
+    return "<path class=\"dropped\" d=\"M" + corner(-3, -3) + " L" + corner(3, 3) + " M" + corner(-3, 3) +
+           " L" + corner(3, -3) + "\"/>";
+  }
+
+  void draw(const PlotPoint& point) {
+    out_ +=
+        "<g><title>" + escaped(point.tooltip) + "</title>" + mark(point.kind, x(point), y(point)) + "</g>\n";
+    if (!point.label.empty()) words(x(point) + 9, y(point) - 7, point.label, "font-size=\"11\"");
+  }
+
+  void legend() {
+    double at = left;
+    const auto entry = [&](PlotPoint::Kind kind, const std::string& what) {
+      if (what.empty()) return;
+      out_ += mark(kind, at, height - 24) + "\n";
+      words(at + 12, height - 20, what, "");
+      at += 40 + 6.6 * static_cast<double>(what.size());
+    };
+    entry(PlotPoint::Kind::survivor, plot_.survivors);
+    entry(PlotPoint::Kind::dropped, plot_.dropped);
+    entry(PlotPoint::Kind::chosen, plot_.chosen);
+  }
+
+  const Plot& plot_;
+  Scale x_, y_;
+  bool without_memory_ = false;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string svg(const Plot& plot) { return Drawing(plot).text(); }
+
+}  // namespace schaas::cli
