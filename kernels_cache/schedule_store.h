@@ -26,6 +26,7 @@ struct FrontierRow {
   std::uint64_t schedules = 0;
   double seconds = 0;   ///< what the search took
   std::string created;  ///< UTC, ISO 8601; set by the store
+  std::string family;   ///< what problems that differ only in constraints share; "": none
 };
 
 struct KernelRow {
@@ -63,6 +64,11 @@ class ScheduleStore {
 
   virtual support::Result<void> put_frontier(const FrontierRow& row) = 0;
   virtual support::Result<std::optional<FrontierRow>> frontier(const FrontierKey& key) = 0;
+  /// Complete frontiers of one family, searched by the same options and version, newest first, at most
+  /// `limit`.
+  virtual support::Result<std::vector<FrontierRow>> frontiers_of(const std::string& family,
+                                                                 const std::string& options,
+                                                                 int search_version, std::size_t limit) = 0;
 
   virtual support::Result<void> put_kernel(const KernelRow& row) = 0;
   virtual support::Result<std::optional<KernelRow>> kernel(const std::string& kernel_key) = 0;

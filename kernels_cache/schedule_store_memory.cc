@@ -38,6 +38,18 @@ class MemoryScheduleStore final : public ScheduleStore {
     return std::optional<FrontierRow>();
   }
 
+  Result<std::vector<FrontierRow>> frontiers_of(const std::string& family, const std::string& options,
+                                                int search_version, std::size_t limit) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<FrontierRow> rows;
+    for (auto row = frontiers_.rbegin(); row != frontiers_.rend() && rows.size() < limit; ++row) {
+      if (row->complete && row->family == family && row->key.options == options &&
+          row->key.search_version == search_version)
+        rows.push_back(*row);
+    }
+    return rows;
+  }
+
   Result<void> put_kernel(const KernelRow& row) override {
     const std::lock_guard lock(mutex_);
     remember(row.problem_key, row.canonical);

@@ -48,6 +48,10 @@ constexpr const char* migrations[] = {
     CREATE INDEX kernel_by_problem ON kernel(problem);
     CREATE INDEX kernel_by_sha256 ON kernel(sha256);
     )sql",
+    R"sql(
+    ALTER TABLE problem ADD COLUMN family TEXT NOT NULL DEFAULT '';
+    CREATE INDEX problem_by_family ON problem(family);
+    )sql",
 };
 static_assert(std::size(migrations) == schema_version);
 
@@ -173,6 +177,8 @@ class SqliteScheduleStore final : public ScheduleStore {
     Transaction transaction(database_.get());
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem, remember(row.key.problem_key, row.canonical, doing));
+    Statement family(database_.get(), "UPDATE problem SET family = ? WHERE id = ?");
+    SCHAAS_RETURN_IF_ERROR(family.bind(row.family).bind(problem).run(doing));
     Statement insert(
         database_.get(),
         "INSERT INTO frontier(problem, options, search_version, complete, schedules, seconds, "
@@ -189,15 +195,41 @@ class SqliteScheduleStore final : public ScheduleStore {
 
   Result<std::optional<FrontierRow>> frontier(const FrontierKey& key) override {
     const std::lock_guard lock(mutex_);
-    Statement query(database_.get(),
-                    "SELECT problem.canonical, payload, complete, schedules, seconds, frontier.created "
-                    "FROM frontier JOIN problem ON problem.id = frontier.problem "
-                    "WHERE problem.key = ? AND options = ? AND search_version = ?");
+    Statement query(
+        database_.get(),
+        "SELECT problem.canonical, payload, complete, schedules, seconds, frontier.created, family "
+        "FROM frontier JOIN problem ON problem.id = frontier.problem "
+        "WHERE problem.key = ? AND options = ? AND search_version = ?");
     query.bind(key.problem_key).bind(key.options).bind(std::int64_t{key.search_version});
     SCHAAS_ASSIGN_OR_RETURN(const bool found, query.step("read a frontier"));
     if (!found) return std::optional<FrontierRow>();
     return std::optional(FrontierRow{key, query.text(0), query.text(1), query.integer(2) != 0, query.count(3),
-                                     query.real(4), query.text(5)});
+                                     query.real(4), query.text(5), query.text(6)});
+  }
+
+  Result<std::vector<FrontierRow>> frontiers_of(const std::string& family, const std::string& options,
+                                                int search_version, std::size_t limit) override {
+    const std::lock_guard lock(mutex_);
+    Statement query(database_.get(),
+                    "SELECT problem.key, problem.canonical, payload, schedules, seconds, frontier.created "
+                    "FROM frontier JOIN problem ON problem.id = frontier.problem "
+                    "WHERE family = ? AND options = ? AND search_version = ? AND complete = 1 "
+                    "ORDER BY frontier.created DESC, frontier.id DESC LIMIT ?");
+    query.bind(family).bind(options).bind(std::int64_t{search_version});
+    query.bind(static_cast<std::int64_t>(limit));
+    std::vector<FrontierRow> rows;
+    for (;;) {
+      SCHAAS_ASSIGN_OR_RETURN(const bool more, query.step("list the frontiers of a family"));
+      if (!more) return rows;
+      rows.push_back({{query.text(0), options, search_version},
+                      query.text(1),
+                      query.text(2),
+                      true,
+                      query.count(3),
+                      query.real(4),
+                      query.text(5),
+                      family});
+    }
   }
 
   Result<void> put_kernel(const KernelRow& row) override {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compiler/pipeline/pipeline.h"
+#include "server/looser_answer.h"
 #include "server/stored_frontier.h"
 
 namespace schaas::server {
@@ -14,6 +15,9 @@ using kernels_cache::KernelRow;
 using support::Cancellation;
 using support::Diagnostic;
 using support::Result;
+
+/// Stored answers of the same family that are tried, newest first.
+constexpr std::size_t looser_tried = 8;
 
 class CachingProvider final : public KernelProvider {
  public:
@@ -27,8 +31,16 @@ class CachingProvider final : public KernelProvider {
       if (auto stored = stored_frontier(key)) return FrontierAnswer{std::move(stored), true};
     }
     if (query.source == Source::stored) return not_stored();
+    const std::string family = family_key(query.canonical.problem);
+    if (query.source != Source::made) {
+      SCHAAS_ASSIGN_OR_RETURN(auto derived, derived_frontier(key, family, query, progress, cancellation));
+      if (derived) {
+        keep(key, family, query, *derived);
+        return FrontierAnswer{std::move(derived), false};
+      }
+    }
     SCHAAS_ASSIGN_OR_RETURN(FrontierAnswer answer, next_->frontier(query, progress, cancellation));
-    keep(key, query, *answer.frontier);
+    keep(key, family, query, *answer.frontier);
     return answer;
   }
 
@@ -62,6 +74,31 @@ class CachingProvider final : public KernelProvider {
     return std::make_shared<const frontier::Frontier>(std::move(parsed).value());
   }
 
+  // From the answer of a problem with looser constraints.
+  Result<std::shared_ptr<const frontier::Frontier>> derived_frontier(const FrontierKey& key,
+                                                                     const std::string& family,
+                                                                     const FrontierQuery& query,
+                                                                     const frontier::Progress& progress,
+                                                                     const Cancellation& cancellation) {
+    std::shared_ptr<const frontier::Frontier> none;
+    const problem::Profile profile = query.canonical.problem.profile;
+    if (profile != problem::Profile::standard) return none;  // the papers' stages do not only prove
+    const auto rows = stores_.schedules->frontiers_of(family, key.options, key.search_version, looser_tried);
+    if (!rows.ok()) return warn("frontiers of a family not read", rows.error()), none;
+    for (const FrontierRow& row : *rows) {
+      const auto looser = problem::parse_problem(row.canonical);
+      const auto stored = parse_frontier(row.payload);
+      if (!looser.ok() || !stored.ok()) continue;
+      auto found = from_looser(query.canonical, *looser, *stored, query.options, progress, cancellation);
+      if (!found.ok() && found.error().code == "contradiction") break;  // the search names the constraints
+      if (!found.ok()) return found.error();
+      if (!found->has_value()) continue;
+      (*found)->looser = row.key.problem_key;
+      return std::make_shared<const frontier::Frontier>(std::move(**found));
+    }
+    return none;
+  }
+
   std::optional<KernelAnswer> stored_kernel(const std::string& kernel_key) {
     const auto row = stores_.schedules->kernel(kernel_key);
     if (!row.ok()) return warn("kernel not read", row.error()), std::nullopt;
@@ -72,10 +109,11 @@ class CachingProvider final : public KernelProvider {
                         (*row)->seconds, true};
   }
 
-  void keep(const FrontierKey& key, const FrontierQuery& query, const frontier::Frontier& found) {
+  void keep(const FrontierKey& key, const std::string& family, const FrontierQuery& query,
+            const frontier::Frontier& found) {
     const auto put =
         stores_.schedules->put_frontier({key, query.canonical.text, print_frontier(found), found.complete,
-                                         found.survivors.size(), found.seconds.total, ""});
+                                         found.survivors.size(), found.seconds.total, "", family});
     if (!put.ok()) warn("frontier of " + key.problem_key + " not stored", put.error());
   }
 

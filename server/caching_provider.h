@@ -15,10 +15,12 @@ struct Stores {
 };
 
 /// Why: the second person who asks never pays again, also after a restart. A stored frontier must be of the
-/// same problem, search options and search version. A kernel counts as stored only when its bytes are there
-/// with the right digest: a missing or damaged binary is compiled again unasked. A store that fails to read
-/// is logged and treated as a miss; one that fails to write a frontier is logged (the answer is still right);
-/// one that fails to write a binary is an error, since the client could not download it.
+/// same problem, search options and search version; or of a problem with looser constraints, when its
+/// survivors are proven to be all that can matter (looser_answer.h): then only they are compared again. A
+/// kernel counts as stored only when its bytes are there with the right digest: a missing or damaged binary
+/// is compiled again unasked. A store that fails to read is logged and treated as a miss; one that fails to
+/// write a frontier is logged (the answer is still right); one that fails to write a binary is an error,
+/// since the client could not download it.
 std::unique_ptr<KernelProvider> make_caching_provider(std::unique_ptr<KernelProvider> next, Stores stores,
                                                       Log log);
 

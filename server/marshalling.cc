@@ -57,6 +57,7 @@ v1::FrontierEntry to_proto(const NamedEntry& entry, const cost::Variables& varia
   out.set_memory(entry.memory);
   set_terms(entry.cost, variables, out);
   out.set_code(entry.code);
+  out.set_wins(entry.wins);
   out.set_members(entry.members);
   out.set_loop_trees(entry.loop_trees);
   for (const auto& trace : entry.other_traces) out.add_other_traces(trace);
@@ -190,7 +191,37 @@ ScheduleQuery from_proto(const v1::ScheduleRequest& request) {
   query.no_cache = request.no_cache();
   query.no_stage2 = request.no_stage2();
   query.traces_only = request.traces_only();
+  query.wins = request.wins();
   return query;
+}
+
+ExplainQuery from_proto(const v1::ExplainRequest& request) {
+  return {from_proto(request.problem()), from_proto(request.search()), request.schedule(),
+          request.no_stage2()};
+}
+
+v1::Explanation to_proto(const NamedExplanation& explanation) {
+  v1::Explanation out;
+  out.set_verdict(explanation.verdict);
+  out.set_id(explanation.id);
+  out.set_trace(explanation.trace);
+  out.set_tree(explanation.tree);
+  out.set_code(explanation.code);
+  out.set_time(explanation.time);
+  out.set_memory(explanation.memory);
+  out.set_by(explanation.by);
+  out.set_kind(explanation.kind);
+  out.set_argument(explanation.argument);
+  for (const NamedRival& rival : explanation.rivals) {
+    v1::Rival& one = *out.add_rivals();
+    one.set_id(rival.id);
+    one.set_sizes(rival.sizes);
+    one.set_time(rival.time);
+    one.set_memory(rival.memory);
+    one.set_other_time(rival.other_time);
+    one.set_other_memory(rival.other_memory);
+  }
+  return out;
 }
 
 EmitQuery from_proto(const v1::EmitRequest& request) {
@@ -218,6 +249,7 @@ v1::Frontier to_proto(const NamedFrontier& frontier) {
   *out.mutable_counts() = to_proto(frontier.counts);
   *out.mutable_seconds() = to_proto(frontier.seconds);
   out.set_complete(frontier.complete);
+  out.set_looser(frontier.looser);
   out.set_hit(frontier.hit);
   out.set_partial(frontier.partial);
   return out;

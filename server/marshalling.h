@@ -15,6 +15,8 @@ namespace schaas::server {
 problem::ProblemText from_proto(const v1::Problem& problem);
 SearchBounds from_proto(const v1::SearchOptions& options);
 ScheduleQuery from_proto(const v1::ScheduleRequest& request);
+ExplainQuery from_proto(const v1::ExplainRequest& request);
+v1::Explanation to_proto(const NamedExplanation& explanation);
 EmitQuery from_proto(const v1::EmitRequest& request);
 
 v1::ScheduleEvent to_proto(const Event& event);

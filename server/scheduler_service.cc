@@ -81,6 +81,15 @@ grpc::Status SchedulerService::Lookup(grpc::ServerContext* context, const v1::Lo
       });
 }
 
+grpc::Status SchedulerService::Explain(grpc::ServerContext* context, const v1::ExplainRequest* request,
+                                       v1::ExplainReply* reply) {
+  return boundary_.run("Explain", *context, [&](RequestSummary&, Cancellation& cancellation) -> Result<void> {
+    SCHAAS_ASSIGN_OR_RETURN(const auto explanations, scheduling_.explain(from_proto(*request), cancellation));
+    for (const auto& explanation : explanations) *reply->add_explanations() = to_proto(explanation);
+    return {};
+  });
+}
+
 grpc::Status SchedulerService::Emit(grpc::ServerContext* context, const v1::EmitRequest* request,
                                     v1::EmitReply* reply) {
   return boundary_.run("Emit", *context, [&](RequestSummary&, Cancellation& cancellation) -> Result<void> {

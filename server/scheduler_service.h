@@ -22,6 +22,8 @@ class SchedulerService final : public v1::Scheduler::Service {
                         grpc::ServerWriter<v1::ScheduleEvent>* writer) override;
   grpc::Status Lookup(grpc::ServerContext* context, const v1::LookupRequest* request,
                       v1::Frontier* reply) override;
+  grpc::Status Explain(grpc::ServerContext* context, const v1::ExplainRequest* request,
+                       v1::ExplainReply* reply) override;
   grpc::Status Emit(grpc::ServerContext* context, const v1::EmitRequest* request,
                     v1::EmitReply* reply) override;
   grpc::Status Download(grpc::ServerContext* context, const v1::DownloadRequest* request,

@@ -8,19 +8,17 @@
 #include <optional>
 #include <utility>
 
-#include "compiler/frontier/contradiction.h"
-#include "compiler/index_notation/printer.h"
 #include "compiler/pipeline/pipeline.h"
 #include "compiler/schedule/apply.h"
 #include "compiler/support/nearest_name.h"
 #include "server/compile_crew.h"
+#include "server/explaining.h"
 #include "server/representatives.h"
-#include "server/stored_frontier.h"
+#include "server/subject.h"
 
 namespace schaas::server {
 namespace {
 
-using problem::Canonical;
 using support::Cancellation;
 using support::Diagnostic;
 using support::Result;
@@ -30,114 +28,12 @@ double seconds_since(Steady::time_point start) {
   return std::chrono::duration<double>(Steady::now() - start).count();
 }
 
-// A problem, ready to be asked about.
-struct Subject {
-  Canonical canonical;
-  UserNames names;
-  frontier::Options options;
-};
-
-Result<Subject> subject_of(const problem::ProblemText& text, const SearchBounds& bounds) {
-  const auto solver = frontier::make_z3_solver();
-  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, frontier::build_consistent(text, *solver));
-  Canonical canonical = problem::canonicalize(problem);
-  UserNames names(canonical);
-  frontier::Options options = frontier::options_for(problem.profile);
-  if (bounds.memory_depth > 0) {
-    options.stage1 = true;
-    options.memory_depth = bounds.memory_depth;
-  }
-  return Subject{std::move(canonical), std::move(names), std::move(options)};
-}
-
-bool is_frontier_id(const std::string& text) {
-  return text.size() >= 2 && text[0] == 's' &&
-         std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-// A trace the user wrote, checked against the problem, so that errors quote it in the user's names.
-Result<schedule::Trace> canonical_trace(const std::string& text, const Subject& subject) {
-  SCHAAS_ASSIGN_OR_RETURN(const schedule::Trace trace, schedule::parse(text));
-  SCHAAS_RETURN_IF_ERROR(schedule::apply(trace, subject.names.problem()));
-  return subject.names.to_canonical(trace);
-}
-
 Result<void> check_isa(const std::string& isa) {
   const auto& known = known_isas();
   if (std::find(known.begin(), known.end(), isa) != known.end()) return {};
   return support::invalid("isa", "unknown instruction set `" + isa +
                                      "`; expected x86-64-v2, x86-64-v3, x86-64-v4, generic or native" +
                                      support::did_you_mean(isa, known));
-}
-
-Result<const frontier::Survivor*> survivor_named(const frontier::Frontier& found, const std::string& id) {
-  std::vector<std::string> ids;
-  for (const auto& survivor : found.survivors) {
-    if (survivor.id == id) return &survivor;
-    ids.push_back(survivor.id);
-  }
-  const std::string range = ids.empty() ? "it is empty" : "it has " + ids.front() + " to " + ids.back();
-  return support::invalid("unknown-schedule", "there is no schedule `" + id + "` on the frontier; " + range +
-                                                  support::did_you_mean(id, ids));
-}
-
-Result<NamedEntry> named(const frontier::Survivor& survivor, const UserNames& names) {
-  NamedEntry entry;
-  entry.id = survivor.id;
-  entry.trace = schedule::print(names.to_user(survivor.traces.front()));
-  SCHAAS_ASSIGN_OR_RETURN(entry.tree, names.tree(survivor.traces.front()));
-  SCHAAS_ASSIGN_OR_RETURN(entry.code, names.code(survivor.traces.front()));
-  entry.time = cost::print_time(survivor.cost, names.variables());
-  entry.memory = cost::print_memory(survivor.cost, names.variables());
-  entry.members = survivor.members;
-  entry.loop_trees = survivor.loop_trees;
-  entry.cost = survivor.cost;
-  for (std::size_t t = 1; t < survivor.traces.size(); ++t) {
-    entry.other_traces.push_back(schedule::print(names.to_user(survivor.traces[t])));
-  }
-  return entry;
-}
-
-NamedRemoval named(const frontier::Removal& removal, std::size_t place, const UserNames& names) {
-  NamedRemoval out;
-  out.id = "r" + std::to_string(place + 1);
-  out.kind = kind_name(removal.certificate.kind);
-  out.argument = names.sentence(removal.certificate.argument);
-  if (removal.summary()) return out;
-  out.time = cost::print_time(removal.cost, names.variables());
-  out.memory = cost::print_memory(removal.cost, names.variables());
-  out.by = names.sentence(removal.certificate.winner);
-  out.cost = removal.cost;
-  return out;
-}
-
-// The names and arguments alone: what an answer without search says.
-NamedFrontier without_entries(const Subject& subject) {
-  NamedFrontier out;
-  out.key = subject.canonical.key;
-  out.canonical = subject.canonical.text;
-  out.statement = index_notation::print(subject.names.problem().statement);
-  out.arguments = subject.names.arguments();
-  out.user_tensors = subject.canonical.user_tensor;
-  out.user_indices = subject.canonical.user_index;
-  out.variables = subject.names.variables();
-  return out;
-}
-
-Result<NamedFrontier> named(const frontier::Frontier& found, const Subject& subject) {
-  NamedFrontier out = without_entries(subject);
-  for (const auto& survivor : found.survivors) {
-    SCHAAS_ASSIGN_OR_RETURN(NamedEntry entry, named(survivor, subject.names));
-    out.entries.push_back(std::move(entry));
-  }
-  out.removed = found.removals.size();
-  for (std::size_t r = 0; r < std::min(found.removals.size(), RequestLimits::removals); ++r) {
-    out.removals.push_back(named(found.removals[r], r, subject.names));
-  }
-  out.counts = found.counts;
-  out.seconds = found.seconds;
-  out.complete = found.complete;
-  return out;
 }
 
 /// How large a part of the space is searched before the whole of it, one after the other.
@@ -231,6 +127,7 @@ class Work {
     search_hit_ = answer.hit;
     SCHAAS_ASSIGN_OR_RETURN(NamedFrontier out, named(*answer.frontier, subject_));
     out.hit = answer.hit;
+    if (query_.wins) SCHAAS_RETURN_IF_ERROR(add_wins(out, *answer.frontier, subject_.names, cancellation_));
     SCHAAS_ASSIGN_OR_RETURN(const std::vector<Wanted> wanted, choose(*answer.frontier));
     tell(out);
     for (const auto& one : wanted) order(crew, one);
@@ -424,14 +321,7 @@ Result<Finished> Scheduling::schedule(const ScheduleQuery& query, const Sink& si
                                       Cancellation& cancellation) {
   SCHAAS_RETURN_IF_ERROR(check_limits(query));
   SCHAAS_ASSIGN_OR_RETURN(Subject subject, subject_of(query.problem, query.bounds));
-  if (query.no_stage2) {
-    if (subject.canonical.problem.profile != problem::Profile::sparseauto) {
-      return support::invalid("no-stage2",
-                              "stage 2 can only be left out with profile sparseauto; the default "
-                              "profile has none");
-    }
-    subject.options.stage2 = false;
-  }
+  if (query.no_stage2) SCHAAS_RETURN_IF_ERROR(leave_out_stage2(subject));
   return Work(std::move(subject), query, *provider_, *toolchain_, sink, cancellation, options_).run();
 }
 
@@ -442,6 +332,11 @@ Result<NamedFrontier> Scheduling::lookup(const problem::ProblemText& text, const
       const FrontierAnswer answer,
       provider_->frontier({subject.canonical, subject.options, Source::stored}, {}, cancellation));
   return named(*answer.frontier, subject);
+}
+
+Result<std::vector<NamedExplanation>> Scheduling::explain(const ExplainQuery& query,
+                                                          const Cancellation& cancellation) {
+  return server::explain(query, *provider_, cancellation);
 }
 
 Result<std::string> Scheduling::emit(const EmitQuery& query, const Cancellation& cancellation) {

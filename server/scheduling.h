@@ -30,6 +30,7 @@ struct ScheduleQuery {
   bool no_cache = false;
   bool no_stage2 = false;    ///< only with profile sparseauto
   bool traces_only = false;  ///< no search unless `traces` names a frontier id
+  bool wins = false;         ///< also tell at which sizes each schedule wins
 };
 
 /// Limits of one request beside those of support::Limits.
@@ -45,6 +46,7 @@ struct NamedEntry {
   std::uint64_t loop_trees = 0;
   cost::Cost cost;
   std::vector<std::string> other_traces;
+  std::string wins;  ///< at which sizes; "" when not asked for, or not known
 };
 struct NamedRemoval {
   std::string id;  ///< "r1", "r2", ... in stored order
@@ -62,6 +64,7 @@ struct NamedFrontier {
   frontier::Counts counts;
   frontier::Seconds seconds;
   bool complete = true;
+  std::string looser;  ///< key of the looser problem whose answer it was derived from; "": searched
   bool hit = false;
   bool partial = false;  ///< of a small part of the space: a better one follows
 };
@@ -99,6 +102,27 @@ struct EmitQuery {
   std::string isa = "x86-64-v3";
 };
 
+struct ExplainQuery {
+  problem::ProblemText problem;
+  SearchBounds bounds;
+  /// "s2", "r17" (a removed class), "linear", a trace, or the short form of a loop tree: "i<j<k,l>,lm>".
+  std::string schedule;
+  bool no_stage2 = false;  ///< only with profile sparseauto
+};
+/// Sizes at which the schedule needs less time or less memory than a survivor; without sizes when none are
+/// known.
+struct NamedRival {
+  std::string id, sizes;
+  double time = 0, memory = 0, other_time = 0, other_memory = 0;
+};
+struct NamedExplanation {
+  std::string verdict;  ///< "survivor", "removed", "left-out", "open"
+  std::string id;       ///< of the survivor or removal of the same cost, if there is one
+  std::string trace, tree, code, time, memory;
+  std::string by, kind, argument;  ///< removed: by which survivor, and why; left out: why
+  std::vector<NamedRival> rivals;
+};
+
 /// Instruction sets a request may name.
 const std::vector<std::string>& known_isas();
 
@@ -122,6 +146,11 @@ class Scheduling {
   /// The stored frontier; invalid [not-stored].
   support::Result<NamedFrontier> lookup(const problem::ProblemText& text, const SearchBounds& bounds,
                                         const support::Cancellation& cancellation);
+  /// Why the named schedules are, or are not, on the frontier: one for each cost that `schedule` may stand
+  /// for. Errors: those of problem::build and of the provider; invalid [unknown-schedule], [no-stage2]; those
+  /// of schedule::parse, apply and traces_of_tree.
+  support::Result<std::vector<NamedExplanation>> explain(const ExplainQuery& query,
+                                                         const support::Cancellation& cancellation);
   /// One schedule as text; searches (and stores) when `schedule` is "auto" or a frontier id.
   support::Result<std::string> emit(const EmitQuery& query, const support::Cancellation& cancellation);
 

@@ -29,6 +29,7 @@ support::Result<Answer> schedule(const ScheduleOptions& options) {
   request.search_only = true;
   request.no_cache = options.no_cache;
   request.no_stage2 = options.no_stage2;
+  request.wins = true;
   SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options.server));
   ScheduleFacts facts;
   facts.expression = options.problem.expression;
@@ -39,7 +40,10 @@ support::Result<Answer> schedule(const ScheduleOptions& options) {
     SCHAAS_ASSIGN_OR_RETURN(facts.answer, connection.schedule(request, show_events(progress)));
   }
   facts.server_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (!options.why.empty()) return explain(facts, options.why);
+  if (!options.why.empty()) {
+    SCHAAS_ASSIGN_OR_RETURN(const auto explanations, connection.explain(request, options.why));
+    return explain(facts, options.why, explanations);
+  }
   return report(facts);
 }
 
@@ -52,8 +56,11 @@ void add_schedule(CLI::App& program, Action& chosen) {
   add_to(*command, options->problem);
   add_to(*command, options->search);
   command
-      ->add_option("--why", options->why, "Details of one schedule of the frontier and what it has ruled out")
-      ->type_name("ID");
+      ->add_option("--why", options->why,
+                   "Why a schedule is, or is not, on the frontier: an id (s2), a removed class (r17), a "
+                   "trace, or a loop tree "
+                   "(i<jk,kl>)")
+      ->type_name("WHICH");
   command->add_flag("--no-stage2", options->no_stage2, "With --profile sparseauto: skip the depth poset");
   command->add_flag("--no-cache", options->no_cache, "Search anew even when the answer is stored");
   add_to(*command, options->server);

@@ -5,7 +5,6 @@
 
 #include "client/cli/figures.h"
 #include "client/cli/table.h"
-#include "compiler/support/nearest_name.h"
 
 namespace schaas::cli {
 namespace {
@@ -19,7 +18,8 @@ Json access_weights(const client::FrontierEntry& entry) {
 Json entry_json(const client::FrontierEntry& entry) {
   return {{"id", entry.id},           {"trace", entry.trace},           {"tree", entry.tree},
           {"time", entry.time},       {"memory", entry.memory},         {"access", access_weights(entry)},
-          {"members", entry.members}, {"loop_trees", entry.loop_trees}, {"code", entry.code}};
+          {"members", entry.members}, {"loop_trees", entry.loop_trees}, {"code", entry.code},
+          {"wins", entry.wins}};
 }
 
 Json removal_json(const client::Removal& removal) {
@@ -53,6 +53,7 @@ Json json_of(const ScheduleFacts& facts) {
                      {"stage3", spent.stage3},
                      {"total", spent.total}};
   json["complete"] = frontier.complete;
+  json["looser"] = frontier.looser.empty() ? Json() : Json(frontier.looser);
   json["frontier"] = Json::array();
   for (const auto& entry : frontier.entries) json["frontier"].push_back(entry_json(entry));
   const auto summaries = std::count_if(frontier.removals.begin(), frontier.removals.end(),
@@ -88,7 +89,7 @@ std::string loops_text(const client::Frontier& frontier) {
   std::string out;
   for (const auto& entry : frontier.entries) {
     out += "\n" + entry.id + "   " + entry.tree + "\n    T = " + entry.time + "\n    M = " + entry.memory +
-           "\n" + indented(entry.code, "      ");
+           "\n" + (entry.wins.empty() ? "" : "    " + entry.wins + "\n") + indented(entry.code, "      ");
   }
   return out;
 }
@@ -121,14 +122,110 @@ std::string text_of(const ScheduleFacts& facts) {
   text += stages_table(frontier) + "\n" + frontier_table(frontier) + loops_text(frontier) + "\n";
   text += facts.answer.done.hit ? "answered from the database in " : "searched; answered in ";
   text += seconds(facts.server_seconds) + "\n";
+  if (!frontier.looser.empty())
+    text += "from the stored answer of a problem with looser constraints, " + frontier.looser + "\n";
   if (!frontier.complete)
     text += "A budget ended a stage early: the frontier may hold more schedules than it must.\n";
   return text;
 }
 
+std::string number(double value) { return rounded(value); }
+
+Json explanation_json(const client::Explanation& why) {
+  Json json = {{"verdict", why.verdict}, {"id", why.id},     {"trace", why.trace},  {"tree", why.tree},
+               {"code", why.code},       {"time", why.time}, {"memory", why.memory}};
+  json["by"] = why.by;
+  json["kind"] = why.kind;
+  json["argument"] = why.argument;
+  json["rivals"] = Json::array();
+  for (const auto& rival : why.rivals) {
+    Json one = {{"id", rival.id}, {"sizes", rival.sizes}};
+    if (!rival.sizes.empty()) {
+      one["time"] = rival.time;
+      one["memory"] = rival.memory;
+      one["other_time"] = rival.other_time;
+      one["other_memory"] = rival.other_memory;
+    }
+    json["rivals"].push_back(std::move(one));
+  }
+  return json;
+}
+
+/// "s3   T = ..., M = ..."
+std::string survivor_text(const client::Frontier& frontier, const std::string& id) {
+  for (const auto& entry : frontier.entries) {
+    if (entry.id == id) return id + "   " + entry.tree + "   T = " + entry.time + ", M = " + entry.memory;
+  }
+  return id;
+}
+
+std::string verdict_text(const client::Explanation& why, const client::Frontier& frontier) {
+  if (why.verdict == "survivor") {
+    return why.rivals.empty() ? "on the frontier, alone\n"
+                              : "on the frontier: it beats each other schedule somewhere\n";
+  }
+  if (why.verdict == "removed") {
+    return "not on the frontier: at every allowed size this one needs no more time and no more memory\n  " +
+           survivor_text(frontier, why.by) + "\n  " + why.kind + ": " + why.argument + "\n";
+  }
+  if (why.verdict == "left-out") return "left out by the search\n  " + why.kind + ": " + why.argument + "\n";
+  return "not on the frontier, and nothing is proven: the search was not complete, or the schedule is not "
+         "one of the "
+         "space\n";
+}
+
+std::string rivals_text(const client::Explanation& why) {
+  Table table;
+  table.indent = "  ";
+  table.header = {"against", "time", "its time", "memory", "its memory", "sizes"};
+  table.right = {1, 2, 3, 4};
+  for (const auto& rival : why.rivals) {
+    if (rival.sizes.empty()) {
+      table.rows.push_back({rival.id, "", "", "", "", "no sizes known"});
+    } else {
+      table.rows.push_back({rival.id, number(rival.time), number(rival.other_time), number(rival.memory),
+                            number(rival.other_memory), rival.sizes});
+    }
+  }
+  return why.rivals.empty() ? "" : print(table);
+}
+
+std::string explanation_text(const client::Explanation& why, const client::Frontier& frontier) {
+  if (why.time.empty()) return verdict_text(why, frontier);  // what a stage dropped unseen
+  Table table;
+  table.rows = {{"schedule", why.id + (why.id.empty() || why.tree.empty() ? "" : "   ") + why.tree}};
+  if (!why.trace.empty()) table.rows.push_back({"  trace", why.trace});
+  table.rows.push_back({"  time", why.time});
+  table.rows.push_back({"  memory", why.memory});
+  return print(table) + indented(why.code, "    ") + verdict_text(why, frontier) + rivals_text(why);
+}
+
 /// A certificate names its winner by cost.
 bool won_by(const client::Removal& removal, const client::FrontierEntry& entry) {
   return removal.by == "T = " + entry.time + ", M = " + entry.memory;
+}
+
+void add_entry(const client::Frontier& frontier, const client::FrontierEntry& entry, Answer& answer) {
+  answer.json["other_traces"] = entry.other_traces;
+  answer.json["removed"] = Json::array();
+  answer.json["dropped"] = Json::array();
+  answer.text += "members: " + grouped(entry.members) + (entry.members == "1" ? " schedule" : " schedules") +
+                 " of this cost, " + counted(entry.loop_trees, "loop tree", "loop trees") + "\n";
+  for (const auto& trace : entry.other_traces) answer.text += "  also " + trace + "\n";
+  std::string before;
+  for (const auto& removal : frontier.removals) {
+    if (removal.summary()) {
+      answer.json["dropped"].push_back({{"kind", removal.kind}, {"argument", removal.argument}});
+      before += "before: " + removal.kind + ": " + removal.argument + "\n";
+    }
+    if (!won_by(removal, entry)) continue;
+    answer.json["removed"].push_back(removal_json(removal));
+    answer.text += "removed: " + removal.id + ": time " + removal.time + ", memory " + removal.memory +
+                   "\n  " + removal.kind + ": " + removal.argument + "\n";
+  }
+  if (answer.json["removed"].empty())
+    answer.text += "no cost class was removed by comparison with this one alone\n";
+  answer.text += before;
 }
 
 }  // namespace
@@ -140,48 +237,23 @@ Answer report(const ScheduleFacts& facts) {
   return answer;
 }
 
-support::Result<Answer> explain(const ScheduleFacts& facts, const std::string& id) {
-  const auto& entries = facts.answer.frontier.entries;
-  const auto entry = std::find_if(entries.begin(), entries.end(),
-                                  [&](const client::FrontierEntry& one) { return one.id == id; });
-  if (entry == entries.end()) {
-    std::vector<std::string> ids;
-    for (const auto& one : entries) ids.push_back(one.id);
-    return support::invalid("unknown-schedule",
-                            "`--why " + id + "`: the frontier has no schedule `" + id + "`; it has " +
-                                counted(ids.size(), "schedule", "schedules") +
-                                (ids.empty() ? "" : ", " + ids.front() + " to " + ids.back()) +
-                                support::did_you_mean(id, ids));
-  }
+Answer explain(const ScheduleFacts& facts, const std::string& which,
+               const std::vector<client::Explanation>& explanations) {
+  const auto& frontier = facts.answer.frontier;
   Answer answer;
-  answer.json = entry_json(*entry);
-  answer.json["key"] = facts.answer.frontier.key;
-  answer.json["other_traces"] = entry->other_traces;
-  answer.json["removed"] = Json::array();
-  answer.json["dropped"] = Json::array();
-  Table table;
-  table.rows = {{"schedule", entry->id + "   " + entry->tree},
-                {"  trace", entry->trace},
-                {"  time", entry->time},
-                {"  memory", entry->memory},
-                {"  members", grouped(entry->members) + " schedules of this cost, " +
-                                  counted(entry->loop_trees, "loop tree", "loop trees")}};
-  for (const auto& trace : entry->other_traces) table.rows.push_back({"  also", trace});
-  answer.text = print(table);
-  std::string before;
-  for (const auto& removal : facts.answer.frontier.removals) {
-    if (removal.summary()) {
-      answer.json["dropped"].push_back({{"kind", removal.kind}, {"argument", removal.argument}});
-      before += "before: " + removal.kind + ": " + removal.argument + "\n";
-    }
-    if (!won_by(removal, *entry)) continue;
-    answer.json["removed"].push_back(removal_json(removal));
-    answer.text += "removed: " + removal.id + ": time " + removal.time + ", memory " + removal.memory +
-                   "\n  " + removal.kind + ": " + removal.argument + "\n";
+  // What an id of the frontier stands for comes first, as in the list of schedules.
+  for (const auto& entry : frontier.entries) {
+    if (entry.id == which) answer.json = entry_json(entry);
   }
-  if (answer.json["removed"].empty())
-    answer.text += "no cost class was removed by comparison with this one alone\n";
-  answer.text += before;
+  answer.json["key"] = frontier.key;
+  answer.json["explanations"] = Json::array();
+  for (const auto& one : explanations) {
+    answer.json["explanations"].push_back(explanation_json(one));
+    answer.text += (answer.text.empty() ? "" : "\n") + explanation_text(one, frontier);
+  }
+  for (const auto& entry : frontier.entries) {
+    if (entry.id == which) add_entry(frontier, entry, answer);
+  }
   return answer;
 }
 

@@ -17,8 +17,9 @@ struct ScheduleFacts {
 /// The table of the frontier, counts and seconds of every stage.
 Answer report(const ScheduleFacts& facts);
 
-/// Everything about one schedule of the frontier: costs, traces of the same cost, and what it has removed,
-/// each with the argument. Errors: invalid [unknown-schedule] naming the nearest id.
-support::Result<Answer> explain(const ScheduleFacts& facts, const std::string& id);
+/// Why the schedules that `which` may stand for are, or are not, on the frontier. One on the frontier is
+/// shown with the traces of the same cost and all it has removed, each with the argument.
+Answer explain(const ScheduleFacts& facts, const std::string& which,
+               const std::vector<client::Explanation>& explanations);
 
 }  // namespace schaas::cli

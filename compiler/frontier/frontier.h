@@ -90,6 +90,7 @@ struct Frontier {
   };
   std::vector<Proof> proofs;
   std::uint64_t more_proofs = 0;
+  std::string looser;  ///< key of the looser problem whose answer it was derived from; "": searched
 };
 
 /// Called between stages and now and then within: stage name, done, of (0 when unknown).

@@ -273,10 +273,28 @@ WITH_SERVER = {
     "unknown language": (
         ["emit", K4, "--lang", "fortran"], 2,
         "invalid [language]: unknown language `fortran`; known are trace, tree, loops, c\n"),
+    "why of an unknown removed class": (
+        ["schedule", K4, "-f", "B=csr", "--why", "r900"], 2,
+        "invalid [unknown-schedule]: there is no removed class `r900`; there are r1 to r1\n"),
+    "why of half a tree": (
+        ["schedule", K4, "-f", "B=csr", "--why", "i<jk,kl"], 2,
+        "invalid [tree-syntax]: expected `>` after the consumer, as in `i<j<k,l>,lm>`\n"
+        "  --> tree:1:8\n"
+        "  | i<jk,kl\n"
+        "  |        ^\n"),
+    "why of an unknown index": (
+        ["schedule", K4, "-f", "B=csr", "--why", "i<jk,kz>"], 2,
+        "invalid [unknown-index]: there is no index `z`\n"
+        "  --> tree:1:7\n"
+        "  | i<jk,kz>\n"
+        "  |       ^\n"),
+    "why of an impossible tree": (
+        ["schedule", K4, "-f", "B=csr", "--why", "ji<k,l>"], 2,
+        "invalid [no-such-tree]: no schedule of this problem has the loop tree `ji<k,l>`; loops of sparse operands follow the order "
+        "of their storage\n"),
     "why of an unknown id": (
         ["schedule", K4, "-f", "B=csr", "--why", "s77"], 2,
-        "invalid [unknown-schedule]: `--why s77`: the frontier has no schedule `s77`; it has 7 schedules, s1 to s7; "
-        "did you mean `s7`?\n"),
+        "invalid [unknown-schedule]: there is no schedule `s77` on the frontier; it has s1 to s7; did you mean `s7`?\n"),
     "contradiction": (
         ["schedule", K4, "-f", "B=csr", "-c", "k < 3", "-c", "k > 5"], 2,
         "invalid [contradiction]: `k` would have to be at least 6 and at most 2\n"

@@ -302,6 +302,46 @@ class OtherCommands(program.WithDaemon):
             self.assertEqual({name: why[name] for name in entry}, entry)
             self.assertEqual(len(why["other_traces"]), min(entry["loop_trees"], 16) - 1)
             self.assertIsInstance(why["removed"], list)
+            [explanation] = why["explanations"]
+            self.assertEqual((explanation["verdict"], explanation["id"]), ("survivor", entry["id"]))
+            self.assertEqual([rival["id"] for rival in explanation["rivals"]],
+                             [other["id"] for other in answer["frontier"] if other["id"] != entry["id"]])
+            for rival in explanation["rivals"]:
+                self.assertTrue(rival["time"] < rival["other_time"] or rival["memory"] < rival["other_memory"], rival)
+                self.assertRegex(rival["sizes"], r"^i = \d+, j = \d+, ")
+
+    def test_why_of_any_schedule(self):
+        words = ["schedule", K4, "-f", "B=csr", *self.BOUNDS]
+        frontier = {entry["id"]: entry for entry in self.daemon.json(*words)["frontier"]}
+        for which in ("l<k,<jk,ij>>", "ik<j,l>", "<jkl,ijl>", "reorder(path={}, order={i,j,l,k})"):
+            for explanation in self.daemon.json(*words, "--why", which)["explanations"]:
+                self.assertIn(explanation["verdict"], ("survivor", "removed"), which)
+                if explanation["verdict"] == "removed":
+                    self.assertIn(explanation["by"], frontier)
+                    self.assertTrue(explanation["argument"])
+                if "<" in which:
+                    self.assertEqual(explanation["tree"], which)
+        done = self.daemon.run(*words, "--why", "r1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_wins_are_told(self):
+        answer = self.daemon.json("schedule", K4, "-f", "B=csr", *self.BOUNDS)
+        for entry in answer["frontier"]:
+            self.assertRegex(entry["wins"], r"^fastest.*, as at i = \d+")
+
+    def test_tighter_constraints_need_no_search(self):
+        wide = ["schedule", KERNELS["K6"][0], "-f", "B=csf", "-c", "100 <= l <= 256", "-c", "100 <= m <= 256"]
+        looser = self.daemon.json(*wide)
+        self.assertIsNone(looser["looser"])
+        narrow = [*wide, "-c", "nnz(B) >= 5*i", "-c", "m <= 200"]
+        tighter = self.daemon.json(*narrow)
+        self.assertEqual(tighter["looser"], looser["key"])
+        self.assertFalse(tighter["server"]["hit"])
+        self.assertEqual(tighter["counts"]["space"], "3329")
+        anew = self.daemon.json(*narrow, "--no-cache")
+        self.assertIsNone(anew["looser"])
+        told = lambda answer: [(entry["tree"], entry["time"], entry["memory"]) for entry in answer["frontier"]]
+        self.assertEqual(told(tighter), told(anew))
 
     def test_emit(self):
         text = {}

@@ -73,11 +73,11 @@ TEST(Requests, ArriveInEveryField) {
   EXPECT_EQ(query.isa, "the isa");
   EXPECT_EQ(query.kernels, 17u);
   EXPECT_THAT(query.traces, testing::ElementsAre("traces 1", "traces 2"));
-  EXPECT_TRUE(query.search_only && query.no_cache && query.no_stage2 && query.traces_only);
+  EXPECT_TRUE(query.search_only && query.no_cache && query.no_stage2 && query.traces_only && query.wins);
   // keep_working is read by the service itself.
   EXPECT_EQ(query.bounds.memory_depth, 16) << "17, but a problem has at most 16 indices";
   EXPECT_EQ(request.search().GetDescriptor()->field_count(), 1) << "a new field needs a line above";
-  EXPECT_EQ(request.GetDescriptor()->field_count(), 10) << "a new field needs a line above";
+  EXPECT_EQ(request.GetDescriptor()->field_count(), 11) << "a new field needs a line above";
   EXPECT_EQ(request.problem().GetDescriptor()->field_count(), 6) << "a new field needs a line above";
 }
 
@@ -105,6 +105,17 @@ TEST(Requests, ToEmitArriveInEveryField) {
   EXPECT_EQ(query.isa, "the isa");
   EXPECT_EQ(query.bounds.memory_depth, 16);
   EXPECT_EQ(request.GetDescriptor()->field_count(), 5) << "a new field needs a line above";
+}
+
+TEST(Requests, ToExplainArriveInEveryField) {
+  v1::ExplainRequest request;
+  fill(request);
+  const ExplainQuery query = from_proto(request);
+  expect_filled(query.problem);
+  EXPECT_EQ(query.bounds.memory_depth, 16);
+  EXPECT_EQ(query.schedule, "the schedule");
+  EXPECT_TRUE(query.no_stage2);
+  EXPECT_EQ(request.GetDescriptor()->field_count(), 4) << "a new field needs a line above";
 }
 
 cost::Variables two_variables() {
@@ -149,12 +160,13 @@ NamedFrontier a_frontier() {
   f.user_tensors = {{"A", "Out"}};
   f.user_indices = {{"i", "row"}};
   f.variables = two_variables();
-  f.entries = {{"s1", "trace", "tree", "code", "time", "memory", "12", 3, a_cost(), {"other"}}};
+  f.entries = {{"s1", "trace", "tree", "code", "time", "memory", "12", 3, a_cost(), {"other"}, "wins"}};
   f.removals = {{"r1", "time", "memory", "by", "kind", "argument", a_cost()}};
   f.removed = 9;
   f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, 15.5};
   f.seconds = {0.1, 0.2, 0.3, 0.4, 1.5};
   f.hit = f.partial = true;
+  f.looser = "looser";
   return f;
 }
 
@@ -188,6 +200,20 @@ TEST(Replies, LeaveNoFieldOut) {
   NamedKernel kernel{"s1",     "key",    "trace",         "isa",         "tree", "time",
                      "memory", a_cost(), two_variables(), {"sha256", 7}, 0.5,    true};
   expect_every_field_set(to_proto(kernel), "kernel", variable_fields);
+
+  const NamedExplanation why{"removed",
+                             "r1",
+                             "trace",
+                             "tree",
+                             "code",
+                             "time",
+                             "memory",
+                             "s1",
+                             "kind",
+                             "argument",
+                             {{"s1", "sizes", 1, 2, 3, 4}}};
+  expect_every_field_set(to_proto(why), "explanation", {});
+  EXPECT_EQ(to_proto(why).rivals(0).other_memory(), 4);
 
   ServerFacts facts{"version", 1, "toolchain", {"isa"}, 2, 3, 4, 5.0, "/directory"};
   expect_every_field_set(to_proto(facts), "info", {});

@@ -73,8 +73,14 @@ class FakeProvider final : public KernelProvider {
 
 class ProviderStack : public testing::Test {
  protected:
+  static problem::Canonical a_problem() {
+    problem::ProblemText text;
+    text.expression = "y(i) = B(i,j) * x(j)";
+    return problem::canonicalize(problem::build(text).value());
+  }
   static KernelQuery kernel(const std::string& key, Source source = Source::stored_or_made) {
     KernelQuery query;
+    query.canonical = a_problem();
     query.canonical.key = "problem";
     query.canonical.text = "text";
     query.kernel_key = key;
@@ -83,6 +89,7 @@ class ProviderStack : public testing::Test {
   }
   static FrontierQuery frontier(Source source = Source::stored_or_made) {
     FrontierQuery query;
+    query.canonical = a_problem();
     query.canonical.key = "problem";
     query.canonical.text = "text";
     query.source = source;

@@ -75,30 +75,47 @@ ScheduleFacts two_schedules() {
 }
 
 TEST(Explain, ShowsWhatOneScheduleHasRuledOut) {
-  const auto answer = explain(two_schedules(), "s2");
-  ASSERT_TRUE(answer.ok());
-  ASSERT_EQ(answer->json["removed"].size(), 1u);
-  EXPECT_EQ(answer->json["removed"][0]["time"], "i*j*k");
-  EXPECT_NE(answer->text.find("removed: r2: time i*j*k, memory k\n  termwise: each term is smaller\n"
-                              "before: depth: 12 of 15 schedules were left out\n"),
-            std::string::npos);
-  EXPECT_EQ(answer->json["dropped"].dump(),
+  client::Explanation why;
+  why.verdict = "survivor", why.id = "s2", why.time = "i*k", why.memory = "k", why.tree = "ik";
+  why.rivals = {{"s1", "i = 3, j = 9, k = 2", 6, 2, 27, 0}};
+  const auto answer = explain(two_schedules(), "s2", {why});
+  ASSERT_EQ(answer.json["removed"].size(), 1u);
+  EXPECT_EQ(answer.json["removed"][0]["time"], "i*j*k");
+  EXPECT_EQ(answer.json["id"], "s2");
+  EXPECT_EQ(answer.text,
+            "schedule  s2   ik\n"
+            "  time    i*k\n"
+            "  memory  k\n"
+            "on the frontier: it beats each other schedule somewhere\n"
+            "  against  time  its time  memory  its memory  sizes\n"
+            "  s1          6        27       2           0  i = 3, j = 9, k = 2\n"
+            "members: 1 schedule of this cost, 1 loop tree\n"
+            "removed: r2: time i*j*k, memory k\n  termwise: each term is smaller\n"
+            "before: depth: 12 of 15 schedules were left out\n");
+  EXPECT_EQ(answer.json["dropped"].dump(),
             R"([{"kind":"depth","argument":"12 of 15 schedules were left out"}])");
+}
+
+TEST(Explain, NamesTheWinnerOfARemovedSchedule) {
+  client::Explanation why;
+  why.verdict = "removed", why.id = "r2", why.time = "i*j*k", why.memory = "k", why.by = "s2";
+  why.kind = "termwise", why.argument = "each term is smaller";
+  const auto answer = explain(two_schedules(), "r2", {why});
+  EXPECT_EQ(answer.text,
+            "schedule  r2\n"
+            "  time    i*j*k\n"
+            "  memory  k\n"
+            "not on the frontier: at every allowed size this one needs no more time and no more memory\n"
+            "  s2      T = i*k, M = k\n"
+            "  termwise: each term is smaller\n");
+  EXPECT_EQ(answer.json["explanations"][0]["by"], "s2");
+  EXPECT_FALSE(answer.json.contains("id"));
 }
 
 TEST(Report, CountsRemovedClassesAlsoBeyondTheServersLimit) {
   auto facts = two_schedules();
   facts.answer.frontier.removed = 700;
   EXPECT_EQ(report(facts).json["removals"], 699);
-}
-
-TEST(Explain, NamesTheRangeOfIds) {
-  const auto answer = explain(two_schedules(), "s9");
-  ASSERT_FALSE(answer.ok());
-  EXPECT_EQ(support::render(answer.error()),
-            "invalid [unknown-schedule]: `--why s9`: the frontier has no schedule `s9`; it has 2 schedules, "
-            "s1 to s2; did you "
-            "mean `s1`?");
 }
 
 TEST(Report, WrongResultIsPrintedInFullAndIsABugOfOurs) {

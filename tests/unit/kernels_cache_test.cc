@@ -120,6 +120,29 @@ TEST_P(ScheduleStores, ReplaceTheRowOfTheSameKey) {
   EXPECT_EQ(*store_->statistics(), (Statistics{1, 1, 1}));
 }
 
+TEST_P(ScheduleStores, FindTheCompleteFrontiersOfAFamilyNewestFirst) {
+  for (const char* name : {"p", "q", "r", "s", "t"}) {
+    FrontierRow row = frontier_row(name, "o", std::string("payload of ") + name);
+    row.complete = *name != 'r';
+    row.family = *name == 's' ? "another" : "family";
+    ASSERT_TRUE(store_->put_kernel(kernel_row(std::string("k") + name, name, 'a')).ok());  // may come first
+    ASSERT_TRUE(store_->put_frontier(row).ok());
+  }
+  const auto rows = store_->frontiers_of("family", "o", 3, 10);
+  ASSERT_TRUE(rows.ok());
+  ASSERT_EQ(rows->size(), 3u);
+  EXPECT_EQ(rows->at(0).key.problem_key, "t");
+  EXPECT_EQ(rows->at(1).key.problem_key, "q");
+  EXPECT_EQ(rows->at(2).key.problem_key, "p");
+  EXPECT_EQ(rows->at(0).payload, "payload of t");
+  EXPECT_EQ(rows->at(0).canonical, "text of t");
+  EXPECT_EQ(store_->frontiers_of("family", "o", 3, 2)->size(), 2u);
+  EXPECT_TRUE(store_->frontiers_of("family", "O", 3, 10)->empty());
+  EXPECT_TRUE(store_->frontiers_of("family", "o", 4, 10)->empty());
+  EXPECT_TRUE(store_->frontiers_of("nobody", "o", 3, 10)->empty());
+  EXPECT_EQ((*store_->frontier({"t", "o", 3}))->family, "family");
+}
+
 TEST_P(ScheduleStores, GiveBackAKernelUnchanged) {
   ASSERT_TRUE(store_->put_kernel(kernel_row("k", "p", 'a')).ok());
   const auto found = store_->kernel("k");
@@ -211,9 +234,19 @@ TEST_F(Database, KeepsItsRowsWhenOpenedAgain) {
 TEST_F(Database, IsInWriteAheadModeWithStrictTablesAndANumberedSchema) {
   ASSERT_TRUE(open().ok());
   EXPECT_EQ(raw(path_, "PRAGMA journal_mode"), "wal;");
-  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "1;");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "2;");
   EXPECT_EQ(raw(path_, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict ORDER BY name"),
             "frontier;kernel;problem;");
+}
+
+TEST_F(Database, OfTheFirstSchemaKeepsItsRows) {
+  ASSERT_TRUE((*open())->put_frontier(frontier_row("p", "o", "kept")).ok());
+  raw(path_, "DROP INDEX problem_by_family; ALTER TABLE problem DROP COLUMN family; PRAGMA user_version = 1");
+  const auto opened = open();
+  ASSERT_TRUE(opened.ok()) << support::render(opened.error());
+  EXPECT_EQ((*(*opened)->frontier({"p", "o", 3}))->payload, "kept");
+  EXPECT_EQ((*(*opened)->frontier({"p", "o", 3}))->family, "");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "2;");
 }
 
 TEST_F(Database, OfALaterSchemaIsRefusedUntouched) {
@@ -223,7 +256,7 @@ TEST_F(Database, OfALaterSchemaIsRefusedUntouched) {
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(support::render(opened.error()),
             "invalid [newer-schema]: `" + path_ +
-                "` has schema version 7, this schaas knows versions up to 1\n"
+                "` has schema version 7, this schaas knows versions up to 2\n"
                 "  note: use the newer schaas, or another data directory");
   EXPECT_EQ(raw(path_, "PRAGMA user_version"), "7;");
 }

@@ -216,6 +216,25 @@ support::Result<Frontier> Connection::lookup(const ProblemText& problem) {
   });
 }
 
+support::Result<std::vector<Explanation>> Connection::explain(const ScheduleRequest& asked,
+                                                              const std::string& schedule) {
+  return guarded([&]() -> support::Result<std::vector<Explanation>> {
+    grpc::ClientContext context;
+    limit(context, state_->options.schedule_limit);  // it may have to search
+    v1::ExplainRequest request;
+    *request.mutable_problem() = to_proto(asked.problem);
+    *request.mutable_search() = to_proto(asked.search);
+    request.set_no_stage2(asked.no_stage2);
+    request.set_schedule(schedule);
+    v1::ExplainReply reply;
+    const grpc::Status status = state_->stub->Explain(&context, request, &reply);
+    if (!status.ok()) return state_->failure(status, context);
+    std::vector<Explanation> explanations;
+    for (const auto& one : reply.explanations()) explanations.push_back(from_proto(one));
+    return explanations;
+  });
+}
+
 support::Result<std::string> Connection::emit(const ProblemText& problem, const std::string& schedule,
                                               const std::string& language, const std::string& isa,
                                               const SearchOptions& search) {

@@ -52,6 +52,7 @@ FrontierEntry from_proto(const v1::FrontierEntry& from) {
   entry.loop_trees = from.loop_trees();
   entry.other_traces = strings(from.other_traces());
   entry.code = from.code();
+  entry.wins = from.wins();
   return entry;
 }
 
@@ -127,6 +128,7 @@ v1::ScheduleRequest to_proto(const ScheduleRequest& request) {
   wire.set_no_stage2(request.no_stage2);
   wire.set_traces_only(request.traces_only);
   wire.set_keep_working(request.keep_working);
+  wire.set_wins(request.wins);
   *wire.mutable_search() = to_proto(request.search);
   return wire;
 }
@@ -148,6 +150,7 @@ Frontier from_proto(const v1::Frontier& from) {
   }
   frontier.statement = from.statement();
   frontier.removed = from.removed();
+  frontier.looser = from.looser();
   frontier.hit = from.hit();
   frontier.partial = from.partial();
   return frontier;
@@ -168,6 +171,25 @@ KernelInfo from_proto(const v1::Kernel& from) {
   kernel.time_terms = terms(from.time_terms());
   kernel.memory_terms = terms(from.memory_terms());
   return kernel;
+}
+
+Explanation from_proto(const v1::Explanation& from) {
+  Explanation out;
+  out.verdict = from.verdict();
+  out.id = from.id();
+  out.trace = from.trace();
+  out.tree = from.tree();
+  out.code = from.code();
+  out.time = from.time();
+  out.memory = from.memory();
+  out.by = from.by();
+  out.kind = from.kind();
+  out.argument = from.argument();
+  for (const auto& rival : from.rivals()) {
+    out.rivals.push_back(
+        {rival.id(), rival.sizes(), rival.time(), rival.memory(), rival.other_time(), rival.other_memory()});
+  }
+  return out;
 }
 
 ServerInfo from_proto(const v1::ServerInfo& from) {

@@ -7,6 +7,7 @@
 namespace schaas::client {
 
 v1::Problem to_proto(const ProblemText& problem);
+Explanation from_proto(const v1::Explanation& from);
 v1::SearchOptions to_proto(const SearchOptions& options);
 v1::ScheduleRequest to_proto(const ScheduleRequest& request);
 

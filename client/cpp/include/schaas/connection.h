@@ -39,6 +39,7 @@ struct ScheduleRequest {
   bool no_cache = false;
   bool no_stage2 = false;
   bool traces_only = false;
+  bool wins = false;          ///< also tell at which sizes each schedule wins
   bool keep_working = false;  ///< who leaves after the first kernel stops nothing: the answer is stored
   /// After so long the answer is left as soon as it has a kernel.
   std::chrono::milliseconds patience = std::chrono::milliseconds::max();
@@ -131,6 +132,10 @@ class Connection {
   support::Result<ScheduleAnswer> schedule(const ScheduleRequest& request,
                                            const std::function<bool(const ScheduleEvent&)>& listener = {});
   support::Result<Frontier> lookup(const ProblemText& problem);
+  /// schedule: "s2", "r17" (a removed class), "linear", a trace, or a loop tree ("i<j<k,l>,lm>"), which may
+  /// stand for several costs. `request` gives problem, search and no_stage2.
+  support::Result<std::vector<Explanation>> explain(const ScheduleRequest& request,
+                                                    const std::string& schedule);
   /// schedule: "auto", "linear", a frontier id or a trace; language: trace, tree, loops, c.
   support::Result<std::string> emit(const ProblemText& problem, const std::string& schedule,
                                     const std::string& language, const std::string& isa,

@@ -39,6 +39,7 @@ struct FrontierEntry {
   std::string members;             ///< exact number of schedules of this cost
   std::uint64_t loop_trees = 0;
   std::vector<std::string> other_traces;
+  std::string wins;  ///< at which sizes; only when asked for
   std::string code;  ///< the loops as indented pseudo-code
   bool operator==(const FrontierEntry&) const = default;
 };
@@ -80,9 +81,25 @@ struct Frontier {
   std::vector<Removal> removals;  ///< at most the server's limit
   std::string statement;          ///< what the traces apply to, in the user's names
   std::uint64_t removed = 0;      ///< all removals, summaries included
-  bool hit = false;               ///< it was stored
-  bool partial = false;           ///< of a small part of the space: a better one follows, with other ids
+  std::string looser;    ///< key of the looser problem whose answer it was derived from; "": searched
+  bool hit = false;      ///< it was stored
+  bool partial = false;  ///< of a small part of the space: a better one follows, with other ids
   bool operator==(const Frontier&) const = default;
+};
+
+/// Sizes at which a schedule needs less time or less memory than one of the frontier, and what both need
+/// there.
+struct Rival {
+  std::string id, sizes;  ///< sizes "": none are known
+  double time = 0, memory = 0, other_time = 0, other_memory = 0;
+};
+/// Why a schedule is, or is not, on the frontier.
+struct Explanation {
+  std::string verdict;  ///< "survivor", "removed", "left-out", "open"
+  std::string id;       ///< of the survivor or removal of the same cost, if there is one
+  std::string trace, tree, code, time, memory;
+  std::string by, kind, argument;
+  std::vector<Rival> rivals;
 };
 
 /// One compiled schedule: what to download, and its cost.

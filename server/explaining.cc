@@ -1,0 +1,190 @@
+#include "server/explaining.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/frontier/explain.h"
+#include "compiler/schedule/apply.h"
+#include "compiler/schedule/loop_tree.h"
+#include "server/stored_frontier.h"
+#include "server/subject.h"
+
+namespace schaas::server {
+namespace {
+
+using frontier::Explanation;
+using support::Cancellation;
+using support::Result;
+
+/// Ways to deal the factors out over one loop tree that are looked at.
+constexpr std::size_t most_ways = 256;
+
+/// One schedule that was asked about; without `trace` a cost class.
+struct Asked {
+  std::optional<schedule::Trace> trace;  // canonical
+  cost::Cost cost;
+  const frontier::Removal* summary = nullptr;  // not a class but what a stage dropped unseen
+};
+
+bool is_removal_id(const std::string& text) {
+  return text.size() >= 2 && text.size() <= 9 && text[0] == 'r' &&
+         std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+Result<Asked> asked_of(const schedule::Trace& trace, const Subject& subject) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(trace, subject.canonical.problem));
+  return Asked{trace, cost::of(tree, subject.canonical.problem)};
+}
+
+Result<Asked> removal_named(const std::string& id, const frontier::Frontier& found) {
+  const std::size_t number = std::stoul(id.substr(1));
+  if (number == 0 || number > found.removals.size()) {
+    return support::invalid(
+        "unknown-schedule",
+        "there is no removed class `" + id + "`; " +
+            (found.removals.empty() ? std::string("none was removed")
+                                    : "there are r1 to r" + std::to_string(found.removals.size())));
+  }
+  const frontier::Removal& removal = found.removals[number - 1];
+  return Asked{std::nullopt, removal.cost, removal.summary() ? &removal : nullptr};
+}
+
+/// Whatever names schedules: an id, a trace, or the short form of a loop tree, which may stand for several
+/// costs.
+Result<std::vector<Asked>> find(const std::string& text, const frontier::Frontier& found,
+                                const Subject& subject, const Cancellation& cancellation) {
+  if (is_frontier_id(text)) {
+    SCHAAS_ASSIGN_OR_RETURN(const frontier::Survivor* survivor, survivor_named(found, text));
+    return std::vector{Asked{survivor->traces.front(), survivor->cost}};
+  }
+  if (is_removal_id(text)) {
+    SCHAAS_ASSIGN_OR_RETURN(Asked removal, removal_named(text, found));
+    return std::vector{std::move(removal)};
+  }
+  if (text == "linear" || text.find('(') != std::string::npos) {
+    SCHAAS_ASSIGN_OR_RETURN(const schedule::Trace trace, canonical_trace(text, subject));
+    SCHAAS_ASSIGN_OR_RETURN(Asked one, asked_of(trace, subject));
+    return std::vector{std::move(one)};
+  }
+  SCHAAS_ASSIGN_OR_RETURN(const auto traces,
+                          schedule::traces_of_tree(text, subject.names.problem(), most_ways, cancellation));
+  std::vector<Asked> all;
+  for (const schedule::Trace& trace : traces) {
+    SCHAAS_ASSIGN_OR_RETURN(Asked one, asked_of(subject.names.to_canonical(trace), subject));
+    const auto same = [&](const Asked& other) { return other.cost == one.cost; };
+    if (std::none_of(all.begin(), all.end(), same)) all.push_back(std::move(one));
+  }
+  return all;
+}
+
+const char* verdict_name(Explanation::Verdict verdict) {
+  switch (verdict) {
+    case Explanation::Verdict::survivor:
+      return "survivor";
+    case Explanation::Verdict::removed:
+      return "removed";
+    case Explanation::Verdict::left_out:
+      return "left-out";
+    case Explanation::Verdict::open:
+      break;
+  }
+  return "open";
+}
+
+/// "s3" or "r17" when this cost is one of those stored.
+std::string id_of(const cost::Cost& cost, const frontier::Frontier& found) {
+  for (const auto& survivor : found.survivors) {
+    if (survivor.cost == cost) return survivor.id;
+  }
+  for (std::size_t r = 0; r < found.removals.size(); ++r) {
+    if (!found.removals[r].summary() && found.removals[r].cost == cost) return "r" + std::to_string(r + 1);
+  }
+  return "";
+}
+
+Result<NamedExplanation> described(const Asked& asked, const frontier::Frontier& found,
+                                   const UserNames& names) {
+  NamedExplanation out;
+  out.id = id_of(asked.cost, found);
+  out.time = cost::print_time(asked.cost, names.variables());
+  out.memory = cost::print_memory(asked.cost, names.variables());
+  if (!asked.trace) return out;
+  out.trace = schedule::print(names.to_user(*asked.trace));
+  SCHAAS_ASSIGN_OR_RETURN(out.tree, names.tree(*asked.trace));
+  SCHAAS_ASSIGN_OR_RETURN(out.code, names.code(*asked.trace));
+  return out;
+}
+
+NamedRival named(const frontier::Rivalry& rivalry, const frontier::Frontier& found,
+                 const problem::Problem& problem) {
+  NamedRival out;
+  out.id = found.survivors[rivalry.survivor].id;
+  if (!rivalry.witness) return out;
+  out.sizes = frontier::print(rivalry.witness->sizes, problem);
+  out.time = rivalry.witness->time;
+  out.memory = rivalry.witness->memory;
+  out.other_time = rivalry.witness->other_time;
+  out.other_memory = rivalry.witness->other_memory;
+  return out;
+}
+
+Result<NamedExplanation> explained(const Asked& asked, const frontier::Frontier& found,
+                                   frontier::Explainer& explainer, const UserNames& names) {
+  if (asked.summary != nullptr) {
+    NamedExplanation summary;
+    summary.verdict = "left-out";
+    summary.kind = kind_name(asked.summary->certificate.kind);
+    summary.argument = names.sentence(asked.summary->certificate.argument);
+    return summary;
+  }
+  SCHAAS_ASSIGN_OR_RETURN(NamedExplanation out, described(asked, found, names));
+  SCHAAS_ASSIGN_OR_RETURN(const Explanation why, explainer.explain(asked.cost));
+  out.verdict = verdict_name(why.verdict);
+  const bool removed = why.verdict == Explanation::Verdict::removed;
+  if (removed) out.by = found.survivors[why.survivor].id;
+  if (removed || why.verdict == Explanation::Verdict::left_out) {
+    out.kind = kind_name(why.certificate.kind);
+    out.argument = why.certificate.argument;
+  }
+  for (const auto& rivalry : why.rivals) out.rivals.push_back(named(rivalry, found, names.problem()));
+  return out;
+}
+
+/// "fastest when j'*k < l*m (against s3), as at i = 12, ...".
+std::string sentence(const frontier::Win& win, const frontier::Frontier& found,
+                     const problem::Problem& problem) {
+  if (win.sizes.empty()) return "";
+  std::string out = win.fastest ? "fastest" : "fastest of those that need no more memory";
+  if (!win.condition.empty()) out += " when " + win.condition;
+  if (win.rival) out += " (against " + found.survivors[*win.rival].id + ")";
+  return out + ", as at " + frontier::print(win.sizes, problem);
+}
+
+}  // namespace
+
+Result<std::vector<NamedExplanation>> explain(const ExplainQuery& query, KernelProvider& provider,
+                                              const Cancellation& cancellation) {
+  SCHAAS_ASSIGN_OR_RETURN(Subject subject, subject_of(query.problem, query.bounds));
+  if (query.no_stage2) SCHAAS_RETURN_IF_ERROR(leave_out_stage2(subject));
+  const auto unheard = [](const std::string&, std::uint64_t, std::uint64_t) {};
+  SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer,
+                          provider.frontier({subject.canonical, subject.options}, unheard, cancellation));
+  SCHAAS_ASSIGN_OR_RETURN(const auto asked, find(query.schedule, *answer.frontier, subject, cancellation));
+  frontier::Explainer explainer(subject.names.problem(), *answer.frontier, subject.options, cancellation);
+  std::vector<NamedExplanation> out;
+  for (const Asked& one : asked) {
+    SCHAAS_ASSIGN_OR_RETURN(NamedExplanation why, explained(one, *answer.frontier, explainer, subject.names));
+    out.push_back(std::move(why));
+  }
+  return out;
+}
+
+Result<void> add_wins(NamedFrontier& named, const frontier::Frontier& found, const UserNames& names,
+                      const Cancellation& cancellation) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto wins, frontier::wins(names.problem(), found, cancellation));
+  for (std::size_t s = 0; s < wins.size(); ++s)
+    named.entries[s].wins = sentence(wins[s], found, names.problem());
+  return {};
+}
+
+}  // namespace schaas::server

@@ -1,0 +1,124 @@
+#include "server/subject.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/frontier/contradiction.h"
+#include "compiler/index_notation/printer.h"
+#include "compiler/schedule/apply.h"
+#include "compiler/support/nearest_name.h"
+#include "server/stored_frontier.h"
+
+namespace schaas::server {
+namespace {
+
+using problem::Canonical;
+using support::Result;
+
+Result<NamedEntry> named(const frontier::Survivor& survivor, const UserNames& names) {
+  NamedEntry entry;
+  entry.id = survivor.id;
+  entry.trace = schedule::print(names.to_user(survivor.traces.front()));
+  SCHAAS_ASSIGN_OR_RETURN(entry.tree, names.tree(survivor.traces.front()));
+  SCHAAS_ASSIGN_OR_RETURN(entry.code, names.code(survivor.traces.front()));
+  entry.time = cost::print_time(survivor.cost, names.variables());
+  entry.memory = cost::print_memory(survivor.cost, names.variables());
+  entry.members = survivor.members;
+  entry.loop_trees = survivor.loop_trees;
+  entry.cost = survivor.cost;
+  for (std::size_t t = 1; t < survivor.traces.size(); ++t) {
+    entry.other_traces.push_back(schedule::print(names.to_user(survivor.traces[t])));
+  }
+  return entry;
+}
+
+NamedRemoval named(const frontier::Removal& removal, std::size_t place, const UserNames& names) {
+  NamedRemoval out;
+  out.id = "r" + std::to_string(place + 1);
+  out.kind = kind_name(removal.certificate.kind);
+  out.argument = names.sentence(removal.certificate.argument);
+  if (removal.summary()) return out;
+  out.time = cost::print_time(removal.cost, names.variables());
+  out.memory = cost::print_memory(removal.cost, names.variables());
+  out.by = names.sentence(removal.certificate.winner);
+  out.cost = removal.cost;
+  return out;
+}
+
+}  // namespace
+
+Result<Subject> subject_of(const problem::ProblemText& text, const SearchBounds& bounds) {
+  const auto solver = frontier::make_z3_solver();
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, frontier::build_consistent(text, *solver));
+  Canonical canonical = problem::canonicalize(problem);
+  UserNames names(canonical);
+  frontier::Options options = frontier::options_for(problem.profile);
+  if (bounds.memory_depth > 0) {
+    options.stage1 = true;
+    options.memory_depth = bounds.memory_depth;
+  }
+  return Subject{std::move(canonical), std::move(names), std::move(options)};
+}
+
+Result<void> leave_out_stage2(Subject& subject) {
+  if (subject.canonical.problem.profile != problem::Profile::sparseauto) {
+    return support::invalid("no-stage2",
+                            "stage 2 can only be left out with profile sparseauto; the default "
+                            "profile has none");
+  }
+  subject.options.stage2 = false;
+  return {};
+}
+
+bool is_frontier_id(const std::string& text) {
+  return text.size() >= 2 && text[0] == 's' &&
+         std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+Result<schedule::Trace> canonical_trace(const std::string& text, const Subject& subject) {
+  SCHAAS_ASSIGN_OR_RETURN(const schedule::Trace trace, schedule::parse(text));
+  SCHAAS_RETURN_IF_ERROR(schedule::apply(trace, subject.names.problem()));
+  return subject.names.to_canonical(trace);
+}
+
+Result<const frontier::Survivor*> survivor_named(const frontier::Frontier& found, const std::string& id) {
+  std::vector<std::string> ids;
+  for (const auto& survivor : found.survivors) {
+    if (survivor.id == id) return &survivor;
+    ids.push_back(survivor.id);
+  }
+  const std::string range = ids.empty() ? "it is empty" : "it has " + ids.front() + " to " + ids.back();
+  return support::invalid("unknown-schedule", "there is no schedule `" + id + "` on the frontier; " + range +
+                                                  support::did_you_mean(id, ids));
+}
+
+NamedFrontier without_entries(const Subject& subject) {
+  NamedFrontier out;
+  out.key = subject.canonical.key;
+  out.canonical = subject.canonical.text;
+  out.statement = index_notation::print(subject.names.problem().statement);
+  out.arguments = subject.names.arguments();
+  out.user_tensors = subject.canonical.user_tensor;
+  out.user_indices = subject.canonical.user_index;
+  out.variables = subject.names.variables();
+  return out;
+}
+
+Result<NamedFrontier> named(const frontier::Frontier& found, const Subject& subject) {
+  NamedFrontier out = without_entries(subject);
+  for (const auto& survivor : found.survivors) {
+    SCHAAS_ASSIGN_OR_RETURN(NamedEntry entry, named(survivor, subject.names));
+    out.entries.push_back(std::move(entry));
+  }
+  out.removed = found.removals.size();
+  for (std::size_t r = 0; r < std::min(found.removals.size(), RequestLimits::removals); ++r) {
+    out.removals.push_back(named(found.removals[r], r, subject.names));
+  }
+  out.counts = found.counts;
+  out.seconds = found.seconds;
+  out.complete = found.complete;
+  out.looser = found.looser;
+  return out;
+}
+
+}  // namespace schaas::server
