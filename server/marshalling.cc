@@ -78,6 +78,11 @@ v1::Removal to_proto(const NamedRemoval& removal, const cost::Variables& variabl
 
 v1::Counts to_proto(const frontier::Counts& counts) {
   v1::Counts out;
+  for (const auto& [name, members] : counts.spaces) {
+    auto& space = *out.add_spaces();
+    space.set_name(name);
+    space.set_members(members);
+  }
   out.set_space(counts.space);
   out.set_stage1(counts.stage1);
   out.set_stage2(counts.stage2);
@@ -171,6 +176,7 @@ problem::ProblemText from_proto(const v1::Problem& problem) {
   text.value_type = or_default(problem.value_type(), "f64");
   text.position_bits = or_default(problem.position_bits(), "auto");
   text.profile = or_default(problem.profile(), "default");
+  text.space = or_default(problem.space(), "none");
   return text;
 }
 

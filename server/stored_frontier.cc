@@ -49,7 +49,8 @@ Json to_json(const frontier::Removal& r) {
 }
 
 Json to_json(const frontier::Counts& c) {
-  return {{"space", c.space},
+  return {{"spaces", c.spaces},
+          {"space", c.space},
           {"stage1", c.stage1},
           {"stage2", c.stage2},
           {"stage3", c.stage3},
@@ -114,6 +115,7 @@ Result<frontier::Removal> read_removal(const Json& json) {
 
 frontier::Counts read_counts(const Json& json) {
   frontier::Counts c;
+  c.spaces = json.at("spaces").get<decltype(c.spaces)>();
   c.space = json.at("space");
   c.stage1 = json.at("stage1");
   c.stage2 = json.at("stage2");

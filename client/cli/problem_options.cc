@@ -23,6 +23,12 @@ void add_to(CLI::App& command, ProblemOptions& options) {
   command.add_option("--profile", options.profile, "Rules of the search: default or sparseauto")
       ->capture_default_str()
       ->type_name("NAME");
+  command
+      .add_option("--space", options.space,
+                  "What to search beyond the plain space: none, all, or some of shorter-fusion, "
+                  "stored-producers, row-blocks, with commas")
+      ->capture_default_str()
+      ->type_name("NAMES");
   command.add_option("--positions", options.positions, "Width of positions and coordinates: auto, 32 or 64")
       ->capture_default_str()
       ->type_name("BITS");
@@ -36,6 +42,7 @@ support::Result<client::ProblemText> problem_text(const ProblemOptions& options)
   text.value_type = options.value_type;
   text.position_bits = options.positions;
   text.profile = options.profile;
+  text.space = options.space;
   return text;
 }
 

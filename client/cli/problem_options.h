@@ -16,6 +16,7 @@ struct ProblemOptions {
   std::vector<std::string> constraints;
   std::string value_type = "f64";
   std::string profile = "default";
+  std::string space = "none";
   std::string positions = "auto";
 };
 void add_to(CLI::App& command, ProblemOptions& options);

@@ -36,6 +36,8 @@ Json json_of(const ScheduleFacts& facts) {
                     {"stage1", counts.stage1},
                     {"stage2", counts.stage2},
                     {"stage3", counts.stage3}};
+  json["spaces"] = Json::object();
+  for (const auto& [name, members] : counts.spaces) json["spaces"][name] = members;
   json["classes"] = {{"stage1", counts.classes_stage1},
                      {"stage2", counts.classes_stage2},
                      {"stage3", counts.classes_stage3}};
@@ -110,6 +112,9 @@ std::string stages_table(const client::Frontier& frontier) {
                  seconds(spent.stage2)},
                 {"3 proofs", grouped(counts.stage3), number(counts.classes_stage3), seconds(spent.stage3)}};
   std::string text = print(table);
+  for (const auto& [name, members] : counts.spaces) {
+    text += (name == "plain" ? "plain space" : "with " + name) + ": " + grouped(members) + " members\n";
+  }
   text += "proofs: " + number(counts.log_proofs) + " in logarithms, " + number(counts.witnesses) +
           " witnesses, " + number(counts.solver_queries) + " solver queries (" +
           number(counts.solver_unknown) + " undecided)\n";

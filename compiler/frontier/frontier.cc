@@ -97,7 +97,26 @@ class Search {
     if (!members.ok()) return members.error();
     frontier_.counts.space = members->get_str();
     frontier_.counts.states = space_.states();
+    SCHAAS_RETURN_IF_ERROR(count_options());
     watch_.lap(frontier_.seconds.space);
+    return {};
+  }
+
+  /// What each option adds to the whole space. One too large to be counted is left out.
+  support::Result<void> count_options() {
+    if (problem_.space.empty() || options_.operand_orders != 0) return {};
+    std::vector<std::pair<std::string, problem::SpaceOptions>> parts{{"plain", {}}};
+    for (const auto option : problem_.space.list()) parts.emplace_back(problem::name(option), option);
+    for (const auto& [name, options] : parts) {
+      problem::Problem part = problem_;
+      part.space = options;
+      const auto members = space::Space(part, space_options(0)).count(cancellation_);
+      if (members.ok()) {
+        frontier_.counts.spaces.emplace_back(name, members->get_str());
+      } else if (!too_large(members)) {
+        return members.error();
+      }
+    }
     return {};
   }
 

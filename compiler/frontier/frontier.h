@@ -70,6 +70,8 @@ struct Counts {
   /// all queries and of the slowest.
   std::uint64_t solver_queries = 0, solver_unknown = 0, log_proofs = 0, witnesses = 0, solver_pairs = 0;
   double solver_milliseconds = 0, solver_worst_milliseconds = 0;
+  /// For a problem with space options: members of the plain space, "plain", and with each option alone.
+  std::vector<std::pair<std::string, std::string>> spaces;
 };
 struct Seconds {
   double space = 0, stage1 = 0, stage2 = 0, stage3 = 0, total = 0;

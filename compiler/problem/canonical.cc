@@ -305,6 +305,7 @@ Problem renamed(const Problem& problem, const Numbered& numbers, const std::vect
   out.value_type = problem.value_type;
   out.position_bits = problem.position_bits;
   out.profile = problem.profile;
+  out.space = problem.space;
   auto constraints = simplify(out.statement, renamed(numbers, names));
   SCHAAS_CHECK(constraints.ok(), "a renaming changes no constraint");
   out.constraints = std::move(constraints).value();

@@ -144,6 +144,11 @@ Result<void> read_choices(const ProblemText& text, Problem& problem) {
   if (text.position_bits != "auto" && text.position_bits != "32" && text.position_bits != "64") {
     return unknown("position-bits", text.position_bits, {"auto", "32", "64"});
   }
+  SCHAAS_ASSIGN_OR_RETURN(problem.space, parse_space_options(text.space));
+  if (problem.profile == Profile::sparseauto && !problem.space.empty()) {
+    return support::invalid("space", "profile sparseauto searches the published space, which `" +
+                                         print(problem.space) + "` would widen");
+  }
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include "compiler/format/tensor_format.h"
 #include "compiler/index_notation/nodes.h"
 #include "compiler/problem/constraint.h"
+#include "compiler/problem/space_options.h"
 #include "compiler/support/result.h"
 
 /// A problem: one statement, the formats of its tensors, the value type, the position width, what is known
@@ -25,6 +26,7 @@ struct Problem {
   int position_bits =
       64;  ///< width of positions and coordinates: 32 or 64; always 64 without compressed levels
   Profile profile = Profile::standard;
+  SpaceOptions space;  ///< what is searched beyond the plain space; none under Profile::sparseauto
   /// Normal form, sorted, unique, of those that differ in their constant alone the strongest. When a tensor
   /// used twice makes extents equal (B(i,j) * B(j,k): all three), they speak of the first of these indices in
   /// index_variables order, and `i <= j`, `j <= i` stand among them for each other one (constraint_set.h).
@@ -52,11 +54,12 @@ struct ProblemText {
   std::string value_type = "f64";
   std::string position_bits = "auto";
   std::string profile = "default";
+  std::string space = "none";  ///< space_options.h
 };
 
 /// Parses and checks everything; the result is verified. Errors: those of index_notation::parse and verify,
 /// format::parse, parse_constraint; invalid [unknown-tensor] (a format for a tensor that is not in the
-/// expression, with suggestion), [value-type], [position-bits], [profile], [too-many-constraints],
+/// expression, with suggestion), [value-type], [position-bits], [profile], [space], [too-many-constraints],
 /// [contradiction] (two bounds of one extent or count exclude each other; both are quoted).
 support::Result<Problem> build(const ProblemText& text);
 
@@ -70,6 +73,7 @@ const char* name(Profile profile);  ///< "default", "sparseauto"
 ///     values f64
 ///     positions 64
 ///     profile default
+///     space row-blocks                (left out when it is none)
 ///     where 8 <= k                    (one line per constraint)
 std::string print(const Problem& problem);
 /// Inverse of print; used on stored rows, so errors are invalid [stored-problem].

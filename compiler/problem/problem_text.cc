@@ -33,6 +33,8 @@ Result<void> read(std::string_view line, std::size_t number, ProblemText& text) 
     text.position_bits = std::string(line);
   } else if (take_prefix(line, "profile ")) {
     text.profile = std::string(line);
+  } else if (take_prefix(line, "space ")) {
+    text.space = std::string(line);
   } else if (take_prefix(line, "where ")) {
     text.constraints.emplace_back(line);
   } else {
@@ -51,6 +53,7 @@ std::string print(const Problem& problem) {
   out += std::string("values ") + name(problem.value_type) + '\n';
   out += "positions " + std::to_string(problem.position_bits) + '\n';
   out += std::string("profile ") + name(problem.profile) + '\n';
+  if (!problem.space.empty()) out += "space " + print(problem.space) + '\n';
   for (const auto& constraint : problem.constraints) out += "where " + print(constraint) + '\n';
   return out;
 }

@@ -79,6 +79,7 @@ void assign_fibers(AccessShape& shape, const index_notation::Access& access, con
 Contraction contraction_of(const problem::Problem& problem) {
   Contraction contraction;
   contraction.indices = index_notation::index_variables(problem.statement);
+  contraction.wider = problem.space;
   contraction.access_classes = problem.profile != problem::Profile::sparseauto;
   const cost::Variables variables = cost::variables_of(problem);
   for (const index_notation::Access& operand : problem.operands()) {

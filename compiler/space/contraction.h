@@ -34,8 +34,9 @@ struct Contraction {
   std::vector<std::string> indices;
   std::vector<AccessShape> operands;
   AccessShape result;
-  IndexSet all = 0;            ///< the indices of the operands
-  bool access_classes = true;  ///< false under Profile::sparseauto: every leaf counts as contiguous
+  IndexSet all = 0;             ///< the indices of the operands
+  problem::SpaceOptions wider;  ///< what is searched beyond the plain space
+  bool access_classes = true;   ///< false under Profile::sparseauto: every leaf counts as contiguous
 };
 
 /// `problem` within the limits of support/limits.h. A sparse result orders its levels and comes before every

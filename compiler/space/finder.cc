@@ -224,6 +224,8 @@ void Finder::combine(Answer& answer, Member::Kind kind, const Goal& goal, std::s
                      const std::vector<Order>& orders, const Answer& producers, const Answer& consumers,
                      Watch& watch) {
   const bool fused = kind == Member::Kind::fused;
+  const auto tree_kind =
+      fused ? kind_of(recursion_.expand(goal.id).transitions[choice]) : TreeTable::Kind::plain;
   answer.trees_cut = answer.trees_cut || producers.trees_cut || consumers.trees_cut;
   for (const Order& order : orders) {
     if (watch.stopped()) return;
@@ -234,7 +236,7 @@ void Finder::combine(Answer& answer, Member::Kind kind, const Goal& goal, std::s
       answer.trees_cut = true;
     } else if (fused) {
       for (TreeId p : producers.trees) {
-        for (TreeId c : consumers.trees) answer.trees.push_back(trees_.branch(order, p, c));
+        for (TreeId c : consumers.trees) answer.trees.push_back(trees_.branch(order, p, c, tree_kind));
         if (answer.trees.size() > 4 * max_trees_) break;
       }
     } else {
@@ -244,7 +246,7 @@ void Finder::combine(Answer& answer, Member::Kind kind, const Goal& goal, std::s
       for (const Ranked& c : consumers.best) {
         auto member = std::make_shared<Member>();
         *member = {kind, goal.id, order, choice, p.member, c.member};
-        const TreeId tree = fused ? trees_.branch(order, p.tree, c.tree) : trees_.leaf(order);
+        const TreeId tree = fused ? trees_.branch(order, p.tree, c.tree, tree_kind) : trees_.leaf(order);
         answer.best.push_back({own + p.penalty + c.penalty, tree, std::move(member)});
       }
     }

@@ -6,14 +6,15 @@
 namespace schaas::space {
 
 std::size_t TreeTable::KeyHash::operator()(const Key& key) const {
-  std::uint64_t hash = key.loops * 0x9e3779b97f4a7c15ULL + key.length;
+  std::uint64_t hash =
+      key.loops * 0x9e3779b97f4a7c15ULL + key.length + (static_cast<std::uint64_t>(key.kind) << 8);
   hash = (hash ^ (hash >> 29)) * 0xbf58476d1ce4e5b9ULL + (std::uint64_t{key.producer} << 32 | key.consumer);
   hash = (hash ^ (hash >> 32)) * 0x94d049bb133111ebULL;
   return static_cast<std::size_t>(hash ^ (hash >> 31));
 }
 
-TreeId TreeTable::intern(const Order& loops, TreeId producer, TreeId consumer) {
-  Key key{0, static_cast<std::uint32_t>(loops.size()), producer, consumer};
+TreeId TreeTable::intern(const Order& loops, TreeId producer, TreeId consumer, Kind kind) {
+  Key key{0, static_cast<std::uint32_t>(loops.size()), producer, consumer, kind};
   for (std::uint8_t loop : loops) key.loops = key.loops << 4 | loop;
   return ids_.emplace(key, static_cast<TreeId>(ids_.size())).first->second;
 }
@@ -42,7 +43,7 @@ const std::vector<TreeId>& LoopTrees::of(StateId id, int loop_depth, int memory_
     orders.each(t.prefix, [&](const Order& prefix) {
       for (TreeId p : producers) {
         if (found.size() > 4 * limit_ || watch.stopped()) return false;
-        for (TreeId c : consumers) found.push_back(trees_.branch(prefix, p, c));
+        for (TreeId c : consumers) found.push_back(trees_.branch(prefix, p, c, kind_of(t)));
       }
       return true;
     });

@@ -16,9 +16,10 @@ using TreeId = std::uint32_t;
 class TreeTable {
  public:
   static constexpr TreeId none = 0xffffffffU;
-  TreeId leaf(const Order& loops) { return intern(loops, none, none); }
-  TreeId branch(const Order& loops, TreeId producer, TreeId consumer) {
-    return intern(loops, producer, consumer);
+  enum class Kind : std::uint32_t { plain, blocked };
+  TreeId leaf(const Order& loops) { return intern(loops, none, none, Kind::plain); }
+  TreeId branch(const Order& loops, TreeId producer, TreeId consumer, Kind kind) {
+    return intern(loops, producer, consumer, kind);
   }
 
  private:
@@ -26,14 +27,19 @@ class TreeTable {
     std::uint64_t loops;  ///< four bits each
     std::uint32_t length;
     TreeId producer, consumer;
+    Kind kind;
     bool operator==(const Key&) const = default;
   };
   struct KeyHash {
     std::size_t operator()(const Key& key) const;
   };
-  TreeId intern(const Order& loops, TreeId producer, TreeId consumer);
+  TreeId intern(const Order& loops, TreeId producer, TreeId consumer, Kind kind);
   std::unordered_map<Key, TreeId, KeyHash> ids_;
 };
+
+inline TreeTable::Kind kind_of(const Transition& transition) {
+  return transition.blocked ? TreeTable::Kind::blocked : TreeTable::Kind::plain;
+}
 
 /// The distinct loop trees of the members of a state within depth bounds.
 class LoopTrees {

@@ -11,6 +11,9 @@ namespace {
 
 using schedule::Path;
 
+/// Rows of a block (docs/notes/performance.md, "Blocks of rows").
+constexpr int block_size = 48;
+
 /// number = quotient * base + rest; returns the rest.
 std::uint64_t split_off(mpz_class& number, const mpz_class& base) {
   const mpz_class rest = number % base;
@@ -43,11 +46,11 @@ class Merge {
   Merge(const Orders& orders, IndexSet loops, Order wish, Order other)
       : orders_(orders), loops_(loops), wishes_{std::move(wish), std::move(other)} {}
 
-  /// `allowed_next` limits the first loop after the prefix.
+  /// `allowed_next` limits the first loop after the prefix, where one of these may come first.
   Order after(const Order& prefix, IndexSet allowed_next) {
     Order order = prefix;
     IndexSet placed = set_of(prefix);
-    IndexSet allowed = allowed_next;
+    IndexSet allowed = any_may(allowed_next, placed) ? allowed_next : loops_;
     while (placed != loops_) {
       const int x = next(placed, allowed);
       order.push_back(static_cast<std::uint8_t>(x));
@@ -58,6 +61,12 @@ class Merge {
   }
 
  private:
+  bool any_may(IndexSet allowed, IndexSet placed) const {
+    for (IndexSet rest = allowed; rest != 0; rest &= rest - 1) {
+      if (may(std::countr_zero(rest), placed, loops_)) return true;
+    }
+    return false;
+  }
   bool may(int x, IndexSet placed, IndexSet allowed) const {
     const IndexSet bit = IndexSet{1} << x;
     return (placed & bit) == 0 && (allowed & bit) != 0 && orders_.available(x, placed, loops_);
@@ -99,6 +108,7 @@ class TraceWriter {
       trace_.directives.push_back(schedule::Permute{{}, operand_order});
     }
     section(member, mirrored, {}, default_order(member.state));
+    trace_.directives.insert(trace_.directives.end(), blocks_.begin(), blocks_.end());
     return std::move(trace_);
   }
 
@@ -119,7 +129,7 @@ class TraceWriter {
     if (member.kind == Member::Kind::joined) return merge.after({}, loops);
     const Transition& t = transition(member);
     const IndexSet shared = recursion_.state(t.producer).loops & recursion_.state(t.consumer).loops;
-    return merge.after(member.order, loops & ~shared);
+    return merge.after(member.order, loops & ~shared & ~IndexSet{t.prefix});
   }
 
   const Transition& transition(const Member& member) {
@@ -140,7 +150,9 @@ class TraceWriter {
     if (member.kind == Member::Kind::fused) {
       const Transition& t = transition(member);
       const int split = mirrored ? recursion_.state(member.state).size - t.split : t.split;
-      trace_.directives.push_back(schedule::LoopFuse{path, split, t.producer_left != mirrored, std::nullopt});
+      const auto both = [&](StateId side) { return recursion_.state(side).loops | IndexSet{t.prefix}; };
+      fuse({path, split, t.producer_left != mirrored, std::nullopt}, t, restricted(order, both(t.producer)),
+           restricted(order, both(t.consumer)));
       section(*member.producer, t.producer_mirrored != mirrored, extended(path, 0),
               restricted(order, recursion_.state(t.producer).loops));
       section(*member.consumer, t.consumer_mirrored != mirrored, extended(path, 1),
@@ -148,6 +160,15 @@ class TraceWriter {
     } else if (member.kind == Member::Kind::joined) {
       joined(member, mirrored, path, order);
     }
+  }
+
+  /// Fuses the transition's prefix, and no more than that where both sides go on with the same loop.
+  void fuse(schedule::LoopFuse directive, const Transition& t, const Order& producer, const Order& consumer) {
+    const auto fused = static_cast<std::size_t>(std::popcount(t.prefix));
+    if (producer.size() > fused && consumer.size() > fused && producer[fused] == consumer[fused])
+      directive.fuse = static_cast<int>(fused);
+    if (t.blocked) blocks_.push_back(schedule::Block{directive.path, block_size});
+    trace_.directives.push_back(std::move(directive));
   }
 
   /// One producer of a combination as it stands in the section.
@@ -188,6 +209,8 @@ class TraceWriter {
 
   Recursion& recursion_;
   schedule::Trace trace_;
+  std::vector<schedule::Directive>
+      blocks_;  ///< last, so that what lies inside is directed as if there were none
 };
 
 }  // namespace

@@ -49,16 +49,22 @@ class Orders {
   std::unordered_map<IndexSet, std::uint64_t> counts_;
 };
 
+/// How long common prefixes are: as long as both sides go the same way, or shorter as well.
+enum class Prefixes { maximal, every };
+
 /// The distinct maximal common prefixes of the restrictions of the orders of `loops` to two sides with union
 /// `loops` (docs/schedule_space.md, The recursion): a set q is one when it is closed under the precedence
 /// within `loops`, holds shared indices only, and some unshared index may follow it. Calls `visit` with each
-/// such set that leaves both sides a loop, ascending; the prefix's orders are those of q itself.
+/// such set that leaves both sides a loop, ascending; the prefix's orders are those of q itself. With
+/// Prefixes::every nothing need follow: what both sides still share is not fused.
 template <class Visit>
-void each_common_prefix(const Orders& orders, IndexSet producer, IndexSet consumer, const Visit& visit) {
+void each_common_prefix(const Orders& orders, IndexSet producer, IndexSet consumer, Prefixes kind,
+                        const Visit& visit) {
   const IndexSet loops = producer | consumer;
   const IndexSet shared = producer & consumer;
   const IndexSet bound = orders.bound(loops);
   const IndexSet unshared_free = loops & ~shared & ~bound;
+  const bool any_may_follow = kind == Prefixes::every || unshared_free != 0;
   const auto all_available = [&](IndexSet set, IndexSet placed) {
     for (IndexSet rest = set & bound; rest != 0; rest &= rest - 1) {
       if (!orders.available(std::countr_zero(rest), placed, loops)) return false;
@@ -74,8 +80,7 @@ void each_common_prefix(const Orders& orders, IndexSet producer, IndexSet consum
   // Subsets of `shared`, ascending: s = (s - shared) & shared.
   for (IndexSet q = 0;; q = (q - shared) & shared) {
     const bool both_left = (producer & ~q) != 0 && (consumer & ~q) != 0;
-    if (both_left && (unshared_free != 0 || any_available(loops & ~shared, q)) && all_available(q, q))
-      visit(q);
+    if (both_left && (any_may_follow || any_available(loops & ~shared, q)) && all_available(q, q)) visit(q);
     if (q == shared) break;
   }
 }

@@ -8,6 +8,8 @@
 
 namespace schaas::space {
 
+using problem::SpaceOption;
+
 namespace {
 
 std::size_t hash_of(const State& state) {
@@ -158,16 +160,16 @@ Expansion Recursion::expand(StateId id) {
     found_joins_.clear();
     // Nothing is left to loop over: not a nest, except for a problem of scalars.
     const bool linear = (state.loops != 0 || contraction_.all == 0) && orders(id).count(state.loops) != 0;
+    const int first = state.newest == State::End::left ? 2 : 1;
+    const int last = state.newest == State::End::right ? state.size - 2 : state.size - 1;
     if (state.size > 2 && std::popcount(state.loops) > 1 && linear) {
-      const int first = state.newest == State::End::left ? 2 : 1;
-      const int last = state.newest == State::End::right ? state.size - 2 : state.size - 1;
       for (int split = first; split <= last; ++split) {
         add_fusions(id, state, split, true);
         add_fusions(id, state, split, false);
       }
     }
-    if (state.joins && state.size > 2) {
-      for (int split = 1; split < state.size; ++split) add_join(id, state, split);
+    if (state.size > 2 && (state.joins || (state.loops != 0 && wider(SpaceOption::stored_producers)))) {
+      for (int split = first; split <= last; ++split) add_join(id, state, split);
     }
     if (overflowed_) return {};
     Record& record = records_[id];
@@ -220,7 +222,8 @@ void Recursion::add_fusions(StateId id, const State& state, int split, bool prod
     }
     return result;
   };
-  each_common_prefix(orders(id), inside, consumer_loops, [&](IndexSet prefix) {
+  const Prefixes kind = wider(SpaceOption::shorter_fusion) ? Prefixes::every : Prefixes::maximal;
+  each_common_prefix(orders(id), inside, consumer_loops, kind, [&](IndexSet prefix) {
     if (prefix == 0 && producer.size < 2) return;
     consumer.slots[newest] = told(prefix);
     const Side first = intern(below(producer, inside, passed, prefix));
@@ -235,7 +238,23 @@ void Recursion::add_fusions(StateId id, const State& state, int split, bool prod
     transition.split = static_cast<std::uint8_t>(split);
     transition.producer_left = producer_left;
     found_transitions_.push_back(transition);
+    if (!wider(SpaceOption::row_blocks) || !one_block_loop(state, prefix)) return;
+    transition.blocked = true;
+    transition.temporary = static_cast<std::uint16_t>(passed);
+    found_transitions_.push_back(transition);
   });
+}
+
+/// One loop, that at most one sparse operand holds: the entries of several are merged and have no blocks.
+bool Recursion::one_block_loop(const State& state, IndexSet prefix) const {
+  if (std::popcount(prefix) != 1) return false;
+  const auto x = static_cast<std::size_t>(std::countr_zero(prefix));
+  int sparse = 0;
+  for (std::uint8_t n = 0; n < state.size; ++n) {
+    const Slot slot = state.slots[n];
+    if (!is_plain(slot)) sparse += shapes_.bound(slot).fiber[x] != 0 ? 1 : 0;
+  }
+  return sparse <= 1;
 }
 
 void Recursion::add_join(StateId id, const State& state, int split) {

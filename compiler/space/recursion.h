@@ -49,6 +49,7 @@ struct Transition {
   std::uint8_t split = 0;
   bool producer_left = true;
   bool producer_mirrored = false, consumer_mirrored = false;
+  bool blocked = false;  ///< the only loop of the prefix runs in blocks, with temporaries of one block
 };
 
 /// Two producers, both stored whole, combined by one more nest.
@@ -129,6 +130,8 @@ class Recursion {
   std::uint32_t context_number(StateId id);
   void add_fusions(StateId id, const State& state, int split, bool producer_left);
   void add_join(StateId id, const State& state, int split);
+  bool one_block_loop(const State& state, IndexSet prefix) const;
+  bool wider(problem::SpaceOption option) const { return contraction_.wider.has(option); }
   cost::Access leaf_class(StateId id, int last) const;
   cost::Access join_class(StateId id, int last) const;
 

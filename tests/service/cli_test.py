@@ -274,6 +274,16 @@ class OtherCommands(program.WithDaemon):
         answer = self.daemon.json("schedule", K4, "-f", "B=csr", *self.BOUNDS, "--profile", "sparseauto")
         self.assertEqual(answer["counts"]["space"], "258")
 
+    def test_schedule_of_a_wider_space_says_what_each_option_adds(self):
+        plain = self.daemon.json("schedule", K4, "-f", "B=csr", *self.BOUNDS)
+        wider = self.daemon.json("schedule", K4, "-f", "B=csr", *self.BOUNDS, "--space", "row-blocks,shorter-fusion")
+        self.assertEqual(plain["spaces"], {})
+        self.assertEqual(wider["spaces"], {"plain": "888", "shorter-fusion": "1807", "row-blocks": "1032"})
+        self.assertGreater(int(wider["counts"]["space"]), 1807)
+        self.assertNotEqual(plain["key"], wider["key"])
+        page = self.daemon.run("schedule", K4, "-f", "B=csr", *self.BOUNDS, "--space", "row-blocks").stdout
+        self.assertIn("plain space: 888 members\nwith row-blocks: 1,032 members\n", page)
+
     def test_schedule_page(self):
         done = self.daemon.run("schedule", K4, "-f", "B=csr", *self.BOUNDS)
         self.assertEqual((done.returncode, done.stderr), (0, ""))

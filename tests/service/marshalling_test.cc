@@ -61,6 +61,7 @@ void expect_filled(const problem::ProblemText& text) {
   EXPECT_EQ(text.value_type, "the value_type");
   EXPECT_EQ(text.position_bits, "the position_bits");
   EXPECT_EQ(text.profile, "the profile");
+  EXPECT_EQ(text.space, "the space");
 }
 
 TEST(Requests, ArriveInEveryField) {
@@ -78,7 +79,7 @@ TEST(Requests, ArriveInEveryField) {
   EXPECT_EQ(query.bounds.memory_depth, 16) << "17, but a problem has at most 16 indices";
   EXPECT_EQ(request.search().GetDescriptor()->field_count(), 1) << "a new field needs a line above";
   EXPECT_EQ(request.GetDescriptor()->field_count(), 11) << "a new field needs a line above";
-  EXPECT_EQ(request.problem().GetDescriptor()->field_count(), 6) << "a new field needs a line above";
+  EXPECT_EQ(request.problem().GetDescriptor()->field_count(), 7) << "a new field needs a line above";
 }
 
 TEST(Requests, HaveDefaultsForEmptyFields) {
@@ -86,6 +87,7 @@ TEST(Requests, HaveDefaultsForEmptyFields) {
   EXPECT_EQ(query.problem.value_type, "f64");
   EXPECT_EQ(query.problem.position_bits, "auto");
   EXPECT_EQ(query.problem.profile, "default");
+  EXPECT_EQ(query.problem.space, "none");
   EXPECT_EQ(query.isa, "x86-64-v3");
   EXPECT_EQ(query.kernels, 6u);
   EXPECT_FALSE(query.search_only || query.no_cache || query.no_stage2 || query.traces_only);
@@ -163,7 +165,7 @@ NamedFrontier a_frontier() {
   f.entries = {{"s1", "trace", "tree", "code", "time", "memory", "12", 3, a_cost(), {"other"}, "wins"}};
   f.removals = {{"r1", "time", "memory", "by", "kind", "argument", a_cost()}};
   f.removed = 9;
-  f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, 15.5};
+  f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, 15.5, {{"plain", "14"}}};
   f.seconds = {0.1, 0.2, 0.3, 0.4, 1.5};
   f.hit = f.partial = true;
   f.looser = "looser";
@@ -192,6 +194,8 @@ TEST(Replies, LeaveNoFieldOut) {
   EXPECT_EQ(frontier.counts().stage3(), "4");
   EXPECT_EQ(frontier.counts().witnesses(), 12u);
   EXPECT_EQ(frontier.counts().log_proofs(), 11u);
+  EXPECT_EQ(frontier.counts().spaces(0).name(), "plain");
+  EXPECT_EQ(frontier.counts().spaces(0).members(), "14");
   EXPECT_EQ(frontier.seconds().stage3(), 0.4);
   EXPECT_EQ(frontier.seconds().total(), 1.5);
   EXPECT_EQ(frontier.user_tensors().at("A"), "Out");

@@ -194,8 +194,11 @@ class Enumerator {
     }
     std::vector<NaiveSchedule> result;
     for (auto& [text, one] : found) result.push_back(std::move(one));
+    if (wider(problem::SpaceOption::stored_producers)) add_joins(side, result);
     return result;
   }
+
+  bool wider(problem::SpaceOption option) const { return problem_.space.has(option); }
 
   static Side below(Side side, const Names& above) {
     for (Factor& f : side.factors) f.indices = minus(f.indices, above);
@@ -231,6 +234,10 @@ class Enumerator {
       for (std::size_t n = 0; n < std::min(mine.size(), theirs.size()) && mine[n] == theirs[n]; ++n)
         common.push_back(mine[n]);
       prefixes.insert(common);
+      while (wider(problem::SpaceOption::shorter_fusion) && !common.empty()) {
+        common.pop_back();
+        prefixes.insert(common);
+      }
     }
     for (const Loops& prefix : prefixes) {
       if (prefix.empty() && producer.factors.size() < 2) continue;
@@ -244,6 +251,8 @@ class Enumerator {
       const auto producers = plain(below(producer, above));
       const auto consumers = plain(below(consumer, above));
       if (producers.size() * consumers.size() > most_) throw TooMany();
+      const bool blocks = wider(problem::SpaceOption::row_blocks) && prefix.size() == 1 &&
+                          sparse_holders(prefix[0], side.factors) <= 1;
       for (const NaiveSchedule& p : producers) {
         for (const NaiveSchedule& c : consumers) {
           NaiveSchedule both;
@@ -256,6 +265,12 @@ class Enumerator {
             }
             both.memory.insert(both.memory.end(), part->memory.begin(), part->memory.end());
           }
+          if (blocks) {
+            NaiveSchedule blocked = both;
+            blocked.text = "blocks" + both.text;
+            blocked.memory[0] = producer.out;
+            found.emplace(blocked.text, blocked);
+          }
           std::string text = both.text;
           found.emplace(std::move(text), std::move(both));
         }
@@ -264,10 +279,28 @@ class Enumerator {
     }
   }
 
+  long sparse_holders(const std::string& index, const std::vector<Factor>& factors) const {
+    return std::count_if(factors.begin(), factors.end(), [&](const Factor& f) {
+      if (f.access == nullptr) return false;
+      const auto& format = problem_.formats.at(f.access->tensor);
+      for (int level = 0; level < format.order(); ++level) {
+        if (format.levels[static_cast<std::size_t>(level)] == format::LevelFormat::compressed &&
+            index_at(*f.access, level) == index)
+          return true;
+      }
+      return false;
+    });
+  }
+
   std::vector<NaiveSchedule> with_joins(const Side& side) const {
     std::vector<NaiveSchedule> result = plain(side);
-    if (side.factors.size() < 3) return result;
-    for (int split = 1; split < size(side.factors); ++split) {
+    if (!wider(problem::SpaceOption::stored_producers)) add_joins(side, result);
+    return result;
+  }
+
+  void add_joins(const Side& side, std::vector<NaiveSchedule>& result) const {
+    if (side.factors.size() < 3) return;
+    for (int split = side.first_split; split <= side.last_split; ++split) {
       Side left, right;
       left.factors.assign(side.factors.begin(), side.factors.begin() + split);
       right.factors.assign(side.factors.begin() + split, side.factors.end());
@@ -297,7 +330,6 @@ class Enumerator {
         }
       }
     }
-    return result;
   }
 
   const problem::Problem& problem_;

@@ -10,7 +10,7 @@ namespace schaas::test_support {
 
 /// A naive enumeration of the schedule space, to be compared with compiler/space, with which it shares
 /// nothing: every schedule is built as a value, by the rules of docs/schedule_space.md taken literally (all
-/// loop orders, all splits, sets of strings).
+/// loop orders, all splits, sets of strings), widened by the problem's space options.
 enum class NaiveRule { symmetric, as_written, published };
 
 /// Factors of a term: "i" for a loop over an extent, "i'B1" for one over the entries of B's second level.

@@ -181,6 +181,44 @@ TEST(Canonical, WhatMattersIsInTheKey) {
   EXPECT_EQ(keys.size(), 9U);
 }
 
+TEST(SpaceOptions, HaveOneTextWhateverTheOrder) {
+  EXPECT_EQ(print(parse_space_options("row-blocks,shorter-fusion").value()), "shorter-fusion,row-blocks");
+  EXPECT_EQ(print(parse_space_options("stored-producers,stored-producers").value()), "stored-producers");
+  EXPECT_EQ(print(parse_space_options("all").value()), "shorter-fusion,stored-producers,row-blocks");
+  EXPECT_EQ(print(parse_space_options("none").value()), "none");
+  EXPECT_EQ(print(parse_space_options("").value()), "none");
+}
+
+TEST(SpaceOptions, UnknownOnesAreNamedWithTheNearest) {
+  EXPECT_EQ(
+      support::render(parse_space_options("row-blocks,shorter-fusions").error()),
+      "invalid [space]: unknown part of the schedule space `shorter-fusions`, expected `shorter-fusion`, "
+      "`stored-producers`, `row-blocks`, `all` or `none`; did you mean `shorter-fusion`?");
+  EXPECT_EQ(parse_space_options("row-blocks,").error().code, "space");
+}
+
+TEST(SpaceOptions, ArePartOfTheKeyAndOfTheStoredText) {
+  ProblemText text;
+  text.expression = "A(i,l) = B(i,j) * C(j,l)";
+  const Canonical plain = canonicalize(build(text).value());
+  text.space = "row-blocks,shorter-fusion";
+  const Canonical wider = canonicalize(build(text).value());
+  EXPECT_NE(plain.key, wider.key);
+  EXPECT_EQ(plain.text.find("space"), std::string::npos);
+  EXPECT_NE(wider.text.find("\nspace shorter-fusion,row-blocks\n"), std::string::npos);
+  EXPECT_EQ(parse_problem(wider.text).value(), wider.problem);
+}
+
+TEST(SpaceOptions, DoNotWidenThePublishedSpace) {
+  ProblemText text;
+  text.expression = "A(i,l) = B(i,j) * C(j,l)";
+  text.profile = "sparseauto";
+  text.space = "row-blocks";
+  EXPECT_EQ(
+      support::render(build(text).error()),
+      "invalid [space]: profile sparseauto searches the published space, which `row-blocks` would widen");
+}
+
 TEST(Canonical, SparseautoKeepsTheFactorOrder) {
   ProblemText text;
   text.profile = "sparseauto";

@@ -58,6 +58,7 @@ FrontierEntry from_proto(const v1::FrontierEntry& from) {
 
 Counts from_proto(const v1::Counts& from) {
   Counts counts;
+  for (const auto& space : from.spaces()) counts.spaces.emplace_back(space.name(), space.members());
   counts.space = from.space();
   counts.stage1 = from.stage1();
   counts.stage2 = from.stage2();
@@ -108,6 +109,7 @@ v1::Problem to_proto(const ProblemText& problem) {
   wire.set_value_type(problem.value_type);
   wire.set_position_bits(problem.position_bits);
   wire.set_profile(problem.profile);
+  wire.set_space(problem.space);
   return wire;
 }
 

@@ -22,6 +22,7 @@ struct ProblemText {
   std::string value_type = "f64";
   std::string position_bits = "auto";
   std::string profile = "default";
+  std::string space = "none";  ///< what is searched beyond the plain space: "all", or options with commas
 };
 
 /// How the search is bounded beyond what the profile says; zero: not at all.

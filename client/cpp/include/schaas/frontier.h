@@ -61,6 +61,8 @@ struct Counts {
   std::uint64_t solver_queries = 0, solver_unknown = 0, log_proofs = 0, witnesses = 0;
   std::uint64_t solver_pairs = 0;
   double solver_milliseconds = 0, solver_worst_milliseconds = 0;
+  /// With space options: members of the plain space, "plain", and with each option alone.
+  std::vector<std::pair<std::string, std::string>> spaces;
   bool operator==(const Counts&) const = default;
 };
 struct StageSeconds {
