@@ -229,18 +229,19 @@ TEST(Orders, ACycleHasNone) {
   EXPECT_EQ(Orders(before).count(0b101), 2U);
 }
 
-TEST(CommonPrefixes, NeedALoopThatDiverges) {
+TEST(CommonPrefixes, NeedALoopThatDivergesUnlessEveryOneIsWanted) {
+  const auto prefixes = [](const Precedence& before, Prefixes kind) {
+    std::vector<IndexSet> found;
+    each_common_prefix(Orders(before), 0b011, 0b101, kind, [&](IndexSet q) { found.push_back(q); });
+    return found;
+  };
   // Producer over {0,1}, consumer over {0,2}; 1 after 0: the empty prefix needs 2 to come first.
   Precedence before{};
   before[1] = 0b001;
-  const Orders orders(before);
-  std::vector<IndexSet> prefixes;
-  each_common_prefix(orders, 0b011, 0b101, [&](IndexSet q) { prefixes.push_back(q); });
-  EXPECT_EQ(prefixes, (std::vector<IndexSet>{0b000, 0b001}));
-  prefixes.clear();
+  EXPECT_EQ(prefixes(before, Prefixes::maximal), (std::vector<IndexSet>{0b000, 0b001}));
   before[2] = 0b001;  // now both sides start with 0 in every order
-  each_common_prefix(Orders(before), 0b011, 0b101, [&](IndexSet q) { prefixes.push_back(q); });
-  EXPECT_EQ(prefixes, (std::vector<IndexSet>{0b001}));
+  EXPECT_EQ(prefixes(before, Prefixes::maximal), (std::vector<IndexSet>{0b001}));
+  EXPECT_EQ(prefixes(before, Prefixes::every), (std::vector<IndexSet>{0b000, 0b001}));
 }
 
 }  // namespace
