@@ -96,6 +96,7 @@ class Drawing {
         if (point.kind == kind) draw(point);
       }
     }
+    labels();
     legend();
     return out_ + "</svg>\n";
   }
@@ -105,22 +106,29 @@ class Drawing {
   double y(const PlotPoint& point) const { return y_.at(point.time); }
   static double zero_column() { return left + 24; }
 
+  struct Colours {
+    std::string ground, ink, quiet, line, good, mark;
+  };
+  /// Plain rules, no custom properties: programs that are not browsers draw those black.
+  static std::string rules(const Colours& c) {
+    return "  .ground { fill: " + c.ground + "; } text { fill: " + c.ink + "; } .quiet { fill: " + c.quiet +
+           "; }\n  .grid { stroke: " + c.line + "; } .steps { stroke: " + c.good +
+           "; } .dropped { stroke: " + c.quiet + "; }\n  .survivor { fill: " + c.good +
+           "; stroke: " + c.ground + "; } .chosen { fill: " + c.good + "; stroke: " + c.mark + "; }\n";
+  }
+
   void head() {
     const std::string size = "width=\"" + number(width) + "\" height=\"" + number(height) +
                              "\" viewBox=\"0 0 " + number(width) + " " + number(height) + "\"";
     out_ +=
         "<svg xmlns=\"http://www.w3.org/2000/svg\" " + size +
         " role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n"
-        "<style>\n"
-        "  svg { --ground: #ffffff; --ink: #1c1e21; --quiet: #6b7075; --line: #dfe2e6; --good: #1f5fbf; "
-        "--mark: #b4480a; }\n"
-        "  @media (prefers-color-scheme: dark) { svg { --ground: #17191c; --ink: #e9ebee; --quiet: #9aa0a6; "
-        "--line: #33373c; --good: #7fb2ff; --mark: #ffa45c; } }\n"
-        "  .ground { fill: var(--ground); } text { fill: var(--ink); } .quiet { fill: var(--quiet); }\n"
-        "  .grid { stroke: var(--line); } .steps { stroke: var(--good); fill: none; stroke-opacity: 0.45; }\n"
-        "  .survivor { fill: var(--good); stroke: var(--ground); }\n"
-        "  .dropped { stroke: var(--quiet); fill: none; }\n"
-        "  .chosen { stroke: var(--mark); stroke-width: 2.5; fill: var(--good); }\n"
+        "<style>\n" +
+        rules({"#ffffff", "#1c1e21", "#6b7075", "#dfe2e6", "#1f5fbf", "#b4480a"}) +
+        "  .steps, .dropped { fill: none; } .steps { stroke-opacity: 0.45; } .chosen { stroke-width: 2.5; }\n"
+        "  @media (prefers-color-scheme: dark) {\n" +
+        rules({"#17191c", "#e9ebee", "#9aa0a6", "#33373c", "#7fb2ff", "#ffa45c"}) +
+        "  }\n"
         "</style>\n"
         "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n";
     words(left, 28, plot_.title, "font-size=\"16\" font-weight=\"600\"");
@@ -189,7 +197,27 @@ class Drawing {
   void draw(const PlotPoint& point) {
     out_ +=
         "<g><title>" + escaped(point.tooltip) + "</title>" + mark(point.kind, x(point), y(point)) + "</g>\n";
-    if (!point.label.empty()) words(x(point) + 9, y(point) - 7, point.label, "font-size=\"11\"");
+  }
+
+  /// Points that lie on each other share one line of labels: the first stands for all.
+  void labels() {
+    std::vector<bool> written(plot_.points.size(), false);
+    for (std::size_t n = 0; n < plot_.points.size(); ++n) {
+      const PlotPoint& first = plot_.points[n];
+      if (written[n] || first.label.empty()) continue;
+      std::string together;
+      for (std::size_t m = n; m < plot_.points.size(); ++m) {
+        const PlotPoint& other = plot_.points[m];
+        if (written[m] || other.label.empty() || std::abs(x(other) - x(first)) > 4 ||
+            std::abs(y(other) - y(first)) > 8)
+          continue;
+        written[m] = true;
+        together += (together.empty() ? "" : ", ") + other.label;
+      }
+      const bool at_the_edge = x(first) + 9 + 6.2 * static_cast<double>(together.size()) > width;
+      words(x(first) + (at_the_edge ? -9 : 9), y(first) - 7, together,
+            at_the_edge ? "font-size=\"11\" text-anchor=\"end\"" : "font-size=\"11\"");
+    }
   }
 
   void legend() {
