@@ -13,15 +13,14 @@ using support::Result;
 
 class CompilingProvider final : public KernelProvider {
  public:
-  CompilingProvider(std::shared_ptr<toolchain::Toolchain> toolchain, frontier::SolverFactory solver)
-      : toolchain_(std::move(toolchain)), solver_(std::move(solver)) {}
+  explicit CompilingProvider(std::shared_ptr<toolchain::Toolchain> toolchain)
+      : toolchain_(std::move(toolchain)) {}
 
   Result<FrontierAnswer> frontier(const FrontierQuery& query, const frontier::Progress& progress,
                                   const Cancellation& cancellation) override {
-    frontier::Options options = query.options;
-    options.solver = solver_;
-    SCHAAS_ASSIGN_OR_RETURN(frontier::Frontier found,
-                            frontier::compute(query.canonical.problem, options, progress, cancellation));
+    SCHAAS_ASSIGN_OR_RETURN(
+        frontier::Frontier found,
+        frontier::compute(query.canonical.problem, query.options, progress, cancellation));
     return FrontierAnswer{std::make_shared<const frontier::Frontier>(std::move(found)), false};
   }
 
@@ -38,14 +37,12 @@ class CompilingProvider final : public KernelProvider {
 
  private:
   std::shared_ptr<toolchain::Toolchain> toolchain_;
-  frontier::SolverFactory solver_;
 };
 
 }  // namespace
 
-std::unique_ptr<KernelProvider> make_compiling_provider(std::shared_ptr<toolchain::Toolchain> toolchain,
-                                                        frontier::SolverFactory solver) {
-  return std::make_unique<CompilingProvider>(std::move(toolchain), std::move(solver));
+std::unique_ptr<KernelProvider> make_compiling_provider(std::shared_ptr<toolchain::Toolchain> toolchain) {
+  return std::make_unique<CompilingProvider>(std::move(toolchain));
 }
 
 }  // namespace schaas::server

@@ -26,17 +26,22 @@ Result<Stores> open_stores(const DataDirectory& directory) {
   return Stores{std::move(schedules), std::move(binaries)};
 }
 
+SchedulingOptions scheduling_options(const DaemonOptions& options, const Log& log) {
+  SchedulingOptions out;
+  out.compile_threads = static_cast<std::size_t>(options.admission.compilations);
+  out.head_start = options.head_start;
+  if (options.solver.empty()) return out;
+  pipeline::SolverWorkerOptions worker;
+  worker.program = options.solver;
+  worker.log = [log](const std::string& sentence) { log->warn("{}", sentence); };
+  out.solver = pipeline::solver_workers(std::move(worker));
+  return out;
+}
+
 std::shared_ptr<KernelProvider> stack(const DaemonOptions& options,
                                       std::shared_ptr<toolchain::Toolchain> toolchain, const Stores& stores,
                                       const Log& log) {
-  frontier::SolverFactory solver;
-  if (!options.solver.empty()) {
-    pipeline::SolverWorkerOptions worker;
-    worker.program = options.solver;
-    worker.log = [log](const std::string& sentence) { log->warn("{}", sentence); };
-    solver = pipeline::solver_workers(std::move(worker));
-  }
-  auto provider = make_compiling_provider(std::move(toolchain), std::move(solver));
+  auto provider = make_compiling_provider(std::move(toolchain));
   if (options.wrap_compiling) provider = options.wrap_compiling(std::move(provider));
   provider = make_admitting_provider(std::move(provider), options.admission);
   provider = make_caching_provider(std::move(provider), stores, log);
@@ -77,9 +82,8 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
       log_(std::move(log)),
       toolchain_(options.toolchain) {
   if (!toolchain_) toolchain_ = toolchain::make_c_toolchain({});
-  scheduling_ = std::make_unique<Scheduling>(
-      stack(options_, toolchain_, stores, log_), toolchain_,
-      SchedulingOptions{static_cast<std::size_t>(options_.admission.compilations), options_.head_start});
+  scheduling_ = std::make_unique<Scheduling>(stack(options_, toolchain_, stores, log_), toolchain_,
+                                             scheduling_options(options_, log_));
   boundary_ = std::make_unique<RequestBoundary>(log_, options_.longest_request);
   service_ = std::make_unique<SchedulerService>(
       *scheduling_, std::move(stores), [this] { return facts(); }, *boundary_);

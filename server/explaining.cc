@@ -1,6 +1,7 @@
 #include "server/explaining.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "compiler/frontier/explain.h"
@@ -18,6 +19,8 @@ using support::Result;
 
 /// Ways to deal the factors out over one loop tree that are looked at.
 constexpr std::size_t most_ways = 256;
+/// An answer from the database is not held up longer by the search for sizes of the last few schedules.
+constexpr std::chrono::milliseconds for_wins{20};
 
 /// One schedule that was asked about; without `trace` a cost class.
 struct Asked {
@@ -163,8 +166,9 @@ std::string sentence(const frontier::Win& win, const frontier::Frontier& found,
 }  // namespace
 
 Result<std::vector<NamedExplanation>> explain(const ExplainQuery& query, KernelProvider& provider,
+                                              const frontier::SolverFactory& solver,
                                               const Cancellation& cancellation) {
-  SCHAAS_ASSIGN_OR_RETURN(Subject subject, subject_of(query.problem, query.bounds));
+  SCHAAS_ASSIGN_OR_RETURN(Subject subject, subject_of(query.problem, query.bounds, solver, cancellation));
   if (query.no_stage2) SCHAAS_RETURN_IF_ERROR(leave_out_stage2(subject));
   const auto unheard = [](const std::string&, std::uint64_t, std::uint64_t) {};
   SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer,
@@ -179,12 +183,12 @@ Result<std::vector<NamedExplanation>> explain(const ExplainQuery& query, KernelP
   return out;
 }
 
-Result<void> add_wins(NamedFrontier& named, const frontier::Frontier& found, const UserNames& names,
-                      const Cancellation& cancellation) {
-  SCHAAS_ASSIGN_OR_RETURN(const auto wins, frontier::wins(names.problem(), found, cancellation));
+void add_wins(NamedFrontier& named, const frontier::Frontier& found, const UserNames& names,
+              const Cancellation& cancellation) {
+  const Cancellation budget(cancellation, Cancellation::Clock::now() + for_wins);
+  const auto wins = frontier::wins(names.problem(), found, budget);
   for (std::size_t s = 0; s < wins.size(); ++s)
     named.entries[s].wins = sentence(wins[s], found, names.problem());
-  return {};
 }
 
 }  // namespace schaas::server

@@ -127,7 +127,7 @@ class Work {
     search_hit_ = answer.hit;
     SCHAAS_ASSIGN_OR_RETURN(NamedFrontier out, named(*answer.frontier, subject_));
     out.hit = answer.hit;
-    if (query_.wins) SCHAAS_RETURN_IF_ERROR(add_wins(out, *answer.frontier, subject_.names, cancellation_));
+    if (query_.wins) add_wins(out, *answer.frontier, subject_.names, cancellation_);
     SCHAAS_ASSIGN_OR_RETURN(const std::vector<Wanted> wanted, choose(*answer.frontier));
     tell(out);
     for (const auto& one : wanted) order(crew, one);
@@ -320,14 +320,15 @@ Scheduling::Scheduling(std::shared_ptr<KernelProvider> provider,
 Result<Finished> Scheduling::schedule(const ScheduleQuery& query, const Sink& sink,
                                       Cancellation& cancellation) {
   SCHAAS_RETURN_IF_ERROR(check_limits(query));
-  SCHAAS_ASSIGN_OR_RETURN(Subject subject, subject_of(query.problem, query.bounds));
+  SCHAAS_ASSIGN_OR_RETURN(Subject subject,
+                          subject_of(query.problem, query.bounds, options_.solver, cancellation));
   if (query.no_stage2) SCHAAS_RETURN_IF_ERROR(leave_out_stage2(subject));
   return Work(std::move(subject), query, *provider_, *toolchain_, sink, cancellation, options_).run();
 }
 
 Result<NamedFrontier> Scheduling::lookup(const problem::ProblemText& text, const SearchBounds& bounds,
                                          const Cancellation& cancellation) {
-  SCHAAS_ASSIGN_OR_RETURN(const Subject subject, subject_of(text, bounds));
+  SCHAAS_ASSIGN_OR_RETURN(const Subject subject, subject_of(text, bounds, options_.solver, cancellation));
   SCHAAS_ASSIGN_OR_RETURN(
       const FrontierAnswer answer,
       provider_->frontier({subject.canonical, subject.options, Source::stored}, {}, cancellation));
@@ -336,13 +337,14 @@ Result<NamedFrontier> Scheduling::lookup(const problem::ProblemText& text, const
 
 Result<std::vector<NamedExplanation>> Scheduling::explain(const ExplainQuery& query,
                                                           const Cancellation& cancellation) {
-  return server::explain(query, *provider_, cancellation);
+  return server::explain(query, *provider_, options_.solver, cancellation);
 }
 
 Result<std::string> Scheduling::emit(const EmitQuery& query, const Cancellation& cancellation) {
   SCHAAS_RETURN_IF_ERROR(check_isa(query.isa));
   SCHAAS_ASSIGN_OR_RETURN(const pipeline::Language language, pipeline::parse_language(query.language));
-  SCHAAS_ASSIGN_OR_RETURN(const Subject subject, subject_of(query.problem, query.bounds));
+  SCHAAS_ASSIGN_OR_RETURN(const Subject subject,
+                          subject_of(query.problem, query.bounds, options_.solver, cancellation));
   const auto print = [&](const schedule::Trace& canonical) {
     return pipeline::emit(subject.names.problem(), subject.names.to_user(canonical), language, query.isa);
   };

@@ -130,6 +130,7 @@ struct SchedulingOptions {
   std::size_t compile_threads = 2;  ///< compilations of one request side by side
   /// A search that takes longer is answered in advance: first with schedules of small parts of the space.
   std::chrono::milliseconds head_start{40};
+  frontier::SolverFactory solver;  ///< of searches, proofs and explanations; none: Z3 in this process
 };
 
 /// Thread-safe.

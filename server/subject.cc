@@ -47,12 +47,14 @@ NamedRemoval named(const frontier::Removal& removal, std::size_t place, const Us
 
 }  // namespace
 
-Result<Subject> subject_of(const problem::ProblemText& text, const SearchBounds& bounds) {
-  const auto solver = frontier::make_z3_solver();
-  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, frontier::build_consistent(text, *solver));
+Result<Subject> subject_of(const problem::ProblemText& text, const SearchBounds& bounds,
+                           const frontier::SolverFactory& solver, const support::Cancellation& cancellation) {
+  const auto here = frontier::make_solver(solver, cancellation);
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, frontier::build_consistent(text, *here));
   Canonical canonical = problem::canonicalize(problem);
   UserNames names(canonical);
   frontier::Options options = frontier::options_for(problem.profile);
+  options.solver = solver;
   if (bounds.memory_depth > 0) {
     options.stage1 = true;
     options.memory_depth = bounds.memory_depth;

@@ -12,8 +12,11 @@ struct Subject {
   frontier::Options options;
 };
 
-/// Errors: those of problem::build.
-support::Result<Subject> subject_of(const problem::ProblemText& text, const SearchBounds& bounds);
+/// What a question asks. `solver` tells contradictions here and serves in all that is asked with the options.
+/// Errors: those of frontier::build_consistent.
+support::Result<Subject> subject_of(const problem::ProblemText& text, const SearchBounds& bounds,
+                                    const frontier::SolverFactory& solver,
+                                    const support::Cancellation& cancellation);
 /// Leaves out stage 2. Errors: invalid [no-stage2] when the profile has none.
 support::Result<void> leave_out_stage2(Subject& subject);
 

@@ -29,7 +29,7 @@ support::Result<Answer> schedule(const ScheduleOptions& options) {
   request.search_only = true;
   request.no_cache = options.no_cache;
   request.no_stage2 = options.no_stage2;
-  request.wins = true;
+  request.wins = options.why.empty();
   SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options.server));
   ScheduleFacts facts;
   facts.expression = options.problem.expression;

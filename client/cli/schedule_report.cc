@@ -110,7 +110,8 @@ std::string stages_table(const client::Frontier& frontier) {
                  number(counts.classes_stage1), seconds(spent.stage1)},
                 {papers ? "2 depth poset" : "2 unused", grouped(counts.stage2), number(counts.classes_stage2),
                  seconds(spent.stage2)},
-                {"3 proofs", grouped(counts.stage3), number(counts.classes_stage3), seconds(spent.stage3)}};
+                {papers ? "3 papers' test" : "3 proofs", grouped(counts.stage3),
+                 number(counts.classes_stage3), seconds(spent.stage3)}};
   std::string text = print(table);
   for (const auto& [name, members] : counts.spaces) {
     text += (name == "plain" ? "plain space" : "with " + name) + ": " + grouped(members) + " members\n";

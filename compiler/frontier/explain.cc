@@ -1,6 +1,7 @@
 #include "compiler/frontier/explain.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/frontier/log_proof.h"
 #include "compiler/frontier/pairwise.h"
@@ -11,10 +12,6 @@ namespace schaas::frontier {
 namespace {
 
 constexpr std::size_t sample_count = 256;
-
-std::unique_ptr<Solver> solver_of(const Options& options, const support::Cancellation& cancellation) {
-  return options.solver ? options.solver(cancellation) : make_z3_solver();
-}
 
 /// The sums schedules are compared by.
 struct Objectives {
@@ -38,7 +35,7 @@ class Explainer::Implementation {
         cancellation_(cancellation),
         bounds_(problem),
         dominance_(bounds_, sample_count, free_elements(problem.profile)),
-        solver_(solver_of(options, cancellation)),
+        solver_(make_solver(options.solver, cancellation)),
         search_(bounds_, solver_.get(), options.solver_milliseconds) {}
 
   support::Result<Explanation> explain(const cost::Cost& cost) {
@@ -186,85 +183,95 @@ class Wins {
   Wins(const problem::Problem& problem, const Frontier& frontier)
       : bounds_(problem),
         dominance_(bounds_, 1, free_elements(problem.profile)),
-        search_(bounds_, nullptr, 0) {
+        search_(bounds_, nullptr, 0),
+        best_(frontier.survivors.size()) {
     for (const Survivor& survivor : frontier.survivors)
       objectives_.push_back(objectives_of(survivor.cost, dominance_));
-    for (const auto& sample : search_.samples()) values_.push_back(values_at(sample.point));
+    for (const auto& sample : search_.samples()) consider(sample);
   }
 
-  Win of(std::size_t self) {
-    for (std::size_t n = 0; n < search_.samples().size(); ++n)
-      consider(self, values_[n], search_.samples()[n]);
-    if (!best_fast_ && !best_lean_) look_harder(self);
-    const auto& best = best_fast_ ? best_fast_ : best_lean_;
-    Win win = best ? *best : Win{};
+  bool known(std::size_t self) const { return best_[self].sizes.has_value(); }
+
+  /// Wins in no sample: sizes at which it beats each survivor in turn are samples, too.
+  void look_harder(std::size_t self, const support::Cancellation& budget) {
+    for (std::size_t n = 0; n < objectives_.size() && !known(self); ++n) {
+      if (n == self) continue;
+      if (!budget.check("finding the sizes schedules win at").ok()) return;
+      auto sizes = search_.less(objectives_[self].time, objectives_[n].time);
+      if (!sizes) sizes = search_.less(objectives_[self].memory, objectives_[n].memory);
+      if (!sizes) continue;
+      const cost::Point point = ExactValues(*sizes, bounds_.problem(), bounds_.variables()).point();
+      consider({*sizes, point});
+    }
+  }
+
+  Win of(std::size_t self) const {
+    const Best& best = best_[self];
+    if (!best.sizes) return {};
+    Win win{*best.sizes, best.fastest, best.time, best.memory, best.rival, ""};
     if (win.rival) {
       const Objectives &ours = objectives_[self], &theirs = objectives_[*win.rival];
       win.condition = win.fastest ? less_time(ours, theirs, bounds_.variables())
                                   : less_memory(ours, theirs, bounds_.variables());
     }
-    best_fast_.reset();
-    best_lean_.reset();
-    fast_lead_ = lean_lead_ = 0;
     return win;
   }
 
  private:
-  struct Value {
+  /// Where a survivor leads most clearly so far.
+  struct Best {
+    std::optional<Sizes> sizes;
+    bool fastest = false;
+    double lead = 0;  ///< fastest: how many times it is faster than the next; else memory it saves
     double time = 0, memory = 0;
+    std::optional<std::size_t> rival;
   };
-  std::vector<Value> values_at(const cost::Point& point) const {
+
+  void keep(std::size_t self, Best found, const Sizes& sizes) {
+    Best& best = best_[self];
+    const bool better = found.fastest == best.fastest ? found.lead > best.lead : found.fastest;
+    if (best.sizes && !better) return;
+    found.sizes = sizes;
+    best = std::move(found);
+  }
+
+  /// Whoever wins at these sizes: the fastest, and each that is faster than all that need no more memory.
+  void consider(const WitnessSearch::Sample& sample) {
+    struct Value {
+      double memory = 0, time = 0;
+      std::size_t self = 0;
+      auto operator<=>(const Value&) const = default;
+    };
     std::vector<Value> values;
-    for (const Objectives& one : objectives_) {
-      values.push_back(
-          {cost::evaluate_time({one.time, {}}, point), cost::evaluate_memory({{}, one.memory}, point)});
-    }
-    return values;
-  }
-
-  /// Keeps the sizes at which `self` leads most clearly.
-  void consider(std::size_t self, const std::vector<Value>& values, const WitnessSearch::Sample& sample) {
-    const Value& own = values[self];
-    std::optional<std::size_t> next, fastest;  // next: of those that need no more memory
-    bool lean = true;
-    for (std::size_t n = 0; n < values.size(); ++n) {
-      if (n == self) continue;
-      if (!fastest || values[n].time < values[*fastest].time) fastest = n;
-      if (values[n].memory > own.memory) continue;
-      if (values[n].time <= own.time) lean = false;
-      if (!next || values[n].time < values[*next].time) next = n;
-    }
-    Win win{sample.sizes, false, own.time, own.memory, fastest, ""};
-    if (!fastest) {
-      win.fastest = true;
-      if (!best_fast_) best_fast_ = std::move(win);
-      return;
-    }
-    const double lead = values[*fastest].time / own.time;
-    if (lead > 1) {
-      win.fastest = true;
-      if (lead > fast_lead_ || !best_fast_) {
-        fast_lead_ = lead;
-        best_fast_ = std::move(win);
-      }
-    } else if (lean) {
-      const double saved = values[*fastest].memory / std::max(1.0, own.memory);
-      if (saved > lean_lead_ || !best_lean_) {
-        lean_lead_ = saved;
-        best_lean_ = std::move(win);
-      }
-    }
-  }
-
-  /// Wins in no sample: sizes at which it beats each survivor in turn are samples, too.
-  void look_harder(std::size_t self) {
     for (std::size_t n = 0; n < objectives_.size(); ++n) {
-      if (n == self) continue;
-      auto sizes = search_.less(objectives_[self].time, objectives_[n].time);
-      if (!sizes) sizes = search_.less(objectives_[self].memory, objectives_[n].memory);
-      if (!sizes) continue;
-      const cost::Point point = ExactValues(*sizes, bounds_.problem(), bounds_.variables()).point();
-      consider(self, values_at(point), {*sizes, point});
+      values.push_back({cost::evaluate_memory({{}, objectives_[n].memory}, sample.point),
+                        cost::evaluate_time({objectives_[n].time, {}}, sample.point), n});
+    }
+    std::sort(values.begin(), values.end());
+    const auto faster = [](const Value& a, const Value& b) { return a.time < b.time; };
+    const Value fastest = *std::min_element(values.begin(), values.end(), faster);
+    std::optional<Value> second;
+    for (const Value& value : values) {
+      if (value.self != fastest.self && (!second || faster(value, *second))) second = value;
+    }
+    const bool alone = !second || fastest.time < second->time;
+    if (alone) {
+      Best found{{}, true, second ? second->time / fastest.time : 1, fastest.time, fastest.memory, {}};
+      if (second) found.rival = second->self;
+      keep(fastest.self, std::move(found), sample.sizes);
+    }
+    double least = std::numeric_limits<double>::infinity();  // time of those with no more memory
+    for (std::size_t n = 0; n < values.size(); ++n) {
+      const Value& own = values[n];
+      const bool tied =
+          n + 1 < values.size() && values[n + 1].memory == own.memory && values[n + 1].time == own.time;
+      const bool leads = alone && own.self == fastest.self;
+      if (own.time < least && !tied && !leads) {
+        const Value& rival = own.self == fastest.self ? *second : fastest;
+        const double saved = rival.memory / std::max(1.0, own.memory);
+        keep(own.self, {{}, false, saved, own.time, own.memory, rival.self}, sample.sizes);
+      }
+      least = std::min(least, own.time);
     }
   }
 
@@ -272,19 +279,17 @@ class Wins {
   ProvenDominance dominance_;
   WitnessSearch search_;
   std::vector<Objectives> objectives_;
-  std::vector<std::vector<Value>> values_;  ///< by sample
-  std::optional<Win> best_fast_, best_lean_;
-  double fast_lead_ = 0, lean_lead_ = 0;
+  std::vector<Best> best_;  ///< by survivor
 };
 
 }  // namespace
 
-support::Result<std::vector<Win>> wins(const problem::Problem& problem, const Frontier& frontier,
-                                       const support::Cancellation& cancellation) {
+std::vector<Win> wins(const problem::Problem& problem, const Frontier& frontier,
+                      const support::Cancellation& budget) {
   Wins all(problem, frontier);
   std::vector<Win> result;
   for (std::size_t n = 0; n < frontier.survivors.size(); ++n) {
-    SCHAAS_RETURN_IF_ERROR(cancellation.check("finding the sizes schedules win at"));
+    all.look_harder(n, budget);
     result.push_back(all.of(n));
   }
   return result;

@@ -66,9 +66,10 @@ struct Win {
   /// as well, "j'*k + l*m < j'*k*l"; of memory, when it is not the fastest, "k < j*l elements".
   std::string condition;
 };
-/// One per survivor. Without `sizes` when none were found: there are survivors each other one of which is
-/// beaten somewhere, but not all of them at once.
-support::Result<std::vector<Win>> wins(const problem::Problem& problem, const Frontier& frontier,
-                                       const support::Cancellation& cancellation);
+/// One per survivor, from samples of the allowed sizes; for survivors that win at none of them the sizes at
+/// which they beat each other one are tried while `budget` lasts. Without `sizes` when none were found: there
+/// are survivors each other one of which is beaten somewhere, but not all of them at once.
+std::vector<Win> wins(const problem::Problem& problem, const Frontier& frontier,
+                      const support::Cancellation& budget);
 
 }  // namespace schaas::frontier

@@ -36,7 +36,7 @@ class Search {
         papers_(problem.profile == problem::Profile::sparseauto),
         space_(problem, space_options(options.operand_orders)),
         bounds_(problem),
-        solver_(options.solver ? options.solver(cancellation) : make_z3_solver()) {}
+        solver_(make_solver(options.solver, cancellation)) {}
 
   support::Result<Frontier> run() {
     frontier_.complete = options_.operand_orders == 0;

@@ -51,4 +51,7 @@ using SolverFactory = std::function<std::unique_ptr<Solver>(const support::Cance
 /// process: nothing but its own timeout ends a query. z3_solver.cc is the only file that includes z3++.h.
 std::unique_ptr<Solver> make_z3_solver();
 
+/// By the factory; without one, make_z3_solver.
+std::unique_ptr<Solver> make_solver(const SolverFactory& factory, const support::Cancellation& cancellation);
+
 }  // namespace schaas::frontier

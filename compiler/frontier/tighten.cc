@@ -16,10 +16,6 @@ constexpr std::size_t samples = 256;
 /// Products of extents are compared one by one: 2^10 of them take some tens of milliseconds.
 constexpr std::size_t most_indices = 10;
 
-std::unique_ptr<Solver> solver_of(const Options& options, const support::Cancellation& cancellation) {
-  return options.solver ? options.solver(cancellation) : make_z3_solver();
-}
-
 std::int64_t take_constant(std::vector<problem::Monomial>& sum) {
   std::int64_t constant = 0;
   for (const problem::Monomial& monomial : sum)
@@ -79,7 +75,7 @@ std::string loop_trees(const std::vector<Survivor>& survivors) {
 
 bool implies(const problem::Problem& tighter, const problem::Problem& looser, const Options& options,
              const support::Cancellation& cancellation) {
-  const auto solver = solver_of(options, cancellation);
+  const auto solver = make_solver(options.solver, cancellation);
   const auto& known = tighter.constraints;
   return std::all_of(looser.constraints.begin(), looser.constraints.end(), [&](const auto& constraint) {
     if (std::find(known.begin(), known.end(), constraint) != known.end()) return true;
@@ -98,7 +94,7 @@ support::Result<Frontier> tighten(const problem::Problem& problem, const Frontie
                                   const Options& options, const Progress& progress,
                                   const support::Cancellation& cancellation) {
   Stopwatch watch;
-  const auto solver = solver_of(options, cancellation);
+  const auto solver = make_solver(options.solver, cancellation);
   if (!possible(problem, *solver, options))
     return support::invalid("contradiction", "no sizes satisfy all constraints together");
   LogBounds bounds(problem);

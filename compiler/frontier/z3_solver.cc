@@ -97,4 +97,8 @@ class Z3Solver final : public Solver {
 
 std::unique_ptr<Solver> make_z3_solver() { return std::make_unique<Z3Solver>(); }
 
+std::unique_ptr<Solver> make_solver(const SolverFactory& factory, const support::Cancellation& cancellation) {
+  return factory ? factory(cancellation) : make_z3_solver();
+}
+
 }  // namespace schaas::frontier

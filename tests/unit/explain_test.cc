@@ -262,7 +262,7 @@ TEST(Wins, EachSurvivorHasSizesItWinsAtAndTheConditionHoldsThere) {
     const auto problem = problem::build(kernel.text("default")).value();
     const Frontier frontier = frontier_of(problem);
     const auto variables = cost::variables_of(problem);
-    const auto found = wins(problem, frontier, never).value();
+    const auto found = wins(problem, frontier, never);
     ASSERT_EQ(found.size(), frontier.survivors.size());
     int none = 0;
     for (std::size_t n = 0; n < found.size(); ++n) {
@@ -291,7 +291,7 @@ TEST(Wins, ConditionsLeaveOutWhatIsCommon) {
   const auto problem = problem::build(test_support::search_oracle()[3].text("default")).value();
   const Frontier frontier = frontier_of(problem);
   std::vector<std::string> conditions;
-  for (const Win& win : wins(problem, frontier, never).value()) conditions.push_back(win.condition);
+  for (const Win& win : wins(problem, frontier, never)) conditions.push_back(win.condition);
   EXPECT_THAT(conditions, testing::ElementsAre("l*j' < l + j'", "i*l*k + i*j'*k < l*j*k + i*l*j'",
                                                "j < l*j elements", "i*j' < 2*i*j' + 8*k"));
 }
