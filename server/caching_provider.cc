@@ -26,9 +26,16 @@ class CachingProvider final : public KernelProvider {
 
   Result<FrontierAnswer> frontier(const FrontierQuery& query, const frontier::Progress& progress,
                                   const Cancellation& cancellation) override {
-    const FrontierKey key{query.canonical.key, fingerprint(query.options), pipeline::search_version};
+    // A complete answer is the same whatever seconds were allowed; one that the budget cut serves this budget
+    // alone.
+    frontier::Options any_budget = query.options;
+    any_budget.search_seconds = 0;
+    const FrontierKey cut{query.canonical.key, fingerprint(query.options), pipeline::search_version};
+    const FrontierKey key{query.canonical.key, fingerprint(any_budget), pipeline::search_version};
     if (query.source != Source::made) {
-      if (auto stored = stored_frontier(key)) return FrontierAnswer{std::move(stored), true};
+      for (const FrontierKey* known : {&key, &cut}) {
+        if (auto stored = stored_frontier(*known)) return FrontierAnswer{std::move(stored), true};
+      }
     }
     if (query.source == Source::stored) return not_stored();
     const std::string family = family_key(query.canonical.problem);
@@ -40,7 +47,7 @@ class CachingProvider final : public KernelProvider {
       }
     }
     SCHAAS_ASSIGN_OR_RETURN(FrontierAnswer answer, next_->frontier(query, progress, cancellation));
-    keep(key, family, query, *answer.frontier);
+    keep(answer.frontier->complete ? key : cut, family, query, *answer.frontier);
     return answer;
   }
 

@@ -170,7 +170,7 @@ Result<std::vector<NamedExplanation>> explain(const ExplainQuery& query, KernelP
                                               const Cancellation& cancellation) {
   SCHAAS_ASSIGN_OR_RETURN(Subject subject, subject_of(query.problem, query.bounds, solver, cancellation));
   if (query.no_stage2) SCHAAS_RETURN_IF_ERROR(leave_out_stage2(subject));
-  const auto unheard = [](const std::string&, std::uint64_t, std::uint64_t) {};
+  const auto unheard = [](const frontier::Stage&) {};
   SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer,
                           provider.frontier({subject.canonical, subject.options}, unheard, cancellation));
   SCHAAS_ASSIGN_OR_RETURN(const auto asked, find(query.schedule, *answer.frontier, subject, cancellation));

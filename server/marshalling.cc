@@ -148,6 +148,9 @@ struct EventWriter {
     out.mutable_progress()->set_stage(progress.stage);
     out.mutable_progress()->set_done(progress.done);
     out.mutable_progress()->set_of(progress.of);
+    out.mutable_progress()->set_states(progress.states);
+    out.mutable_progress()->set_classes(progress.classes);
+    out.mutable_progress()->set_members(progress.members);
   }
   void operator()(const NamedFrontier& frontier) const { *out.mutable_frontier() = to_proto(frontier); }
   void operator()(const NamedKernel& kernel) const { *out.mutable_kernel() = to_proto(kernel); }
@@ -183,6 +186,8 @@ problem::ProblemText from_proto(const v1::Problem& problem) {
 SearchBounds from_proto(const v1::SearchOptions& options) {
   SearchBounds bounds;
   bounds.memory_depth = static_cast<int>(std::min<std::uint32_t>(options.memory_depth(), most_indices));
+  bounds.max_temporary_bytes = options.max_temporary_bytes();
+  bounds.seconds = options.seconds();
   return bounds;
 }
 
@@ -255,6 +260,7 @@ v1::Frontier to_proto(const NamedFrontier& frontier) {
   *out.mutable_counts() = to_proto(frontier.counts);
   *out.mutable_seconds() = to_proto(frontier.seconds);
   out.set_complete(frontier.complete);
+  out.set_limited(frontier.limited);
   out.set_looser(frontier.looser);
   out.set_hit(frontier.hit);
   out.set_partial(frontier.partial);

@@ -140,9 +140,7 @@ class Work {
       ~Over() { searched.set(); }
     };
     const Over over{searched_};
-    const auto progress = [this](const std::string& stage, std::uint64_t done, std::uint64_t of) {
-      tell_progress(stage, done, of);
-    };
+    const auto progress = [this](const StageProgress& stage) { tell_progress(stage); };
     return provider_.frontier(question, progress, cancellation_);
   }
 
@@ -241,12 +239,12 @@ class Work {
   }
 
   // The search may report thousands of times a second; nobody reads more than some twenty.
-  void tell_progress(const std::string& stage, std::uint64_t done, std::uint64_t of) {
+  void tell_progress(const StageProgress& stage) {
     const auto now = Steady::now();
-    if (stage == last_stage_ && now - last_progress_ < std::chrono::milliseconds(50)) return;
-    last_stage_ = stage;
+    if (stage.stage == last_stage_ && now - last_progress_ < std::chrono::milliseconds(50)) return;
+    last_stage_ = stage.stage;
     last_progress_ = now;
-    tell(StageProgress{stage, done, of});
+    tell(stage);
   }
 
   // Any thread; one event at a time.
@@ -353,7 +351,7 @@ Result<std::string> Scheduling::emit(const EmitQuery& query, const Cancellation&
     SCHAAS_ASSIGN_OR_RETURN(const schedule::Trace trace, canonical_trace(query.schedule, subject));
     return print(trace);
   }
-  const auto unheard = [](const std::string&, std::uint64_t, std::uint64_t) {};
+  const auto unheard = [](const frontier::Stage&) {};
   SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer,
                           provider_->frontier({subject.canonical, subject.options}, unheard, cancellation));
   if (automatic) {

@@ -16,7 +16,9 @@ namespace schaas::server {
 
 /// How the search is bounded beyond what the profile says; zero: not at all.
 struct SearchBounds {
-  int memory_depth = 0;  ///< indices of a temporary
+  int memory_depth = 0;                   ///< indices of a temporary
+  std::uint64_t max_temporary_bytes = 0;  ///< of all temporaries of a schedule; 0: 64 GiB
+  double seconds = 0;                     ///< of the recursion, before parts of the space stand for the whole
 };
 
 struct ScheduleQuery {
@@ -64,7 +66,8 @@ struct NamedFrontier {
   frontier::Counts counts;
   frontier::Seconds seconds;
   bool complete = true;
-  std::string looser;  ///< key of the looser problem whose answer it was derived from; "": searched
+  std::string limited;  ///< which budget ended what, in a sentence; "" when complete
+  std::string looser;   ///< key of the looser problem whose answer it was derived from; "": searched
   bool hit = false;
   bool partial = false;  ///< of a small part of the space: a better one follows
 };
@@ -76,10 +79,7 @@ struct NamedKernel {
   double compile_seconds = 0;
   bool hit = false;
 };
-struct StageProgress {
-  std::string stage;
-  std::uint64_t done = 0, of = 0;
-};
+using StageProgress = frontier::Stage;
 struct KernelFailure {
   std::string id, trace;
   support::Diagnostic diagnostic;

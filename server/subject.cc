@@ -45,6 +45,31 @@ NamedRemoval named(const frontier::Removal& removal, std::size_t place, const Us
   return out;
 }
 
+/// Errors: invalid [search-bounds].
+Result<void> apply_bounds(const SearchBounds& bounds, const problem::Problem& problem,
+                          frontier::Options& options) {
+  if (bounds.memory_depth > 0) {
+    options.stage1 = true;
+    options.memory_depth = bounds.memory_depth;
+  }
+  if (bounds.max_temporary_bytes == 0 && bounds.seconds == 0) return {};
+  if (problem.profile == problem::Profile::sparseauto) {
+    return support::invalid("search-bounds",
+                            "the search of profile sparseauto takes no limit in bytes or seconds; bound the "
+                            "indices of temporaries, or use the default profile");
+  }
+  if (!(bounds.seconds >= 0))
+    return support::invalid("search-bounds", "a budget of seconds must not be negative");
+  options.search_seconds = bounds.seconds;
+  if (bounds.max_temporary_bytes > 0) {
+    const std::uint64_t elements =
+        bounds.max_temporary_bytes / (problem.value_type == problem::ValueType::f32 ? 4 : 8);
+    options.max_temporary_elements =
+        static_cast<std::int64_t>(std::clamp<std::uint64_t>(elements, 1, std::uint64_t{1} << 62));
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Subject> subject_of(const problem::ProblemText& text, const SearchBounds& bounds,
@@ -55,10 +80,7 @@ Result<Subject> subject_of(const problem::ProblemText& text, const SearchBounds&
   UserNames names(canonical);
   frontier::Options options = frontier::options_for(problem.profile);
   options.solver = solver;
-  if (bounds.memory_depth > 0) {
-    options.stage1 = true;
-    options.memory_depth = bounds.memory_depth;
-  }
+  SCHAAS_RETURN_IF_ERROR(apply_bounds(bounds, problem, options));
   return Subject{std::move(canonical), std::move(names), std::move(options)};
 }
 
@@ -119,6 +141,7 @@ Result<NamedFrontier> named(const frontier::Frontier& found, const Subject& subj
   out.counts = found.counts;
   out.seconds = found.seconds;
   out.complete = found.complete;
+  out.limited = found.limited;
   out.looser = found.looser;
   return out;
 }

@@ -13,7 +13,7 @@ struct Subject {
 };
 
 /// What a question asks. `solver` tells contradictions here and serves in all that is asked with the options.
-/// Errors: those of frontier::build_consistent.
+/// Errors: those of frontier::build_consistent; invalid [search-bounds].
 support::Result<Subject> subject_of(const problem::ProblemText& text, const SearchBounds& bounds,
                                     const frontier::SolverFactory& solver,
                                     const support::Cancellation& cancellation);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "client/cli/figures.h"
 #include "schaas/bounds.h"
 
 namespace schaas::cli {
@@ -165,10 +166,22 @@ support::Result<Choice> choose(client::Connection& connection, ChoiceRequest req
   return choice;
 }
 
+namespace {
+
+std::string details(const client::Progress& stage) {
+  std::string text;
+  if (stage.states > 0) text += ", " + counted(stage.states, "state", "states");
+  if (!stage.members.empty()) text += ", " + grouped(stage.members) + " members covered";
+  if (stage.classes > 0) text += ", " + counted(stage.classes, "class", "classes");
+  return text;
+}
+
+}  // namespace
+
 std::function<bool(const client::ScheduleEvent&)> show_events(ProgressLine& progress) {
   return [&progress](const client::ScheduleEvent& event) {
     if (const auto* stage = std::get_if<client::Progress>(&event)) {
-      progress.show("server: " + stage->stage, stage->done, stage->of);
+      progress.show("server: " + stage->stage, stage->done, stage->of, details(*stage));
     } else if (const auto* kernel = std::get_if<client::KernelInfo>(&event)) {
       progress.show("server: compiled " + kernel->id);
     }

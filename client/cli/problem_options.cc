@@ -52,6 +52,18 @@ void add_to(CLI::App& command, client::SearchOptions& options) {
                   "Search only schedules whose temporaries have at most N indices (default: any)")
       ->check(CLI::Range(1, 16).description(""))
       ->type_name("N");
+  command
+      .add_option("--max-temporary", options.max_temporary_bytes,
+                  "Drop schedules whose temporaries provably hold more at every allowed size: 1000000, 64MiB "
+                  "(default: 64GiB as f64)")
+      ->transform(CLI::AsSizeValue(false).description(""))
+      ->type_name("SIZE");
+  command
+      .add_option(
+          "--budget", options.seconds,
+          "Let the search take so long; then parts of the space stand for the whole (default: no limit)")
+      ->check(CLI::Range(0.001, 1e6).description(""))
+      ->type_name("SECONDS");
 }
 
 void add_to(CLI::App& command, ServerOptions& options) {

@@ -8,7 +8,8 @@ namespace schaas::cli {
 
 ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
-void ProgressLine::show(const std::string& what, std::uint64_t done, std::uint64_t of) {
+void ProgressLine::show(const std::string& what, std::uint64_t done, std::uint64_t of,
+                        const std::string& details) {
   if (!terminal_) return;
   const auto now = std::chrono::steady_clock::now();
   if (what == last_ && now < next_) return;
@@ -19,6 +20,7 @@ void ProgressLine::show(const std::string& what, std::uint64_t done, std::uint64
     text += " " +
             std::to_string(static_cast<int>(100.0 * static_cast<double>(done) / static_cast<double>(of))) +
             " %";
+  text += details;
   std::fprintf(stderr, "\r\033[K%s", text.substr(0, 78).c_str());
   std::fflush(stderr);
   drawn_ = true;

@@ -55,6 +55,7 @@ Json json_of(const ScheduleFacts& facts) {
                      {"stage3", spent.stage3},
                      {"total", spent.total}};
   json["complete"] = frontier.complete;
+  json["limited"] = frontier.limited.empty() ? Json() : Json(frontier.limited);
   json["looser"] = frontier.looser.empty() ? Json() : Json(frontier.looser);
   json["frontier"] = Json::array();
   for (const auto& entry : frontier.entries) json["frontier"].push_back(entry_json(entry));
@@ -130,8 +131,11 @@ std::string text_of(const ScheduleFacts& facts) {
   text += seconds(facts.server_seconds) + "\n";
   if (!frontier.looser.empty())
     text += "from the stored answer of a problem with looser constraints, " + frontier.looser + "\n";
-  if (!frontier.complete)
+  if (!frontier.limited.empty()) {
+    text += "not complete: " + frontier.limited + "\n";
+  } else if (!frontier.complete) {
     text += "A budget ended a stage early: the frontier may hold more schedules than it must.\n";
+  }
   return text;
 }
 

@@ -49,8 +49,8 @@ class Search {
   }
 
  private:
-  void report(const std::string& stage, std::uint64_t done, std::uint64_t of) const {
-    if (progress_) progress_(stage, done, of);
+  void report(const Stage& stage) const {
+    if (progress_) progress_(stage);
   }
 
   support::Result<void> check_constraints() {
@@ -79,7 +79,7 @@ class Search {
   /// Counts the whole space; when it has too many states, or counting takes too much of the budget, a part of
   /// it, and says so.
   support::Result<void> count_space() {
-    report("space", 0, 0);
+    report({"space"});
     const auto count = [&] {
       const support::Cancellation budget(cancellation_, part_of_budget(0.3));
       return space_.count(budget);
@@ -160,7 +160,7 @@ class Search {
 
   /// Straight from the complete space: only what is proven useless, or never fits, is dropped.
   support::Result<void> by_pareto() {
-    report("stage1", 0, 0);
+    report({"stage1"});
     ProvenDominance dominance(bounds_, recursion_samples, free_elements(problem_.profile),
                               options_.max_temporary_elements);
     SCHAAS_RETURN_IF_ERROR(fold(dominance));
@@ -230,7 +230,8 @@ class Search {
     const support::Cancellation budget(cancellation_, part_of_budget(part));
     return space_.pareto_classes(dominance, depth, budget, [&](const space::Space::ParetoProgress& now) {
       operand_orders_ = now.of_operand_orders;
-      report("stage1", now.operand_orders, now.of_operand_orders);
+      report({"stage1", now.operand_orders, now.of_operand_orders, now.states, now.classes,
+              now.members.get_str()});
     });
   }
 
@@ -291,7 +292,10 @@ class Search {
     ProvenDominance dominance(bounds_, pairwise_samples, free_elements(problem_.profile));
     Pairwise pairwise(bounds_, dominance, *solver_, options_);
     auto outcome = pairwise.prune(
-        std::move(classes_), [&](std::uint64_t done, std::uint64_t of) { report("stage3", done, of); },
+        std::move(classes_),
+        [&](std::uint64_t done, std::uint64_t of) {
+          report({"stage3", done, of});
+        },
         cancellation_);
     if (!outcome.ok()) return outcome.error();
     reference_ = dominance.samples().front();
@@ -324,7 +328,7 @@ class Search {
     std::uint64_t trees = 0;
     bool exact = true;
     for (const cost::Cost& cost : classes_) {
-      report("members", frontier_.survivors.size(), classes_.size());
+      report({"members", frontier_.survivors.size(), classes_.size()});
       SCHAAS_ASSIGN_OR_RETURN(const space::Space::Members members,
                               space_.members_of(cost, options_.members_per_class, cancellation_));
       if (papers_ && members.members == 0) {

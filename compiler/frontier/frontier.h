@@ -95,8 +95,16 @@ struct Frontier {
   std::string looser;  ///< key of the looser problem whose answer it was derived from; "": searched
 };
 
-/// Called between stages and now and then within: stage name, done, of (0 when unknown).
-using Progress = std::function<void(const std::string& stage, std::uint64_t done, std::uint64_t of)>;
+/// How far a search is. What a stage does not know is 0 or "".
+struct Stage {
+  std::string stage;
+  std::uint64_t done = 0, of = 0;
+  std::uint64_t states = 0;   ///< of the recursion, so far
+  std::uint64_t classes = 0;  ///< kept so far
+  std::string members = {};   ///< schedules covered so far, decimal
+};
+/// Called between stages and now and then within.
+using Progress = std::function<void(const Stage&)>;
 
 /// Profile::sparseauto: the papers' stages (published.h). Else the sound test: a class s is removed only if
 /// for every assignment allowed by the constraints some kept class has time <= and memory <= (UNSAT of

@@ -48,7 +48,7 @@ class PublishedTest {
     std::vector<Group> groups = groups_of(pairs);
     std::vector<bool> removed(groups.size(), false);
     for (std::size_t s = 0; s < groups.size(); ++s) {
-      if (progress) progress("stage3", s, groups.size());
+      if (progress) progress({"stage3", s, groups.size()});
       for (std::size_t c = s + 1; c < groups.size() && !removed[s]; ++c) {
         if (removed[c]) continue;
         SCHAAS_RETURN_IF_ERROR(cancellation.check("comparing cost classes"));
@@ -282,7 +282,7 @@ support::Result<Published> published_stages(const problem::Problem& problem, con
   Published published;
   Stopwatch watch;
   const auto report = [&](const char* stage) {
-    if (progress) progress(stage, 0, 0);
+    if (progress) progress({stage});
   };
   report("space");
   space::Options space_options;

@@ -106,7 +106,7 @@ support::Result<Frontier> tighten(const problem::Problem& problem, const Frontie
   SCHAAS_ASSIGN_OR_RETURN(Pairwise::Outcome outcome, pairwise.prune(
                                                          classes,
                                                          [&](std::uint64_t done, std::uint64_t of) {
-                                                           if (progress) progress("stage3", done, of);
+                                                           if (progress) progress({"stage3", done, of});
                                                          },
                                                          cancellation));
 
@@ -120,6 +120,7 @@ support::Result<Frontier> tighten(const problem::Problem& problem, const Frontie
                [](const Removal& removal) { return removal.summary(); });
   std::move(outcome.removals.begin(), outcome.removals.end(), std::back_inserter(out.removals));
   out.complete = looser.complete && outcome.complete;
+  out.limited = looser.limited;
   out.counts = pairwise.counts();
   out.counts.space = looser.counts.space;
   out.counts.states = looser.counts.states;

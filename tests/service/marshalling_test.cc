@@ -48,6 +48,10 @@ void fill(Message& message) {
       reflection->SetString(&message, field, "the " + field->name());
     } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_BOOL) {
       reflection->SetBool(&message, field, true);
+    } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_UINT64) {
+      reflection->SetUInt64(&message, field, 17);
+    } else if (field->cpp_type() == FieldDescriptor::CPPTYPE_DOUBLE) {
+      reflection->SetDouble(&message, field, 17.5);
     } else {
       ASSERT_EQ(field->cpp_type(), FieldDescriptor::CPPTYPE_UINT32) << field->name();
       reflection->SetUInt32(&message, field, 17);
@@ -77,7 +81,9 @@ TEST(Requests, ArriveInEveryField) {
   EXPECT_TRUE(query.search_only && query.no_cache && query.no_stage2 && query.traces_only && query.wins);
   // keep_working is read by the service itself.
   EXPECT_EQ(query.bounds.memory_depth, 16) << "17, but a problem has at most 16 indices";
-  EXPECT_EQ(request.search().GetDescriptor()->field_count(), 1) << "a new field needs a line above";
+  EXPECT_EQ(query.bounds.max_temporary_bytes, 17u);
+  EXPECT_EQ(query.bounds.seconds, 17.5);
+  EXPECT_EQ(request.search().GetDescriptor()->field_count(), 3) << "a new field needs a line above";
   EXPECT_EQ(request.GetDescriptor()->field_count(), 11) << "a new field needs a line above";
   EXPECT_EQ(request.problem().GetDescriptor()->field_count(), 7) << "a new field needs a line above";
 }
@@ -168,6 +174,7 @@ NamedFrontier a_frontier() {
   f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, 15.5, {{"plain", "14"}}};
   f.seconds = {0.1, 0.2, 0.3, 0.4, 1.5};
   f.hit = f.partial = true;
+  f.limited = "limited";
   f.looser = "looser";
   return f;
 }
@@ -232,7 +239,9 @@ TEST(Replies, LeaveNoFieldOut) {
 }
 
 TEST(Replies, TellEachEventApart) {
-  EXPECT_EQ(to_proto(Event(StageProgress{"stage1", 2, 3})).progress().of(), 3u);
+  const v1::ScheduleEvent stage = to_proto(Event(StageProgress{"stage1", 2, 3, 4, 5, "6"}));
+  EXPECT_EQ(stage.progress().of(), 3u);
+  expect_every_field_set(stage.progress(), "progress", {});
   EXPECT_EQ(to_proto(Event(a_frontier())).frontier().key(), "key");
   NamedKernel kernel;
   kernel.id = "s2";

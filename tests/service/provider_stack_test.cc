@@ -26,6 +26,7 @@ class FakeProvider final : public KernelProvider {
     std::atomic<int> searches{0}, compilations{0}, running{0}, most_running{0};
     std::atomic<bool> hold{false};  // keeps work going until released or cancelled
     std::atomic<bool> fail{false}, crash{false};
+    std::atomic<bool> cut{false};  // by a budget
   };
   explicit FakeProvider(std::shared_ptr<Record> record) : record_(std::move(record)) {}
 
@@ -39,6 +40,7 @@ class FakeProvider final : public KernelProvider {
     survivor.traces = {schedule::Trace{}};
     frontier::Frontier found;
     found.survivors = {survivor};
+    found.complete = !record_->cut;
     return FrontierAnswer{std::make_shared<const frontier::Frontier>(found), false};
   }
 
@@ -127,6 +129,26 @@ TEST_F(ProviderStack, CachingTellsSearchOptionsApart) {
   ASSERT_TRUE(provider->frontier(frontier(), {}, never_).ok());
   EXPECT_FALSE(provider->frontier(deeper, {}, never_)->hit);
   EXPECT_EQ(record_->searches, 2);
+}
+
+TEST_F(ProviderStack, CachingServesCompleteAnswersForAnyBudgetAndCutOnesForTheirOwn) {
+  const auto provider = caching();
+  const auto within = [](double seconds) {
+    FrontierQuery query = frontier();
+    query.options.search_seconds = seconds;
+    return query;
+  };
+  record_->cut = true;
+  EXPECT_FALSE(provider->frontier(within(1), {}, never_)->hit);
+  EXPECT_TRUE(provider->frontier(within(1), {}, never_)->hit);
+  EXPECT_FALSE(provider->frontier(within(2), {}, never_)->hit);
+  record_->cut = false;
+  EXPECT_FALSE(provider->frontier(within(3), {}, never_)->hit) << "more effort than the cut ones";
+  for (const double seconds : {0.0, 1.0, 4.0}) {
+    const auto answer = provider->frontier(within(seconds), {}, never_);
+    EXPECT_TRUE(answer->hit && answer->frontier->complete) << seconds;
+  }
+  EXPECT_EQ(record_->searches, 3);
 }
 
 TEST_F(ProviderStack, CachingMakesAnewWhenAskedTo) {

@@ -313,8 +313,8 @@ TEST(Frontier, ACancelledSearchIsExhausted) {
 TEST(Frontier, ProgressNamesTheStages) {
   std::vector<std::string> stages;
   const auto problem = problem::build(test_support::search_oracle()[3].text("sparseauto")).value();
-  const auto progress = [&](const std::string& stage, std::uint64_t, std::uint64_t) {
-    if (stages.empty() || stages.back() != stage) stages.push_back(stage);
+  const auto progress = [&](const Stage& now) {
+    if (stages.empty() || stages.back() != now.stage) stages.push_back(now.stage);
   };
   ASSERT_TRUE(compute(problem, options_for(problem.profile), progress, never).ok());
   EXPECT_THAT(stages, testing::ElementsAre("space", "stage1", "stage2", "stage3", "members"));

@@ -116,6 +116,8 @@ v1::Problem to_proto(const ProblemText& problem) {
 v1::SearchOptions to_proto(const SearchOptions& options) {
   v1::SearchOptions wire;
   wire.set_memory_depth(static_cast<std::uint32_t>(options.memory_depth));
+  wire.set_max_temporary_bytes(options.max_temporary_bytes);
+  wire.set_seconds(options.seconds);
   return wire;
 }
 
@@ -152,6 +154,7 @@ Frontier from_proto(const v1::Frontier& from) {
   }
   frontier.statement = from.statement();
   frontier.removed = from.removed();
+  frontier.limited = from.limited();
   frontier.looser = from.looser();
   frontier.hit = from.hit();
   frontier.partial = from.partial();
@@ -244,7 +247,7 @@ support::Result<ScheduleEvent> from_proto(const v1::ScheduleEvent& event) {
   switch (event.event_case()) {
     case v1::ScheduleEvent::kProgress: {
       const auto& p = event.progress();
-      return ScheduleEvent(Progress{p.stage(), p.done(), p.of()});
+      return ScheduleEvent(Progress{p.stage(), p.done(), p.of(), p.states(), p.classes(), p.members()});
     }
     case v1::ScheduleEvent::kFrontier:
       if (!known(event.frontier())) return unknown_wire("a cost variable");

@@ -27,7 +27,9 @@ struct ProblemText {
 
 /// How the search is bounded beyond what the profile says; zero: not at all.
 struct SearchOptions {
-  int memory_depth = 0;  ///< indices of a temporary
+  int memory_depth = 0;                   ///< indices of a temporary
+  std::uint64_t max_temporary_bytes = 0;  ///< of all temporaries of a schedule
+  double seconds = 0;                     ///< of the search, before parts of the space stand for the whole
 };
 
 struct ScheduleRequest {
@@ -48,7 +50,9 @@ struct ScheduleRequest {
 
 struct Progress {
   std::string stage;
-  std::uint64_t done = 0, of = 0;  ///< of == 0: unknown
+  std::uint64_t done = 0, of = 0;         ///< of == 0: unknown
+  std::uint64_t states = 0, classes = 0;  ///< of the recursion; kept so far
+  std::string members;                    ///< schedules covered so far, decimal; "": unknown
 };
 struct Done {
   bool hit = false;

@@ -83,6 +83,7 @@ struct Frontier {
   std::vector<Removal> removals;  ///< at most the server's limit
   std::string statement;          ///< what the traces apply to, in the user's names
   std::uint64_t removed = 0;      ///< all removals, summaries included
+  std::string limited;            ///< which budget ended what, in a sentence; "" when complete
   std::string looser;    ///< key of the looser problem whose answer it was derived from; "": searched
   bool hit = false;      ///< it was stored
   bool partial = false;  ///< of a small part of the space: a better one follows, with other ids
