@@ -50,7 +50,7 @@ class CountingProvider final : public server::KernelProvider {
         ++counted_->cancelled;
         return state.error();
       }
-      progress("space", 1, 0);
+      progress({"space", 1});
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     return next_->frontier(query, progress, cancellation);
