@@ -39,6 +39,7 @@ void set_terms(const cost::Cost& cost, const cost::Variables& variables, Message
   for (const cost::Term term : cost.time) {
     auto& time = *out.add_time_terms();
     time.set_weight(cost::weight(cost::access_of(term)));
+    time.set_serial(cost::is_serial(term));
     add_variables(term & cost::variables_mask, variables, time);
   }
   for (const cost::Term term : cost.memory) {

@@ -89,13 +89,16 @@ cost::Point point_at(const Sizes& sizes, const problem::Problem& problem) {
   return point;
 }
 
-std::size_t fastest(const frontier::Frontier& frontier, const cost::Point& point, double memory) {
+constexpr int several_threads = 8;
+
+std::size_t fastest(const frontier::Frontier& frontier, const cost::Point& point, double memory,
+                    int threads) {
   std::size_t best = 0;  // the least memory, also when nothing fits
   double best_time = unlimited;
   for (std::size_t s = 0; s < frontier.survivors.size(); ++s) {
     const auto& cost = frontier.survivors[s].cost;
     if (cost::evaluate_memory(cost, point) > memory) continue;
-    const double time = cost::evaluate_time(cost, point);
+    const double time = cost::evaluate_time(cost, point, threads);
     if (time < best_time) best = s, best_time = time;
   }
   return best;
@@ -113,9 +116,12 @@ std::vector<std::size_t> representatives(const frontier::Frontier& frontier, con
       chosen.push_back(s);
   };
   if (limit == 0) return chosen;
-  choose(fastest(frontier, point_at(points[0], problem), unlimited));
+  choose(fastest(frontier, point_at(points[0], problem), unlimited, several_threads));
   choose(0);
-  for (const Sizes& sizes : points) choose(fastest(frontier, point_at(sizes, problem), sizes.memory));
+  for (const Sizes& sizes : points) {
+    for (const int threads : {several_threads, 1})
+      choose(fastest(frontier, point_at(sizes, problem), sizes.memory, threads));
+  }
   for (std::size_t n = 0; n < limit; ++n) choose(n * all / limit);
   for (std::size_t s = 0; s < all; ++s) choose(s);
   return chosen;

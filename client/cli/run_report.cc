@@ -38,7 +38,8 @@ std::string origin(const RunFacts& facts) {
   const auto& done = facts.choice.answer.done;
   std::string text = done.hit ? "from the database in " : "searched and compiled in ";
   if (facts.choice.out_of_patience) {
-    text = facts.choice.answer.frontier.partial ? "still being searched after " : "still being compiled after ";
+    text =
+        facts.choice.answer.frontier.partial ? "still being searched after " : "still being compiled after ";
   }
   text += seconds(facts.choice.server_seconds);
   if (done.compiled > 0) {
@@ -63,9 +64,9 @@ std::string frontier_text(const RunFacts& facts) {
 struct Values {
   double time = 0, memory_elements = 0;
 };
-support::Result<Values> values_of(const client::KernelInfo& kernel, const client::Sizes& sizes) {
+support::Result<Values> values_of(const client::KernelInfo& kernel, const client::Sizes& sizes, int threads) {
   Values values;
-  SCHAAS_ASSIGN_OR_RETURN(values.time, client::evaluate(kernel.time_terms, sizes));
+  SCHAAS_ASSIGN_OR_RETURN(values.time, client::evaluate(kernel.time_terms, sizes, threads));
   SCHAAS_ASSIGN_OR_RETURN(values.memory_elements, client::evaluate(kernel.memory_terms, sizes));
   return values;
 }
@@ -112,7 +113,8 @@ std::string text_of(const RunFacts& facts, const Values& values) {
 support::Result<Json> frontier_json(const RunFacts& facts) {
   Json frontier = Json::array();
   for (const auto& entry : facts.choice.answer.frontier.entries) {
-    SCHAAS_ASSIGN_OR_RETURN(const double time, client::evaluate(entry.time_terms, facts.sizes));
+    SCHAAS_ASSIGN_OR_RETURN(const double time,
+                            client::evaluate(entry.time_terms, facts.sizes, facts.threads));
     SCHAAS_ASSIGN_OR_RETURN(const double memory, client::evaluate(entry.memory_terms, facts.sizes));
     frontier.push_back({{"id", entry.id},
                         {"trace", entry.trace},
@@ -194,7 +196,7 @@ double median(std::vector<double> values) {
 }
 
 support::Result<Answer> report(const RunFacts& facts) {
-  SCHAAS_ASSIGN_OR_RETURN(const Values values, values_of(facts.choice.kernel, facts.sizes));
+  SCHAAS_ASSIGN_OR_RETURN(const Values values, values_of(facts.choice.kernel, facts.sizes, facts.threads));
   Answer answer;
   answer.text = text_of(facts, values);
   SCHAAS_ASSIGN_OR_RETURN(answer.json, json_of(facts, values));

@@ -1,17 +1,40 @@
 #include "compiler/cost/access.h"
 
-#include <algorithm>
-
 namespace schaas::cost {
+namespace {
+
+bool has(const Seen& access, int index) { return index >= 0 && ((access.indices >> index) & 1U) != 0; }
+
+/// Without the rows: gathered, strided, or contiguous for vector code.
+Access element_access(std::span<const Seen> operands, const Seen& target) {
+  int walked = 0;
+  bool jumping = target.touch == Touch::jumping;
+  bool rows = target.touch == Touch::adjacent;
+  for (const Seen& one : operands) {
+    jumping = jumping || one.touch == Touch::jumping;
+    rows = rows || one.touch == Touch::adjacent;
+    walked += one.touch == Touch::walked ? 1 : 0;
+  }
+  if (jumping) return Access::strided;
+  return walked > 1 || (walked == 1 && rows) ? Access::gathered : Access::contiguous;
+}
+
+}  // namespace
 
 int weight(Access access) {
   switch (access) {
     case Access::contiguous:
       return 1;
-    case Access::gathered:
+    case Access::two_rows:
       return 2;
+    case Access::three_rows:
+      return 3;
+    case Access::gathered:
+      return 6;
     case Access::strided:
       return 8;
+    case Access::cleared:
+      return 1;
   }
   return 8;
 }
@@ -31,17 +54,20 @@ Touch touch(const std::vector<std::string>& indices, const format::TensorFormat&
   return result;
 }
 
-Access leaf_access(const std::vector<Touch>& operands, Touch target) {
-  const auto walked = std::count(operands.begin(), operands.end(), Touch::walked);
-  bool jumping = target == Touch::jumping;
-  bool adjacent = target == Touch::adjacent;
-  for (Touch one : operands) {
-    jumping = jumping || one == Touch::jumping;
-    adjacent = adjacent || one == Touch::adjacent;
+bool is_row_code(std::span<const Seen> operands, const Seen& target) {
+  return element_access(operands, target) == Access::contiguous;
+}
+
+Access leaf_access(std::span<const Seen> operands, const Seen& target, const InnerLoops& loops) {
+  if (const Access elements = element_access(operands, target); elements != Access::contiguous)
+    return elements;
+  int rows = 0;
+  for (const Seen& one : operands) {
+    if (one.touch == Touch::adjacent && (loops.around < 0 ? rows == 0 : has(one, loops.around))) ++rows;
   }
-  if (jumping) return Access::strided;
-  if (walked > 1 || (walked == 1 && adjacent)) return Access::gathered;
-  return Access::contiguous;
+  const bool kept = loops.around >= 0 && !loops.around_phase && !has(target, loops.around);
+  if (target.touch == Touch::adjacent && !kept) rows += 2;
+  return rows <= 1 ? Access::contiguous : rows == 2 ? Access::two_rows : Access::three_rows;
 }
 
 }  // namespace schaas::cost

@@ -1,11 +1,13 @@
 #pragma once
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "compiler/cost/cost.h"
 #include "compiler/format/tensor_format.h"
 
-/// How one loop touches the tensors of a leaf (SparseAuto section 5.3, stage 5, refined; docs/cost_model.md).
+/// How a leaf nest touches memory (SparseAuto section 5.3, stage 5, refined; docs/cost_model.md).
 namespace schaas::cost {
 
 /// What one access does when one loop advances.
@@ -21,10 +23,35 @@ enum class Touch : std::uint8_t {
 Touch touch(const std::vector<std::string>& indices, const format::TensorFormat& format,
             const std::string& loop);
 
-/// The access class of a leaf whose innermost loop touches its operands and its target so. A loop that walks
-/// a compressed level reaches every dense tensor through coordinates, so adjacent becomes gathered; two
-/// walked operands are coiterated, which is no vector code either. A compressed level of the target is
-/// appended to, which is contiguous.
-Access leaf_access(const std::vector<Touch>& operands, Touch target);
+/// A set of indices: bit x stands for index_variables(statement)[x], as in a Term.
+using Indices = std::uint32_t;
+
+/// An access of a leaf.
+struct Seen {
+  Touch touch = Touch::absent;  ///< by the leaf's innermost loop
+  Indices indices = 0;
+};
+
+/// The loops of a leaf that its class depends on; only loops below the innermost branch above it are its own.
+struct InnerLoops {
+  int around = -1;            ///< its own loop directly around the innermost one; -1: there is none
+  bool around_phase = false;  ///< `around` is the outermost loop of a phase
+};
+
+/// True when a leaf with these accesses is vector code over rows: only then does its class depend on the loop
+/// around.
+bool is_row_code(std::span<const Seen> operands, const Seen& target);
+
+/// The access class of a leaf.
+///
+/// Elements: a dense access that the innermost loop takes a row further is strided. A loop that walks a
+/// compressed level reaches every dense row through coordinates: gathered; so are two walked operands, which
+/// are coiterated.
+///
+/// Rows, vector code: what counts is how many rows come and go with each run of the innermost loop. An
+/// operand's row does when the operand has the loop around; a leaf without a loop around of its own reads at
+/// least one row that does. The target's row stays in registers over a reduction around that is not a phase's
+/// outermost loop (lower/lanes.h), else it is read and written and counts two.
+Access leaf_access(std::span<const Seen> operands, const Seen& target, const InnerLoops& loops);
 
 }  // namespace schaas::cost

@@ -43,10 +43,14 @@ std::string print_product(Term term, const Variables& variables) {
   return text.empty() ? "1" : text;
 }
 
-std::string print_sum(const std::vector<Term>& terms, const Variables& variables) {
+std::string print_sum(std::span<const Term> terms, const Variables& variables) {
   std::string text;
   for (Term term : terms) {
     if (!text.empty()) text += " + ";
+    if (access_of(term) == Access::cleared) {
+      text += "clear(" + print_product(term, variables) + ")";
+      continue;
+    }
     if (const int factor = weight(access_of(term)); factor != 1) text += std::to_string(factor) + "*";
     text += print_product(term, variables);
   }
@@ -59,6 +63,12 @@ double value_of(Term term, const Point& point) {
     product *= point[static_cast<std::size_t>(std::countr_zero(rest))];
   }
   return product;
+}
+
+double weighted(std::span<const Term> terms, const Point& point) {
+  double sum = 0;
+  for (Term term : terms) sum += weight(access_of(term)) * value_of(term, point);
+  return sum;
 }
 
 int depth(const std::vector<Term>& terms) {
@@ -101,17 +111,37 @@ Variables variables_of(const problem::Problem& problem) {
   return variables;
 }
 
+std::span<const Term> serial_terms(std::span<const Term> time) {
+  return time.subspan(
+      static_cast<std::size_t>(std::lower_bound(time.begin(), time.end(), serial_bit) - time.begin()));
+}
+
+Term clearing(bool between_phases, Term above, Term reached, Term extents) {
+  if (extents == 0) return 0;
+  if (between_phases) return make_term(extents, Access::cleared);
+  return reached == extents ? 0 : make_term(above | reached, Access::cleared);
+}
+
 std::string print_time(const Cost& cost, const Variables& variables) {
-  return print_sum(cost.time, variables);
+  const std::span<const Term> all = cost.time;
+  const std::span<const Term> serial = serial_terms(all);
+  if (serial.empty()) return print_sum(all, variables);
+  const std::string text = "serial(" + print_sum(serial, variables) + ")";
+  const auto shared = all.first(all.size() - serial.size());
+  return shared.empty() ? text : print_sum(shared, variables) + " + " + text;
 }
 std::string print_memory(const Cost& cost, const Variables& variables) {
   return print_sum(cost.memory, variables);
 }
 
-double evaluate_time(const Cost& cost, const Point& point) {
-  double sum = 0;
-  for (Term term : cost.time) sum += weight(access_of(term)) * value_of(term, point);
-  return sum;
+double evaluate_time(const Cost& cost, const Point& point, int threads) {
+  const double all = weighted(cost.time, point);
+  if (threads == 1) return all;
+  const double serial = evaluate_serial(cost, point);
+  return (all - serial) / threads + serial;
+}
+double evaluate_serial(const Cost& cost, const Point& point) {
+  return weighted(serial_terms(cost.time), point);
 }
 
 double evaluate_memory(const Cost& cost, const Point& point) {

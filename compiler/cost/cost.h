@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,47 +31,73 @@ struct Variables {
 };
 Variables variables_of(const problem::Problem& problem);
 
-/// How the innermost loop of a leaf touches memory (SparseAuto stage 5 made part of the cost;
-/// docs/cost_model.md).
+/// How a leaf touches memory when its innermost loop advances (SparseAuto stage 5 made part of the cost;
+/// compiler/cost/ access.h, docs/cost_model.md), or that a term is no leaf but the clearing of a temporary.
 enum class Access : std::uint8_t {
-  contiguous,  ///< every access is invariant or advances by one element: vector code
-  gathered,    ///< positions of a compressed level, other operands indexed through it
+  contiguous,  ///< vector code; at most one row comes and goes with each run of the loop
+  two_rows,    ///< vector code; two rows do, or one that is read and written
+  three_rows,  ///< vector code; three rows or more
+  gathered,    ///< single elements, reached through the coordinates of a compressed level
   strided,     ///< some access jumps by a whole row each trip
+  cleared,     ///< elements of a temporary set to zero
 };
 
-/// A product of variables (each at most once: a loop occurs once on a path) and the access class of its leaf.
-/// bits 0..59 variables, bits 60..61 access. The empty product is 1 (a scalar).
+/// A product of variables (each at most once: a loop occurs once on a path), the access class of its leaf,
+/// and whether its phase runs on one thread. Bits 0..59 variables, bits 60..62 access, bit 63 serial. The
+/// empty product is 1 (a scalar).
 using Term = std::uint64_t;
 constexpr int access_shift = 60;
 constexpr Term variables_mask = (Term{1} << access_shift) - 1;
+constexpr Term serial_bit = Term{1} << 63;
 constexpr Term make_term(Term variables, Access access) {
   return variables | (static_cast<Term>(access) << access_shift);
 }
-constexpr Access access_of(Term term) { return static_cast<Access>(term >> access_shift); }
+constexpr Access access_of(Term term) { return static_cast<Access>((term & ~serial_bit) >> access_shift); }
+constexpr bool is_serial(Term term) { return (term & serial_bit) != 0; }
 
-/// Relative cost of one trip of a leaf by access class; contiguous = 1. docs/cost_model.md.
+/// Relative cost of one trip of a leaf by access class; contiguous = 1. Measured by
+/// tests/bench/trip_costs.cc; docs/cost_model.md.
 int weight(Access access);
 
-/// Sorted multisets. Time: one term per leaf nest. Memory: one term per temporary, extents only, in elements;
-/// a scalar (empty term) lives in a register and counts 0 in comparisons.
+/// Sorted multisets. Time: one term per leaf nest, and one per temporary that is cleared. Memory: one term
+/// per temporary, extents only, in elements; a scalar (empty term) lives in a register and counts 0 in
+/// comparisons.
+///
+/// A phase (an outermost nest) whose outermost loop is no index of what it writes runs on one thread; its
+/// terms are serial. On P threads a schedule takes (T - S) / P + S, T the sum of all its terms and S that of
+/// the serial ones: for every P >= 1 at most another's exactly when T and S are.
 struct Cost {
   std::vector<Term> time;
   std::vector<Term> memory;
   auto operator<=>(const Cost&) const = default;
 };
 
-/// The cost of a verified tree, computed from the tree alone. `Profile::sparseauto` ignores access classes
-/// (all contiguous) and never counts the outermost level of a sparse tensor as sparse.
+/// The serial terms of a sorted sum: its end.
+std::span<const Term> serial_terms(std::span<const Term> time);
+
+/// What clearing a temporary costs. One that is passed between phases is cleared whole by whoever runs the
+/// kernel, on all threads. One inside a phase is cleared where its producer reads an operand that stores one
+/// of the temporary's indices compressed, so that it cannot write every element once (lower/temporaries.h):
+/// the elements the producer can reach, each time. 0: nothing is cleared. `above`: the product of the loops
+/// above the branch; `reached`: of what the producer's loops over the temporary's indices count; `extents`:
+/// of their extents.
+Term clearing(bool between_phases, Term above, Term reached, Term extents);
+
+/// The cost of a verified tree, computed from the tree alone. `Profile::sparseauto` knows neither access
+/// classes (all contiguous) nor clearing nor serial terms, and never counts the outermost level of a sparse
+/// tensor as sparse.
 Cost of(const concrete_notation::StatementPtr& statement, const problem::Problem& problem);
 
-/// "i*j'*k + i*j'*l" (a prime marks a loop over stored entries); "0" when empty; a scalar prints as "1".
-/// With access classes: a gathered term is prefixed by its weight, "2*".
+/// "i*j'*k + 2*i*j'*l + clear(i*j') + serial(j*k)" (a prime marks a loop over stored entries); "0" when
+/// empty; a scalar prints as "1". A term whose trips weigh more than one has its weight in front.
 std::string print_time(const Cost& cost, const Variables& variables);
 std::string print_memory(const Cost& cost, const Variables& variables);
 
 /// Values of the variables at run time, by bit.
 using Point = std::vector<double>;
-double evaluate_time(const Cost& cost, const Point& point);    ///< weighted trips
+/// Weighted trips on so many threads.
+double evaluate_time(const Cost& cost, const Point& point, int threads = 1);
+double evaluate_serial(const Cost& cost, const Point& point);  ///< those of the serial terms
 double evaluate_memory(const Cost& cost, const Point& point);  ///< elements, scalars 0
 
 /// Largest number of factors of a time term; largest number of factors of a memory term (SparseAuto stages 1,

@@ -23,47 +23,79 @@ const index_notation::Access& target_of(const StatementPtr& statement) {
   return std::get<Assign>(statement->node).target;
 }
 
-/// One walk over a tree; `loops_` is the product of the loops above.
+bool has(const index_notation::Access& access, const std::string& index) {
+  return std::find(access.indices.begin(), access.indices.end(), index) != access.indices.end();
+}
+
 class TreeCost {
  public:
-  explicit TreeCost(const problem::Problem& problem) : problem_(problem), variables_(variables_of(problem)) {}
+  explicit TreeCost(const problem::Problem& problem)
+      : problem_(problem),
+        papers_(problem.profile == problem::Profile::sparseauto),
+        variables_(variables_of(problem)) {}
 
   Cost of(const StatementPtr& statement) {
-    walk(statement, 0, "");
+    walk(statement, {});
     std::sort(cost_.time.begin(), cost_.time.end());
     std::sort(cost_.memory.begin(), cost_.memory.end());
     return std::move(cost_);
   }
 
  private:
-  void walk(const StatementPtr& statement, Term loops, const std::string& innermost) {
+  /// Where a walk stands.
+  struct Place {
+    Term above = 0;          ///< the product of the loops above, serial when their phase is
+    std::vector<int> own{};  ///< the loops below the innermost branch above, outermost first; of blocks none
+    bool phase = true;       ///< no loop is above that branch: the first of `own` is a phase's outermost
+    bool outermost() const { return phase && own.empty(); }
+  };
+
+  void walk(const StatementPtr& statement, Place place) {
     if (const auto* loop = std::get_if<Forall>(&statement->node)) {
-      walk(loop->body, loops | trips(*loop), loop->index);
+      if (place.outermost() && !papers_ && !has(target_of(statement), loop->index)) place.above |= serial_bit;
+      place.above |= counted(loop->index, loop->body);
+      if (in_blocks_.count(loop->index) == 0) place.own.push_back(number(loop->index));
+      walk(loop->body, std::move(place));
     } else if (const auto* blocks = std::get_if<Blocks>(&statement->node)) {
+      if (place.outermost() && !papers_ && !has(target_of(statement), blocks->index))
+        place.above |= serial_bit;
+      place.phase = false;
       const auto outside = in_blocks_;
       in_blocks_[blocks->index] = trips(blocks->index, blocks->body);
-      walk(blocks->body, loops, innermost);
+      walk(blocks->body, std::move(place));
       in_blocks_ = outside;
     } else if (const auto* both = std::get_if<Where>(&statement->node)) {
-      Term elements = 0;
-      for (const std::string& index : target_of(both->producer).indices) elements |= extent(index);
-      cost_.memory.push_back(elements);
-      walk(both->producer, loops, innermost);
-      walk(both->consumer, loops, innermost);
+      const Place inside{place.above, {}, place.outermost()};
+      branch(*both, inside);
+      walk(both->producer, inside);
+      walk(both->consumer, inside);
     } else {
       const auto& leaf = std::get<Assign>(statement->node);
-      cost_.time.push_back(make_term(loops, access(leaf, innermost)));
+      cost_.time.push_back(make_term(place.above, access(leaf, place)));
     }
   }
 
-  Term extent(const std::string& index) const {
+  void branch(const Where& both, const Place& place) {
+    Term extents = 0;
+    Term reached = 0;
+    for (const std::string& index : target_of(both.producer).indices) {
+      extents |= extent(index);
+      reached |= counted(index, both.producer);
+    }
+    cost_.memory.push_back(extents);
+    if (const Term term = clearing(place.phase, place.above, reached, extents); term != 0 && !papers_)
+      cost_.time.push_back(term);
+  }
+
+  int number(const std::string& index) const {
     for (std::size_t n = 0; n < variables_.extents.size(); ++n) {
-      if (variables_.extents[n].index == index) return Term{1} << n;
+      if (variables_.extents[n].index == index) return static_cast<int>(n);
     }
     throw support::InternalError("the tree has a loop over `" + index + "`, which the problem does not have");
   }
+  Term extent(const std::string& index) const { return Term{1} << number(index); }
 
-  /// The fiber of the first compressed level below with this index, else the extent.
+  /// The fiber of the first compressed level in `body` with this index, else the extent.
   Term trips(const std::string& index, const StatementPtr& body) const {
     std::size_t first = variables_.fibers.size();
     for (const index_notation::Access& read : concrete_notation::reads(body)) {
@@ -81,30 +113,39 @@ class TreeCost {
   }
 
   /// All blocks of a loop together count what the loop would count.
-  Term trips(const Forall& loop) const {
-    const auto blocked = in_blocks_.find(loop.index);
-    return blocked != in_blocks_.end() ? blocked->second : trips(loop.index, loop.body);
+  Term counted(const std::string& index, const StatementPtr& body) const {
+    const auto blocked = in_blocks_.find(index);
+    return blocked != in_blocks_.end() ? blocked->second : trips(index, body);
   }
 
-  Access access(const Assign& leaf, const std::string& innermost) const {
-    if (problem_.profile == problem::Profile::sparseauto || innermost.empty()) return Access::contiguous;
-    std::vector<Touch> operands;
+  Access access(const Assign& leaf, const Place& place) const {
+    if (papers_ || place.own.empty()) return Access::contiguous;
+    InnerLoops loops;
+    if (place.own.size() > 1) loops.around = place.own[place.own.size() - 2];
+    loops.around_phase = place.phase && place.own.size() == 2;
+    const std::string& innermost = variables_.extents[static_cast<std::size_t>(place.own.back())].index;
+    std::vector<Seen> operands;
     for (const index_notation::Access& read : index_notation::operands(leaf.value)) {
-      operands.push_back(touch_of(read, innermost));
+      operands.push_back(seen(read, innermost));
     }
-    return leaf_access(operands, touch_of(leaf.target, innermost));
+    return leaf_access(operands, seen(leaf.target, innermost), loops);
   }
 
-  /// A temporary is laid out so that the innermost loop of either side finds its elements side by side.
-  Touch touch_of(const index_notation::Access& access, const std::string& loop) const {
+  /// A temporary is taken to be laid out so that the innermost loop of either side finds its elements side by
+  /// side.
+  Seen seen(const index_notation::Access& access, const std::string& loop) const {
+    Seen result;
+    for (const std::string& index : access.indices) result.indices |= Indices{1} << number(index);
     if (const auto known = problem_.formats.find(access.tensor); known != problem_.formats.end()) {
-      return touch(access.indices, known->second, loop);
+      result.touch = touch(access.indices, known->second, loop);
+    } else if (has(access, loop)) {
+      result.touch = Touch::adjacent;
     }
-    const bool has = std::find(access.indices.begin(), access.indices.end(), loop) != access.indices.end();
-    return has ? Touch::adjacent : Touch::absent;
+    return result;
   }
 
   const problem::Problem& problem_;
+  bool papers_;
   Variables variables_;
   std::map<std::string, Term> in_blocks_;  ///< index -> what its blocks count together
   Cost cost_;

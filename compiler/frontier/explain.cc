@@ -12,13 +12,17 @@ namespace schaas::frontier {
 namespace {
 
 constexpr std::size_t sample_count = 256;
+/// What a schedule with little serial work may need to win.
+constexpr int many_threads = 64;
 
 /// The sums schedules are compared by.
 struct Objectives {
   std::vector<cost::Term> time, memory;  ///< memory without free temporaries
+  std::vector<cost::Term> serial;        ///< of the time: what is left of it on ever more threads
 };
 Objectives objectives_of(const cost::Cost& cost, ProvenDominance& dominance) {
-  Objectives result{cost.time, {}};
+  const auto serial = cost::serial_terms(cost.time);
+  Objectives result{cost.time, {}, {serial.begin(), serial.end()}};
   std::copy_if(cost.memory.begin(), cost.memory.end(), std::back_inserter(result.memory),
                [&](cost::Term term) { return !dominance.free(term); });
   return result;
@@ -114,12 +118,17 @@ class Explainer::Implementation {
       const Objectives theirs = objectives_of(frontier_.survivors[n].cost, dominance_);
       auto sizes = search_.less(ours.time, theirs.time);
       if (!sizes) sizes = search_.less(ours.memory, theirs.memory);
+      const bool serial = !sizes;
+      if (serial) sizes = search_.less(ours.serial, theirs.serial);
       Rivalry rivalry{n, std::nullopt};
       if (sizes) {
         const ExactValues values(*sizes, bounds_.problem(), bounds_.variables());
-        rivalry.witness =
-            Witness{std::move(*sizes), values.of(ours.time).get_d(), values.of(ours.memory).get_d(),
-                    values.of(theirs.time).get_d(), values.of(theirs.memory).get_d()};
+        const auto time = [&](const Objectives& of) {
+          return values.of(serial ? of.serial : of.time).get_d();
+        };
+        const double memory = values.of(ours.memory).get_d();
+        rivalry.witness = Witness{
+            std::move(*sizes), time(ours), memory, time(theirs), values.of(theirs.memory).get_d(), serial};
       }
       result.rivals.push_back(std::move(rivalry));
     }
@@ -187,7 +196,9 @@ class Wins {
         best_(frontier.survivors.size()) {
     for (const Survivor& survivor : frontier.survivors)
       objectives_.push_back(objectives_of(survivor.cost, dominance_));
-    for (const auto& sample : search_.samples()) consider(sample);
+    for (const int threads : {1, many_threads}) {
+      for (const auto& sample : search_.samples()) consider(sample, threads);
+    }
   }
 
   bool known(std::size_t self) const { return best_[self].sizes.has_value(); }
@@ -199,20 +210,22 @@ class Wins {
       if (!budget.check("finding the sizes schedules win at").ok()) return;
       auto sizes = search_.less(objectives_[self].time, objectives_[n].time);
       if (!sizes) sizes = search_.less(objectives_[self].memory, objectives_[n].memory);
+      if (!sizes) sizes = search_.less(objectives_[self].serial, objectives_[n].serial);
       if (!sizes) continue;
       const cost::Point point = ExactValues(*sizes, bounds_.problem(), bounds_.variables()).point();
-      consider({*sizes, point});
+      for (const int threads : {1, many_threads}) consider({*sizes, point}, threads);
     }
   }
 
   Win of(std::size_t self) const {
     const Best& best = best_[self];
     if (!best.sizes) return {};
-    Win win{*best.sizes, best.fastest, best.time, best.memory, best.rival, ""};
+    Win win{*best.sizes, best.fastest, best.time, best.memory, best.rival, "", best.threads};
     if (win.rival) {
       const Objectives &ours = objectives_[self], &theirs = objectives_[*win.rival];
       win.condition = win.fastest ? less_time(ours, theirs, bounds_.variables())
                                   : less_memory(ours, theirs, bounds_.variables());
+      if (win.fastest && win.threads > 1) win.condition += " on " + std::to_string(win.threads) + " threads";
     }
     return win;
   }
@@ -225,10 +238,13 @@ class Wins {
     double lead = 0;  ///< fastest: how many times it is faster than the next; else memory it saves
     double time = 0, memory = 0;
     std::optional<std::size_t> rival;
+    int threads = 1;
   };
 
+  /// A win on one thread says more than one on many.
   void keep(std::size_t self, Best found, const Sizes& sizes) {
     Best& best = best_[self];
+    if (best.sizes && best.threads < found.threads) return;
     const bool better = found.fastest == best.fastest ? found.lead > best.lead : found.fastest;
     if (best.sizes && !better) return;
     found.sizes = sizes;
@@ -236,7 +252,7 @@ class Wins {
   }
 
   /// Whoever wins at these sizes: the fastest, and each that is faster than all that need no more memory.
-  void consider(const WitnessSearch::Sample& sample) {
+  void consider(const WitnessSearch::Sample& sample, int threads) {
     struct Value {
       double memory = 0, time = 0;
       std::size_t self = 0;
@@ -245,7 +261,7 @@ class Wins {
     std::vector<Value> values;
     for (std::size_t n = 0; n < objectives_.size(); ++n) {
       values.push_back({cost::evaluate_memory({{}, objectives_[n].memory}, sample.point),
-                        cost::evaluate_time({objectives_[n].time, {}}, sample.point), n});
+                        cost::evaluate_time({objectives_[n].time, {}}, sample.point, threads), n});
     }
     std::sort(values.begin(), values.end());
     const auto faster = [](const Value& a, const Value& b) { return a.time < b.time; };
@@ -256,7 +272,8 @@ class Wins {
     }
     const bool alone = !second || fastest.time < second->time;
     if (alone) {
-      Best found{{}, true, second ? second->time / fastest.time : 1, fastest.time, fastest.memory, {}};
+      Best found{{}, true,   second ? second->time / fastest.time : 1, fastest.time, fastest.memory,
+                 {}, threads};
       if (second) found.rival = second->self;
       keep(fastest.self, std::move(found), sample.sizes);
     }
@@ -269,7 +286,7 @@ class Wins {
       if (own.time < least && !tied && !leads) {
         const Value& rival = own.self == fastest.self ? *second : fastest;
         const double saved = rival.memory / std::max(1.0, own.memory);
-        keep(own.self, {{}, false, saved, own.time, own.memory, rival.self}, sample.sizes);
+        keep(own.self, {{}, false, saved, own.time, own.memory, rival.self, threads}, sample.sizes);
       }
       least = std::min(least, own.time);
     }

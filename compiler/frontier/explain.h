@@ -18,9 +18,10 @@ struct Witness {
   Sizes sizes;
   double time = 0, memory = 0;              ///< of the schedule in question
   double other_time = 0, other_memory = 0;  ///< of the other one
+  bool serial = false;  ///< neither time nor memory can win: the times are those of the serial terms alone
 };
 
-/// Sizes at which a schedule needs strictly less time, or strictly less memory, than a survivor.
+/// Sizes at which a schedule needs strictly less time, memory, or serial time than a survivor.
 struct Rivalry {
   std::size_t survivor = 0;        ///< place in Frontier::survivors
   std::optional<Witness> witness;  ///< none: none was found, and the contrary was not proven either
@@ -65,6 +66,7 @@ struct Win {
   /// When it beats the rival, in the problem's names, common terms left out: of time, common factors left out
   /// as well, "j'*k + l*m < j'*k*l"; of memory, when it is not the fastest, "k < j*l elements".
   std::string condition;
+  int threads = 1;  ///< where it wins with no less than so many, `time` is the time on them
 };
 /// One per survivor, from samples of the allowed sizes; for survivors that win at none of them the sizes at
 /// which they beat each other one are tried while `budget` lasts. Without `sizes` when none were found: there

@@ -250,9 +250,9 @@ bool LogBounds::at_most(cost::Term a, cost::Term b) {
   const int theirs = cost::weight(cost::access_of(b));
   Ratio& known = ratio(a, b);
   if (known.largest * ours > theirs * 1.0001) return false;
-  const unsigned classes =
-      static_cast<unsigned>(cost::access_of(a)) * 4 + static_cast<unsigned>(cost::access_of(b));
-  const auto bit = static_cast<std::uint16_t>(1U << classes);
+  const auto classes =
+      static_cast<unsigned>(cost::access_of(a)) * 8 + static_cast<unsigned>(cost::access_of(b));
+  const std::uint64_t bit = std::uint64_t{1} << classes;
   if ((known.asked & bit) == 0) {
     known.asked |= bit;
     if (proves(known, ours, theirs)) known.proven |= bit;

@@ -75,8 +75,8 @@ class LogBounds {
         times;  ///< multipliers in units of 1/divisor, exactly sufficient; empty when not certified
     int divisor = 1;
     std::optional<mpq_class> certified;  ///< computed on demand
-    /// at_most by access classes (bit 4 * a's + b's), once asked.
-    std::uint16_t asked = 0, proven = 0;
+    /// at_most by access classes (bit 8 * a's + b's), once asked.
+    std::uint64_t asked = 0, proven = 0;
   };
 
   Form form_of(cost::Term term) const;

@@ -20,7 +20,8 @@ bool worse_somewhere(const std::vector<double>& a, const std::vector<double>& b)
 struct Pairwise::Entry {
   cost::Cost cost;
   std::vector<cost::Term> memory;  ///< without free temporaries
-  std::vector<double> time_values, memory_values;
+  std::vector<cost::Term> serial;
+  std::vector<double> time_values, serial_values, memory_values;
   double elements = 0;  ///< with free temporaries, at the first sample
 };
 
@@ -32,11 +33,14 @@ Pairwise::Pairwise(LogBounds& bounds, ProvenDominance& dominance, Solver& solver
 Pairwise::Entry Pairwise::entry_of(const cost::Cost& cost) {
   Entry entry;
   entry.cost = cost;
+  const auto serial = cost::serial_terms(cost.time);
+  entry.serial.assign(serial.begin(), serial.end());
   for (cost::Term term : cost.memory) {
     if (!dominance_.free(term)) entry.memory.push_back(term);
   }
   for (const cost::Point& point : dominance_.samples()) {
     entry.time_values.push_back(cost::evaluate_time(cost, point));
+    entry.serial_values.push_back(cost::evaluate_serial(cost, point));
     entry.memory_values.push_back(cost::evaluate_memory({{}, entry.memory}, point));
   }
   entry.elements = cost::evaluate_memory(cost, dominance_.samples().front());
@@ -79,15 +83,18 @@ Pairwise::Answer Pairwise::at_most(const std::vector<cost::Term>& winner,
 
 Pairwise::Answer Pairwise::covers(const Entry& winner, const Entry& loser) {
   if (worse_somewhere(winner.time_values, loser.time_values) ||
+      worse_somewhere(winner.serial_values, loser.serial_values) ||
       worse_somewhere(winner.memory_values, loser.memory_values)) {
     ++counts_.witnesses;
     return Answer::no;
   }
   asked_ = false;
   Answer answer = at_most(winner.memory, loser.memory);
-  if (answer != Answer::no) {
-    const Answer time = at_most(winner.cost.time, loser.cost.time);
-    answer = time == Answer::no ? Answer::no : std::max(answer, time);
+  for (const auto& [ours, theirs] :
+       {std::pair(&winner.serial, &loser.serial), std::pair(&winner.cost.time, &loser.cost.time)}) {
+    if (answer == Answer::no) break;
+    const Answer more = at_most(*ours, *theirs);
+    answer = more == Answer::no ? Answer::no : std::max(answer, more);
   }
   ++(asked_ ? counts_.solver_pairs : counts_.log_proofs);
   return answer;
@@ -114,14 +121,18 @@ Certificate Pairwise::certificate(const Entry& winner, const Entry& loser, Answe
     case Answer::solver:
     case Answer::no:
       result.kind = Certificate::Kind::solver;
-      reason =
-          "the constraints together with a smaller time, or with a smaller memory, are unsatisfiable (Z3)";
+      reason = "the constraints together with a smaller time, serial time or memory are unsatisfiable (Z3)";
       break;
+  }
+  std::string serial;
+  if (!winner.serial.empty()) {
+    serial = " and " + cost::print_time({winner.serial, {}}, variables) +
+             " <= " + cost::print_time({loser.serial, {}}, variables);
   }
   result.argument = "at every allowed size " + cost::print_time(winner.cost, variables) +
                     " <= " + cost::print_time(loser.cost, variables) + " and " +
                     cost::print_memory({{}, winner.memory}, variables) +
-                    " <= " + cost::print_memory({{}, loser.memory}, variables) + ": " + reason;
+                    " <= " + cost::print_memory({{}, loser.memory}, variables) + serial + ": " + reason;
   return result;
 }
 

@@ -9,7 +9,7 @@
 namespace schaas::frontier {
 
 /// Stage 3: every class against every other, cheapest argument first: sizes at which the winner would lose,
-/// termwise and distributed proofs, then the solver, time and memory asked separately.
+/// termwise and distributed proofs, then the solver, time, serial time and memory asked separately.
 class Pairwise {
  public:
   Pairwise(LogBounds& bounds, ProvenDominance& dominance, Solver& solver, const Options& options);

@@ -60,24 +60,24 @@ class Classes<Number>::Gathering {
 };
 
 template <class Number>
-const std::vector<typename Classes<Number>::Entry>& Classes<Number>::of(StateId id, int loop_depth,
-                                                                        Watch& watch) {
+const std::vector<typename Classes<Number>::Entry>& Classes<Number>::of(StateId id, bool outermost,
+                                                                        int loop_depth, Watch& watch) {
   static const std::vector<Entry> none;
   const IndexSet loops = recursion_.state(id).loops;
   loop_depth = std::min(loop_depth, std::popcount(loops));
   if (loop_depth < 0) return none;
-  const std::uint64_t key = std::uint64_t{id} << 8 | static_cast<std::uint64_t>(loop_depth);
+  const std::uint64_t key =
+      std::uint64_t{id} << 9 | static_cast<std::uint64_t>(loop_depth) << 1 | (outermost ? 1U : 0U);
   if (const auto found = known_.find(key); found != known_.end()) return *found->second;
   if (watch.stopped() || overflowed_) return none;
   const Expansion expansion = recursion_.expand(id);
   Gathering sum;
   if (expansion.linear && std::popcount(loops) <= loop_depth) {
-    for (const auto& [last, orders] : recursion_.innermost_choices(id, loops)) {
-      sum.add(sums_.single(recursion_.leaf_term(id, last)), 0, Number(static_cast<unsigned long>(orders)));
-    }
+    for (const Recursion::Nest& nest : recursion_.leaf_nests(id, outermost))
+      sum.add(sums_.single(nest.term), 0, Number(static_cast<unsigned long>(nest.orders)));
   }
-  for (const Transition& t : expansion.transitions) fuse(id, t, loop_depth, sum, watch);
-  for (const Join& both : expansion.joins) join(id, both, loop_depth, sum, watch);
+  for (const Transition& t : expansion.transitions) fuse(id, t, outermost, loop_depth, sum, watch);
+  for (const Join& both : expansion.joins) join(id, both, outermost, loop_depth, sum, watch);
   if (watch.stopped() || overflowed_) return none;
   auto classes = std::make_unique<std::vector<Entry>>(sum.take());
   entries_ += classes->size();
@@ -93,43 +93,46 @@ void Classes<Number>::add(Gathering& sum, const Entry& a, const Entry& b, std::u
 }
 
 template <class Number>
-void Classes<Number>::fuse(StateId id, const Transition& t, int loop_depth, Gathering& sum, Watch& watch) {
+void Classes<Number>::fuse(StateId id, const Transition& t, bool outermost, int loop_depth, Gathering& sum,
+                           Watch& watch) {
   if (std::popcount(t.temporary) > max_memory_depth_) return;
   const int below = loop_depth - std::popcount(t.prefix);
-  std::vector<Entry> producers = of(t.producer, below, watch);
-  std::vector<Entry> consumers = of(t.consumer, below, watch);
-  const cost::Term prefix = trips_of(recursion_.context(id), t.prefix);
+  const bool phases = outermost && t.prefix == 0;
+  const std::vector<Entry> producers = of(t.producer, phases, below, watch);
+  const std::vector<Entry> consumers = of(t.consumer, phases, below, watch);
   const SumId temporary = sums_.single(extents_of(t.temporary));
-  for (Entry& entry : producers) {
-    entry.time = sums_.times(entry.time, prefix);
-    entry.memory = sums_.plus(entry.memory, temporary);
-  }
-  for (Entry& entry : consumers) entry.time = sums_.times(entry.time, prefix);
-  const std::uint64_t orders = orders_of(recursion_, id, t);
-  for (const Entry& p : producers) {
-    for (const Entry& c : consumers) {
-      if (watch.stopped()) return;
-      add(sum, p, c, orders, sums_.plus(p.time, c.time), sums_.plus(p.memory, c.memory));
+  const cost::Term clearing = recursion_.clearing(id, t, outermost);
+  for (const Recursion::Nest& common : recursion_.common_loops(id, t, outermost)) {
+    for (const Entry& p : producers) {
+      const SumId producer = sums_.with(p.time, clearing);
+      for (const Entry& c : consumers) {
+        if (watch.stopped()) return;
+        add(sum, p, c, common.orders, sums_.times(sums_.plus(producer, c.time), common.term),
+            sums_.plus(sums_.plus(p.memory, c.memory), temporary));
+      }
     }
   }
 }
 
 template <class Number>
-void Classes<Number>::join(StateId id, const Join& join, int loop_depth, Gathering& sum, Watch& watch) {
+void Classes<Number>::join(StateId id, const Join& join, bool outermost, int loop_depth, Gathering& sum,
+                           Watch& watch) {
   if (std::max(std::popcount(join.left_temporary), std::popcount(join.right_temporary)) > max_memory_depth_)
     return;
   if (std::popcount(join.loops) > loop_depth) return;
   std::vector<cost::Term> temporaries = {extents_of(join.left_temporary), extents_of(join.right_temporary)};
   std::sort(temporaries.begin(), temporaries.end());
   const SumId memory = sums_.intern(temporaries);
-  const std::vector<Entry> lefts = of(join.left, loop_depth, watch);
-  const std::vector<Entry> rights = of(join.right, loop_depth, watch);
-  for (const auto& [last, orders] : recursion_.innermost_choices(id, join.loops)) {
-    const SumId combining = sums_.single(recursion_.join_term(id, join.loops, last));
+  const auto [left, right] = recursion_.clearing(join, outermost);
+  const SumId clearing = sums_.with(sums_.with(0, left), right);
+  const std::vector<Entry> lefts = of(join.left, outermost, loop_depth, watch);
+  const std::vector<Entry> rights = of(join.right, outermost, loop_depth, watch);
+  for (const Recursion::Nest& nest : recursion_.join_nests(id, join, outermost)) {
+    const SumId combining = sums_.plus(sums_.single(nest.term), clearing);
     for (const Entry& l : lefts) {
       for (const Entry& r : rights) {
         if (watch.stopped()) return;
-        add(sum, l, r, orders, sums_.plus(sums_.plus(l.time, r.time), combining),
+        add(sum, l, r, nest.orders, sums_.plus(sums_.plus(l.time, r.time), combining),
             sums_.plus(sums_.plus(l.memory, r.memory), memory));
       }
     }

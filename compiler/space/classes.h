@@ -25,15 +25,15 @@ class Classes {
       : recursion_(recursion), sums_(sums), max_memory_depth_(max_memory_depth) {}
 
   /// Of members whose time terms have at most `loop_depth` factors. Sorted by (time, memory) number; the
-  /// reference stays valid.
-  const std::vector<Entry>& of(StateId id, int loop_depth, Watch& watch);
+  /// reference stays valid. `outermost`: no loop is above the state.
+  const std::vector<Entry>& of(StateId id, bool outermost, int loop_depth, Watch& watch);
   /// True when a multiplicity did not fit: nothing found is to be used.
   bool overflowed() const { return overflowed_; }
 
  private:
   class Gathering;
-  void fuse(StateId id, const Transition& t, int loop_depth, Gathering& sum, Watch& watch);
-  void join(StateId id, const Join& join, int loop_depth, Gathering& sum, Watch& watch);
+  void fuse(StateId id, const Transition& t, bool outermost, int loop_depth, Gathering& sum, Watch& watch);
+  void join(StateId id, const Join& join, bool outermost, int loop_depth, Gathering& sum, Watch& watch);
   void add(Gathering& sum, const Entry& a, const Entry& b, std::uint64_t orders, SumId time, SumId memory);
 
   Recursion& recursion_;
@@ -41,7 +41,7 @@ class Classes {
   int max_memory_depth_;
   bool overflowed_ = false;
   std::size_t entries_ = 0;
-  std::unordered_map<std::uint64_t, std::unique_ptr<std::vector<Entry>>> known_;  ///< by state, loop depth
+  std::unordered_map<std::uint64_t, std::unique_ptr<std::vector<Entry>>> known_;  ///< by state, depth, place
 };
 
 extern template class Classes<Multiplicity>;

@@ -18,7 +18,8 @@ struct Objective {
   cost::Term only = 0;
 };
 /// Memory first: its proofs are the cheaper ones.
-constexpr Objective objectives[] = {{Objective::Of::memory}, {Objective::Of::time}};
+constexpr Objective objectives[] = {
+    {Objective::Of::memory}, {Objective::Of::time, cost::serial_bit}, {Objective::Of::time}};
 
 /// Answers by pair of sums, each stored in one word.
 class PairAnswers {

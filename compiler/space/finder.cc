@@ -16,6 +16,20 @@ constexpr std::int64_t jump = 10'000;     ///< per unit of access weight above c
 constexpr std::size_t max_orders = 5041;
 constexpr std::int64_t inversion = 10;  ///< two loops against the storage order of an access
 
+/// What a temporary costs of which one side walks a column: lower/nest.h lays it out by the deeper side's
+/// loops, the writer's when they are equally deep.
+std::int64_t layout_penalty(IndexSet temporary, const Order& writer, const Order& reader) {
+  const auto has = [&](std::uint8_t x) { return ((temporary >> x) & 1U) != 0; };
+  const Order& deeper = reader.size() > writer.size() ? reader : writer;
+  const auto last = std::find_if(deeper.rbegin(), deeper.rend(), has);
+  std::int64_t penalty = 0;
+  for (const Order* side : {&writer, &reader}) {
+    const bool column = !side->empty() && has(side->back()) && last != deeper.rend() && *last != side->back();
+    if (column) penalty += jump * (cost::weight(cost::Access::strided) - 1);
+  }
+  return penalty;
+}
+
 /// All terms of `mask`.
 std::vector<cost::Term> chosen(const std::vector<cost::Term>& terms, std::uint32_t mask) {
   std::vector<cost::Term> result;
@@ -31,6 +45,12 @@ bool canonical_choice(const std::vector<cost::Term>& sorted, std::uint32_t mask)
     if (sorted[n] == sorted[n - 1] && ((mask >> n) & 1U) > ((mask >> (n - 1)) & 1U)) return false;
   }
   return true;
+}
+
+std::size_t leaves(std::span<const cost::Term> time) {
+  return static_cast<std::size_t>(std::count_if(time.begin(), time.end(), [](cost::Term term) {
+    return cost::access_of(term) != cost::Access::cleared;
+  }));
 }
 
 /// Removes one occurrence; false when there is none.
@@ -62,7 +82,7 @@ IndexSet Finder::loops_of(cost::Term term) const {
 
 const Finder::Answer& Finder::of(StateId id, SumId time, SumId memory, bool outermost, Watch& watch) {
   static const Answer nothing;
-  if (sums_.at(time).size() != sums_.at(memory).size() + 1) return nothing;
+  if (leaves(sums_.at(time)) != sums_.at(memory).size() + 1) return nothing;
   const Goal goal{id, time, memory, outermost};
   if (const auto found = known_.find(goal); found != known_.end()) return *found->second;
   if (watch.stopped()) return nothing;
@@ -78,37 +98,29 @@ const Finder::Answer& Finder::of(StateId id, SumId time, SumId memory, bool oute
   return *(known_[goal] = std::move(answer));
 }
 
-/// The legal orders of `loops` that end in one of `lasts`, at most `limit` of them; true when there are more.
-bool Finder::orders_ending_in(StateId id, IndexSet loops, const std::vector<int>& lasts, std::size_t limit,
-                              std::vector<Order>& orders) {
-  for (const int last : lasts) {
-    if (last < 0) {
-      orders.push_back({});
-      continue;
-    }
-    const bool all = recursion_.orders(id).each(loops & ~(IndexSet{1} << last), [&](const Order& order) {
-      if (orders.size() >= limit) return false;
-      orders.push_back(order);
-      orders.back().push_back(static_cast<std::uint8_t>(last));
-      return true;
-    });
-    if (!all) return true;
-  }
-  return false;
+template <class Wanted>
+bool Finder::orders_of(StateId id, IndexSet loops, std::size_t limit, std::vector<Order>& orders,
+                       const Wanted& wanted) {
+  std::size_t seen = 0;
+  return !recursion_.orders(id).each(loops, [&](const Order& order) {
+    if (orders.size() >= limit || ++seen > 4 * max_trees_) return false;
+    if (wanted(order)) orders.push_back(order);
+    return true;
+  });
 }
 
 void Finder::linear(const Goal& goal, Answer& answer, Watch& watch) {
-  if (!recursion_.expand(goal.id).linear) return;
-  const State state = recursion_.state(goal.id);
+  if (!recursion_.expand(goal.id).linear || sums_.at(goal.time).size() != 1) return;
+  const IndexSet loops = recursion_.state(goal.id).loops;
   const cost::Term wanted = sums_.at(goal.time)[0];
-  std::vector<int> lasts;
-  for (const auto& [last, count] : recursion_.innermost_choices(goal.id, state.loops)) {
-    if (recursion_.leaf_term(goal.id, last) != wanted) continue;
-    answer.members += static_cast<unsigned long>(count);
-    lasts.push_back(last);
+  for (const Recursion::Nest& nest : recursion_.leaf_nests(goal.id, goal.outermost)) {
+    if (nest.term == wanted) answer.members += static_cast<unsigned long>(nest.orders);
   }
+  if (answer.members == 0) return;
   std::vector<Order> orders;
-  answer.trees_cut = orders_ending_in(goal.id, state.loops, lasts, max_trees_, orders);
+  answer.trees_cut = orders_of(goal.id, loops, max_trees_, orders, [&](const Order& order) {
+    return recursion_.leaf_term(goal.id, order, goal.outermost) == wanted;
+  });
   for (const Order& order : orders) {
     if (watch.stopped()) return;
     auto member = std::make_shared<Member>();
@@ -116,14 +128,16 @@ void Finder::linear(const Goal& goal, Answer& answer, Watch& watch) {
     member->order = order;
     const TreeId tree = trees_.leaf(order);
     answer.trees.push_back(tree);
-    const int last = order.empty() ? -1 : order.back();
-    const std::int64_t penalty = order_penalty(goal.id, order) + recursion_.leaf_jumps(goal.id, last) * jump +
+    const std::int64_t penalty = order_penalty(goal.id, order) +
+                                 recursion_.leaf_jumps(goal.id, order, goal.outermost) * jump +
                                  (goal.outermost ? phase_penalty(goal.id, order) : 0);
     answer.best.push_back({penalty, tree, std::move(member)});
     if (answer.best.size() > 64 * best_) finish(answer);
   }
 }
 
+/// Terms of leaves: as many as temporaries and one more to each side, each side's together with exactly its
+/// loops. Terms of clearings: within the side's loops.
 template <class Visit>
 void Finder::deal(const std::vector<cost::Term>& time, const std::vector<cost::Term>& memory, IndexSet first,
                   IndexSet second, const Visit& visit) {
@@ -136,16 +150,21 @@ void Finder::deal(const std::vector<cost::Term>& time, const std::vector<cost::T
     if ((loops[n] & ~second) != 0) only_first |= 1U << n;
     if ((loops[n] & ~first) != 0) only_second |= 1U << n;
   }
-  if ((only_first & only_second) != 0 || time.size() != memory.size() + 2) return;
+  if ((only_first & only_second) != 0 || leaves(time) != memory.size() + 2) return;
   for (std::uint32_t t = 1; t + 1 < (1U << time.size()); ++t) {
     if ((t & only_first) != only_first || (t & only_second) != 0 || !canonical_choice(time, t)) continue;
     IndexSet mine = 0;
     IndexSet theirs = 0;
-    for (std::size_t n = 0; n < time.size(); ++n) ((t >> n) & 1U ? mine : theirs) |= loops[n];
-    if (every_loop_counts && (mine != first || theirs != second)) continue;
+    int taken = 0;
+    for (std::size_t n = 0; n < time.size(); ++n) {
+      if (cost::access_of(time[n]) == cost::Access::cleared) continue;
+      ((t >> n) & 1U ? mine : theirs) |= loops[n];
+      taken += static_cast<int>((t >> n) & 1U);
+    }
+    if (taken == 0 || (every_loop_counts && (mine != first || theirs != second))) continue;
     const std::uint32_t all = (1U << memory.size()) - 1;
     for (std::uint32_t m = 0; m <= all; ++m) {
-      if (std::popcount(m) + 1 != std::popcount(t) || !canonical_choice(memory, m)) continue;
+      if (std::popcount(m) + 1 != taken || !canonical_choice(memory, m)) continue;
       visit(sums_.intern(chosen(time, t)), sums_.intern(chosen(memory, m)), sums_.intern(chosen(time, ~t)),
             sums_.intern(chosen(memory, all & ~m)));
     }
@@ -154,35 +173,38 @@ void Finder::deal(const std::vector<cost::Term>& time, const std::vector<cost::T
 
 void Finder::fused(const Goal& goal, std::size_t choice, Answer& answer, Watch& watch) {
   const Transition t = recursion_.expand(goal.id).transitions[choice];
-  const auto terms = sums_.at(goal.time);
   const auto entries = sums_.at(goal.memory);
-  const cost::Term prefix = trips_of(recursion_.context(goal.id), t.prefix);
-  std::vector<cost::Term> time;
-  for (cost::Term term : terms) {
-    if ((term & prefix) != prefix) return;
-    time.push_back(term & ~prefix);
-  }
   std::vector<cost::Term> memory(entries.begin(), entries.end());
   if (!take(memory, extents_of(t.temporary))) return;
+  const cost::Term clearing = recursion_.clearing(goal.id, t, goal.outermost);
   const bool outermost = goal.outermost && t.prefix == 0;
-  std::vector<Order> orders;
-  deal(time, memory, recursion_.state(t.producer).loops, recursion_.state(t.consumer).loops,
-       [&](SumId pt, SumId pm, SumId ct, SumId cm) {
-         const Answer& producers = of(t.producer, pt, pm, outermost, watch);
-         if (producers.members == 0) return;
-         const Answer& consumers = of(t.consumer, ct, cm, outermost, watch);
-         if (consumers.members == 0) return;
-         answer.members += producers.members * consumers.members *
-                           static_cast<unsigned long>(orders_of(recursion_, goal.id, t));
-         if (orders.empty()) {
-           recursion_.orders(goal.id).each(t.prefix, [&](const Order& order) {
-             orders.push_back(order);
-             answer.trees_cut = answer.trees_cut || orders.size() == max_orders;
-             return orders.size() < max_orders;
-           });
-         }
-         combine(answer, Member::Kind::fused, goal, choice, orders, producers, consumers, watch);
-       });
+  for (const Recursion::Nest& common : recursion_.common_loops(goal.id, t, goal.outermost)) {
+    std::vector<cost::Term> time;
+    for (cost::Term term : sums_.at(goal.time)) {
+      // Below common loops nothing is serial by itself.
+      if ((term & common.term) != common.term || (!outermost && cost::is_serial(term & ~common.term))) break;
+      time.push_back(term & ~common.term);
+    }
+    if (time.size() != sums_.at(goal.time).size()) continue;
+    if (clearing != 0 && !take(time, clearing & ~common.term)) continue;
+    std::vector<Order> orders;
+    deal(time, memory, recursion_.state(t.producer).loops, recursion_.state(t.consumer).loops,
+         [&](SumId pt, SumId pm, SumId ct, SumId cm) {
+           const Answer& producers = of(t.producer, pt, pm, outermost, watch);
+           if (producers.members == 0) return;
+           const Answer& consumers = of(t.consumer, ct, cm, outermost, watch);
+           if (consumers.members == 0) return;
+           answer.members +=
+               producers.members * consumers.members * static_cast<unsigned long>(common.orders);
+           if (orders.empty()) {
+             const bool cut = orders_of(goal.id, t.prefix, max_orders, orders, [&](const Order& order) {
+               return recursion_.common_term(goal.id, t, order, goal.outermost) == common.term;
+             });
+             answer.trees_cut = answer.trees_cut || cut;
+           }
+           combine(answer, Member::Kind::fused, goal, choice, orders, producers, consumers, watch);
+         });
+  }
 }
 
 void Finder::joined(const Goal& goal, std::size_t choice, Answer& answer, Watch& watch) {
@@ -191,29 +213,26 @@ void Finder::joined(const Goal& goal, std::size_t choice, Answer& answer, Watch&
   std::vector<cost::Term> memory(entries.begin(), entries.end());
   if (!take(memory, extents_of(join.left_temporary)) || !take(memory, extents_of(join.right_temporary)))
     return;
-  std::set<cost::Term> nests;
-  const auto choices = recursion_.innermost_choices(goal.id, join.loops);
-  for (const auto& [last, count] : choices) nests.insert(recursion_.join_term(goal.id, join.loops, last));
-  for (cost::Term nest : nests) {
+  for (const Recursion::Nest& nest : recursion_.join_nests(goal.id, join, goal.outermost)) {
     const auto terms = sums_.at(goal.time);
     std::vector<cost::Term> time(terms.begin(), terms.end());
-    if (!take(time, nest)) continue;
-    std::uint64_t count = 0;
-    std::vector<int> lasts;
-    for (const auto& [last, number] : choices) {
-      if (recursion_.join_term(goal.id, join.loops, last) != nest) continue;
-      count += number;
-      lasts.push_back(last);
+    if (!take(time, nest.term)) continue;
+    bool cleared = true;
+    for (cost::Term clearing : recursion_.clearing(join, goal.outermost)) {
+      cleared = cleared && (clearing == 0 || take(time, clearing));
     }
+    if (!cleared) continue;
     std::vector<Order> orders;
-    const bool cut = orders_ending_in(goal.id, join.loops, lasts, max_orders, orders);
+    const bool cut = orders_of(goal.id, join.loops, max_orders, orders, [&](const Order& order) {
+      return recursion_.join_term(goal.id, join, order, goal.outermost) == nest.term;
+    });
     deal(time, memory, recursion_.state(join.left).loops, recursion_.state(join.right).loops,
          [&](SumId lt, SumId lm, SumId rt, SumId rm) {
            const Answer& lefts = of(join.left, lt, lm, goal.outermost, watch);
            if (lefts.members == 0) return;
            const Answer& rights = of(join.right, rt, rm, goal.outermost, watch);
            if (rights.members == 0) return;
-           answer.members += lefts.members * rights.members * static_cast<unsigned long>(count);
+           answer.members += lefts.members * rights.members * static_cast<unsigned long>(nest.orders);
            answer.trees_cut = answer.trees_cut || cut;
            combine(answer, Member::Kind::joined, goal, choice, orders, lefts, rights, watch);
          });
@@ -227,11 +246,24 @@ void Finder::combine(Answer& answer, Member::Kind kind, const Goal& goal, std::s
   const auto tree_kind =
       fused ? kind_of(recursion_.expand(goal.id).transitions[choice]) : TreeTable::Kind::plain;
   answer.trees_cut = answer.trees_cut || producers.trees_cut || consumers.trees_cut;
+  std::vector<Order> writers(producers.best.size());
+  std::vector<Order> readers(consumers.best.size());
+  IndexSet temporary = 0;
+  if (fused) {
+    const Transition t = recursion_.expand(goal.id).transitions[choice];
+    temporary = t.temporary;
+    for (std::size_t n = 0; n < writers.size(); ++n) append_writer(*producers.best[n].member, writers[n]);
+    for (std::size_t n = 0; n < readers.size(); ++n)
+      append_reader(*consumers.best[n].member, t.producer_left != t.consumer_mirrored, readers[n]);
+  }
   for (const Order& order : orders) {
     if (watch.stopped()) return;
     std::int64_t own = order_penalty(goal.id, order);
     if (goal.outermost && !order.empty()) own += phase_penalty(goal.id, order);
-    if (!fused) own += recursion_.join_jumps(goal.id, order.empty() ? -1 : order.back()) * jump;
+    if (!fused) {
+      const Join& join = recursion_.expand(goal.id).joins[choice];
+      own += recursion_.join_jumps(goal.id, join, order, goal.outermost) * jump;
+    }
     if (answer.trees.size() > max_trees_) {
       answer.trees_cut = true;
     } else if (fused) {
@@ -242,16 +274,34 @@ void Finder::combine(Answer& answer, Member::Kind kind, const Goal& goal, std::s
     } else {
       answer.trees.push_back(trees_.leaf(order));
     }
-    for (const Ranked& p : producers.best) {
-      for (const Ranked& c : consumers.best) {
+    for (std::size_t a = 0; a < producers.best.size(); ++a) {
+      for (std::size_t b = 0; b < consumers.best.size(); ++b) {
+        const Ranked& p = producers.best[a];
+        const Ranked& c = consumers.best[b];
         auto member = std::make_shared<Member>();
         *member = {kind, goal.id, order, choice, p.member, c.member};
         const TreeId tree = fused ? trees_.branch(order, p.tree, c.tree, tree_kind) : trees_.leaf(order);
-        answer.best.push_back({own + p.penalty + c.penalty, tree, std::move(member)});
+        const std::int64_t columns = layout_penalty(temporary, writers[a], readers[b]);
+        answer.best.push_back({own + p.penalty + c.penalty + columns, tree, std::move(member)});
       }
     }
     if (answer.best.size() > 64 * best_) finish(answer);
   }
+}
+
+void Finder::append_writer(const Member& member, Order& loops) {
+  loops.insert(loops.end(), member.order.begin(), member.order.end());
+  if (member.kind == Member::Kind::fused) append_writer(*member.consumer, loops);
+}
+
+/// Wherever the state is split, the operand stays at its end of the side it goes to.
+void Finder::append_reader(const Member& member, bool left, Order& loops) const {
+  loops.insert(loops.end(), member.order.begin(), member.order.end());
+  if (member.kind != Member::Kind::fused) return;
+  const Transition t = recursion_.expand(member.state).transitions[member.choice];
+  const bool produced = t.producer_left == left;
+  append_reader(produced ? *member.producer : *member.consumer,
+                left != (produced ? t.producer_mirrored : t.consumer_mirrored), loops);
 }
 
 namespace {

@@ -47,8 +47,11 @@ class Finder {
   };
   struct Parts;
   void linear(const Goal& goal, Answer& answer, Watch& watch);
-  bool orders_ending_in(StateId id, IndexSet loops, const std::vector<int>& lasts, std::size_t limit,
-                        std::vector<Order>& orders);
+  /// The legal orders of `loops` that `wanted` says yes to, at most `limit` of them; true when there are
+  /// more.
+  template <class Wanted>
+  bool orders_of(StateId id, IndexSet loops, std::size_t limit, std::vector<Order>& orders,
+                 const Wanted& wanted);
   void fused(const Goal& goal, std::size_t choice, Answer& answer, Watch& watch);
   void joined(const Goal& goal, std::size_t choice, Answer& answer, Watch& watch);
   /// Every way to deal out the terms to two sides with these loops.
@@ -62,6 +65,10 @@ class Finder {
   std::int64_t order_penalty(StateId id, const Order& order) const;
   std::int64_t phase_penalty(StateId id, const Order& order) const;
   IndexSet loops_of(cost::Term term) const;
+  /// Loops from a member down to the leaf that writes its target, or to the one that reads the operand at an
+  /// end of its state; outermost first.
+  static void append_writer(const Member& member, Order& loops);
+  void append_reader(const Member& member, bool left, Order& loops) const;
 
   Recursion& recursion_;
   Sums& sums_;

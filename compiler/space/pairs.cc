@@ -30,8 +30,8 @@ const std::vector<Pairs::Entry>& Pairs::of(StateId id, Watch& watch) {
   const Expansion expansion = recursion_.expand(id);
   std::vector<Entry> found;
   if (expansion.linear) {
-    for (const auto& [last, orders] : recursion_.innermost_choices(id, recursion_.state(id).loops))
-      found.push_back({sums_.single(recursion_.leaf_term(id, last)), 0});
+    for (const Recursion::Nest& nest : recursion_.leaf_nests(id, false))
+      found.push_back({sums_.single(nest.term), 0});
   }
   for (const Transition& t : expansion.transitions) {
     if (std::popcount(t.temporary) > max_memory_depth_) continue;
@@ -52,8 +52,8 @@ const std::vector<Pairs::Entry>& Pairs::of(StateId id, Watch& watch) {
       continue;
     const std::vector<Entry>& lefts = of(join.left, watch);
     const std::vector<Entry>& rights = of(join.right, watch);
-    for (const auto& [last, orders] : recursion_.innermost_choices(id, join.loops)) {
-      const SumId nest = sums_.single(recursion_.join_term(id, join.loops, last));
+    for (const Recursion::Nest& combining : recursion_.join_nests(id, join, false)) {
+      const SumId nest = sums_.single(combining.term);
       for (const Entry& l : lefts) {
         if (watch.stopped()) return none;
         for (const Entry& r : rights) {

@@ -43,23 +43,21 @@ class Pareto::Worker {
         values_(comparison_.width()) {}
 
   /// The front of a state whose children are known; false when stopped.
-  bool fold(StateId id) {
+  bool fold(Place place) {
     Recursion& recursion = all_.recursion_;
-    const Expansion expansion = recursion.expand(id);
+    const Expansion expansion = recursion.expand(place.id);
     front_.clear();
     if (expansion.linear) {
-      const IndexSet loops = recursion.state(id).loops;
-      each_innermost(
-          id, loops, [&](int last) { return recursion.leaf_term(id, last); },
-          [&](cost::Term leaf) { offer_leaf(leaf); });
+      recursion.leaf_terms(place.id, place.outermost, nests_);
+      for (cost::Term leaf : nests_) offer_leaf(leaf);
     }
-    for (const Transition& t : expansion.transitions) fuse(id, t);
-    for (const Join& both : expansion.joins) join(id, both);
+    for (const Transition& t : expansion.transitions) fuse(place, t);
+    for (const Join& both : expansion.joins) join(place, both);
     return !watch_->stopped();
   }
 
   void offer_root(StateId id) {
-    side(first_, all_.front(id), 0, {}, {});
+    side(first_, all_.front(all_.outermost(id)), 0, {}, {});
     for (std::size_t n = 0; n < first_.size(); ++n)
       offer(roots_front(), first_.time(n), first_.memory(n), first_.values(n), first_.elements(n));
   }
@@ -70,11 +68,11 @@ class Pareto::Worker {
 
   /// Fronts that are finished but not yet published.
   struct Done {
-    StateId id;
+    Place place;
     std::uint32_t classes;
   };
-  void keep_front(StateId id) {
-    done_.push_back({id, static_cast<std::uint32_t>(front_.size())});
+  void keep_front(Place place) {
+    done_.push_back({place, static_cast<std::uint32_t>(front_.size())});
     for (std::size_t n = 0; n < front_.size(); ++n)
       finished_.add(front_.time(n), front_.memory(n), nullptr, front_.elements(n));
     all_.unpublished_ += front_.size() * 128;
@@ -93,24 +91,6 @@ class Pareto::Worker {
   std::exception_ptr failure;
 
  private:
-  /// Each different term that nests over `loops` can have, by their innermost loops.
-  template <class TermOf, class Visit>
-  void each_innermost(StateId id, IndexSet loops, const TermOf& term_of, const Visit& visit) {
-    nests_.clear();
-    if (loops == 0) nests_.push_back(term_of(-1));
-    const Precedence& before = all_.recursion_.context(id).before;
-    for (IndexSet rest = loops; rest != 0; rest &= rest - 1) {
-      const int last = std::countr_zero(rest);
-      bool legal = true;
-      for (IndexSet other = loops; other != 0; other &= other - 1)
-        legal = legal && ((before[static_cast<std::size_t>(std::countr_zero(other))] >> last) & 1U) == 0;
-      if (!legal) continue;
-      const cost::Term term = term_of(last);
-      if (std::find(nests_.begin(), nests_.end(), term) == nests_.end()) nests_.push_back(term);
-    }
-    for (std::size_t n = 0; n < nests_.size(); ++n) visit(nests_[n]);
-  }
-
   void offer_leaf(cost::Term leaf) {
     double elements = 0;
     comparison_.evaluate({&leaf, 1}, {}, values_.data(), elements);
@@ -133,35 +113,41 @@ class Pareto::Worker {
 
   bool fits(IndexSet temporary) { return (own_ ? *own_ : all_.dominance_).fits(extents_of(temporary)); }
 
-  void fuse(StateId id, const Transition& t) {
+  void fuse(Place place, const Transition& t) {
     if (std::popcount(t.temporary) > all_.max_memory_depth_ || !fits(t.temporary)) return;
-    const std::span<const Entry> producers = all_.front(t.producer);
-    const std::span<const Entry> consumers = all_.front(t.consumer);
+    const bool outermost = place.outermost && t.prefix == 0;
+    const std::span<const Entry> producers = all_.front({t.producer, outermost});
+    const std::span<const Entry> consumers = all_.front({t.consumer, outermost});
     if (producers.empty() || consumers.empty()) return;
-    const cost::Term prefix = trips_of(all_.recursion_.context(id), t.prefix);
+    // The same in a serial phase is no better.
+    const cost::Term prefix = all_.recursion_.best_common(place.id, t, place.outermost);
     const cost::Term temporary = extents_of(t.temporary);
-    side(first_, producers, prefix, {}, {&temporary, 1});
+    const cost::Term clearing = all_.recursion_.clearing(place.id, t, place.outermost);
+    side(first_, producers, prefix, {&clearing, clearing == 0 ? 0U : 1U}, {&temporary, 1});
     side(second_, consumers, prefix, {}, {});
     combine();
   }
 
-  void join(StateId id, const Join& join) {
+  void join(Place place, const Join& join) {
     if (std::max(std::popcount(join.left_temporary), std::popcount(join.right_temporary)) >
         all_.max_memory_depth_)
       return;
     if (!fits(join.left_temporary) || !fits(join.right_temporary)) return;
-    const std::span<const Entry> lefts = all_.front(join.left);
-    const std::span<const Entry> rights = all_.front(join.right);
+    const std::span<const Entry> lefts = all_.front({join.left, place.outermost});
+    const std::span<const Entry> rights = all_.front({join.right, place.outermost});
     if (lefts.empty() || rights.empty()) return;
     const cost::Term left = extents_of(join.left_temporary);
     const cost::Term right = extents_of(join.right_temporary);
-    side(second_, rights, 0, {}, {&right, 1});
-    each_innermost(
-        id, join.loops, [&](int last) { return all_.recursion_.join_term(id, join.loops, last); },
-        [&](cost::Term nest) {
-          side(first_, lefts, 0, {&nest, 1}, {&left, 1});
-          combine();
-        });
+    const auto [clear_left, clear_right] = all_.recursion_.clearing(join, place.outermost);
+    side(second_, rights, 0, {&clear_right, clear_right == 0 ? 0U : 1U}, {&right, 1});
+    all_.recursion_.join_terms(place.id, join, place.outermost, nests_);
+    for (cost::Term nest : nests_) {
+      more_ = {nest};
+      if (clear_left != 0) more_.push_back(clear_left);
+      std::sort(more_.begin(), more_.end());
+      side(first_, lefts, 0, more_, {&left, 1});
+      combine();
+    }
   }
 
   /// Every class of one side with every class of the other.
@@ -211,7 +197,7 @@ class Pareto::Worker {
   std::unique_ptr<ClassList> roots_;
   std::vector<Done> done_;
   std::vector<double> values_;
-  std::vector<cost::Term> time_, memory_, nests_;
+  std::vector<cost::Term> time_, memory_, nests_, more_;
   std::unique_ptr<Watch> watch_;
   std::uint64_t dropped_ = 0;
 };
@@ -236,33 +222,33 @@ std::size_t Pareto::bytes() const {
 
 /// The states below the roots that have no front yet, by level.
 std::vector<Pareto::Level> Pareto::levels_below(std::span<const Side> roots, Watch& watch) {
-  std::vector<StateId> stack, found;
-  const auto meet = [&](StateId id) {
-    if (id >= known_.size()) known_.resize(recursion_.size());
-    if (std::exchange(known_[id].met, true)) return;
-    stack.push_back(id);
-    found.push_back(id);
+  std::vector<Place> stack, found;
+  const auto meet = [&](Place place) {
+    if (place.number() >= known_.size()) known_.resize(2 * recursion_.size());
+    if (std::exchange(known_[place.number()].met, true)) return;
+    stack.push_back(place);
+    found.push_back(place);
   };
-  for (const Side& root : roots) meet(root.state);
+  for (const Side& root : roots) meet(outermost(root.state));
   while (!stack.empty() && !watch.stopped()) {
-    const StateId id = stack.back();
+    const Place place = stack.back();
     stack.pop_back();
-    const Expansion expansion = recursion_.expand(id);
+    const Expansion expansion = recursion_.expand(place.id);
     for (const Transition& t : expansion.transitions) {
-      meet(t.producer);
-      meet(t.consumer);
+      meet({t.producer, place.outermost && t.prefix == 0});
+      meet({t.consumer, place.outermost && t.prefix == 0});
     }
     for (const Join& join : expansion.joins) {
-      meet(join.left);
-      meet(join.right);
+      meet({join.left, place.outermost});
+      meet({join.right, place.outermost});
     }
   }
   constexpr std::size_t loops = max_indices + 1;
   std::vector<Level> levels((max_operands + 1) * loops);
-  for (StateId id : found) {
-    if (known_[id].done) continue;
-    const State& state = recursion_.state(id);
-    levels[state.size * loops + static_cast<std::size_t>(std::popcount(state.loops))].push_back(id);
+  for (Place place : found) {
+    if (known_[place.number()].done) continue;
+    const State& state = recursion_.state(place.id);
+    levels[state.size * loops + static_cast<std::size_t>(std::popcount(state.loops))].push_back(place);
   }
   std::erase_if(levels, [](const Level& level) { return level.empty(); });
   return levels;
@@ -289,9 +275,10 @@ void Pareto::publish(Worker& worker) {
     entries.clear();
     for (std::uint32_t k = 0; k < done.classes; ++k, ++n)
       entries.push_back({sums_.intern(worker.finished().time(n)), sums_.intern(worker.finished().memory(n))});
-    known_[done.id].entries = kept_.keep(entries).data();
-    known_[done.id].count = done.classes;
-    known_[done.id].done = true;
+    Front& front = known_[done.place.number()];
+    front.entries = kept_.keep(entries).data();
+    front.count = done.classes;
+    front.done = true;
   }
   folded_ += worker.done().size();
   worker.forget_finished();

@@ -17,9 +17,9 @@ namespace schaas::space {
 ///
 /// Why pruning below is safe: every member of a state is completed in the same ways whatever it looks like
 /// inside, and a completion multiplies its time by a product of loops, adds terms to it, and adds entries to
-/// its memory. So when c <= s holds for two members of a state at all sizes, it holds for each of their
-/// completions. Sampled values decide most comparisons (a class that is better somewhere stays); only where
-/// one class is no better at any sample is a proof asked for.
+/// its memory; a serial phase makes all of its time serial. So when c <= s holds for two members of a state
+/// at all sizes, it holds for each of their completions. Sampled values decide most comparisons (a class that
+/// is better somewhere stays); only where one class is no better at any sample is a proof asked for.
 ///
 /// States are folded level by level, fewest operands and then fewest loops first: the states of a level do
 /// not depend on each other and are shared out to threads. What is kept of a state depends on the fronts
@@ -43,25 +43,35 @@ class Pareto {
 
  private:
   class Worker;
+  /// A state and whether no loop is above it: then it has phases of its own, parallel or serial.
+  struct Place {
+    StateId id = 0;
+    bool outermost = false;
+    std::size_t number() const { return 2 * std::size_t{id} + (outermost ? 1 : 0); }
+  };
   struct Front {
     const Entry* entries = nullptr;
     std::uint32_t count = 0;
     bool done = false, met = false;
   };
-  using Level = std::vector<StateId>;
+  using Level = std::vector<Place>;
 
   std::vector<Level> levels_below(std::span<const Side> roots, Watch& watch);
   void fold(const std::vector<Level>& levels, Watch& watch);
   void fold_share(Worker& worker, const Level& level, std::atomic<std::size_t>& next);
   void publish(Worker& worker);
-  std::span<const Entry> front(StateId id) const { return {known_[id].entries, known_[id].count}; }
+  std::span<const Entry> front(Place place) const {
+    return {known_[place.number()].entries, known_[place.number()].count};
+  }
+  /// Where a root stands: the papers' profile does not tell phases apart.
+  Place outermost(StateId id) const { return {id, recursion_.contraction().access_classes}; }
 
   Recursion& recursion_;
   Dominance& dominance_;
   int max_memory_depth_;
   std::size_t threads_;
   Sums sums_;
-  std::vector<Front> known_;
+  std::vector<Front> known_;  ///< by Place::number
   Arena<Entry> kept_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::uint64_t dropped_ = 0;

@@ -35,11 +35,36 @@ std::uint64_t Orders::count_bound(IndexSet loops) {
   return sum;
 }
 
-std::uint64_t Orders::count_ending_in(IndexSet loops, int last) {
+bool Orders::may_end(IndexSet loops, int last) const {
   for (IndexSet rest = loops; rest != 0; rest &= rest - 1) {
-    if ((before_[static_cast<std::size_t>(std::countr_zero(rest))] >> last) & 1U) return 0;
+    if ((before_[static_cast<std::size_t>(std::countr_zero(rest))] >> last) & 1U) return false;
   }
-  return count(loops & ~(IndexSet{1} << last));
+  return true;
+}
+
+std::uint64_t Orders::count_ending_in(IndexSet loops, int last) {
+  return may_end(loops, last) ? count(loops & ~(IndexSet{1} << last)) : 0;
+}
+
+bool Orders::any_between(IndexSet loops, int first, int around, int last) const {
+  const auto bit = [](int x) { return IndexSet{1} << x; };
+  if (!may_end(loops, last)) return false;
+  IndexSet rest = loops & ~bit(last);
+  if (around >= 0) {
+    if (!may_end(rest, around)) return false;
+    rest &= ~bit(around);
+  }
+  if (first < 0) return true;
+  if (rest == 0) return first == (around >= 0 ? around : last);
+  return (rest & bit(first)) != 0 && available(first, 0, loops);
+}
+
+std::uint64_t Orders::count_between(IndexSet loops, int first, int around, int last) {
+  if (!any_between(loops, first, around, last)) return 0;
+  for (int x : {first, around, last}) {
+    if (x >= 0) loops &= ~(IndexSet{1} << x);
+  }
+  return count(loops);
 }
 
 Order Orders::at(IndexSet loops, std::uint64_t number) {

@@ -21,6 +21,11 @@ class Orders {
   std::uint64_t count(IndexSet loops);
   /// Of these, the number that end in `last`.
   std::uint64_t count_ending_in(IndexSet loops, int last);
+  /// Of these, the number that begin with `first` (-1: with any) and end in `last`, `around` before it (-1:
+  /// any).
+  std::uint64_t count_between(IndexSet loops, int first, int around, int last);
+  /// Whether there are any, given that `loops` has an order at all. Thread-safe.
+  bool any_between(IndexSet loops, int first, int around, int last) const;
   /// The order with this number, 0 <= number < count(loops), lexicographic.
   Order at(IndexSet loops, std::uint64_t number);
   /// All orders, lexicographic; stops when `visit` returns false.
@@ -43,6 +48,7 @@ class Orders {
  private:
   bool extend(IndexSet placed, IndexSet loops, Order& order, const std::function<bool(const Order&)>& visit);
   std::uint64_t count_bound(IndexSet loops);
+  bool may_end(IndexSet loops, int last) const;
 
   Precedence before_;
   IndexSet constrained_ = 0;  ///< the indices with anything before them

@@ -288,46 +288,202 @@ void Recursion::add_join(StateId id, const State& state, int split) {
   found_joins_.push_back(join);
 }
 
-cost::Access Recursion::leaf_class(StateId id, int last) const {
-  if (last < 0) return cost::Access::contiguous;
-  const State& at = state(id);
+Recursion::Seen Recursion::leaf_seen(StateId id, int last) const {
+  const State& at = states_[id];
+  Seen seen;
+  for (std::uint8_t n = 0; n < at.size; ++n)
+    seen.operands[seen.size++] = {shapes_.touch(at.slots[n], last), shapes_.indices(at.slots[n])};
   const auto x = static_cast<std::size_t>(last);
-  std::vector<cost::Touch> touches;
-  for (std::uint8_t n = 0; n < at.size; ++n) touches.push_back(shapes_.touch(at.slots[n], last));
-  return cost::leaf_access(
-      touches, at.final_result ? contraction_.result.touch[x] : shapes_.touch(plain(at.out), last));
+  seen.target = {at.final_result ? contraction_.result.touch[x] : shapes_.touch(plain(at.out), last), at.out};
+  return seen;
 }
 
-cost::Access Recursion::join_class(StateId id, int last) const {
-  if (last < 0 || !state(id).final_result) return cost::Access::contiguous;
-  return cost::leaf_access({cost::Touch::adjacent},
-                           contraction_.result.touch[static_cast<std::size_t>(last)]);
+Recursion::Seen Recursion::join_seen(StateId id, const Join& join, int last) const {
+  Seen seen;
+  for (IndexSet temporary : {join.left_temporary, join.right_temporary})
+    seen.operands[seen.size++] = {shapes_.touch(plain(temporary), last), temporary};
+  const State& at = states_[id];
+  const auto x = static_cast<std::size_t>(last);
+  seen.target = {at.final_result ? contraction_.result.touch[x] : shapes_.touch(plain(at.out), last), at.out};
+  return seen;
 }
 
-int Recursion::leaf_jumps(StateId id, int last) const { return cost::weight(leaf_class(id, last)) - 1; }
-int Recursion::join_jumps(StateId id, int last) const { return cost::weight(join_class(id, last)) - 1; }
-
-cost::Term Recursion::leaf_term(StateId id, int last) {
-  const cost::Term loops = trips_of(context(id), state(id).loops);
-  return cost::make_term(loops,
-                         contraction_.access_classes ? leaf_class(id, last) : cost::Access::contiguous);
+/// The serial bit of a phase whose outermost loop this is.
+cost::Term Recursion::serial(StateId id, int first, bool outermost) const {
+  return outermost && contraction_.access_classes && ((states_[id].out >> first) & 1U) == 0 ? cost::serial_bit
+                                                                                            : 0;
 }
 
-cost::Term Recursion::join_term(StateId id, IndexSet loops, int last) const {
-  return cost::make_term(extents_of(loops),
-                         contraction_.access_classes ? join_class(id, last) : cost::Access::contiguous);
-}
+namespace {
 
-std::vector<std::pair<int, std::uint64_t>> Recursion::innermost_choices(StateId id, IndexSet loops) {
-  Orders& known = orders(id);
-  if (loops == 0) return {{-1, 1}};
-  std::vector<std::pair<int, std::uint64_t>> choices;
-  for (IndexSet rest = loops; rest != 0; rest &= rest - 1) {
-    const int x = std::countr_zero(rest);
-    if (const std::uint64_t count = known.count_ending_in(loops, x); count != 0)
-      choices.emplace_back(x, count);
+void add(std::vector<Recursion::Nest>& nests, cost::Term term, std::uint64_t orders) {
+  if (orders == 0) return;
+  for (Recursion::Nest& known : nests) {
+    if (known.term == term) {
+      known.orders += orders;
+      return;
+    }
   }
-  return choices;
+  nests.push_back({term, orders});
+}
+
+template <class Visit>
+void each_index(IndexSet set, const Visit& visit) {
+  for (; set != 0; set &= set - 1) visit(std::countr_zero(set));
+}
+
+/// The inner loops of a nest in this order.
+cost::InnerLoops inner_loops(const Order& order, bool outermost) {
+  cost::InnerLoops loops;
+  if (order.size() > 1) loops.around = order[order.size() - 2];
+  loops.around_phase = outermost && order.size() == 2;
+  return loops;
+}
+
+}  // namespace
+
+template <class See, class Visit>
+void Recursion::each_term(StateId id, IndexSet loops, cost::Term trips, bool outermost, const See& see,
+                          const Visit& visit) {
+  const int size = std::popcount(loops);
+  const auto ending_in = [&](int around, int last, cost::Access access) {
+    const cost::Term term = cost::make_term(trips, access);
+    if (!outermost) return visit(term, -1, around, last);
+    each_index(loops, [&](int first) { visit(term | serial(id, first, true), first, around, last); });
+  };
+  each_index(loops, [&](int last) {
+    const Seen seen = see(last);
+    if (size == 1 || !cost::is_row_code(seen.reads(), seen.target))
+      return ending_in(-1, last, cost::leaf_access(seen.reads(), seen.target, {}));
+    each_index(loops & ~(IndexSet{1} << last), [&](int around) {
+      ending_in(around, last, cost::leaf_access(seen.reads(), seen.target, {around, outermost && size == 2}));
+    });
+  });
+}
+
+template <class See>
+std::vector<Recursion::Nest> Recursion::nests(StateId id, IndexSet loops, cost::Term trips, bool outermost,
+                                              const See& see) {
+  std::vector<Nest> result;
+  Orders& known = orders(id);
+  if (!contraction_.access_classes || loops == 0) {
+    add(result, trips, known.count(loops));
+  } else {
+    each_term(id, loops, trips, outermost, see, [&](cost::Term term, int first, int around, int last) {
+      add(result, term, known.count_between(loops, first, around, last));
+    });
+  }
+  return result;
+}
+
+template <class See>
+void Recursion::terms_of(StateId id, IndexSet loops, cost::Term trips, bool outermost, const See& see,
+                         std::vector<cost::Term>& terms) {
+  terms.clear();
+  if (!contraction_.access_classes || loops == 0) return terms.push_back(trips);
+  const Orders& known = orders(id);
+  each_term(id, loops, trips, outermost, see, [&](cost::Term term, int first, int around, int last) {
+    if (std::find(terms.begin(), terms.end(), term) == terms.end() &&
+        known.any_between(loops, first, around, last))
+      terms.push_back(term);
+  });
+}
+
+std::vector<Recursion::Nest> Recursion::leaf_nests(StateId id, bool outermost) {
+  const IndexSet loops = states_[id].loops;
+  return nests(id, loops, trips_of(context(id), loops), outermost,
+               [&](int last) { return leaf_seen(id, last); });
+}
+
+std::vector<Recursion::Nest> Recursion::join_nests(StateId id, const Join& join, bool outermost) {
+  return nests(id, join.loops, extents_of(join.loops), outermost,
+               [&](int last) { return join_seen(id, join, last); });
+}
+
+void Recursion::leaf_terms(StateId id, bool outermost, std::vector<cost::Term>& terms) {
+  const IndexSet loops = states_[id].loops;
+  terms_of(
+      id, loops, trips_of(context(id), loops), outermost, [&](int last) { return leaf_seen(id, last); },
+      terms);
+}
+
+void Recursion::join_terms(StateId id, const Join& join, bool outermost, std::vector<cost::Term>& terms) {
+  terms_of(
+      id, join.loops, extents_of(join.loops), outermost, [&](int last) { return join_seen(id, join, last); },
+      terms);
+}
+
+std::vector<Recursion::Nest> Recursion::common_loops(StateId id, const Transition& t, bool outermost) {
+  const cost::Term product = trips_of(context(id), t.prefix);
+  Orders& known = orders(id);
+  std::vector<Nest> result;
+  if (!outermost || t.prefix == 0) {
+    add(result, product, known.count(t.prefix));
+    return result;
+  }
+  each_index(t.prefix, [&](int first) {
+    if (known.available(first, 0, t.prefix))
+      add(result, product | serial(id, first, true), known.count(t.prefix & ~(IndexSet{1} << first)));
+  });
+  return result;
+}
+
+cost::Term Recursion::best_common(StateId id, const Transition& t, bool outermost) {
+  const cost::Term product = trips_of(context(id), t.prefix);
+  const Orders& known = orders(id);
+  bool parallel = !outermost || t.prefix == 0;
+  each_index(t.prefix, [&](int first) {
+    parallel = parallel || (known.available(first, 0, t.prefix) && serial(id, first, true) == 0);
+  });
+  return parallel ? product : product | cost::serial_bit;
+}
+
+cost::Term Recursion::leaf_term(StateId id, const Order& order, bool outermost) {
+  const cost::Term trips = trips_of(context(id), states_[id].loops);
+  if (!contraction_.access_classes || order.empty()) return trips;
+  const Seen seen = leaf_seen(id, order.back());
+  return cost::make_term(trips, cost::leaf_access(seen.reads(), seen.target, inner_loops(order, outermost))) |
+         serial(id, order.front(), outermost);
+}
+
+cost::Term Recursion::join_term(StateId id, const Join& join, const Order& order, bool outermost) {
+  const cost::Term trips = extents_of(join.loops);
+  if (!contraction_.access_classes || order.empty()) return trips;
+  const Seen seen = join_seen(id, join, order.back());
+  return cost::make_term(trips, cost::leaf_access(seen.reads(), seen.target, inner_loops(order, outermost))) |
+         serial(id, order.front(), outermost);
+}
+
+cost::Term Recursion::common_term(StateId id, const Transition& t, const Order& order, bool outermost) {
+  return trips_of(context(id), t.prefix) | (order.empty() ? 0 : serial(id, order.front(), outermost));
+}
+
+cost::Term Recursion::clearing(StateId id, const Transition& t, bool outermost) {
+  if (!contraction_.access_classes) return 0;
+  const IndexSet blocked = t.temporary & t.prefix;
+  const cost::Term reached =
+      trips_of(context(t.producer), t.temporary & ~blocked) | trips_of(context(id), blocked);
+  return cost::clearing(outermost && t.prefix == 0, 0, reached, extents_of(t.temporary));
+}
+
+std::array<cost::Term, 2> Recursion::clearing(const Join& join, bool outermost) {
+  if (!contraction_.access_classes) return {};
+  const auto side = [&](StateId producer, IndexSet temporary) {
+    return cost::clearing(outermost, 0, trips_of(context(producer), temporary), extents_of(temporary));
+  };
+  return {side(join.left, join.left_temporary), side(join.right, join.right_temporary)};
+}
+
+int Recursion::leaf_jumps(StateId id, const Order& order, bool outermost) const {
+  if (order.empty()) return 0;
+  const Seen seen = leaf_seen(id, order.back());
+  return cost::weight(cost::leaf_access(seen.reads(), seen.target, inner_loops(order, outermost))) - 1;
+}
+
+int Recursion::join_jumps(StateId id, const Join& join, const Order& order, bool outermost) const {
+  if (order.empty()) return 0;
+  const Seen seen = join_seen(id, join, order.back());
+  return cost::weight(cost::leaf_access(seen.reads(), seen.target, inner_loops(order, outermost))) - 1;
 }
 
 }  // namespace schaas::space

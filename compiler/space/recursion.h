@@ -94,15 +94,34 @@ class Recursion {
   Orders& orders(StateId id) { return contexts_[context_number(id)]->orders; }
   const Context& context(StateId id) { return contexts_[context_number(id)]->context; }
 
-  /// The cost term of the state's linear nest when `last` is its innermost loop (-1: no loop at all).
-  cost::Term leaf_term(StateId id, int last);
-  /// The cost term of a combining nest of temporaries.
-  cost::Term join_term(StateId id, IndexSet loops, int last) const;
-  /// Weight above contiguous of the same nests, whatever the profile: ranks members of one class.
-  int leaf_jumps(StateId id, int last) const;
-  int join_jumps(StateId id, int last) const;
-  /// The innermost loops a nest over `loops` can have with their numbers of orders.
-  std::vector<std::pair<int, std::uint64_t>> innermost_choices(StateId id, IndexSet loops);
+  /// Loops in the orders that give them the same term.
+  struct Nest {
+    cost::Term term = 0;
+    std::uint64_t orders = 0;
+  };
+  /// The terms of the state's linear nest. `outermost`: no loop is above, so that the first loop is a
+  /// phase's.
+  std::vector<Nest> leaf_nests(StateId id, bool outermost);
+  /// The terms of a combining nest.
+  std::vector<Nest> join_nests(StateId id, const Join& join, bool outermost);
+  /// The products of a transition's common loops: at most one in a parallel phase and one in a serial phase.
+  std::vector<Nest> common_loops(StateId id, const Transition& t, bool outermost);
+  /// The same terms without numbers of orders, into `terms`; of the common loops the parallel ones when there
+  /// are any such. Thread-safe for states that are expanded.
+  void leaf_terms(StateId id, bool outermost, std::vector<cost::Term>& terms);
+  void join_terms(StateId id, const Join& join, bool outermost, std::vector<cost::Term>& terms);
+  cost::Term best_common(StateId id, const Transition& t, bool outermost);
+  /// The same terms, of one order.
+  cost::Term leaf_term(StateId id, const Order& order, bool outermost);
+  cost::Term join_term(StateId id, const Join& join, const Order& order, bool outermost);
+  cost::Term common_term(StateId id, const Transition& t, const Order& order, bool outermost);
+  /// What clearing a transition's temporary costs below its common loops (cost::clearing); 0: nothing.
+  cost::Term clearing(StateId id, const Transition& t, bool outermost);
+  /// What clearing both temporaries of a join costs.
+  std::array<cost::Term, 2> clearing(const Join& join, bool outermost);
+  /// Access weight above contiguous, whatever the profile: ranks members of one class.
+  int leaf_jumps(StateId id, const Order& order, bool outermost) const;
+  int join_jumps(StateId id, const Join& join, const Order& order, bool outermost) const;
 
  private:
   static constexpr std::uint32_t unknown = 0xffffffffU;
@@ -132,8 +151,26 @@ class Recursion {
   void add_join(StateId id, const State& state, int split);
   bool one_block_loop(const State& state, IndexSet prefix) const;
   bool wider(problem::SpaceOption option) const { return contraction_.wider.has(option); }
-  cost::Access leaf_class(StateId id, int last) const;
-  cost::Access join_class(StateId id, int last) const;
+  /// What a nest reads and writes, seen by its innermost loop.
+  struct Seen {
+    std::array<cost::Seen, max_operands> operands;
+    std::size_t size = 0;
+    cost::Seen target;
+    std::span<const cost::Seen> reads() const { return {operands.data(), size}; }
+  };
+  Seen leaf_seen(StateId id, int last) const;
+  Seen join_seen(StateId id, const Join& join, int last) const;
+  /// visit(term, first, around, last) for nests over `loops` that count `trips`: what loops give an order
+  /// this term; -1: any loop.
+  template <class See, class Visit>
+  void each_term(StateId id, IndexSet loops, cost::Term trips, bool outermost, const See& see,
+                 const Visit& visit);
+  template <class See>
+  std::vector<Nest> nests(StateId id, IndexSet loops, cost::Term trips, bool outermost, const See& see);
+  template <class See>
+  void terms_of(StateId id, IndexSet loops, cost::Term trips, bool outermost, const See& see,
+                std::vector<cost::Term>& terms);
+  cost::Term serial(StateId id, int first, bool outermost) const;
 
   Contraction contraction_;
   Options options_;

@@ -80,7 +80,8 @@ bool collect(Recursion& recursion, Space::Depths bound, Watch& watch, std::vecto
   Classes<Number> by_state(recursion, sums, bound.memory);
   std::map<std::pair<SumId, SumId>, mpz_class> total;
   for (const Side& root : recursion.roots()) {
-    for (const auto& entry : by_state.of(root.state, bound.loops, watch))
+    for (const auto& entry :
+         by_state.of(root.state, recursion.contraction().access_classes, bound.loops, watch))
       total[{entry.time, entry.memory}] += wide(entry.members);
   }
   if (by_state.overflowed()) return false;

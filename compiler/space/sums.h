@@ -22,6 +22,8 @@ class Sums {
   /// Every term times `factor`, whose variables occur in none of them.
   SumId times(SumId id, cost::Term factor);
   SumId plus(SumId a, SumId b);
+  /// The sum and one more term; 0: none.
+  SumId with(SumId id, cost::Term term) { return term == 0 ? id : plus(id, single(term)); }
   std::size_t size() const { return starts_.size() - 1; }
   std::size_t bytes() const {
     return pool_.capacity() * sizeof(cost::Term) +

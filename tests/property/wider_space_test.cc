@@ -39,12 +39,15 @@ test_support::NaiveProduct product(cost::Term term, const cost::Variables& varia
   return out;
 }
 
+/// Of the nests and the temporaries: the enumeration does not know what clearing costs.
 using Products = std::multiset<test_support::NaiveProduct>;
 using Classes = std::map<std::pair<Products, Products>, std::uint64_t>;
 
 Products products(const std::vector<cost::Term>& terms, const cost::Variables& variables) {
   Products out;
-  for (const cost::Term term : terms) out.insert(product(term, variables));
+  for (const cost::Term term : terms) {
+    if (cost::access_of(term) != cost::Access::cleared) out.insert(product(term, variables));
+  }
   return out;
 }
 

@@ -134,7 +134,8 @@ cost::Variables two_variables() {
 }
 cost::Cost a_cost() {
   cost::Cost cost;
-  cost.time = {cost::make_term(1 | cost::Term{1} << cost::Variables::first_fiber, cost::Access::strided)};
+  cost.time = {cost::make_term(1 | cost::Term{1} << cost::Variables::first_fiber, cost::Access::strided) |
+               cost::serial_bit};
   cost.memory = {cost::make_term(1, cost::Access::contiguous)};
   return cost;
 }
@@ -147,6 +148,7 @@ TEST(Terms, CarryWeightAndVariablesInTheUsersNames) {
   ASSERT_EQ(out.time_terms_size(), 1);
   const v1::Term& time = out.time_terms(0);
   EXPECT_EQ(time.weight(), cost::weight(cost::Access::strided));
+  EXPECT_TRUE(time.serial());
   ASSERT_EQ(time.variables_size(), 2);
   EXPECT_EQ(time.variables(0).kind(), v1::Variable::EXTENT);
   EXPECT_EQ(time.variables(0).index(), "row");
@@ -180,7 +182,9 @@ NamedFrontier a_frontier() {
 }
 
 // Fields only one kind of variable has.
-const std::vector<std::string> variable_fields = {"frontier.entries.time_terms.variables.tensor",
+const std::vector<std::string> variable_fields = {"frontier.entries.memory_terms.serial",
+                                                  "kernel.memory_terms.serial",
+                                                  "frontier.entries.time_terms.variables.tensor",
                                                   "frontier.entries.time_terms.variables.level",
                                                   "frontier.entries.memory_terms.variables.tensor",
                                                   "frontier.entries.memory_terms.variables.level",

@@ -39,8 +39,9 @@ TEST(Sizes, fibers_are_mean_entries_under_a_parent) {
 
 TEST(Sizes, terms_are_weighted_products) {
   const std::vector<Term> time = {
-      {1, {extent("i"), fiber_of("B", 1), extent("l")}}, {4, {extent("k")}}, {2.5, {}}};
+      {1, {extent("i"), fiber_of("B", 1), extent("l")}, false}, {4, {extent("k")}, true}, {2.5, {}, false}};
   EXPECT_EQ(*evaluate(time, sizes()), 1000.0 * 3 * 64 + 4 * 16 + 2.5);
+  EXPECT_EQ(*evaluate(time, sizes(), 2), (1000.0 * 3 * 64 + 2.5) / 2 + 4 * 16);
   EXPECT_EQ(*evaluate(std::vector<Term>{}, sizes()), 0);
 }
 
@@ -72,13 +73,13 @@ TEST(Selecting, takes_the_least_time_within_half_of_the_cache) {
   const auto selection = select(frontier(), sizes(), {4, 1 << 20, ValueType::f64});
   ASSERT_TRUE(selection.ok());
   EXPECT_EQ(selection->index, 2U);
-  EXPECT_EQ(selection->evaluated[0].time, 3072000);
-  EXPECT_EQ(selection->evaluated[1].time, 1072000);
-  EXPECT_EQ(selection->evaluated[2].time, 704000);
+  EXPECT_EQ(selection->evaluated[0].time, 3072000 / 4);
+  EXPECT_EQ(selection->evaluated[1].time, 1072000 / 4);
+  EXPECT_EQ(selection->evaluated[2].time, 704000 / 4);
   EXPECT_EQ(selection->evaluated[1].memory_bytes, 16 * 8 * 4);    // one per thread
   EXPECT_EQ(selection->evaluated[2].memory_bytes, 500 * 64 * 8);  // shared
   EXPECT_EQ(selection->reason,
-            "`s3` takes least time, 7.04e+05 weighted trips with 250.0 KiB of temporaries; 3 of 3 schedules "
+            "`s3` takes least time, 1.76e+05 weighted trips with 250.0 KiB of temporaries; 3 of 3 schedules "
             "fit half "
             "of the cache");
 }
@@ -112,6 +113,14 @@ TEST(Selecting, weights_price_the_access) {
       entry("contiguous", "i", {{1, {extent("i"), extent("k")}}}, {})};
   EXPECT_EQ(select(entries, {{{"i", 500}, {"k", 16}, {"l", 64}}, {}}, {})->index, 1U);
   EXPECT_EQ(select(entries, {{{"i", 600}, {"k", 16}, {"l", 64}}, {}}, {})->index, 0U);
+}
+
+TEST(Selecting, serial_work_is_not_shared_by_the_threads) {
+  const std::vector<FrontierEntry> entries = {
+      entry("serial", "i", {{1, {extent("i"), extent("k")}, true}}, {}),
+      entry("parallel", "k", {{2, {extent("i"), extent("k")}, false}}, {})};
+  EXPECT_EQ(select(entries, sizes(), {1, 1 << 20, ValueType::f64})->index, 0U);
+  EXPECT_EQ(select(entries, sizes(), {3, 1 << 20, ValueType::f64})->index, 1U);
 }
 
 TEST(Selecting, needs_a_schedule) {

@@ -48,7 +48,7 @@ TEST(TreeCost, FusedNestOfKernelOne) {
   const auto problem = problem_of(k1, {{"B", "csr"}});
   const auto cost = cost_of(problem, "reorder(path={}, order={i,j,k,l}); loopfuse(path={}, loc=3, pol=left)");
   const auto v = variables_of(problem);
-  EXPECT_EQ(print_time(cost, v), "i*l*j' + i*j'*k");
+  EXPECT_EQ(print_time(cost, v), "i*j'*k + 3*i*l*j'");
   EXPECT_EQ(print_memory(cost, v), "1");
   EXPECT_EQ(loop_depth(cost), 3);
   EXPECT_EQ(memory_depth(cost), 0);
@@ -77,7 +77,7 @@ TEST(TreeCost, TheInnermostLoopDecidesTheAccessClass) {
   EXPECT_EQ(print_time(cost_of(problem, "reorder(path={}, order={i,j,k})"), v), "i*k*j'");
   EXPECT_EQ(print_time(cost_of(problem, "reorder(path={}, order={i,k,j})"), v), "8*i*k*j'");
   const auto transposed = problem_of("A(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}, {"C", "dense,dense:1,0"}});
-  EXPECT_EQ(print_time(cost_of(transposed, "reorder(path={}, order={i,k,j})"), v), "2*i*k*j'");
+  EXPECT_EQ(print_time(cost_of(transposed, "reorder(path={}, order={i,k,j})"), v), "6*i*k*j'");
   EXPECT_EQ(print_time(cost_of(transposed, "reorder(path={}, order={i,j,k})"), v), "8*i*k*j'");
 }
 
@@ -99,16 +99,79 @@ TEST(Access, ALevelTouchesMemoryByItsPlaceInStorage) {
   EXPECT_EQ(touch({"i", "j"}, column_major, "j"), Touch::jumping);
 }
 
+Access access(const std::vector<Touch>& operands, Touch target) {
+  std::vector<Seen> seen;
+  for (Touch one : operands) seen.push_back({one, 0});
+  return leaf_access(seen, {target, 0}, {});
+}
+
 TEST(Access, TheWorstAccessOfALeafCounts) {
   using enum Touch;
-  EXPECT_EQ(leaf_access({absent, adjacent}, adjacent), Access::contiguous);
-  EXPECT_EQ(leaf_access({walked, absent}, absent), Access::contiguous);
-  EXPECT_EQ(leaf_access({walked, adjacent}, absent), Access::gathered);
-  EXPECT_EQ(leaf_access({walked, absent}, adjacent), Access::gathered);
-  EXPECT_EQ(leaf_access({walked, walked}, absent), Access::gathered);
-  EXPECT_EQ(leaf_access({walked, jumping}, absent), Access::strided);
-  EXPECT_EQ(leaf_access({adjacent}, jumping), Access::strided);
-  EXPECT_EQ(leaf_access({adjacent}, walked), Access::contiguous);
+  EXPECT_EQ(access({walked, absent}, absent), Access::contiguous);
+  EXPECT_EQ(access({walked, adjacent}, absent), Access::gathered);
+  EXPECT_EQ(access({walked, absent}, adjacent), Access::gathered);
+  EXPECT_EQ(access({walked, walked}, absent), Access::gathered);
+  EXPECT_EQ(access({walked, jumping}, absent), Access::strided);
+  EXPECT_EQ(access({adjacent}, jumping), Access::strided);
+  EXPECT_EQ(access({absent}, walked), Access::contiguous);
+}
+
+// Loops x (bit 0) around the innermost y (bit 1).
+TEST(Access, RowsThatComeAndGoWithTheLoopAroundCount) {
+  const Seen moving{Touch::adjacent, 3};
+  const Seen kept{Touch::adjacent, 2};
+  const auto around = [&](const std::vector<Seen>& operands, const Seen& target) {
+    return leaf_access(operands, target, {0, false});
+  };
+  EXPECT_EQ(around({moving}, kept), Access::contiguous);  // the target's row stays in registers
+  EXPECT_EQ(around({kept}, kept), Access::contiguous);
+  EXPECT_EQ(around({moving, moving}, kept), Access::two_rows);
+  EXPECT_EQ(around({moving, kept, kept}, kept), Access::contiguous);
+  EXPECT_EQ(around({moving, moving}, {Touch::absent, 1}), Access::two_rows);  // a dot product
+  EXPECT_EQ(around({moving, moving, moving}, kept), Access::three_rows);
+  EXPECT_EQ(around({kept}, moving), Access::two_rows);  // read and written
+  EXPECT_EQ(around({moving}, moving), Access::three_rows);
+  EXPECT_EQ(around({moving, moving}, moving), Access::three_rows);
+}
+
+TEST(Access, RowsDoNotStayInRegistersOverAPhaseOrABranch) {
+  const std::vector<Seen> operands = {{Touch::adjacent, 3}};
+  const Seen row{Touch::adjacent, 2};
+  EXPECT_EQ(leaf_access(operands, row, {0, true}), Access::three_rows);
+  EXPECT_EQ(leaf_access(operands, row, {}), Access::three_rows);
+  // Below a branch one row of the operands counts, however many there are.
+  EXPECT_EQ(leaf_access(std::vector<Seen>(3, row), {Touch::absent, 0}, {}), Access::contiguous);
+}
+
+TEST(Serial, APhaseWhoseOutermostLoopIsNotOfItsResultRunsOnOneThread) {
+  const auto problem = problem_of("A(j,k) = B(i,j) * C(i,k)", {{"B", "csr"}});
+  const auto v = variables_of(problem);
+  const auto rows = cost_of(problem, "reorder(path={}, order={i,j,k})");
+  EXPECT_EQ(print_time(rows, v), "serial(2*j'*k*i)");
+  EXPECT_EQ(print_time(cost_of(problem, "reorder(path={}, order={k,i,j})"), v), "8*j'*k*i");
+  EXPECT_EQ(serial_terms(rows.time).size(), 1U);
+}
+
+TEST(Serial, OnlyThePhaseItselfIsSerial) {
+  const auto problem = problem_of("A(j,l) = B(i,j) * C(i,k) * D(k,l)", {{"B", "csr"}});
+  const auto v = variables_of(problem);
+  const auto cost = cost_of(problem, "loopfuse(path={}, loc=2, pol=left, fuse=0)");
+  EXPECT_EQ(print_time(cost, v), "8*j*l*k + clear(j*k) + serial(2*j'*i*k)");
+  EXPECT_EQ(print_memory(cost, v), "j*k");
+  Point point(Variables::first_fiber + 1, 2);
+  EXPECT_EQ(evaluate_time(cost, point), 8 * 8 + 4 + 2 * 8);
+  EXPECT_EQ(evaluate_serial(cost, point), 2 * 8);
+}
+
+TEST(Clearing, IsChargedWhereTheProducerCannotWriteEveryElement) {
+  const std::string text = "A(i,l) = B(i,j) * C(j,k) * D(k,l)";
+  const std::string trace = "reorder(path={}, order={i,j,k,l}); loopfuse(path={}, loc=2, pol=left)";
+  const auto dense = problem_of(text, {{"B", "csr"}});
+  EXPECT_EQ(print_time(cost_of(dense, trace), variables_of(dense)), "i*l*k + i*j'*k");
+  const auto sparse = problem_of(text, {{"B", "csr"}, {"C", "csr"}});
+  EXPECT_EQ(print_time(cost_of(sparse, trace), variables_of(sparse)), "i*l*k + 6*i*j'*k' + clear(i*k')");
+  const auto papers = problem_of(text, {{"B", "csr"}, {"C", "csr"}}, "sparseauto");
+  EXPECT_EQ(print_time(cost_of(papers, trace), variables_of(papers)), "i*l*k + i*j'*k'");
 }
 
 TEST(Evaluation, TermsAreWeightedAndScalarTemporariesAreFree) {

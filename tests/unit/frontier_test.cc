@@ -138,8 +138,8 @@ TEST(Frontier, SummariesSayWhatTheEarlierStagesDropped) {
   EXPECT_THAT(
       summaries(compute_or_fail(problem::build(kernel.text("default")).value())),
       testing::ElementsAre(
-          "log-proof: 1247 classes of partial schedules were dropped in 428 states, each because another of "
-          "its state is proven to take no more time and no more memory at every allowed size (86 different "
+          "log-proof: 1575 classes of partial schedules were dropped in 434 states, each because another of "
+          "its state is proven to take no more time and no more memory at every allowed size (261 different "
           "pairs of sums)"));
 }
 

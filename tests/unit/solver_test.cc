@@ -104,6 +104,20 @@ TEST(LogBounds, WeightsCount) {
   EXPECT_TRUE(fewer.at_most(gathered | i, i | k));
 }
 
+/// Asked of one pair of products, so that what is remembered of some classes is not taken for others'.
+TEST(LogBounds, EveryPairOfAccessClassesComparesByWeight) {
+  LogBounds bounds(problem_of({}));
+  const auto last = static_cast<int>(cost::Access::cleared);
+  for (int a = 0; a <= last; ++a) {
+    for (int b = 0; b <= last; ++b) {
+      const auto ours = static_cast<cost::Access>(a), theirs = static_cast<cost::Access>(b);
+      EXPECT_EQ(bounds.at_most(cost::make_term(i | fiber, ours), cost::make_term(i | j, theirs)),
+                cost::weight(ours) <= cost::weight(theirs))
+          << a << " and " << b;
+    }
+  }
+}
+
 TEST(LogBounds, ConstraintsAcrossSymbols) {
   LogBounds bounds(problem_of({"10*j <= k", "1000*nnz(B) <= i*j"}));
   EXPECT_TRUE(bounds.at_most(strided | j, k));

@@ -20,6 +20,7 @@ std::vector<Term> terms(const google::protobuf::RepeatedPtrField<v1::Term>& wire
       term.variables.push_back({is_fiber ? Variable::Kind::fiber : Variable::Kind::extent, v.index(),
                                 v.tensor(), static_cast<int>(v.level())});
     }
+    term.serial = from.serial();
     result.push_back(std::move(term));
   }
   return result;

@@ -84,10 +84,10 @@ support::Result<double> evaluate(const Variable& variable, const Sizes& sizes) {
   return fiber(it->second, variable.level);
 }
 
-support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes) {
+support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes, int threads) {
   double sum = 0;
   for (const Term& term : terms) {
-    double product = term.weight;
+    double product = term.serial ? term.weight : term.weight / std::max(threads, 1);
     for (const Variable& variable : term.variables) {
       SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(variable, sizes));
       product *= value;
@@ -104,7 +104,7 @@ support::Result<Selection> select(const std::vector<FrontierEntry>& entries, con
   std::size_t fitting = 0;
   for (const FrontierEntry& entry : entries) {
     Evaluated evaluated;
-    SCHAAS_ASSIGN_OR_RETURN(evaluated.time, evaluate(entry.time_terms, sizes));
+    SCHAAS_ASSIGN_OR_RETURN(evaluated.time, evaluate(entry.time_terms, sizes, machine.threads));
     SCHAAS_ASSIGN_OR_RETURN(const double elements, evaluate(entry.memory_terms, sizes));
     evaluated.memory_bytes =
         elements * static_cast<double>(bytes_of(machine.value_type)) * copies(entry, machine);

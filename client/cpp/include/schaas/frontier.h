@@ -24,6 +24,7 @@ struct Variable {
 struct Term {
   double weight = 1;
   std::vector<Variable> variables;
+  bool serial = false;  ///< of a time term: its phase runs on one thread, whatever their number
   bool operator==(const Term&) const = default;
 };
 

@@ -23,8 +23,8 @@ double fiber(const std::vector<std::int64_t>& entries, int level);
 
 /// Value of a variable. Errors: invalid [unknown-size] when the sizes do not know its index or tensor.
 support::Result<double> evaluate(const Variable& variable, const Sizes& sizes);
-/// Sum of the terms; an empty product is its weight.
-support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes);
+/// Sum of the terms, the parallel ones divided by the number of threads; an empty product is its weight.
+support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes, int threads = 1);
 
 struct Machine {
   int threads = 1;
@@ -34,7 +34,7 @@ struct Machine {
 
 /// What one schedule costs here.
 struct Evaluated {
-  double time = 0;          ///< weighted trips
+  double time = 0;          ///< weighted trips, those of parallel phases shared by the machine's threads
   double memory_bytes = 0;  ///< temporaries: private ones once per thread
   bool fits = false;        ///< within half of the cache
 };
@@ -45,10 +45,11 @@ struct Selection {
 };
 
 /// Stage 4: keep the schedules whose temporaries fit half of the last-level cache; when none does, those of
-/// least memory. Stage 5: the least weighted time among them (weights price the access of the innermost
-/// loops); equal times within one part in 1e9 go to less memory, then to the earlier entry. A temporary
-/// inside an outer loop is private to a thread, so its bytes count once per thread; one at the root (the tree
-/// text starts with '<') is shared and counts once. Errors: invalid [empty-frontier], [unknown-size].
+/// least memory. Stage 5: the least weighted time on the machine's threads among them (weights price the
+/// access of the innermost loops; a serial phase keeps all its trips); equal times within one part in 1e9 go
+/// to less memory, then to the earlier entry. A temporary inside an outer loop is private to a thread, so its
+/// bytes count once per thread; one at the root (the tree text starts with '<') is shared and counts once.
+/// Errors: invalid [empty-frontier], [unknown-size].
 support::Result<Selection> select(const std::vector<FrontierEntry>& entries, const Sizes& sizes,
                                   const Machine& machine);
 
