@@ -236,7 +236,7 @@ WITH_SERVER = {
         "  | ^\n"),
     "unknown schedule id": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "--schedule", "s99"], 2,
-        "invalid [unknown-schedule]: there is no schedule `s99` on the frontier; it has s1 to s7\n"),
+        "invalid [unknown-schedule]: there is no schedule `s99` on the frontier; it has s1 to s9; did you mean `s9`?\n"),
     "misspelt schedule": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "--schedule", "lineer"], 2,
         "invalid [unknown-directive]: `lineer` is no directive; there are permute, reorder, loopfuse and block\n"
@@ -294,7 +294,7 @@ WITH_SERVER = {
         "of their storage\n"),
     "why of an unknown id": (
         ["schedule", K4, "-f", "B=csr", "--why", "s77"], 2,
-        "invalid [unknown-schedule]: there is no schedule `s77` on the frontier; it has s1 to s7; did you mean `s7`?\n"),
+        "invalid [unknown-schedule]: there is no schedule `s77` on the frontier; it has s1 to s9; did you mean `s7`?\n"),
     "contradiction": (
         ["schedule", K4, "-f", "B=csr", "-c", "k < 3", "-c", "k > 5"], 2,
         "invalid [contradiction]: `k` would have to be at least 6 and at most 2\n"

@@ -193,7 +193,7 @@ BoxProblem random_box(std::mt19937_64& random) {
   return {problem::build(text).value(), std::move(corners)};
 }
 
-/// Time and memory at every corner, temporaries that are small everywhere left out.
+/// Time, serial time and memory at every corner, temporaries that are small everywhere left out.
 std::vector<double> objectives(const cost::Cost& cost, const BoxProblem& box) {
   const auto free = static_cast<double>(frontier::free_elements(box.problem.profile));
   cost::Cost counted = cost;
@@ -205,6 +205,7 @@ std::vector<double> objectives(const cost::Cost& cost, const BoxProblem& box) {
   std::vector<double> values;
   for (const cost::Point& corner : box.corners) {
     values.push_back(cost::evaluate_time(counted, corner));
+    values.push_back(cost::evaluate_serial(counted, corner));
     values.push_back(cost::evaluate_memory(counted, corner));
   }
   return values;

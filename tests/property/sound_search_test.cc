@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <random>
@@ -251,14 +252,17 @@ Checked check_sound(const problem::Problem& problem, int points, std::mt19937_64
     const cost::Point point = point_of(real, variables);
     if (!seen.insert(point).second) continue;
     ++checked.pairs;
-    std::vector<std::pair<double, double>> kept;
-    for (const frontier::Survivor& one : found.survivors)
-      kept.emplace_back(cost::evaluate_time(one.cost, point), counted_memory(one.cost, objectives, point));
+    const auto values = [&](const cost::Cost& cost) {
+      return std::array{cost::evaluate_time(cost, point), cost::evaluate_serial(cost, point),
+                        counted_memory(cost, objectives, point)};
+    };
+    std::vector<std::array<double, 3>> kept;
+    for (const frontier::Survivor& one : found.survivors) kept.push_back(values(one.cost));
     for (const space::ClassCount& one : classes) {
-      const double time = cost::evaluate_time(one.cost, point) * (1 + 1e-12);
-      const double memory = counted_memory(one.cost, objectives, point) * (1 + 1e-12);
+      const auto own = values(one.cost);
       const bool covered = std::any_of(kept.begin(), kept.end(), [&](const auto& survivor) {
-        return survivor.first <= time && survivor.second <= memory;
+        return std::equal(survivor.begin(), survivor.end(), own.begin(),
+                          [](double a, double b) { return a <= b * (1 + 1e-12); });
       });
       EXPECT_TRUE(covered) << "T = " << cost::print_time(one.cost, variables)
                            << ", M = " << cost::print_memory(one.cost, variables) << "\n"

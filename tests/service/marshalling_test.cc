@@ -184,6 +184,7 @@ NamedFrontier a_frontier() {
 // Fields only one kind of variable has.
 const std::vector<std::string> variable_fields = {"frontier.entries.memory_terms.serial",
                                                   "kernel.memory_terms.serial",
+                                                  "frontier.removals.memory_terms.serial",
                                                   "frontier.entries.time_terms.variables.tensor",
                                                   "frontier.entries.time_terms.variables.level",
                                                   "frontier.entries.memory_terms.variables.tensor",
