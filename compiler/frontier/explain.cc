@@ -67,7 +67,8 @@ class Explainer::Implementation {
     Options without = options_;
     without.solver_total_milliseconds = 0;
     for (const Options& options : {without, options_}) {
-      Pairwise pairwise(bounds_, dominance_, *solver_, options);
+      Counts uncounted;
+      Pairwise pairwise(bounds_, dominance_, *solver_, options, uncounted);
       for (std::size_t n = 0; n < frontier_.survivors.size(); ++n) {
         SCHAAS_RETURN_IF_ERROR(cancellation_.check("explaining a schedule"));
         auto proof = pairwise.proof(frontier_.survivors[n].cost, cost);

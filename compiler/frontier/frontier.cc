@@ -290,7 +290,7 @@ class Search {
   support::Result<void> prove() {
     SCHAAS_RETURN_IF_ERROR(some_schedule(classes_));
     ProvenDominance dominance(bounds_, pairwise_samples, free_elements(problem_.profile));
-    Pairwise pairwise(bounds_, dominance, *solver_, options_);
+    Pairwise pairwise(bounds_, dominance, *solver_, options_, frontier_.counts);
     auto outcome = pairwise.prune(
         std::move(classes_),
         [&](std::uint64_t done, std::uint64_t of) {
@@ -302,16 +302,7 @@ class Search {
     classes_ = std::move(outcome->kept);
     std::move(outcome->removals.begin(), outcome->removals.end(), std::back_inserter(frontier_.removals));
     frontier_.complete = frontier_.complete && outcome->complete;
-    Counts& counts = frontier_.counts;
-    counts.classes_stage3 = classes_.size();
-    const Counts& pairs = pairwise.counts();
-    counts.witnesses = pairs.witnesses;
-    counts.log_proofs = pairs.log_proofs;
-    counts.solver_pairs = pairs.solver_pairs;
-    counts.solver_queries = pairs.solver_queries;
-    counts.solver_unknown = pairs.solver_unknown;
-    counts.solver_milliseconds = pairs.solver_milliseconds;
-    counts.solver_worst_milliseconds = pairs.solver_worst_milliseconds;
+    frontier_.counts.classes_stage3 = classes_.size();
     watch_.lap(frontier_.seconds.stage3);
     return {};
   }

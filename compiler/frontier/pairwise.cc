@@ -1,7 +1,6 @@
 #include "compiler/frontier/pairwise.h"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 
 namespace schaas::frontier {
@@ -25,9 +24,10 @@ struct Pairwise::Entry {
   double elements = 0;  ///< with free temporaries, at the first sample
 };
 
-Pairwise::Pairwise(LogBounds& bounds, ProvenDominance& dominance, Solver& solver, const Options& options)
-    : bounds_(bounds), dominance_(dominance), solver_(solver), options_(options) {
-  solver_.assume(bounds_.solver_variables(), bounds_.relations());
+Pairwise::Pairwise(LogBounds& bounds, ProvenDominance& dominance, Solver& solver, const Options& options,
+                   Counts& counts)
+    : bounds_(bounds), dominance_(dominance), counts_(counts), solver_(solver, options, counts) {
+  solver.assume(bounds_.solver_variables(), bounds_.relations());
 }
 
 Pairwise::Entry Pairwise::entry_of(const cost::Cost& cost) {
@@ -49,23 +49,8 @@ Pairwise::Entry Pairwise::entry_of(const cost::Cost& cost) {
 
 bool Pairwise::solver_proves(const std::vector<cost::Term>& winner, const std::vector<cost::Term>& loser) {
   asked_ = true;
-  if (counts_.solver_milliseconds >= options_.solver_total_milliseconds) {
-    complete_ = false;
-    return false;
-  }
-  const auto start = std::chrono::steady_clock::now();
-  ++counts_.solver_queries;
-  const Verdict verdict = solver_.check({bounds_.solver_sum(loser), bounds_.solver_sum(winner), true},
-                                        options_.solver_milliseconds);
-  const double took =
-      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-  counts_.solver_milliseconds += took;
-  counts_.solver_worst_milliseconds = std::max(counts_.solver_worst_milliseconds, took);
-  if (verdict == Verdict::unknown) {
-    ++counts_.solver_unknown;
-    complete_ = false;
-  }
-  return verdict == Verdict::unsatisfiable;
+  return solver_.ask({{bounds_.solver_sum(loser), bounds_.solver_sum(winner), true}}) ==
+         Verdict::unsatisfiable;
 }
 
 Pairwise::Answer Pairwise::at_most(const std::vector<cost::Term>& winner,
@@ -171,7 +156,7 @@ support::Result<Pairwise::Outcome> Pairwise::prune(
   for (std::size_t n = 0; n < entries.size(); ++n) {
     if (!removed[n]) outcome.kept.push_back(entries[n].cost);
   }
-  outcome.complete = complete_;
+  outcome.complete = solver_.complete();
   return outcome;
 }
 

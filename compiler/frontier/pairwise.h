@@ -2,9 +2,9 @@
 #include <functional>
 #include <vector>
 
+#include "compiler/frontier/budgeted_solver.h"
 #include "compiler/frontier/frontier.h"
 #include "compiler/frontier/log_proof.h"
-#include "compiler/frontier/solver.h"
 
 namespace schaas::frontier {
 
@@ -12,7 +12,9 @@ namespace schaas::frontier {
 /// termwise and distributed proofs, then the solver, time, serial time and memory asked separately.
 class Pairwise {
  public:
-  Pairwise(LogBounds& bounds, ProvenDominance& dominance, Solver& solver, const Options& options);
+  /// How pairs are settled is added to `counts`.
+  Pairwise(LogBounds& bounds, ProvenDominance& dominance, Solver& solver, const Options& options,
+           Counts& counts);
 
   /// Why `winner` needs no more of anything than `loser` at every allowed size; none when that is not proven.
   std::optional<Certificate> proof(const cost::Cost& winner, const cost::Cost& loser);
@@ -27,8 +29,6 @@ class Pairwise {
                                  const std::function<void(std::uint64_t, std::uint64_t)>& progress,
                                  const support::Cancellation& cancellation);
 
-  const Counts& counts() const { return counts_; }
-
  private:
   struct Entry;
   enum class Answer { no, termwise, log_proof, solver };
@@ -40,11 +40,9 @@ class Pairwise {
 
   LogBounds& bounds_;
   ProvenDominance& dominance_;
-  Solver& solver_;
-  Options options_;
+  Counts& counts_;
+  BudgetedSolver solver_;
   bool asked_ = false;  ///< the solver, about the pair at hand
-  bool complete_ = true;
-  Counts counts_;
 };
 
 }  // namespace schaas::frontier

@@ -1,10 +1,10 @@
 #include "compiler/frontier/published.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <set>
 
+#include "compiler/frontier/budgeted_solver.h"
 #include "compiler/frontier/depth_poset.h"
 #include "compiler/frontier/log_proof.h"
 #include "compiler/frontier/stopwatch.h"
@@ -32,9 +32,13 @@ bool less(double a, double b) { return a < b * (1 - 1e-9); }
 /// The papers' stage 3.
 class PublishedTest {
  public:
-  PublishedTest(LogBounds& bounds, Solver& solver, const Options& options)
-      : bounds_(bounds), solver_(solver), options_(options), samples_(bounds.samples(sample_count)) {
-    solver_.assume(bounds_.solver_variables(), bounds_.relations());
+  /// How pairs are settled is added to `counts`.
+  PublishedTest(LogBounds& bounds, Solver& solver, const Options& options, Counts& counts)
+      : bounds_(bounds),
+        counts_(counts),
+        solver_(solver, options, counts),
+        samples_(bounds.samples(sample_count)) {
+    solver.assume(bounds_.solver_variables(), bounds_.relations());
     const cost::Variables& variables = bounds_.variables();
     for (const cost::Variable& fiber : variables.fibers) {
       const auto at = std::find_if(variables.extents.begin(), variables.extents.end(),
@@ -74,8 +78,7 @@ class PublishedTest {
 
   const std::vector<cost::Cost>& kept() const { return kept_; }
   std::vector<Removal>& removals() { return removals_; }
-  const Counts& counts() const { return counts_; }
-  bool complete() const { return complete_; }
+  bool complete() const { return solver_.complete(); }
 
  private:
   enum class Loser { none, first, second };
@@ -155,24 +158,8 @@ class PublishedTest {
   /// Whether a <= b and c < d at some allowed size.
   Verdict both(const Terms& a, const Terms& b, const Terms& c, const Terms& d) {
     if (at_most(d, c) || below(b, a)) return Verdict::unsatisfiable;
-    if (counts_.solver_milliseconds >= options_.solver_total_milliseconds) {
-      complete_ = false;
-      return Verdict::unknown;
-    }
-    const auto start = std::chrono::steady_clock::now();
-    ++counts_.solver_queries;
-    const Verdict verdict = solver_.check_all({{bounds_.solver_sum(a), bounds_.solver_sum(b), false},
-                                               {bounds_.solver_sum(c), bounds_.solver_sum(d), true}},
-                                              options_.solver_milliseconds);
-    const double took =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
-    counts_.solver_milliseconds += took;
-    counts_.solver_worst_milliseconds = std::max(counts_.solver_worst_milliseconds, took);
-    if (verdict == Verdict::unknown) {
-      ++counts_.solver_unknown;
-      complete_ = false;
-    }
-    return verdict;
+    return solver_.ask({{bounds_.solver_sum(a), bounds_.solver_sum(b), false},
+                        {bounds_.solver_sum(c), bounds_.solver_sum(d), true}});
   }
 
   /// Proven: a <= b at every allowed size.
@@ -208,15 +195,13 @@ class PublishedTest {
   }
 
   LogBounds& bounds_;
-  Solver& solver_;
-  const Options& options_;
+  Counts& counts_;
+  BudgetedSolver solver_;
   std::vector<cost::Point> samples_;
   std::vector<cost::Term> extent_of_fiber_;
   std::map<std::pair<Terms, Terms>, bool> proofs_;
   std::vector<cost::Cost> kept_;
   std::vector<Removal> removals_;
-  Counts counts_;
-  bool complete_ = true;
 };
 
 void summarise(Published& published, Certificate::Kind kind, std::string argument) {
@@ -303,17 +288,9 @@ support::Result<Published> published_stages(const problem::Problem& problem, con
   SCHAAS_ASSIGN_OR_RETURN(pairs, by_depth_poset(space, std::move(pairs), options, published, cancellation));
   watch.lap(published.seconds.stage2);
 
-  PublishedTest test(bounds, solver, options);
+  PublishedTest test(bounds, solver, options, published.counts);
   SCHAAS_RETURN_IF_ERROR(test.prune(pairs, progress, cancellation));
   published.counts.classes_stage3 = test.kept().size();
-  const Counts& compared = test.counts();
-  published.counts.witnesses = compared.witnesses;
-  published.counts.log_proofs = compared.log_proofs;
-  published.counts.solver_pairs = compared.solver_pairs;
-  published.counts.solver_queries = compared.solver_queries;
-  published.counts.solver_unknown = compared.solver_unknown;
-  published.counts.solver_milliseconds = compared.solver_milliseconds;
-  published.counts.solver_worst_milliseconds = compared.solver_worst_milliseconds;
   published.complete = test.complete();
   std::move(test.removals().begin(), test.removals().end(), std::back_inserter(published.removals));
   for (cost::Cost cost : test.kept()) {

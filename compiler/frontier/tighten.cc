@@ -99,7 +99,8 @@ support::Result<Frontier> tighten(const problem::Problem& problem, const Frontie
     return support::invalid("contradiction", "no sizes satisfy all constraints together");
   LogBounds bounds(problem);
   ProvenDominance dominance(bounds, samples, free_elements(problem.profile));
-  Pairwise pairwise(bounds, dominance, *solver, options);
+  Frontier out;
+  Pairwise pairwise(bounds, dominance, *solver, options, out.counts);
   std::vector<cost::Cost> classes;
   for (const Survivor& survivor : looser.survivors) classes.push_back(survivor.cost);
   const std::string left = std::to_string(classes.size());
@@ -110,7 +111,6 @@ support::Result<Frontier> tighten(const problem::Problem& problem, const Frontie
                                                          },
                                                          cancellation));
 
-  Frontier out;
   for (const Survivor& survivor : looser.survivors) {
     if (std::find(outcome.kept.begin(), outcome.kept.end(), survivor.cost) != outcome.kept.end())
       out.survivors.push_back(survivor);
@@ -121,7 +121,6 @@ support::Result<Frontier> tighten(const problem::Problem& problem, const Frontie
   std::move(outcome.removals.begin(), outcome.removals.end(), std::back_inserter(out.removals));
   out.complete = looser.complete && outcome.complete;
   out.limited = looser.limited;
-  out.counts = pairwise.counts();
   out.counts.space = looser.counts.space;
   out.counts.states = looser.counts.states;
   out.counts.stage1 = out.counts.stage2 = left;

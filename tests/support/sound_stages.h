@@ -31,7 +31,9 @@ inline support::Result<SoundStages> sound_after_stage2(const problem::Problem& p
   frontier::LogBounds bounds(problem);
   frontier::ProvenDominance dominance(bounds, 256, 0);
   const auto solver = frontier::make_z3_solver();
-  frontier::Pairwise pairwise(bounds, dominance, *solver, frontier::options_for(problem.profile));
+  const frontier::Options options = frontier::options_for(problem.profile);
+  frontier::Counts counts;
+  frontier::Pairwise pairwise(bounds, dominance, *solver, options, counts);
   SCHAAS_ASSIGN_OR_RETURN(const frontier::Pairwise::Outcome outcome,
                           pairwise.prune(
                               classes, [](std::uint64_t, std::uint64_t) {}, never));

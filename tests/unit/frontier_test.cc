@@ -92,7 +92,9 @@ TEST(Frontier, PruningInsideTheRecursionEqualsPruningTheWholeList) {
     std::vector<cost::Cost> all;
     const std::vector<space::ClassCount> classes = space.classes(16, never).value();
     for (const auto& one : classes) all.push_back(one.cost);
-    Pairwise pairwise(bounds, dominance, *solver, options_for(problem.profile));
+    const Options options = options_for(problem.profile);
+    Counts counts;
+    Pairwise pairwise(bounds, dominance, *solver, options, counts);
     auto whole = pairwise
                      .prune(
                          all, [](std::uint64_t, std::uint64_t) {}, never)

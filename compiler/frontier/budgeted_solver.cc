@@ -1,0 +1,27 @@
+#include "compiler/frontier/budgeted_solver.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace schaas::frontier {
+
+Verdict BudgetedSolver::ask(const std::vector<SolverRelation>& relations) {
+  if (counts_.solver_milliseconds >= options_.solver_total_milliseconds) {
+    complete_ = false;
+    return Verdict::unknown;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  ++counts_.solver_queries;
+  const Verdict verdict = solver_.check_all(relations, options_.solver_milliseconds);
+  const double took =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  counts_.solver_milliseconds += took;
+  counts_.solver_worst_milliseconds = std::max(counts_.solver_worst_milliseconds, took);
+  if (verdict == Verdict::unknown) {
+    ++counts_.solver_unknown;
+    complete_ = false;
+  }
+  return verdict;
+}
+
+}  // namespace schaas::frontier

@@ -1,0 +1,30 @@
+#pragma once
+#include <vector>
+
+#include "compiler/frontier/frontier.h"
+#include "compiler/frontier/solver.h"
+
+namespace schaas::frontier {
+
+/// A solver within the budgets of one search (milliseconds per question and for all of them). What it is
+/// asked, how long that takes and what stays open is counted in `counts`.
+class BudgetedSolver {
+ public:
+  BudgetedSolver(Solver& solver, const Options& options, Counts& counts)
+      : solver_(solver), options_(options), counts_(counts) {}
+
+  /// Whether all relations hold at some point of the assumed constraints; unknown, and not asked, when the
+  /// total budget is spent.
+  Verdict ask(const std::vector<SolverRelation>& relations);
+
+  /// False once a question stayed open.
+  bool complete() const { return complete_; }
+
+ private:
+  Solver& solver_;
+  const Options& options_;
+  Counts& counts_;
+  bool complete_ = true;
+};
+
+}  // namespace schaas::frontier
