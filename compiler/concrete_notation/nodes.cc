@@ -77,6 +77,24 @@ std::vector<index_notation::Access> reads(const StatementPtr& statement) {
   return out;
 }
 
+StatementPtr with_accesses(const StatementPtr& statement,
+                           const std::function<index_notation::Access(index_notation::Access)>& changed) {
+  return match(
+      statement->node,
+      [&](const Forall& loop) { return forall(loop.index, with_accesses(loop.body, changed)); },
+      [&](const Blocks& parts) {
+        return blocks(parts.index, parts.size, with_accesses(parts.body, changed));
+      },
+      [&](const Where& branch) {
+        return where(with_accesses(branch.consumer, changed), with_accesses(branch.producer, changed));
+      },
+      [&](const Assign& leaf) {
+        std::vector<index_notation::Access> factors = index_notation::operands(leaf.value);
+        for (auto& factor : factors) factor = changed(std::move(factor));
+        return assign(changed(leaf.target), index_notation::product_of(std::move(factors)));
+      });
+}
+
 const Assign& leaf_of(const StatementPtr& statement) {
   return match(
       statement->node, [](const Forall& loop) -> const Assign& { return leaf_of(loop.body); },

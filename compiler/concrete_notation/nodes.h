@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -60,6 +61,10 @@ bool equal(const StatementPtr& a, const StatementPtr& b);
 
 /// Original and temporary operands read anywhere below, left to right, producer before consumer.
 std::vector<index_notation::Access> reads(const StatementPtr& statement);
+
+/// The same tree with every access, read or written, as `changed` gives it.
+StatementPtr with_accesses(const StatementPtr& statement,
+                           const std::function<index_notation::Access(index_notation::Access)>& changed);
 
 /// The assignment a statement exists for: down the loops and, at a `where`, the consumer. Its target is what
 /// the statement computes.

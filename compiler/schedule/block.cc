@@ -2,16 +2,13 @@
 
 #include <utility>
 
-#include "compiler/concrete_notation/match.h"
 #include "compiler/schedule/section.h"
 
 namespace schaas::schedule {
 namespace {
 
-using concrete_notation::Assign;
 using concrete_notation::Blocks;
 using concrete_notation::Forall;
-using concrete_notation::match;
 using concrete_notation::StatementPtr;
 using concrete_notation::Where;
 using index_notation::Access;
@@ -22,28 +19,10 @@ support::Diagnostic illegal(std::string message) {
 
 /// `statement` with one more index on every access to `temporary`.
 StatementPtr extended(const StatementPtr& statement, const std::string& temporary, const std::string& index) {
-  const auto access = [&](Access one) {
-    if (one.tensor == temporary) one.indices.insert(one.indices.begin(), index);
-    return one;
-  };
-  return match(
-      statement->node,
-      [&](const Forall& loop) {
-        return concrete_notation::forall(loop.index, extended(loop.body, temporary, index));
-      },
-      [&](const Blocks& blocks) {
-        return concrete_notation::blocks(blocks.index, blocks.size, extended(blocks.body, temporary, index));
-      },
-      [&](const Where& branch) {
-        return concrete_notation::where(extended(branch.consumer, temporary, index),
-                                        extended(branch.producer, temporary, index));
-      },
-      [&](const Assign& leaf) {
-        std::vector<Access> factors;
-        for (auto& factor : index_notation::operands(leaf.value))
-          factors.push_back(access(std::move(factor)));
-        return concrete_notation::assign(access(leaf.target), index_notation::product_of(std::move(factors)));
-      });
+  return concrete_notation::with_accesses(statement, [&](Access access) {
+    if (access.tensor == temporary) access.indices.insert(access.indices.begin(), index);
+    return access;
+  });
 }
 
 }  // namespace

@@ -52,38 +52,16 @@ void find_layouts(const StatementPtr& statement, Layouts& layouts) {
       });
 }
 
-Access lay_out(Access access, const Layouts& layouts) {
-  const auto found = layouts.of.find(access.tensor);
-  if (found != layouts.of.end()) access.indices = found->second;
-  return access;
-}
-
-StatementPtr rewrite(const StatementPtr& statement, const Layouts& layouts) {
-  return match(
-      statement->node,
-      [&](const Forall& loop) { return concrete_notation::forall(loop.index, rewrite(loop.body, layouts)); },
-      [&](const Blocks& blocks) {
-        return concrete_notation::blocks(blocks.index, blocks.size, rewrite(blocks.body, layouts));
-      },
-      [&](const Where& branch) {
-        return concrete_notation::where(rewrite(branch.consumer, layouts), rewrite(branch.producer, layouts));
-      },
-      [&](const Assign& leaf) {
-        std::vector<Access> factors;
-        for (auto& factor : index_notation::operands(leaf.value)) {
-          factors.push_back(lay_out(std::move(factor), layouts));
-        }
-        return concrete_notation::assign(lay_out(leaf.target, layouts),
-                                         index_notation::product_of(std::move(factors)));
-      });
-}
-
 }  // namespace
 
 StatementPtr lay_out_temporaries(const StatementPtr& tree) {
   Layouts layouts;
   find_layouts(tree, layouts);
-  return rewrite(tree, layouts);
+  return concrete_notation::with_accesses(tree, [&](Access access) {
+    const auto found = layouts.of.find(access.tensor);
+    if (found != layouts.of.end()) access.indices = found->second;
+    return access;
+  });
 }
 
 }  // namespace schaas::schedule
