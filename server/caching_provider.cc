@@ -33,9 +33,9 @@ class CachingProvider final : public KernelProvider {
     const FrontierKey cut{query.canonical.key, fingerprint(query.options), pipeline::search_version};
     const FrontierKey key{query.canonical.key, fingerprint(any_budget), pipeline::search_version};
     if (query.source != Source::made) {
-      for (const FrontierKey* known : {&key, &cut}) {
-        if (auto stored = stored_frontier(*known)) return FrontierAnswer{std::move(stored), true};
-      }
+      auto stored = stored_frontier(key);
+      if (!stored && query.options.search_seconds != 0) stored = stored_frontier(cut);
+      if (stored) return FrontierAnswer{std::move(stored), true};
     }
     if (query.source == Source::stored) return not_stored();
     const std::string family = family_key(query.canonical.problem);
