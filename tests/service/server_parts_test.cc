@@ -165,7 +165,7 @@ frontier::Frontier full_frontier() {
   r.cost.time = {8};
   r.certificate = {frontier::Certificate::Kind::log_proof, "i*j", "a sentence"};
   f.removals = {r};
-  f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, 15.5};
+  f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, 15.5, {}};
   f.seconds = {0.1, 0.2, 0.3, 0.4, 1.5};
   f.complete = false;
   f.limited = "a sentence about a budget";
