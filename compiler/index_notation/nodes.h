@@ -1,8 +1,10 @@
 #pragma once
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "compiler/operators/operators.h"
 #include "compiler/support/source_range.h"
 
 /// Index notation: what the user writes. See README.md for grammar and semantics.
@@ -14,8 +16,8 @@ struct Expression;
 struct Access {
   std::string tensor;
   std::vector<std::string> indices;
-  support::SourceRange range{};                        ///< of the whole access
-  std::vector<support::SourceRange> index_ranges{};    ///< one per index; empty when not parsed from text
+  support::SourceRange range{};                      ///< of the whole access
+  std::vector<support::SourceRange> index_ranges{};  ///< one per index; empty when not parsed from text
 };
 
 /// A product of factors, flattened: no factor is itself a Product; at least two factors.
@@ -23,26 +25,54 @@ struct Product {
   std::vector<Expression> factors;
 };
 
+/// A number.
+struct Literal {
+  double value = 0;
+};
+
+/// A function of its arguments; `multiply` is never among them (Product). Sums are flattened: no argument of
+/// `add` is itself an `add`.
+struct Call {
+  operators::Function function = operators::Function::add;
+  std::vector<Expression> arguments;
+};
+
+/// `max(j)(body)`: the monoid folded over all values of the indices, none of which is seen outside.
+struct Reduction {
+  operators::Monoid monoid = operators::Monoid::sum;
+  std::vector<std::string> indices;
+  std::vector<Expression> body;  ///< exactly one
+};
+
 /// Closed node set; equality is structural and ignores ranges.
 struct Expression {
-  std::variant<Access, Product> node;
+  std::variant<Access, Product, Literal, Call, Reduction> node;
   support::SourceRange range{};
 };
 
-/// `result = value` with implied sums: every index of `value` missing from `result` is summed.
+/// `result = value` with implied sums: an index of `value` that is neither on the left nor reduced explicitly
+/// is summed over each additive term that has it (implied_sums.h). With `update`, `result += value`: the
+/// value is folded into what the result holds.
 struct Assignment {
   Access result;
   Expression value;
+  std::optional<operators::Monoid> update{};
   support::SourceRange range{};
 };
 
 bool operator==(const Access& a, const Access& b);
 bool operator==(const Product& a, const Product& b);
+bool operator==(const Literal& a, const Literal& b);
+bool operator==(const Call& a, const Call& b);
+bool operator==(const Reduction& a, const Reduction& b);
 bool operator==(const Expression& a, const Expression& b);
 bool operator==(const Assignment& a, const Assignment& b);
 
-/// The accesses of an expression, left to right (the operands of a product).
+/// All accesses of an expression, left to right (the operands of a product).
 std::vector<Access> operands(const Expression& expression);
+/// True for a single access or a product of accesses: what the schedule space searches (a contraction, when
+/// every index that is not on the left is summed).
+bool is_product(const Expression& expression);
 /// A single access, or the product of several.
 Expression product_of(std::vector<Access> factors);
 /// All index variables in order of first appearance: the result's, then the operands'.

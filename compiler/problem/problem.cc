@@ -170,21 +170,12 @@ std::vector<std::string> Problem::tensors() const {
   return out;
 }
 
-const std::vector<std::string>& Problem::indices_of(const std::string& tensor) const {
-  const auto find = [&tensor](const index_notation::Expression& expression,
-                              const auto& self) -> const index_notation::Access* {
-    if (const auto* access = std::get_if<index_notation::Access>(&expression.node)) {
-      return access->tensor == tensor ? access : nullptr;
-    }
-    for (const auto& factor : std::get<index_notation::Product>(expression.node).factors) {
-      if (const auto* found = self(factor, self)) return found;
-    }
-    return nullptr;
-  };
+std::vector<std::string> Problem::indices_of(const std::string& tensor) const {
   if (statement.result.tensor == tensor) return statement.result.indices;
-  const auto* found = find(statement.value, find);
-  SCHAAS_CHECK(found != nullptr, "no tensor " + tensor);
-  return found->indices;
+  for (const auto& access : operands()) {
+    if (access.tensor == tensor) return access.indices;
+  }
+  SCHAAS_CHECK(false, "no tensor " + tensor);
 }
 
 ConstraintScope scope_of(const Problem& problem) {

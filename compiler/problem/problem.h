@@ -5,6 +5,7 @@
 
 #include "compiler/format/tensor_format.h"
 #include "compiler/index_notation/nodes.h"
+#include "compiler/operators/operators.h"
 #include "compiler/problem/constraint.h"
 #include "compiler/problem/space_options.h"
 #include "compiler/support/result.h"
@@ -20,7 +21,12 @@ enum class Profile {
 };
 
 struct Problem {
-  index_notation::Assignment statement;
+  /// Statements before the last: each defines an intermediate, read by later ones, that is no argument of the
+  /// kernel. Canonical order: as written.
+  std::vector<index_notation::Assignment> intermediates{};
+  index_notation::Assignment statement;  ///< the last one: its target is the result
+  /// What implied sums and products mean, and what an element that is not stored is.
+  const operators::Semiring* semiring = &operators::plus_times();
   std::map<std::string, format::TensorFormat> formats;  ///< one per tensor name, the result's included
   ValueType value_type = ValueType::f64;
   int position_bits =
@@ -37,7 +43,7 @@ struct Problem {
   /// a kernel's arguments.
   std::vector<std::string> tensors() const;
   /// Indices of the first access to `tensor`, one per mode.
-  const std::vector<std::string>& indices_of(const std::string& tensor) const;
+  std::vector<std::string> indices_of(const std::string& tensor) const;
   std::vector<index_notation::Access> operands() const { return index_notation::operands(statement.value); }
 };
 

@@ -11,15 +11,17 @@ import re
 import sys
 
 SUPPORT = ["compiler/support"]
-FRONT = SUPPORT + ["compiler/format", "compiler/index_notation"]
+OPERATORS = SUPPORT + ["compiler/operators"]
+FRONT = OPERATORS + ["compiler/format", "compiler/index_notation"]
 PROBLEM = FRONT + ["compiler/problem"]
 TREE = PROBLEM + ["compiler/concrete_notation"]
 
 # One line per folder: what it may include besides itself.
 MAY_INCLUDE = {
     "compiler/support": [],
+    "compiler/operators": SUPPORT,
     "compiler/format": SUPPORT,
-    "compiler/index_notation": SUPPORT,
+    "compiler/index_notation": OPERATORS,
     "compiler/problem": FRONT,
     "compiler/concrete_notation": PROBLEM,
     "compiler/schedule": TREE,
@@ -27,9 +29,9 @@ MAY_INCLUDE = {
     "compiler/space": TREE + ["compiler/schedule", "compiler/cost"],
     "compiler/frontier": TREE + ["compiler/schedule", "compiler/cost", "compiler/space"],
     "compiler/merge_lattice": FRONT,
-    "compiler/loop_ir": SUPPORT,  # knows nothing of formats
+    "compiler/loop_ir": OPERATORS,  # knows nothing of formats
     "compiler/lower": TREE + ["compiler/merge_lattice", "compiler/loop_ir"],
-    "compiler/codegen": SUPPORT + ["compiler/loop_ir"],
+    "compiler/codegen": OPERATORS + ["compiler/loop_ir"],
     "compiler/toolchain": SUPPORT,
     "compiler/pipeline": TREE + ["compiler/schedule", "compiler/cost", "compiler/space", "compiler/frontier", "compiler/lower",
                                  "compiler/loop_ir", "compiler/codegen", "compiler/toolchain"],

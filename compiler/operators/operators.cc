@@ -1,0 +1,246 @@
+#include "compiler/operators/operators.h"
+
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "compiler/support/result.h"
+
+namespace schaas::operators {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+constexpr std::array<FunctionFacts, 32> table = {{
+    {Function::add, "add", "+", 4, 2, true},
+    {Function::subtract, "subtract", "-", 4, 2, false},
+    {Function::multiply, "multiply", "*", 5, 2, true},
+    {Function::divide, "divide", "/", 5, 2, false},
+    {Function::power, "pow", "", 0, 2, false},
+    {Function::minimum, "min", "", 0, 2, true},
+    {Function::maximum, "max", "", 0, 2, true},
+    {Function::less, "less", "<", 3, 2, false},
+    {Function::less_equal, "less-equal", "<=", 3, 2, false},
+    {Function::greater, "greater", ">", 3, 2, false},
+    {Function::greater_equal, "greater-equal", ">=", 3, 2, false},
+    {Function::equal, "equal", "==", 3, 2, false},
+    {Function::not_equal, "not-equal", "!=", 3, 2, false},
+    {Function::logical_and, "and", "", 0, 2, true},
+    {Function::logical_or, "or", "", 0, 2, true},
+    {Function::logical_not, "not", "", 0, 1, false},
+    {Function::where, "where", "", 0, 3, false},
+    {Function::negate, "negate", "-", 6, 1, false},
+    {Function::abs, "abs", "", 0, 1, false},
+    {Function::exp, "exp", "", 0, 1, false},
+    {Function::log, "log", "", 0, 1, false},
+    {Function::sqrt, "sqrt", "", 0, 1, false},
+    {Function::sin, "sin", "", 0, 1, false},
+    {Function::cos, "cos", "", 0, 1, false},
+    {Function::tan, "tan", "", 0, 1, false},
+    {Function::tanh, "tanh", "", 0, 1, false},
+    {Function::sigmoid, "sigmoid", "", 0, 1, false},
+    {Function::relu, "relu", "", 0, 1, false},
+    {Function::sign, "sign", "", 0, 1, false},
+    {Function::floor, "floor", "", 0, 1, false},
+    {Function::ceil, "ceil", "", 0, 1, false},
+    {Function::round, "round", "", 0, 1, false},
+}};
+
+constexpr std::array<std::pair<Monoid, const char*>, 6> monoids = {{{Monoid::sum, "sum"},
+                                                                    {Monoid::product, "prod"},
+                                                                    {Monoid::minimum, "min"},
+                                                                    {Monoid::maximum, "max"},
+                                                                    {Monoid::logical_or, "or"},
+                                                                    {Monoid::logical_and, "and"}}};
+
+double fold(Function function, double a, double b) {
+  switch (function) {
+    case Function::add:
+      return a + b;
+    case Function::multiply:
+      return a * b;
+    case Function::minimum:
+      return b < a ? b : a;
+    case Function::maximum:
+      return b > a ? b : a;
+    case Function::logical_and:
+      return a != 0 && b != 0 ? 1 : 0;
+    case Function::logical_or:
+      return a != 0 || b != 0 ? 1 : 0;
+    default:
+      SCHAAS_CHECK(false, "a function that is not folded");
+  }
+}
+
+double of_two(Function function, double a, double b) {
+  switch (function) {
+    case Function::subtract:
+      return a - b;
+    case Function::divide:
+      return a / b;
+    case Function::power:
+      return std::pow(a, b);
+    case Function::less:
+      return a < b ? 1 : 0;
+    case Function::less_equal:
+      return a <= b ? 1 : 0;
+    case Function::greater:
+      return a > b ? 1 : 0;
+    case Function::greater_equal:
+      return a >= b ? 1 : 0;
+    case Function::equal:
+      return a == b ? 1 : 0;
+    case Function::not_equal:
+      return a != b ? 1 : 0;
+    default:
+      SCHAAS_CHECK(false, "a function of two numbers without a case");
+  }
+}
+
+double of_one(Function function, double x) {
+  switch (function) {
+    case Function::logical_not:
+      return x == 0 ? 1 : 0;
+    case Function::negate:
+      return -x;
+    case Function::abs:
+      return std::fabs(x);
+    case Function::exp:
+      return std::exp(x);
+    case Function::log:
+      return std::log(x);
+    case Function::sqrt:
+      return std::sqrt(x);
+    case Function::sin:
+      return std::sin(x);
+    case Function::cos:
+      return std::cos(x);
+    case Function::tan:
+      return std::tan(x);
+    case Function::tanh:
+      return std::tanh(x);
+    case Function::sigmoid:
+      return 1 / (1 + std::exp(-x));
+    case Function::relu:
+      return x > 0 ? x : 0;
+    case Function::sign:
+      return x > 0 ? 1 : x < 0 ? -1 : 0;
+    case Function::floor:
+      return std::floor(x);
+    case Function::ceil:
+      return std::ceil(x);
+    case Function::round:
+      return std::nearbyint(x);
+    default:
+      SCHAAS_CHECK(false, "a function of one number without a case");
+  }
+}
+
+}  // namespace
+
+const FunctionFacts& facts(Function function) {
+  for (const auto& row : table) {
+    if (row.function == function) return row;
+  }
+  SCHAAS_CHECK(false, "a function without facts");
+}
+
+std::optional<Function> function_named(std::string_view name) {
+  for (const auto& row : table) {
+    if (row.precedence == 0 && name == row.name) return row.function;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> function_names() {
+  std::vector<std::string> names;
+  for (const auto& row : table) {
+    if (row.precedence == 0) names.emplace_back(row.name);
+  }
+  return names;
+}
+
+double evaluate(Function function, const std::vector<double>& arguments) {
+  const FunctionFacts& known = facts(function);
+  SCHAAS_CHECK(arguments.size() >= known.arity && (known.any_more || arguments.size() == known.arity),
+               "a function with another number of arguments");
+  if (function == Function::where) return arguments[0] != 0 ? arguments[1] : arguments[2];
+  if (known.any_more) {
+    double value = arguments[0];
+    for (std::size_t n = 1; n < arguments.size(); ++n) value = fold(function, value, arguments[n]);
+    return value;
+  }
+  return known.arity == 1 ? of_one(function, arguments[0]) : of_two(function, arguments[0], arguments[1]);
+}
+
+const char* name(Monoid monoid) {
+  for (const auto& [known, text] : monoids) {
+    if (known == monoid) return text;
+  }
+  return "";
+}
+
+std::optional<Monoid> monoid_named(std::string_view name) {
+  for (const auto& [known, text] : monoids) {
+    if (name == text) return known;
+  }
+  return std::nullopt;
+}
+
+Function combine(Monoid monoid) {
+  switch (monoid) {
+    case Monoid::sum:
+      return Function::add;
+    case Monoid::product:
+      return Function::multiply;
+    case Monoid::minimum:
+      return Function::minimum;
+    case Monoid::maximum:
+      return Function::maximum;
+    case Monoid::logical_or:
+      return Function::logical_or;
+    case Monoid::logical_and:
+      return Function::logical_and;
+  }
+  return Function::add;
+}
+
+double identity(Monoid monoid) {
+  switch (monoid) {
+    case Monoid::sum:
+    case Monoid::logical_or:
+      return 0;
+    case Monoid::product:
+    case Monoid::logical_and:
+      return 1;
+    case Monoid::minimum:
+      return infinity;
+    case Monoid::maximum:
+      return -infinity;
+  }
+  return 0;
+}
+
+const std::vector<Semiring>& semirings() {
+  static const std::vector<Semiring> known = {
+      {"plus-times", Monoid::sum, Function::multiply, 0, 1},
+      {"min-plus", Monoid::minimum, Function::add, infinity, 0},
+      {"max-plus", Monoid::maximum, Function::add, -infinity, 0},
+      {"max-times", Monoid::maximum, Function::multiply, 0, 1},
+      {"min-max", Monoid::minimum, Function::maximum, infinity, -infinity},
+      {"max-min", Monoid::maximum, Function::minimum, -infinity, infinity},
+      {"or-and", Monoid::logical_or, Function::logical_and, 0, 1},
+  };
+  return known;
+}
+
+const Semiring& plus_times() { return semirings().front(); }
+
+const Semiring* semiring_named(std::string_view name) {
+  for (const auto& each : semirings()) {
+    if (name == each.name) return &each;
+  }
+  return nullptr;
+}
+
+}  // namespace schaas::operators

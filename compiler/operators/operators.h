@@ -1,0 +1,88 @@
+#pragma once
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// What is done to numbers: functions, the monoids that reduce, the semirings of contractions. Shared by
+/// index notation, concrete notation and loop IR. Conditions are numbers: 0 is false, everything else is
+/// true; a comparison gives 1 or 0.
+namespace schaas::operators {
+
+/// Multiplication of a product is not among them: index notation has a node of its own for it. On the way to
+/// loop IR it becomes `multiply` (or what the semiring multiplies with).
+enum class Function {
+  add,
+  subtract,
+  multiply,
+  divide,
+  power,
+  minimum,
+  maximum,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  equal,
+  not_equal,
+  logical_and,
+  logical_or,
+  logical_not,
+  where,  ///< where(condition, then, otherwise): only the chosen one counts
+  negate,
+  abs,
+  exp,
+  log,
+  sqrt,
+  sin,
+  cos,
+  tan,
+  tanh,
+  sigmoid,
+  relu,
+  sign,
+  floor,
+  ceil,
+  round,
+};
+
+struct FunctionFacts {
+  Function function;
+  const char* name;   ///< how a call is written: "max", "where"; of an infix operator a word for messages
+  const char* infix;  ///< "+", "<="; "" for calls; "-" also for negate, written before its argument
+  int precedence;     ///< of infix operators, higher binds tighter; 0 for calls
+  std::size_t arity;  ///< least number of arguments
+  bool any_more;      ///< takes any number from `arity` on: associative and commutative
+};
+const FunctionFacts& facts(Function function);
+/// The function a call names ("exp", "max"); nothing for other words.
+std::optional<Function> function_named(std::string_view name);
+/// All words that name a function, for suggestions.
+std::vector<std::string> function_names();
+/// The value in double arithmetic, as a kernel computes it. `arguments` as many as the arity asks.
+double evaluate(Function function, const std::vector<double>& arguments);
+
+/// Associative and commutative with an identity: what a reduction folds with.
+enum class Monoid { sum, product, minimum, maximum, logical_or, logical_and };
+const char* name(Monoid monoid);  ///< "sum", "prod", "min", "max", "or", "and"
+std::optional<Monoid> monoid_named(std::string_view name);
+Function combine(Monoid monoid);  ///< add, multiply, minimum, ...
+double identity(Monoid monoid);   ///< 0, 1, +infinity, -infinity, 0, 1
+
+/// A commutative semiring: what the implied sums and the `*` of a product mean. Elements a format does not
+/// store are its zero, which is the identity of the sum and annihilates the product.
+struct Semiring {
+  const char* name;
+  Monoid sum;
+  Function product;
+  double zero;
+  double one;  ///< identity of the product
+};
+/// plus-times (the default), min-plus, max-plus, max-times (numbers >= 0), min-max, max-min, or-and.
+const std::vector<Semiring>& semirings();
+const Semiring& plus_times();
+const Semiring* semiring_named(std::string_view name);  ///< null: unknown
+
+}  // namespace schaas::operators
