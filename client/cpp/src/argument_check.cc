@@ -2,49 +2,11 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 
-#include "schaas/product.h"
+#include "kernel_problem.h"
 
 namespace schaas::client {
 namespace {
-
-// The lines of a problem text that speak of arguments.
-struct KernelProblem {
-  Product statement;
-  std::vector<std::string> tensors;  ///< distinct: the result, then operands as they appear
-  std::map<std::string, std::string> formats;
-  std::string value_type, position_bits;
-};
-
-support::Diagnostic unreadable(const std::string& what) {
-  return support::invalid("kernel-problem", "the kernel's problem text cannot be read: " + what);
-}
-
-void add_distinct(std::vector<std::string>& names, const std::string& name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-}
-
-support::Result<KernelProblem> parse_problem(const std::string& text) {
-  std::istringstream lines(text);
-  std::string line;
-  KernelProblem problem;
-  if (!std::getline(lines, line) || line != "schaas-problem 1")
-    return unreadable("first line `" + line + "`");
-  if (!std::getline(lines, line)) return unreadable("no statement");
-  SCHAAS_ASSIGN_OR_RETURN(problem.statement, parse_product(line));
-  add_distinct(problem.tensors, problem.statement.result.tensor);
-  for (const auto& operand : problem.statement.operands) add_distinct(problem.tensors, operand.tensor);
-  while (std::getline(lines, line)) {
-    std::istringstream words(line);
-    std::string keyword, first, second;
-    words >> keyword >> first >> second;
-    if (keyword == "format") problem.formats[first] = second;
-    if (keyword == "values") problem.value_type = first;
-    if (keyword == "positions") problem.position_bits = first;
-  }
-  return problem;
-}
 
 class Check {
  public:
@@ -69,26 +31,18 @@ class Check {
  private:
   const std::string& name(std::size_t a) const { return a < names_.size() ? names_[a] : problem_.tensors[a]; }
 
-  std::size_t order_of(const std::string& tensor) const {
-    if (problem_.statement.result.tensor == tensor) return problem_.statement.result.indices.size();
-    const auto& operands = problem_.statement.operands;
-    return std::find_if(operands.begin(), operands.end(), [&](const auto& o) { return o.tensor == tensor; })
-        ->indices.size();
-  }
-
   support::Result<void> check_storage(std::size_t a) const {
     const PackedTensor& tensor = *arguments_[a];
     const std::string& canonical = problem_.tensors[a];
-    const std::size_t order = order_of(canonical);
+    const std::size_t order = problem_.indices_of(a).size();
     if (order != static_cast<std::size_t>(tensor.order())) {
       return support::invalid("argument-format", "`" + name(a) + "` has " + std::to_string(tensor.order()) +
                                                      " modes, the kernel expects " + std::to_string(order));
     }
-    const auto text = problem_.formats.find(canonical);
-    if (text == problem_.formats.end()) return unreadable("no format of `" + canonical + "`");
     if (order > 0) {
-      SCHAAS_ASSIGN_OR_RETURN(const format::TensorFormat wanted,
-                              format::parse(text->second, static_cast<int>(order), name(a)));
+      SCHAAS_ASSIGN_OR_RETURN(
+          const format::TensorFormat wanted,
+          format::parse(problem_.formats.at(canonical), static_cast<int>(order), name(a)));
       if (wanted != tensor.format()) {
         return support::invalid("argument-format", "`" + name(a) + "` is stored as " +
                                                        format::print(tensor.format()) +
@@ -135,7 +89,7 @@ class Check {
 
 support::Result<void> check_arguments(const std::string& problem, const std::vector<PackedTensor*>& arguments,
                                       const std::vector<std::string>& names) {
-  SCHAAS_ASSIGN_OR_RETURN(const KernelProblem parsed, parse_problem(problem));
+  SCHAAS_ASSIGN_OR_RETURN(const KernelProblem parsed, parse_kernel_problem(problem));
   return Check(parsed, arguments, names).run();
 }
 

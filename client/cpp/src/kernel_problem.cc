@@ -1,0 +1,89 @@
+#include "kernel_problem.h"
+
+#include <algorithm>
+#include <charconv>
+#include <sstream>
+#include <string_view>
+
+namespace schaas::client {
+namespace {
+
+support::Diagnostic unreadable(const std::string& what) {
+  return support::invalid("kernel-problem", "the kernel's problem text cannot be read: " + what);
+}
+
+void add_distinct(std::vector<std::string>& names, const std::string& name) {
+  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+}
+
+bool read_number(std::string_view text, std::int64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+/// Bounds of single extents: the lines `where k <= 64` and `where 64 <= k`.
+class Bounds {
+ public:
+  void add(const std::string& left, const std::string& right) {
+    std::int64_t bound = 0;
+    if (read_number(right, bound)) {
+      upper_.emplace(left, bound);
+    } else if (read_number(left, bound)) {
+      lower_.emplace(right, bound);
+    }
+  }
+  std::map<std::string, std::int64_t> fixed(const std::vector<std::string>& indices) const {
+    std::map<std::string, std::int64_t> out;
+    for (const auto& index : indices) {
+      const auto lower = lower_.find(index), upper = upper_.find(index);
+      if (lower != lower_.end() && upper != upper_.end() && lower->second == upper->second)
+        out.emplace(index, lower->second);
+    }
+    return out;
+  }
+
+ private:
+  std::map<std::string, std::int64_t> lower_, upper_;
+};
+
+}  // namespace
+
+const std::vector<std::string>& KernelProblem::indices_of(std::size_t argument) const {
+  if (argument == 0) return statement.result.indices;
+  return std::find_if(statement.operands.begin(), statement.operands.end(),
+                      [&](const auto& operand) { return operand.tensor == tensors[argument]; })
+      ->indices;
+}
+
+support::Result<KernelProblem> parse_kernel_problem(const std::string& text) {
+  std::istringstream lines(text);
+  std::string line;
+  KernelProblem problem;
+  if (!std::getline(lines, line) || line != "schaas-problem 1")
+    return unreadable("first line `" + line + "`");
+  if (!std::getline(lines, line)) return unreadable("no statement");
+  SCHAAS_ASSIGN_OR_RETURN(problem.statement, parse_product(line));
+  std::vector<Product::Access> accesses = {problem.statement.result};
+  accesses.insert(accesses.end(), problem.statement.operands.begin(), problem.statement.operands.end());
+  for (const auto& access : accesses) {
+    add_distinct(problem.tensors, access.tensor);
+    for (const auto& index : access.indices) add_distinct(problem.indices, index);
+  }
+  Bounds bounds;
+  while (std::getline(lines, line)) {
+    std::istringstream words(line);
+    std::string keyword, first, second, third, more;
+    words >> keyword >> first >> second >> third >> more;
+    if (keyword == "format") problem.formats[first] = second;
+    if (keyword == "values") problem.value_type = first;
+    if (keyword == "positions") problem.position_bits = first;
+    if (keyword == "where" && second == "<=" && more.empty()) bounds.add(first, third);
+  }
+  for (const auto& tensor : problem.tensors) {
+    if (problem.formats.count(tensor) == 0) return unreadable("no format of `" + tensor + "`");
+  }
+  problem.fixed = bounds.fixed(problem.indices);
+  return problem;
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,29 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/support/result.h"
+#include "schaas/product.h"
+
+namespace schaas::client {
+
+/// What the problem text of a kernel says of its arguments. Canonical names.
+struct KernelProblem {
+  Product statement;
+  std::vector<std::string>
+      tensors;  ///< distinct, in argument order: the result, then operands as they appear
+  std::vector<std::string> indices;  ///< distinct
+  std::map<std::string, std::string> formats;
+  std::string value_type, position_bits;
+  std::map<std::string, std::int64_t> fixed;  ///< extents that the constraints leave one value
+
+  /// Indices of the first access to an argument.
+  const std::vector<std::string>& indices_of(std::size_t argument) const;
+};
+
+/// Errors: invalid [kernel-problem].
+support::Result<KernelProblem> parse_kernel_problem(const std::string& text);
+
+}  // namespace schaas::client
