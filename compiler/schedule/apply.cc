@@ -10,6 +10,8 @@
 #include "compiler/schedule/loopfuse.h"
 #include "compiler/schedule/permute.h"
 #include "compiler/schedule/reorder.h"
+#include "compiler/schedule/sequence.h"
+#include "compiler/schedule/share.h"
 #include "compiler/schedule/temporary_layout.h"
 
 namespace schaas::schedule {
@@ -46,7 +48,9 @@ Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& t
       directive, [&](const Permute& permute) { return apply_permute(tree, permute); },
       [&](const Reorder& reorder) { return apply_reorder(tree, reorder); },
       [&](const LoopFuse& fuse) { return apply_loopfuse(tree, fuse, names.next()); },
-      [&](const Block& block) { return apply_block(tree, block); });
+      [&](const Block& block) { return apply_block(tree, block); },
+      [&](const Share& share) { return apply_share(tree, share); },
+      [&](const Sequence& sequence) { return apply_sequence(tree, sequence); });
 }
 
 /// The diagnostic pointing at directive `number` of print(trace).

@@ -37,7 +37,11 @@ std::string print(const Directive& directive) {
       },
       [](const Block& block) {
         return "block(path=" + print(block.path) + ", size=" + std::to_string(block.size) + ")";
-      });
+      },
+      [](const Share& share) {
+        return "share(nest=" + std::to_string(share.nest) + ", loops=" + list(share.loops) + ")";
+      },
+      [](const Sequence& sequence) { return "sequence(order=" + print(sequence.order) + ")"; });
 }
 
 std::string print(const Trace& trace) {
@@ -52,6 +56,9 @@ Trace rename(const Trace& trace, const std::vector<std::pair<std::string, std::s
   for (auto& directive : out.directives) {
     if (auto* reorder = std::get_if<Reorder>(&directive)) {
       for (auto& index : reorder->order) index = renamed(index, index_names);
+    }
+    if (auto* share = std::get_if<Share>(&directive)) {
+      for (auto& index : share->loops) index = renamed(index, index_names);
     }
   }
   return out;

@@ -49,7 +49,22 @@ struct Block {
   bool operator==(const Block&) const = default;
 };
 
-using Directive = std::variant<Permute, Reorder, LoopFuse, Block>;
+/// share(nest=0, loops={i,j}): nest 0, counted in the order in which nests run, and the next one begin with
+/// these loops and run them once for both; loops={} separates them (ReACT section 4.3).
+struct Share {
+  int nest = 0;
+  std::vector<std::string> loops;
+  bool operator==(const Share&) const = default;
+};
+
+/// sequence(order={1,0,2}): the nests in another order, sharing no loops; order[n] is the present number of
+/// the one that runs n-th.
+struct Sequence {
+  std::vector<int> order;
+  bool operator==(const Sequence&) const = default;
+};
+
+using Directive = std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence>;
 
 struct Trace {
   std::vector<Directive> directives;

@@ -119,16 +119,22 @@ class Parser {
     static const std::vector<std::string> reorder{"path", "order"};
     static const std::vector<std::string> loopfuse{"path", "loc", "pol", "fuse"};
     static const std::vector<std::string> block{"path", "size"};
+    static const std::vector<std::string> share{"nest", "loops"};
+    static const std::vector<std::string> sequence{"order"};
     if (directive == "permute") return permute;
     if (directive == "reorder") return reorder;
+    if (directive == "share") return share;
+    if (directive == "sequence") return sequence;
     return directive == "block" ? block : loopfuse;
   }
 
   Result<void> check_name(const Word& name) const {
-    static const std::vector<std::string> known{"permute", "reorder", "loopfuse", "block"};
+    static const std::vector<std::string> known{"permute", "reorder", "loopfuse",
+                                                "block",   "share",   "sequence"};
     if (std::find(known.begin(), known.end(), name.text) != known.end()) return {};
     return at(name.range, "unknown-directive",
-              "`" + name.text + "` is no directive; there are permute, reorder, loopfuse and block" +
+              "`" + name.text +
+                  "` is no directive; there are permute, reorder, loopfuse, block, share and sequence" +
                   support::did_you_mean(name.text, known));
   }
 
@@ -158,6 +164,15 @@ class Parser {
     if (call.name.text == "block") {
       SCHAAS_ASSIGN_OR_RETURN(const int size, number(call, "size"));
       return Directive{Block{std::move(path), size}};
+    }
+    if (call.name.text == "share") {
+      SCHAAS_ASSIGN_OR_RETURN(const int nest, number(call, "nest"));
+      SCHAAS_ASSIGN_OR_RETURN(auto loops, names(call, "loops"));
+      return Directive{Share{nest, std::move(loops)}};
+    }
+    if (call.name.text == "sequence") {
+      SCHAAS_ASSIGN_OR_RETURN(auto order, numbers(call, "order"));
+      return Directive{Sequence{std::move(order)}};
     }
     LoopFuse fuse;
     fuse.path = std::move(path);

@@ -24,13 +24,13 @@ std::string apply_error(const std::string& text) {
 TEST(TraceErrors, UnknownDirectiveIsNamedWithTheNearest) {
   EXPECT_EQ(parse_error("loopfus(path={}, loc=1, pol=left)"),
             "invalid [unknown-directive]: `loopfus` is no directive; there are permute, reorder, "
-            "loopfuse and block; did you mean `loopfuse`?\n"
+            "loopfuse, block, share and sequence; did you mean `loopfuse`?\n"
             "  --> schedule:1:1\n"
             "  | loopfus(path={}, loc=1, pol=left)\n"
             "  | ^~~~~~~");
   EXPECT_EQ(parse_error("linear; reorder(path={}, order={i})"),
-            "invalid [unknown-directive]: `linear` is no directive; there are permute, reorder, loopfuse and "
-            "block\n"
+            "invalid [unknown-directive]: `linear` is no directive; there are permute, reorder, loopfuse, "
+            "block, share and sequence\n"
             "  --> schedule:1:1\n"
             "  | linear; reorder(path={}, order={i})\n"
             "  | ^~~~~~");
@@ -269,6 +269,41 @@ TEST(DirectiveErrors, BlocksOfAMergedIndex) {
       "  --> schedule:1:70\n"
       "  | reorder(path={}, order={i,j,k}); loopfuse(path={}, loc=1, pol=left); block(path={}, size=4)\n"
       "  |                                                                      ^~~~~~~~~~~~~~~~~~~~~~");
+}
+
+TEST(ShareErrors, LoopsThatCannotBeShared) {
+  const std::string separate = "loopfuse(path={}, loc=2, pol=left, fuse=0); ";
+  const auto reason = [&](const std::string& directive) {
+    const std::string text = apply_error(separate + directive);
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(
+      reason("share(nest=1, loops={i})"),
+      "invalid [illegal-directive]: nest is 1, but the tree has 2 nests, counted from 0 in the order in "
+      "which they run, and one that shares needs a next one");
+  EXPECT_EQ(reason("share(nest=0, loops={l})"),
+            "invalid [illegal-directive]: the nest of `t1(i,k)` has no loop `l`");
+  EXPECT_EQ(reason("share(nest=0, loops={i,i})"), "invalid [illegal-directive]: loop `i` is listed twice");
+  EXPECT_EQ(reason("share(nest=0, loops={k,j})"),
+            "invalid [illegal-directive]: the nest of `A(i,l)` has no loop `j`");
+  EXPECT_EQ(apply_error("share(nest=0, loops={})"),
+            "invalid [illegal-directive]: nest is 0, but the tree has 1 nest, counted from 0 in the order in "
+            "which they run, and one that shares needs a next one\n"
+            "  --> schedule:1:1\n"
+            "  | share(nest=0, loops={})\n"
+            "  | ^~~~~~~~~~~~~~~~~~~~~~~");
+}
+
+TEST(SequenceErrors, OrdersThatCannotRun) {
+  const std::string separate = "loopfuse(path={}, loc=2, pol=left, fuse=0); ";
+  const auto reason = [&](const std::string& directive) {
+    const std::string text = apply_error(separate + directive);
+    return text.substr(0, text.find('\n'));
+  };
+  EXPECT_EQ(reason("sequence(order={0,0})"),
+            "invalid [illegal-directive]: order is no permutation of the tree's nests, 0 to 1");
+  EXPECT_EQ(reason("sequence(order={1,0})"),
+            "invalid [illegal-directive]: the nest of `A(i,l)` reads `t1` and must run after its nest");
 }
 
 }  // namespace

@@ -27,11 +27,11 @@ TEST(Trace, TheEmptyTraceIsLinear) {
 
 TEST(Trace, PrintsEveryDirective) {
   const Trace trace{{Permute{{}, {1, 0, 2}}, Reorder{{1, 0}, {"m", "k1"}}, LoopFuse{{}, 2, true, {}},
-                     LoopFuse{{0}, 1, false, 0}}};
+                     LoopFuse{{0}, 1, false, 0}, Share{1, {"i", "j"}}, Sequence{{1, 0, 2}}}};
   const std::string text =
       "permute(path={}, factors={1,0,2}); reorder(path={1,0}, order={m,k1}); loopfuse(path={}, loc=2, "
       "pol=left); "
-      "loopfuse(path={0}, loc=1, pol=right, fuse=0)";
+      "loopfuse(path={0}, loc=1, pol=right, fuse=0); share(nest=1, loops={i,j}); sequence(order={1,0,2})";
   EXPECT_EQ(print(trace), text);
   EXPECT_EQ(parse(text).value(), trace);
 }
@@ -154,6 +154,46 @@ TEST(LoopFuse, TwoProducersMeetInOneConsumer) {
 TEST(LoopFuse, TemporariesAvoidTheProblemsNames) {
   EXPECT_EQ(applied("loopfuse(path={}, loc=1, pol=left)", problem_of("t1(i) = t2(i,j) * x(j)", {})),
             "forall(i, forall(j, where(t1(i) += t3 * x(j), t3 += t2(i,j))))");
+}
+
+TEST(Share, MovesABranchInwardsAndOutwards) {
+  const auto problem = problem_of("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}});
+  const std::string separate = "loopfuse(path={}, loc=2, pol=left, fuse=0)";
+  const std::string fused =
+      "forall(i, where(forall(l, forall(k, A(i,l) += t1(k) * D(k,l))), forall(j, forall(k, t1(k) += B(i,j) * "
+      "C(j,k)))))";
+  EXPECT_EQ(applied(separate + "; share(nest=0, loops={i})", problem), fused);
+  EXPECT_EQ(
+      applied("loopfuse(path={}, loc=2, pol=left); share(nest=0, loops={})", problem),
+      "where(forall(i, forall(l, forall(k, A(i,l) += t1(i,k) * D(k,l)))), forall(i, forall(j, forall(k, "
+      "t1(i,k) += B(i,j) * C(j,k)))))");
+}
+
+TEST(Share, NamesTheLoopsInTheirNewOrder) {
+  const auto problem = problem_of("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {});
+  EXPECT_EQ(
+      applied("loopfuse(path={}, loc=2, pol=left, fuse=0); share(nest=0, loops={k,i})", problem),
+      "forall(k, forall(i, where(forall(l, A(i,l) += t1 * D(k,l)), forall(j, t1 += B(i,j) * C(j,k)))))");
+}
+
+TEST(Share, ThreeNestsInOneTrie) {
+  const auto problem = problem_of("A(i,m) = B(i,j) * C(j,k) * D(k,l) * E(l,m)", {});
+  const std::string chain =
+      "loopfuse(path={}, loc=3, pol=left, fuse=0); loopfuse(path={0}, loc=2, pol=left, fuse=0)";
+  EXPECT_EQ(
+      applied(chain + "; share(nest=0, loops={i,k}); share(nest=1, loops={i})", problem),
+      "forall(i, where(forall(m, forall(l, A(i,m) += t1(l) * E(l,m))), forall(k, where(forall(l, t1(l) += t2 "
+      "* D(k,l)), forall(j, t2 += B(i,j) * C(j,k))))))");
+}
+
+TEST(Sequence, RunsNestsInAnotherOrder) {
+  const auto problem = problem_of("A(i,m) = B(i,j) * C(j,k) * D(k,l) * E(l,m)", {});
+  const std::string pairs =
+      "loopfuse(path={}, loc=2, pol=left, fuse=0); loopfuse(path={1}, loc=1, pol=right, fuse=0)";
+  EXPECT_EQ(
+      applied(pairs + "; sequence(order={1,0,2}); share(nest=1, loops={i})", problem),
+      "where(forall(i, where(forall(m, forall(k, A(i,m) += t1(k) * t2(m,k))), forall(j, forall(k, t1(k) += "
+      "B(i,j) * C(j,k))))), forall(m, forall(k, forall(l, t2(m,k) += D(k,l) * E(l,m)))))");
 }
 
 }  // namespace

@@ -1,0 +1,241 @@
+#include "compiler/schedule/nests.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "compiler/concrete_notation/match.h"
+#include "compiler/index_notation/printer.h"
+
+namespace schaas::schedule {
+namespace {
+
+using concrete_notation::Assign;
+using concrete_notation::Blocks;
+using concrete_notation::Forall;
+using concrete_notation::match;
+using concrete_notation::StatementPtr;
+using concrete_notation::Where;
+using index_notation::Access;
+using support::Result;
+using Names = std::vector<std::string>;
+
+bool has(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+support::Diagnostic illegal(std::string message) {
+  return support::invalid("illegal-directive", std::move(message));
+}
+
+/// A loop of the tree: two with one name are told apart.
+struct Loop {
+  std::string index;
+  std::size_t number;
+};
+
+/// Takes a tree apart, producers before consumers.
+class Unfolding {
+ public:
+  Result<Nests> run(const StatementPtr& tree) {
+    SCHAAS_RETURN_IF_ERROR(walk(tree, {}, 0));
+    for (std::size_t n = 0; n + 1 < nests_.size(); ++n) {
+      const auto& a = loops_[n];
+      const auto& b = loops_[n + 1];
+      while (nests_[n].shared < std::min(a.size(), b.size()) && a[nests_[n].shared] == b[nests_[n].shared])
+        ++nests_[n].shared;
+    }
+    return std::move(nests_);
+  }
+
+ private:
+  /// The target of what is below starts anew below the first `fresh` loops above.
+  Result<void> walk(const StatementPtr& statement, std::vector<Loop> above, std::size_t fresh) {
+    return match(
+        statement->node,
+        [&](const Forall& loop) -> Result<void> {
+          above.push_back({loop.index, next_loop_++});
+          return walk(loop.body, std::move(above), fresh);
+        },
+        [&](const Blocks& blocks) -> Result<void> {
+          return illegal("the tree runs in blocks of `" + blocks.index +
+                         "`; share loops first and make blocks afterwards");
+        },
+        [&](const Where& branch) -> Result<void> {
+          SCHAAS_RETURN_IF_ERROR(walk(branch.producer, above, above.size()));
+          return walk(branch.consumer, std::move(above), fresh);
+        },
+        [&](const Assign&) -> Result<void> {
+          add(statement, above, fresh);
+          return {};
+        });
+  }
+
+  /// Temporaries get the indices of the loops they were inside of.
+  Access widened(Access access) const {
+    const auto found = added_.find(access.tensor);
+    if (found != added_.end())
+      access.indices.insert(access.indices.begin(), found->second.begin(), found->second.end());
+    return access;
+  }
+
+  void add(const StatementPtr& leaf, const std::vector<Loop>& above, std::size_t fresh) {
+    Nest nest;
+    const StatementPtr read_wide =
+        concrete_notation::with_accesses(leaf, [&](Access access) { return widened(std::move(access)); });
+    Names mentioned;
+    for (const Access& access : concrete_notation::reads(read_wide))
+      mentioned.insert(mentioned.end(), access.indices.begin(), access.indices.end());
+    std::vector<std::size_t> numbers;
+    Names passed;
+    for (std::size_t n = 0; n < above.size(); ++n) {
+      const bool outside = n < fresh;
+      if (outside && !has(mentioned, above[n].index)) continue;
+      if (outside) passed.push_back(above[n].index);
+      nest.loops.push_back(above[n].index);
+      numbers.push_back(above[n].number);
+    }
+    added_[nest_target(leaf)] = passed;
+    nest.assignment =
+        concrete_notation::with_accesses(leaf, [&](Access access) { return widened(std::move(access)); });
+    nests_.push_back(std::move(nest));
+    loops_.push_back(std::move(numbers));
+  }
+
+  static const std::string& nest_target(const StatementPtr& leaf) {
+    return std::get<Assign>(leaf->node).target.tensor;
+  }
+
+  Nests nests_;
+  std::vector<std::vector<std::size_t>> loops_;  ///< of each nest, by number
+  std::map<std::string, Names> added_;
+  std::size_t next_loop_ = 0;
+};
+
+/// The reads of `tensor` in a nest.
+std::vector<Access> reads_of(const Nest& nest, const std::string& tensor) {
+  std::vector<Access> all = concrete_notation::reads(nest.assignment);
+  std::erase_if(all, [&](const Access& access) { return access.tensor != tensor; });
+  return all;
+}
+
+/// Why the loop over `index` cannot be shared between nest `number` and the next ones; "" when it can.
+std::string reason_against(const Nests& nests, std::size_t number, const std::string& index) {
+  const Access& target = nests[number].leaf().target;
+  const std::string name = "`" + index_notation::print(target) + "`";
+  if (!has(nests[number].loops, index))
+    return name + " does not depend on it, and would be computed again in each turn";
+  const auto place = std::find(target.indices.begin(), target.indices.end(), index);
+  if (place == target.indices.end()) return name + " is complete only after all of its turns";
+  const auto at = static_cast<std::size_t>(place - target.indices.begin());
+  for (std::size_t n = number + 1; n <= last_reader(nests, number); ++n) {
+    if (!has(nests[n].loops, index))
+      return "the nest of `" + index_notation::print(nests[n].leaf().target) + "` has no such loop";
+    for (const Access& read : reads_of(nests[n], target.tensor)) {
+      if (read.indices.size() <= at || read.indices[at] != index ||
+          std::count(read.indices.begin(), read.indices.end(), index) != 1)
+        return name + " is read as `" + index_notation::print(read) + "`";
+    }
+  }
+  return "";
+}
+
+Result<void> check(const Nests& nests) {
+  for (std::size_t n = 0; n < nests.size(); ++n) {
+    const Nest& nest = nests[n];
+    const std::string name = "`" + index_notation::print(nest.leaf().target) + "`";
+    const std::size_t last = last_reader(nests, n);
+    if (nest.shared > 0 && last == n)
+      return illegal("nothing reads " + name + ", so its nest shares no loop with another");
+    for (std::size_t m = n; m < last; ++m) {
+      if (nests[m].shared >= nest.shared) continue;
+      return illegal(name + " lives inside loop `" + nest.loops[nests[m].shared] +
+                     "`, but is read outside of it by the nest of `" +
+                     index_notation::print(nests[m + 1].leaf().target) + "`");
+    }
+    for (std::size_t s = 0; s < nest.shared; ++s) {
+      const std::string& index = nest.loops[s];
+      if (const std::string reason = reason_against(nests, n, index); !reason.empty())
+        return illegal("loop `" + index + "` cannot be shared by the nest of " + name +
+                       " and the next one: " + reason);
+      if (nests[n + 1].loops[s] != index)
+        return illegal("the nest of " + name + " and the next one begin with different loops, `" + index +
+                       "` and `" + nests[n + 1].loops[s] + "`");
+    }
+  }
+  return {};
+}
+
+/// Builds trees of checked nests.
+class Folding {
+ public:
+  explicit Folding(const Nests& nests) : nests_(nests) {
+    for (const Nest& nest : nests) {
+      for (std::size_t s = 0; s < nest.shared; ++s) {
+        const Names& indices = nest.leaf().target.indices;
+        const auto place = std::find(indices.begin(), indices.end(), nest.loops[s]);
+        lost_[nest.leaf().target.tensor].push_back(static_cast<std::size_t>(place - indices.begin()));
+      }
+    }
+  }
+
+  /// Nests first..last, below the first `depth` loops of each.
+  StatementPtr tree(std::size_t first, std::size_t last, std::size_t depth) const {
+    const Nest& nest = nests_[first];
+    if (first == last) {
+      return concrete_notation::forall(
+          Names(nest.loops.begin() + static_cast<std::ptrdiff_t>(depth), nest.loops.end()), leaf(nest));
+    }
+    std::size_t end = first;  // of those that share one more loop
+    while (end < last && nests_[end].shared > depth) ++end;
+    if (end == last) return concrete_notation::forall(nest.loops[depth], tree(first, last, depth + 1));
+    return concrete_notation::where(tree(end + 1, last, depth), tree(first, end, depth));
+  }
+
+ private:
+  StatementPtr leaf(const Nest& nest) const {
+    return concrete_notation::with_accesses(nest.assignment, [&](Access access) {
+      const auto lost = lost_.find(access.tensor);
+      if (lost == lost_.end()) return access;
+      Names kept;
+      for (std::size_t n = 0; n < access.indices.size(); ++n) {
+        if (std::find(lost->second.begin(), lost->second.end(), n) == lost->second.end())
+          kept.push_back(access.indices[n]);
+      }
+      access.indices = std::move(kept);
+      access.index_ranges.clear();
+      return access;
+    });
+  }
+
+  const Nests& nests_;
+  std::map<std::string, std::vector<std::size_t>> lost_;  ///< temporary -> places of its lost indices
+};
+
+}  // namespace
+
+Result<Nests> nests_of(const StatementPtr& tree) { return Unfolding().run(tree); }
+
+std::size_t last_reader(const Nests& nests, std::size_t number) {
+  std::size_t last = number;
+  for (std::size_t n = number + 1; n < nests.size(); ++n) {
+    if (!reads_of(nests[n], nests[number].leaf().target.tensor).empty()) last = n;
+  }
+  return last;
+}
+
+Names sharable(const Nests& nests, std::size_t number) {
+  Names out;
+  for (const std::string& index : nests[number].loops) {
+    if (last_reader(nests, number) > number && reason_against(nests, number, index).empty())
+      out.push_back(index);
+  }
+  return out;
+}
+
+Result<StatementPtr> tree_of(const Nests& nests) {
+  SCHAAS_RETURN_IF_ERROR(check(nests));
+  return Folding(nests).tree(0, nests.size() - 1, 0);
+}
+
+}  // namespace schaas::schedule
