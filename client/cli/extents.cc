@@ -1,6 +1,7 @@
 #include "client/cli/extents.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace schaas::cli {
 
@@ -27,9 +28,25 @@ std::optional<std::int64_t> Extents::bound(const std::string& index) const {
   return place->second.extent;
 }
 
-support::Result<std::map<std::string, std::int64_t>> Extents::all(const client::Product& product) const {
+// Rounds until nothing new is learnt: a chain of n links needs at most n.
+support::Result<void> Extents::link(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  for (std::size_t round = 0; round < pairs.size(); ++round) {
+    for (const auto& [a, b] : pairs) {
+      for (const auto& [from, to] : {std::pair{a, b}, std::pair{b, a}}) {
+        if (const auto known = bound_.find(from); known != bound_.end()) {
+          const Bound bound = known->second;
+          SCHAAS_RETURN_IF_ERROR(bind(to, bound.extent, bound.source + ", through index `" + from + "`"));
+        }
+        if (const auto known = least_.find(from); known != least_.end()) at_least(to, known->second);
+      }
+    }
+  }
+  return {};
+}
+
+support::Result<std::map<std::string, std::int64_t>> Extents::all(const client::Program& program) const {
   std::map<std::string, std::int64_t> extents;
-  for (const auto& index : indices_of(product)) {
+  for (const auto& index : client::indices_of(program)) {
     const auto least = least_.find(index);
     if (const auto known = bound(index)) {
       extents[index] = *known;
@@ -42,26 +59,6 @@ support::Result<std::map<std::string, std::int64_t>> Extents::all(const client::
     }
   }
   return extents;
-}
-
-std::vector<std::string> indices_of(const client::Product& product) {
-  std::vector<std::string> indices;
-  const auto add = [&](const client::Product::Access& access) {
-    for (const auto& index : access.indices) {
-      if (std::find(indices.begin(), indices.end(), index) == indices.end()) indices.push_back(index);
-    }
-  };
-  add(product.result);
-  for (const auto& operand : product.operands) add(operand);
-  return indices;
-}
-
-std::string print(const client::Product::Access& access) {
-  if (access.indices.empty()) return access.tensor;
-  std::string out = access.tensor + "(";
-  for (std::size_t mode = 0; mode < access.indices.size(); ++mode)
-    out += (mode ? "," : "") + access.indices[mode];
-  return out + ")";
 }
 
 }  // namespace schaas::cli

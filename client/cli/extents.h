@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/support/result.h"
-#include "schaas/product.h"
+#include "schaas/expression.h"
 
 namespace schaas::cli {
 
@@ -21,9 +21,12 @@ class Extents {
 
   /// What was bound; lower bounds do not count.
   std::optional<std::int64_t> bound(const std::string& index) const;
-  /// Every index of the product with its extent, bound or else the largest lower bound. Errors: invalid
+  /// Indices that run over the same values: what is known of one holds for the other. Errors: invalid
+  /// [extent-conflict].
+  support::Result<void> link(const std::vector<std::pair<std::string, std::string>>& pairs);
+  /// Every index of the program with its extent, bound or else the largest lower bound. Errors: invalid
   /// [missing-extent].
-  support::Result<std::map<std::string, std::int64_t>> all(const client::Product& product) const;
+  support::Result<std::map<std::string, std::int64_t>> all(const client::Program& program) const;
 
  private:
   struct Bound {
@@ -33,10 +36,5 @@ class Extents {
   std::map<std::string, Bound> bound_;
   std::map<std::string, std::int64_t> least_;
 };
-
-/// Indices of a product in order of first appearance: result first.
-std::vector<std::string> indices_of(const client::Product& product);
-/// "B(i,j)"
-std::string print(const client::Product::Access& access);
 
 }  // namespace schaas::cli

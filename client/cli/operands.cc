@@ -11,15 +11,8 @@
 namespace schaas::cli {
 namespace {
 
-using client::Product;
-
-std::vector<std::string> tensor_names(const Product& product) {
-  std::vector<std::string> names = {product.result.tensor};
-  for (const auto& operand : product.operands) {
-    if (std::find(names.begin(), names.end(), operand.tensor) == names.end()) names.push_back(operand.tensor);
-  }
-  return names;
-}
+using client::Access;
+using client::Program;
 
 support::Diagnostic unknown(const std::string& kind, const std::string& option, const std::string& name,
                             const std::vector<std::string>& known) {
@@ -45,7 +38,7 @@ void drop_unit_modes(client::TensorData& data, std::size_t order) {
   if (client::extents_of(data).size() > order) drop_unit_modes(data, order);
 }
 
-support::Result<client::TensorData> read_one(const std::string& path, const Product::Access& access,
+support::Result<client::TensorData> read_one(const std::string& path, const Access& access,
                                              std::vector<std::int64_t> extents, ProgressLine& progress) {
   client::ReadOptions options;
   options.extents = std::move(extents);
@@ -86,8 +79,8 @@ int position_bits(const Operand& operand) {
 /// Reads every file once; those that know their extents first, so that FROSTT files can be held to them.
 class Reader {
  public:
-  Reader(const TensorArguments& arguments, const Product& product, ProgressLine& progress)
-      : arguments_(arguments), product_(product), progress_(progress) {}
+  Reader(const TensorArguments& arguments, const Program& program, ProgressLine& progress)
+      : arguments_(arguments), program_(program), operands_(client::operands(program)), progress_(progress) {}
 
   support::Result<Operands> read() {
     for (const auto& [index, extent] : arguments_.extents) {
@@ -95,16 +88,18 @@ class Reader {
           extents_.bind(index, extent, "`-d " + index + "=" + std::to_string(extent) + "`"));
     }
     SCHAAS_RETURN_IF_ERROR(read_files(false));
+    SCHAAS_RETURN_IF_ERROR(extents_.link(client::linked_indices(program_)));
     SCHAAS_RETURN_IF_ERROR(read_files(true));
+    SCHAAS_RETURN_IF_ERROR(extents_.link(client::linked_indices(program_)));
     Operands operands;
-    SCHAAS_ASSIGN_OR_RETURN(operands.extents, extents_.all(product_));
+    SCHAAS_ASSIGN_OR_RETURN(operands.extents, extents_.all(program_));
     SCHAAS_RETURN_IF_ERROR(assemble(operands));
     return operands;
   }
 
  private:
   support::Result<void> read_files(bool frostt) {
-    for (const auto& access : product_.operands) {
+    for (const auto& access : operands_) {
       const auto file = arguments_.files.find(access.tensor);
       if (file == arguments_.files.end() || data_.count(access.tensor)) continue;
       SCHAAS_ASSIGN_OR_RETURN(const auto kind, client::kind_of(file->second));
@@ -118,7 +113,7 @@ class Reader {
     return {};
   }
 
-  std::vector<std::int64_t> known(const Product::Access& access) const {
+  std::vector<std::int64_t> known(const Access& access) const {
     std::vector<std::int64_t> extents;
     for (const auto& index : access.indices) extents.push_back(extents_.bound(index).value_or(-1));
     const bool none =
@@ -128,7 +123,7 @@ class Reader {
 
   support::Result<void> bind(const std::string& tensor, const std::string& file,
                              const std::vector<std::int64_t>& extents, bool frostt) {
-    for (const auto& access : product_.operands) {
+    for (const auto& access : operands_) {
       if (access.tensor != tensor) continue;
       for (std::size_t mode = 0; mode < std::min(extents.size(), access.indices.size()); ++mode) {
         const std::string& index = access.indices[mode];
@@ -145,23 +140,22 @@ class Reader {
   }
 
   support::Result<void> assemble(Operands& operands) {
-    for (const auto& access : product_.operands) {
+    for (const auto& access : operands_) {
       const auto same = [&](const Operand& operand) { return operand.name == access.tensor; };
       if (std::any_of(operands.tensors.begin(), operands.tensors.end(), same)) continue;
       SCHAAS_ASSIGN_OR_RETURN(auto operand, one_operand(access, operands.extents));
       operands.position_bits = std::max(operands.position_bits, position_bits(operand));
       operands.tensors.push_back(std::move(operand));
     }
-    const auto given = arguments_.formats.find(product_.result.tensor);
+    const auto given = arguments_.formats.find(program_.result().tensor);
     SCHAAS_ASSIGN_OR_RETURN(
         operands.result_format,
         format::parse(given == arguments_.formats.end() ? "dense" : given->second,
-                      static_cast<int>(product_.result.indices.size()), product_.result.tensor));
+                      static_cast<int>(program_.result().indices.size()), program_.result().tensor));
     return {};
   }
 
-  support::Result<Operand> one_operand(const Product::Access& access,
-                                       const std::map<std::string, std::int64_t>& all) {
+  support::Result<Operand> one_operand(const Access& access, const std::map<std::string, std::int64_t>& all) {
     Operand operand;
     operand.name = access.tensor;
     std::vector<std::int64_t> extents;
@@ -202,7 +196,8 @@ class Reader {
   }
 
   const TensorArguments& arguments_;
-  const Product& product_;
+  const Program& program_;
+  const std::vector<Access> operands_;  ///< every reading of a tensor that is an argument
   ProgressLine& progress_;
   Extents extents_;
   std::map<std::string, client::TensorData> data_;
@@ -210,14 +205,14 @@ class Reader {
 
 }  // namespace
 
-support::Result<void> check_names(const TensorArguments& arguments, const Product& product) {
-  const auto tensors = tensor_names(product);
+support::Result<void> check_names(const TensorArguments& arguments, const Program& program) {
+  const auto tensors = client::arguments(program);
   const auto known = [](const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
   for (const auto& [name, file] : arguments.files) {
     if (!known(tensors, name)) return unknown("tensor", "-t " + name + "=" + file, name, tensors);
-    if (name == product.result.tensor) {
+    if (name == program.result().tensor && !program.statements.back().update) {
       return support::invalid("result-file", "`-t " + name + "=" + file + "`: `" + name +
                                                  "` is the result; to write it to a file use `-o " + file +
                                                  "`");
@@ -227,7 +222,7 @@ support::Result<void> check_names(const TensorArguments& arguments, const Produc
   for (const auto& [name, format] : arguments.formats) {
     if (!known(tensors, name)) return unknown("tensor", "-f " + name + "=" + format, name, tensors);
   }
-  const auto indices = indices_of(product);
+  const auto indices = client::indices_of(program);
   for (const auto& [index, extent] : arguments.extents) {
     if (!known(indices, index))
       return unknown("index", "-d " + index + "=" + std::to_string(extent), index, indices);
@@ -235,9 +230,9 @@ support::Result<void> check_names(const TensorArguments& arguments, const Produc
   return {};
 }
 
-support::Result<Operands> read_operands(const TensorArguments& arguments, const Product& product,
+support::Result<Operands> read_operands(const TensorArguments& arguments, const Program& program,
                                         ProgressLine& progress) {
-  auto operands = Reader(arguments, product, progress).read();
+  auto operands = Reader(arguments, program, progress).read();
   progress.clear();
   return operands;
 }

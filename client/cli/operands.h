@@ -7,7 +7,7 @@
 #include "client/cli/progress.h"
 #include "compiler/format/tensor_format.h"
 #include "compiler/support/result.h"
-#include "schaas/product.h"
+#include "schaas/expression.h"
 #include "schaas/tensor.h"
 #include "schaas/tensor_files.h"
 
@@ -23,9 +23,9 @@ struct TensorArguments {
   std::uint64_t seed = 1;
 };
 
-/// Names in the arguments that the product does not have. Errors: invalid [unknown-tensor], [unknown-index]
+/// Names in the arguments that the program does not have. Errors: invalid [unknown-tensor], [unknown-index]
 /// (with suggestions), [result-file] (a file for the result), [file-ending].
-support::Result<void> check_names(const TensorArguments& arguments, const client::Product& product);
+support::Result<void> check_names(const TensorArguments& arguments, const client::Program& program);
 
 struct Operand {
   std::string name;
@@ -49,7 +49,7 @@ struct Operands {
 /// file is filled from the seed: fully, or at a tenth of its elements when -f gives it a compressed level
 /// (fill.h). Errors: those of client::read and format::parse; invalid [file-rank], [extent-conflict],
 /// [missing-extent].
-support::Result<Operands> read_operands(const TensorArguments& arguments, const client::Product& product,
+support::Result<Operands> read_operands(const TensorArguments& arguments, const client::Program& program,
                                         ProgressLine& progress);
 
 /// The formats the server must be told: every tensor that is not dense in natural order, the result included.

@@ -16,10 +16,10 @@ std::vector<client::PackedTensor*> Packed::arguments(const std::vector<std::stri
   return pointers;
 }
 
-support::Result<Packed> pack_all(const Operands& operands, const client::Product& product,
+support::Result<Packed> pack_all(const Operands& operands, const client::Program& program,
                                  client::ValueType type, ProgressLine& progress) {
   Packed packed;
-  packed.result = product.result.tensor;
+  packed.result = program.result().tensor;
   for (const auto& operand : operands.tensors) {
     progress.show("packing " + operand.name);
     const client::PackOptions options{operand.name, type, operands.position_bits};
@@ -30,7 +30,7 @@ support::Result<Packed> pack_all(const Operands& operands, const client::Product
     packed.tensors.emplace(operand.name, std::move(one).value());
   }
   std::vector<std::int64_t> extents;
-  for (const auto& index : product.result.indices) extents.push_back(operands.extents.at(index));
+  for (const auto& index : program.result().indices) extents.push_back(operands.extents.at(index));
   SCHAAS_ASSIGN_OR_RETURN(auto result, client::zeros(extents, operands.result_format,
                                                      {packed.result, type, operands.position_bits}));
   packed.tensors.emplace(packed.result, std::move(result));

@@ -20,7 +20,7 @@ struct Packed {
 
 /// Packs every operand into its format and makes room for the result. Errors: those of client::pack,
 /// client::validate and client::zeros.
-support::Result<Packed> pack_all(const Operands& operands, const client::Product& product,
+support::Result<Packed> pack_all(const Operands& operands, const client::Program& program,
                                  client::ValueType type, ProgressLine& progress);
 
 client::Sizes all_sizes(const Operands& operands, const Packed& packed);

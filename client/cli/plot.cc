@@ -125,15 +125,15 @@ support::Result<Answer> plot(const PlotOptions& options) {
   request.search_only = true;
   SCHAAS_ASSIGN_OR_RETURN(TensorArguments arguments, tensor_arguments(options.tensors, options.problem));
   arguments.formats = request.problem.formats;
-  SCHAAS_ASSIGN_OR_RETURN(const auto product, client::parse_product(request.problem.expression));
-  SCHAAS_RETURN_IF_ERROR(check_names(arguments, product));
+  SCHAAS_ASSIGN_OR_RETURN(const auto program, client::parse_program(request.problem.expression));
+  SCHAAS_RETURN_IF_ERROR(check_names(arguments, program));
   SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options.server));
   ProgressLine progress;
-  SCHAAS_ASSIGN_OR_RETURN(Operands operands, read_operands(arguments, product, progress));
+  SCHAAS_ASSIGN_OR_RETURN(Operands operands, read_operands(arguments, program, progress));
   request.problem.formats = format_texts(operands, arguments);
   if (request.problem.position_bits == "auto")
     request.problem.position_bits = std::to_string(operands.position_bits);
-  SCHAAS_ASSIGN_OR_RETURN(const Packed packed, pack_all(operands, product, arguments.value_type, progress));
+  SCHAAS_ASSIGN_OR_RETURN(const Packed packed, pack_all(operands, program, arguments.value_type, progress));
   const client::Sizes sizes = all_sizes(operands, packed);
   SCHAAS_ASSIGN_OR_RETURN(const auto answer, connection.schedule(request, show_events(progress)));
   progress.clear();

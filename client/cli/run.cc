@@ -52,18 +52,18 @@ support::Result<void> check_options(const RunOptions& options) {
 }
 
 /// That the result fits its file, and that the file can be written, is known before anything is computed.
-support::Result<void> check_output(const std::string& path, const client::Product& product) {
+support::Result<void> check_output(const std::string& path, const client::Program& program) {
   if (path.empty()) return {};
   SCHAAS_ASSIGN_OR_RETURN(const auto kind, client::kind_of(path));
-  const std::size_t order = product.result.indices.size();
+  const std::size_t order = program.result().indices.size();
   if (kind == client::FileKind::frostt && order == 0) {
     return support::invalid("file-order", "`-o " + path + "`: a .tns file cannot hold a scalar, but `" +
-                                              product.result.tensor + "` is one; .mtx and .npy can");
+                                              program.result().tensor + "` is one; .mtx and .npy can");
   }
   if (kind == client::FileKind::matrix_market && order > 2) {
     return support::invalid("file-order", "`-o " + path + "`: a Matrix Market file holds a matrix, but `" +
-                                              product.result.tensor + "` has order " + std::to_string(order) +
-                                              "; .tns and .npy hold any");
+                                              program.result().tensor + "` has order " +
+                                              std::to_string(order) + "; .tns and .npy hold any");
   }
   return client::check_writable(path);
 }
@@ -128,20 +128,20 @@ ChoiceRequest choice_request(const RunOptions& options, const client::ProblemTex
 
 /// Everything after the tensors are known.
 support::Result<RunFacts> compute(const RunOptions& options, client::Connection& connection,
-                                  const client::ProblemText& text, const client::Product& product,
+                                  const client::ProblemText& text, const client::Program& program,
                                   const Operands& operands, Clock::time_point start) {
   ProgressLine progress;
   RunFacts facts;
   facts.expression = options.problem.expression;
   facts.target = options.target;
-  facts.product = product;
+  facts.program = program;
   facts.operands = &operands;
   facts.seed = options.tensors.seed;
   facts.read_seconds = since(start);
   SCHAAS_ASSIGN_OR_RETURN(facts.value_type, value_type(options.problem.value_type));
 
   const auto pack_start = Clock::now();
-  SCHAAS_ASSIGN_OR_RETURN(Packed packed, pack_all(operands, product, facts.value_type, progress));
+  SCHAAS_ASSIGN_OR_RETURN(Packed packed, pack_all(operands, program, facts.value_type, progress));
   facts.pack_seconds = since(pack_start);
   const client::Sizes sizes = all_sizes(operands, packed);
   facts.sizes = reported_sizes(sizes, packed);
@@ -173,7 +173,7 @@ support::Result<RunFacts> compute(const RunOptions& options, client::Connection&
   const client::PackedTensor& result = packed.tensors.at(packed.result);
   if (options.verify) {
     progress.show("verifying");
-    SCHAAS_ASSIGN_OR_RETURN(facts.verification, verify(product, operands, result));
+    SCHAAS_ASSIGN_OR_RETURN(facts.verification, verify(program, operands, result));
   }
   if (!options.output.empty()) {
     progress.show("writing " + options.output);
@@ -190,21 +190,21 @@ support::Result<Answer> run(const RunOptions& options) {
   SCHAAS_ASSIGN_OR_RETURN(TensorArguments arguments, tensor_arguments(options.tensors, options.problem));
   arguments.formats = text.formats;
 
-  const auto product = client::parse_product(text.expression);
-  if (product.ok()) {
-    SCHAAS_RETURN_IF_ERROR(check_names(arguments, *product));
-    SCHAAS_RETURN_IF_ERROR(check_output(options.output, *product));
+  const auto program = client::parse_program(text.expression);
+  if (program.ok()) {
+    SCHAAS_RETURN_IF_ERROR(check_names(arguments, *program));
+    SCHAAS_RETURN_IF_ERROR(check_output(options.output, *program));
   }
   auto connection = connect(options.server);
-  if (!connection.ok()) return product.ok() ? connection.error() : product.error();
+  if (!connection.ok()) return program.ok() ? connection.error() : program.error();
   SCHAAS_RETURN_IF_ERROR(check_texts(*connection, text));
-  if (!product.ok()) return product.error();
+  if (!program.ok()) return program.error();
 
   ProgressLine progress;
-  SCHAAS_ASSIGN_OR_RETURN(Operands operands, read_operands(arguments, *product, progress));
+  SCHAAS_ASSIGN_OR_RETURN(Operands operands, read_operands(arguments, *program, progress));
   if (text.position_bits != "auto") operands.position_bits = text.position_bits == "32" ? 32 : 64;
   text.formats = format_texts(operands, arguments);
-  SCHAAS_ASSIGN_OR_RETURN(RunFacts facts, compute(options, *connection, text, *product, operands, start));
+  SCHAAS_ASSIGN_OR_RETURN(RunFacts facts, compute(options, *connection, text, *program, operands, start));
   facts.server_address = connection->address();
   facts.server_started = connection->started_server();
   return report(facts);
@@ -249,7 +249,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
 void add_run(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command =
-      program.add_subcommand("run", "Compute a product on real tensors with the best schedule");
+      program.add_subcommand("run", "Compute a statement on real tensors with the best schedule");
   add_to(*command, options->problem);
   add_to(*command, options->search);
   add_to(*command, options->tensors);

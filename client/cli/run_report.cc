@@ -28,8 +28,8 @@ std::string tensors_text(const RunFacts& facts) {
          operand.file.empty() ? "filled, seed " + std::to_string(facts.seed) : operand.file});
   }
   std::vector<std::int64_t> extents;
-  for (const auto& index : facts.product.result.indices) extents.push_back(facts.sizes.extents.at(index));
-  table.rows.push_back({facts.product.result.tensor, "dense", shape(extents), "",
+  for (const auto& index : facts.program.result().indices) extents.push_back(facts.sizes.extents.at(index));
+  table.rows.push_back({facts.program.result().tensor, "dense", shape(extents), "",
                         facts.written.empty() ? "the result" : "written to " + facts.written});
   return print(table);
 }

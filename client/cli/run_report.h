@@ -14,7 +14,7 @@ struct RunFacts {
   std::string expression;
   std::string target;
   client::ValueType value_type = client::ValueType::f64;
-  client::Product product;
+  client::Program program;
   const Operands* operands = nullptr;
   client::Sizes sizes;
   client::Machine machine;

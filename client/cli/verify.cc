@@ -4,14 +4,14 @@
 
 namespace schaas::cli {
 
-support::Result<Verification> verify(const client::Product& product, const Operands& operands,
+support::Result<Verification> verify(const client::Program& program, const Operands& operands,
                                      const client::PackedTensor& result) {
   const auto start = std::chrono::steady_clock::now();
   std::map<std::string, client::OracleOperand> values;
   for (const auto& operand : operands.tensors) {
     std::visit([&](const auto& data) { values[operand.name] = &data; }, operand.data);
   }
-  SCHAAS_ASSIGN_OR_RETURN(const client::Expected expected, client::evaluate(product, values));
+  SCHAAS_ASSIGN_OR_RETURN(const client::Expected expected, client::evaluate(program, values));
   SCHAAS_ASSIGN_OR_RETURN(const client::DenseTensor actual, client::to_dense(result));
   SCHAAS_ASSIGN_OR_RETURN(const client::Comparison comparison, client::compare(actual, expected));
   Verification verification;

@@ -13,9 +13,9 @@ struct Verification {
   double seconds = 0;
 };
 
-/// Computes the product again with the client's oracle, which shares no code with the compiler, and compares
+/// Computes the program again with the client's oracle, which shares no code with the compiler, and compares
 /// every value. Errors: those of client::evaluate and client::compare.
-support::Result<Verification> verify(const client::Product& product, const Operands& operands,
+support::Result<Verification> verify(const client::Program& program, const Operands& operands,
                                      const client::PackedTensor& result);
 
 }  // namespace schaas::cli

@@ -44,7 +44,7 @@ TEST(Median, OfOddAndEvenCounts) {
 }
 
 TEST(Extents, BoundBeatsLowerBoundAndConflictsNameBothSources) {
-  const auto product = client::parse_product("A(i) = B(i,j)");
+  const auto product = client::parse_program("A(i) = B(i,j)");
   ASSERT_TRUE(product.ok());
   Extents extents;
   extents.at_least("i", 4);
@@ -122,6 +122,7 @@ TEST(Report, WrongResultIsPrintedInFullAndIsABugOfOurs) {
   Operands operands;
   RunFacts facts;
   facts.operands = &operands;
+  facts.program = *client::parse_program("s = a * b");
   facts.run_seconds = {0.5};
   facts.choice.kernel.id = "s1";
   facts.choice.kernel.trace = "linear";

@@ -104,7 +104,7 @@ TEST(Running, agrees_with_the_oracle_on_any_number_of_threads) {
   const auto kernel = load(fixture("good"));
   ASSERT_TRUE(kernel.ok());
   Arguments arguments;
-  const auto expected = evaluate(*parse_product("A(i,k) = B(i,j) * C(j,k)"),
+  const auto expected = evaluate(*parse_program("A(i,k) = B(i,j) * C(j,k)"),
                                  {{"B", &arguments.b_entries}, {"C", &arguments.c_values}});
   ASSERT_TRUE(expected.ok());
   for (const int threads : {1, 2, 5}) {

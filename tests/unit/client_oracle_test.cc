@@ -37,11 +37,11 @@ void for_all(const std::vector<std::string>& indices, const std::map<std::string
 class BruteForce {
  public:
   BruteForce(const Case& c, std::uint64_t seed) : random_(seed) {
-    product_ = *parse_product(c.expression);
+    product_ = *parse_program(c.expression);
     std::set<std::string> names;
-    for (const auto& operand : product_.operands)
+    for (const auto& operand : client::operands(product_))
       repeated_ = !names.insert(operand.tensor).second || repeated_;
-    for (const auto& operand : product_.operands) bind(operand, c);
+    for (const auto& operand : client::operands(product_)) bind(operand, c);
   }
 
   void check() {
@@ -54,10 +54,10 @@ class BruteForce {
     std::map<std::string, std::int64_t> at;
     for_all(indices_, extents_, 0, at, [&](const auto& here) {
       double term = 1;
-      for (const auto& operand : product_.operands)
+      for (const auto& operand : client::operands(product_))
         term *= full_.at(operand.tensor).at(linear(operand, here));
-      values[linear(product_.result, here)] += term;
-      magnitudes[linear(product_.result, here)] += std::fabs(term);
+      values[linear(product_.result(), here)] += term;
+      magnitudes[linear(product_.result(), here)] += std::fabs(term);
     });
     for (std::size_t e = 0; e < values.size(); ++e) {
       EXPECT_NEAR(expected->values.at(e), values[e], 1e-12 * (1 + magnitudes[e]));
@@ -70,7 +70,7 @@ class BruteForce {
   }
 
  private:
-  void bind(const Product::Access& operand, const Case& c) {
+  void bind(const Access& operand, const Case& c) {
     for (const auto& index : operand.indices) {
       const std::int64_t extent = repeated_ ? 3 : 1 + static_cast<std::int64_t>(random_() % 4);
       if (extents_.emplace(index, extent).second) indices_.push_back(index);
@@ -105,7 +105,7 @@ class BruteForce {
     return result;
   }
 
-  std::int64_t linear(const Product::Access& access, const std::map<std::string, std::int64_t>& at) const {
+  std::int64_t linear(const Access& access, const std::map<std::string, std::int64_t>& at) const {
     std::int64_t place = 0;
     for (const auto& index : access.indices) place = place * extents_.at(index) + at.at(index);
     return place;
@@ -113,7 +113,7 @@ class BruteForce {
 
   std::mt19937_64 random_;
   std::uniform_real_distribution<double> uniform_{-1, 1};
-  Product product_;
+  Program product_;
   bool repeated_ = false;  ///< a tensor occurs twice: its extents must agree with two lists of indices
   std::vector<std::string> indices_;
   std::map<std::string, std::int64_t> extents_;
@@ -154,7 +154,7 @@ TEST(Oracle, sums_duplicate_entries) {
     t.set(1, 10);
     return t;
   }();
-  const auto expected = evaluate(*parse_product("s = b(i) * x(i)"), {{"b", &b}, {"x", &x}});
+  const auto expected = evaluate(*parse_program("s = b(i) * x(i)"), {{"b", &b}, {"x", &x}});
   ASSERT_TRUE(expected.ok());
   EXPECT_EQ(expected->values.at(0), 50);
 }
@@ -209,51 +209,23 @@ TEST(Comparing, refuses_another_shape) {
 
 TEST(Oracle, refuses_operands_that_do_not_fit) {
   const DenseTensor b = *zeros({2, 3}, ValueType::f64), c = *zeros({4, 5}, ValueType::f64);
-  const Product product = *parse_product("A(i,k) = B(i,j) * C(j,k)");
+  const Program product = *parse_program("A(i,k) = B(i,j) * C(j,k)");
   EXPECT_EQ(support::render(evaluate(product, {{"B", &b}}).error()),
             "invalid [oracle-operand]: there is no tensor for `C`");
   EXPECT_EQ(support::render(evaluate(product, {{"B", &b}, {"C", &c}}).error()),
             "invalid [oracle-operand]: index `j` has extent 4 in `C` but 3 elsewhere");
-  EXPECT_EQ(support::render(evaluate(*parse_product("A(i) = B(i)"), {{"B", &b}}).error()),
+  EXPECT_EQ(support::render(evaluate(*parse_program("A(i) = B(i)"), {{"B", &b}}).error()),
             "invalid [oracle-operand]: `B` has 2 modes but 1 indices");
-  EXPECT_EQ(support::render(evaluate(*parse_product("A(i,x) = B(i,j)"), {{"B", &b}}).error()),
+  EXPECT_EQ(support::render(evaluate(*parse_program("A(i,x) = B(i,j)"), {{"B", &b}}).error()),
             "invalid [oracle-operand]: result index `x` occurs in no operand");
 }
 
 TEST(Oracle, refuses_results_beyond_its_memory_limit) {
   const DenseTensor b = *zeros({100}, ValueType::f64);
-  const auto refused = evaluate(*parse_product("A(i,j) = b(i) * c(j)"), {{"b", &b}, {"c", &b}}, 100000);
+  const auto refused = evaluate(*parse_program("A(i,j) = b(i) * c(j)"), {{"b", &b}, {"c", &b}}, 100000);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(support::render(refused.error()),
             "unsupported [oracle-size]: verifying needs 234.4 KiB; at most 97.7 KiB are used");
-}
-
-// ---- the reader of products
-
-TEST(Product, reads_accesses_in_order) {
-  const auto product = parse_product(" A ( i , l )=B(i,j)*C_2(j, l) * s ;");
-  ASSERT_TRUE(product.ok());
-  EXPECT_EQ(product->result, (Product::Access{"A", {"i", "l"}}));
-  EXPECT_EQ(product->operands,
-            (std::vector<Product::Access>{{"B", {"i", "j"}}, {"C_2", {"j", "l"}}, {"s", {}}}));
-}
-
-TEST(Product, points_at_what_it_did_not_expect) {
-  EXPECT_EQ(support::render(parse_product("A(i) = B(i,) * C(i)").error()),
-            "invalid [product-syntax]: expected an index name, found `)`\n"
-            "  --> expression:1:12\n"
-            "  | A(i) = B(i,) * C(i)\n"
-            "  |            ^");
-  EXPECT_EQ(support::render(parse_product("A(i) = B(i) + C(i)").error()),
-            "invalid [product-syntax]: expected `*` or the end, found `+`\n"
-            "  --> expression:1:13\n"
-            "  | A(i) = B(i) + C(i)\n"
-            "  |             ^");
-  EXPECT_EQ(support::render(parse_product("A(i)").error()),
-            "invalid [product-syntax]: expected `=`, found the end\n"
-            "  --> expression:1:5\n"
-            "  | A(i)\n"
-            "  |     ^");
 }
 
 }  // namespace

@@ -23,8 +23,7 @@ class Check {
     for (std::size_t a = 0; a < arguments_.size(); ++a) {
       SCHAAS_RETURN_IF_ERROR(check_storage(a));
     }
-    SCHAAS_RETURN_IF_ERROR(check_extents(problem_.statement.result));
-    for (const auto& operand : problem_.statement.operands) SCHAAS_RETURN_IF_ERROR(check_extents(operand));
+    for (const auto& access : problem_.accesses) SCHAAS_RETURN_IF_ERROR(check_extents(access));
     return {};
   }
 
@@ -63,7 +62,7 @@ class Check {
     return {};
   }
 
-  support::Result<void> check_extents(const Product::Access& access) {
+  support::Result<void> check_extents(const Access& access) {
     const auto at = std::find(problem_.tensors.begin(), problem_.tensors.end(), access.tensor);
     const std::size_t a = at - problem_.tensors.begin();
     for (std::size_t m = 0; m < access.indices.size(); ++m) {

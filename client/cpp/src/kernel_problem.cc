@@ -12,10 +12,6 @@ support::Diagnostic unreadable(const std::string& what) {
   return support::invalid("kernel-problem", "the kernel's problem text cannot be read: " + what);
 }
 
-void add_distinct(std::vector<std::string>& names, const std::string& name) {
-  if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-}
-
 bool read_number(std::string_view text, std::int64_t& number) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   return error == std::errc() && end == text.data() + text.size();
@@ -49,9 +45,8 @@ class Bounds {
 }  // namespace
 
 const std::vector<std::string>& KernelProblem::indices_of(std::size_t argument) const {
-  if (argument == 0) return statement.result.indices;
-  return std::find_if(statement.operands.begin(), statement.operands.end(),
-                      [&](const auto& operand) { return operand.tensor == tensors[argument]; })
+  return std::find_if(accesses.begin(), accesses.end(),
+                      [&](const auto& access) { return access.tensor == tensors[argument]; })
       ->indices;
 }
 
@@ -62,13 +57,11 @@ support::Result<KernelProblem> parse_kernel_problem(const std::string& text) {
   if (!std::getline(lines, line) || line != "schaas-problem 1")
     return unreadable("first line `" + line + "`");
   if (!std::getline(lines, line)) return unreadable("no statement");
-  SCHAAS_ASSIGN_OR_RETURN(problem.statement, parse_product(line));
-  std::vector<Product::Access> accesses = {problem.statement.result};
-  accesses.insert(accesses.end(), problem.statement.operands.begin(), problem.statement.operands.end());
-  for (const auto& access : accesses) {
-    add_distinct(problem.tensors, access.tensor);
-    for (const auto& index : access.indices) add_distinct(problem.indices, index);
-  }
+  SCHAAS_ASSIGN_OR_RETURN(const Program program, parse_program(line));
+  problem.accesses = {program.result()};
+  for (Access& operand : operands(program)) problem.accesses.push_back(std::move(operand));
+  problem.tensors = arguments(program);
+  problem.indices = indices_of(program);
   Bounds bounds;
   while (std::getline(lines, line)) {
     std::istringstream words(line);

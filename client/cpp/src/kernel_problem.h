@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "compiler/support/result.h"
-#include "schaas/product.h"
+#include "schaas/expression.h"
 
 namespace schaas::client {
 
 /// What the problem text of a kernel says of its arguments. Canonical names.
 struct KernelProblem {
-  Product statement;
+  std::vector<Access> accesses;  ///< of arguments; the result's first
   std::vector<std::string>
       tensors;  ///< distinct, in argument order: the result, then operands as they appear
   std::vector<std::string> indices;  ///< distinct

@@ -3,10 +3,10 @@
 #include <string>
 #include <variant>
 
-#include "schaas/product.h"
+#include "schaas/expression.h"
 #include "schaas/tensor.h"
 
-/// The oracle of `--verify`: evaluates a product independently of the compiler, in double, at real size.
+/// The oracle of `--verify`: evaluates a program independently of the compiler, in double, at real size.
 /// docs/client.md explains the method and the error measure.
 namespace schaas::client {
 
@@ -18,12 +18,10 @@ struct Expected {
   DenseTensor magnitudes;  ///< f64, same shape
 };
 
-/// One sparse operand drives (the one with most entries); further sparse operands are looked up. A dense
-/// factor is multiplied as soon as the indices it shares with the driver are bound. Operands by tensor name;
-/// a tensor may occur twice. Errors: invalid [oracle-operand] (missing, rank or extents disagree),
-/// unsupported [oracle-size] (an intermediate or the result would need more than `memory_limit` bytes),
-/// exhausted [memory].
-support::Result<Expected> evaluate(const Product& product,
+/// Operands by tensor name; a tensor may occur twice. Errors: invalid [oracle-operand] (missing, rank or
+/// extents disagree), unsupported [oracle-size] (an intermediate or the result would need more than
+/// `memory_limit` bytes), exhausted [memory].
+support::Result<Expected> evaluate(const Program& program,
                                    const std::map<std::string, OracleOperand>& operands,
                                    std::int64_t memory_limit = std::int64_t{8} << 30);
 
