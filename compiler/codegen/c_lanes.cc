@@ -1,3 +1,5 @@
+#include <cmath>
+
 #include "compiler/codegen/c_statements.h"
 #include "compiler/loop_ir/lane_form.h"
 #include "compiler/loop_ir/uses.h"
@@ -20,6 +22,11 @@ constexpr int partial_sums = 4;
 
 std::string part_name(const std::string& name, int part) { return name + "v" + std::to_string(part); }
 
+/// Whether folding is an operator, which takes a number beside a register.
+bool takes_a_number(operators::Monoid monoid) {
+  return monoid == operators::Monoid::sum || monoid == operators::Monoid::product;
+}
+
 }  // namespace
 
 bool CLanes::varies(const ExpressionPtr& expression) const { return loop_ir::mentions(expression, varying_); }
@@ -41,9 +48,13 @@ void CLanes::classify(const StatementPtr& statement) {
                  },
                  [](const loop_ir::Accumulate&) {},
                  [](const loop_ir::Store&) {},
+                 [&](const loop_ir::If& x) { classify(x.body); },
+                 [](const loop_ir::Counter&) { SCHAAS_CHECK(false, "a counter inside a lanes loop"); },
+                 [](const loop_ir::SetCounter&) { SCHAAS_CHECK(false, "a counter inside a lanes loop"); },
                  [&](const loop_ir::For& x) { classify(x.body); },
                  [](const loop_ir::Merge&) { SCHAAS_CHECK(false, "a merge inside a lanes loop"); },
-                 [](const loop_ir::Clear&) { SCHAAS_CHECK(false, "a clear inside a lanes loop"); },
+                 [](const loop_ir::Fill&) { SCHAAS_CHECK(false, "a fill inside a lanes loop"); },
+                 [](const loop_ir::Sort&) { SCHAAS_CHECK(false, "a sort inside a lanes loop"); },
              },
              statement->node);
 }
@@ -56,8 +67,8 @@ void CLanes::print(const loop_ir::For& loop) {
   const std::string& v = loop.variable;
   const std::string end = v + "_end";
   text_.open("");
-  text_.line("int64_t " + v + " = " + CStatements::expression(loop.begin) + ";");
-  text_.line("const int64_t " + end + " = " + CStatements::expression(loop.end) + ";");
+  text_.line("int64_t " + v + " = " + expressions_.print(loop.begin) + ";");
+  text_.line("const int64_t " + end + " = " + expressions_.print(loop.end) + ";");
   const auto cascade = [&](const Block& block, const char* keyword) {
     const std::string width = std::to_string(block.count) + " * WIDTH(" + block.type + ")";
     text_.open(std::string(keyword) + " (" + v + " + " + width + " <= " + end + ")");
@@ -77,20 +88,65 @@ void CLanes::print(const loop_ir::For& loop) {
   text_.close();
 }
 
-bool CLanes::print_sum(const loop_ir::For& loop) {
+bool CLanes::print_fold(const loop_ir::For& loop) {
   const auto* add = std::get_if<loop_ir::Accumulate>(&loop.body->node);
   varying_ = {loop.variable};
   if (!add || !varies(add->value) || !loop_ir::is_lane_value(add->value, loop.variable, varying_))
     return false;
+  const auto monoid = expressions_.monoid_of(add->name);
+  if (monoid == operators::Monoid::sum) {
+    print_sum(loop, *add);
+  } else {
+    print_other_fold(loop, *add, monoid);
+  }
+  return true;
+}
+
+/// Partial results begin at the identity; at the end every element is folded.
+void CLanes::print_other_fold(const loop_ir::For& loop, const loop_ir::Accumulate& add,
+                              operators::Monoid monoid) {
   const std::string& v = loop.variable;
   const std::string end = v + "_end";
-  const auto partial = [&](const std::string& type, int part) { return part_name(add->name + type, part); };
+  const auto partial = [&](int part) { return part_name(add.name + "vec", part); };
   const auto step = [&](const Block& block, const char* keyword) {
     const std::string width = std::to_string(block.count) + " * WIDTH(" + block.type + ")";
     text_.open(std::string(keyword) + " (" + v + " + " + width + " <= " + end + ")");
     for (int part = 0; part < block.count; ++part) {
-      const std::string sum = block.type == "value" ? add->name : partial(block.type, part);
-      text_.line(sum + " += " + lane_expression(add->value, block, part) + ";");
+      const std::string target = block.type == "value" ? add.name : partial(part);
+      text_.line(CExpressions::fold(block.type, monoid, target, lane_expression(add.value, block, part)));
+    }
+    text_.line(v + " += " + width + ";");
+    text_.close();
+  };
+  text_.open("");
+  text_.line("int64_t " + v + " = " + expressions_.print(loop.begin) + ";");
+  text_.line("const int64_t " + end + " = " + expressions_.print(loop.end) + ";");
+  const std::string identity = CExpressions::number(operators::identity(monoid));
+  for (int part = 0; part < partial_sums; ++part) {
+    text_.line("vec " + partial(part) + " = " + identity + " - (vec){0};");
+  }
+  step({"vec", partial_sums}, "while");
+  step({"vec", 1}, "while");
+  for (int part = 1; part < partial_sums; ++part) {
+    text_.line(CExpressions::fold("vec", monoid, partial(0), partial(part)));
+  }
+  text_.open("for (int n = 0; n < WIDTH(vec); ++n)");
+  text_.line(CExpressions::fold("value", monoid, add.name, partial(0) + "[n]"));
+  text_.close();
+  step({"value", 1}, "while");
+  text_.close();
+}
+
+void CLanes::print_sum(const loop_ir::For& loop, const loop_ir::Accumulate& add) {
+  const std::string& v = loop.variable;
+  const std::string end = v + "_end";
+  const auto partial = [&](const std::string& type, int part) { return part_name(add.name + type, part); };
+  const auto step = [&](const Block& block, const char* keyword) {
+    const std::string width = std::to_string(block.count) + " * WIDTH(" + block.type + ")";
+    text_.open(std::string(keyword) + " (" + v + " + " + width + " <= " + end + ")");
+    for (int part = 0; part < block.count; ++part) {
+      const std::string sum = block.type == "value" ? add.name : partial(block.type, part);
+      text_.line(sum + " += " + lane_expression(add.value, block, part) + ";");
     }
     text_.line(v + " += " + width + ";");
     text_.close();
@@ -98,15 +154,15 @@ bool CLanes::print_sum(const loop_ir::For& loop) {
   const auto narrow = [&](const char* type, const char* bytes) {
     text_.directive(std::string("#if VECTOR_BYTES > ") + bytes);
     text_.open(std::string("if (") + v + " + WIDTH(" + type + ") <= " + end + ")");
-    text_.line(std::string("const ") + type + " part = " + lane_expression(add->value, {type, 1}, 0) + ";");
-    text_.line(add->name + " += sum" + bytes + "(part);");
+    text_.line(std::string("const ") + type + " part = " + lane_expression(add.value, {type, 1}, 0) + ";");
+    text_.line(add.name + " += sum" + bytes + "(part);");
     text_.line(v + " += WIDTH(" + type + ");");
     text_.close();
     text_.directive("#endif");
   };
   text_.open("");
-  text_.line("int64_t " + v + " = " + CStatements::expression(loop.begin) + ";");
-  text_.line("const int64_t " + end + " = " + CStatements::expression(loop.end) + ";");
+  text_.line("int64_t " + v + " = " + expressions_.print(loop.begin) + ";");
+  text_.line("const int64_t " + end + " = " + expressions_.print(loop.end) + ";");
   std::string total;
   for (int part = 0; part < partial_sums; ++part) {
     text_.line("vec " + partial("vec", part) + " = {0};");
@@ -116,45 +172,70 @@ bool CLanes::print_sum(const loop_ir::For& loop) {
   step({"vec", 1}, "while");
   narrow("vec32", "32");
   narrow("vec16", "16");
-  text_.line(add->name + " += SUM(" + total + ");");
+  text_.line(add.name + " += SUM(" + total + ");");
   step({"value", 1}, "while");
   text_.close();
-  return true;
 }
 
 std::string CLanes::place(const std::string& array, const ExpressionPtr& index, const Block& block, int part,
                           bool constant) const {
-  std::string offset = CStatements::expression(index);
+  std::string offset = expressions_.print(index);
   if (part > 0) offset += " + " + std::to_string(part) + " * WIDTH(" + block.type + ")";
   return std::string("*(") + (constant ? "const " : "") + block.type + "*)(" + array + " + " + offset + ")";
 }
 
 std::string CLanes::lane_expression(const ExpressionPtr& expression, const Block& block, int part) const {
-  if (!varies(expression)) return CStatements::expression(expression);
+  if (!varies(expression)) return expressions_.print(expression);
   return std::visit(
       Match{
           [](const loop_ir::Integer&) -> std::string { SCHAAS_CHECK(false, "an integer varies"); },
+          [](const loop_ir::Number&) -> std::string { SCHAAS_CHECK(false, "a number varies"); },
           [&](const loop_ir::Name& x) { return part_name(x.name, part); },
           [&](const loop_ir::Load& x) { return place(x.array, x.index, block, part, true); },
-          [&](const loop_ir::Add& x) {
-            return "(" + lane_expression(x.left, block, part) + " + " +
-                   lane_expression(x.right, block, part) + ")";
+          [&](const loop_ir::Apply& x) { return apply(x, block, part); },
+          [&](const loop_ir::Choose& x) {
+            return "(" + expressions_.print(x.condition) + " ? " + register_of(x.then, block, part) + " : " +
+                   register_of(x.otherwise, block, part) + ")";
           },
-          [&](const loop_ir::Multiply& x) {
-            return "(" + lane_expression(x.left, block, part) + " * " +
-                   lane_expression(x.right, block, part) + ")";
-          },
-          [](const loop_ir::Minimum&) -> std::string { SCHAAS_CHECK(false, "a minimum varies"); },
           [](const loop_ir::Search&) -> std::string { SCHAAS_CHECK(false, "a search varies"); },
-          [](const loop_ir::Zero&) -> std::string { SCHAAS_CHECK(false, "zero varies"); },
       },
       expression->node);
+}
+
+/// Operators take a number beside a register, functions do not.
+std::string CLanes::apply(const loop_ir::Apply& apply, const Block& block, int part) const {
+  const auto& arguments = apply.arguments;
+  if (apply.function == operators::Function::negate) {
+    return "(-" + lane_expression(arguments.front(), block, part) + ")";
+  }
+  const std::string op = CExpressions::infix(apply.function);
+  if (!op.empty()) {
+    return "(" + lane_expression(arguments[0], block, part) + " " + op + " " +
+           lane_expression(arguments[1], block, part) + ")";
+  }
+  const std::string name = CExpressions::called(block.type, apply.function);
+  std::string text = register_of(arguments.front(), block, part);
+  if (arguments.size() == 1) return name + "(" + text + ")";
+  if (apply.function == operators::Function::where) {
+    return name + "(" + text + ", " + register_of(arguments[1], block, part) + ", " +
+           register_of(arguments[2], block, part) + ")";
+  }
+  for (std::size_t n = 1; n < arguments.size(); ++n) {
+    text = name + "(" + text + ", " + register_of(arguments[n], block, part) + ")";
+  }
+  return text;
+}
+
+/// x - 0 is x for every x, and every compiler knows it.
+std::string CLanes::register_of(const ExpressionPtr& expression, const Block& block, int part) const {
+  const std::string text = lane_expression(expression, block, part);
+  return varies(expression) ? text : "(" + text + " - (" + block.type + "){0})";
 }
 
 void CLanes::print_let(const loop_ir::Let& let, const Block& block) {
   if (!varies(let.value)) {
     const char* type = let.type == loop_ir::Type::index ? "const int64_t " : "const value ";
-    text_.line(type + let.name + " = " + CStatements::expression(let.value) + ";");
+    text_.line(type + let.name + " = " + expressions_.print(let.value) + ";");
     return;
   }
   for (int part = 0; part < block.count; ++part) {
@@ -163,41 +244,63 @@ void CLanes::print_let(const loop_ir::Let& let, const Block& block) {
   }
 }
 
-void CLanes::print_body(const StatementPtr& statement, const Block& block) {
+void CLanes::print_accumulator(const loop_ir::Accumulator& accumulator, const Block& block) {
+  const double initial = accumulator.initial.value_or(operators::identity(accumulator.monoid));
   const std::string zero = "(" + block.type + "){0}";
-  std::visit(
-      Match{
-          [&](const loop_ir::Block& x) {
-            for (const auto& each : x.statements) print_body(each, block);
-          },
-          [&](const loop_ir::Let& x) { print_let(x, block); },
-          [&](const loop_ir::Accumulator& x) {
-            for (int part = 0; part < block.count; ++part) {
-              text_.line(block.type + " " + part_name(x.name, part) + " = " + zero + ";");
-            }
-          },
-          [&](const loop_ir::Accumulate& x) {
-            for (int part = 0; part < block.count; ++part) {
-              text_.line(part_name(x.name, part) + " += " + lane_expression(x.value, block, part) + ";");
-            }
-          },
-          [&](const loop_ir::Store& x) {
-            const bool set = x.mode == loop_ir::Write::set;
-            for (int part = 0; part < block.count; ++part) {
-              const std::string value = lane_expression(x.value, block, part);
-              text_.line(place(x.array, x.index, block, part, false) + (set ? " = " : " += ") +
-                         (varies(x.value) ? value : zero + " + " + value) + ";");
-            }
-          },
-          [&](const loop_ir::For& x) {
-            text_.open(CStatements::header(x));
-            print_body(x.body, block);
-            text_.close();
-          },
-          [](const loop_ir::Merge&) { SCHAAS_CHECK(false, "a merge inside a lanes loop"); },
-          [](const loop_ir::Clear&) { SCHAAS_CHECK(false, "a clear inside a lanes loop"); },
-      },
-      statement->node);
+  const std::string value =
+      initial == 0 && !std::signbit(initial) ? zero : CExpressions::number(initial) + " - " + zero;
+  for (int part = 0; part < block.count; ++part) {
+    text_.line(block.type + " " + part_name(accumulator.name, part) + " = " + value + ";");
+  }
+}
+
+void CLanes::print_accumulate(const loop_ir::Accumulate& accumulate, const Block& block) {
+  const auto monoid = expressions_.monoid_of(accumulate.name);
+  for (int part = 0; part < block.count; ++part) {
+    const std::string value = takes_a_number(monoid) ? lane_expression(accumulate.value, block, part)
+                                                     : register_of(accumulate.value, block, part);
+    text_.line(CExpressions::fold(block.type, monoid, part_name(accumulate.name, part), value));
+  }
+}
+
+void CLanes::print_store(const loop_ir::Store& store, const Block& block) {
+  const std::string zero = "(" + block.type + "){0}";
+  for (int part = 0; part < block.count; ++part) {
+    const std::string target = place(store.array, store.index, block, part, false);
+    std::string value = lane_expression(store.value, block, part);
+    if (!varies(store.value)) value = zero + " + " + value;
+    const bool set = store.mode == loop_ir::Write::set;
+    text_.line(set ? target + " = " + value + ";"
+                   : CExpressions::fold(block.type, store.monoid, target, value));
+  }
+}
+
+void CLanes::print_body(const StatementPtr& statement, const Block& block) {
+  std::visit(Match{
+                 [&](const loop_ir::Block& x) {
+                   for (const auto& each : x.statements) print_body(each, block);
+                 },
+                 [&](const loop_ir::Let& x) { print_let(x, block); },
+                 [&](const loop_ir::Accumulator& x) { print_accumulator(x, block); },
+                 [&](const loop_ir::Accumulate& x) { print_accumulate(x, block); },
+                 [&](const loop_ir::Store& x) { print_store(x, block); },
+                 [&](const loop_ir::If& x) {
+                   text_.open("if (" + expressions_.print(x.condition) + ")");
+                   print_body(x.body, block);
+                   text_.close();
+                 },
+                 [](const loop_ir::Counter&) { SCHAAS_CHECK(false, "a counter inside a lanes loop"); },
+                 [](const loop_ir::SetCounter&) { SCHAAS_CHECK(false, "a counter inside a lanes loop"); },
+                 [&](const loop_ir::For& x) {
+                   text_.open(for_header(x, expressions_));
+                   print_body(x.body, block);
+                   text_.close();
+                 },
+                 [](const loop_ir::Merge&) { SCHAAS_CHECK(false, "a merge inside a lanes loop"); },
+                 [](const loop_ir::Fill&) { SCHAAS_CHECK(false, "a fill inside a lanes loop"); },
+                 [](const loop_ir::Sort&) { SCHAAS_CHECK(false, "a sort inside a lanes loop"); },
+             },
+             statement->node);
 }
 
 }  // namespace schaas::codegen

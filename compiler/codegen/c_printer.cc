@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "compiler/codegen/c_abi.h"
+#include "compiler/codegen/c_expressions.h"
+#include "compiler/codegen/c_prologue.h"
 #include "compiler/codegen/c_statements.h"
 #include "compiler/codegen/c_text.h"
 #include "compiler/loop_ir/uses.h"
@@ -16,73 +18,15 @@ using loop_ir::Array;
 using loop_ir::Element;
 using loop_ir::Match;
 
-std::string c_type(Element element) {
-  switch (element) {
-    case Element::value:
-      return "value";
-    case Element::index32:
-      return "int32_t";
-    case Element::index64:
-      return "int64_t";
-  }
-  return "";
-}
-
-/// Registers of the instruction set compiled for, unaligned; padding of buffers; binary search.
-constexpr const char* vector_declarations = R"(#if defined(__AVX512F__)
-#define VECTOR_BYTES 64
-#elif defined(__AVX__)
-#define VECTOR_BYTES 32
-#else
-#define VECTOR_BYTES 16
-#endif
-#define VECTOR_TYPE(bytes) __attribute__((vector_size(bytes), aligned(sizeof(value)), may_alias))
-typedef value vec VECTOR_TYPE(VECTOR_BYTES);
-typedef value vec32 VECTOR_TYPE(32);
-typedef value vec16 VECTOR_TYPE(16);
-#define UNUSED __attribute__((unused))
-#define WIDTH(type) ((int64_t)(sizeof(type) / sizeof(value)))
-#define PADDED(count) (((int64_t)(count) * (int64_t)sizeof(value) + 63) / 64 * 64)
-UNUSED static inline value sum16(vec16 v) {
-  value sum = v[0];
-  for (int n = 1; n < WIDTH(vec16); ++n) sum += v[n];
-  return sum;
-}
-UNUSED static inline value sum32(vec32 v) {
-  const union { vec32 whole; vec16 half[2]; } u = {v};
-  return sum16(u.half[0] + u.half[1]);
-}
-#if VECTOR_BYTES == 64
-UNUSED static inline value sum64(vec v) {
-  const union { vec whole; vec32 half[2]; } u = {v};
-  return sum32(u.half[0] + u.half[1]);
-}
-#define SUM sum64
-#elif VECTOR_BYTES == 32
-#define SUM sum32
-#else
-#define SUM sum16
-#endif
-#define DEFINE_SEARCH(name, type)                                                          \
-  UNUSED static int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
-    while (low < high) {                                                              \
-      const int64_t middle = low + (high - low) / 2;                                  \
-      if (a[middle] < key) low = middle + 1; else high = middle;                      \
-    }                                                                                 \
-    return low;                                                                       \
-  }
-DEFINE_SEARCH(search_32, int32_t)
-DEFINE_SEARCH(search_64, int64_t)
-#define SEARCH(a, low, high, key) \
-  _Generic((a), const int32_t*: search_32, const int64_t*: search_64)(a, low, high, key)
-)";
-
 std::string number(int value) { return std::to_string(value); }
 
 class KernelPrinter {
  public:
   KernelPrinter(const loop_ir::Kernel& kernel, const KernelLabel& label)
-      : kernel_(kernel), label_(label), prefix_(label.symbol == "schaas_kernel" ? "" : label.symbol + "_") {}
+      : kernel_(kernel),
+        label_(label),
+        expressions_(kernel),
+        prefix_(label.symbol == "schaas_kernel" ? "" : label.symbol + "_") {}
 
   std::string run() {
     print_prologue();
@@ -106,9 +50,11 @@ class KernelPrinter {
   void print_workspace_bytes();
   void print_descriptor();
   int shared_count() const;
+  std::string padded(const Array& array, const loop_ir::ExpressionPtr& count) const;
 
   const loop_ir::Kernel& kernel_;
   const KernelLabel& label_;
+  const CExpressions expressions_;
   const std::string prefix_;  ///< of every definition but the exported one
   CText out_;
 };
@@ -119,8 +65,19 @@ void KernelPrinter::print_prologue() {
   out_.raw("#ifndef SCHAAS_KERNEL_PROLOGUE\n#define SCHAAS_KERNEL_PROLOGUE\n");
   out_.raw(abi_declarations());
   out_.raw(std::string("\ntypedef ") + (f64 ? "double" : "float") + " value;\n");
-  out_.raw(vector_declarations);
+  out_.raw(vector_declarations());
   out_.raw("#endif\n\n");
+  if (expressions_.needs_functions()) {
+    out_.raw("#ifndef SCHAAS_KERNEL_FUNCTIONS\n#define SCHAAS_KERNEL_FUNCTIONS\n");
+    out_.raw(f64 ? "#define MATH(name) name\n" : "#define MATH(name) name##f\n");
+    out_.raw(function_declarations());
+    out_.raw("#endif\n\n");
+  }
+  if (expressions_.needs_sort()) {
+    out_.raw("#ifndef SCHAAS_KERNEL_SORT\n#define SCHAAS_KERNEL_SORT\n");
+    out_.raw(sort_declarations());
+    out_.raw("#endif\n\n");
+  }
 }
 
 /// Extents and lets that `uses` needs, directly or through other lets.
@@ -135,15 +92,17 @@ void KernelPrinter::print_sizes(loop_ir::Uses uses) {
   }
   for (const auto& let : kernel_.lets) {
     if (uses.names.count(let.name) == 0) continue;
-    out_.line("const int64_t " + let.name + " = " + CStatements::expression(let.value) + ";");
+    out_.line("const int64_t " + let.name + " = " + expressions_.print(let.value) + ";");
   }
 }
 
 void KernelPrinter::print_array(const Array& array) {
-  const std::string type = std::string(array.written ? "" : "const ") + c_type(array.element) + "* restrict ";
+  const std::string type =
+      std::string(array.written ? "" : "const ") + CExpressions::c_type(array.element) + "* restrict ";
   const auto level = [](int argument, int number_of_level, const char* field) {
     return "args[" + number(argument) + "]->levels[" + number(number_of_level) + "]." + field;
   };
+  const bool made_here = array.written && array.element != Element::value;  // the ABI's pointers are const
   const std::string source = std::visit(
       Match{
           [&](const loop_ir::ArgumentValues& x) { return "args[" + number(x.argument) + "]->values"; },
@@ -153,7 +112,8 @@ void KernelPrinter::print_array(const Array& array) {
           [](const loop_ir::Workspace&) { return std::string(); },
       },
       array.origin);
-  out_.line(type + array.name + " = " + source + ";");
+  const std::string cast = made_here ? "(void*)" : "";
+  out_.line(type + array.name + " = " + cast + source + ";");
 }
 
 void KernelPrinter::print_arrays(const loop_ir::Uses& uses) {
@@ -164,6 +124,12 @@ void KernelPrinter::print_arrays(const loop_ir::Uses& uses) {
   }
 }
 
+std::string KernelPrinter::padded(const Array& array, const loop_ir::ExpressionPtr& count) const {
+  if (array.element == Element::value) return "PADDED(" + expressions_.print(count) + ")";
+  return std::string("PADDED_OF(") + CExpressions::c_type(array.element) + ", " + expressions_.print(count) +
+         ")";
+}
+
 /// Each workspace array has its own place, the same in every phase, so that what a phase leaves zero stays
 /// zero.
 void KernelPrinter::print_workspaces(const loop_ir::Uses& uses) {
@@ -172,9 +138,11 @@ void KernelPrinter::print_workspaces(const loop_ir::Uses& uses) {
     const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin);
     if (!workspace) continue;
     if (uses.arrays.count(array.name) > 0) {
-      out_.line("value* restrict " + array.name + " = (value*)((char*)workspace + (" + offset + "));");
+      const std::string type = CExpressions::c_type(array.element);
+      out_.line(type + "* restrict " + array.name + " = (" + type + "*)((char*)workspace + (" + offset +
+                "));");
     }
-    offset += " + PADDED(" + CStatements::expression(workspace->count) + ")";
+    offset += " + " + padded(array, workspace->count);
   }
 }
 
@@ -225,7 +193,7 @@ void KernelPrinter::print_phase(std::size_t phase) {
   print_sizes(sizes);
   print_arrays(uses);
   print_workspaces(uses);
-  CStatements(out_).print(body);
+  CStatements(out_, expressions_).print(body);
   out_.line("return 0;");
   out_.close();
   out_.raw("\n");
@@ -241,7 +209,7 @@ void KernelPrinter::print_range(std::size_t phase) {
   out_.line("(void)args;");
   print_sizes(uses);
   print_arrays(uses);
-  out_.line("return " + CStatements::expression(range) + ";");
+  out_.line("return " + expressions_.print(range) + ";");
   out_.close();
   out_.raw("\n");
 }
@@ -262,11 +230,11 @@ void KernelPrinter::print_shared_bytes() {
       loop_ir::collect_uses(shared->count, uses);
   }
   print_sizes(uses);
+  print_arrays(uses);
   out_.open("switch (which)");
   for (const auto& array : kernel_.arrays) {
     if (const auto* shared = std::get_if<loop_ir::Shared>(&array.origin)) {
-      out_.line("case " + number(shared->slot) + ": return PADDED(" + CStatements::expression(shared->count) +
-                ");");
+      out_.line("case " + number(shared->slot) + ": return " + padded(array, shared->count) + ";");
     }
   }
   out_.line("default: return 0;");
@@ -283,7 +251,7 @@ void KernelPrinter::print_workspace_bytes() {
   for (const auto& array : kernel_.arrays) {
     if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin)) {
       loop_ir::collect_uses(workspace->count, uses);
-      total += " + PADDED(" + CStatements::expression(workspace->count) + ")";
+      total += " + " + padded(array, workspace->count);
     }
   }
   print_sizes(uses);

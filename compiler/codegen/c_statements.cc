@@ -1,5 +1,8 @@
 #include "compiler/codegen/c_statements.h"
 
+#include <cmath>
+#include <string>
+
 #include "compiler/loop_ir/uses.h"
 
 namespace schaas::codegen {
@@ -9,60 +12,65 @@ using loop_ir::ExpressionPtr;
 using loop_ir::Match;
 using loop_ir::StatementPtr;
 
-/// Accumulators that `statement` adds to but does not declare.
-void outer_sums(const StatementPtr& statement, std::set<std::string>& declared, std::set<std::string>& sums) {
+/// Accumulators that `statement` folds into but does not declare.
+void outer_accumulators(const StatementPtr& statement, std::set<std::string>& declared,
+                        std::set<std::string>& found) {
   std::visit(Match{
                  [&](const loop_ir::Block& x) {
-                   for (const auto& each : x.statements) outer_sums(each, declared, sums);
+                   for (const auto& each : x.statements) outer_accumulators(each, declared, found);
                  },
                  [](const loop_ir::Let&) {},
                  [&](const loop_ir::Accumulator& x) { declared.insert(x.name); },
                  [&](const loop_ir::Accumulate& x) {
-                   if (declared.count(x.name) == 0) sums.insert(x.name);
+                   if (declared.count(x.name) == 0) found.insert(x.name);
                  },
                  [](const loop_ir::Store&) {},
-                 [&](const loop_ir::For& x) { outer_sums(x.body, declared, sums); },
-                 [&](const loop_ir::Merge& x) { outer_sums(x.body, declared, sums); },
-                 [](const loop_ir::Clear&) {},
+                 [&](const loop_ir::If& x) { outer_accumulators(x.body, declared, found); },
+                 [](const loop_ir::Counter&) {},
+                 [](const loop_ir::SetCounter&) {},
+                 [&](const loop_ir::For& x) { outer_accumulators(x.body, declared, found); },
+                 [&](const loop_ir::Merge& x) { outer_accumulators(x.body, declared, found); },
+                 [](const loop_ir::Fill&) {},
+                 [](const loop_ir::Sort&) {},
              },
              statement->node);
 }
 
-std::string simd_pragma(const loop_ir::For& loop) {
-  std::set<std::string> declared;
-  std::set<std::string> sums;
-  outer_sums(loop.body, declared, sums);
-  std::string text = "#pragma omp simd";
-  for (const auto& sum : sums) text += " reduction(+:" + sum + ")";
-  return text;
+const char* reduction_operator(operators::Monoid monoid) {
+  switch (monoid) {
+    case operators::Monoid::sum:
+      return "+";
+    case operators::Monoid::product:
+      return "*";
+    case operators::Monoid::minimum:
+      return "min";
+    case operators::Monoid::maximum:
+      return "max";
+    case operators::Monoid::logical_or:
+      return "||";
+    case operators::Monoid::logical_and:
+      return "&&";
+  }
+  return "";
 }
 
-std::string binary(const ExpressionPtr& left, const char* op, const ExpressionPtr& right) {
-  return "(" + CStatements::expression(left) + op + CStatements::expression(right) + ")";
+bool is_all_zero_bits(const ExpressionPtr& value) {
+  if (const auto* integer = std::get_if<loop_ir::Integer>(&value->node)) return integer->value == 0;
+  const auto* number = std::get_if<loop_ir::Number>(&value->node);
+  return number && number->value == 0 && !std::signbit(number->value);
 }
 
 }  // namespace
 
-std::string CStatements::expression(const ExpressionPtr& expression) {
-  return std::visit(
-      Match{
-          [](const loop_ir::Integer& x) { return std::to_string(x.value); },
-          [](const loop_ir::Name& x) { return x.name; },
-          [](const loop_ir::Load& x) { return x.array + "[" + CStatements::expression(x.index) + "]"; },
-          [](const loop_ir::Add& x) { return binary(x.left, " + ", x.right); },
-          [](const loop_ir::Multiply& x) { return binary(x.left, " * ", x.right); },
-          [](const loop_ir::Minimum& x) {
-            const std::string left = CStatements::expression(x.left);
-            const std::string right = CStatements::expression(x.right);
-            return "(" + left + " < " + right + " ? " + left + " : " + right + ")";
-          },
-          [](const loop_ir::Search& x) {
-            return "SEARCH(" + x.array + ", " + CStatements::expression(x.begin) + ", " +
-                   CStatements::expression(x.end) + ", " + CStatements::expression(x.key) + ")";
-          },
-          [](const loop_ir::Zero&) { return std::string("0"); },
-      },
-      expression->node);
+std::string CStatements::simd_pragma(const loop_ir::For& loop) const {
+  std::set<std::string> declared;
+  std::set<std::string> accumulators;
+  outer_accumulators(loop.body, declared, accumulators);
+  std::string text = "#pragma omp simd";
+  for (const auto& name : accumulators) {
+    text += std::string(" reduction(") + reduction_operator(expressions_.monoid_of(name)) + ":" + name + ")";
+  }
+  return text;
 }
 
 void CStatements::print(const StatementPtr& statement) {
@@ -75,57 +83,105 @@ void CStatements::print(const StatementPtr& statement) {
             const char* type = x.type == loop_ir::Type::index ? "const int64_t " : "const value ";
             text_.line(type + x.name + " = " + expression(x.value) + ";");
           },
-          [&](const loop_ir::Accumulator& x) { text_.line("value " + x.name + " = 0;"); },
-          [&](const loop_ir::Accumulate& x) { text_.line(x.name + " += " + expression(x.value) + ";"); },
+          [&](const loop_ir::Accumulator& x) {
+            const double initial = x.initial.value_or(operators::identity(x.monoid));
+            text_.line("value " + x.name + " = " + CExpressions::number(initial) + ";");
+          },
+          [&](const loop_ir::Accumulate& x) {
+            const auto monoid = expressions_.monoid_of(x.name);
+            text_.line(CExpressions::fold("value", monoid, x.name, expression(x.value)));
+          },
           [&](const loop_ir::Store& x) { print_store(x); },
+          [&](const loop_ir::If& x) {
+            text_.open("if (" + expression(x.condition) + ")");
+            print(x.body);
+            text_.close();
+          },
+          [&](const loop_ir::Counter& x) {
+            text_.line("int64_t " + x.name + " = " + expression(x.initial) + ";");
+          },
+          [&](const loop_ir::SetCounter& x) { text_.line(x.name + " = " + expression(x.value) + ";"); },
           [&](const loop_ir::For& x) { print_for(x); },
-          [&](const loop_ir::Merge& x) { print_merge(x); },
-          [&](const loop_ir::Clear& x) {
-            text_.line("memset(" + x.array + ", 0, (size_t)(" + expression(x.count) + ") * sizeof(value));");
+          [&](const loop_ir::Merge& x) {
+            if (x.over) {
+              print_over(x);
+            } else if (x.kind == loop_ir::MergeKind::any) {
+              print_any(x);
+            } else {
+              print_all(x);
+            }
+          },
+          [&](const loop_ir::Fill& x) { print_fill(x); },
+          [&](const loop_ir::Sort& x) {
+            text_.line("SORT(" + x.array + ", " + expression(x.begin) + ", " + expression(x.end) + ");");
           },
       },
       statement->node);
 }
 
-std::string CStatements::header(const loop_ir::For& loop) {
+std::string for_header(const loop_ir::For& loop, const CExpressions& expressions) {
   const auto& v = loop.variable;
   const std::string next = loop.step == 1 ? "++" + v : v + " += " + std::to_string(loop.step);
-  return "for (int64_t " + v + " = " + expression(loop.begin) + ", " + v + "_end = " + expression(loop.end) +
-         "; " + v + " < " + v + "_end; " + next + ")";
+  return "for (int64_t " + v + " = " + expressions.print(loop.begin) + ", " + v +
+         "_end = " + expressions.print(loop.end) + "; " + v + " < " + v + "_end; " + next + ")";
 }
 
 void CStatements::print_store(const loop_ir::Store& store) {
-  const char* op = store.mode == loop_ir::Write::set ? " = " : " += ";
-  text_.line(store.array + "[" + expression(store.index) + "]" + op + expression(store.value) + ";");
+  const std::string place = store.array + "[" + expression(store.index) + "]";
+  const std::string value = expression(store.value);
+  const bool set = store.mode == loop_ir::Write::set;
+  text_.line(set ? place + " = " + value + ";" : CExpressions::fold("value", store.monoid, place, value));
+}
+
+void CStatements::print_fill(const loop_ir::Fill& fill) {
+  const std::string type = CExpressions::c_type(expressions_.element_of(fill.array));
+  const std::string count = expression(fill.count);
+  if (is_all_zero_bits(fill.value)) {
+    text_.line("memset(" + fill.array + ", 0, (size_t)(" + count + ") * sizeof(" + type + "));");
+    return;
+  }
+  text_.open("");
+  text_.line("const " + type + " fill_value = " + expression(fill.value) + ";");
+  text_.open("for (int64_t at = 0, at_end = " + count + "; at < at_end; ++at)");
+  text_.line(fill.array + "[at] = fill_value;");
+  text_.close();
+  text_.close();
 }
 
 void CStatements::print_for(const loop_ir::For& loop) {
   if (loop.shape == loop_ir::Shape::lanes) {
-    CLanes(text_).print(loop);
+    CLanes(text_, expressions_).print(loop);
     return;
   }
-  if (loop.shape == loop_ir::Shape::simd && CLanes(text_).print_sum(loop)) return;
+  if (loop.shape == loop_ir::Shape::simd && CLanes(text_, expressions_).print_fold(loop)) return;
   const auto& v = loop.variable;
   if (loop.shape == loop_ir::Shape::simd) {
     text_.directive(simd_pragma(loop));
     text_.open("for (int64_t " + v + " = " + expression(loop.begin) + "; " + v + " < " +
                expression(loop.end) + "; ++" + v + ")");
   } else {
-    text_.open(header(loop));
+    text_.open(for_header(loop, expressions_));
   }
   print(loop.body);
   text_.close();
 }
 
-/// All cursors advance together on a common coordinate; else those behind the largest coordinate do.
-void CStatements::print_merge(const loop_ir::Merge& merge) {
+/// Declares the cursors, in a block of their own.
+void CStatements::print_lists(const loop_ir::Merge& merge) {
   text_.open("");
+  for (const auto& cursor : merge.cursors) {
+    text_.line("int64_t " + cursor.position + " = " + expression(cursor.begin) + ";");
+    text_.line("const int64_t " + cursor.position + "_end = " + expression(cursor.end) + ";");
+  }
+}
+
+/// All cursors advance together on a common coordinate; else those behind the largest coordinate do.
+void CStatements::print_all(const loop_ir::Merge& merge) {
+  print_lists(merge);
   std::string more;
   std::string all_equal;
   for (const auto& cursor : merge.cursors) {
     const auto& p = cursor.position;
-    text_.line("int64_t " + p + " = " + expression(cursor.begin) + ";");
-    text_.line("const int64_t " + p + "_end = " + expression(cursor.end) + ";");
     more += (more.empty() ? "" : " && ") + p + " < " + p + "_end";
     all_equal += (all_equal.empty() ? "" : " && ") + p + "_crd == " + merge.variable;
   }
@@ -148,6 +204,50 @@ void CStatements::print_merge(const loop_ir::Merge& merge) {
     text_.line("  " + cursor.position + " += " + cursor.position + "_crd < " + v + ";");
   }
   text_.line("}");
+  text_.close();
+  text_.close();
+}
+
+/// A list that has ended waits at a coordinate that no tensor has, so that one loop serves lists of all
+/// lengths: as many cases as lists, not as sets of lists.
+void CStatements::print_any(const loop_ir::Merge& merge) {
+  print_lists(merge);
+  const std::string& v = merge.variable;
+  const auto next = [&](const loop_ir::Cursor& cursor) {
+    const auto& p = cursor.position;
+    return p + " < " + p + "_end ? (int64_t)" + cursor.coordinates + "[" + p + "] : INT64_MAX;";
+  };
+  text_.open("while (1)");
+  for (const auto& cursor : merge.cursors) {
+    text_.line("const int64_t " + cursor.position + "_crd = " + next(cursor));
+  }
+  text_.line("int64_t " + v + " = " + merge.cursors.front().position + "_crd;");
+  for (std::size_t n = 1; n < merge.cursors.size(); ++n) {
+    const std::string crd = merge.cursors[n].position + "_crd";
+    text_.line("if (" + crd + " < " + v + ") " + v + " = " + crd + ";");
+  }
+  text_.line("if (" + v + " == INT64_MAX) break;");
+  for (const auto& cursor : merge.cursors) {
+    text_.line("const int64_t " + cursor.present + " = " + cursor.position + "_crd == " + v + ";");
+  }
+  print(merge.body);
+  for (const auto& cursor : merge.cursors) text_.line(cursor.position + " += " + cursor.present + ";");
+  text_.close();
+  text_.close();
+}
+
+void CStatements::print_over(const loop_ir::Merge& merge) {
+  print_lists(merge);
+  const std::string& v = merge.variable;
+  text_.open("for (int64_t " + v + " = " + expression(merge.over->begin) + ", " + v +
+             "_end = " + expression(merge.over->end) + "; " + v + " < " + v + "_end; ++" + v + ")");
+  for (const auto& cursor : merge.cursors) {
+    const auto& p = cursor.position;
+    text_.line("const int64_t " + cursor.present + " = " + p + " < " + p + "_end && " + cursor.coordinates +
+               "[" + p + "] == " + v + ";");
+  }
+  print(merge.body);
+  for (const auto& cursor : merge.cursors) text_.line(cursor.position + " += " + cursor.present + ";");
   text_.close();
   text_.close();
 }

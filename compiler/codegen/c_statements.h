@@ -1,9 +1,9 @@
 #pragma once
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "compiler/codegen/c_expressions.h"
 #include "compiler/codegen/c_text.h"
 #include "compiler/loop_ir/nodes.h"
 
@@ -12,31 +12,38 @@ namespace schaas::codegen {
 /// Prints the statements of one phase.
 class CStatements {
  public:
-  explicit CStatements(CText& text) : text_(text) {}
+  CStatements(CText& text, const CExpressions& expressions) : text_(text), expressions_(expressions) {}
   void print(const loop_ir::StatementPtr& statement);
-  static std::string expression(const loop_ir::ExpressionPtr& expression);
-  /// "for (...)" of a loop that runs in order; the end is evaluated once.
-  static std::string header(const loop_ir::For& loop);
 
  private:
   void print_for(const loop_ir::For& loop);
-  void print_merge(const loop_ir::Merge& merge);
   void print_store(const loop_ir::Store& store);
+  void print_fill(const loop_ir::Fill& fill);
+  void print_all(const loop_ir::Merge& merge);
+  void print_any(const loop_ir::Merge& merge);
+  void print_over(const loop_ir::Merge& merge);
+  void print_lists(const loop_ir::Merge& merge);
+  std::string simd_pragma(const loop_ir::For& loop) const;
+  std::string expression(const loop_ir::ExpressionPtr& part) const { return expressions_.print(part); }
 
   CText& text_;
+  const CExpressions& expressions_;
 };
+
+/// "for (...)" of a loop that runs in order; the end is evaluated once.
+std::string for_header(const loop_ir::For& loop, const CExpressions& expressions);
 
 /// Prints a `lanes` loop as a cascade of register blocks: `count` vectors of one type at a time, then fewer,
 /// then narrower vectors, then single elements. Each block is the loop's body with every name that depends on
 /// the loop variable replicated once per vector.
 class CLanes {
  public:
-  explicit CLanes(CText& text) : text_(text) {}
+  CLanes(CText& text, const CExpressions& expressions) : text_(text), expressions_(expressions) {}
   void print(const loop_ir::For& loop);
-  /// A simd loop that only adds one product per iteration to a sum: several vectors of partial sums, added up
-  /// at the end, because one sum would wait for itself. False, printing nothing, when `loop` is not of that
-  /// form.
-  bool print_sum(const loop_ir::For& loop);
+  /// A simd loop that only folds one value per iteration into an accumulator: several vectors of partial
+  /// results, folded at the end, because one would wait for itself. False, printing nothing, when `loop` is
+  /// not of that form.
+  bool print_fold(const loop_ir::For& loop);
 
  private:
   struct Block {
@@ -45,13 +52,22 @@ class CLanes {
   };
   void classify(const loop_ir::StatementPtr& statement);
   void print_body(const loop_ir::StatementPtr& statement, const Block& block);
+  void print_sum(const loop_ir::For& loop, const loop_ir::Accumulate& add);
+  void print_other_fold(const loop_ir::For& loop, const loop_ir::Accumulate& add, operators::Monoid monoid);
   void print_let(const loop_ir::Let& let, const Block& block);
+  void print_accumulator(const loop_ir::Accumulator& accumulator, const Block& block);
+  void print_accumulate(const loop_ir::Accumulate& accumulate, const Block& block);
+  void print_store(const loop_ir::Store& store, const Block& block);
+  std::string apply(const loop_ir::Apply& apply, const Block& block, int part) const;
+  /// One register, also of what does not vary.
+  std::string register_of(const loop_ir::ExpressionPtr& expression, const Block& block, int part) const;
   std::string lane_expression(const loop_ir::ExpressionPtr& expression, const Block& block, int part) const;
   std::string place(const std::string& array, const loop_ir::ExpressionPtr& index, const Block& block,
                     int part, bool constant) const;
   bool varies(const loop_ir::ExpressionPtr& expression) const;
 
   CText& text_;
+  const CExpressions& expressions_;
   std::set<std::string> varying_;  ///< the loop variable and the names whose values depend on it
   int live_ = 0;                   ///< accumulators and values that vary: they share the registers
 };

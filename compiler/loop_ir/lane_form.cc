@@ -1,5 +1,7 @@
 #include "compiler/loop_ir/lane_form.h"
 
+#include <algorithm>
+
 #include "compiler/loop_ir/uses.h"
 
 namespace schaas::loop_ir {
@@ -7,27 +9,33 @@ namespace schaas::loop_ir {
 bool is_lane_index(const ExpressionPtr& index, const std::string& variable,
                    const std::set<std::string>& varying) {
   if (const auto* name = std::get_if<Name>(&index->node)) return name->name == variable;
-  const auto* sum = std::get_if<Add>(&index->node);
+  const auto* sum = arguments_of(index, operators::Function::add);
   if (!sum) return false;
-  return (is_lane_index(sum->left, variable, varying) && !mentions(sum->right, varying)) ||
-         (is_lane_index(sum->right, variable, varying) && !mentions(sum->left, varying));
+  const auto& left = sum->front();
+  const auto& right = sum->back();
+  return (is_lane_index(left, variable, varying) && !mentions(right, varying)) ||
+         (is_lane_index(right, variable, varying) && !mentions(left, varying));
 }
 
 bool is_lane_value(const ExpressionPtr& value, const std::string& variable,
                    const std::set<std::string>& varying) {
   if (!mentions(value, varying)) return true;
-  const auto both = [&](const ExpressionPtr& left, const ExpressionPtr& right) {
-    return is_lane_value(left, variable, varying) && is_lane_value(right, variable, varying);
-  };
   return std::visit(Match{
                         [](const Integer&) { return true; },
+                        [](const Number&) { return true; },
                         [&](const Name& x) { return x.name != variable; },
                         [&](const Load& x) { return is_lane_index(x.index, variable, varying); },
-                        [&](const Add& x) { return both(x.left, x.right); },
-                        [&](const Multiply& x) { return both(x.left, x.right); },
-                        [](const Minimum&) { return false; },
+                        [&](const Apply& x) {
+                          return std::all_of(x.arguments.begin(), x.arguments.end(), [&](const auto& each) {
+                            return is_lane_value(each, variable, varying);
+                          });
+                        },
+                        [&](const Choose& x) {
+                          return !mentions(x.condition, varying) &&
+                                 is_lane_value(x.then, variable, varying) &&
+                                 is_lane_value(x.otherwise, variable, varying);
+                        },
                         [](const Search&) { return false; },
-                        [](const Zero&) { return true; },
                     },
                     value->node);
 }

@@ -1,6 +1,7 @@
 #include "compiler/loop_ir/nodes.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 namespace schaas::loop_ir {
@@ -14,7 +15,20 @@ const Integer* as_integer(const ExpressionPtr& e) { return std::get_if<Integer>(
 
 bool equal_cursors(const Cursor& a, const Cursor& b) {
   return a.position == b.position && a.coordinates == b.coordinates && equal(a.begin, b.begin) &&
-         equal(a.end, b.end);
+         equal(a.end, b.end) && a.present == b.present;
+}
+
+/// Bit for bit: -0 is not 0, NaN is NaN.
+bool same_number(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+
+bool all_equal(const std::vector<ExpressionPtr>& a, const std::vector<ExpressionPtr>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const ExpressionPtr& x, const ExpressionPtr& y) { return equal(x, y); });
+}
+
+bool equal_ranges(const std::optional<Range>& a, const std::optional<Range>& b) {
+  if (!a || !b) return a.has_value() == b.has_value();
+  return equal(a->begin, b->begin) && equal(a->end, b->end);
 }
 
 }  // namespace
@@ -24,7 +38,19 @@ ExpressionPtr name(std::string text) { return make_expression({Name{std::move(te
 ExpressionPtr load(std::string array, ExpressionPtr index) {
   return make_expression({Load{std::move(array), std::move(index)}});
 }
-ExpressionPtr zero() { return make_expression({Zero{}}); }
+ExpressionPtr number(double value) { return make_expression({Number{value}}); }
+ExpressionPtr apply(operators::Function function, std::vector<ExpressionPtr> arguments) {
+  return make_expression({Apply{function, std::move(arguments)}});
+}
+ExpressionPtr choose(ExpressionPtr condition, ExpressionPtr then, ExpressionPtr otherwise) {
+  return make_expression({Choose{std::move(condition), std::move(then), std::move(otherwise)}});
+}
+
+const std::vector<ExpressionPtr>* arguments_of(const ExpressionPtr& expression,
+                                               operators::Function function) {
+  const auto* found = std::get_if<Apply>(&expression->node);
+  return found && found->function == function ? &found->arguments : nullptr;
+}
 
 ExpressionPtr add(ExpressionPtr left, ExpressionPtr right) {
   const Integer* a = as_integer(left);
@@ -32,7 +58,7 @@ ExpressionPtr add(ExpressionPtr left, ExpressionPtr right) {
   if (a && b) return integer(a->value + b->value);
   if (a && a->value == 0) return right;
   if (b && b->value == 0) return left;
-  return make_expression({Add{std::move(left), std::move(right)}});
+  return apply(operators::Function::add, {std::move(left), std::move(right)});
 }
 
 ExpressionPtr multiply(ExpressionPtr left, ExpressionPtr right) {
@@ -41,11 +67,11 @@ ExpressionPtr multiply(ExpressionPtr left, ExpressionPtr right) {
   if (a && b) return integer(a->value * b->value);
   if (a && a->value == 1) return right;
   if (b && b->value == 1) return left;
-  return make_expression({Multiply{std::move(left), std::move(right)}});
+  return apply(operators::Function::multiply, {std::move(left), std::move(right)});
 }
 
 ExpressionPtr minimum(ExpressionPtr left, ExpressionPtr right) {
-  return make_expression({Minimum{std::move(left), std::move(right)}});
+  return apply(operators::Function::minimum, {std::move(left), std::move(right)});
 }
 
 ExpressionPtr search(std::string array, ExpressionPtr begin, ExpressionPtr end, ExpressionPtr key) {
@@ -62,28 +88,24 @@ bool equal(const ExpressionPtr& a, const ExpressionPtr& b) {
   if (a->node.index() != b->node.index()) return false;
   const auto same = Match{
       [&](const Integer& x) { return x.value == std::get<Integer>(b->node).value; },
+      [&](const Number& x) { return same_number(x.value, std::get<Number>(b->node).value); },
       [&](const Name& x) { return x.name == std::get<Name>(b->node).name; },
       [&](const Load& x) {
         const auto& y = std::get<Load>(b->node);
         return x.array == y.array && equal(x.index, y.index);
       },
-      [&](const Add& x) {
-        const auto& y = std::get<Add>(b->node);
-        return equal(x.left, y.left) && equal(x.right, y.right);
+      [&](const Apply& x) {
+        const auto& y = std::get<Apply>(b->node);
+        return x.function == y.function && all_equal(x.arguments, y.arguments);
       },
-      [&](const Multiply& x) {
-        const auto& y = std::get<Multiply>(b->node);
-        return equal(x.left, y.left) && equal(x.right, y.right);
-      },
-      [&](const Minimum& x) {
-        const auto& y = std::get<Minimum>(b->node);
-        return equal(x.left, y.left) && equal(x.right, y.right);
+      [&](const Choose& x) {
+        const auto& y = std::get<Choose>(b->node);
+        return equal(x.condition, y.condition) && equal(x.then, y.then) && equal(x.otherwise, y.otherwise);
       },
       [&](const Search& x) {
         const auto& y = std::get<Search>(b->node);
         return x.array == y.array && equal(x.begin, y.begin) && equal(x.end, y.end) && equal(x.key, y.key);
       },
-      [&](const Zero&) { return true; },
   };
   return std::visit(same, a->node);
 }
@@ -101,14 +123,30 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
         const auto& y = std::get<Let>(b->node);
         return x.name == y.name && x.type == y.type && equal(x.value, y.value);
       },
-      [&](const Accumulator& x) { return x.name == std::get<Accumulator>(b->node).name; },
+      [&](const Accumulator& x) {
+        const auto& y = std::get<Accumulator>(b->node);
+        return x.name == y.name && x.monoid == y.monoid && x.initial == y.initial;
+      },
       [&](const Accumulate& x) {
         const auto& y = std::get<Accumulate>(b->node);
         return x.name == y.name && equal(x.value, y.value);
       },
       [&](const Store& x) {
         const auto& y = std::get<Store>(b->node);
-        return x.array == y.array && x.mode == y.mode && equal(x.index, y.index) && equal(x.value, y.value);
+        return x.array == y.array && x.mode == y.mode && x.monoid == y.monoid && equal(x.index, y.index) &&
+               equal(x.value, y.value);
+      },
+      [&](const If& x) {
+        const auto& y = std::get<If>(b->node);
+        return equal(x.condition, y.condition) && equal(x.body, y.body);
+      },
+      [&](const Counter& x) {
+        const auto& y = std::get<Counter>(b->node);
+        return x.name == y.name && equal(x.initial, y.initial);
+      },
+      [&](const SetCounter& x) {
+        const auto& y = std::get<SetCounter>(b->node);
+        return x.name == y.name && equal(x.value, y.value);
       },
       [&](const For& x) {
         const auto& y = std::get<For>(b->node);
@@ -117,13 +155,18 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       },
       [&](const Merge& x) {
         const auto& y = std::get<Merge>(b->node);
-        return x.variable == y.variable && equal(x.body, y.body) &&
+        return x.variable == y.variable && x.kind == y.kind && equal_ranges(x.over, y.over) &&
+               equal(x.body, y.body) &&
                std::equal(x.cursors.begin(), x.cursors.end(), y.cursors.begin(), y.cursors.end(),
                           equal_cursors);
       },
-      [&](const Clear& x) {
-        const auto& y = std::get<Clear>(b->node);
-        return x.array == y.array && equal(x.count, y.count);
+      [&](const Fill& x) {
+        const auto& y = std::get<Fill>(b->node);
+        return x.array == y.array && equal(x.count, y.count) && equal(x.value, y.value);
+      },
+      [&](const Sort& x) {
+        const auto& y = std::get<Sort>(b->node);
+        return x.array == y.array && equal(x.begin, y.begin) && equal(x.end, y.end);
       },
   };
   return std::visit(same, a->node);

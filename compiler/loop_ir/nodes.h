@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/operators/operators.h"
+
 /// Loop IR: loops, names, loads, stores, buffers. Knows nothing of tensors' formats: what is left of them are
 /// arrays of positions, coordinates and values. Its text form and semantics are in README.md; printer.h,
 /// parser.h, verifier.h.
@@ -17,11 +19,16 @@ enum class ValueType { f64, f32 };
 struct Expression;
 using ExpressionPtr = std::shared_ptr<const Expression>;
 
+/// An index.
 struct Integer {
   std::int64_t value = 0;
 };
-/// An extent, a kernel-wide or local `let`, an accumulator, a loop variable, or `begin` / `end` of the
-/// phase's range.
+/// A value; infinities too.
+struct Number {
+  double value = 0;
+};
+/// An extent, a kernel-wide or local `let`, an accumulator, a counter, a loop variable, a cursor's position
+/// or presence, or `begin` / `end` of the phase's range.
 struct Name {
   std::string name;
 };
@@ -29,26 +36,25 @@ struct Load {
   std::string array;
   ExpressionPtr index;
 };
-struct Add {
-  ExpressionPtr left, right;
+/// A function of its arguments, all of them values or all of them indices. Infix functions take exactly two.
+/// Of indices only: add, subtract, multiply, minimum, maximum, comparisons, and, or, not; `and` and `or` then
+/// stop at the argument that decides. Conditions are 1 and 0 in the type of the arguments.
+struct Apply {
+  operators::Function function = operators::Function::add;
+  std::vector<ExpressionPtr> arguments;
 };
-struct Multiply {
-  ExpressionPtr left, right;
-};
-/// The smaller of two indices.
-struct Minimum {
-  ExpressionPtr left, right;
+/// `then` when the index `condition` is not zero, else `otherwise`; the other one is not evaluated.
+struct Choose {
+  ExpressionPtr condition, then, otherwise;
 };
 /// The first position p of [begin, end) with array[p] >= key, else `end`; array is ascending there.
 struct Search {
   std::string array;
   ExpressionPtr begin, end, key;
 };
-/// The value 0.
-struct Zero {};
 
 struct Expression {
-  std::variant<Integer, Name, Load, Add, Multiply, Minimum, Search, Zero> node;
+  std::variant<Integer, Number, Name, Load, Apply, Choose, Search> node;
 };
 
 struct Statement;
@@ -64,19 +70,38 @@ struct Let {
   Type type = Type::index;
   ExpressionPtr value;
 };
-/// var name: a value that starts at 0 and only grows by Accumulate.
+/// A value that starts at the monoid's identity, or at `initial`, and changes only by Accumulate.
 struct Accumulator {
   std::string name;
+  operators::Monoid monoid = operators::Monoid::sum;
+  std::optional<double> initial{};
 };
+/// The accumulator's monoid folds `value` into it.
 struct Accumulate {
   std::string name;
   ExpressionPtr value;
 };
-enum class Write { set, add };
+enum class Write { set, fold };
+/// array[index] = value, or, of arrays of values, array[index] = monoid(array[index], value).
 struct Store {
   std::string array;
   ExpressionPtr index;
-  Write mode = Write::add;
+  Write mode = Write::set;
+  ExpressionPtr value;
+  operators::Monoid monoid = operators::Monoid::sum;  ///< of a fold
+};
+/// The body when the index `condition` is not zero.
+struct If {
+  ExpressionPtr condition;
+  StatementPtr body;
+};
+/// An index that SetCounter changes; seen until the end of the enclosing block.
+struct Counter {
+  std::string name;
+  ExpressionPtr initial;
+};
+struct SetCounter {
+  std::string name;
   ExpressionPtr value;
 };
 /// How the iterations of a For may be executed.
@@ -94,27 +119,46 @@ struct For {
   StatementPtr body;
   std::int64_t step = 1;
 };
-/// One of the sorted lists a Merge walks: `position` runs over [begin, end) of array `coordinates`.
+/// One of the sorted lists a Merge walks: `position` runs over [begin, end) of array `coordinates`. Where
+/// lists may lack a coordinate, the index `present` is 1 when this one holds it; else it is 0 and `position`
+/// is no place to load from.
 struct Cursor {
   std::string position;
   std::string coordinates;
   ExpressionPtr begin, end;
+  std::string present{};
 };
-/// For every coordinate that all the cursors' lists hold, ascending: binds `variable` to it and each
-/// `position`.
+enum class MergeKind {
+  all,  ///< every coordinate that all the lists hold
+  any,  ///< every coordinate that at least one list holds
+};
+/// Coordinates [begin, end).
+struct Range {
+  ExpressionPtr begin, end;
+};
+/// Coordinates, ascending: binds `variable` to each and, of each cursor, `position` and `present`. With
+/// `over` every coordinate of that range, whoever holds it; no list then has a coordinate below over.begin.
 struct Merge {
   std::string variable;
   std::vector<Cursor> cursors;
   StatementPtr body;
+  MergeKind kind = MergeKind::all;
+  std::optional<Range> over{};
 };
-/// The first `count` elements of a value array become 0.
-struct Clear {
+/// The first `count` elements of an array become `value`.
+struct Fill {
   std::string array;
-  ExpressionPtr count;
+  ExpressionPtr count, value;
+};
+/// Sorts array[begin, end), indices, ascending; in place.
+struct Sort {
+  std::string array;
+  ExpressionPtr begin, end;
 };
 
 struct Statement {
-  std::variant<Block, Let, Accumulator, Accumulate, Store, For, Merge, Clear> node;
+  std::variant<Block, Let, Accumulator, Accumulate, Store, If, Counter, SetCounter, For, Merge, Fill, Sort>
+      node;
 };
 
 /// Size of one mode of an argument; `required` when the kernel was made for that one size.
@@ -125,7 +169,8 @@ struct Extent {
   std::optional<std::int64_t> required;
 };
 
-enum class Element { value, index32, index64 };
+/// Bytes hold flags: indices of 0 to 255.
+enum class Element { value, index32, index64, byte };
 struct ArgumentValues {
   int argument = 0;
 };
@@ -153,6 +198,9 @@ struct Array {
   bool written = false;
 };
 
+/// What a phase is for: the client scans the counters and allocates the result between counting and
+/// computing.
+enum class Step { compute, count };
 /// A function over [begin, end) of its outermost loop, which runs over [0, range).
 struct Phase {
   ExpressionPtr range;
@@ -161,6 +209,14 @@ struct Phase {
       -1;  ///< the argument whose level balance_level holds the positions that weigh iterations, or -1
   int balance_level = -1;
   StatementPtr body;
+  Step step = Step::compute;
+};
+
+/// The shared array, of index64, in which counting phases count the entries of a compressed level of the
+/// result.
+struct EntryCounter {
+  int level = 0;
+  int slot = 0;
 };
 
 struct Kernel {
@@ -170,18 +226,25 @@ struct Kernel {
   std::vector<Let> lets;  ///< index values made of extents and earlier lets; seen everywhere
   std::vector<Array> arrays;
   std::vector<Phase> phases;
+  double result_fill = 0;              ///< what the result holds where nothing is stored
+  std::vector<EntryCounter> counters;  ///< one for each compressed level of the result, in level order
 };
 
 ExpressionPtr integer(std::int64_t value);
+ExpressionPtr number(double value);
 ExpressionPtr name(std::string text);
 ExpressionPtr load(std::string array, ExpressionPtr index);
-/// Folds integers and x + 0.
+/// As written, nothing folded.
+ExpressionPtr apply(operators::Function function, std::vector<ExpressionPtr> arguments);
+/// Folds integers and x + 0 of indices.
 ExpressionPtr add(ExpressionPtr left, ExpressionPtr right);
-/// Folds integers and x * 1.
+/// Folds integers and x * 1 of indices.
 ExpressionPtr multiply(ExpressionPtr left, ExpressionPtr right);
 ExpressionPtr minimum(ExpressionPtr left, ExpressionPtr right);
+ExpressionPtr choose(ExpressionPtr condition, ExpressionPtr then, ExpressionPtr otherwise);
 ExpressionPtr search(std::string array, ExpressionPtr begin, ExpressionPtr end, ExpressionPtr key);
-ExpressionPtr zero();
+/// The arguments of a use of `function`, or null.
+const std::vector<ExpressionPtr>* arguments_of(const ExpressionPtr& expression, operators::Function function);
 
 /// A block of several statements; one statement stays itself.
 StatementPtr block(std::vector<StatementPtr> statements);

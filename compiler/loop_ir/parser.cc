@@ -1,7 +1,9 @@
 #include "compiler/loop_ir/parser.h"
 
 #include <algorithm>
+#include <charconv>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -30,10 +32,12 @@ class Parser {
         kernel.lets.push_back(let());
       } else if (word_ == "array") {
         kernel.arrays.push_back(array());
+      } else if (accept("result")) {
+        result(kernel);
       } else if (word_ == "phase") {
         kernel.phases.push_back(phase());
       } else {
-        fail("`extent`, `let`, `array`, `phase` or `}`");
+        fail("`extent`, `let`, `array`, `result`, `phase` or `}`");
       }
     }
     expect("}");
@@ -61,24 +65,45 @@ class Parser {
   static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
   static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-  /// Words: names, numbers with an optional minus, `..`, `+=`, single characters.
+  bool digit_at(std::size_t at) const { return at < text_.size() && is_digit(text_[at]); }
+  /// One past a number that begins at `at`: digits, a fraction, an exponent.
+  std::size_t number_end(std::size_t at) const {
+    while (digit_at(at)) ++at;
+    if (at < text_.size() && text_[at] == '.' && digit_at(at + 1)) {
+      for (++at; digit_at(at);) ++at;
+    }
+    if (at < text_.size() && text_[at] == 'e') {
+      const bool sign = at + 1 < text_.size() && (text_[at + 1] == '-' || text_[at + 1] == '+');
+      std::size_t digits = at + (sign ? 2 : 1);
+      if (digit_at(digits)) {
+        while (digit_at(digits)) ++digits;
+        return digits;
+      }
+    }
+    return at;
+  }
+  /// One past the word that begins at `at`: a name, a number with an optional minus, `-inf`, what writes
+  /// (`+=`, `max=`), an operator of one or two characters, another single character.
+  std::size_t word_end(std::size_t at) const {
+    static constexpr std::string_view pairs[] = {"..", "+=", "*=", "<=", ">=", "==", "!="};
+    for (const auto pair : pairs) {
+      if (text_.substr(at, 2) == pair) return at + 2;
+    }
+    if (digit_at(at) || (text_[at] == '-' && digit_at(at + 1))) return number_end(at + 1);
+    if (text_.substr(at, 4) == "-inf" || text_.substr(at, 4) == "-nan") return at + 4;
+    if (!is_letter(text_[at])) return at + 1;
+    std::size_t end = at;
+    while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) ++end;
+    const bool writes = end < text_.size() && text_[end] == '=' && text_.substr(end, 2) != "==" &&
+                        operators::monoid_named(text_.substr(at, end - at));
+    return writes ? end + 1 : end;
+  }
+
   void advance() {
     std::size_t at = word_begin_ + word_.size();
     while (at < text_.size() && is_space(text_[at])) ++at;
-    std::size_t end = at;
-    if (at < text_.size()) {
-      ++end;
-      const auto two = text_.substr(at, 2);
-      if (two == ".." || two == "+=") {
-        ++end;
-      } else if (is_letter(text_[at])) {
-        while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) ++end;
-      } else if (is_digit(text_[at]) || text_[at] == '-') {
-        while (end < text_.size() && is_digit(text_[end])) ++end;
-      }
-    }
     word_begin_ = at;
-    word_ = text_.substr(at, end - at);
+    word_ = at < text_.size() ? text_.substr(at, word_end(at) - at) : std::string_view();
   }
 
   bool accept(std::string_view word) {
@@ -104,11 +129,12 @@ class Parser {
     advance();
     return text;
   }
-  std::int64_t number() {
+  /// An index.
+  std::int64_t whole_number() {
     const bool negative = !word_.empty() && word_.front() == '-';
     const auto digits = word_.substr(negative ? 1 : 0);
-    if (digits.empty() || !is_digit(digits.front())) {
-      fail("a number");
+    if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos) {
+      fail("a whole number");
       return 0;
     }
     constexpr auto most = std::numeric_limits<std::int64_t>::max();
@@ -124,8 +150,21 @@ class Parser {
     advance();
     return negative ? -value : value;
   }
+  /// A value: a number with a fraction or exponent, or `inf`, `-inf`, `nan`.
+  bool at_value() const {
+    const auto digits = word_.substr(!word_.empty() && word_.front() == '-' ? 1 : 0);
+    if (digits == "inf" || digits == "nan") return true;
+    return !digits.empty() && is_digit(digits.front()) && digits.find_first_of(".e") != digits.npos;
+  }
+  double value() {
+    double value = 0;
+    if (!at_value()) fail("a number with a fraction");
+    std::from_chars(word_.data(), word_.data() + word_.size(), value);
+    advance();
+    return value;
+  }
   int small_number() {
-    const auto value = number();
+    const auto value = whole_number();
     if (value >= 0 && value <= 1'000'000) return static_cast<int>(value);
     fail("a smaller number before this");
     return 0;
@@ -140,7 +179,7 @@ class Parser {
     extent.argument = small_number();
     expect("mode");
     extent.mode = small_number();
-    if (accept("required")) extent.required = number();
+    if (accept("required")) extent.required = whole_number();
     return extent;
   }
 
@@ -160,7 +199,7 @@ class Parser {
     expect("array");
     array.name = identifier();
     expect(":");
-    array.element = static_cast<Element>(choose({"value", "index32", "index64"}));
+    array.element = static_cast<Element>(choose({"value", "index32", "index64", "byte"}));
     expect("=");
     const int kind = choose({"values", "positions", "coordinates", "shared", "workspace"});
     const int first = kind == 4 ? 0 : small_number();
@@ -181,9 +220,24 @@ class Parser {
     return array;
   }
 
+  void result(Kernel& kernel) {
+    if (accept("fill")) {
+      kernel.result_fill = value();
+      return;
+    }
+    EntryCounter counter;
+    expect("counter");
+    expect("level");
+    counter.level = small_number();
+    expect("slot");
+    counter.slot = small_number();
+    kernel.counters.push_back(counter);
+  }
+
   Phase phase() {
     Phase phase;
     expect("phase");
+    if (accept("count")) phase.step = Step::count;
     expect("range");
     phase.range = expression();
     phase.parallel = accept("parallel");
@@ -215,23 +269,88 @@ class Parser {
 
   StatementPtr statement() {
     if (word_ == "let") return make(let());
-    if (accept("sum")) return make(Accumulator{identifier()});
     if (accept("for")) return loop();
     if (accept("merge")) return merge();
-    if (accept("clear")) {
-      const auto array = identifier();
-      expect("count");
-      return make(Clear{array, expression()});
+    if (accept("fill")) return fill();
+    if (accept("sort")) return sort();
+    if (accept("if")) {
+      auto condition = expression();
+      return make(If{std::move(condition), body()});
     }
+    if (accept("counter")) {
+      auto counter = identifier();
+      expect("=");
+      return make(Counter{std::move(counter), expression()});
+    }
+    if (accept("set")) {
+      auto counter = identifier();
+      expect("=");
+      return make(SetCounter{std::move(counter), expression()});
+    }
+    if (const auto monoid = operators::monoid_named(word_)) return accumulator(*monoid);
+    return write();
+  }
+
+  StatementPtr accumulator(operators::Monoid monoid) {
+    advance();
+    Accumulator accumulator{identifier(), monoid};
+    if (accept("from")) accumulator.initial = value();
+    monoids_[accumulator.name] = monoid;
+    return make(std::move(accumulator));
+  }
+
+  /// The monoid of `+=`, `*=`, `max=`, ...; nothing, reading nothing, for another word.
+  std::optional<operators::Monoid> fold() {
+    std::optional<operators::Monoid> monoid;
+    if (word_ == "+=") monoid = operators::Monoid::sum;
+    if (word_ == "*=") monoid = operators::Monoid::product;
+    if (word_.size() > 2 && word_.back() == '=') {
+      monoid = operators::monoid_named(word_.substr(0, word_.size() - 1));
+    }
+    if (monoid) advance();
+    return monoid;
+  }
+
+  StatementPtr write() {
     const auto target = identifier();
-    if (accept("[")) {
-      const auto index = expression();
-      expect("]");
-      const Write mode = choose({"=", "+="}) == 0 ? Write::set : Write::add;
-      return make(Store{target, index, mode, expression()});
+    if (!accept("[")) {
+      const auto known = monoids_.find(target);
+      const auto monoid = fold();
+      if (!monoid || (known != monoids_.end() && known->second != *monoid)) {
+        fail("what `" + target + "` folds with before this");
+      }
+      return make(Accumulate{target, expression()});
     }
-    expect("+=");
-    return make(Accumulate{target, expression()});
+    Store store{target, expression(), Write::set, nullptr};
+    expect("]");
+    if (const auto monoid = fold()) {
+      store.mode = Write::fold;
+      store.monoid = *monoid;
+    } else if (!accept("=")) {
+      fail("`=`, `+=`, `*=`, `max=`, `min=`, `or=` or `and=`");
+    }
+    store.value = expression();
+    return make(std::move(store));
+  }
+
+  StatementPtr fill() {
+    Fill fill;
+    fill.array = identifier();
+    expect("count");
+    fill.count = expression();
+    expect("with");
+    fill.value = expression();
+    return make(std::move(fill));
+  }
+
+  StatementPtr sort() {
+    Sort sort;
+    sort.array = identifier();
+    expect("in");
+    sort.begin = expression();
+    expect("..");
+    sort.end = expression();
+    return make(std::move(sort));
   }
 
   /// `simd` and `lanes` are shapes unless they are the variable itself: `for simd in 0 .. n`.
@@ -247,7 +366,7 @@ class Parser {
     loop.begin = expression();
     expect("..");
     loop.end = expression();
-    if (accept("by")) loop.step = number();
+    if (accept("by")) loop.step = whole_number();
     loop.body = body();
     return make(std::move(loop));
   }
@@ -255,10 +374,20 @@ class Parser {
   StatementPtr merge() {
     Merge merge;
     merge.variable = identifier();
+    if (merge.variable == "any" && word_ != "at" && word_ != "in") {
+      merge.kind = MergeKind::any;
+      merge.variable = identifier();
+    }
+    if (accept("in")) {
+      auto begin = expression();
+      expect("..");
+      merge.over = Range{std::move(begin), expression()};
+    }
     expect("at");
     do {
       Cursor cursor;
       cursor.position = identifier();
+      if (accept("present")) cursor.present = identifier();
       expect("over");
       cursor.coordinates = identifier();
       expect("in");
@@ -280,24 +409,23 @@ class Parser {
   }
 
   ExpressionPtr unbounded_expression() {
-    if (accept("(")) {
-      auto left = expression();
-      const bool sum = choose({"+", "*"}) == 0;
-      auto right = expression();
-      expect(")");
-      Expression result{Add{left, right}};
-      if (!sum) result.node = Multiply{left, right};
-      return std::make_shared<const Expression>(std::move(result));
-    }
-    if (!word_.empty() && (is_digit(word_.front()) || word_.front() == '-')) return integer(number());
+    if (accept("(")) return infix();
+    if (at_value()) return loop_ir::number(value());
+    if (!word_.empty() && (is_digit(word_.front()) || word_.front() == '-')) return integer(whole_number());
     const auto text = identifier();
-    if (text == "zero") return zero();
-    if (text == "min" && accept("(")) {
-      auto left = expression();
-      expect(",");
-      auto right = expression();
-      expect(")");
-      return minimum(std::move(left), std::move(right));
+    if (text == "choose" && accept("(")) {
+      auto parts = arguments();
+      if (parts.size() == 3) return loop_ir::choose(parts[0], parts[1], parts[2]);
+      fail("three arguments of `choose` before this");
+      return integer(0);
+    }
+    if (const auto function = called(text); function && accept("(")) {
+      auto parts = arguments();
+      const auto& facts = operators::facts(*function);
+      if (parts.size() < facts.arity || (!facts.any_more && parts.size() > facts.arity)) {
+        fail("another number of arguments of `" + text + "` before this");
+      }
+      return apply(*function, std::move(parts));
     }
     if (text == "search" && accept("(")) {
       const auto array = identifier();
@@ -317,10 +445,42 @@ class Parser {
     return name(text);
   }
 
+  static std::optional<operators::Function> called(const std::string& text) {
+    if (text == operators::facts(operators::Function::negate).name) return operators::Function::negate;
+    return operators::function_named(text);
+  }
+
+  /// After "(": left operator right ")".
+  ExpressionPtr infix() {
+    using operators::Function;
+    static const std::vector<Function> functions = {
+        Function::add,   Function::subtract,   Function::multiply, Function::divide,
+        Function::less,  Function::less_equal, Function::greater,  Function::greater_equal,
+        Function::equal, Function::not_equal};
+    auto left = expression();
+    std::vector<std::string> words;
+    for (const auto function : functions) words.emplace_back(operators::facts(function).infix);
+    const auto function = functions[static_cast<std::size_t>(choose(words))];
+    auto right = expression();
+    expect(")");
+    return apply(function, {std::move(left), std::move(right)});
+  }
+
+  /// After "(": one or more expressions, then ")".
+  std::vector<ExpressionPtr> arguments() {
+    std::vector<ExpressionPtr> arguments;
+    do {
+      arguments.push_back(expression());
+    } while (accept(","));
+    expect(")");
+    return arguments;
+  }
+
   std::string_view text_;
   std::string_view word_;
   std::size_t word_begin_ = 0;
   std::size_t depth_ = 0;
+  std::map<std::string, operators::Monoid> monoids_;  ///< of the accumulators declared so far
   std::optional<support::Diagnostic> error_;
 };
 

@@ -1,7 +1,45 @@
 #include "compiler/loop_ir/printer.h"
 
+#include <charconv>
+#include <map>
+
 namespace schaas::loop_ir {
 namespace {
+
+/// The shortest text that reads back as `value`, and cannot be taken for an index.
+std::string value_text(double value) {
+  char buffer[32];
+  std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+  if (text.find_first_of(".einf") == std::string::npos) text += ".0";
+  return text;
+}
+
+/// "+=", "max=": what folds with a monoid.
+std::string fold_text(operators::Monoid monoid) {
+  switch (monoid) {
+    case operators::Monoid::sum:
+      return "+=";
+    case operators::Monoid::product:
+      return "*=";
+    case operators::Monoid::minimum:
+    case operators::Monoid::maximum:
+    case operators::Monoid::logical_or:
+    case operators::Monoid::logical_and:
+      return std::string(operators::name(monoid)) + "=";
+  }
+  return "";
+}
+
+std::string apply_text(const Apply& apply) {
+  const auto& facts = operators::facts(apply.function);
+  const auto& arguments = apply.arguments;
+  if (facts.infix[0] != '\0' && facts.arity == 2) {
+    return "(" + print(arguments[0]) + " " + facts.infix + " " + print(arguments[1]) + ")";
+  }
+  std::string text = facts.name;
+  for (std::size_t n = 0; n < arguments.size(); ++n) text += (n == 0 ? "(" : ", ") + print(arguments[n]);
+  return text + ")";
+}
 
 class Printer {
  public:
@@ -11,6 +49,10 @@ class Printer {
     for (const auto& each : kernel.extents) extent(each);
     for (const auto& each : kernel.lets) let(each);
     for (const auto& each : kernel.arrays) array(each);
+    if (kernel.result_fill != 0) line("result fill " + value_text(kernel.result_fill));
+    for (const auto& each : kernel.counters) {
+      line("result counter level " + std::to_string(each.level) + " slot " + std::to_string(each.slot));
+    }
     for (const auto& each : kernel.phases) phase(each);
     close();
     return text_;
@@ -42,7 +84,7 @@ class Printer {
   }
 
   void array(const Array& array) {
-    static constexpr const char* elements[] = {"value", "index32", "index64"};
+    static constexpr const char* elements[] = {"value", "index32", "index64", "byte"};
     const auto at = [](const char* what, int argument, int level) {
       return what + std::to_string(argument) + " level " + std::to_string(level);
     };
@@ -60,7 +102,8 @@ class Printer {
   }
 
   void phase(const Phase& phase) {
-    std::string text = "phase range " + print(phase.range);
+    std::string text = phase.step == Step::count ? "phase count range " : "phase range ";
+    text += print(phase.range);
     if (phase.parallel) text += " parallel";
     if (phase.balance_argument >= 0) {
       text += " balance " + std::to_string(phase.balance_argument) + " level " +
@@ -72,22 +115,45 @@ class Printer {
   }
 
   void statement(const StatementPtr& statement_ptr) {
-    std::visit(Match{
-                   [&](const Block& x) {
-                     for (const auto& each : x.statements) statement(each);
-                   },
-                   [&](const Let& x) { let(x); },
-                   [&](const Accumulator& x) { line("sum " + x.name); },
-                   [&](const Accumulate& x) { line(x.name + " += " + print(x.value)); },
-                   [&](const Store& x) {
-                     line(x.array + "[" + print(x.index) + "]" + (x.mode == Write::set ? " = " : " += ") +
-                          print(x.value));
-                   },
-                   [&](const For& x) { loop(x); },
-                   [&](const Merge& x) { merge(x); },
-                   [&](const Clear& x) { line("clear " + x.array + " count " + print(x.count)); },
-               },
-               statement_ptr->node);
+    std::visit(
+        Match{
+            [&](const Block& x) {
+              for (const auto& each : x.statements) statement(each);
+            },
+            [&](const Let& x) { let(x); },
+            [&](const Accumulator& x) { accumulator(x); },
+            [&](const Accumulate& x) { accumulate(x); },
+            [&](const Store& x) {
+              const std::string op = x.mode == Write::set ? "=" : fold_text(x.monoid);
+              line(x.array + "[" + print(x.index) + "] " + op + " " + print(x.value));
+            },
+            [&](const If& x) {
+              open("if " + print(x.condition));
+              statement(x.body);
+              close();
+            },
+            [&](const Counter& x) { line("counter " + x.name + " = " + print(x.initial)); },
+            [&](const SetCounter& x) { line("set " + x.name + " = " + print(x.value)); },
+            [&](const For& x) { loop(x); },
+            [&](const Merge& x) { merge(x); },
+            [&](const Fill& x) {
+              line("fill " + x.array + " count " + print(x.count) + " with " + print(x.value));
+            },
+            [&](const Sort& x) { line("sort " + x.array + " in " + print(x.begin) + " .. " + print(x.end)); },
+        },
+        statement_ptr->node);
+  }
+
+  void accumulator(const Accumulator& accumulator) {
+    monoids_[accumulator.name] = accumulator.monoid;
+    line(std::string(operators::name(accumulator.monoid)) + " " + accumulator.name +
+         (accumulator.initial ? " from " + value_text(*accumulator.initial) : ""));
+  }
+
+  void accumulate(const Accumulate& accumulate) {
+    const auto found = monoids_.find(accumulate.name);
+    const auto monoid = found == monoids_.end() ? operators::Monoid::sum : found->second;
+    line(accumulate.name + " " + fold_text(monoid) + " " + print(accumulate.value));
   }
 
   void loop(const For& loop) {
@@ -99,11 +165,14 @@ class Printer {
   }
 
   void merge(const Merge& merge) {
-    std::string text = "merge " + merge.variable + " at ";
+    std::string text = std::string(merge.kind == MergeKind::any ? "merge any " : "merge ") + merge.variable;
+    if (merge.over) text += " in " + print(merge.over->begin) + " .. " + print(merge.over->end);
+    text += " at ";
     for (std::size_t n = 0; n < merge.cursors.size(); ++n) {
       const auto& cursor = merge.cursors[n];
-      text += (n > 0 ? ", " : "") + cursor.position + " over " + cursor.coordinates + " in " +
-              print(cursor.begin) + " .. " + print(cursor.end);
+      text += (n > 0 ? ", " : "") + cursor.position +
+              (cursor.present.empty() ? "" : " present " + cursor.present) + " over " + cursor.coordinates +
+              " in " + print(cursor.begin) + " .. " + print(cursor.end);
     }
     open(text);
     statement(merge.body);
@@ -112,6 +181,7 @@ class Printer {
 
   std::string text_;
   int depth_ = 0;
+  std::map<std::string, operators::Monoid> monoids_;  ///< of the accumulators declared so far
 };
 
 }  // namespace
@@ -121,16 +191,18 @@ std::string print(const Kernel& kernel) { return Printer().kernel(kernel); }
 std::string print(const ExpressionPtr& expression) {
   return std::visit(Match{
                         [](const Integer& x) { return std::to_string(x.value); },
+                        [](const Number& x) { return value_text(x.value); },
                         [](const Name& x) { return x.name; },
                         [](const Load& x) { return x.array + "[" + print(x.index) + "]"; },
-                        [](const Add& x) { return "(" + print(x.left) + " + " + print(x.right) + ")"; },
-                        [](const Multiply& x) { return "(" + print(x.left) + " * " + print(x.right) + ")"; },
-                        [](const Minimum& x) { return "min(" + print(x.left) + ", " + print(x.right) + ")"; },
+                        [](const Apply& x) { return apply_text(x); },
+                        [](const Choose& x) {
+                          return "choose(" + print(x.condition) + ", " + print(x.then) + ", " +
+                                 print(x.otherwise) + ")";
+                        },
                         [](const Search& x) {
                           return "search(" + x.array + ", " + print(x.begin) + ", " + print(x.end) + ", " +
                                  print(x.key) + ")";
                         },
-                        [](const Zero&) { return std::string("zero"); },
                     },
                     expression->node);
 }

@@ -7,28 +7,22 @@ namespace schaas::loop_ir {
 void collect_uses(const ExpressionPtr& expression, Uses& uses) {
   std::visit(Match{
                  [](const Integer&) {},
+                 [](const Number&) {},
                  [&](const Name& x) { uses.names.insert(x.name); },
                  [&](const Load& x) {
                    uses.arrays.insert(x.array);
                    collect_uses(x.index, uses);
                  },
-                 [&](const Add& x) {
-                   collect_uses(x.left, uses);
-                   collect_uses(x.right, uses);
+                 [&](const Apply& x) {
+                   for (const auto& each : x.arguments) collect_uses(each, uses);
                  },
-                 [&](const Multiply& x) {
-                   collect_uses(x.left, uses);
-                   collect_uses(x.right, uses);
-                 },
-                 [&](const Minimum& x) {
-                   collect_uses(x.left, uses);
-                   collect_uses(x.right, uses);
+                 [&](const Choose& x) {
+                   for (const auto& part : {x.condition, x.then, x.otherwise}) collect_uses(part, uses);
                  },
                  [&](const Search& x) {
                    uses.arrays.insert(x.array);
                    for (const auto& part : {x.begin, x.end, x.key}) collect_uses(part, uses);
                  },
-                 [](const Zero&) {},
              },
              expression->node);
 }
@@ -49,6 +43,15 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
                    collect_uses(x.index, uses);
                    collect_uses(x.value, uses);
                  },
+                 [&](const If& x) {
+                   collect_uses(x.condition, uses);
+                   collect_uses(x.body, uses);
+                 },
+                 [&](const Counter& x) { collect_uses(x.initial, uses); },
+                 [&](const SetCounter& x) {
+                   uses.names.insert(x.name);
+                   collect_uses(x.value, uses);
+                 },
                  [&](const For& x) {
                    collect_uses(x.begin, uses);
                    collect_uses(x.end, uses);
@@ -60,11 +63,21 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
                      collect_uses(cursor.begin, uses);
                      collect_uses(cursor.end, uses);
                    }
+                   if (x.over) {
+                     collect_uses(x.over->begin, uses);
+                     collect_uses(x.over->end, uses);
+                   }
                    collect_uses(x.body, uses);
                  },
-                 [&](const Clear& x) {
+                 [&](const Fill& x) {
                    uses.arrays.insert(x.array);
                    collect_uses(x.count, uses);
+                   collect_uses(x.value, uses);
+                 },
+                 [&](const Sort& x) {
+                   uses.arrays.insert(x.array);
+                   collect_uses(x.begin, uses);
+                   collect_uses(x.end, uses);
                  },
              },
              statement->node);

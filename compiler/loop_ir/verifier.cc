@@ -1,5 +1,6 @@
 #include "compiler/loop_ir/verifier.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -24,7 +25,43 @@ bool is_identifier(const std::string& text) {
   return true;
 }
 
-enum class Kind { index, value, sum };
+enum class Kind { index, value, sum, counter };
+
+bool holds_indices(Element element) { return element == Element::index32 || element == Element::index64; }
+
+bool belongs_to_result(const Array& array) {
+  return std::visit(Match{
+                        [](const ArgumentValues& x) { return x.argument == 0; },
+                        [](const Positions& x) { return x.argument == 0; },
+                        [](const Coordinates& x) { return x.argument == 0; },
+                        [](const Shared&) { return false; },
+                        [](const Workspace&) { return false; },
+                    },
+                    array.origin);
+}
+
+bool takes_indices(operators::Function function) {
+  using operators::Function;
+  switch (function) {
+    case Function::add:
+    case Function::subtract:
+    case Function::multiply:
+    case Function::minimum:
+    case Function::maximum:
+    case Function::less:
+    case Function::less_equal:
+    case Function::greater:
+    case Function::greater_equal:
+    case Function::equal:
+    case Function::not_equal:
+    case Function::logical_and:
+    case Function::logical_or:
+    case Function::logical_not:
+      return true;
+    default:
+      return false;
+  }
+}
 
 class Verifier {
  public:
@@ -44,7 +81,7 @@ class Verifier {
       SCHAAS_RETURN_IF_ERROR(statement(phase.body));
       names_ = outside;
     }
-    return {};
+    return counters(kernel);
   }
 
  private:
@@ -52,6 +89,38 @@ class Verifier {
     if (!is_identifier(name)) return wrong("`" + name + "` is no identifier");
     if (arrays_.count(name) > 0 || !names_.emplace(name, kind).second)
       return wrong("`" + name + "` is declared twice");
+    return {};
+  }
+
+  /// Counters, their arrays, and that the result is left alone until it is allocated.
+  Result<void> counters(const Kernel& kernel) const {
+    int last_level = -1;
+    for (const auto& counter : kernel.counters) {
+      if (counter.level <= last_level) return wrong("counters are not in level order");
+      last_level = counter.level;
+      const bool found = std::any_of(kernel.arrays.begin(), kernel.arrays.end(), [&](const Array& array) {
+        const auto* shared = std::get_if<Shared>(&array.origin);
+        return shared && shared->slot == counter.slot && array.element == Element::index64;
+      });
+      if (!found)
+        return wrong("the counter of level " + std::to_string(counter.level) +
+                     " has no shared array of index64");
+    }
+    std::size_t counting = 0;  // phases up to the last one that counts
+    for (std::size_t n = 0; n < kernel.phases.size(); ++n) {
+      if (kernel.phases[n].step == Step::count) counting = n + 1;
+    }
+    if ((counting > 0) == kernel.counters.empty())
+      return wrong("phases count without counters, or none does");
+    if (counting > 0 && counting == kernel.phases.size()) return wrong("nothing is computed after counting");
+    for (std::size_t n = 0; n < counting; ++n) {
+      Uses uses;
+      collect_uses(kernel.phases[n].body, uses);
+      for (const auto& name : uses.arrays) {
+        if (belongs_to_result(arrays_.at(name)))
+          return wrong("`" + name + "` is used before the result is allocated");
+      }
+    }
     return {};
   }
 
@@ -65,29 +134,31 @@ class Verifier {
         return wrong("`" + array.name + "` belongs to an argument that does not exist");
       return {};
     };
-    const auto element = [&](bool value) -> Result<void> {
-      if ((array.element == Element::value) != value)
-        return wrong("`" + array.name + "` has the wrong element type");
+    const auto element = [&](bool right) -> Result<void> {
+      if (!right) return wrong("`" + array.name + "` has the wrong element type");
       return {};
     };
-    const auto sized = [&](const ExpressionPtr& count) -> Result<void> {
-      SCHAAS_RETURN_IF_ERROR(element(true));
-      return expect(count, Type::index);
-    };
     const auto indexed = [&](int number) -> Result<void> {
-      SCHAAS_RETURN_IF_ERROR(element(false));
-      if (array.written) return wrong("`" + array.name + "` holds indices and is written");
+      SCHAAS_RETURN_IF_ERROR(element(holds_indices(array.element)));
+      if (array.written && number != 0)
+        return wrong("`" + array.name + "` holds an operand's indices and is written");
       return argument(number);
     };
     return std::visit(Match{
                           [&](const ArgumentValues& x) -> Result<void> {
-                            SCHAAS_RETURN_IF_ERROR(element(true));
+                            SCHAAS_RETURN_IF_ERROR(element(array.element == Element::value));
                             return argument(x.argument);
                           },
                           [&](const Positions& x) { return indexed(x.argument); },
                           [&](const Coordinates& x) { return indexed(x.argument); },
-                          [&](const Shared& x) { return sized(x.count); },
-                          [&](const Workspace& x) { return sized(x.count); },
+                          [&](const Shared& x) { return expect(x.count, Type::index); },
+                          [&](const Workspace& x) -> Result<void> {
+                            Uses uses;
+                            collect_uses(x.count, uses);
+                            if (!uses.arrays.empty())
+                              return wrong("the size of `" + array.name + "` depends on an array");
+                            return expect(x.count, Type::index);
+                          },
                       },
                       array.origin);
   }
@@ -96,11 +167,13 @@ class Verifier {
   Result<Type> type_of(const ExpressionPtr& expression) {
     return std::visit(Match{
                           [](const Integer&) -> Result<Type> { return Type::index; },
+                          [](const Number&) -> Result<Type> { return Type::value; },
                           [&](const Name& x) -> Result<Type> {
                             const auto found = names_.find(x.name);
                             if (found == names_.end())
                               return wrong("`" + x.name + "` is used before it is declared");
-                            return found->second == Kind::index ? Type::index : Type::value;
+                            const bool index = found->second == Kind::index || found->second == Kind::counter;
+                            return index ? Type::index : Type::value;
                           },
                           [&](const Load& x) -> Result<Type> {
                             const auto found = arrays_.find(x.array);
@@ -109,31 +182,37 @@ class Verifier {
                             SCHAAS_RETURN_IF_ERROR(expect(x.index, Type::index));
                             return found->second.element == Element::value ? Type::value : Type::index;
                           },
-                          [&](const Add& x) { return both(x.left, x.right); },
-                          [&](const Multiply& x) { return both(x.left, x.right); },
-                          [&](const Minimum& x) -> Result<Type> {
-                            SCHAAS_RETURN_IF_ERROR(expect(x.left, Type::index));
-                            SCHAAS_RETURN_IF_ERROR(expect(x.right, Type::index));
-                            return Type::index;
+                          [&](const Apply& x) { return apply(x); },
+                          [&](const Choose& x) -> Result<Type> {
+                            SCHAAS_RETURN_IF_ERROR(expect(x.condition, Type::index));
+                            SCHAAS_ASSIGN_OR_RETURN(const Type type, type_of(x.then));
+                            SCHAAS_RETURN_IF_ERROR(expect(x.otherwise, type));
+                            return type;
                           },
                           [&](const Search& x) -> Result<Type> {
                             const auto found = arrays_.find(x.array);
-                            if (found == arrays_.end() || found->second.element == Element::value) {
+                            if (found == arrays_.end() || !holds_indices(found->second.element)) {
                               return wrong("`" + x.array + "` is searched but holds no indices");
                             }
                             for (const auto& part : {x.begin, x.end, x.key})
                               SCHAAS_RETURN_IF_ERROR(expect(part, Type::index));
                             return Type::index;
                           },
-                          [](const Zero&) -> Result<Type> { return Type::value; },
                       },
                       expression->node);
   }
 
-  Result<Type> both(const ExpressionPtr& left, const ExpressionPtr& right) {
-    SCHAAS_ASSIGN_OR_RETURN(const Type a, type_of(left));
-    SCHAAS_RETURN_IF_ERROR(expect(right, a));
-    return a;
+  Result<Type> apply(const Apply& apply) {
+    const auto& facts = operators::facts(apply.function);
+    const bool any_more = facts.any_more && facts.infix[0] == '\0';
+    const std::size_t count = apply.arguments.size();
+    if (count < facts.arity || (!any_more && count > facts.arity))
+      return wrong(std::string("`") + facts.name + "` of " + std::to_string(count) + " arguments");
+    SCHAAS_ASSIGN_OR_RETURN(const Type type, type_of(apply.arguments.front()));
+    for (const auto& each : apply.arguments) SCHAAS_RETURN_IF_ERROR(expect(each, type));
+    if (type == Type::index && !takes_indices(apply.function))
+      return wrong(std::string("`") + facts.name + "` of indices");
+    return type;
   }
 
   Result<void> expect(const ExpressionPtr& expression, Type type) {
@@ -165,13 +244,36 @@ class Verifier {
                           },
                           [&](const Accumulate& x) { return accumulate(x); },
                           [&](const Store& x) { return store(x); },
+                          [&](const If& x) { return branch(x); },
+                          [&](const Counter& x) -> Result<void> {
+                            SCHAAS_RETURN_IF_ERROR(in_order(x.name));
+                            SCHAAS_RETURN_IF_ERROR(expect(x.initial, Type::index));
+                            return declare(x.name, Kind::counter);
+                          },
+                          [&](const SetCounter& x) -> Result<void> {
+                            SCHAAS_RETURN_IF_ERROR(in_order(x.name));
+                            const auto found = names_.find(x.name);
+                            if (found == names_.end() || found->second != Kind::counter)
+                              return wrong("`" + x.name + "` is no counter");
+                            return expect(x.value, Type::index);
+                          },
                           [&](const For& x) { return loop(x); },
                           [&](const Merge& x) { return merge(x); },
-                          [&](const Clear& x) -> Result<void> {
+                          [&](const Fill& x) -> Result<void> {
                             if (!lanes_.empty())
-                              return wrong("`" + x.array + "` is cleared inside a lanes loop");
-                            SCHAAS_RETURN_IF_ERROR(writable(x.array));
-                            return expect(x.count, Type::index);
+                              return wrong("`" + x.array + "` is filled inside a lanes loop");
+                            SCHAAS_RETURN_IF_ERROR(expect(x.count, Type::index));
+                            return writable(x.array, x.value);
+                          },
+                          [&](const Sort& x) -> Result<void> {
+                            if (!lanes_.empty())
+                              return wrong("`" + x.array + "` is sorted inside a lanes loop");
+                            SCHAAS_RETURN_IF_ERROR(expect(x.begin, Type::index));
+                            SCHAAS_RETURN_IF_ERROR(expect(x.end, Type::index));
+                            SCHAAS_RETURN_IF_ERROR(writable(x.array, integer(0)));
+                            if (!holds_indices(arrays_.at(x.array).element))
+                              return wrong("`" + x.array + "` is sorted but holds bytes");
+                            return {};
                           },
                       },
                       statement_ptr->node);
@@ -189,22 +291,40 @@ class Verifier {
     return expect(accumulate.value, Type::value);
   }
 
-  Result<void> writable(const std::string& array) {
-    const auto found = arrays_.find(array);
-    if (found == arrays_.end()) return wrong("array `" + array + "` is not declared");
-    if (!found->second.written) return wrong("`" + array + "` is stored to but not declared written");
+  /// Counters count iterations in order.
+  Result<void> in_order(const std::string& name) const {
+    if (vectors_ > 0) return wrong("`" + name + "` counts in a loop whose iterations have no order");
     return {};
   }
 
+  Result<void> branch(const If& branch) {
+    SCHAAS_RETURN_IF_ERROR(expect(branch.condition, Type::index));
+    if (!lanes_.empty() && mentions(branch.condition, lanes_))
+      return wrong("`" + loop_ir::print(branch.condition) + "` decides for a lane");
+    const auto names = names_;
+    SCHAAS_RETURN_IF_ERROR(statement(branch.body));
+    names_ = names;
+    return {};
+  }
+
+  /// `array` may be written and holds what `value` is.
+  Result<void> writable(const std::string& array, const ExpressionPtr& value) {
+    const auto found = arrays_.find(array);
+    if (found == arrays_.end()) return wrong("array `" + array + "` is not declared");
+    if (!found->second.written) return wrong("`" + array + "` is stored to but not declared written");
+    return expect(value, found->second.element == Element::value ? Type::value : Type::index);
+  }
+
   Result<void> store(const Store& store) {
-    SCHAAS_RETURN_IF_ERROR(writable(store.array));
+    SCHAAS_RETURN_IF_ERROR(writable(store.array, store.value));
     SCHAAS_RETURN_IF_ERROR(expect(store.index, Type::index));
-    if (!lanes_.empty()) {
-      if (!is_lane_index(store.index, lane_variable_, lanes_))
-        return wrong("`" + store.array + "` is not stored one element per lane");
-      SCHAAS_RETURN_IF_ERROR(lane_value(store.value));
-    }
-    return expect(store.value, Type::value);
+    const bool values = arrays_.at(store.array).element == Element::value;
+    if (store.mode == Write::fold && !values)
+      return wrong("`" + store.array + "` holds no values to fold into");
+    if (lanes_.empty()) return {};
+    if (!values || !is_lane_index(store.index, lane_variable_, lanes_))
+      return wrong("`" + store.array + "` is not stored one element per lane");
+    return lane_value(store.value);
   }
 
   Result<void> loop(const For& loop) {
@@ -227,7 +347,9 @@ class Verifier {
       lanes_ = {loop.variable};
       lane_variable_ = loop.variable;
     }
+    vectors_ += loop.shape == Shape::scalar ? 0 : 1;
     SCHAAS_RETURN_IF_ERROR(statement(loop.body));
+    vectors_ -= loop.shape == Shape::scalar ? 0 : 1;
     names_ = names;
     lanes_ = lanes;
     lane_variable_ = variable;
@@ -236,15 +358,31 @@ class Verifier {
 
   Result<void> merge(const Merge& merge) {
     if (!lanes_.empty()) return wrong("`" + merge.variable + "` is merged inside a lanes loop");
-    if (merge.cursors.size() < 2) return wrong("`" + merge.variable + "` merges fewer than two lists");
+    const bool any = merge.kind == MergeKind::any;
+    if (merge.over) {
+      if (!any) return wrong("`" + merge.variable + "` runs over a range but asks for all lists");
+      SCHAAS_RETURN_IF_ERROR(expect(merge.over->begin, Type::index));
+      SCHAAS_RETURN_IF_ERROR(expect(merge.over->end, Type::index));
+    }
+    if (merge.cursors.size() < (merge.over ? 1 : 2))
+      return wrong("`" + merge.variable + "` merges fewer than two lists");
     for (const auto& cursor : merge.cursors) {
       SCHAAS_RETURN_IF_ERROR(expect(cursor.begin, Type::index));
       SCHAAS_RETURN_IF_ERROR(expect(cursor.end, Type::index));
-      SCHAAS_RETURN_IF_ERROR(expect(load(cursor.coordinates, integer(0)), Type::index));
+      const auto found = arrays_.find(cursor.coordinates);
+      if (found == arrays_.end()) return wrong("array `" + cursor.coordinates + "` is not declared");
+      if (!holds_indices(found->second.element))
+        return wrong("`" + cursor.coordinates + "` is merged but holds no indices");
+      if (cursor.present.empty() == any)
+        return wrong("`" + cursor.position +
+                     (any ? "` may be absent and has no name for it" : "` is never absent"));
     }
     const auto names = names_;
     SCHAAS_RETURN_IF_ERROR(declare(merge.variable, Kind::index));
-    for (const auto& cursor : merge.cursors) SCHAAS_RETURN_IF_ERROR(declare(cursor.position, Kind::index));
+    for (const auto& cursor : merge.cursors) {
+      SCHAAS_RETURN_IF_ERROR(declare(cursor.position, Kind::index));
+      if (any) SCHAAS_RETURN_IF_ERROR(declare(cursor.present, Kind::index));
+    }
     SCHAAS_RETURN_IF_ERROR(statement(merge.body));
     names_ = names;
     return {};
@@ -259,6 +397,7 @@ class Verifier {
   std::map<std::string, Array> arrays_;
   std::set<std::string> lanes_;  ///< inside a lanes loop: its variable and what varies with it
   std::string lane_variable_;
+  int vectors_ = 0;  ///< simd and lanes loops around
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ void Emitter::emit_phases(const NestPtr& nest) {
   const bool fresh =
       tensor_of(target).temporary() && writes_each_once(nest, tree_) && !operand(target).indices.empty();
   builder_.mark_written(operand(target).tensor);
-  emit_phase(nest, Sink{Sink::Kind::array, target, fresh ? Write::set : Write::add, ""});
+  emit_phase(nest, Sink{Sink::Kind::array, target, fresh ? Write::set : Write::fold, ""});
 }
 
 void Emitter::emit_phase(const NestPtr& nest, const Sink& sink) {
@@ -101,7 +101,7 @@ void Emitter::reduce(const Scope& scope, const Sink& sink, Statements& out, cons
   const bool sums =
       sink.kind == Sink::Kind::define || (sink.kind == Sink::Kind::array && is_complete(sink.operand, scope));
   if (!sums) return around(sink);
-  const Sink inner{Sink::Kind::accumulate, -1, Write::add,
+  const Sink inner{Sink::Kind::accumulate, -1, Write::fold,
                    sink.kind == Sink::Kind::define ? sink.name : builder_.names().fresh("t")};
   out.push_back(make(loop_ir::Accumulator{inner.name}));
   around(inner);
@@ -114,7 +114,7 @@ void Emitter::emit_branch(const Branch& branch, const Scope& scope, const Sink& 
   if (indices.empty()) {
     const std::string text = builder_.names().fresh("t");
     scalars_[branch.temporary] = text;
-    emit(branch.producer, scope, Sink{Sink::Kind::define, -1, Write::add, text}, out);
+    emit(branch.producer, scope, Sink{Sink::Kind::define, -1, Write::fold, text}, out);
     emit(branch.consumer, scope, sink, out);
     return;
   }
@@ -122,8 +122,9 @@ void Emitter::emit_branch(const Branch& branch, const Scope& scope, const Sink& 
   const std::string array = builder_.values(branch.temporary);
   const Reset reset = reset_of(branch, tree_);
   if (reset == Reset::before)
-    out.push_back(make(loop_ir::Clear{array, builder_.extents(branch.temporary, indices)}));
-  const Write mode = reset == Reset::overwrite ? Write::set : Write::add;
+    out.push_back(
+        make(loop_ir::Fill{array, builder_.extents(branch.temporary, indices), loop_ir::number(0)}));
+  const Write mode = reset == Reset::overwrite ? Write::set : Write::fold;
   emit(branch.producer, scope, Sink{Sink::Kind::array, writer, mode, ""}, out);
   emit(branch.consumer, scope, sink, out);
   if (reset == Reset::after) emit_clear(branch.producer, scope, writer, out);
@@ -134,7 +135,7 @@ void Emitter::emit_clear(const NestPtr& nest, const Scope& scope, int target, St
   if (is_complete(target, scope)) {
     out.push_back(make(loop_ir::Store{builder_.values(operand(target).tensor),
                                       location(scope.positions[static_cast<std::size_t>(target)]), Write::set,
-                                      loop_ir::zero()}));
+                                      loop_ir::number(0)}));
     return;
   }
   std::visit(Match{
@@ -190,7 +191,7 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pendin
   const bool reuse_name = sink.kind == Sink::Kind::define && !pending.prefix;
   const std::string sum = reuse_name ? sink.name : builder_.names().fresh("t");
   out.push_back(make(loop_ir::Accumulator{sum}));
-  continued(Sink{Sink::Kind::accumulate, -1, Write::add, sum}, Pending{pending.factors, nullptr}, true);
+  continued(Sink{Sink::Kind::accumulate, -1, Write::fold, sum}, Pending{pending.factors, nullptr}, true);
   if (reuse_name) return;
   const auto total = loop_ir::name(sum);
   write(sink, scope, pending.prefix ? loop_ir::multiply(pending.prefix, total) : total, out);

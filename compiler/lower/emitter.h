@@ -36,7 +36,7 @@ struct Sink {
     define,      ///< `name` is declared with it
   } kind = Kind::array;
   int operand = -1;
-  loop_ir::Write mode = loop_ir::Write::add;
+  loop_ir::Write mode = loop_ir::Write::fold;
   std::string name;
 };
 

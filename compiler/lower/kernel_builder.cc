@@ -74,7 +74,7 @@ ExpressionPtr KernelBuilder::extents(int tensor, const std::vector<int>& indices
     sorted.push_back(loop_ir::print(factor));
     product = loop_ir::multiply(product, factor);
   }
-  if (!std::holds_alternative<loop_ir::Multiply>(product->node)) return product;
+  if (!loop_ir::arguments_of(product, operators::Function::multiply)) return product;
   std::sort(sorted.begin(), sorted.end());
   auto& text = products_[sorted];
   if (text.empty()) {

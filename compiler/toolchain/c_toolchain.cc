@@ -108,7 +108,7 @@ class CToolchain : public Toolchain {
     std::ofstream(input, std::ios::binary) << source;
 
     auto arguments = code_flags(target);
-    arguments.insert(arguments.end(), {"-o", "kernel.so", "kernel.c"});
+    arguments.insert(arguments.end(), {"-o", "kernel.so", "kernel.c", "-Wl,--as-needed", "-lm"});
     SCHAAS_ASSIGN_OR_RETURN(const auto result, run(arguments, directory.path(), cancellation));
     if (result.timed_out) {
       return support::exhausted("compiler-timeout", "`" + options_.compiler + "` took more than " +

@@ -23,6 +23,18 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
   array C_crd1: index64 = coordinates 2 level 1
   array w: value = workspace count n_k written
   array w_2: value = shared 0 count s written
+  array e: index64 = shared 1 count (n_i + 1) written
+  array A_pos1: index32 = positions 0 level 1 written
+  array A_crd1: index32 = coordinates 0 level 1 written
+  array list: index64 = workspace count n_k written
+  array flag: byte = workspace count n_k written
+  result fill -inf
+  result counter level 1 slot 1
+  phase count range n_i parallel {
+    for i in begin .. end {
+      e[i] = (B_pos1[(i + 1)] - B_pos1[i])
+    }
+  }
   phase range n_i parallel balance 1 level 1 {
     for i in begin .. end {
       let o: index = (i * 64)
@@ -37,7 +49,8 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
     }
   }
   phase range B_pos1[1] {
-    clear w count n_k
+    fill w count n_k with 0.0
+    fill flag count n_k with 1
     for b in 0 .. n_k by 48 {
       let b_end: index = min((b + 48), n_k)
     }
@@ -45,9 +58,36 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
       for simd k in 0 .. n_k {
         A[((j * n_k) + k)] += (w[k] + B[p])
       }
-      w[q] = zero
-      w[(q + -3)] = zero
+      w[q] = 0.0
+      w[(q + -3)] = -inf
     }
+    counter n = 0
+    merge any j_2 at p_2 present h over B_crd1 in begin .. end, q_2 present g over C_crd1 in 0 .. C_pos1[0] {
+      let v_2: value = (choose(h, B[p_2], 0.0) / where((B[0] < B[1]), 1e-07, 2.5))
+      if and(h, not(g), (flag[j_2] == 0)) {
+        flag[j_2] = 1
+        list[n] = j_2
+        set n = (n + 1)
+      }
+      w[j_2] max= max(v_2, exp(v_2), negate(B[0]))
+    }
+    merge any j_3 in 0 .. n_k at p_3 present h_2 over B_crd1 in begin .. end {
+      max t_2 from 0.0
+      t_2 max= choose(h_2, B[p_3], 1.0)
+      min t_3
+      t_3 min= t_2
+      prod t_4
+      t_4 *= (t_3 - 1.0)
+      or t_5
+      t_5 or= (t_4 >= 0.0)
+      and t_6
+      t_6 and= t_5
+      A[p_3] or= t_6
+      A[p_3] *= t_6
+    }
+    sort list in 0 .. n
+    A_crd1[0] = list[0]
+    A_pos1[1] = n
   }
 }
 )";
@@ -87,11 +127,24 @@ TEST(LoopIr, ParserPointsAtTheFirstError) {
       "  |        ^~~",
       text_of("kernel f16"));
   EXPECT_EQ(
-      "invalid [loops-syntax]: expected `+` or `*` but found `-`\n"
+      "invalid [loops-syntax]: expected `+`, `-`, `*`, `/`, `<`, `<=`, `>`, `>=`, `==` or `!=` but found "
+      "`%`\n"
       "  --> loops:2:19\n"
-      "  | let s: index = (a - b)\n"
+      "  | let s: index = (a % b)\n"
       "  |                   ^",
-      text_of("kernel f64 arguments 1 {\nlet s: index = (a - b)\n}"));
+      text_of("kernel f64 arguments 1 {\nlet s: index = (a % b)\n}"));
+  EXPECT_EQ(
+      "invalid [loops-syntax]: expected what `t` folds with before this but found `B`\n"
+      "  --> loops:1:53\n"
+      "  | kernel f64 arguments 1 { phase range 1 { max t t += B[0] } }\n"
+      "  |                                                     ^",
+      text_of("kernel f64 arguments 1 { phase range 1 { max t t += B[0] } }"));
+  EXPECT_EQ(
+      "invalid [loops-syntax]: expected another number of arguments of `exp` before this but found `}`\n"
+      "  --> loops:1:51\n"
+      "  | kernel f64 arguments 1 { let s: index = exp(1, 2) }\n"
+      "  |                                                   ^",
+      text_of("kernel f64 arguments 1 { let s: index = exp(1, 2) }"));
   EXPECT_EQ(
       "invalid [loops-syntax]: expected a number below 2^63 but found `9223372036854775808`\n"
       "  --> loops:1:41\n"
@@ -99,8 +152,8 @@ TEST(LoopIr, ParserPointsAtTheFirstError) {
       "  |                                         ^~~~~~~~~~~~~~~~~~~",
       text_of("kernel f64 arguments 1 { let s: index = 9223372036854775808 }"));
   EXPECT_EQ(
-      "invalid [loops-syntax]: expected `extent`, `let`, `array`, `phase` or `}` but found the end of the "
-      "text\n"
+      "invalid [loops-syntax]: expected `extent`, `let`, `array`, `result`, `phase` or `}` but found the "
+      "end of the text\n"
       "  --> loops:1:25\n"
       "  | kernel f64 arguments 1 {\n"
       "  |                         ^",
@@ -127,6 +180,7 @@ TEST_P(LoopIrVerifier, NamesWhatIsWrong) {
                                "  array A: value = values 0 written\n"
                                "  array B: value = values 1\n"
                                "  array p: index32 = positions 1 level 0\n"
+                               "  array f: byte = workspace count n written\n"
                                "  phase range n {\n") +
                            GetParam().body + "\n  }\n}\n";
   const auto kernel = parse(text);
@@ -142,23 +196,92 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"A[x] += B[0]", "`x` is used before it is declared"},
         Wrong{"for i in 0 .. n { let i: index = 3 }", "`i` is declared twice"},
         Wrong{"for A in 0 .. n { }", "`A` is declared twice"},
-        Wrong{"B[0] = zero", "`B` is stored to but not declared written"},
+        Wrong{"B[0] = 0.0", "`B` is stored to but not declared written"},
         Wrong{"A[0] = n", "`n` is an index where the other is needed"},
-        Wrong{"A[B[0]] = zero", "`B[0]` is a value where the other is needed"},
+        Wrong{"A[B[0]] = 0.0", "`B[0]` is a value where the other is needed"},
         Wrong{"let t: value = B[0] t += B[1]", "`t` is no sum"},
         Wrong{"for i in 0 .. n { sum t } t += B[0]", "`t` is no sum"},
-        Wrong{"C[0] = zero", "array `C` is not declared"},
+        Wrong{"C[0] = 0.0", "array `C` is not declared"},
         Wrong{"A[0] = (B[0] + n)", "`n` is an index where the other is needed"},
         Wrong{"merge j at q over p in 0 .. n { }", "`j` merges fewer than two lists"},
         Wrong{"for lanes k in 0 .. n { for i in 0 .. k { } }", "a bound of `i` depends on a lane"},
-        Wrong{"for lanes k in 0 .. n { A[(k * 2)] = zero }", "`A` is not stored one element per lane"},
+        Wrong{"for lanes k in 0 .. n { A[(k * 2)] = 0.0 }", "`A` is not stored one element per lane"},
         Wrong{"for lanes k in 0 .. n { A[k] = B[(k * 2)] }", "`B[(k * 2)]` is not one element per lane"},
         Wrong{"sum t for lanes k in 0 .. n { t += B[k] }", "`t` is shared by all lanes"},
         Wrong{"for lanes k in 0 .. n { for lanes l in 0 .. n { } }", "lanes loop `l` inside another"},
         Wrong{"for simd k in 0 .. n by 4 { }", "`k` advances by 4"},
         Wrong{"for k in 0 .. n by 0 { }", "`k` advances by 0"},
-        Wrong{"for k in 0 .. min(B[0], n) { }", "`B[0]` is a value where the other is needed"},
-        Wrong{"for lanes k in 0 .. n { clear A count n }", "`A` is cleared inside a lanes loop"}));
+        Wrong{"for k in 0 .. min(B[0], n) { }", "`n` is an index where the other is needed"},
+        Wrong{"for lanes k in 0 .. n { fill A count n with 0.0 }", "`A` is filled inside a lanes loop"},
+        Wrong{"fill A count n with 0", "`0` is an index where the other is needed"},
+        Wrong{"fill f count n with 0.0", "`0.0` is a value where the other is needed"},
+        Wrong{"f[0] += 1", "`f` holds no values to fold into"},
+        Wrong{"sort f in 0 .. n", "`f` is sorted but holds bytes"},
+        Wrong{"sort p in 0 .. n", "`p` is stored to but not declared written"},
+        Wrong{"sort A in 0 .. n", "`0` is an index where the other is needed"},
+        Wrong{"if B[0] { }", "`B[0]` is a value where the other is needed"},
+        Wrong{"for lanes k in 0 .. n { if (k < 3) { } }", "`(k < 3)` decides for a lane"},
+        Wrong{"if n { let t: index = n } A[t] = 0.0", "`t` is used before it is declared"},
+        Wrong{"set n = 3", "`n` is no counter"},
+        Wrong{"counter c = B[0]", "`B[0]` is a value where the other is needed"},
+        Wrong{"counter c = 0 for simd k in 0 .. n { set c = k }",
+              "`c` counts in a loop whose iterations have no order"},
+        Wrong{"A[0] = (1.0 + n)", "`n` is an index where the other is needed"},
+        Wrong{"let t: index = max(n, 1.0)", "`1.0` is a value where the other is needed"},
+        Wrong{"let t: index = exp(n)", "`exp` of indices"},
+        Wrong{"let t: index = (n / 2)", "`divide` of indices"},
+        Wrong{"let t: value = choose(B[0], 1.0, 2.0)", "`B[0]` is a value where the other is needed"},
+        Wrong{"let t: value = choose(n, 1.0, 2)", "`2` is an index where the other is needed"},
+        Wrong{"merge any j at q over p in 0 .. n, r present h over p in 0 .. n { }",
+              "`q` may be absent and has no name for it"},
+        Wrong{"merge j at q over p in 0 .. n, r present h over p in 0 .. n { }", "`r` is never absent"},
+        Wrong{"merge any j at q present h over p in 0 .. n { }", "`j` merges fewer than two lists"},
+        Wrong{"merge j in 0 .. n at q over p in 0 .. n { }", "`j` runs over a range but asks for all lists"},
+        Wrong{"merge any j at q present h over p in 0 .. n, r present g over f in 0 .. n { }",
+              "`f` is merged but holds no indices"},
+        Wrong{"merge any j in 0 .. n at q present h over p in 0 .. n { let h: index = 2 }",
+              "`h` is declared twice"},
+        Wrong{"merge any j in 0 .. n at q present h over p in 0 .. n { } A[h] = 0.0",
+              "`h` is used before it is declared"}));
+
+std::string verdict(const std::string& declarations, const std::string& phases) {
+  const auto kernel =
+      parse("kernel f64 arguments 2 {\n  extent n = argument 0 mode 0\n" + declarations + phases + "}\n");
+  if (!kernel.ok()) return support::render(kernel.error());
+  const auto verified = verify(*kernel);
+  return verified.ok() ? "right" : support::render(verified.error());
+}
+
+TEST(LoopIr, VerifierKnowsWhatMayBeDeclared) {
+  const auto declared = [](const std::string& array) { return verdict("array x: " + array + "\n", ""); };
+  EXPECT_EQ("right", declared("index64 = coordinates 0 level 1 written"));
+  EXPECT_EQ("right", declared("index64 = shared 0 count (n + 1) written"));
+  EXPECT_EQ("internal [loop-ir]: `x` holds an operand's indices and is written",
+            declared("index64 = coordinates 1 level 1 written"));
+  EXPECT_EQ("internal [loop-ir]: `x` has the wrong element type", declared("byte = positions 0 level 1"));
+  EXPECT_EQ("internal [loop-ir]: `x` has the wrong element type", declared("index32 = values 0"));
+  EXPECT_EQ("internal [loop-ir]: the size of `x` depends on an array",
+            verdict("array p: index32 = positions 1 level 0\narray x: byte = workspace count p[0]\n", ""));
+}
+
+TEST(LoopIr, VerifierKnowsWhenTheResultIsThere) {
+  const std::string arrays =
+      "array A: value = values 0 written\narray c: index64 = shared 0 count (n + 1) written\n";
+  const std::string counter = arrays + "result counter level 0 slot 0\n";
+  const std::string count = "phase count range n { for i in begin .. end { c[i] = 1 } }\n";
+  const std::string compute = "phase range n { for i in begin .. end { A[i] = 1.0 } }\n";
+  EXPECT_EQ("right", verdict(counter, count + compute));
+  EXPECT_EQ("internal [loop-ir]: phases count without counters, or none does",
+            verdict(arrays, count + compute));
+  EXPECT_EQ("internal [loop-ir]: phases count without counters, or none does", verdict(counter, compute));
+  EXPECT_EQ("internal [loop-ir]: nothing is computed after counting", verdict(counter, count));
+  EXPECT_EQ("internal [loop-ir]: `A` is used before the result is allocated",
+            verdict(counter, compute + count + compute));
+  EXPECT_EQ("internal [loop-ir]: the counter of level 0 has no shared array of index64",
+            verdict("array c: value = shared 0 count n\nresult counter level 0 slot 0\n", ""));
+  EXPECT_EQ("internal [loop-ir]: counters are not in level order",
+            verdict(counter + "result counter level 0 slot 0\n", count + compute));
+}
 
 TEST(LoopIr, LaneForm) {
   const std::set<std::string> varying = {"k", "t"};

@@ -1,0 +1,256 @@
+#include "compiler/codegen/c_expressions.h"
+
+#include <charconv>
+#include <cmath>
+
+#include "compiler/support/result.h"
+
+namespace schaas::codegen {
+namespace {
+
+using loop_ir::ExpressionPtr;
+using loop_ir::Match;
+using operators::Function;
+using operators::Monoid;
+
+/// Of functions of values that are no C operators; of `where` and `not` too the name is no C word by its
+/// prefix.
+const char* c_name(Function function) {
+  switch (function) {
+    case Function::add:
+    case Function::subtract:
+    case Function::multiply:
+    case Function::divide:
+    case Function::negate:
+      return "";
+    case Function::power:
+      return "power";
+    case Function::minimum:
+      return "minimum";
+    case Function::maximum:
+      return "maximum";
+    case Function::less:
+      return "less";
+    case Function::less_equal:
+      return "less_equal";
+    case Function::greater:
+      return "greater";
+    case Function::greater_equal:
+      return "greater_equal";
+    case Function::equal:
+      return "equal";
+    case Function::not_equal:
+      return "not_equal";
+    case Function::logical_and:
+      return "and";
+    case Function::logical_or:
+      return "or";
+    case Function::logical_not:
+      return "not";
+    case Function::where:
+    case Function::abs:
+    case Function::exp:
+    case Function::log:
+    case Function::sqrt:
+    case Function::sin:
+    case Function::cos:
+    case Function::tan:
+    case Function::tanh:
+    case Function::sigmoid:
+    case Function::relu:
+    case Function::sign:
+    case Function::floor:
+    case Function::ceil:
+    case Function::round:
+      return operators::facts(function).name;
+  }
+  return "";
+}
+
+/// "(a op b op c)"
+std::string joined(const std::vector<std::string>& parts, const std::string& op) {
+  std::string text;
+  for (const auto& part : parts) text += (text.empty() ? "(" : " " + op + " ") + part;
+  return text + ")";
+}
+
+}  // namespace
+
+CExpressions::CExpressions(const loop_ir::Kernel& kernel) {
+  for (const auto& array : kernel.arrays) elements_[array.name] = array.element;
+  for (const auto& phase : kernel.phases) learn(phase.body);
+}
+
+void CExpressions::learn(Monoid monoid) {
+  if (monoid != Monoid::sum && monoid != Monoid::product) needs_functions_ = true;
+}
+
+void CExpressions::learn(const ExpressionPtr& expression) {
+  std::visit(Match{
+                 [](const loop_ir::Integer&) {},
+                 [](const loop_ir::Number&) {},
+                 [](const loop_ir::Name&) {},
+                 [&](const loop_ir::Load& x) { learn(x.index); },
+                 [&](const loop_ir::Apply& x) {
+                   for (const auto& each : x.arguments) learn(each);
+                   const bool called = c_name(x.function)[0] != '\0';
+                   if (called && is_value(x.arguments.front())) needs_functions_ = true;
+                 },
+                 [&](const loop_ir::Choose& x) {
+                   for (const auto& part : {x.condition, x.then, x.otherwise}) learn(part);
+                 },
+                 [](const loop_ir::Search&) {},
+             },
+             expression->node);
+}
+
+void CExpressions::learn(const loop_ir::StatementPtr& statement) {
+  std::visit(Match{
+                 [&](const loop_ir::Block& x) {
+                   for (const auto& each : x.statements) learn(each);
+                 },
+                 [&](const loop_ir::Let& x) {
+                   learn(x.value);
+                   if (x.type == loop_ir::Type::value) values_.insert(x.name);
+                 },
+                 [&](const loop_ir::Accumulator& x) {
+                   values_.insert(x.name);
+                   monoids_[x.name] = x.monoid;
+                   learn(x.monoid);
+                 },
+                 [&](const loop_ir::Accumulate& x) { learn(x.value); },
+                 [&](const loop_ir::Store& x) {
+                   learn(x.index);
+                   learn(x.value);
+                   if (x.mode == loop_ir::Write::fold) learn(x.monoid);
+                 },
+                 [&](const loop_ir::If& x) {
+                   learn(x.condition);
+                   learn(x.body);
+                 },
+                 [&](const loop_ir::Counter& x) { learn(x.initial); },
+                 [&](const loop_ir::SetCounter& x) { learn(x.value); },
+                 [&](const loop_ir::For& x) { learn(x.body); },
+                 [&](const loop_ir::Merge& x) { learn(x.body); },
+                 [&](const loop_ir::Fill& x) { learn(x.value); },
+                 [&](const loop_ir::Sort&) { needs_sort_ = true; },
+             },
+             statement->node);
+}
+
+bool CExpressions::is_value(const ExpressionPtr& expression) const {
+  return std::visit(
+      Match{
+          [](const loop_ir::Integer&) { return false; },
+          [](const loop_ir::Number&) { return true; },
+          [&](const loop_ir::Name& x) { return values_.count(x.name) > 0; },
+          [&](const loop_ir::Load& x) { return elements_.at(x.array) == loop_ir::Element::value; },
+          [&](const loop_ir::Apply& x) { return is_value(x.arguments.front()); },
+          [&](const loop_ir::Choose& x) { return is_value(x.then); },
+          [](const loop_ir::Search&) { return false; },
+      },
+      expression->node);
+}
+
+std::string CExpressions::print(const ExpressionPtr& expression) const {
+  return std::visit(Match{
+                        [](const loop_ir::Integer& x) { return std::to_string(x.value); },
+                        [](const loop_ir::Number& x) { return number(x.value); },
+                        [](const loop_ir::Name& x) { return x.name; },
+                        [&](const loop_ir::Load& x) { return x.array + "[" + print(x.index) + "]"; },
+                        [&](const loop_ir::Apply& x) { return apply(x); },
+                        [&](const loop_ir::Choose& x) {
+                          return "(" + print(x.condition) + " ? " + print(x.then) + " : " +
+                                 print(x.otherwise) + ")";
+                        },
+                        [&](const loop_ir::Search& x) {
+                          return "SEARCH(" + x.array + ", " + print(x.begin) + ", " + print(x.end) + ", " +
+                                 print(x.key) + ")";
+                        },
+                    },
+                    expression->node);
+}
+
+std::string CExpressions::apply(const loop_ir::Apply& apply) const {
+  if (!is_value(apply.arguments.front())) return apply_to_indices(apply);
+  std::vector<std::string> parts;
+  for (const auto& each : apply.arguments) parts.push_back(print(each));
+  if (apply.function == Function::negate) return "(-" + parts.front() + ")";
+  const std::string op = infix(apply.function);
+  if (!op.empty()) return joined(parts, op);
+  const std::string name = called("value", apply.function);
+  std::string text = parts.front();
+  if (parts.size() == 1) return name + "(" + text + ")";
+  if (apply.function == Function::where) {
+    return name + "(" + parts[0] + ", " + parts[1] + ", " + parts[2] + ")";
+  }
+  for (std::size_t n = 1; n < parts.size(); ++n) text = name + "(" + text + ", " + parts[n] + ")";
+  return text;
+}
+
+/// 64-bit arithmetic, also where a 32-bit array is read.
+std::string CExpressions::apply_to_indices(const loop_ir::Apply& apply) const {
+  const bool arithmetic = !infix(apply.function).empty();
+  std::vector<std::string> parts;
+  for (const auto& each : apply.arguments) {
+    const auto* load = std::get_if<loop_ir::Load>(&each->node);
+    const bool narrow = load && elements_.at(load->array) != loop_ir::Element::index64;
+    parts.push_back((arithmetic && narrow ? "(int64_t)" : "") + print(each));
+  }
+  if (arithmetic) return joined(parts, infix(apply.function));
+  if (apply.function == Function::logical_not) return "!" + parts.front();
+  if (apply.function == Function::logical_and) return joined(parts, "&&");
+  if (apply.function == Function::logical_or) return joined(parts, "||");
+  const bool extreme = apply.function == Function::minimum || apply.function == Function::maximum;
+  if (!extreme) return joined(parts, operators::facts(apply.function).infix);
+  const std::string op = apply.function == Function::minimum ? " < " : " > ";
+  std::string text = parts.front();
+  for (std::size_t n = 1; n < parts.size(); ++n) {
+    text = "(" + text + op + parts[n] + " ? " + text + " : " + parts[n] + ")";
+  }
+  return text;
+}
+
+std::string CExpressions::number(double value) {
+  if (std::isnan(value)) return "(value)__builtin_nan(\"\")";
+  if (std::isinf(value)) return value < 0 ? "(value)-__builtin_inf()" : "(value)__builtin_inf()";
+  char buffer[32];
+  std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return "(value)" + text;
+}
+
+std::string CExpressions::infix(Function function) {
+  const bool operators = function == Function::add || function == Function::subtract ||
+                         function == Function::multiply || function == Function::divide;
+  return operators ? operators::facts(function).infix : "";
+}
+
+std::string CExpressions::called(const std::string& type, Function function) {
+  const std::string name = c_name(function);
+  SCHAAS_CHECK(!name.empty(), "a function that C writes with an operator");
+  return type + "_" + name;
+}
+
+std::string CExpressions::fold(const std::string& type, Monoid monoid, const std::string& target,
+                               const std::string& value) {
+  if (monoid == Monoid::sum) return target + " += " + value + ";";
+  if (monoid == Monoid::product) return target + " *= " + value + ";";
+  return target + " = " + called(type, operators::combine(monoid)) + "(" + target + ", " + value + ");";
+}
+
+const char* CExpressions::c_type(loop_ir::Element element) {
+  switch (element) {
+    case loop_ir::Element::value:
+      return "value";
+    case loop_ir::Element::index32:
+      return "int32_t";
+    case loop_ir::Element::index64:
+      return "int64_t";
+    case loop_ir::Element::byte:
+      return "uint8_t";
+  }
+  return "";
+}
+
+}  // namespace schaas::codegen

@@ -1,0 +1,49 @@
+#pragma once
+#include <map>
+#include <set>
+#include <string>
+
+#include "compiler/loop_ir/nodes.h"
+
+namespace schaas::codegen {
+
+/// C of the expressions of one kernel, and what the names in them are.
+class CExpressions {
+ public:
+  explicit CExpressions(const loop_ir::Kernel& kernel);
+
+  std::string print(const loop_ir::ExpressionPtr& expression) const;
+  /// Else an index.
+  bool is_value(const loop_ir::ExpressionPtr& expression) const;
+  operators::Monoid monoid_of(const std::string& accumulator) const { return monoids_.at(accumulator); }
+  loop_ir::Element element_of(const std::string& array) const { return elements_.at(array); }
+
+  /// "(value)0.5"
+  static std::string number(double value);
+  /// "+" of functions that C writes between two numbers, "" of all others.
+  static std::string infix(operators::Function function);
+  /// "value_maximum", "vec_exp": the function of c_prologue.h for a type.
+  static std::string called(const std::string& type, operators::Function function);
+  /// `target` with `value` folded into it, as a statement: "t += v;", "t = value_maximum(t, v);".
+  static std::string fold(const std::string& type, operators::Monoid monoid, const std::string& target,
+                          const std::string& value);
+  static const char* c_type(loop_ir::Element element);
+
+  bool needs_functions() const { return needs_functions_; }
+  bool needs_sort() const { return needs_sort_; }
+
+ private:
+  void learn(const loop_ir::StatementPtr& statement);
+  void learn(const loop_ir::ExpressionPtr& expression);
+  void learn(operators::Monoid monoid);
+  std::string apply(const loop_ir::Apply& apply) const;
+  std::string apply_to_indices(const loop_ir::Apply& apply) const;
+
+  std::set<std::string> values_;  ///< names that are values; all others are indices
+  std::map<std::string, operators::Monoid> monoids_;
+  std::map<std::string, loop_ir::Element> elements_;
+  bool needs_functions_ = false;
+  bool needs_sort_ = false;
+};
+
+}  // namespace schaas::codegen

@@ -1,0 +1,196 @@
+#include "compiler/codegen/c_prologue.h"
+
+namespace schaas::codegen {
+
+std::string_view vector_declarations() {
+  return R"(#if defined(__AVX512F__)
+#define VECTOR_BYTES 64
+#elif defined(__AVX__)
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
+#endif
+#define VECTOR_TYPE(bytes) __attribute__((vector_size(bytes), aligned(sizeof(value)), may_alias))
+typedef value vec VECTOR_TYPE(VECTOR_BYTES);
+typedef value vec32 VECTOR_TYPE(32);
+typedef value vec16 VECTOR_TYPE(16);
+#define UNUSED __attribute__((unused))
+#define WIDTH(type) ((int64_t)(sizeof(type) / sizeof(value)))
+#define PADDED_OF(type, count) (((int64_t)(count) * (int64_t)sizeof(type) + 63) / 64 * 64)
+#define PADDED(count) PADDED_OF(value, count)
+UNUSED static inline value sum16(vec16 v) {
+  value sum = v[0];
+  for (int n = 1; n < WIDTH(vec16); ++n) sum += v[n];
+  return sum;
+}
+UNUSED static inline value sum32(vec32 v) {
+  const union { vec32 whole; vec16 half[2]; } u = {v};
+  return sum16(u.half[0] + u.half[1]);
+}
+#if VECTOR_BYTES == 64
+UNUSED static inline value sum64(vec v) {
+  const union { vec whole; vec32 half[2]; } u = {v};
+  return sum32(u.half[0] + u.half[1]);
+}
+#define SUM sum64
+#elif VECTOR_BYTES == 32
+#define SUM sum32
+#else
+#define SUM sum16
+#endif
+#define DEFINE_SEARCH(name, type)                                                          \
+  UNUSED static int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
+    while (low < high) {                                                              \
+      const int64_t middle = low + (high - low) / 2;                                  \
+      if (a[middle] < key) low = middle + 1; else high = middle;                      \
+    }                                                                                 \
+    return low;                                                                       \
+  }
+DEFINE_SEARCH(search_32, int32_t)
+DEFINE_SEARCH(search_64, int64_t)
+#define SEARCH(a, low, high, key) \
+  _Generic((a), const int32_t*: search_32, const int64_t*: search_64)(a, low, high, key)
+)";
+}
+
+std::string_view function_declarations() {
+  return R"(#include <math.h>
+#define SELECT_ONE(type, condition, then, otherwise) ((condition) ? (then) : (otherwise))
+#define SELECT_LANES(type, condition, then, otherwise) \
+  ((type)(((condition) & (__typeof__(condition))(then)) | (~(condition) & (__typeof__(condition))(otherwise))))
+#define DEFINE_ONE(type, name, result) \
+  UNUSED static inline type type##_##name(type x) { const type zero = {0}, one = zero + (value)1; (void)one; return result; }
+#define DEFINE_TWO(type, name, result) \
+  UNUSED static inline type type##_##name(type a, type b) { const type zero = {0}, one = zero + (value)1; (void)zero, (void)one; return result; }
+#define DEFINE_FUNCTIONS(type, SELECT)                                                  \
+  DEFINE_TWO(type, minimum, SELECT(type, b < a, b, a))                                  \
+  DEFINE_TWO(type, maximum, SELECT(type, b > a, b, a))                                  \
+  DEFINE_TWO(type, less, SELECT(type, a < b, one, zero))                                \
+  DEFINE_TWO(type, less_equal, SELECT(type, a <= b, one, zero))                         \
+  DEFINE_TWO(type, greater, SELECT(type, a > b, one, zero))                             \
+  DEFINE_TWO(type, greater_equal, SELECT(type, a >= b, one, zero))                      \
+  DEFINE_TWO(type, equal, SELECT(type, a == b, one, zero))                              \
+  DEFINE_TWO(type, not_equal, SELECT(type, a != b, one, zero))                          \
+  DEFINE_TWO(type, and, SELECT(type, (a != zero) & (b != zero), one, zero))             \
+  DEFINE_TWO(type, or, SELECT(type, (a != zero) | (b != zero), one, zero))              \
+  DEFINE_ONE(type, not, SELECT(type, x == zero, one, zero))                             \
+  DEFINE_ONE(type, abs, SELECT(type, x <= zero, zero - x, x))                           \
+  DEFINE_ONE(type, relu, SELECT(type, x > zero, x, zero))                               \
+  DEFINE_ONE(type, sign, SELECT(type, x > zero, one, SELECT(type, x < zero, -one, zero))) \
+  UNUSED static inline type type##_where(type c, type a, type b) {                      \
+    const type zero = {0};                                                              \
+    return SELECT(type, c != zero, a, b);                                               \
+  }
+DEFINE_FUNCTIONS(value, SELECT_ONE)
+DEFINE_FUNCTIONS(vec, SELECT_LANES)
+DEFINE_FUNCTIONS(vec32, SELECT_LANES)
+DEFINE_FUNCTIONS(vec16, SELECT_LANES)
+#define DEFINE_EACH(type, name)                                           \
+  UNUSED static inline type type##_##name(type x) {                       \
+    for (int n = 0; n < WIDTH(type); ++n) x[n] = value_##name(x[n]);      \
+    return x;                                                             \
+  }
+#define DEFINE_MATH(name, called)                                         \
+  UNUSED static inline value value_##name(value x) { return called(x); }  \
+  DEFINE_EACH(vec, name) DEFINE_EACH(vec32, name) DEFINE_EACH(vec16, name)
+DEFINE_MATH(exp, MATH(exp))
+DEFINE_MATH(log, MATH(log))
+DEFINE_MATH(sqrt, MATH(sqrt))
+DEFINE_MATH(sin, MATH(sin))
+DEFINE_MATH(cos, MATH(cos))
+DEFINE_MATH(tan, MATH(tan))
+DEFINE_MATH(tanh, MATH(tanh))
+DEFINE_MATH(floor, MATH(floor))
+DEFINE_MATH(ceil, MATH(ceil))
+DEFINE_MATH(round, MATH(nearbyint))
+#define DEFINE_SIGMOID(type) \
+  UNUSED static inline type type##_sigmoid(type x) { return (value)1 / ((value)1 + type##_exp(-x)); }
+DEFINE_SIGMOID(value)
+DEFINE_SIGMOID(vec)
+DEFINE_SIGMOID(vec32)
+DEFINE_SIGMOID(vec16)
+UNUSED static inline value value_power(value a, value b) { return MATH(pow)(a, b); }
+#define DEFINE_POWER(type)                                                    \
+  UNUSED static inline type type##_power(type a, type b) {                    \
+    for (int n = 0; n < WIDTH(type); ++n) a[n] = MATH(pow)(a[n], b[n]);       \
+    return a;                                                                 \
+  }
+DEFINE_POWER(vec)
+DEFINE_POWER(vec32)
+DEFINE_POWER(vec16)
+)";
+}
+
+std::string_view sort_declarations() {
+  return R"(#define DEFINE_SORT(suffix, type)                                                          \
+  UNUSED static void sift_##suffix(type* a, int64_t root, int64_t count) {                 \
+    const type moved = a[root];                                                            \
+    for (int64_t child = 2 * root + 1; child < count; root = child, child = 2 * root + 1) { \
+      if (child + 1 < count && a[child] < a[child + 1]) ++child;                           \
+      if (a[child] <= moved) break;                                                        \
+      a[root] = a[child];                                                                  \
+    }                                                                                      \
+    a[root] = moved;                                                                       \
+  }                                                                                        \
+  UNUSED static void heap_sort_##suffix(type* a, int64_t count) {                          \
+    for (int64_t root = count / 2; root-- > 0;) sift_##suffix(a, root, count);             \
+    while (count-- > 1) {                                                                  \
+      const type last = a[count];                                                          \
+      a[count] = a[0];                                                                     \
+      a[0] = last;                                                                         \
+      sift_##suffix(a, 0, count);                                                          \
+    }                                                                                      \
+  }                                                                                        \
+  UNUSED static void insertion_sort_##suffix(type* a, int64_t count) {                     \
+    for (int64_t n = 1; n < count; ++n) {                                                  \
+      const type moved = a[n];                                                             \
+      int64_t at = n;                                                                      \
+      for (; at > 0 && a[at - 1] > moved; --at) a[at] = a[at - 1];                         \
+      a[at] = moved;                                                                       \
+    }                                                                                      \
+  }                                                                                        \
+  UNUSED static type middle_##suffix(type a, type b, type c) {                             \
+    return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);              \
+  }                                                                                        \
+  /* Quicksort; the partition moves every element and counts without a branch. Indices of  \
+     a list differ, so ties cost nothing; bad pivots end in a heap sort. */                \
+  UNUSED static void sort_##suffix(type* a, int64_t begin, int64_t end, int depth) {       \
+    while (end - begin > 24) {                                                             \
+      if (depth-- == 0) {                                                                  \
+        heap_sort_##suffix(a + begin, end - begin);                                        \
+        return;                                                                            \
+      }                                                                                    \
+      const type pivot = middle_##suffix(a[begin], a[begin + (end - begin) / 2], a[end - 1]); \
+      int64_t less = begin;                                                                \
+      for (int64_t n = begin; n < end; ++n) {                                              \
+        const type moved = a[n];                                                           \
+        a[n] = a[less];                                                                    \
+        a[less] = moved;                                                                   \
+        less += moved < pivot;                                                             \
+      }                                                                                    \
+      int64_t more = less;                                                                 \
+      if (less == begin) {                                                                 \
+        for (int64_t n = begin; n < end; ++n) {                                            \
+          const type moved = a[n];                                                         \
+          a[n] = a[more];                                                                  \
+          a[more] = moved;                                                                 \
+          more += moved == pivot;                                                          \
+        }                                                                                  \
+      }                                                                                    \
+      if (less - begin < end - more) {                                                     \
+        sort_##suffix(a, begin, less, depth);                                              \
+        begin = more;                                                                      \
+      } else {                                                                             \
+        sort_##suffix(a, more, end, depth);                                                \
+        end = less;                                                                        \
+      }                                                                                    \
+    }                                                                                      \
+    if (end > begin) insertion_sort_##suffix(a + begin, end - begin);                      \
+  }
+DEFINE_SORT(32, int32_t)
+DEFINE_SORT(64, int64_t)
+#define SORT(a, begin, end) _Generic((a), int32_t*: sort_32, int64_t*: sort_64)(a, begin, end, 96)
+)";
+}
+
+}  // namespace schaas::codegen

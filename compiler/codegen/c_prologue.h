@@ -1,0 +1,16 @@
+#pragma once
+#include <string_view>
+
+namespace schaas::codegen {
+
+/// Pieces of C at the top of a source; each needs those above it, and the type `value`.
+
+/// Registers of the instruction set compiled for, unaligned; padding of buffers; binary search.
+std::string_view vector_declarations();
+/// Functions of numbers, each for `value` and for vectors of it: value_maximum, vec_exp. See c_expressions.h
+/// for the names. Needs libm.
+std::string_view function_declarations();
+/// SORT(array, begin, end): ascending, in place, no memory, n log n at worst.
+std::string_view sort_declarations();
+
+}  // namespace schaas::codegen
