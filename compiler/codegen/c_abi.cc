@@ -29,7 +29,13 @@ typedef struct schaas_phase {
   int32_t parallel;
   int32_t balance_arg;
   int32_t balance_level;
+  int32_t step;
 } schaas_phase;
+
+typedef struct schaas_counter {
+  int32_t level;
+  int32_t shared_slot;
+} schaas_counter;
 
 typedef struct schaas_kernel_descriptor {
   int32_t abi_version;
@@ -43,6 +49,9 @@ typedef struct schaas_kernel_descriptor {
   const char* problem;
   const char* schedule;
   const char* isa;
+  int32_t counter_count;
+  const schaas_counter* counters;
+  double result_fill;
 } schaas_kernel_descriptor;
 )";
 }

@@ -267,20 +267,21 @@ void KernelPrinter::print_descriptor() {
     const std::string id = std::to_string(n);
     out_.line("{" + prefix_ + "phase_" + id + ", " + prefix_ + "range_" + id + ", " +
               (phase.parallel ? "1" : "0") + ", " + number(phase.balance_argument) + ", " +
-              number(phase.balance_level) + "},");
+              number(phase.balance_level) + ", 0},");
   }
   out_.close("};");
   out_.raw("\n");
   out_.line("extern const schaas_kernel_descriptor " + label_.symbol + ";");
   out_.open("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor " + label_.symbol +
             " =");
-  out_.line("1, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
+  out_.line("2, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
             number(shared_count()) + ", " + prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ +
             "workspace_bytes,");
   out_.line(c_literal(label_.key) + ",");
   out_.line(c_literal(label_.problem) + ",");
   out_.line(c_literal(label_.schedule) + ",");
   out_.line(c_literal(label_.isa) + ",");
+  out_.line("0, 0, 0.0,");
   out_.close("};");
 }
 

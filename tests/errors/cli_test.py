@@ -205,7 +205,8 @@ WITH_SERVER = {
         "first\n"),
     "sparse result": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-f", "A=csr"], 3,
-        "unsupported [sparse-result]: `A` has the sparse format dense,compressed:0,1; results must be dense\n"),
+        "unsupported [sparse-result]: the result `A` has the sparse format dense,compressed:0,1; sparse results are "
+        "not implemented yet: declare `A` dense\n"),
     "unfinished constraint": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-c", "k < 3 <"], 2,
         "invalid [syntax]: expected a number, an index, nnz(...) or density(...), found the end of the constraint\n"

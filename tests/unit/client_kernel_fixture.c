@@ -8,6 +8,12 @@
 #ifndef FIXTURE_ISA
 #define FIXTURE_ISA "generic"
 #endif
+#ifndef FIXTURE_ASSIGN
+#define FIXTURE_ASSIGN "="
+#endif
+#ifndef FIXTURE_FILL
+#define FIXTURE_FILL 0.0
+#endif
 #ifndef FIXTURE_ERROR
 #define FIXTURE_ERROR SCHAAS_OK
 #endif
@@ -52,7 +58,8 @@ static int64_t shared_bytes(const schaas_tensor* const* args, int32_t which) {
 }
 static int64_t workspace_bytes(const schaas_tensor* const* args) { return 8 * args[0]->extents[1]; }
 
-static const schaas_phase phases[] = {{count_rows, rows, 1, -1, 0}, {multiply, rows, 1, 1, 1}};
+static const schaas_phase phases[] = {{count_rows, rows, 1, -1, 0, SCHAAS_STEP_COMPUTE},
+                                      {multiply, rows, 1, 1, 1, SCHAAS_STEP_COMPUTE}};
 
 #ifndef FIXTURE_NO_SYMBOL
 const schaas_kernel_descriptor schaas_kernel = {
@@ -60,7 +67,9 @@ const schaas_kernel_descriptor schaas_kernel = {
     2,               1,
     phases,          shared_bytes,
     workspace_bytes, "00ff",
-    "schaas-problem 1\nA(i,j) = B(i,k) * C(k,j)\nformat A dense,dense:0,1\nformat B dense,compressed:0,1\n"
+    "schaas-problem 1\nA(i,j) " FIXTURE_ASSIGN " B(i,k) * C(k,j)\nformat A dense,dense:0,1\nformat B dense,compressed:0,1\n"
     "format C dense,dense:0,1\nvalues f64\npositions 32\nprofile default\n",
-    "trace",         FIXTURE_ISA};
+    "trace",         FIXTURE_ISA,
+    0,               0,
+    FIXTURE_FILL};
 #endif

@@ -83,7 +83,7 @@ TEST(Loading, refuses_a_library_without_descriptor) {
 
 TEST(Loading, refuses_another_abi) {
   EXPECT_EQ(support::render(load(fixture("abi")).error()),
-            "invalid [kernel-abi]: the kernel has ABI version 99, this client runs version 1");
+            "invalid [kernel-abi]: the kernel has ABI version 99, this client runs version 2");
 }
 
 TEST(Loading, refuses_another_processor) {
@@ -131,6 +131,32 @@ TEST(Running, reports_the_kernels_error) {
   const auto result = execution->run();
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(support::render(result.error()), "internal [kernel-failed]: kernel 00ff returned error 1");
+}
+
+TEST(Running, updates_start_from_what_the_result_holds) {
+  const auto kernel = load(fixture("update"));
+  ASSERT_TRUE(kernel.ok());
+  Arguments arguments;
+  auto once = Execution::prepare(*load(fixture("good")), arguments.all(), {2, 12, {}});
+  ASSERT_TRUE(once.ok() && once->run().ok());
+  const DenseTensor product = *to_dense(arguments.a);
+  auto execution = Execution::prepare(*kernel, arguments.all(), {2, 12, {}});
+  ASSERT_TRUE(execution.ok()) << support::render(execution.error());
+  ASSERT_TRUE(execution->run().ok() && execution->rerun_values().ok());
+  const DenseTensor sum = *to_dense(arguments.a);
+  for (std::int64_t e = 0; e < sum.size(); ++e) EXPECT_NEAR(sum.at(e), 3 * product.at(e), 1e-12);
+}
+
+TEST(Running, results_start_from_the_kernels_fill_value) {
+  Arguments arguments;
+  auto plain = Execution::prepare(*load(fixture("good")), arguments.all(), {2, 12, {}});
+  ASSERT_TRUE(plain.ok() && plain->run().ok());
+  const DenseTensor product = *to_dense(arguments.a);
+  auto filled = Execution::prepare(*load(fixture("filled")), arguments.all(), {2, 12, {}});
+  ASSERT_TRUE(filled.ok() && filled->run().ok());
+  EXPECT_EQ(arguments.a.fill_value(), 0.5);
+  const DenseTensor sum = *to_dense(arguments.a);
+  for (std::int64_t e = 0; e < sum.size(); ++e) EXPECT_NEAR(sum.at(e), product.at(e) + 0.5, 1e-12);
 }
 
 class ArgumentChecks : public ::testing::Test {

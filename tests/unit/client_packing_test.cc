@@ -1,7 +1,9 @@
 // Packing: storage arrays by hand for small tensors, round trips for random ones, the diagnostics, the
 // validator.
 #include <gtest/gtest.h>
+
 #include <unistd.h>
+#include <limits>
 
 #include <algorithm>
 #include <array>
@@ -272,12 +274,34 @@ TEST(Packing, refuses_dense_levels_that_no_machine_holds) {
             "exhausted [memory]: `B` packed as dense,dense:0,1 needs 8.0 PiB, more than this machine has");
 }
 
-TEST(Packing, results_must_be_dense) {
-  const auto result = zeros({2, 3}, csr, {"A", ValueType::f64, 64});
-  ASSERT_FALSE(result.ok());
-  EXPECT_EQ(
-      support::render(result.error()),
-      "unsupported [sparse-result]: `A` has the sparse format dense,compressed:0,1; results must be dense");
+TEST(Packing, sparse_results_start_without_entries) {
+  for (const int bits : {32, 64}) {
+    const auto result = zeros({2, 3}, csr, {"A", ValueType::f64, bits});
+    ASSERT_TRUE(result.ok()) << support::render(result.error());
+    EXPECT_TRUE(validate(result->view(), "A").ok());
+    EXPECT_EQ(result->stored(), 0);
+    EXPECT_EQ(result->levels()[1].pos.bytes(), static_cast<std::size_t>(3 * bits / 8));
+    EXPECT_EQ(unpack(*result).entries(), 0u);
+    EXPECT_EQ(to_dense(*result)->values.bytes(), 48u);
+  }
+}
+
+TEST(Packing, what_is_not_stored_is_the_fill_value) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  CooTensor entries{{2, 2}, {{0, 1}, {1, 0}}, {3, 0}};
+  for (const auto& format : {csr, format::dense(2)}) {
+    const auto packed = pack(entries, format, {"B", ValueType::f64, 32, infinity});
+    ASSERT_TRUE(packed.ok());
+    EXPECT_EQ(packed->fill_value(), infinity);
+    const auto dense = to_dense(*packed);
+    EXPECT_EQ(std::vector<double>(dense->values.as<double>(), dense->values.as<double>() + 4),
+              (std::vector<double>{infinity, 3, 0, infinity}));
+    EXPECT_EQ(unpack(*packed).values, (std::vector<double>{3, 0}));
+    const auto again = pack(*dense, csr, {"B", ValueType::f64, 32, infinity});
+    EXPECT_EQ(unpack(*again).values, (std::vector<double>{3, 0}));
+  }
+  const auto result = zeros({3}, format::dense(1), {"A", ValueType::f32, 32, infinity});
+  EXPECT_EQ(result->value(2), infinity);
 }
 
 // ---- the validator, on arrays damaged one at a time

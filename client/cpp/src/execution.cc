@@ -8,30 +8,50 @@
 #include "allocate.h"
 #include "argument_check.h"
 #include "balance.h"
+#include "kernel_problem.h"
+#include "result_storage.h"
+#include "scan.h"
 #include "schaas/host.h"
 #include "schaas/kernel.h"
 
 namespace schaas::client {
 
 struct Execution::State {
-  explicit State(Kernel loaded) : kernel(std::move(loaded)) {}
+  State(Kernel loaded, PackedTensor& first) : kernel(std::move(loaded)), result(first) {}
 
   Kernel kernel;
+  PackedTensor& result;
+  std::string result_name;
   int threads = 1;
   std::deque<schaas_tensor> views;
   std::vector<const schaas_tensor*> arguments;
   std::vector<Buffer> shared;
   std::vector<void*> shared_pointers;
+  std::vector<bool> is_counter;                    ///< by shared array
   std::vector<Buffer> workspaces;                  ///< by thread
   std::vector<std::vector<std::int64_t>> borders;  ///< by phase
   std::deque<std::atomic<std::size_t>> next;       ///< by phase: the piece to take next
-  char* result = nullptr;
-  std::size_t result_bytes = 0;
+  std::int32_t counted_phases =
+      0;                       ///< phases up to the last that counts: the result's arrays are made after them
+  bool update = false;         ///< the result starts from what it holds
+  bool has_structure = false;  ///< the counters hold what the result's arrays were made from
   std::atomic<std::int32_t> error{SCHAAS_OK};
 
-  void zero_slice(char* data, std::size_t bytes, int thread, int team) const;
-  void zero(int thread, int team);
+  const schaas_kernel_descriptor& descriptor() const { return kernel.descriptor(); }
+  bool counts() const { return descriptor().counter_count > 0; }
+  std::int64_t units() const { return descriptor().phases[counted_phases - 1].range(arguments.data()); }
+
+  support::Result<void> check_counters() const;
+  support::Result<void> allocate_scratch();
+  void cut_phases(int chunks_per_thread);
+  void start_result(int thread, int team) const;
+  void start_shared(int thread, int team, bool with_counters);
   void take_pieces(std::int32_t phase, void* workspace);
+  support::Result<void> outcome();
+  support::Result<void> run_dense();
+  support::Result<void> run_counts(bool count);
+  support::Result<void> make_structure();
+  support::Result<void> run_fill();
 };
 
 namespace {
@@ -44,6 +64,21 @@ const schaas_level* weights_of(const schaas_phase& phase, const std::vector<cons
   const schaas_level& level = tensor.levels[phase.balance_level];
   const std::int64_t parents = phase.balance_level == 0 ? 1 : tensor.levels[phase.balance_level - 1].entries;
   return level.format == SCHAAS_LEVEL_COMPRESSED && range <= parents ? &level : nullptr;
+}
+
+support::Diagnostic bad_kernel(const std::string& why) {
+  return support::invalid("kernel-binary", "the kernel binary cannot be used: " + why);
+}
+
+// Where a thread's share of `size` things begins, which come `line` to a cache line.
+std::int64_t share(std::int64_t size, std::int64_t line, int thread, int team) {
+  return std::min(size, (size + line - 1) / line * thread / team * line);
+}
+
+void zero_share(Buffer& buffer, int thread, int team) {
+  const auto bytes = static_cast<std::int64_t>(buffer.bytes());
+  const std::int64_t begin = share(bytes, 64, thread, team), end = share(bytes, 64, thread + 1, team);
+  if (begin < end) std::memset(buffer.as<char>() + begin, 0, static_cast<std::size_t>(end - begin));
 }
 
 }  // namespace
@@ -62,54 +97,98 @@ support::Result<Execution> Execution::prepare(const Kernel& kernel, std::vector<
                             "the kernel's problem text names " + std::to_string(arguments.size()) +
                                 " tensors, but it takes " + std::to_string(d.argument_count));
   }
-  auto state = std::make_unique<State>(kernel);
+  auto state = std::make_unique<State>(kernel, *arguments[0]);
   state->threads = options.threads > 0 ? options.threads : host_threads();
+  SCHAAS_ASSIGN_OR_RETURN(const KernelProblem problem, parse_kernel_problem(kernel.problem()));
+  state->result_name = options.names.empty() ? problem.tensors[0] : options.names[0];
+  state->update = problem.update;
   for (const PackedTensor* argument : arguments) {
     state->views.push_back(argument->view());
     state->arguments.push_back(&state->views.back());
   }
-  state->result = static_cast<char*>(arguments[0]->values().data());
-  state->result_bytes = arguments[0]->values().bytes();
-  const auto* args = state->arguments.data();
-  for (std::int32_t s = 0; s < d.shared_count; ++s) {
-    SCHAAS_ASSIGN_OR_RETURN(Buffer buffer,
-                            allocate(d.shared_bytes(args, s), 1, "a shared temporary of the kernel"));
-    state->shared_pointers.push_back(buffer.data());
-    state->shared.push_back(std::move(buffer));
-  }
-  const std::int64_t workspace = d.workspace_bytes == nullptr ? 0 : d.workspace_bytes(args);
-  for (int t = 0; t < state->threads; ++t) {
-    SCHAAS_ASSIGN_OR_RETURN(Buffer buffer, allocate(workspace, 1, "a temporary of the kernel"));
-    state->workspaces.push_back(std::move(buffer));
-  }
   for (std::int32_t p = 0; p < d.phase_count; ++p) {
-    const schaas_phase& phase = d.phases[p];
-    const std::int64_t range = phase.range(args);
-    const std::int64_t pieces =
-        phase.parallel != 0 ? std::int64_t{state->threads} * std::max(options.chunks_per_thread, 1) : 1;
-    state->borders.push_back(cut_range(range, pieces, weights_of(phase, state->arguments, range)));
-    state->next.emplace_back(0);
+    if (d.phases[p].step == SCHAAS_STEP_COUNT) state->counted_phases = p + 1;
   }
+  SCHAAS_RETURN_IF_ERROR(state->check_counters());
+  SCHAAS_RETURN_IF_ERROR(state->allocate_scratch());
+  state->cut_phases(options.chunks_per_thread);
+  ResultStorage::set_fill_value(state->result, d.result_fill);
   return Execution(std::move(state));
 }
 
-// A stretch of whole cache lines per thread.
-void Execution::State::zero_slice(char* data, std::size_t bytes, int thread, int team) const {
-  if (bytes == 0) return;
-  const std::size_t lines = (bytes + 63) / 64;
-  const std::size_t begin = std::min(bytes, lines * thread / team * 64);
-  const std::size_t end = std::min(bytes, lines * (thread + 1) / team * 64);
-  std::memset(data + begin, 0, end - begin);
+support::Result<void> Execution::State::check_counters() const {
+  const schaas_kernel_descriptor& d = descriptor();
+  const auto& levels = result.format().levels;
+  const int compressed = ResultStorage::compressed_levels(result.format());
+  if (d.counter_count != compressed || (compressed > 0) != (counted_phases > 0)) {
+    return bad_kernel("it counts " + std::to_string(d.counter_count) + " levels of the result, which has " +
+                      std::to_string(compressed) + " compressed ones");
+  }
+  if (compressed == 0) return {};
+  if (update) {
+    return support::unsupported("sparse-update", "`" + result_name + "` is stored as " +
+                                                     format::print(result.format()) +
+                                                     "; only dense results can be updated");
+  }
+  const schaas_counter* counter = d.counters;
+  for (std::int32_t l = 0; l < result.order(); ++l) {
+    if (levels[l] != format::LevelFormat::compressed) continue;
+    const bool exists = counter->shared_slot >= 0 && counter->shared_slot < d.shared_count;
+    if (counter->level != l || !exists) return bad_kernel("its counters are not the result's levels");
+    if (d.shared_bytes(arguments.data(), counter->shared_slot) / 8 <= units())
+      return bad_kernel("a counter is shorter than its phase's range");
+    ++counter;
+  }
+  return {};
 }
 
-void Execution::State::zero(int thread, int team) {
-  zero_slice(result, result_bytes, thread, team);
-  for (Buffer& buffer : shared) zero_slice(buffer.as<char>(), buffer.bytes(), thread, team);
+support::Result<void> Execution::State::allocate_scratch() {
+  const schaas_kernel_descriptor& d = descriptor();
+  for (std::int32_t s = 0; s < d.shared_count; ++s) {
+    SCHAAS_ASSIGN_OR_RETURN(
+        Buffer buffer, allocate(d.shared_bytes(arguments.data(), s), 1, "a shared temporary of the kernel"));
+    shared_pointers.push_back(buffer.data());
+    shared.push_back(std::move(buffer));
+    is_counter.push_back(
+        std::any_of(d.counters, d.counters + d.counter_count,
+                    [s](const schaas_counter& counter) { return counter.shared_slot == s; }));
+  }
+  const std::int64_t workspace = d.workspace_bytes == nullptr ? 0 : d.workspace_bytes(arguments.data());
+  for (int t = 0; t < threads; ++t) {
+    SCHAAS_ASSIGN_OR_RETURN(Buffer buffer, allocate(workspace, 1, "a temporary of the kernel"));
+    workspaces.push_back(std::move(buffer));
+  }
+  return {};
+}
+
+void Execution::State::cut_phases(int chunks_per_thread) {
+  const schaas_kernel_descriptor& d = descriptor();
+  for (std::int32_t p = 0; p < d.phase_count; ++p) {
+    const schaas_phase& phase = d.phases[p];
+    const std::int64_t range = phase.range(arguments.data());
+    const std::int64_t pieces =
+        phase.parallel != 0 ? std::int64_t{threads} * std::max(chunks_per_thread, 1) : 1;
+    borders.push_back(cut_range(range, pieces, weights_of(phase, arguments, range)));
+    next.emplace_back(0);
+  }
+}
+
+void Execution::State::start_result(int thread, int team) const {
+  const std::int64_t size = result.stored();
+  constexpr std::int64_t line = 16;
+  fill_values(result.values().data(), result.value_type(), share(size, line, thread, team),
+              share(size, line, thread + 1, team), result.fill_value());
+}
+
+void Execution::State::start_shared(int thread, int team, bool with_counters) {
+  for (std::size_t s = 0; s < shared.size(); ++s) {
+    if (with_counters || !is_counter[s]) zero_share(shared[s], thread, team);
+  }
 }
 
 void Execution::State::take_pieces(std::int32_t phase, void* workspace) {
   const std::vector<std::int64_t>& cuts = borders[phase];
-  const schaas_phase_run run = kernel.descriptor().phases[phase].run;
+  const schaas_phase_run run = descriptor().phases[phase].run;
   while (error.load(std::memory_order_relaxed) == SCHAAS_OK) {
     const std::size_t piece = next[phase].fetch_add(1, std::memory_order_relaxed);
     if (piece + 1 >= cuts.size()) return;
@@ -119,25 +198,89 @@ void Execution::State::take_pieces(std::int32_t phase, void* workspace) {
   }
 }
 
+support::Result<void> Execution::State::outcome() {
+  const std::int32_t code = error;
+  if (code == SCHAAS_OK) return {};
+  return support::internal("kernel-failed",
+                           "kernel " + kernel.key() + " returned error " + std::to_string(code));
+}
+
+support::Result<void> Execution::State::run_dense() {
+  const auto phases = static_cast<std::int32_t>(borders.size());
+#pragma omp parallel num_threads(threads)
+  {
+    const int thread = omp_get_thread_num(), team = omp_get_num_threads();
+    if (!update) start_result(thread, team);
+    start_shared(thread, team, true);
+    for (std::int32_t phase = 0; phase < phases; ++phase) {
+#pragma omp barrier
+      take_pieces(phase, workspaces[thread].data());
+    }
+  }
+  return outcome();
+}
+
+support::Result<void> Execution::State::run_counts(bool count) {
+#pragma omp parallel num_threads(threads)
+  {
+    const int thread = omp_get_thread_num();
+    start_shared(thread, omp_get_num_threads(), count);
+    for (std::int32_t phase = 0; phase < counted_phases; ++phase) {
+      if (!count && descriptor().phases[phase].step == SCHAAS_STEP_COUNT) continue;
+#pragma omp barrier
+      take_pieces(phase, workspaces[thread].data());
+    }
+  }
+  return outcome();
+}
+
+support::Result<void> Execution::State::make_structure() {
+  std::vector<std::int64_t> totals;
+  for (std::int32_t c = 0; c < descriptor().counter_count; ++c) {
+    auto* counts = static_cast<std::int64_t*>(shared_pointers[descriptor().counters[c].shared_slot]);
+    totals.push_back(exclusive_scan(counts, units(), threads));
+  }
+  SCHAAS_ASSIGN_OR_RETURN(const bool fresh, ResultStorage::resize(result, totals, result_name));
+  (void)fresh;
+  views[0] = result.view();
+  has_structure = true;
+  return {};
+}
+
+support::Result<void> Execution::State::run_fill() {
+  const auto phases = static_cast<std::int32_t>(borders.size());
+#pragma omp parallel num_threads(threads)
+  {
+    const int thread = omp_get_thread_num();
+    start_result(thread, omp_get_num_threads());
+    for (std::int32_t phase = counted_phases; phase < phases; ++phase) {
+#pragma omp barrier
+      take_pieces(phase, workspaces[thread].data());
+    }
+  }
+  return outcome();
+}
+
 support::Result<void> Execution::run() {
+  State& state = *state_;
+  state.has_structure = false;
+  return rerun_values();
+}
+
+support::Result<void> Execution::rerun_values() {
   State& state = *state_;
   state.error = SCHAAS_OK;
   for (auto& next : state.next) next = 0;
-  const auto phases = static_cast<std::int32_t>(state.borders.size());
-#pragma omp parallel num_threads(state.threads)
-  {
-    const int thread = omp_get_thread_num();
-    state.zero(thread, omp_get_num_threads());
-    for (std::int32_t phase = 0; phase < phases; ++phase) {
-#pragma omp barrier
-      state.take_pieces(phase, state.workspaces[thread].data());
-    }
-  }
-  if (const std::int32_t code = state.error; code != SCHAAS_OK) {
-    return support::internal("kernel-failed",
-                             "kernel " + state.kernel.key() + " returned error " + std::to_string(code));
-  }
-  return {};
+  if (!state.counts()) return state.run_dense();
+  support::Result<void> done = state.run_counts(!state.has_structure);
+  if (done.ok() && !state.has_structure) done = state.make_structure();
+  if (done.ok()) done = state.run_fill();
+  if (done.ok()) return done;
+  // What is left is no tensor: an empty one takes its place.
+  state.has_structure = false;
+  SCHAAS_RETURN_IF_ERROR(ResultStorage::clear(state.result, state.result_name));
+  state.views[0] = state.result.view();
+  return done;
 }
 
 int Execution::threads() const { return state_->threads; }

@@ -62,6 +62,7 @@ support::Result<KernelProblem> parse_kernel_problem(const std::string& text) {
   for (Access& operand : operands(program)) problem.accesses.push_back(std::move(operand));
   problem.tensors = arguments(program);
   problem.indices = indices_of(program);
+  problem.update = program.statements.back().update.has_value();
   Bounds bounds;
   while (std::getline(lines, line)) {
     std::istringstream words(line);

@@ -15,6 +15,7 @@ struct KernelProblem {
   std::vector<std::string>
       tensors;  ///< distinct, in argument order: the result, then operands as they appear
   std::vector<std::string> indices;  ///< distinct
+  bool update = false;               ///< the result starts from what it holds
   std::map<std::string, std::string> formats;
   std::string value_type, position_bits;
   std::map<std::string, std::int64_t> fixed;  ///< extents that the constraints leave one value

@@ -4,6 +4,7 @@
 
 #include "allocate.h"
 #include "packed_tensor_builder.h"
+#include "result_storage.h"
 #include "schaas/tensor.h"
 #include "sort_entries.h"
 #include "tensor_checks.h"
@@ -14,17 +15,11 @@
 namespace schaas::client {
 namespace {
 
-support::Diagnostic position_overflow(const std::string& name, std::size_t level, const std::string& what) {
-  return support::invalid("position-overflow", "level " + std::to_string(level + 1) + " of `" + name +
-                                                   "` has " + what +
-                                                   ", too many for 32-bit positions: use 64-bit positions");
-}
-
 class Packer {
  public:
   Packer(const CooTensor& tensor, const format::TensorFormat& format, const PackOptions& options)
       : options_(options),
-        builder_{format, tensor.extents, options.value_type, options.position_bits},
+        builder_{format, tensor.extents, options.value_type, options.position_bits, options.fill_value},
         entries_(tensor, format.mode_order),
         place_(tensor.entries(), 0) {}
 
@@ -65,13 +60,7 @@ class Packer {
 
   support::Result<void> compressed_level(int l) {
     const std::int64_t count = distinct(l);
-    if (options_.position_bits == 32) {
-      constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
-      if (extent(l) > largest) {
-        return position_overflow(options_.name, l, "extent " + std::to_string(extent(l)));
-      }
-      if (count > largest) return position_overflow(options_.name, l, std::to_string(count) + " entries");
-    }
+    SCHAAS_RETURN_IF_ERROR(check_positions_fit(options_.position_bits, extent(l), count, l, options_.name));
     const std::int64_t width = options_.position_bits / 8;
     if (parents_ == std::numeric_limits<std::int64_t>::max()) return too_large(what(), "2^63 positions");
     PackedTensor::Level level;
@@ -110,6 +99,8 @@ class Packer {
     SCHAAS_ASSIGN_OR_RETURN(
         builder_.values,
         allocate(parents_, static_cast<std::int64_t>(bytes_of(options_.value_type)), what()));
+    if (options_.fill_value != 0)
+      fill_values(builder_.values.data(), options_.value_type, 0, parents_, options_.fill_value);
     if (options_.value_type == ValueType::f64) {
       accumulate<double>();
     } else {
@@ -185,7 +176,7 @@ support::Result<PackedTensor> pack(const CooTensor& tensor, const format::Tensor
 support::Result<PackedTensor> pack(const DenseTensor& tensor, const format::TensorFormat& format,
                                    const PackOptions& options) {
   SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
-  if (!format.all_dense()) return pack(to_coo(tensor), format, options);
+  if (!format.all_dense()) return pack(to_coo(tensor, options.fill_value), format, options);
   SCHAAS_ASSIGN_OR_RETURN(PackedTensor packed, zeros(tensor.extents, format, options));
   permute(tensor, packed);
   return packed;
@@ -195,24 +186,12 @@ support::Result<PackedTensor> zeros(std::vector<std::int64_t> extents, const for
                                     const PackOptions& options) {
   SCHAAS_RETURN_IF_ERROR(check_options(options));
   SCHAAS_RETURN_IF_ERROR(check_format(static_cast<int>(extents.size()), format, options.name));
-  if (!format.all_dense()) {
-    return support::unsupported("sparse-result", "`" + options.name + "` has the sparse format " +
-                                                     format::print(format) + "; results must be dense");
-  }
-  PackedTensorBuilder builder{format, std::move(extents), options.value_type, options.position_bits};
-  std::int64_t entries = 1;
-  for (const int mode : format.mode_order) {
-    if (__builtin_mul_overflow(entries, builder.extents[mode], &entries)) {
-      return too_large("`" + options.name + "`", "more than 2^63 elements");
-    }
-    PackedTensor::Level level;
-    level.entries = entries;
-    builder.levels.push_back(std::move(level));
-  }
-  SCHAAS_ASSIGN_OR_RETURN(
-      builder.values,
-      allocate(entries, static_cast<std::int64_t>(bytes_of(options.value_type)), "`" + options.name + "`"));
-  return std::move(builder).finish();
+  PackedTensorBuilder builder{format, std::move(extents), options.value_type, options.position_bits,
+                              options.fill_value};
+  builder.levels.resize(format.levels.size());
+  PackedTensor tensor = std::move(builder).finish();
+  SCHAAS_RETURN_IF_ERROR(ResultStorage::clear(tensor, options.name));
+  return tensor;
 }
 
 }  // namespace schaas::client

@@ -11,6 +11,7 @@ struct PackedTensorBuilder {
   std::vector<std::int64_t> extents;
   ValueType value_type = ValueType::f64;
   int position_bits = 64;
+  double fill_value = 0;
   std::vector<PackedTensor::Level> levels{};
   Buffer values{};
 

@@ -81,26 +81,32 @@ schaas_tensor PackedTensor::view() const {
   return view;
 }
 
+void PackedTensor::refresh_views() {
+  level_views_.clear();
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    const Level& level = levels_[l];
+    const bool sparse = format_.levels[l] == format::LevelFormat::compressed;
+    schaas_level view{};
+    view.format = sparse ? SCHAAS_LEVEL_COMPRESSED : SCHAAS_LEVEL_DENSE;
+    view.index_bits = sparse ? position_bits_ : 0;
+    view.pos = level.pos.data();
+    view.crd = level.crd.data();
+    view.entries = level.entries;
+    level_views_.push_back(view);
+  }
+}
+
 PackedTensor PackedTensorBuilder::finish() && {
   PackedTensor tensor;
   tensor.format_ = std::move(format);
   tensor.extents_ = std::move(extents);
   tensor.value_type_ = value_type;
   tensor.position_bits_ = position_bits;
+  tensor.fill_value_ = fill_value;
   tensor.levels_ = std::move(levels);
   tensor.values_ = std::move(values);
   tensor.mode_order_.assign(tensor.format_.mode_order.begin(), tensor.format_.mode_order.end());
-  for (std::size_t l = 0; l < tensor.levels_.size(); ++l) {
-    const PackedTensor::Level& level = tensor.levels_[l];
-    const bool sparse = tensor.format_.levels[l] == format::LevelFormat::compressed;
-    schaas_level view{};
-    view.format = sparse ? SCHAAS_LEVEL_COMPRESSED : SCHAAS_LEVEL_DENSE;
-    view.index_bits = sparse ? position_bits : 0;
-    view.pos = level.pos.data();
-    view.crd = level.crd.data();
-    view.entries = level.entries;
-    tensor.level_views_.push_back(view);
-  }
+  tensor.refresh_views();
   return tensor;
 }
 

@@ -10,6 +10,10 @@ namespace schaas::client {
 support::Result<void> check_entries(const CooTensor& tensor, const std::string& name);
 /// invalid [format-rank] when the format has another number of levels.
 support::Result<void> check_format(int order, const format::TensorFormat& format, const std::string& name);
+/// Whether a sparse level (counted from 0) of that extent and number of entries can have positions and
+/// coordinates of that width: invalid [position-overflow], which says that 64 bits would do.
+support::Result<void> check_positions_fit(int bits, std::int64_t extent, std::int64_t entries, int level,
+                                          const std::string& name);
 /// "3x4x5"; "scalar" for no modes; "?" for an unknown (negative) extent.
 std::string shape_text(const std::vector<std::int64_t>& extents);
 

@@ -1,6 +1,7 @@
 #include <limits>
 
 #include "allocate.h"
+#include "result_storage.h"
 #include "schaas/tensor.h"
 #include "tensor_checks.h"
 
@@ -67,11 +68,11 @@ CooTensor unpack(const PackedTensor& tensor) {
   CooTensor result;
   result.extents = tensor.extents();
   result.coordinates.resize(tensor.order());
-  const bool keep_zeros =
+  const bool keep_fill =
       tensor.order() == 0 || tensor.format().levels.back() == format::LevelFormat::compressed;
   walk(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {
     const double value = tensor.value(position);
-    if (value == 0 && !keep_zeros) return;
+    if (value == tensor.fill_value() && !keep_fill) return;
     for (std::size_t m = 0; m < coordinates.size(); ++m) result.coordinates[m].push_back(coordinates[m]);
     result.values.push_back(value);
   });
@@ -80,6 +81,8 @@ CooTensor unpack(const PackedTensor& tensor) {
 
 support::Result<DenseTensor> to_dense(const PackedTensor& tensor) {
   SCHAAS_ASSIGN_OR_RETURN(DenseTensor result, zeros(tensor.extents(), tensor.value_type()));
+  if (tensor.fill_value() != 0)
+    fill_values(result.values.data(), result.value_type, 0, result.size(), tensor.fill_value());
   walk(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {
     result.set(row_major(coordinates, result.extents), tensor.value(position));
   });
@@ -97,14 +100,14 @@ support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string
   return result;
 }
 
-CooTensor to_coo(const DenseTensor& tensor) {
+CooTensor to_coo(const DenseTensor& tensor, double fill_value) {
   CooTensor result;
   result.extents = tensor.extents;
   result.coordinates.resize(tensor.order());
   const std::int64_t size = tensor.size();
   std::vector<std::int64_t> counter(tensor.order(), 0);
   for (std::int64_t linear = 0; linear < size; ++linear) {
-    if (const double value = tensor.at(linear); value != 0 || tensor.order() == 0) {
+    if (const double value = tensor.at(linear); value != fill_value || tensor.order() == 0) {
       for (int m = 0; m < tensor.order(); ++m) result.coordinates[m].push_back(counter[m]);
       result.values.push_back(value);
     }

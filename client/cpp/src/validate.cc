@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <atomic>
+#include <limits>
 
 #include "schaas/tensor.h"
 #include "tensor_checks.h"
@@ -110,6 +111,17 @@ support::Result<void> validate(const schaas_tensor& tensor, const std::string& n
   }
   if (tensor.values == nullptr && parents > 0) return broken(name, "has no values");
   return {};
+}
+
+support::Result<void> check_positions_fit(int bits, std::int64_t extent, std::int64_t entries, int level,
+                                          const std::string& name) {
+  constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
+  if (bits == 64 || (extent <= largest && entries <= largest)) return {};
+  const std::string what =
+      extent > largest ? "extent " + std::to_string(extent) : std::to_string(entries) + " entries";
+  return support::invalid("position-overflow", "level " + std::to_string(level + 1) + " of `" + name +
+                                                   "` has " + what +
+                                                   ", too many for 32-bit positions: use 64-bit positions");
 }
 
 std::string shape_text(const std::vector<std::int64_t>& extents) {

@@ -41,22 +41,30 @@ struct ExecutionOptions {
 };
 
 /// A kernel bound to its arguments, ready to run many times: pieces are cut and scratch is allocated once.
-/// Not thread-safe: one run at a time. The tensors must outlive it and must not change shape.
+/// Not thread-safe: one run at a time. The tensors must outlive it, stay where they are and keep their shape;
+/// only run() gives a result with compressed levels another structure.
 class Execution {
  public:
   /// arguments: the result first, then the operands in the kernel's order. They are checked against the
   /// kernel's problem text: number, formats, value type, position width, and extents of every index. Errors:
   /// invalid [argument-count], [argument-format], [argument-type], [argument-positions], [extent-mismatch],
-  /// [kernel-problem] (its text cannot be read); exhausted [memory].
+  /// [kernel-problem] (its text cannot be read), [kernel-binary] (its counters do not fit the result);
+  /// unsupported [sparse-update] (a result with compressed levels cannot be updated); exhausted [memory].
   static support::Result<Execution> prepare(const Kernel& kernel, std::vector<PackedTensor*> arguments,
                                             const ExecutionOptions& options = {});
   Execution(Execution&&) noexcept;
   Execution& operator=(Execution&&) noexcept;
   ~Execution();
 
-  /// Zeroes the result and shared arrays, then runs the phases in order on a team of threads, with a barrier
-  /// between. Errors: internal [kernel-failed] when the kernel returns an error code.
+  /// Runs the phases in order on a team of threads, with a barrier between. The result starts from its fill
+  /// value, or from what it holds when the statement updates it. A result with compressed levels is counted
+  /// first, then allocated, then filled. Errors: internal [kernel-failed] when the kernel returns an error
+  /// code; for a sparse result also invalid [position-overflow] (more entries than its positions can count)
+  /// and exhausted [memory], and it is empty then.
   support::Result<void> run();
+  /// The same for operands whose values may have changed since run(), but not their entries: a sparse result
+  /// keeps its structure, which is not counted again. The first call is a run().
+  support::Result<void> rerun_values();
 
   int threads() const;
   std::int64_t workspace_bytes() const;  ///< of all threads together

@@ -64,6 +64,7 @@ class PackedTensor {
   const std::vector<Level>& levels() const { return levels_; }  ///< by level
   /// Elements of the value array: entries of the last level, 1 for a scalar.
   std::int64_t stored() const { return levels_.empty() ? 1 : levels_.back().entries; }
+  double fill_value() const { return fill_value_; }  ///< of what is not stored
   const Buffer& values() const { return values_; }
   Buffer& values() { return values_; }
   double value(std::int64_t position) const;
@@ -74,10 +75,13 @@ class PackedTensor {
 
  private:
   friend struct PackedTensorBuilder;
+  friend class ResultStorage;
+  void refresh_views();
   format::TensorFormat format_;
   std::vector<std::int64_t> extents_;
   ValueType value_type_ = ValueType::f64;
   int position_bits_ = 64;
+  double fill_value_ = 0;
   std::vector<Level> levels_;
   std::vector<std::int32_t> mode_order_;
   std::vector<schaas_level> level_views_;
@@ -88,6 +92,9 @@ struct PackOptions {
   std::string name;  ///< of the tensor, for messages
   ValueType value_type = ValueType::f64;
   int position_bits = 64;  ///< width of positions and coordinates: 32 or 64
+  /// What is not stored, and what dense levels hold where there is no entry: the zero of the semiring (0; of
+  /// min-plus: +infinity).
+  double fill_value = 0;
 };
 
 /// Sorts, adds up duplicates and stores by levels. Explicit zeros are kept; order, extents and coordinates
@@ -95,24 +102,24 @@ struct PackOptions {
 /// [position-overflow] (32 bits do not suffice: says that 64 would), exhausted [memory].
 support::Result<PackedTensor> pack(const CooTensor& tensor, const format::TensorFormat& format,
                                    const PackOptions& options);
-/// The same; compressed levels keep nonzeros only.
+/// The same; compressed levels keep only what is not the fill value.
 support::Result<PackedTensor> pack(const DenseTensor& tensor, const format::TensorFormat& format,
                                    const PackOptions& options);
-/// An all-dense tensor of zeros in the format's mode order: where a kernel writes its result.
-/// Errors: unsupported [sparse-result] for a format with a compressed level, [format-rank], exhausted
+/// A tensor that holds its fill value everywhere: where a kernel writes its result. Compressed levels are
+/// empty; the kernel's structure replaces them. Errors: [format-rank], [position-overflow], exhausted
 /// [memory].
 support::Result<PackedTensor> zeros(std::vector<std::int64_t> extents, const format::TensorFormat& format,
                                     const PackOptions& options);
 
-/// The stored entries in storage order, coordinates by mode. Zeros in dense levels are left out, zeros that a
-/// compressed last level stores are kept.
+/// The stored entries in storage order, coordinates by mode. Fill values in dense levels are left out, those
+/// that a compressed last level stores are kept.
 CooTensor unpack(const PackedTensor& tensor);
 /// Every value, row major in mode order 0, 1, ... Errors: exhausted [memory].
 support::Result<DenseTensor> to_dense(const PackedTensor& tensor);
-/// Every value of a list of entries; the same errors as pack.
+/// Every value of a list of entries, 0 elsewhere; the same errors as pack.
 support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string& name);
-/// The nonzeros, sorted.
-CooTensor to_coo(const DenseTensor& tensor);
+/// What is not `fill_value`, sorted.
+CooTensor to_coo(const DenseTensor& tensor, double fill_value = 0);
 
 /// 32 when every extent and entry count of the tensor in that format is below 2^31, else 64.
 int position_bits_for(const CooTensor& tensor, const format::TensorFormat& format);

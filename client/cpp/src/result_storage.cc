@@ -1,0 +1,110 @@
+#include "result_storage.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <optional>
+
+#include "allocate.h"
+#include "tensor_checks.h"
+
+namespace schaas::client {
+namespace {
+
+using support::Result;
+
+// An array that replaces another of a different size.
+Result<std::optional<Buffer>> replacement(const Buffer& now, std::int64_t count, std::int64_t element_bytes,
+                                          const std::string& what) {
+  std::int64_t bytes = 0;
+  const bool counted = !__builtin_mul_overflow(count, element_bytes, &bytes);
+  if (counted && bytes == static_cast<std::int64_t>(now.bytes())) return std::optional<Buffer>();
+  SCHAAS_ASSIGN_OR_RETURN(Buffer fresh, allocate(count, element_bytes, what));
+  return std::optional<Buffer>(std::move(fresh));
+}
+
+struct Replacements {
+  std::optional<Buffer> pos, crd;
+};
+
+void set_position(Buffer& pos, int bits, std::int64_t at, std::int64_t value) {
+  if (bits == 32) {
+    pos.as<std::int32_t>()[at] = static_cast<std::int32_t>(value);
+  } else {
+    pos.as<std::int64_t>()[at] = value;
+  }
+}
+
+}  // namespace
+
+int ResultStorage::compressed_levels(const format::TensorFormat& format) {
+  return static_cast<int>(
+      std::count(format.levels.begin(), format.levels.end(), format::LevelFormat::compressed));
+}
+
+Result<bool> ResultStorage::resize(PackedTensor& result, const std::vector<std::int64_t>& counts,
+                                   const std::string& name) {
+  const int order = result.order(), width = result.position_bits_ / 8;
+  const std::string what = "`" + name + "`";
+  std::vector<std::int64_t> entries;
+  std::vector<Replacements> fresh(static_cast<std::size_t>(order));
+  std::int64_t parents = 1;
+  auto count = counts.begin();
+  for (int l = 0; l < order; ++l) {
+    const PackedTensor::Level& level = result.levels_[l];
+    const std::int64_t extent = result.extents_[result.format_.mode_order[l]];
+    if (result.format_.levels[l] == format::LevelFormat::compressed) {
+      if (parents == std::numeric_limits<std::int64_t>::max()) return too_large(what, "2^63 positions");
+      SCHAAS_RETURN_IF_ERROR(check_positions_fit(result.position_bits_, extent, *count, l, name));
+      SCHAAS_ASSIGN_OR_RETURN(fresh[l].pos, replacement(level.pos, parents + 1, width, what));
+      SCHAAS_ASSIGN_OR_RETURN(fresh[l].crd, replacement(level.crd, *count, width, what));
+      entries.push_back(*count++);
+    } else {
+      entries.push_back(0);
+      if (__builtin_mul_overflow(parents, extent, &entries.back()))
+        return too_large(what, "more than 2^63 elements");
+    }
+    parents = entries.back();
+  }
+  const auto value_bytes = static_cast<std::int64_t>(bytes_of(result.value_type_));
+  SCHAAS_ASSIGN_OR_RETURN(auto values, replacement(result.values_, parents, value_bytes, what));
+  parents = 1;
+  for (int l = 0; l < order; ++l) {
+    PackedTensor::Level& level = result.levels_[l];
+    if (fresh[l].pos) level.pos = std::move(*fresh[l].pos);
+    if (fresh[l].crd) level.crd = std::move(*fresh[l].crd);
+    level.entries = entries[l];
+    if (level.pos.data() != nullptr) {
+      std::memset(level.pos.data(), 0, level.pos.bytes());
+      set_position(level.pos, result.position_bits_, parents, level.entries);
+    }
+    parents = level.entries;
+  }
+  if (values) result.values_ = std::move(*values);
+  result.refresh_views();
+  return values.has_value();
+}
+
+Result<void> ResultStorage::clear(PackedTensor& result, const std::string& name) {
+  const std::vector<std::int64_t> none(compressed_levels(result.format_), 0);
+  SCHAAS_ASSIGN_OR_RETURN(const bool fresh, resize(result, none, name));
+  if (!fresh || result.fill_value_ != 0)
+    fill_values(result.values_.data(), result.value_type_, 0, result.stored(), result.fill_value_);
+  return {};
+}
+
+void fill_values(void* values, ValueType type, std::int64_t begin, std::int64_t end, double value) {
+  if (begin >= end) return;
+  const auto size = static_cast<std::int64_t>(bytes_of(type));
+  if (std::bit_cast<std::uint64_t>(value) == 0) {
+    std::memset(static_cast<char*>(values) + begin * size, 0, static_cast<std::size_t>((end - begin) * size));
+  } else if (type == ValueType::f64) {
+    std::fill(static_cast<double*>(values) + begin, static_cast<double*>(values) + end, value);
+  } else {
+    std::fill(static_cast<float*>(values) + begin, static_cast<float*>(values) + end,
+              static_cast<float>(value));
+  }
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,28 @@
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "schaas/tensor.h"
+
+namespace schaas::client {
+
+/// The arrays of a result whose structure a kernel decides (proto/kernel_abi.h).
+class ResultStorage {
+ public:
+  /// Gives `result` room for counts[c] entries at its c-th compressed level. Every stretch of positions is
+  /// empty but for the last position, which is the level's count; arrays that have the right size already
+  /// keep their place and their contents. True when the values are fresh zeros. `name` is for messages.
+  /// Errors: invalid [position-overflow], exhausted [memory]; `result` is as it was then.
+  static support::Result<bool> resize(PackedTensor& result, const std::vector<std::int64_t>& counts,
+                                      const std::string& name);
+  /// No entries in compressed levels; keeps what the positions need.
+  static support::Result<void> clear(PackedTensor& result, const std::string& name);
+  static void set_fill_value(PackedTensor& result, double value) { result.fill_value_ = value; }
+  static int compressed_levels(const format::TensorFormat& format);
+};
+
+/// Elements [begin, end) of an array of values become `value`.
+void fill_values(void* values, ValueType type, std::int64_t begin, std::int64_t end, double value);
+
+}  // namespace schaas::client

@@ -1,0 +1,32 @@
+#include "scan.h"
+
+#include <omp.h>
+
+#include <numeric>
+#include <vector>
+
+namespace schaas::client {
+namespace {
+
+constexpr std::int64_t worth_a_team = std::int64_t{1} << 16;
+
+}  // namespace
+
+// Each thread adds up its stretch, then scans it from the sum of the stretches before.
+std::int64_t exclusive_scan(std::int64_t* counts, std::int64_t size, int threads) {
+  if (size < worth_a_team) threads = 1;
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(threads) + 1, 0);
+#pragma omp parallel num_threads(threads)
+  {
+    const int thread = omp_get_thread_num(), team = omp_get_num_threads();
+    std::int64_t* const begin = counts + size * thread / team;
+    std::int64_t* const end = counts + size * (thread + 1) / team;
+    sums[thread + 1] = std::accumulate(begin, end, std::int64_t{0});
+#pragma omp barrier
+    std::exclusive_scan(begin, end, begin,
+                        std::accumulate(sums.begin(), sums.begin() + thread + 1, std::int64_t{0}));
+  }
+  return counts[size] = std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
+}
+
+}  // namespace schaas::client
