@@ -194,8 +194,10 @@ std::string CLanes::lane_expression(const ExpressionPtr& expression, const Block
           [&](const loop_ir::Load& x) { return place(x.array, x.index, block, part, true); },
           [&](const loop_ir::Apply& x) { return apply(x, block, part); },
           [&](const loop_ir::Choose& x) {
-            return "(" + expressions_.print(x.condition) + " ? " + register_of(x.then, block, part) + " : " +
-                   register_of(x.otherwise, block, part) + ")";
+            // The casts: a register read from memory and one that is computed differ in qualifiers.
+            const std::string type = "(" + block.type + ")";
+            return "(" + expressions_.print(x.condition) + " ? " + type + register_of(x.then, block, part) +
+                   " : " + type + register_of(x.otherwise, block, part) + ")";
           },
           [](const loop_ir::Search&) -> std::string { SCHAAS_CHECK(false, "a search varies"); },
       },

@@ -2,13 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <limits>
+#include <numeric>
 #include <regex>
 
 #include "compiler/codegen/c_abi.h"
 #include "compiler/codegen/c_text.h"
 #include "compiler/loop_ir/parser.h"
+#include "compiler/loop_ir/printer.h"
+#include "compiler/loop_ir/verifier.h"
 #include "compiler/toolchain/toolchain.h"
 #include "proto/kernel_abi.h"
 #include "tests/support/kernel_runner.h"
@@ -137,6 +144,288 @@ TEST_F(Compiled, RunsARangeAndRefusesOtherArguments) {
   result.value_type = SCHAAS_F32;
   EXPECT_EQ(SCHAAS_ERROR_ARGUMENT, descriptor().phases[0].run(args, nullptr, workspace, 0, 5));
   EXPECT_EQ((std::vector<double>{0, 4, 9, 0, 0}), a);
+}
+
+/// A vector with one compressed level.
+struct SparseVector {
+  std::vector<std::int64_t> pos, crd;
+  std::vector<double> values;
+  schaas_level level{};
+
+  /// After a copy.
+  void point() { level = {SCHAAS_LEVEL_COMPRESSED, 64, pos.data(), crd.data(), pos.back()}; }
+  SparseVector(std::vector<std::int64_t> coordinates, std::vector<double> numbers)
+      : pos{0, static_cast<std::int64_t>(coordinates.size())},
+        crd(std::move(coordinates)),
+        values(std::move(numbers)) {}
+};
+
+/// Runs one-phase kernels whose result is a dense vector of doubles.
+class Executed : public Compiled {
+ protected:
+  /// `body` is a phase's; argument 0 is A, dense; of operand n, sparse, the arrays are Bn_pos, Bn_crd, Bn.
+  void compile(const std::string& body, std::size_t operands, const std::string& declarations = "") {
+    std::string text = "kernel f64 arguments " + std::to_string(operands + 1) +
+                       " {\n  extent n = argument 0 mode 0\n  array A: value = values 0 written\n";
+    for (std::size_t n = 1; n <= operands; ++n) {
+      const std::string id = std::to_string(n);
+      text += "  array B" + id + "_pos: index64 = positions " + id + " level 0\n";
+      text += "  array B" + id + "_crd: index64 = coordinates " + id + " level 0\n";
+      text += "  array B" + id + ": value = values " + id + "\n";
+    }
+    text += declarations + "  phase range 1 {\n" + body + "\n  }\n}\n";
+    const auto kernel = parsed(text);
+    const auto verified = loop_ir::verify(kernel);
+    EXPECT_TRUE(verified.ok()) << support::render(verified.error());
+    EXPECT_EQ(loop_ir::print(kernel), loop_ir::print(parsed(loop_ir::print(kernel))));
+    load(text, {"", "", "", ""});
+  }
+
+  std::vector<double> execute(std::vector<SparseVector> operands, std::int64_t extent, double initial = 0) {
+    if (!kernel_) return {};
+    extent_ = extent;
+    level_.entries = extent;
+    std::vector<double> result(static_cast<std::size_t>(extent), initial);
+    std::vector<schaas_tensor> tensors{vector(result)};
+    for (auto& operand : operands) {
+      operand.point();
+      tensors.push_back({1, SCHAAS_F64, &extent_, &mode_order_, &operand.level, operand.values.data()});
+    }
+    std::vector<const schaas_tensor*> arguments;
+    for (const auto& tensor : tensors) arguments.push_back(&tensor);
+    std::mt19937_64 random(1);
+    EXPECT_EQ("", test_support::run(descriptor(), arguments, test_support::Cuts::none, random));
+    return result;
+  }
+
+  std::vector<double> run(const std::string& body, const std::vector<SparseVector>& operands,
+                          std::int64_t extent, const std::string& declarations = "", double initial = 0) {
+    compile(body, operands.size(), declarations);
+    return execute(operands, extent, initial);
+  }
+};
+
+using Numbers = std::vector<double>;
+
+SparseVector full(const std::vector<double>& numbers) {
+  std::vector<std::int64_t> all(numbers.size());
+  std::iota(all.begin(), all.end(), 0);
+  return {all, numbers};
+}
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+/// In C, and what it should be.
+struct OfNumbers {
+  std::string text;
+  std::function<double(double, double)> wanted;
+};
+
+std::vector<OfNumbers> every_function() {
+  using operators::Function;
+  std::vector<OfNumbers> all;
+  const auto of = [](Function function, std::size_t arity) {
+    return [function, arity](double a, double b) {
+      return operators::evaluate(function, arity == 1 ? std::vector<double>{a} : std::vector<double>{a, b});
+    };
+  };
+  for (const auto function :
+       {Function::negate, Function::abs, Function::exp, Function::log, Function::sqrt, Function::sin,
+        Function::cos, Function::tan, Function::tanh, Function::floor, Function::ceil, Function::sigmoid,
+        Function::relu, Function::sign, Function::round, Function::logical_not}) {
+    all.push_back({std::string(operators::facts(function).name) + "(B1[k])", of(function, 1)});
+  }
+  for (const auto function : {Function::add, Function::subtract, Function::multiply, Function::divide,
+                              Function::less, Function::less_equal, Function::greater,
+                              Function::greater_equal, Function::equal, Function::not_equal}) {
+    all.push_back({std::string("(B1[k] ") + operators::facts(function).infix + " B2[k])", of(function, 2)});
+  }
+  for (const auto function :
+       {Function::minimum, Function::maximum, Function::logical_and, Function::logical_or, Function::power}) {
+    all.push_back({std::string(operators::facts(function).name) + "(B1[k], B2[k])", of(function, 2)});
+  }
+  return all;
+}
+
+TEST_F(Executed, FunctionsOfNumbersInEveryShape) {
+  const Numbers x = {-2.5, -1, -0.0, 0, 0.25, 0.5, 1, 1.5, 2, 3.5, -inf, inf, 40, -40, 0.125, 2.5, -3, 7, 9};
+  const Numbers y = {1, -1, 0, 2, 0.25, 3, -1, 2, 0.5, 1, 0, 1, 2, 3, -1, 0.5, 2, 2, 0};
+  const auto functions = every_function();
+  for (const char* shape : {"", "simd", "lanes"}) {
+    std::string body;
+    for (std::size_t f = 0; f < functions.size(); ++f) {
+      body += std::string("for ") + shape + " k in 0 .. " + std::to_string(x.size()) + " { A[(" +
+              std::to_string(f * x.size()) + " + k)] = " + functions[f].text + " }\n";
+    }
+    const auto found = run(body, {full(x), full(y)}, static_cast<std::int64_t>(functions.size() * x.size()));
+    for (std::size_t n = 0; n < found.size(); ++n) {
+      const auto& function = functions[n / x.size()];
+      const double wanted = function.wanted(x[n % x.size()], y[n % x.size()]);
+      const bool same = std::isnan(wanted) ? std::isnan(found[n]) : wanted == found[n];
+      // The compiler evaluates sigmoid with a fused or an unfused sum; all else is exact.
+      EXPECT_TRUE(same || std::fabs(wanted - found[n]) <= 1e-15 * std::fabs(wanted))
+          << function.text << " " << shape << ": " << wanted << " but " << found[n];
+    }
+  }
+}
+
+TEST_F(Executed, FunctionsOfWhatVariesAndWhatDoesNot) {
+  const auto x = full({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
+  for (const char* shape : {"", "simd", "lanes"}) {
+    std::string body;
+    int row = 0;
+    for (const char* value : {"max(B1[k], 4.0, B1[1])", "where((B1[k] < 4.0), B1[2], negate(B1[k]))",
+                              "pow(B1[k], 2.0)", "choose((B1_crd[1] < 5), 2.0, B1[k])",
+                              "choose((B1_crd[1] > 5), 2.0, B1[k])", "((1.0 < 2.0) / (B1[0] + 1.0))"}) {
+      body += std::string("for ") + shape + " k in 0 .. 11 { A[(" + std::to_string(11 * row++) +
+              " + k)] = " + value + " }\n";
+    }
+    EXPECT_EQ((Numbers{4,  4,  4,  4,   5,   6,   7,   8,   9,   10,  11,  3,   3,   3,   -4,  -5,  -6,
+                       -7, -8, -9, -10, -11, 1,   4,   9,   16,  25,  36,  49,  64,  81,  100, 121, 2,
+                       2,  2,  2,  2,   2,   2,   2,   2,   2,   2,   1,   2,   3,   4,   5,   6,   7,
+                       8,  9,  10, 11,  0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}),
+              run(body, {x}, 66))
+        << shape;
+  }
+}
+
+TEST_F(Executed, AccumulatorsOfEveryMonoid) {
+  const std::vector<double> numbers = {3, 1, -4, 1, 5, 9, -2, 6, 5, 3, 5, 8, 9,   7, 9, 3, 2, 3, 8, 4,
+                                       6, 2, 6,  4, 3, 3, 8,  3, 2, 7, 9, 5, 0.5, 2, 8, 8, 4, 1, 9, 7};
+  const std::vector<operators::Monoid> monoids = {
+      operators::Monoid::sum,     operators::Monoid::product,    operators::Monoid::minimum,
+      operators::Monoid::maximum, operators::Monoid::logical_or, operators::Monoid::logical_and};
+  // Of each monoid four sums of all numbers, two of which are read through another array, and 19 in lanes.
+  std::string body = "let c: index = B1_pos[1]\n";
+  int unique = 0;
+  std::size_t place = 0;
+  for (const auto monoid : monoids) {
+    const std::string name = operators::name(monoid);
+    const std::string op = name == "sum" ? " += " : name == "prod" ? " *= " : " " + name + "= ";
+    for (const std::string shape : {"", "simd "}) {
+      for (const char* value : {"B1[k]", "B1[B1_crd[k]]"}) {
+        const std::string t = "t" + std::to_string(unique++);
+        body += name + " " + t + "\nfor " + shape + "k in 0 .. c { " + t + op + value + " }\nA[" +
+                std::to_string(place++) + "] = " + t + "\n";
+      }
+    }
+    const std::string t = "t" + std::to_string(unique++);
+    body += "for lanes k in 0 .. 19 { " + name + " " + t + " for i in 0 .. c { " + t + op + "B1[i] } A[(" +
+            std::to_string(place) + " + k)]" + op + t + " }\n";
+    place += 19;
+  }
+  compile(body, 1);
+  for (std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{7}, numbers.size()}) {
+    const Numbers some(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(count));
+    Numbers wanted;
+    for (const auto monoid : monoids) {
+      double folded = operators::identity(monoid);
+      for (const double x : some) folded = operators::evaluate(operators::combine(monoid), {folded, x});
+      wanted.insert(wanted.end(), 4, folded);
+      wanted.insert(wanted.end(), 19, operators::evaluate(operators::combine(monoid), {5, folded}));
+    }
+    EXPECT_EQ(wanted, execute({full(some)}, static_cast<std::int64_t>(place), 5)) << count;
+  }
+  EXPECT_EQ((Numbers{7, 7, 7, 7, 7, 8}),
+            run("for lanes k in 0 .. 5 { max t from 7.0 t max= B1[0] A[k] = t } max t from 8.0 t max= B1[0] "
+                "A[5] = t",
+                {full({3})}, 6));
+}
+
+TEST_F(Executed, ConditionsAndCounters) {
+  EXPECT_EQ((Numbers{0, 0, 1, 1, 0}),
+            run("for i in 0 .. n { if and((i > 1), not((i >= 4))) { A[i] = 1.0 } }", {}, 5));
+  EXPECT_EQ(
+      (Numbers{10, 30, 50, 0, 0}),
+      run("counter c = 0 for i in 0 .. 5 { if or((i == 0), (i == 2), (i == 4)) { A[c] = B1[i] set c = (c "
+          "+ 1) } } if (c != 3) { A[4] = 99.0 }",
+          {full({10, 20, 30, 40, 50})}, 5));
+  // Lazy: what is not chosen is not read; `and` stops early.
+  EXPECT_EQ((Numbers{3}), run("A[0] = choose((n == 1), 3.0, B1[1099511627776])", {full({1})}, 1));
+  EXPECT_EQ((Numbers{4}),
+            run("A[0] = 4.0 if and((n == 2), (B1_crd[1099511627776] == 0)) { A[0] = 5.0 }", {full({1})}, 1));
+  EXPECT_EQ(
+      (Numbers{2, 5, -1}),
+      run("let a: index = max(2, 1, min(n, 7)) let b: index = (a - 1) A[0] = B1[b] A[1] = B1[(a + (a < 4))] "
+          "A[2] = B1[0]",
+          {full({-1, 0, 2, 4, 5})}, 3));
+}
+
+TEST_F(Executed, UnionsOfLists) {
+  const SparseVector b({0, 2, 3, 7}, {1, 2, 3, 4});
+  const SparseVector c({2, 4}, {10, 20});
+  const SparseVector d({}, {});
+  const SparseVector e({0, 1, 2, 3, 4, 5, 6, 7}, {.1, .2, .3, .4, .5, .6, .7, .8});
+  const auto cursor = [](const std::string& id) {
+    return "p" + id + " present h" + id + " over B" + id + "_crd in 0 .. B" + id + "_pos[1]";
+  };
+  const auto term = [](const std::string& id) {
+    return "choose(h" + id + ", B" + id + "[p" + id + "], 0.0)";
+  };
+  const std::string two = "merge any j at " + cursor("1") + ", " + cursor("2") + " { A[j] = (" + term("1") +
+                          " + " + term("2") + ") }";
+  EXPECT_EQ((Numbers{1, 0, 12, 3, 20, 0, 0, 4, 0}), run(two, {b, c}, 9));
+  EXPECT_EQ((Numbers{1, 0, 12, 3, 20, 0, 0, 4, 0}), execute({c, b}, 9));
+  EXPECT_EQ((Numbers{1, 0, 2, 3, 0, 0, 0, 4, 0}), execute({b, d}, 9));
+  EXPECT_EQ((Numbers{1, 0, 2, 3, 0, 0, 0, 4, 0}), execute({d, b}, 9));
+  EXPECT_EQ((Numbers{0, 0}), execute({d, d}, 2));
+  const std::string three = "merge any j at " + cursor("1") + ", " + cursor("2") + ", " + cursor("3") +
+                            " { A[j] = (" + term("1") + " + (" + term("2") + " + " + term("3") + ")) }";
+  EXPECT_EQ((Numbers{1.1, .2, 12.3, 3.4, 20.5, .6, .7, 4.8, 0}), run(three, {b, c, e}, 9));
+  // Over a range, also one that begins in the middle; and a condition in the body: (B1 or B2) but not both.
+  const std::string over =
+      "merge any j in 3 .. 8 at p present h over B1_crd in 2 .. B1_pos[1] { A[j] = "
+      "choose(h, B1[p], -1.0) }";
+  EXPECT_EQ((Numbers{0, 0, 0, 3, -1, -1, -1, 4, 0}), run(over, {b}, 9));
+  const std::string either = "merge any j at " + cursor("1") + ", " + cursor("2") +
+                             " { if (h1 != h2) { A[j] = (" + term("1") + " + " + term("2") + ") } }";
+  EXPECT_EQ((Numbers{1, 0, 0, 3, 20, 0, 0, 4, 0}), run(either, {b, c}, 9));
+  const std::string both =
+      "merge j at p over B1_crd in 0 .. B1_pos[1], q over B2_crd in 0 .. B2_pos[1] { "
+      "A[j] = (B1[p] * B2[q]) }";
+  EXPECT_EQ((Numbers{0, 0, 20, 0, 0}), run(both, {b, c}, 5));
+}
+
+TEST_F(Executed, FillsSortsAndFlags) {
+  const std::string arrays =
+      "  array list: index32 = workspace count 1000 written\n"
+      "  array long_list: index64 = workspace count 1000 written\n"
+      "  array flag: byte = workspace count 3 written\n"
+      "  array w: value = workspace count 5 written\n";
+  EXPECT_EQ(
+      (Numbers{inf, inf, 0, 2, 200}),
+      run("fill w count 3 with inf fill w count 0 with 1.0 fill A count n with 0.0 A[0] = w[0] A[1] = w[2] "
+          "A[2] = w[3] flag[1] = 200 fill flag count 1 with 2 "
+          "for i in 0 .. flag[0] { A[3] += 1.0 } for i in 0 .. flag[1] { A[4] += 1.0 }",
+          {}, 5, arrays, 7));
+  std::mt19937_64 random(7);
+  Numbers numbers(2001);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  for (const std::string list : {"list", "long_list"}) {
+    // The elements before and behind what is sorted stay; B2 makes numbers of indices.
+    compile(list + "[0] = 1500 " + list + "[(n + -1)] = 0 for i in 2 .. n { " + list +
+                "[(i + -1)] = B1_crd[(i + -2)] } sort " + list +
+                " in 1 .. (n + -1) for i in 0 .. n { A[i] = B2[" + list + "[i]] }",
+            2, arrays);
+    for (const std::int64_t count : {0, 1, 2, 24, 25, 26, 100, 990}) {
+      for (const std::string order : {"random", "ascending", "descending", "equal", "waves"}) {
+        std::vector<std::int64_t> given;
+        for (std::int64_t n = 0; n < count; ++n) {
+          given.push_back(order == "random"       ? static_cast<std::int64_t>(random() % 2000)
+                          : order == "ascending"  ? n
+                          : order == "descending" ? count - n
+                          : order == "equal"      ? 5
+                                                  : n % 30);
+        }
+        Numbers wanted(given.begin(), given.end());
+        std::sort(wanted.begin(), wanted.end());
+        wanted.insert(wanted.begin(), 1500);
+        wanted.push_back(0);
+        EXPECT_EQ(wanted, execute({SparseVector(given, Numbers(given.size())), full(numbers)}, count + 2))
+            << order << " " << count;
+      }
+    }
+  }
 }
 
 TEST(Codegen, OneTextForAllInstructionSets) {
