@@ -58,7 +58,7 @@ std::optional<problem::Problem> with_constraints_of(const problem::Problem& from
     if (!ours.ok()) return std::nullopt;
     constraints.insert(constraints.end(), ours->begin(), ours->end());
   }
-  auto simple = problem::simplify(to.statement, constraints);
+  auto simple = problem::simplify(to.statements(), constraints);
   if (!simple.ok()) return std::nullopt;
   problem::Problem out = to;
   out.constraints = std::move(simple).value();

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "compiler/concrete_notation/printer.h"
+#include "compiler/index_notation/rename.h"
 #include "compiler/schedule/apply.h"
 
 namespace schaas::server {
@@ -20,11 +21,12 @@ const std::string& renamed(const Names& names, const std::string& name) {
 class Renaming {
  public:
   explicit Renaming(const problem::Canonical& canonical)
-      : tensors_(canonical.user_tensor), indices_(canonical.user_index) {}
+      : both_{canonical.user_tensor, canonical.user_index} {}
 
   problem::Problem of(const problem::Problem& p) const {
     problem::Problem out = p;
-    out.statement = {of(p.statement.result), of(p.statement.value), {}};
+    for (auto& statement : out.intermediates) statement = index_notation::renamed(statement, both_);
+    out.statement = index_notation::renamed(p.statement, both_);
     out.formats.clear();
     for (const auto& [tensor, format] : p.formats) out.formats.emplace(renamed(tensors_, tensor), format);
     for (auto& constraint : out.constraints) constraint = {of(constraint.lhs), of(constraint.rhs)};
@@ -43,16 +45,6 @@ class Renaming {
   }
 
  private:
-  index_notation::Access of(const index_notation::Access& access) const {
-    index_notation::Access out{renamed(tensors_, access.tensor), {}, {}, {}};
-    for (const auto& index : access.indices) out.indices.push_back(renamed(indices_, index));
-    return out;
-  }
-  index_notation::Expression of(const index_notation::Expression& expression) const {
-    std::vector<index_notation::Access> factors;
-    for (const auto& access : index_notation::operands(expression)) factors.push_back(of(access));
-    return index_notation::product_of(std::move(factors));
-  }
   std::vector<problem::Monomial> of(std::vector<problem::Monomial> sum) const {
     for (auto& monomial : sum) {
       for (auto& [symbol, exponent] : monomial.powers) {
@@ -65,8 +57,9 @@ class Renaming {
     return sum;
   }
 
-  const Names& tensors_;
-  const Names& indices_;
+  const index_notation::Renaming both_;
+  const Names& tensors_ = both_.tensors;
+  const Names& indices_ = both_.indices;
 };
 
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }

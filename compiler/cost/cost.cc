@@ -91,10 +91,10 @@ const Variable& Variables::at(int bit) const {
 
 Variables variables_of(const problem::Problem& problem) {
   Variables variables;
-  for (const std::string& index : index_notation::index_variables(problem.statement)) {
+  for (const std::string& index : problem.indices()) {
     variables.extents.push_back({Variable::Kind::extent, index, "", 0});
   }
-  for (const index_notation::Access& operand : problem.operands()) {
+  for (const index_notation::Access& operand : problem.reads()) {
     const format::TensorFormat& format = problem.formats.at(operand.tensor);
     for (int level = 0; level < format.order(); ++level) {
       const auto at = static_cast<std::size_t>(level);

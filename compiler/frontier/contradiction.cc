@@ -5,6 +5,7 @@
 
 #include "compiler/frontier/log_bounds.h"
 #include "compiler/frontier/sizes.h"
+#include "compiler/index_notation/extent_classes.h"
 #include "compiler/problem/constraint_set.h"
 
 namespace schaas::frontier {
@@ -45,7 +46,7 @@ support::Diagnostic diagnostic(const std::vector<std::string>& texts, const std:
 /// What holds without being written.
 support::Diagnostic with_facts(support::Diagnostic error, const Problem& problem, bool counts) {
   std::map<std::string, std::string> members;  // of each class of equal extents
-  for (const auto& [index, first] : problem::extent_classes(problem.statement)) {
+  for (const auto& [index, first] : index_notation::extent_classes(problem.statements())) {
     std::string& all = members[first];
     all += (all.empty() ? "`" : ", `") + index + "`";
   }
@@ -100,7 +101,7 @@ std::vector<std::size_t> contradicting_part(const Problem& problem,
       if (m != n) rest.push_back(constraints[part[m]]);
     }
     Problem without = problem;
-    auto simplified = problem::simplify(problem.statement, rest);
+    auto simplified = problem::simplify(problem.statements(), rest);
     if (!simplified.ok()) continue;
     without.constraints = std::move(*simplified);
     if (contradictory(without, solver, solver_milliseconds)) part.erase(part.begin() + static_cast<long>(n));

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <random>
 
-#include "compiler/problem/constraint_set.h"
+#include "compiler/index_notation/extent_classes.h"
 
 namespace schaas::frontier {
 namespace {
@@ -83,7 +83,7 @@ Sizes rounded(const cost::Point& point, const LogBounds& bounds, const std::vect
               Round&& round) {
   const problem::Problem& problem = bounds.problem();
   std::map<Symbol, mpz_class> values;
-  const auto classes = problem::extent_classes(problem.statement);
+  const auto classes = index_notation::extent_classes(problem.statements());
   const auto& extents = bounds.variables().extents;
   for (std::size_t n = 0; n < extents.size(); ++n) {
     if (classes.at(extents[n].index) == extents[n].index)

@@ -8,7 +8,35 @@
 namespace schaas::index_notation {
 namespace {
 
-/// What an expression is made of, left to right.
+void collect(const Expression& expression, std::vector<Access>& out) {
+  if (const auto* access = std::get_if<Access>(&expression.node)) out.push_back(*access);
+  for (const auto& part : parts(expression)) collect(part, out);
+}
+
+void add_new(std::vector<std::string>& names, const std::vector<std::string>& more) {
+  for (const auto& name : more) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+}
+
+// `bound`: indices of the reductions around the expression.
+void collect_free(const Expression& expression, std::vector<std::string>& bound,
+                  std::vector<std::string>& out) {
+  const std::size_t outside = bound.size();
+  if (const auto* access = std::get_if<Access>(&expression.node)) {
+    for (const auto& index : access->indices) {
+      if (std::find(bound.begin(), bound.end(), index) == bound.end()) add_new(out, {index});
+    }
+  }
+  if (const auto* reduction = std::get_if<Reduction>(&expression.node)) {
+    bound.insert(bound.end(), reduction->indices.begin(), reduction->indices.end());
+  }
+  for (const auto& part : parts(expression)) collect_free(part, bound, out);
+  bound.resize(outside);
+}
+
+}  // namespace
+
 const std::vector<Expression>& parts(const Expression& expression) {
   static const std::vector<Expression> none;
   if (const auto* product = std::get_if<Product>(&expression.node)) return product->factors;
@@ -17,12 +45,13 @@ const std::vector<Expression>& parts(const Expression& expression) {
   return none;
 }
 
-void collect(const Expression& expression, std::vector<Access>& out) {
-  if (const auto* access = std::get_if<Access>(&expression.node)) out.push_back(*access);
-  for (const auto& part : parts(expression)) collect(part, out);
+Expression with_parts(Expression expression, std::vector<Expression> others) {
+  SCHAAS_CHECK(parts(expression).size() == others.size(), "an operation has the parts it had");
+  if (auto* product = std::get_if<Product>(&expression.node)) product->factors = std::move(others);
+  if (auto* call = std::get_if<Call>(&expression.node)) call->arguments = std::move(others);
+  if (auto* reduction = std::get_if<Reduction>(&expression.node)) reduction->body = std::move(others);
+  return expression;
 }
-
-}  // namespace
 
 bool operator==(const Access& a, const Access& b) { return a.tensor == b.tensor && a.indices == b.indices; }
 bool operator==(const Product& a, const Product& b) { return a.factors == b.factors; }
@@ -36,6 +65,9 @@ bool operator==(const Reduction& a, const Reduction& b) {
 bool operator==(const Expression& a, const Expression& b) { return a.node == b.node; }
 bool operator==(const Assignment& a, const Assignment& b) {
   return a.result == b.result && a.value == b.value && a.update == b.update;
+}
+bool operator==(const Program& a, const Program& b) {
+  return a.semiring == b.semiring && a.statements == b.statements;
 }
 
 std::vector<Access> operands(const Expression& expression) {
@@ -62,14 +94,26 @@ Expression product_of(std::vector<Access> factors) {
 
 std::vector<std::string> index_variables(const Assignment& assignment) {
   std::vector<std::string> out;
-  const auto add = [&out](const Access& access) {
-    for (const auto& index : access.indices) {
-      if (std::find(out.begin(), out.end(), index) == out.end()) out.push_back(index);
-    }
-  };
-  add(assignment.result);
-  for (const auto& access : operands(assignment.value)) add(access);
+  add_new(out, assignment.result.indices);
+  for (const auto& access : operands(assignment.value)) add_new(out, access.indices);
   return out;
+}
+
+std::vector<std::string> index_variables(const std::vector<Assignment>& statements) {
+  std::vector<std::string> out;
+  for (const auto& statement : statements) add_new(out, index_variables(statement));
+  return out;
+}
+
+std::vector<std::string> free_indices(const Expression& expression) {
+  std::vector<std::string> bound, out;
+  collect_free(expression, bound, out);
+  return out;
+}
+
+bool has_free(const Expression& expression, const std::string& index) {
+  const auto indices = free_indices(expression);
+  return std::find(indices.begin(), indices.end(), index) != indices.end();
 }
 
 }  // namespace schaas::index_notation

@@ -31,7 +31,7 @@ struct Literal {
 };
 
 /// A function of its arguments; `multiply` is never among them (Product). Sums are flattened: no argument of
-/// `add` is itself an `add`.
+/// `add` is itself an `add`. Comparisons and `subtract`, `divide` have two arguments, `negate` one.
 struct Call {
   operators::Function function = operators::Function::add;
   std::vector<Expression> arguments;
@@ -60,6 +60,14 @@ struct Assignment {
   support::SourceRange range{};
 };
 
+/// Statements in order. All but the last define intermediates; the last one's target is the result. Under a
+/// semiring the implied reduction is its sum, a Product multiplies with its product and Call `add` is its
+/// sum; everything else keeps its own meaning.
+struct Program {
+  const operators::Semiring* semiring = &operators::plus_times();
+  std::vector<Assignment> statements;
+};
+
 bool operator==(const Access& a, const Access& b);
 bool operator==(const Product& a, const Product& b);
 bool operator==(const Literal& a, const Literal& b);
@@ -67,6 +75,12 @@ bool operator==(const Call& a, const Call& b);
 bool operator==(const Reduction& a, const Reduction& b);
 bool operator==(const Expression& a, const Expression& b);
 bool operator==(const Assignment& a, const Assignment& b);
+bool operator==(const Program& a, const Program& b);
+
+/// What an expression is made of, left to right: factors, arguments, the body of a reduction.
+const std::vector<Expression>& parts(const Expression& expression);
+/// The same operation on other parts, as many as it has.
+Expression with_parts(Expression expression, std::vector<Expression> parts);
 
 /// All accesses of an expression, left to right (the operands of a product).
 std::vector<Access> operands(const Expression& expression);
@@ -75,7 +89,13 @@ std::vector<Access> operands(const Expression& expression);
 bool is_product(const Expression& expression);
 /// A single access, or the product of several.
 Expression product_of(std::vector<Access> factors);
-/// All index variables in order of first appearance: the result's, then the operands'.
+/// All index variables in order of first appearance: the result's, then the operands'; statement by
+/// statement.
 std::vector<std::string> index_variables(const Assignment& assignment);
+std::vector<std::string> index_variables(const std::vector<Assignment>& statements);
+/// The indices some access has outside of every reduction over it, in order of first appearance.
+std::vector<std::string> free_indices(const Expression& expression);
+/// True when the expression has `index` free.
+bool has_free(const Expression& expression, const std::string& index);
 
 }  // namespace schaas::index_notation

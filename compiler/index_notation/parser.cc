@@ -1,195 +1,169 @@
 #include "compiler/index_notation/parser.h"
 
-#include <algorithm>
-#include <array>
+#include <utility>
 
-#include "compiler/index_notation/token_reader.h"
+#include "compiler/index_notation/expression_parser.h"
+#include "compiler/support/limits.h"
+#include "compiler/support/nearest_name.h"
 
-// Recursive descent. What the language will have one day (sums, literals, calls, ...) is recognised where it
-// starts, so that the answer is "unsupported, this works", not "syntax error".
 namespace schaas::index_notation {
 namespace {
 
+using operators::Monoid;
 using support::Diagnostic;
+using support::Limits;
 using support::Result;
 using support::SourceRange;
 
 constexpr const char* what = "expression";
-constexpr const char* what_works =
-    "a right-hand side is a product of accesses, as in `A(i,l) = B(i,j) * C(j,l)`";
-
-// Kept for the language to come: followed by `(` these are calls, never tensors.
-bool is_function(std::string_view name) {
-  static constexpr std::array<std::string_view, 20> names = {
-      "abs",  "ceil",  "cos",  "exp",     "floor", "log",  "max", "min", "pow",  "prod",
-      "relu", "round", "sign", "sigmoid", "sin",   "sqrt", "sum", "tan", "tanh", "where"};
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool is_operator(const Token& token) {
-  static constexpr std::array<std::string_view, 10> operators = {"+",  "-",  "/",  "<",  ">",
-                                                                 "<=", ">=", "==", "!=", "^"};
-  return token.kind == Token::Kind::symbol &&
-         std::find(operators.begin(), operators.end(), token.text) != operators.end();
-}
-
-bool is_update(const Token& token) {
-  return token.is("+=") || token.is("-=") || token.is("*=") || token.is("/=");
-}
 
 class Parser : private TokenReader {
  public:
   using TokenReader::TokenReader;
 
-  Result<Assignment> statement() {
-    if (next().kind != Token::Kind::name) return syntax("expected the name of the result");
-    Assignment assignment;
-    SCHAAS_ASSIGN_OR_RETURN(assignment.result, access());
-    SCHAAS_RETURN_IF_ERROR(equals(assignment.result));
-    std::vector<Access> factors;
-    SCHAAS_RETURN_IF_ERROR(product(factors, 0));
-    SCHAAS_RETURN_IF_ERROR(finish());
-    const SourceRange value{factors.front().range.begin, factors.back().range.end};
-    assignment.range = {assignment.result.range.begin, value.end};
-    assignment.value = product_of(std::move(factors));
-    assignment.value.range = value;
-    return assignment;
+  Result<Program> program() {
+    Program out;
+    if (at_semiring()) SCHAAS_RETURN_IF_ERROR(semiring(out));
+    while (true) {
+      if (out.statements.size() == Limits::statements) {
+        return place(support::unsupported(
+                         "too-many-statements",
+                         "the program has more than " + std::to_string(Limits::statements) + " statements"),
+                     next().range);
+      }
+      SCHAAS_ASSIGN_OR_RETURN(Assignment read, statement(*out.semiring));
+      out.statements.push_back(std::move(read));
+      if (!next().is(";")) break;
+      take();
+      if (next().kind == Token::Kind::end) break;
+    }
+    if (next().kind == Token::Kind::end) return out;
+    if (next().is("[") || next().is("{")) return bracket();
+    return syntax("expected an operator, `;` or the end of the expression");
+  }
+
+  Result<Expression> alone() {
+    SCHAAS_ASSIGN_OR_RETURN(Expression read, ExpressionParser(*this).expression(0));
+    if (next().kind != Token::Kind::end) return syntax("expected an operator or the end of the expression");
+    return read;
   }
 
  private:
-  Diagnostic unsupported(const char* code, const std::string& message, const std::string& note) const {
-    return place(support::noting(support::unsupported(code, message), note), next().range);
-  }
-  Diagnostic bracket(const std::string& tensor) const {
-    return place(support::invalid("syntax", "indices are written in parentheses, as in `" + tensor +
-                                                "(i,j)`; found `" + std::string(next().text) + "`"),
+  Diagnostic bracket() const {
+    return place(support::invalid("syntax", "indices are written in parentheses, as in `B(i,j)`; found `" +
+                                                std::string(next().text) + "`"),
                  next().range);
   }
 
-  Result<void> equals(const Access& result) {
-    if (is_update(next())) {
-      return unsupported(
-          "accumulate", quoted(next().text) + " is not supported yet",
-          "`=` works: indices that are not on the left are summed, and the result starts from zero");
+  // name { "-" name } ":"
+  bool at_semiring() const {
+    for (std::size_t n = 0; ahead(n).kind == Token::Kind::name; n += 2) {
+      if (ahead(n + 1).is(":")) return true;
+      if (!ahead(n + 1).is("-")) return false;
     }
-    if (!next().is("=")) return syntax("expected `=` after the result " + quoted(text_of(result.range)));
-    take();
-    return {};
+    return false;
   }
 
-  // product := factor { "*" factor }
-  Result<void> product(std::vector<Access>& factors, std::size_t depth) {
-    while (true) {
-      SCHAAS_RETURN_IF_ERROR(factor(factors, depth));
-      if (!next().is("*")) break;
+  Result<void> semiring(Program& out) {
+    const std::uint32_t begin = next().range.begin;
+    std::string name(take().text);
+    while (!next().is(":")) {
       take();
+      name += "-" + std::string(take().text);
     }
-    if (is_operator(next())) return arithmetic();
-    return {};
-  }
-  Diagnostic arithmetic() const {
-    return unsupported("operator", "operator " + quoted(next().text) + " is not supported yet", what_works);
+    const SourceRange range{begin, taken_end()};
+    take();
+    out.semiring = operators::semiring_named(name);
+    if (out.semiring != nullptr) return {};
+    std::vector<std::string> known;
+    std::string all;
+    for (const auto& each : operators::semirings()) {
+      known.emplace_back(each.name);
+      all += (all.empty() ? "" : ", ") + known.back();
+    }
+    Diagnostic d = support::invalid("unknown-semiring",
+                                    quoted(name) + " is not a semiring" + support::did_you_mean(name, known));
+    return place(support::noting(std::move(d), "semirings are " + all), range);
   }
 
-  // factor := access | "(" product ")"
-  Result<void> factor(std::vector<Access>& factors, std::size_t depth) {
-    if (next().kind == Token::Kind::name) {
-      SCHAAS_ASSIGN_OR_RETURN(Access found, access());
-      factors.push_back(std::move(found));
+  // statement := access update expression
+  Result<Assignment> statement(const operators::Semiring& semiring) {
+    if (next().kind != Token::Kind::name) return syntax("expected the name of the result");
+    ExpressionParser expressions(*this);
+    Assignment out;
+    SCHAAS_RETURN_IF_ERROR(free_name());
+    SCHAAS_ASSIGN_OR_RETURN(out.result, expressions.access());
+    SCHAAS_RETURN_IF_ERROR(update(out, semiring));
+    SCHAAS_ASSIGN_OR_RETURN(out.value, expressions.expression(0));
+    out.range = {out.result.range.begin, taken_end()};
+    return out;
+  }
+
+  // Followed by `(` the words of the language are calls, never tensors.
+  Result<void> free_name() const {
+    const bool word = operators::function_named(next().text) || operators::monoid_named(next().text);
+    if (!word || !after_next().is("(")) return {};
+    return place(support::invalid("reserved-name", quoted(next().text) +
+                                                       " followed by `(` is a call; a tensor with indices "
+                                                       "needs another name"),
+                 next().range);
+  }
+
+  Diagnostic no_update(const std::string& text, SourceRange range, const std::string& instead) const {
+    Diagnostic d = support::invalid("update", quoted(text) + " does not update a result");
+    return place(support::noting(std::move(d), instead), range);
+  }
+
+  // "=" | "+=" | "*=" | ("min" | "max" | "or" | "and") "="
+  Result<void> update(Assignment& out, const operators::Semiring& semiring) {
+    const Token first = next();
+    if (first.is("=")) {
+      take();
       return {};
     }
-    if (next().kind == Token::Kind::number) {
-      return unsupported("literal", "number " + quoted(next().text) + " is not supported yet",
-                         "a scalar tensor works, as in `A(i) = alpha * B(i,j)`");
+    if (first.is("+=")) out.update = semiring.sum;
+    if (first.is("*=")) {
+      if (&semiring != &operators::plus_times()) {
+        return no_update("*=", first.range,
+                         std::string("under ") + semiring.name + " write `+=`, which is its sum");
+      }
+      out.update = Monoid::product;
     }
-    if (next().is("+") || next().is("-")) return arithmetic();
-    if (!next().is("(")) return syntax("expected a tensor");
-    SCHAAS_RETURN_IF_ERROR(check_depth(depth));
-    take();
-    SCHAAS_RETURN_IF_ERROR(product(factors, depth + 1));
-    if (!next().is(")")) return syntax("expected `*` or `)`");
-    take();
-    return {};
+    if (out.update) {
+      take();
+      return {};
+    }
+    if (first.is("-=") || first.is("/=")) {
+      const bool minus = first.is("-=");
+      return no_update(std::string(first.text), first.range,
+                       minus ? "`A(i) += -(...)` subtracts" : "`A(i) *= 1 / (...)` divides");
+    }
+    if (first.kind == Token::Kind::name && after_next().is("=")) return named_update(out);
+    return syntax("expected `=` after the result " + quoted(text_of(out.result.range)));
   }
 
-  // access := name [ "(" name { "," name } ")" ]
-  Result<Access> access() {
-    Access found;
-    found.tensor = std::string(next().text);
-    found.range = next().range;
-    if (is_function(next().text) && after_next().is("(")) return call(next().text);
-    take();
-    if (next().is("[") || next().is("{")) return bracket(found.tensor);
-    if (!next().is("(")) return found;
-    take();
-    if (next().is(")"))
-      return syntax(quoted(found.tensor) +
-                    " has no indices; a scalar is written without parentheses: expected an index");
-    while (true) {
-      SCHAAS_RETURN_IF_ERROR(index(found));
-      if (next().is(")")) break;
-      if (!next().is(","))
-        return syntax("expected `,` or `)` after index " + quoted(found.indices.back()) + " of " +
-                      quoted(found.tensor));
-      take();
-    }
-    found.range.end = take().range.end;
-    if (next().is("(")) {
-      return unsupported(
-          "function",
-          quoted(text_of(found.range)) + " followed by `(`: reductions and calls are not supported yet",
-          what_works);
-    }
-    return found;
-  }
-  Diagnostic call(std::string_view name) const {
-    const bool sum = name == "sum";
-    return unsupported("function", "function " + quoted(name) + " is not supported yet",
-                       sum ? "sums are implied: indices that are not on the left are summed" : what_works);
-  }
-
-  Result<void> index(Access& found) {
-    const std::string of = " of " + quoted(found.tensor);
-    if (next().kind == Token::Kind::number) {
-      return unsupported("literal",
-                         "the fixed coordinate " + quoted(next().text) + of + " is not supported yet",
-                         "an index is a name, as in `B(i,j)`");
-    }
-    if (next().kind == Token::Kind::name && after_next().is("(")) {
-      return unsupported(
-          "function", "calling " + quoted(found.tensor) + " with an access is not supported yet", what_works);
-    }
-    if (next().kind == Token::Kind::name) {
-      found.indices.emplace_back(next().text);
-      found.index_ranges.push_back(next().range);
-      take();
-    } else if (!is_operator(next())) {
-      return syntax("expected an index" + of);
-    }
-    if (!is_operator(next())) return {};
-    return unsupported("operator", "arithmetic on an index" + of + " is not supported yet",
-                       "an index is a name, as in `B(i,j)`");
-  }
-
-  // A `;` may end the statement.
-  Result<void> finish() {
-    if (next().is(";")) {
-      take();
-      if (next().kind == Token::Kind::end) return {};
-      return unsupported("several-statements", "a second statement after `;` is not supported yet",
-                         "give one statement at a time");
-    }
-    if (next().kind == Token::Kind::end) return {};
-    if (next().is("[") || next().is("{")) return bracket("B");
-    return syntax("expected `*` or the end of the expression");
+  Result<void> named_update(Assignment& out) {
+    const Token word = take();
+    const SourceRange range{word.range.begin, take().range.end};
+    out.update = operators::monoid_named(word.text);
+    const std::string text = std::string(word.text) + "=";
+    if (out.update == Monoid::sum) return no_update(text, range, "a sum is written `+=`");
+    if (out.update == Monoid::product) return no_update(text, range, "a product is written `*=`");
+    if (out.update) return {};
+    return no_update(text, range, "updates are `+=`, `*=`, `min=`, `max=`, `or=` and `and=`");
   }
 };
 
 }  // namespace
 
-Result<Assignment> parse(std::string_view text) {
+Result<Program> parse(std::string_view text) {
   SCHAAS_ASSIGN_OR_RETURN(std::vector<Token> tokens, lex(text, what));
-  return Parser(text, what, std::move(tokens)).statement();
+  return Parser(text, what, std::move(tokens)).program();
+}
+
+Result<Expression> parse_expression(std::string_view text) {
+  SCHAAS_ASSIGN_OR_RETURN(std::vector<Token> tokens, lex(text, what));
+  return Parser(text, what, std::move(tokens)).alone();
 }
 
 }  // namespace schaas::index_notation

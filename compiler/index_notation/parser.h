@@ -6,11 +6,16 @@
 
 namespace schaas::index_notation {
 
-/// Parses one statement `A(i,l) = B(i,j) * C(j,l)`; whitespace is free, names are [A-Za-z][A-Za-z0-9_]*, at
-/// most Limits::name_bytes long. Ranges point into `text`. Syntax only: `verify` checks meaning. Errors:
-/// invalid [syntax], [empty], [too-long], [name-too-long], [control-character], [nesting]; unsupported
-/// [operator], [function], [literal], [several-statements], [accumulate] for what docs/language.md lists as
-/// recognised and not implemented yet; each says what would work.
-support::Result<Assignment> parse(std::string_view text);
+/// Parses a program: statements `A(i,l) = B(i,j) * C(j,l)` separated by `;`, a semiring's name and `:` before
+/// them when it is another than plus-times. The grammar is in docs/language.md; whitespace is free, names are
+/// [A-Za-z][A-Za-z0-9_]*, at most Limits::name_bytes long. Ranges point into `text`. Syntax only: `verify`
+/// checks meaning. Errors: invalid [syntax], [empty], [too-long], [name-too-long], [control-character],
+/// [nesting], [unknown-function], [unknown-reduction], [unknown-semiring], [arity], [chained-comparison],
+/// [number-range], [update], [reserved-name]; unsupported [operator], [literal] (arithmetic on indices, fixed
+/// coordinates), [too-many-terms], [too-many-statements].
+support::Result<Program> parse(std::string_view text);
+
+/// Parses an expression alone. Errors: as above.
+support::Result<Expression> parse_expression(std::string_view text);
 
 }  // namespace schaas::index_notation

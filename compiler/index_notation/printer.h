@@ -5,7 +5,10 @@
 
 namespace schaas::index_notation {
 
-/// "A(i,l) = B(i,j) * C(j,l)"; a scalar prints without parentheses. parse(print(x)) == x.
+/// "min-plus: A(i,l) = B(i,j) * C(j,l)", statements joined by "; ", the semiring left out when it is
+/// plus-times. Parentheses stand where the parser needs them and nowhere else; numbers are the shortest texts
+/// that read back. A scalar prints without parentheses. parse(print(x)) == x.
+std::string print(const Program& program);
 std::string print(const Assignment& assignment);
 std::string print(const Expression& expression);
 std::string print(const Access& access);

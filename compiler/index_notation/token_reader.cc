@@ -9,7 +9,9 @@ namespace schaas::index_notation {
 using support::Diagnostic;
 using support::SourceRange;
 
-const Token& TokenReader::after_next() const { return tokens_[std::min(at_ + 1, tokens_.size() - 1)]; }
+const Token& TokenReader::ahead(std::size_t n) const {
+  return tokens_[std::min(at_ + n, tokens_.size() - 1)];
+}
 
 Token TokenReader::take() { return next().kind == Token::Kind::end ? next() : tokens_[at_++]; }
 

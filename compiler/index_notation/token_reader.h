@@ -16,12 +16,15 @@ class TokenReader {
       : text_(text), what_(std::move(what)), tokens_(std::move(tokens)) {}
 
   const Token& next() const { return tokens_[at_]; }
-  const Token& after_next() const;
+  const Token& after_next() const { return ahead(1); }
+  /// The word `n` after the next one; the `end` token is never passed.
+  const Token& ahead(std::size_t n) const;
   /// The next word, which is then behind us; the `end` token is never passed.
   Token take();
   /// Where the last word taken ends.
   std::uint32_t taken_end() const { return tokens_[at_ - 1].range.end; }
   std::string_view text_of(support::SourceRange range) const;
+  const std::string& what() const { return what_; }
 
   /// `d` pointing at `range` of the text.
   support::Diagnostic place(support::Diagnostic d, support::SourceRange range) const;

@@ -2,81 +2,74 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
+#include "compiler/index_notation/definitions.h"
+#include "compiler/index_notation/implied_sums.h"
 #include "compiler/index_notation/lexer.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/support/limits.h"
-#include "compiler/support/nearest_name.h"
 
 namespace schaas::index_notation {
 namespace {
 
+using operators::Function;
 using support::Diagnostic;
 using support::Limits;
 using support::Result;
 using support::SourceRange;
 
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+std::string at_most(std::size_t found, const char* noun, std::size_t limit) {
+  return std::to_string(found) + " " + noun + "; at most " + std::to_string(limit) + " are supported";
+}
+
 class Verifier {
  public:
-  Verifier(const Assignment& assignment, std::string_view source)
-      : result_(assignment.result),
-        operands_(operands(assignment.value)),
-        statement_(assignment),
-        source_(source) {}
+  Verifier(const Program& program, std::string_view source) : program_(program), source_(source) {}
 
-  Result<void> verify() const {
-    SCHAAS_RETURN_IF_ERROR(accesses());
-    SCHAAS_RETURN_IF_ERROR(counts());
-    for (const auto& operand : operands_) {
-      if (operand.tensor == result_.tensor) {
+  Result<void> verify() {
+    for (const auto& statement : program_.statements) {
+      SCHAAS_RETURN_IF_ERROR(one(statement.result));
+      SCHAAS_RETURN_IF_ERROR(diagonal(statement.result));
+      const auto reads = operands(statement.value);
+      for (const auto& access : reads) SCHAAS_RETURN_IF_ERROR(one(access));
+      SCHAAS_RETURN_IF_ERROR(factors(statement.value));
+      if (reads.size() > Limits::operands) {
         return fail(
-            support::invalid("result-on-right",
-                             "`" + result_.tensor + "` is the result and cannot be an operand as well"),
-            operand.range);
+            support::unsupported("too-many-operands",
+                                 "the statement has " + at_most(reads.size(), "operands", Limits::operands)),
+            reads[Limits::operands].range);
       }
     }
-    return result_indices();
+    const auto indices = index_variables(program_.statements);
+    if (indices.size() > Limits::indices) {
+      return fail(
+          support::unsupported("too-many-indices",
+                               "the expression has " + at_most(indices.size(), "indices", Limits::indices)),
+          {program_.statements.front().range.begin, program_.statements.back().range.end});
+    }
+    SCHAAS_RETURN_IF_ERROR(verify_definitions(program_, source_));
+    for (const auto& statement : program_.statements) SCHAAS_RETURN_IF_ERROR(meaning(statement));
+    return {};
   }
 
  private:
   Diagnostic fail(Diagnostic d, SourceRange range) const {
     return source_.empty() ? d : support::at(std::move(d), "expression", std::string(source_), range);
   }
+  Diagnostic fail(Diagnostic d, SourceRange range, const std::string& note) const {
+    return fail(support::noting(std::move(d), note), range);
+  }
   static SourceRange range_of(const Access& access, std::size_t mode) {
     return mode < access.index_ranges.size() ? access.index_ranges[mode] : access.range;
   }
 
-  Result<void> accesses() const {
-    std::map<std::string, const Access*> first;
-    std::vector<const Access*> all = {&result_};
-    for (const auto& operand : operands_) all.push_back(&operand);
-    for (const Access* access : all) {
-      SCHAAS_RETURN_IF_ERROR(one(*access));
-      const Access& before = *first.emplace(access->tensor, access).first->second;
-      if (before.indices.size() != access->indices.size()) {
-        return fail(
-            support::invalid("rank-mismatch", "`" + access->tensor + "` is used as `" + print(*access) +
-                                                  "` but has " + std::to_string(before.indices.size()) +
-                                                  (before.indices.size() == 1 ? " index" : " indices") +
-                                                  " in `" + print(before) + "`"),
-            access->range);
-      }
-    }
-    return {};
-  }
+  // Names and ranks.
 
-  // A tree prints as forall(i, ...) and where(..., ...), so its words are no names.
-  static bool is_reserved(const std::string& name) {
-    return name == "forall" || name == "blocks" || name == "where";
-  }
-  Diagnostic reserved(const std::string& name, SourceRange range) const {
-    return fail(support::invalid("reserved-name",
-                                 "`" + name + "` is a word of the schedule language and cannot be a name"),
-                range);
-  }
-
-  Result<void> one(const Access& access) const {
+  Result<void> one(const Access& access) {
     if (is_reserved(access.tensor)) {
       const std::uint32_t begin = access.range.begin;
       return reserved(access.tensor, {begin, begin + static_cast<std::uint32_t>(access.tensor.size())});
@@ -85,67 +78,180 @@ class Verifier {
       if (is_reserved(access.indices[mode])) return reserved(access.indices[mode], range_of(access, mode));
     }
     if (access.indices.size() > Limits::order) {
-      return fail(
-          support::unsupported("order-too-high",
-                               "`" + access.tensor + "` has " + std::to_string(access.indices.size()) +
-                                   " indices; at most " + std::to_string(Limits::order) + " are supported"),
-          access.range);
+      return fail(support::unsupported("order-too-high",
+                                       quoted(access.tensor) + " has " +
+                                           at_most(access.indices.size(), "indices", Limits::order)),
+                  access.range);
     }
-    for (std::size_t mode = 0; mode < access.indices.size(); ++mode) {
-      const auto begin = access.indices.begin();
-      const auto here = begin + static_cast<std::ptrdiff_t>(mode);
-      if (std::find(begin, here, *here) == here) continue;
-      return fail(support::unsupported("diagonal", quoted(print(access)) + " repeats index " + quoted(*here) +
-                                                       "; diagonals are not supported yet, each index of an "
-                                                       "access must be another"),
-                  range_of(access, mode));
+    const Access& before = first_.emplace(access.tensor, access).first->second;
+    if (before.indices.size() == access.indices.size()) return {};
+    return fail(
+        support::invalid("rank-mismatch", quoted(access.tensor) + " is used as " + quoted(print(access)) +
+                                              " but has " + std::to_string(before.indices.size()) +
+                                              (before.indices.size() == 1 ? " index" : " indices") + " in " +
+                                              quoted(print(before))),
+        access.range);
+  }
+
+  // A tree prints as forall(i, ...) and where(..., ...), so its words are no names; inf is a number.
+  static bool is_reserved(const std::string& name) {
+    return name == "forall" || name == "blocks" || name == "where" || name == "inf";
+  }
+  Diagnostic reserved(const std::string& name, SourceRange range) const {
+    return fail(support::invalid(
+                    "reserved-name",
+                    quoted(name) + (name == "inf" ? " is a number" : " is a word of the schedule language") +
+                        " and cannot be a name"),
+                range);
+  }
+
+  Result<void> diagonal(const Access& result) const {
+    for (std::size_t mode = 0; mode < result.indices.size(); ++mode) {
+      const std::string& index = result.indices[mode];
+      const auto first = std::find(result.indices.begin(), result.indices.end(), index);
+      if (static_cast<std::size_t>(first - result.indices.begin()) == mode) continue;
+      return fail(support::unsupported("diagonal", quoted(print(result)) + " repeats index " + quoted(index) +
+                                                       ", and writing a diagonal is not supported yet"),
+                  range_of(result, mode),
+                  "reading a diagonal works; to write one multiply by an identity matrix, as in `A(i,j) = "
+                  "b(i) * E(i,j)`");
     }
     return {};
   }
 
-  Result<void> counts() const {
-    if (operands_.size() > Limits::factors) {
-      return fail(
-          support::unsupported("too-many-factors", "the product has " + std::to_string(operands_.size()) +
-                                                       " operands; at most " +
-                                                       std::to_string(Limits::factors) + " are supported"),
-          operands_[Limits::factors].range);
+  Result<void> factors(const Expression& value) const {
+    const auto& all = parts(value);
+    if (std::holds_alternative<Product>(value.node) && all.size() > Limits::factors) {
+      return fail(support::unsupported("too-many-factors",
+                                       "the product has " + at_most(all.size(), "operands", Limits::factors)),
+                  all[Limits::factors].range);
     }
-    const auto indices = index_variables(statement_);
-    if (indices.size() > Limits::indices) {
+    for (const auto& part : all) SCHAAS_RETURN_IF_ERROR(factors(part));
+    return {};
+  }
+
+  // Reductions, sums and operators.
+
+  Result<void> meaning(const Assignment& statement) const {
+    if (program_.semiring != &operators::plus_times())
+      SCHAAS_RETURN_IF_ERROR(semiring_operators(statement.value));
+    std::vector<std::string> bound;
+    SCHAAS_RETURN_IF_ERROR(reductions(statement, statement.value, bound));
+    for (const auto& term : additive_terms(statement.value))
+      SCHAAS_RETURN_IF_ERROR(bound_and_summed(term, implied_indices(statement, term)));
+    SCHAAS_RETURN_IF_ERROR(doubts(statement));
+    return ambiguous_update(statement);
+  }
+
+  Result<void> semiring_operators(const Expression& value) const {
+    const auto* call = std::get_if<Call>(&value.node);
+    const bool refused =
+        call != nullptr && (call->function == Function::subtract || call->function == Function::divide ||
+                            call->function == Function::negate);
+    if (refused) {
+      const std::string name = program_.semiring->name;
       return fail(
-          support::unsupported("too-many-indices", "the expression has " + std::to_string(indices.size()) +
-                                                       " indices; at most " +
-                                                       std::to_string(Limits::indices) + " are supported"),
-          statement_.range);
+          support::invalid("semiring-operator",
+                           quoted(operators::facts(call->function).infix) + " has no meaning under " + name),
+          value.range,
+          "a semiring has `+` and `*` alone; without `" + name +
+              ":` every operator works, and reductions are written out, as in `min(j)(B(i,j) - c(j))`");
+    }
+    for (const auto& part : parts(value)) SCHAAS_RETURN_IF_ERROR(semiring_operators(part));
+    return {};
+  }
+
+  // `bound`: indices of the reductions around `value`.
+  Result<void> reductions(const Assignment& statement, const Expression& value,
+                          std::vector<std::string>& bound) const {
+    const std::size_t outside = bound.size();
+    if (const auto* reduction = std::get_if<Reduction>(&value.node)) {
+      for (const auto& index : reduction->indices) {
+        SCHAAS_RETURN_IF_ERROR(reduced(statement, *reduction, index, bound, value.range));
+        bound.push_back(index);
+      }
+    }
+    for (const auto& part : parts(value)) SCHAAS_RETURN_IF_ERROR(reductions(statement, part, bound));
+    bound.resize(outside);
+    return {};
+  }
+  Result<void> reduced(const Assignment& statement, const Reduction& reduction, const std::string& index,
+                       const std::vector<std::string>& bound, SourceRange range) const {
+    const std::string name = operators::name(reduction.monoid);
+    if (has(statement.result.indices, index)) {
+      return fail(support::invalid("index-reduced", "index " + quoted(index) + " is on the left, so " +
+                                                        quoted(name) + " cannot reduce it"),
+                  range, "give the reduced index another name, or leave it away on the left");
+    }
+    if (has(bound, index)) {
+      return fail(support::invalid("index-bound-twice", "index " + quoted(index) + " is reduced twice"),
+                  range, "a reduction inside another needs indices of its own");
+    }
+    if (has_free(reduction.body.front(), index)) return {};
+    return fail(
+        support::invalid("nothing-to-reduce", quoted(name) + " reduces index " + quoted(index) + ", which " +
+                                                  quoted(print(reduction.body.front())) + " does not have"),
+        range, "to count or scale by an extent write the number itself");
+  }
+
+  Result<void> bound_and_summed(const Expression& value, const std::vector<std::string>& summed) const {
+    if (const auto* reduction = std::get_if<Reduction>(&value.node)) {
+      for (const auto& index : reduction->indices) {
+        if (!has(summed, index)) continue;
+        return fail(
+            support::invalid("index-bound-twice", "index " + quoted(index) +
+                                                      " is reduced here and summed over the whole term, "
+                                                      "where it stands outside as well"),
+            value.range, "give one of the two another name");
+      }
+    }
+    for (const auto& part : parts(value)) SCHAAS_RETURN_IF_ERROR(bound_and_summed(part, summed));
+    return {};
+  }
+
+  Result<void> doubts(const Assignment& statement) const {
+    const auto doubt = doubtful_sum(statement);
+    if (!doubt) return {};
+    const std::string name = operators::name(program_.semiring->sum);
+    const std::string index = "index " + quoted(doubt->index), part = quoted(print(doubt->part));
+    std::string message;
+    if (doubt->kind == DoubtfulSum::Kind::left_out) {
+      message = index + " would be summed over " + part + " too, which does not have it";
+    } else if (doubt->kind == DoubtfulSum::Kind::reduced) {
+      message = index + " would be summed outside of the reduction " + part;
+    } else {
+      message = index + " of " + part + " would be summed outside of the function around it";
+    }
+    return fail(support::invalid("ambiguous-sum", message), doubt->part.range,
+                "write " + quoted(name + "(" + doubt->index + ")(...)") + " around what is summed");
+  }
+
+  Result<void> ambiguous_update(const Assignment& statement) const {
+    if (!statement.update || statement.update == program_.semiring->sum) return {};
+    for (const auto& term : additive_terms(statement.value)) {
+      const auto indices = implied_indices(statement, term);
+      if (indices.empty()) continue;
+      const std::string sum = operators::name(program_.semiring->sum),
+                        own = operators::name(*statement.update);
+      const std::string reduces = "(" + indices.front() + ")(...)`";
+      return fail(
+          support::invalid("ambiguous-update", "index " + quoted(indices.front()) +
+                                                   " is not on the left of an update by " + quoted(own) +
+                                                   ": it could be reduced by that or by " + quoted(sum)),
+          term.range, "write `" + own + reduces + " or `" + sum + reduces);
     }
     return {};
   }
 
-  Result<void> result_indices() const {
-    std::set<std::string> bound;
-    for (const auto& operand : operands_) bound.insert(operand.indices.begin(), operand.indices.end());
-    for (std::size_t mode = 0; mode < result_.indices.size(); ++mode) {
-      const std::string& index = result_.indices[mode];
-      if (bound.count(index) != 0) continue;
-      return fail(support::invalid("result-index-unbound",
-                                   "index `" + index + "` of the result is not an index of any operand" +
-                                       support::did_you_mean(index, {bound.begin(), bound.end()})),
-                  range_of(result_, mode));
-    }
-    return {};
-  }
-
-  const Access& result_;
-  std::vector<Access> operands_;
-  const Assignment& statement_;
+  const Program& program_;
   std::string_view source_;
+  std::map<std::string, Access> first_;  // first access to each tensor
 };
 
 }  // namespace
 
-Result<void> verify(const Assignment& assignment, std::string_view source) {
-  return Verifier(assignment, source).verify();
+Result<void> verify(const Program& program, std::string_view source) {
+  return Verifier(program, source).verify();
 }
 
 }  // namespace schaas::index_notation

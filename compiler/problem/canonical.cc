@@ -5,6 +5,8 @@
 #include <optional>
 #include <tuple>
 
+#include "compiler/index_notation/extent_classes.h"
+#include "compiler/index_notation/rename.h"
 #include "compiler/problem/colours.h"
 #include "compiler/problem/constraint_set.h"
 #include "compiler/support/digest.h"
@@ -21,6 +23,7 @@ namespace schaas::problem {
 namespace {
 
 using index_notation::Access;
+using index_notation::Renaming;
 using Names = std::map<std::string, std::string>;
 
 constexpr std::string_view index_letters = "ijklmnopqrstuvwx";
@@ -83,7 +86,7 @@ Numbered number(const Problem& problem) {
   out.result = problem.statement.result;
   out.factors = problem.operands();
   Structure& structure = out.structure;
-  const Names classes = extent_classes(problem.statement);
+  const Names classes = index_notation::extent_classes(problem.statements());
   std::map<std::string, int> class_number;
   for (const auto& index : out.indices) {
     const int fresh = static_cast<int>(class_number.size());
@@ -102,17 +105,18 @@ Numbered number(const Problem& problem) {
   return out;
 }
 
-// The user's names -> canonical names, for one order of the factors.
-struct Renaming {
-  Names tensors, indices;
-};
+std::string tensor_name(std::size_t n) {
+  constexpr std::size_t letters = 26;
+  return n < letters ? std::string(1, static_cast<char>('A' + n)) : "Z" + std::to_string(n);
+}
 
+// The user's names -> canonical names, for one order of the factors.
 Renaming renaming_of(const Numbered& numbers, const std::vector<int>& order) {
   Renaming out;
-  out.tensors[numbers.tensors.back()] = "A";
+  out.tensors[numbers.tensors.back()] = tensor_name(0);
   for (const int factor : order) {
     const Access& access = numbers.factors[at(factor)];
-    out.tensors.emplace(access.tensor, std::string(1, static_cast<char>('A' + out.tensors.size())));
+    out.tensors.emplace(access.tensor, tensor_name(out.tensors.size()));
     for (const auto& index : access.indices) {
       out.indices.emplace(index, std::string(1, index_letters[out.indices.size()]));
     }
@@ -120,10 +124,17 @@ Renaming renaming_of(const Numbered& numbers, const std::vector<int>& order) {
   return out;
 }
 
-Access renamed(const Access& access, const Renaming& names) {
-  Access out;
-  out.tensor = names.tensors.at(access.tensor);
-  for (const auto& index : access.indices) out.indices.push_back(names.indices.at(index));
+// The same for statements that stay as they are written: names in order of first appearance.
+Renaming renaming_of(const Problem& problem) {
+  Renaming out;
+  out.tensors[problem.statement.result.tensor] = tensor_name(0);
+  for (const auto& statement : problem.statements()) {
+    out.tensors.emplace(statement.result.tensor, tensor_name(out.tensors.size()));
+    for (const auto& access : index_notation::operands(statement.value))
+      out.tensors.emplace(access.tensor, tensor_name(out.tensors.size()));
+  }
+  for (const auto& index : problem.indices())
+    out.indices.emplace(index, std::string(1, index_letters[out.indices.size()]));
   return out;
 }
 
@@ -269,7 +280,8 @@ class Search {
   std::size_t compare() {
     const std::size_t depth = prefix_.order.size();
     const Renaming names = renaming_of(numbers_, prefix_.order);
-    Description here{prefix_.steps, renamed(numbers_.result, names), renamed(numbers_, names)};
+    Description here{prefix_.steps, index_notation::renamed(numbers_.result, names),
+                     renamed(numbers_, names)};
     const auto key = [](const Description& d) { return std::tie(d.steps, d.result.indices, d.constraints); };
     if (!best_ || key(here) < key(*best_)) {
       best_ = std::move(here);
@@ -294,21 +306,50 @@ class Search {
   std::vector<std::vector<int>> automorphisms_;
 };
 
+// The problem with its names, statements and constraints taken out.
+Problem without_names(const Problem& problem) {
+  Problem out = problem;
+  out.intermediates.clear();
+  out.statement = {};
+  out.formats.clear();
+  out.constraints.clear();
+  return out;
+}
+
+void finish(Problem& out, const Problem& problem, const Renaming& names,
+            const std::vector<Constraint>& constraints) {
+  for (const auto& [tensor, format] : problem.formats) out.formats.emplace(names.tensors.at(tensor), format);
+  auto simple = simplify(out.statements(), constraints);
+  SCHAAS_CHECK(simple.ok(), "a renaming changes no constraint");
+  out.constraints = std::move(simple).value();
+}
+
 Problem renamed(const Problem& problem, const Numbered& numbers, const std::vector<int>& order,
                 const Renaming& names) {
-  Problem out;
+  Problem out = without_names(problem);
   std::vector<Access> factors;
-  for (const int factor : order) factors.push_back(renamed(numbers.factors[at(factor)], names));
-  out.statement = {
-      renamed(problem.statement.result, names), index_notation::product_of(std::move(factors)), {}};
-  for (const auto& [tensor, format] : problem.formats) out.formats.emplace(names.tensors.at(tensor), format);
-  out.value_type = problem.value_type;
-  out.position_bits = problem.position_bits;
-  out.profile = problem.profile;
-  out.space = problem.space;
-  auto constraints = simplify(out.statement, renamed(numbers, names));
-  SCHAAS_CHECK(constraints.ok(), "a renaming changes no constraint");
-  out.constraints = std::move(constraints).value();
+  for (const int factor : order)
+    factors.push_back(index_notation::renamed(numbers.factors[at(factor)], names));
+  out.statement = {index_notation::renamed(problem.statement.result, names),
+                   index_notation::product_of(std::move(factors)),
+                   problem.statement.update,
+                   {}};
+  finish(out, problem, names, renamed(numbers, names));
+  return out;
+}
+
+Problem renamed(const Problem& problem, const Renaming& names) {
+  Problem out = without_names(problem);
+  for (const auto& statement : problem.intermediates)
+    out.intermediates.push_back(index_notation::renamed(statement, names));
+  out.statement = index_notation::renamed(problem.statement, names);
+  std::vector<Constraint> constraints;
+  for (const auto& constraint : problem.constraints) {
+    const auto known = rename(constraint, names.indices, names.tensors);
+    SCHAAS_CHECK(known.ok(), "a renaming changes no constraint");
+    constraints.insert(constraints.end(), known->begin(), known->end());
+  }
+  finish(out, problem, names, constraints);
   return out;
 }
 
@@ -321,14 +362,20 @@ Names inverse(const Names& names) {
 }  // namespace
 
 Canonical canonicalize(const Problem& problem) {
-  const Numbered numbers = number(problem);
-  std::vector<int> order(numbers.factors.size());
-  std::iota(order.begin(), order.end(), 0);
-  // The papers' space depends on the order the product is written in.
-  if (problem.profile == Profile::standard) order = Search(numbers).run();
-  const Renaming names = renaming_of(numbers, order);
   Canonical out;
-  out.problem = renamed(problem, numbers, order, names);
+  Renaming names;
+  if (is_contraction(problem)) {
+    const Numbered numbers = number(problem);
+    std::vector<int> order(numbers.factors.size());
+    std::iota(order.begin(), order.end(), 0);
+    // The papers' space depends on the order the product is written in.
+    if (problem.profile == Profile::standard) order = Search(numbers).run();
+    names = renaming_of(numbers, order);
+    out.problem = renamed(problem, numbers, order, names);
+  } else {
+    names = renaming_of(problem);
+    out.problem = renamed(problem, names);
+  }
   out.text = print(out.problem);
   out.key = support::digest_of(out.text).sha256;
   out.user_tensor = inverse(names.tensors);

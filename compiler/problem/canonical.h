@@ -6,11 +6,12 @@
 
 namespace schaas::problem {
 
-/// A problem with the names and factor order taken out: renaming tensors or indices, reordering factors or
-/// rewriting constraints gives the same `problem`, `text` and `key`. Result A, operands B, C, ...
-/// and indices i, j, k, ... in order of first appearance in the product, sparse operands first. Under
-/// Profile::sparseauto the factor order is part of the meaning and stays as written. docs/cache_key.md argues
-/// each ingredient.
+/// A problem with the names and, of a contraction, the factor order taken out: renaming tensors or indices,
+/// reordering factors or rewriting constraints gives the same `problem`, `text` and `key`. Result A, operands
+/// B, C, ... and indices i, j, k, ... in order of first appearance in the product, sparse operands first.
+/// Under Profile::sparseauto the factor order is part of the meaning and stays as written. Of a problem that
+/// is no contraction the statements stay as written; intermediates are named like operands. docs/cache_key.md
+/// argues each ingredient.
 struct Canonical {
   Problem problem;
   std::string text;                                ///< print(problem)

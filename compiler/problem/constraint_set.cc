@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/index_notation/extent_classes.h"
 #include "compiler/problem/polynomial.h"
 
 namespace schaas::problem {
@@ -52,29 +53,6 @@ Monomial extent(const std::string& index) { return {1, {{Symbol{Symbol::Kind::ex
 
 }  // namespace
 
-Names extent_classes(const index_notation::Assignment& statement) {
-  const auto order = index_notation::index_variables(statement);
-  Names first;
-  for (const auto& index : order) first[index] = index;
-  const auto position = [&order](const std::string& index) {
-    return std::find(order.begin(), order.end(), index) - order.begin();
-  };
-  const auto unite = [&](const std::string& a, const std::string& b) {
-    const std::string left = first[a], right = first[b];
-    const std::string& keep = position(left) <= position(right) ? left : right;
-    for (auto& [index, representative] : first) {
-      if (representative == left || representative == right) representative = keep;
-    }
-  };
-  std::map<std::string, std::vector<std::string>> seen;
-  for (const auto& access : index_notation::operands(statement.value)) {
-    const auto& before = seen.emplace(access.tensor, access.indices).first->second;
-    const std::size_t modes = std::min(before.size(), access.indices.size());
-    for (std::size_t mode = 0; mode < modes; ++mode) unite(before[mode], access.indices[mode]);
-  }
-  return first;
-}
-
 Result<std::vector<Constraint>> rename(const Constraint& constraint, const Names& index_names,
                                        const Names& tensor_names) {
   Polynomial difference;
@@ -93,9 +71,9 @@ Result<std::vector<Constraint>> rename(const Constraint& constraint, const Names
   return out;
 }
 
-Result<std::vector<Constraint>> simplify(const index_notation::Assignment& statement,
+Result<std::vector<Constraint>> simplify(const std::vector<index_notation::Assignment>& statements,
                                          const std::vector<Constraint>& constraints) {
-  const Names classes = extent_classes(statement);
+  const Names classes = index_notation::extent_classes(statements);
   std::map<Constraint, std::int64_t> strongest;
   for (const auto& constraint : constraints) {
     SCHAAS_ASSIGN_OR_RETURN(auto renamed_constraint, rename(constraint, classes, {}));

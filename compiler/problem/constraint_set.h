@@ -9,16 +9,12 @@
 
 namespace schaas::problem {
 
-/// Index -> the first index (in index_variables order) that must have the same extent because both stand at
-/// the same mode of one tensor: in B(i,j) * B(j,k) all of i, j, k. An index alone in its class stands for
-/// itself.
-std::map<std::string, std::string> extent_classes(const index_notation::Assignment& statement);
-
-/// The constraints of a problem in the form it stores them: every extent written on its class's first index;
-/// of constraints that differ in their constant alone the strongest; `i <= j`, `j <= i` for every other index
-/// of a class; sorted, unique. simplify(simplify(x)) == simplify(x). Errors: invalid [constant-range],
-/// [never-true] (equal extents make a constraint impossible), without a place.
-support::Result<std::vector<Constraint>> simplify(const index_notation::Assignment& statement,
+/// The constraints of a problem in the form it stores them: every extent written on its class's first index
+/// (index_notation/extent_classes.h); of constraints that differ in their constant alone the strongest; `i <=
+/// j`, `j <= i` for every other index of a class; sorted, unique. simplify(simplify(x)) == simplify(x).
+/// Errors: invalid [constant-range], [never-true] (equal extents make a constraint impossible), without a
+/// place.
+support::Result<std::vector<Constraint>> simplify(const std::vector<index_notation::Assignment>& statements,
                                                   const std::vector<Constraint>& constraints);
 
 /// `constraint` with extents and tensors renamed and brought back to normal form; names without an entry

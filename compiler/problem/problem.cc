@@ -1,9 +1,14 @@
 #include "compiler/problem/problem.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
+#include <limits>
+#include <set>
 
+#include "compiler/index_notation/extent_classes.h"
 #include "compiler/index_notation/parser.h"
+#include "compiler/index_notation/printer.h"
 #include "compiler/index_notation/verifier.h"
 #include "compiler/problem/constraint_set.h"
 #include "compiler/problem/upper_bounds.h"
@@ -22,10 +27,22 @@ Diagnostic whole(Diagnostic d, const std::string& name, const std::string& text)
   return support::at(std::move(d), name, text, {0, static_cast<std::uint32_t>(text.size())});
 }
 
+bool defines(const index_notation::Assignment& statement, const std::string& tensor) {
+  return statement.result.tensor == tensor;
+}
+
 Result<void> read_formats(const ProblemText& text, Problem& problem) {
   const auto tensors = problem.tensors();
   for (const auto& [tensor, format] : text.formats) {
     if (std::find(tensors.begin(), tensors.end(), tensor) != tensors.end()) continue;
+    for (const auto& statement : problem.intermediates) {
+      if (!defines(statement, tensor)) continue;
+      return whole(
+          support::noting(support::unsupported("intermediate-format",
+                                               "format for `" + tensor + "`, which is an intermediate"),
+                          "how intermediates are kept is a matter of the schedule; leave the format away"),
+          "format of " + tensor, format);
+    }
     return whole(
         support::invalid("unknown-tensor", "format for `" + tensor + "`, which is not in the expression" +
                                                support::did_you_mean(tensor, tensors)),
@@ -42,6 +59,21 @@ Result<void> read_formats(const ProblemText& text, Problem& problem) {
     problem.formats.emplace(tensor, std::move(parsed));
   }
   return {};
+}
+
+Result<void> check_levels(const Problem& problem) {
+  std::set<std::pair<std::string, std::vector<std::string>>> seen;
+  std::size_t compressed = 0;
+  for (const auto& access : problem.reads()) {
+    if (!seen.emplace(access.tensor, access.indices).second) continue;
+    const auto& levels = problem.formats.at(access.tensor).levels;
+    compressed +=
+        static_cast<std::size_t>(std::count(levels.begin(), levels.end(), format::LevelFormat::compressed));
+  }
+  if (compressed <= Limits::compressed_levels) return {};
+  return support::unsupported(
+      "too-many-levels", "the operands have " + std::to_string(compressed) + " compressed levels; at most " +
+                             std::to_string(Limits::compressed_levels) + " are supported");
 }
 
 Diagnostic too_many(std::size_t found, const char* noun) {
@@ -72,6 +104,17 @@ Diagnostic contradiction(const Contradiction& found, const std::map<std::string,
   d = whole(std::move(d), "constraint", second);
   if (first != second) d = support::noting(std::move(d), "the other bound is `" + first + "`");
   return found.symbol.kind == Symbol::Kind::extent ? with_class(std::move(d), classes, found.symbol.name) : d;
+}
+
+// Adds why an intermediate is no tensor to a constraint.
+Diagnostic with_intermediate(Diagnostic d, const Problem& problem) {
+  if (d.code != "unknown-tensor") return d;
+  for (const auto& statement : problem.intermediates) {
+    const std::string name = "`" + statement.result.tensor + "`";
+    if (d.message.find(name) != std::string::npos)
+      return support::noting(std::move(d), name + " is an intermediate, which extents alone bound");
+  }
+  return d;
 }
 
 // One text: its comparisons, on the first index of each class of equal extents. What is then trivially true
@@ -105,12 +148,13 @@ Result<std::vector<Constraint>> read_constraint(const std::string& text, const C
 
 Result<void> read_constraints(const ProblemText& text, Problem& problem) {
   const ConstraintScope scope = scope_of(problem);
-  const auto classes = extent_classes(problem.statement);
+  const auto classes = index_notation::extent_classes(problem.statements());
   std::vector<Constraint> all;
   std::vector<std::size_t> from;  // all[n] comes from text.constraints[from[n]]
   for (std::size_t n = 0; n < text.constraints.size(); ++n) {
-    SCHAAS_ASSIGN_OR_RETURN(auto comparisons, read_constraint(text.constraints[n], scope, classes));
-    std::move(comparisons.begin(), comparisons.end(), std::back_inserter(all));
+    auto comparisons = read_constraint(text.constraints[n], scope, classes);
+    if (!comparisons.ok()) return with_intermediate(comparisons.error(), problem);
+    std::move(comparisons->begin(), comparisons->end(), std::back_inserter(all));
     from.resize(all.size(), n);
     if (all.size() > Limits::constraints) return too_many(all.size(), "comparisons");
     if (n >= 2 * Limits::constraints) return too_many(n + 1, "texts");
@@ -119,7 +163,7 @@ Result<void> read_constraints(const ProblemText& text, Problem& problem) {
     return contradiction(found, classes, text.constraints[from[found.first]],
                          text.constraints[from[found.second]]);
   }
-  SCHAAS_ASSIGN_OR_RETURN(problem.constraints, simplify(problem.statement, all));
+  SCHAAS_ASSIGN_OR_RETURN(problem.constraints, simplify(problem.statements(), all));
   return {};
 }
 
@@ -152,6 +196,27 @@ Result<void> read_choices(const ProblemText& text, Problem& problem) {
   return {};
 }
 
+Result<void> check_number(const ProblemText& text, const index_notation::Expression& value) {
+  if (const auto* literal = std::get_if<index_notation::Literal>(&value.node)) {
+    const double size = std::fabs(literal->value);
+    if (!std::isinf(size) && size > static_cast<double>(std::numeric_limits<float>::max())) {
+      return support::at(
+          support::noting(support::invalid("number-range", "number `" + index_notation::print(value) +
+                                                               "` cannot be told in values of 32 bits"),
+                          "f64 can"),
+          "expression", text.expression, value.range);
+    }
+  }
+  for (const auto& part : index_notation::parts(value)) SCHAAS_RETURN_IF_ERROR(check_number(text, part));
+  return {};
+}
+Result<void> check_numbers(const ProblemText& text, const Problem& problem) {
+  if (problem.value_type == ValueType::f64) return {};
+  for (const auto& statement : problem.statements())
+    SCHAAS_RETURN_IF_ERROR(check_number(text, statement.value));
+  return {};
+}
+
 // A problem without compressed levels has no positions: its width is always 64, so that it has one key.
 int position_bits(const std::string& text, const Problem& problem) {
   const bool positions = std::any_of(problem.formats.begin(), problem.formats.end(),
@@ -162,35 +227,83 @@ int position_bits(const std::string& text, const Problem& problem) {
 
 }  // namespace
 
+std::vector<index_notation::Assignment> Problem::statements() const {
+  std::vector<index_notation::Assignment> out = intermediates;
+  out.push_back(statement);
+  return out;
+}
+
 std::vector<std::string> Problem::tensors() const {
   std::vector<std::string> out = {statement.result.tensor};
-  for (const auto& access : operands()) {
-    if (std::find(out.begin(), out.end(), access.tensor) == out.end()) out.push_back(access.tensor);
+  const auto is_known = [&](const std::string& tensor) {
+    return std::find(out.begin(), out.end(), tensor) != out.end() ||
+           std::any_of(intermediates.begin(), intermediates.end(),
+                       [&](const auto& each) { return defines(each, tensor); });
+  };
+  for (const auto& each : statements()) {
+    for (auto& access : index_notation::operands(each.value)) {
+      if (!is_known(access.tensor)) out.push_back(std::move(access.tensor));
+    }
+  }
+  return out;
+}
+
+std::vector<index_notation::Access> Problem::reads() const {
+  std::vector<index_notation::Access> out;
+  for (const auto& each : statements()) {
+    for (auto& access : index_notation::operands(each.value)) {
+      const bool intermediate = std::any_of(intermediates.begin(), intermediates.end(),
+                                            [&](const auto& other) { return defines(other, access.tensor); });
+      if (!intermediate) out.push_back(std::move(access));
+    }
   }
   return out;
 }
 
 std::vector<std::string> Problem::indices_of(const std::string& tensor) const {
   if (statement.result.tensor == tensor) return statement.result.indices;
-  for (const auto& access : operands()) {
-    if (access.tensor == tensor) return access.indices;
+  for (const auto& each : statements()) {
+    if (defines(each, tensor)) return each.result.indices;
+    for (const auto& access : index_notation::operands(each.value)) {
+      if (access.tensor == tensor) return access.indices;
+    }
   }
   SCHAAS_CHECK(false, "no tensor " + tensor);
 }
 
+bool is_contraction(const Problem& problem) {
+  const auto& statement = problem.statement;
+  if (!problem.intermediates.empty() || !index_notation::is_product(statement.value)) return false;
+  if (statement.update && statement.update != problem.semiring->sum) return false;
+  const auto operands = problem.operands();
+  const auto is_diagonal = [](const index_notation::Access& access) {
+    return std::set<std::string>(access.indices.begin(), access.indices.end()).size() !=
+           access.indices.size();
+  };
+  if (std::any_of(operands.begin(), operands.end(), is_diagonal)) return false;
+  return std::all_of(statement.result.indices.begin(), statement.result.indices.end(),
+                     [&](const auto& index) { return index_notation::has_free(statement.value, index); });
+}
+
 ConstraintScope scope_of(const Problem& problem) {
   ConstraintScope scope;
-  scope.indices = index_notation::index_variables(problem.statement);
+  scope.indices = problem.indices();
   for (const auto& tensor : problem.tensors()) scope.tensors.push_back({tensor, problem.indices_of(tensor)});
   return scope;
 }
 
 Result<Problem> build(const ProblemText& text) {
   Problem problem;
-  SCHAAS_ASSIGN_OR_RETURN(problem.statement, index_notation::parse(text.expression));
-  SCHAAS_RETURN_IF_ERROR(index_notation::verify(problem.statement, text.expression));
+  SCHAAS_ASSIGN_OR_RETURN(auto program, index_notation::parse(text.expression));
+  SCHAAS_RETURN_IF_ERROR(index_notation::verify(program, text.expression));
+  problem.semiring = program.semiring;
+  problem.statement = std::move(program.statements.back());
+  program.statements.pop_back();
+  problem.intermediates = std::move(program.statements);
   SCHAAS_RETURN_IF_ERROR(read_formats(text, problem));
+  SCHAAS_RETURN_IF_ERROR(check_levels(problem));
   SCHAAS_RETURN_IF_ERROR(read_choices(text, problem));
+  SCHAAS_RETURN_IF_ERROR(check_numbers(text, problem));
   SCHAAS_RETURN_IF_ERROR(read_constraints(text, problem));
   problem.position_bits = position_bits(text.position_bits, problem);
   return problem;

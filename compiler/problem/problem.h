@@ -10,8 +10,8 @@
 #include "compiler/problem/space_options.h"
 #include "compiler/support/result.h"
 
-/// A problem: one statement, the formats of its tensors, the value type, the position width, what is known
-/// of the extents and nonzero counts, and the rule set of the search.
+/// A problem: a program, the formats of its tensors, the value type, the position width, what is known of the
+/// extents and nonzero counts, and the rule set of the search.
 namespace schaas::problem {
 
 enum class ValueType { f64, f32 };
@@ -27,7 +27,7 @@ struct Problem {
   index_notation::Assignment statement;  ///< the last one: its target is the result
   /// What implied sums and products mean, and what an element that is not stored is.
   const operators::Semiring* semiring = &operators::plus_times();
-  std::map<std::string, format::TensorFormat> formats;  ///< one per tensor name, the result's included
+  std::map<std::string, format::TensorFormat> formats;  ///< one per argument; intermediates are dense
   ValueType value_type = ValueType::f64;
   int position_bits =
       64;  ///< width of positions and coordinates: 32 or 64; always 64 without compressed levels
@@ -39,13 +39,26 @@ struct Problem {
   std::vector<Constraint> constraints;
   bool operator==(const Problem&) const = default;
 
-  /// The distinct tensors: the result first, then operands in order of first appearance. This is the order of
-  /// a kernel's arguments.
+  /// Intermediates, then the last one.
+  std::vector<index_notation::Assignment> statements() const;
+  index_notation::Program program() const { return {semiring, statements()}; }
+  /// The distinct tensors that come from outside: the result first, then operands that no statement defines,
+  /// in order of first appearance. This is the order of a kernel's arguments.
   std::vector<std::string> tensors() const;
-  /// Indices of the first access to `tensor`, one per mode.
+  /// Indices of the first access to `tensor`, one per mode; of an intermediate those of its definition.
   std::vector<std::string> indices_of(const std::string& tensor) const;
+  /// All index variables in order of first appearance.
+  std::vector<std::string> indices() const { return index_notation::index_variables(statements()); }
+  /// Accesses on the right, of all statements, to arguments.
+  std::vector<index_notation::Access> reads() const;
+  /// Accesses on the right of the last statement.
   std::vector<index_notation::Access> operands() const { return index_notation::operands(statement.value); }
 };
+
+/// True for one statement whose right side is an access or a product of accesses, without a repeated index in
+/// any access, with every index of the result on some operand, that starts from nothing or adds with the
+/// semiring's sum: what the schedule space is made of, under any semiring.
+bool is_contraction(const Problem& problem);
 
 /// The names constraints of the problem may use.
 ConstraintScope scope_of(const Problem& problem);
@@ -65,8 +78,10 @@ struct ProblemText {
 
 /// Parses and checks everything; the result is verified. Errors: those of index_notation::parse and verify,
 /// format::parse, parse_constraint; invalid [unknown-tensor] (a format for a tensor that is not in the
-/// expression, with suggestion), [value-type], [position-bits], [profile], [space], [too-many-constraints],
-/// [contradiction] (two bounds of one extent or count exclude each other; both are quoted).
+/// expression, with suggestion), [number-range] (a number that f32 cannot tell); unsupported
+/// [intermediate-format], [too-many-levels] (Limits); invalid [value-type], [position-bits], [profile],
+/// [space], [too-many-constraints], [contradiction] (two bounds of one extent or count exclude each other;
+/// both are quoted).
 support::Result<Problem> build(const ProblemText& text);
 
 const char* name(ValueType type);   ///< "f64", "f32"
@@ -75,7 +90,7 @@ const char* name(Profile profile);  ///< "default", "sparseauto"
 /// Lines, in fixed order; parse_problem(print(p)) == p. The text a key is made of (docs/cache_key.md):
 ///     schaas-problem 1
 ///     A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)
-///     format A dense,dense:0,1        (one line per tensor, in tensors() order)
+///     format A dense,dense:0,1        (one line per argument, in tensors() order)
 ///     values f64
 ///     positions 64
 ///     profile default

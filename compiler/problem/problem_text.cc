@@ -46,7 +46,7 @@ Result<void> read(std::string_view line, std::size_t number, ProblemText& text) 
 }  // namespace
 
 std::string print(const Problem& problem) {
-  std::string out = std::string(first_line) + '\n' + index_notation::print(problem.statement) + '\n';
+  std::string out = std::string(first_line) + '\n' + index_notation::print(problem.program()) + '\n';
   for (const auto& tensor : problem.tensors()) {
     out += "format " + tensor + ' ' + format::print(problem.formats.at(tensor)) + '\n';
   }

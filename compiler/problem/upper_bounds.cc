@@ -107,6 +107,11 @@ int narrowest_position_bits(const Problem& problem) {
     const auto found = bounds.find(symbol);
     return found != bounds.end() && found->second <= most;
   };
+  for (const auto& intermediate : problem.intermediates) {
+    for (const auto& index : intermediate.result.indices) {
+      if (!fits({Symbol::Kind::extent, index, 0})) return 64;
+    }
+  }
   bool compressed = false;
   for (const auto& tensor : problem.tensors()) {
     const TensorFormat& format = problem.formats.at(tensor);

@@ -16,7 +16,8 @@ namespace schaas::problem {
 std::map<Symbol, std::int64_t> upper_bounds(const Problem& problem);
 
 /// The width "auto" stands for: 32 when some tensor has a compressed level and for every such tensor all
-/// extents and the stored entries of each level are proved to be below 2^31; else 64.
+/// extents and the stored entries of each level are proved to be below 2^31, and so are the extents of
+/// intermediates, whose coordinates may be listed; else 64.
 int narrowest_position_bits(const Problem& problem);
 
 }  // namespace schaas::problem

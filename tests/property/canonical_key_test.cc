@@ -279,7 +279,7 @@ bool same_problem(const Problem& p, const Problem& q) {
       const auto renamed_constraint = rename(constraint, indices, tensors).value();
       all.insert(all.end(), renamed_constraint.begin(), renamed_constraint.end());
     }
-    if (simplify(q.statement, all).value() == q.constraints) return true;
+    if (simplify(q.statements(), all).value() == q.constraints) return true;
   } while (std::next_permutation(order.begin(), order.end()));
   return false;
 }
@@ -432,9 +432,9 @@ TEST(RoundTrip, StatementsProblemsAndConstraints) {
     const Draft draft = random_draft(random, 8);
     const auto problem = build(text_of(draft, plain_constraints(draft)));
     if (!problem.ok()) continue;
-    EXPECT_EQ(index_notation::parse(index_notation::print(problem->statement)).value(), problem->statement);
+    EXPECT_EQ(index_notation::parse(index_notation::print(problem->program())).value(), problem->program());
     EXPECT_EQ(parse_problem(print(*problem)).value(), *problem) << "seed " << seed << '\n' << print(*problem);
-    ConstraintScope scope{index_notation::index_variables(problem->statement), {}};
+    ConstraintScope scope{problem->indices(), {}};
     for (const auto& tensor : problem->tensors())
       scope.tensors.push_back({tensor, problem->indices_of(tensor)});
     for (const auto& constraint : problem->constraints) {

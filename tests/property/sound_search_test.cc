@@ -12,7 +12,7 @@
 #include "compiler/cost/cost.h"
 #include "compiler/frontier/frontier.h"
 #include "compiler/frontier/log_proof.h"
-#include "compiler/problem/constraint_set.h"
+#include "compiler/index_notation/extent_classes.h"
 #include "compiler/space/space.h"
 #include "tests/support/random_problem.h"
 
@@ -43,7 +43,7 @@ class Sizes {
   /// Extents up to `most`, in the mean as large as their square root; patterns from empty to full.
   RealSizes draw(int most) {
     RealSizes sizes;
-    const auto classes = problem::extent_classes(problem_.statement);
+    const auto classes = index_notation::extent_classes(problem_.statements());
     std::uniform_real_distribution<double> share(0, 1);
     std::map<std::string, std::int64_t> of_class;
     for (const std::string& index : index_notation::index_variables(problem_.statement)) {

@@ -104,14 +104,14 @@ TEST(Literal, IsAnExactFraction) {
 }
 
 std::vector<std::string> simplified(const std::string& expression, const std::vector<std::string>& texts) {
-  const auto statement = index_notation::parse(expression).value();
+  const auto statements = index_notation::parse(expression).value().statements;
   std::vector<Constraint> all;
   for (const auto& text : texts) {
     const auto constraints = parse_constraint(text, scope).value();
     all.insert(all.end(), constraints.begin(), constraints.end());
   }
-  const auto once = simplify(statement, all).value();
-  EXPECT_EQ(simplify(statement, once).value(), once);
+  const auto once = simplify(statements, all).value();
+  EXPECT_EQ(simplify(statements, once).value(), once);
   std::vector<std::string> out;
   for (const auto& constraint : once) out.push_back(print(constraint));
   return out;

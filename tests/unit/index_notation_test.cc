@@ -1,6 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
+#include "compiler/index_notation/extent_classes.h"
+#include "compiler/index_notation/implied_sums.h"
 #include "compiler/index_notation/lexer.h"
 #include "compiler/index_notation/parser.h"
 #include "compiler/index_notation/printer.h"
@@ -13,11 +17,16 @@ namespace {
 using support::Limits;
 using testing::ElementsAre;
 
-Assignment read(const std::string& text) {
-  auto assignment = parse(text).value();
-  const auto verified = verify(assignment, text);
+Program program(const std::string& text) {
+  auto parsed = parse(text).value();
+  const auto verified = verify(parsed, text);
   EXPECT_TRUE(verified.ok()) << (verified.ok() ? "" : support::render(verified.error()));
-  return assignment;
+  return parsed;
+}
+Assignment read(const std::string& text) {
+  const auto statements = program(text).statements;
+  EXPECT_EQ(statements.size(), 1U) << text;
+  return statements.front();
 }
 std::string cut(const std::string& text, support::SourceRange range) {
   return text.substr(range.begin, range.end - range.begin);
@@ -62,7 +71,7 @@ TEST(Parser, RangesPointIntoTheText) {
   const std::string text = " A(i) = Bee( i , jay ) * (c(jay))";
   const auto statement = read(text);
   EXPECT_EQ(cut(text, statement.result.range), "A(i)");
-  EXPECT_EQ(cut(text, statement.value.range), "Bee( i , jay ) * (c(jay)");
+  EXPECT_EQ(cut(text, statement.value.range), "Bee( i , jay ) * (c(jay))");
   const auto factors = operands(statement.value);
   EXPECT_EQ(cut(text, factors[0].range), "Bee( i , jay )");
   EXPECT_EQ(cut(text, factors[0].index_ranges[1]), "jay");
@@ -76,9 +85,65 @@ TEST(Parser, AcceptsWhatTheLimitsAllow) {
   EXPECT_EQ(index_variables(read("a = B(a,b,c,d,e,f,g,h) * C(i,j,k,l,m,n,o,p)")).size(), Limits::indices);
 }
 
+TEST(Parser, ProductsAndSumsAreFlat) {
+  const auto value = [](const std::string& text) { return parse_expression(text).value(); };
+  EXPECT_EQ(std::get<Product>(value("a * 2 * (b * c)").node).factors.size(), 4U);
+  const auto sum = std::get<Call>(value("a + (b + c) + d").node);
+  EXPECT_EQ(sum.function, operators::Function::add);
+  EXPECT_EQ(sum.arguments.size(), 4U);
+  const auto difference = std::get<Call>(value("a + b - c").node);
+  EXPECT_EQ(difference.function, operators::Function::subtract);
+  EXPECT_EQ(print(difference.arguments.front()), "a + b");
+}
+
+TEST(Parser, OperatorsBindAsUsual) {
+  EXPECT_EQ(print(parse_expression("((a * b) + (-c)) < (d / (e / f))").value()), "a * b + -c < d / (e / f)");
+  EXPECT_EQ(print(parse_expression("-(a * b) * (c - (d - e))").value()), "-(a * b) * (c - (d - e))");
+  EXPECT_EQ(print(parse_expression("(a < b) + (c == d)").value()), "(a < b) + (c == d)");
+}
+
+TEST(Parser, ASignBeforeANumberIsTheNumbers) {
+  EXPECT_EQ(std::get<Literal>(parse_expression("- 2").value().node).value, -2);
+  EXPECT_EQ(std::get<Literal>(parse_expression("-inf").value().node).value,
+            -std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::holds_alternative<Call>(parse_expression("-(2)").value().node));
+  EXPECT_EQ(print(parse_expression("-(2) - -x").value()), "-(2) - -x");
+}
+
+TEST(Parser, NumbersPrintTheShortestTextThatReadsBack) {
+  EXPECT_EQ(print(parse_expression("max(0.50, 1E3, .1, 3., 100000000000000000000, 0)").value()),
+            "max(0.5,1000,0.1,3,1e+20,0)");
+}
+
+TEST(Parser, ReductionsAndFunctionsOfOneNameAreToldApart) {
+  const auto reduction = std::get<Reduction>(parse_expression("max(j, k)(B(i,j,k))").value().node);
+  EXPECT_EQ(reduction.monoid, operators::Monoid::maximum);
+  EXPECT_THAT(reduction.indices, ElementsAre("j", "k"));
+  EXPECT_EQ(std::get<Call>(parse_expression("max(j, k, 2)").value().node).function,
+            operators::Function::maximum);
+}
+
+TEST(Parser, ReadsProgramsUnderASemiring) {
+  const auto found = program("min-plus: T(i,k) = B(i,j) * C(j,k); D(i,k) += T(i,k) + 1;");
+  EXPECT_STREQ(found.semiring->name, "min-plus");
+  ASSERT_EQ(found.statements.size(), 2U);
+  EXPECT_EQ(found.statements[1].update, operators::Monoid::minimum);
+  EXPECT_EQ(print(found), "min-plus: T(i,k) = B(i,j) * C(j,k); D(i,k) min= T(i,k) + 1");
+  EXPECT_EQ(program("plus-times: a = b"), program("a = b"));
+}
+
+TEST(Parser, UpdatesFoldWithTheirMonoid) {
+  EXPECT_EQ(read("a = b").update, std::nullopt);
+  EXPECT_EQ(read("a += b").update, operators::Monoid::sum);
+  EXPECT_EQ(read("a *= b").update, operators::Monoid::product);
+  EXPECT_EQ(read("max max= b").update, operators::Monoid::maximum);
+  EXPECT_EQ(read("a(i) and= b(i)").update, operators::Monoid::logical_and);
+}
+
 TEST(Printer, PrintsWhatTheParserReads) {
   for (const std::string text :
-       {"A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", "a = b", "a = B(i) * B(i)", "A(i) = b * C(i)"}) {
+       {"A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", "a = b", "a = B(i) * B(i)", "A(i) = b * C(i)",
+        "Y(i) += max(j)(relu(B(i,j)) - c(i)) / 2", "A(i,j) = where(B(i,j) > 0,C(i,j) + D(i,j),0)"}) {
     EXPECT_EQ(print(parse(text).value()), text);
   }
 }
@@ -88,11 +153,64 @@ TEST(Verifier, OneTensorMayBeUsedTwice) {
   read("a = B(i) * B(i)");
 }
 
+TEST(Verifier, AcceptsTheLanguage) {
+  for (const std::string text :
+       {"a = B(i,i)", "A(i,j) = b(i)", "A(i,j) = 0", "y(i) = b(i) + A(i,j) * x(j) - 2",
+        "Y(i) = max(j)(B(i,j)) - min(j)(B(i,j))", "Y(i) = max(j)(sum(k)(B(i,k) * C(k,j)))",
+        "M(i) = max(j)(X(i,j)); E(i,j) = exp(X(i,j) - M(i)); S(i) = E(i,j); Y(i,j) = E(i,j) / S(i)",
+        "s = exp(x(i) - m)", "y(i) = A(i,j) * (C(j) + 1)", "y(i) = (A(i,j) + B(i,j)) / 2",
+        "y(i) = where(A(i,j) > 0, B(i,j) * c(j), 0)", "y(i) = b(i) / (1 + sum(j)(A(i,j)))",
+        "or-and: y(i) = A(i,j) * x(j) + y0(i)", "max-plus: d(j) max= d0(i) * W(i,j)",
+        "T(i,j) = 1; Y(i) = T(i,k) * x(k)"}) {
+    program(text);
+  }
+}
+
+std::string summed(const std::string& text) {
+  Program found = program(text);
+  for (auto& statement : found.statements) statement = with_explicit_sums(statement, *found.semiring);
+  found.semiring = &operators::plus_times();
+  return print(found);
+}
+
+TEST(ImpliedSums, StandAroundEachAdditiveTermThatHasTheIndex) {
+  EXPECT_EQ(summed("y(i) = b(i) + A(i,j) * x(j)"), "y(i) = b(i) + sum(j)(A(i,j) * x(j))");
+  EXPECT_EQ(summed("y(i) = -(A(i,j) - B(i,k)) + 2"), "y(i) = -(sum(j)(A(i,j)) - sum(k)(B(i,k))) + 2");
+  EXPECT_EQ(summed("s = exp(x(i) - m) / 2"), "s = sum(i)(exp(x(i) - m) / 2)");
+  EXPECT_EQ(summed("y(i) = 2 * A(i,j) * B(j,k)"), "y(i) = sum(j,k)(2 * A(i,j) * B(j,k))");
+  EXPECT_EQ(summed("y(i) = max(j)(A(i,j)) / c(i)"), "y(i) = max(j)(A(i,j)) / c(i)");
+  EXPECT_EQ(summed("y(i) = max(j)(A(i,j)) + A(i,j)"), "y(i) = max(j)(A(i,j)) + sum(j)(A(i,j))");
+}
+
+TEST(ImpliedSums, LeaveContractionsAlone) {
+  EXPECT_EQ(summed("y(i) = A(i,j) * x(j)"), "y(i) = A(i,j) * x(j)");
+  EXPECT_EQ(summed("y(i) = A(i,j)"), "y(i) = A(i,j)");
+}
+
+TEST(ImpliedSums, FoldWithTheSumOfTheSemiring) {
+  EXPECT_EQ(summed("min-plus: y(i) = b(i) + A(i,j) * x(j)"), "y(i) = min(b(i),min(j)(A(i,j) * x(j)))");
+  EXPECT_EQ(summed("or-and: y(i) = exp(b(i) + c(i)) + 1"), "y(i) = or(exp(or(b(i),c(i))),1)");
+}
+
+TEST(ExtentClasses, GoThroughIntermediates) {
+  const auto classes = extent_classes(program("T(i,j) = B(i) * C(j); Y(k) = T(k,l) * d(m)").statements);
+  EXPECT_EQ(classes.at("k"), "i");
+  EXPECT_EQ(classes.at("l"), "j");
+  EXPECT_EQ(classes.at("m"), "m");
+}
+
+TEST(FreeIndices, AreThoseNoReductionBinds) {
+  const auto of = [](const std::string& text) { return free_indices(parse_expression(text).value()); };
+  EXPECT_THAT(of("B(i,j) * max(j,k)(C(j,k,l) + i)"), ElementsAre("i", "j", "l"));
+  EXPECT_THAT(of("sum(i)(B(i,i))"), ElementsAre());
+}
+
 TEST(Verifier, WithoutSourceSaysItWithoutAPlace) {
-  const auto verified = verify(parse("A(i,z) = B(i,j)").value(), "");
+  const auto verified = verify(parse("A(i) = A(j)").value(), "");
   ASSERT_FALSE(verified.ok());
   EXPECT_EQ(support::render(verified.error()),
-            "invalid [result-index-unbound]: index `z` of the result is not an index of any operand");
+            "invalid [result-on-right]: `A` is the result and cannot be an operand as well\n"
+            "  note: to go on from what the result holds, write `+=`, `max=` or another update");
 }
 
 TEST(Lexer, KindsOfWords) {

@@ -64,6 +64,83 @@ TEST(Problem, PrintsInFixedOrderAndReadsBack) {
   EXPECT_EQ(parse_problem(print(problem)).value(), problem);
 }
 
+TEST(Problem, IntermediatesAreNoArguments) {
+  const auto problem = make("T(i,k) = B(i,j) * C(j,k); Y(i) = max(k)(T(i,k) * d(k)) + B(i,j)", {{"B", "csr"}},
+                            {"nnz(B) <= 100", "k <= 64"});
+  EXPECT_EQ(problem.intermediates.size(), 1U);
+  EXPECT_THAT(problem.tensors(), ElementsAre("Y", "B", "C", "d"));
+  EXPECT_THAT(problem.indices_of("T"), ElementsAre("i", "k"));
+  EXPECT_THAT(problem.indices(), ElementsAre("i", "k", "j"));
+  EXPECT_EQ(problem.formats.count("T"), 0U);
+  EXPECT_EQ(problem.reads().size(), 4U);
+  EXPECT_FALSE(is_contraction(problem));
+  EXPECT_EQ(print(problem),
+            "schaas-problem 1\n"
+            "T(i,k) = B(i,j) * C(j,k); Y(i) = max(k)(T(i,k) * d(k)) + B(i,j)\n"
+            "format Y dense:0\n"
+            "format B dense,compressed:0,1\n"
+            "format C dense,dense:0,1\n"
+            "format d dense:0\n"
+            "values f64\n"
+            "positions 64\n"
+            "profile default\n"
+            "where k <= 64\n"
+            "where nnz(B,2) <= 100\n");
+  EXPECT_EQ(parse_problem(print(problem)).value(), problem);
+}
+
+TEST(Problem, ContractionsAreProductsWithNothingBeside) {
+  const auto is = [](const std::string& expression) { return is_contraction(make(expression)); };
+  EXPECT_TRUE(is("A(i,l) = B(i,j) * C(j,l)"));
+  EXPECT_TRUE(is("a = b"));
+  EXPECT_TRUE(is("A(i,l) += B(i,j) * C(j,l)"));
+  EXPECT_TRUE(is("min-plus: A(i,l) = B(i,j) * C(j,l)"));
+  EXPECT_TRUE(is("min-plus: A(i,l) min= B(i,j) * C(j,l)"));
+  EXPECT_FALSE(is("A(i) max= B(i) * C(i)"));
+  EXPECT_FALSE(is("A(i) = 2 * B(i)"));
+  EXPECT_FALSE(is("A(i) = B(i) + C(i)"));
+  EXPECT_FALSE(is("A(i,j) = B(i)"));
+  EXPECT_FALSE(is("a = B(i,i)"));
+  EXPECT_FALSE(is("T(i) = B(i); A(i) = T(i)"));
+  EXPECT_FALSE(is("A(i) = sum(j)(B(i,j))"));
+}
+
+// Extents of intermediates may be listed as coordinates.
+TEST(PositionBits, CoverIntermediates) {
+  const std::string program = "T(l) = C(l); a = B(i) * T(l)";
+  const Formats formats = {{"B", "compressed"}};
+  EXPECT_EQ(bits(program, formats, {"i <= 100"}), 64);
+  EXPECT_EQ(bits(program, formats, {"i <= 100", "l <= 100"}), 32);
+}
+
+TEST(Canonical, ProgramsKeepTheirOrderAndLoseTheirNames) {
+  const auto one = canonicalize(make("Tmp(r,c) = G(r,c) * 2; Out(r) += Tmp(r,c) + w(r)", {{"G", "csr"}},
+                                     {"r <= 100", "nnz(G) <= 7*c"}));
+  const auto other = canonicalize(
+      make("X(a,b)=M(a,b)*2.0 ; Y(a) += (X(a,b) + u(a));", {{"M", "csr"}}, {"7*b >= nnz(M)", "100 >= a"}));
+  EXPECT_EQ(one.text, other.text);
+  EXPECT_EQ(one.text.substr(0, one.text.find("\nformat")),
+            "schaas-problem 1\nB(i,j) = C(i,j) * 2; A(i) += B(i,j) + D(i)");
+  EXPECT_THAT(one.user_tensor,
+              UnorderedElementsAre(Pair("A", "Out"), Pair("B", "Tmp"), Pair("C", "G"), Pair("D", "w")));
+  EXPECT_EQ(canonicalize(one.problem).text, one.text);
+  EXPECT_EQ(parse_problem(one.text).value(), one.problem);
+}
+
+TEST(Canonical, SharedExtentsGoThroughIntermediates) {
+  const auto key = [](const std::string& bound) {
+    return canonicalize(make("T(i,j) = B(i) * 2 + C(j); Y(k) = T(k,l) + 1", {}, {bound})).key;
+  };
+  EXPECT_EQ(key("i <= 100"), key("k <= 100"));
+  EXPECT_NE(key("i <= 100"), key("l <= 100"));
+}
+
+TEST(Canonical, SemiringsAndUpdatesAreInTheKey) {
+  EXPECT_EQ(statement_of("min-plus: D(a,b)=W(b,c)*V(a,c)", {{"V", "csr"}}),
+            "min-plus: A(i,k) = B(i,j) * C(k,j)");
+  EXPECT_EQ(statement_of("D(a,b)+=W(b,c)*V(a,c)", {{"V", "csr"}}), "A(i,k) += B(i,j) * C(k,j)");
+}
+
 TEST(PositionBits, NarrowOnlyWhenProved) {
   const std::string spmm = "A(i,l) = B(i,j) * C(j,l)";
   const Formats csr = {{"B", "csr"}};

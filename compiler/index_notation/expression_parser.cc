@@ -1,0 +1,371 @@
+#include "compiler/index_notation/expression_parser.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include "compiler/support/limits.h"
+#include "compiler/support/nearest_name.h"
+
+// Recursive descent. Depth is bounded: parentheses and calls by Limits::nesting, chains of operators by
+// Limits::terms.
+namespace schaas::index_notation {
+
+using operators::Function;
+using support::Diagnostic;
+using support::Limits;
+using support::Result;
+using support::SourceRange;
+
+namespace {
+
+constexpr const char* operand_expected = "expected a tensor, a number, a function or `(`";
+
+struct Infix {
+  std::string_view text;
+  Function function;
+};
+
+constexpr std::array<Infix, 6> comparisons = {{{"<", Function::less},
+                                               {"<=", Function::less_equal},
+                                               {">", Function::greater},
+                                               {">=", Function::greater_equal},
+                                               {"==", Function::equal},
+                                               {"!=", Function::not_equal}}};
+
+const Infix* comparison_at(const Token& token) {
+  if (token.kind != Token::Kind::symbol) return nullptr;
+  const auto found = std::find_if(comparisons.begin(), comparisons.end(),
+                                  [&](const Infix& c) { return c.text == token.text; });
+  return found == comparisons.end() ? nullptr : &*found;
+}
+
+bool is_operator(const Token& token) {
+  return token.is("+") || token.is("-") || token.is("*") || token.is("/") || token.is("^") ||
+         comparison_at(token) != nullptr;
+}
+
+bool is_infinity(const Token& token) { return token.kind == Token::Kind::name && token.text == "inf"; }
+
+std::vector<std::string> monoid_names() {
+  using operators::Monoid;
+  std::vector<std::string> names;
+  for (const Monoid monoid : {Monoid::sum, Monoid::product, Monoid::minimum, Monoid::maximum,
+                              Monoid::logical_or, Monoid::logical_and}) {
+    names.emplace_back(operators::name(monoid));
+  }
+  return names;
+}
+
+// Appends `part`, or its own parts when it is the same operation.
+template <class Same>
+void flatten(std::vector<Expression>& to, Expression part, Same&& is_same) {
+  if (!is_same(part)) {
+    to.push_back(std::move(part));
+    return;
+  }
+  const std::vector<Expression> inner = parts(part);
+  to.insert(to.end(), inner.begin(), inner.end());
+}
+
+bool is_sum(const Expression& expression) {
+  const auto* call = std::get_if<Call>(&expression.node);
+  return call != nullptr && call->function == Function::add;
+}
+bool is_flat_product(const Expression& expression) {
+  return std::holds_alternative<Product>(expression.node);
+}
+
+}  // namespace
+
+Diagnostic ExpressionParser::unsupported(const char* code, const std::string& message,
+                                         const std::string& note) const {
+  return reader_.place(support::noting(support::unsupported(code, message), note), reader_.next().range);
+}
+
+Diagnostic ExpressionParser::bracket(const std::string& tensor) const {
+  return reader_.place(
+      support::invalid("syntax", "indices are written in parentheses, as in `" + tensor + "(i,j)`; found `" +
+                                     std::string(reader_.next().text) + "`"),
+      reader_.next().range);
+}
+
+Diagnostic ExpressionParser::unknown_function(const std::string& name, SourceRange range) const {
+  const auto known = operators::function_names();
+  Diagnostic d = support::invalid("unknown-function",
+                                  quoted(name) + " is not a function" + support::did_you_mean(name, known));
+  std::string all;
+  for (const auto& each : known) all += (all.empty() ? "" : ", ") + each;
+  return reader_.place(support::noting(std::move(d), "functions are " + all), range);
+}
+
+// The next word is an operator of other languages.
+Diagnostic ExpressionParser::no_such_operator() const {
+  const std::string_view text = reader_.next().text;
+  const char* instead = text == "^"   ? "a power is written `pow(a,b)`"
+                        : text == "!" ? "negation is written `not(a)`"
+                        : text == "&" ? "both is written `and(a,b)`"
+                                      : "either is written `or(a,b)`";
+  return unsupported("operator", "operator " + quoted(text) + " is not in the language", instead);
+}
+
+Result<void> ExpressionParser::count() {
+  if (++terms_ <= Limits::terms) return {};
+  return reader_.place(
+      support::unsupported("too-many-terms", "the statement has more than " + std::to_string(Limits::terms) +
+                                                 " operations, numbers and accesses"),
+      reader_.next().range);
+}
+
+Expression ExpressionParser::join(Function function, Expression left, Expression right) const {
+  Expression out;
+  out.range = {left.range.begin, right.range.end};
+  if (function == Function::multiply) {
+    Product product;
+    flatten(product.factors, std::move(left), is_flat_product);
+    flatten(product.factors, std::move(right), is_flat_product);
+    out.node = std::move(product);
+    return out;
+  }
+  Call call{function, {}};
+  if (function == Function::add) {
+    flatten(call.arguments, std::move(left), is_sum);
+    flatten(call.arguments, std::move(right), is_sum);
+  } else {
+    call.arguments.push_back(std::move(left));
+    call.arguments.push_back(std::move(right));
+  }
+  out.node = std::move(call);
+  return out;
+}
+
+Result<Expression> ExpressionParser::expression(std::size_t depth) {
+  SCHAAS_ASSIGN_OR_RETURN(Expression left, sum(depth));
+  if (const Infix* comparison = comparison_at(reader_.next())) {
+    SCHAAS_RETURN_IF_ERROR(count());
+    reader_.take();
+    SCHAAS_ASSIGN_OR_RETURN(Expression right, sum(depth));
+    left = join(comparison->function, std::move(left), std::move(right));
+    if (comparison_at(reader_.next()) != nullptr) {
+      Diagnostic d = support::invalid("chained-comparison", "a comparison cannot be compared by " +
+                                                                quoted(reader_.next().text) + " again");
+      return reader_.place(support::noting(std::move(d), "for both at once write `and(a < b, b < c)`"),
+                           reader_.next().range);
+    }
+  }
+  const Token& next = reader_.next();
+  if (next.is("^") || next.is("!") || next.is("&") || next.is("|")) return no_such_operator();
+  return left;
+}
+
+Result<Expression> ExpressionParser::sum(std::size_t depth) {
+  SCHAAS_ASSIGN_OR_RETURN(Expression left, product(depth));
+  while (reader_.next().is("+") || reader_.next().is("-")) {
+    SCHAAS_RETURN_IF_ERROR(count());
+    const Function function = reader_.take().is("+") ? Function::add : Function::subtract;
+    SCHAAS_ASSIGN_OR_RETURN(Expression right, product(depth));
+    left = join(function, std::move(left), std::move(right));
+  }
+  return left;
+}
+
+Result<Expression> ExpressionParser::product(std::size_t depth) {
+  SCHAAS_ASSIGN_OR_RETURN(Expression left, unary(depth));
+  while (reader_.next().is("*") || reader_.next().is("/")) {
+    SCHAAS_RETURN_IF_ERROR(count());
+    const Function function = reader_.take().is("*") ? Function::multiply : Function::divide;
+    SCHAAS_ASSIGN_OR_RETURN(Expression right, unary(depth));
+    left = join(function, std::move(left), std::move(right));
+  }
+  return left;
+}
+
+Result<Expression> ExpressionParser::unary(std::size_t depth) {
+  if (!reader_.next().is("-")) return primary(depth);
+  SCHAAS_RETURN_IF_ERROR(count());
+  const std::uint32_t begin = reader_.take().range.begin;
+  const bool infinity = is_infinity(reader_.next()) && !reader_.after_next().is("(");
+  if (reader_.next().kind == Token::Kind::number || infinity) return number(true, begin);
+  SCHAAS_ASSIGN_OR_RETURN(Expression argument, unary(depth));
+  const SourceRange range{begin, argument.range.end};
+  return Expression{Call{Function::negate, {std::move(argument)}}, range};
+}
+
+Result<Expression> ExpressionParser::number(bool negative, std::uint32_t begin) {
+  const Token token = reader_.take();
+  double value = std::numeric_limits<double>::infinity();
+  if (token.kind == Token::Kind::number) {
+    const auto read = std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
+    if (read.ec != std::errc()) {
+      return reader_.place(support::invalid("number-range", "number " + quoted(token.text) +
+                                                                " cannot be told in 64-bit floating point"),
+                           token.range);
+    }
+  }
+  return Expression{Literal{negative ? -value : value}, {begin, token.range.end}};
+}
+
+Result<Expression> ExpressionParser::primary(std::size_t depth) {
+  SCHAAS_RETURN_IF_ERROR(count());
+  const Token& next = reader_.next();
+  const bool infinity = is_infinity(next) && !reader_.after_next().is("(");
+  if (next.kind == Token::Kind::number || infinity) return number(false, next.range.begin);
+  if (next.kind == Token::Kind::name) return named(depth);
+  if (next.is("(")) {
+    const std::uint32_t begin = next.range.begin;
+    SCHAAS_ASSIGN_OR_RETURN(Expression inner, grouped(depth));
+    inner.range = {begin, reader_.taken_end()};
+    return inner;
+  }
+  if (next.is("!")) return no_such_operator();
+  return reader_.syntax(operand_expected);
+}
+
+// "(" expression ")"
+Result<Expression> ExpressionParser::grouped(std::size_t depth) {
+  SCHAAS_RETURN_IF_ERROR(reader_.check_depth(depth));
+  reader_.take();
+  SCHAAS_ASSIGN_OR_RETURN(Expression inner, expression(depth + 1));
+  if (!reader_.next().is(")")) return reader_.syntax("expected an operator or `)`");
+  reader_.take();
+  return inner;
+}
+
+// name "(" name { "," name } ")" "(": nothing but a reduction starts so.
+bool ExpressionParser::at_reduction() const {
+  std::size_t n = 1;
+  if (!reader_.ahead(n++).is("(")) return false;
+  while (true) {
+    if (reader_.ahead(n++).kind != Token::Kind::name) return false;
+    if (reader_.ahead(n).is(")")) return reader_.ahead(n + 1).is("(");
+    if (!reader_.ahead(n++).is(",")) return false;
+  }
+}
+
+// The next word is a name.
+Result<Expression> ExpressionParser::named(std::size_t depth) {
+  const Token name = reader_.next();
+  if (at_reduction()) return reduction(depth);
+  if (reader_.after_next().is("(")) {
+    if (const auto function = operators::function_named(name.text)) return call(*function, depth);
+    if (operators::monoid_named(name.text)) {
+      const std::string word(name.text);
+      return reader_.place(support::invalid("syntax", quoted(word) + " is a reduction: expected `" + word +
+                                                          "(j)(...)`, the indices and then what is reduced"),
+                           name.range);
+    }
+  }
+  SCHAAS_ASSIGN_OR_RETURN(Access found, access());
+  const SourceRange range = found.range;
+  return Expression{std::move(found), range};
+}
+
+Result<Expression> ExpressionParser::call(Function function, std::size_t depth) {
+  const Token name = reader_.take();
+  SCHAAS_RETURN_IF_ERROR(reader_.check_depth(depth));
+  Call call{function, {}};
+  while (true) {
+    reader_.take();
+    if (call.arguments.empty() && reader_.next().is(")")) break;
+    SCHAAS_ASSIGN_OR_RETURN(Expression argument, expression(depth + 1));
+    call.arguments.push_back(std::move(argument));
+    if (reader_.next().is(")")) break;
+    if (!reader_.next().is(","))
+      return reader_.syntax("expected an operator, `,` or `)` in the arguments of " + quoted(name.text));
+  }
+  const SourceRange range{name.range.begin, reader_.take().range.end};
+  const auto& facts = operators::facts(function);
+  const std::size_t found = call.arguments.size();
+  if (found < facts.arity || (found > facts.arity && !facts.any_more)) {
+    return reader_.place(
+        support::invalid("arity", quoted(name.text) + " takes " + (facts.any_more ? "at least " : "") +
+                                      std::to_string(facts.arity) +
+                                      (facts.arity == 1 ? " argument" : " arguments") + ", found " +
+                                      std::to_string(found)),
+        range);
+  }
+  return Expression{std::move(call), range};
+}
+
+Result<Expression> ExpressionParser::reduction(std::size_t depth) {
+  const Token name = reader_.take();
+  const auto monoid = operators::monoid_named(name.text);
+  if (!monoid) {
+    const auto known = monoid_names();
+    Diagnostic d = support::invalid("unknown-reduction", quoted(name.text) + " is not a reduction" +
+                                                             support::did_you_mean(name.text, known));
+    std::string all;
+    for (const auto& each : known) all += (all.empty() ? "" : ", ") + each;
+    return reader_.place(support::noting(std::move(d), "reductions are " + all), name.range);
+  }
+  Reduction reduction{*monoid, {}, {}};
+  do {
+    reader_.take();
+    reduction.indices.emplace_back(reader_.take().text);
+  } while (reader_.next().is(","));
+  reader_.take();
+  SCHAAS_ASSIGN_OR_RETURN(Expression body, grouped(depth));
+  reduction.body.push_back(std::move(body));
+  return Expression{std::move(reduction), {name.range.begin, reader_.taken_end()}};
+}
+
+Result<Access> ExpressionParser::access() {
+  Access found;
+  found.tensor = std::string(reader_.next().text);
+  found.range = reader_.take().range;
+  if (reader_.next().is("[") || reader_.next().is("{")) return bracket(found.tensor);
+  if (!reader_.next().is("(")) return found;
+  reader_.take();
+  if (reader_.next().is(")"))
+    return reader_.syntax(quoted(found.tensor) +
+                          " has no indices; a scalar is written without parentheses: expected an index");
+  while (true) {
+    SCHAAS_RETURN_IF_ERROR(index(found));
+    if (reader_.next().is(")")) break;
+    if (!reader_.next().is(","))
+      return reader_.syntax("expected `,` or `)` after index " + quoted(found.indices.back()) + " of " +
+                            quoted(found.tensor));
+    reader_.take();
+  }
+  found.range.end = reader_.take().range.end;
+  return found;
+}
+
+// A call of an unknown function looks like an access until an argument that is no index.
+Diagnostic ExpressionParser::not_an_index(const Access& found) const {
+  const Token& next = reader_.next();
+  const std::string of = " of " + quoted(found.tensor);
+  const bool call = (next.kind == Token::Kind::name && reader_.after_next().is("(")) || next.is("(");
+  if (call || support::nearest_name(found.tensor, operators::function_names())) {
+    const std::uint32_t begin = found.range.begin;
+    return unknown_function(found.tensor, {begin, begin + static_cast<std::uint32_t>(found.tensor.size())});
+  }
+  const char* const note = "an index is a name, as in `B(i,j)`";
+  if (next.kind == Token::Kind::number)
+    return unsupported("literal", "the fixed coordinate " + quoted(next.text) + of + " is not supported yet",
+                       note);
+  return unsupported("operator", "arithmetic on an index" + of + " is not supported yet", note);
+}
+
+Result<void> ExpressionParser::index(Access& found) {
+  const Token next = reader_.next();
+  const bool word = next.kind == Token::Kind::name;
+  if (next.kind == Token::Kind::number || next.is("(") || (word && reader_.after_next().is("(")))
+    return not_an_index(found);
+  if (word) {
+    found.indices.emplace_back(next.text);
+    found.index_ranges.push_back(next.range);
+    reader_.take();
+  } else if (!is_operator(next)) {
+    return reader_.syntax("expected an index of " + quoted(found.tensor));
+  }
+  const bool product = reader_.next().is("*");
+  if (!is_operator(reader_.next()) ||
+      (product && !support::nearest_name(found.tensor, operators::function_names())))
+    return {};
+  return not_an_index(found);
+}
+
+}  // namespace schaas::index_notation

@@ -1,0 +1,56 @@
+#pragma once
+#include <cstddef>
+
+#include "compiler/index_notation/nodes.h"
+#include "compiler/index_notation/token_reader.h"
+
+namespace schaas::index_notation {
+
+/// Reads expressions and accesses off the words of a reader, which other languages with expressions in them
+/// share. Each function starts at the next word and stops before the first one that does not belong.
+///     expression := sum [ ("<" | "<=" | ">" | ">=" | "==" | "!=") sum ]
+///     sum        := product { ("+" | "-") product }
+///     product    := unary { ("*" | "/") unary }
+///     unary      := "-" unary | primary
+///     primary    := number | "inf" | access | function "(" expression { "," expression } ")"
+///                 | monoid "(" index { "," index } ")" "(" expression ")" | "(" expression ")"
+///     access     := name [ "(" index { "," index } ")" ]
+/// A minus sign before a number belongs to the number. Errors: parser.h.
+class ExpressionParser {
+ public:
+  /// `reader` must outlive the parser. Operations, numbers and accesses are counted from here on.
+  explicit ExpressionParser(TokenReader& reader) : reader_(reader) {}
+
+  /// `depth`: parentheses open already.
+  support::Result<Expression> expression(std::size_t depth);
+  support::Result<Access> access();
+
+ private:
+  using Operand = support::Result<Expression> (ExpressionParser::*)(std::size_t);
+
+  support::Result<Expression> sum(std::size_t depth);
+  support::Result<Expression> product(std::size_t depth);
+  support::Result<Expression> unary(std::size_t depth);
+  support::Result<Expression> primary(std::size_t depth);
+  support::Result<Expression> grouped(std::size_t depth);
+  support::Result<Expression> number(bool negative, std::uint32_t begin);
+  support::Result<Expression> named(std::size_t depth);
+  support::Result<Expression> call(operators::Function function, std::size_t depth);
+  support::Result<Expression> reduction(std::size_t depth);
+  support::Result<void> index(Access& found);
+  support::Result<void> count();
+
+  bool at_reduction() const;
+  Expression join(operators::Function function, Expression left, Expression right) const;
+  support::Diagnostic unsupported(const char* code, const std::string& message,
+                                  const std::string& note) const;
+  support::Diagnostic no_such_operator() const;
+  support::Diagnostic not_an_index(const Access& found) const;
+  support::Diagnostic bracket(const std::string& tensor) const;
+  support::Diagnostic unknown_function(const std::string& name, support::SourceRange range) const;
+
+  TokenReader& reader_;
+  std::size_t terms_ = 0;
+};
+
+}  // namespace schaas::index_notation

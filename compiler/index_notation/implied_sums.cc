@@ -1,0 +1,124 @@
+#include "compiler/index_notation/implied_sums.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace schaas::index_notation {
+namespace {
+
+using operators::Function;
+using Doubt = DoubtfulSum::Kind;
+
+bool is_call_of(const Expression& expression, std::initializer_list<Function> functions) {
+  const auto* call = std::get_if<Call>(&expression.node);
+  return call != nullptr && std::find(functions.begin(), functions.end(), call->function) != functions.end();
+}
+bool is_additive(const Expression& expression) {
+  return is_call_of(expression, {Function::add, Function::subtract, Function::negate});
+}
+
+void collect(const Expression& value, std::vector<Expression>& out) {
+  if (!is_additive(value)) {
+    out.push_back(value);
+    return;
+  }
+  for (const auto& part : parts(value)) collect(part, out);
+}
+
+template <class Change>
+Expression rebuilt(const Expression& expression, Change&& change) {
+  std::vector<Expression> changed;
+  for (const auto& part : parts(expression)) changed.push_back(change(part));
+  return with_parts(expression, std::move(changed));
+}
+
+Expression with_sums(const Expression& value, const Assignment& statement, operators::Monoid sum) {
+  if (is_additive(value)) {
+    return rebuilt(value, [&](const Expression& part) { return with_sums(part, statement, sum); });
+  }
+  std::vector<std::string> indices = implied_indices(statement, value);
+  if (indices.empty()) return value;
+  return Expression{Reduction{sum, std::move(indices), {value}}, value.range};
+}
+
+Expression adding_by(Function function, const Expression& value) {
+  Expression out = rebuilt(value, [&](const Expression& part) { return adding_by(function, part); });
+  if (auto* call = std::get_if<Call>(&out.node); call != nullptr && call->function == Function::add)
+    call->function = function;
+  return out;
+}
+
+std::size_t parts_with(const Expression& expression, const std::string& index) {
+  const auto& all = parts(expression);
+  return static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(), [&](const Expression& part) { return has_free(part, index); }));
+}
+
+std::optional<DoubtfulSum> doubtful(const Expression& part, const std::string& index, bool in_call);
+
+std::optional<DoubtfulSum> doubtful_part(const Expression& whole, const std::string& index, bool in_call) {
+  for (const auto& part : parts(whole)) {
+    if (auto found = doubtful(part, index, in_call)) return found;
+  }
+  return std::nullopt;
+}
+
+// Sums move through what distributes over them as long as a single part has the index; where they get stuck,
+// a reader may have meant them further in.
+std::optional<DoubtfulSum> doubtful(const Expression& part, const std::string& index, bool in_call) {
+  if (!has_free(part, index) || std::holds_alternative<Access>(part.node)) return std::nullopt;
+  if (std::holds_alternative<Reduction>(part.node)) return DoubtfulSum{Doubt::reduced, index, part};
+  const bool several = parts_with(part, index) >= 2;
+  if (std::holds_alternative<Product>(part.node)) {
+    if (several && in_call) return DoubtfulSum{Doubt::in_a_call, index, part};
+    return several ? std::nullopt : doubtful_part(part, index, in_call);
+  }
+  if (is_additive(part)) {
+    for (const auto& inner : parts(part)) {
+      if (!in_call && !has_free(inner, index)) return DoubtfulSum{Doubt::left_out, index, inner};
+    }
+    return doubtful_part(part, index, in_call);
+  }
+  if (is_call_of(part, {Function::divide})) {
+    if (several) return std::nullopt;
+    return doubtful_part(part, index, in_call || has_free(parts(part)[1], index));
+  }
+  if (is_call_of(part, {Function::where}) && has_free(parts(part)[0], index)) return std::nullopt;
+  return doubtful_part(part, index, true);
+}
+
+}  // namespace
+
+std::vector<Expression> additive_terms(const Expression& value) {
+  std::vector<Expression> out;
+  collect(value, out);
+  return out;
+}
+
+std::vector<std::string> implied_indices(const Assignment& statement, const Expression& term) {
+  std::vector<std::string> out;
+  const auto& left = statement.result.indices;
+  for (auto& index : free_indices(term)) {
+    if (std::find(left.begin(), left.end(), index) == left.end()) out.push_back(std::move(index));
+  }
+  return out;
+}
+
+Assignment with_explicit_sums(const Assignment& statement, const operators::Semiring& semiring) {
+  if (is_product(statement.value)) return statement;
+  Assignment out = statement;
+  out.value =
+      adding_by(operators::combine(semiring.sum), with_sums(statement.value, statement, semiring.sum));
+  return out;
+}
+
+std::optional<DoubtfulSum> doubtful_sum(const Assignment& statement) {
+  for (const auto& term : additive_terms(statement.value)) {
+    for (const auto& index : implied_indices(statement, term)) {
+      if (auto found = doubtful(term, index, false)) return found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace schaas::index_notation

@@ -1,0 +1,37 @@
+#include "compiler/index_notation/rename.h"
+
+#include <utility>
+
+namespace schaas::index_notation {
+namespace {
+
+const std::string& name_in(const std::map<std::string, std::string>& names, const std::string& name) {
+  const auto found = names.find(name);
+  return found == names.end() ? name : found->second;
+}
+
+}  // namespace
+
+Access renamed(const Access& access, const Renaming& names) {
+  Access out{name_in(names.tensors, access.tensor), {}, {}, {}};
+  for (const auto& index : access.indices) out.indices.push_back(name_in(names.indices, index));
+  return out;
+}
+
+Expression renamed(const Expression& expression, const Renaming& names) {
+  if (const auto* access = std::get_if<Access>(&expression.node)) return {renamed(*access, names), {}};
+  std::vector<Expression> inner;
+  for (const auto& part : parts(expression)) inner.push_back(renamed(part, names));
+  Expression out = with_parts(expression, std::move(inner));
+  if (auto* reduction = std::get_if<Reduction>(&out.node)) {
+    for (auto& index : reduction->indices) index = name_in(names.indices, index);
+  }
+  out.range = {};
+  return out;
+}
+
+Assignment renamed(const Assignment& statement, const Renaming& names) {
+  return {renamed(statement.result, names), renamed(statement.value, names), statement.update, {}};
+}
+
+}  // namespace schaas::index_notation
