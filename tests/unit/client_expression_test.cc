@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 namespace schaas::client {
 namespace {
@@ -66,6 +67,15 @@ TEST(ClientExpression, tells_reductions_from_functions) {
       value_of("where(B(i,j) != 0, exp(B(i,j)), and(1, 0, B(i,j)))"),
       operation(Function::where, {operation(Function::not_equal, {b, {0.0}}), operation(Function::exp, {b}),
                                   operation(Function::logical_and, {{1.0}, {0.0}, b})}));
+}
+
+TEST(ClientExpression, inf_is_a_number) {
+  EXPECT_EQ(value_of("inf"), (Expression{std::numeric_limits<double>::infinity()}));
+  EXPECT_EQ(value_of("-inf"), operation(Function::negate, {{std::numeric_limits<double>::infinity()}}));
+}
+
+TEST(ClientExpression, plus_updates_with_the_sum_of_the_semiring) {
+  EXPECT_EQ(read("min-plus: d(j) += W(i,j)").statements.back().update, Fold::minimum);
 }
 
 TEST(ClientExpression, reads_semirings_updates_and_several_statements) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 
 #include "compiler/support/limits.h"
 #include "number_text.h"
@@ -38,7 +39,7 @@ class Reader {
     Program program;
     SCHAAS_RETURN_IF_ERROR(semiring(program));
     do {
-      SCHAAS_ASSIGN_OR_RETURN(Statement one, statement());
+      SCHAAS_ASSIGN_OR_RETURN(Statement one, statement(*program.semiring));
       program.statements.push_back(std::move(one));
     } while (take(";") && !at_end());
     if (!at_end()) return expected("an operator, `;` or the end");
@@ -98,12 +99,12 @@ class Reader {
     return expected("the name of a semiring before `:`");
   }
 
-  Result<Statement> statement() {
+  Result<Statement> statement(const Semiring& semiring) {
     Statement statement;
     SCHAAS_ASSIGN_OR_RETURN(std::string tensor, name("a tensor name"));
     SCHAAS_ASSIGN_OR_RETURN(statement.result, access(std::move(tensor)));
-    static constexpr std::pair<const char*, Fold> updates[] = {
-        {"+=", Fold::sum},       {"*=", Fold::product},     {"max=", Fold::maximum},
+    const std::pair<const char*, Fold> updates[] = {
+        {"+=", semiring.sum},    {"*=", Fold::product},     {"max=", Fold::maximum},
         {"min=", Fold::minimum}, {"or=", Fold::logical_or}, {"and=", Fold::logical_and},
     };
     for (const auto& [text, fold] : updates) {
@@ -189,7 +190,9 @@ class Reader {
     if (const auto fold = fold_named(found); fold && reduction_follows()) return reduction(*fold);
     skip_space();
     const CallForm* form = call_named(found);
-    if (form != nullptr && at_ < text_.size() && text_[at_] == '(') return call(*form);
+    const bool opens = at_ < text_.size() && text_[at_] == '(';
+    if (form != nullptr && opens) return call(*form);
+    if (found == "inf" && !opens) return Expression{std::numeric_limits<double>::infinity()};
     SCHAAS_ASSIGN_OR_RETURN(Access one, access(std::move(found)));
     return Expression{std::move(one)};
   }
