@@ -211,14 +211,16 @@ std::string CExpressions::apply_to_indices(const loop_ir::Apply& apply) const {
   return text;
 }
 
-std::string CExpressions::number(double value) {
-  if (std::isnan(value)) return "(value)__builtin_nan(\"\")";
-  if (std::isinf(value)) return value < 0 ? "(value)-__builtin_inf()" : "(value)__builtin_inf()";
+std::string CExpressions::real(double value) {
+  if (std::isnan(value)) return "__builtin_nan(\"\")";
+  if (std::isinf(value)) return value < 0 ? "-__builtin_inf()" : "__builtin_inf()";
   char buffer[32];
   std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
   if (text.find_first_of(".e") == std::string::npos) text += ".0";
-  return "(value)" + text;
+  return text;
 }
+
+std::string CExpressions::number(double value) { return "(value)" + real(value); }
 
 std::string CExpressions::infix(Function function) {
   const bool operators = function == Function::add || function == Function::subtract ||

@@ -18,6 +18,8 @@ class CExpressions {
   operators::Monoid monoid_of(const std::string& accumulator) const { return monoids_.at(accumulator); }
   loop_ir::Element element_of(const std::string& array) const { return elements_.at(array); }
 
+  /// "0.5", "__builtin_inf()"
+  static std::string real(double value);
   /// "(value)0.5"
   static std::string number(double value);
   /// "+" of functions that C writes between two numbers, "" of all others.

@@ -267,10 +267,18 @@ void KernelPrinter::print_descriptor() {
     const std::string id = std::to_string(n);
     out_.line("{" + prefix_ + "phase_" + id + ", " + prefix_ + "range_" + id + ", " +
               (phase.parallel ? "1" : "0") + ", " + number(phase.balance_argument) + ", " +
-              number(phase.balance_level) + ", 0},");
+              number(phase.balance_level) + ", " + (phase.step == loop_ir::Step::count ? "1" : "0") + "},");
   }
   out_.close("};");
   out_.raw("\n");
+  if (!kernel_.counters.empty()) {
+    out_.open("static const schaas_counter " + prefix_ + "counters[] =");
+    for (const auto& each : kernel_.counters) {
+      out_.line("{" + number(each.level) + ", " + number(each.slot) + "},");
+    }
+    out_.close("};");
+    out_.raw("\n");
+  }
   out_.line("extern const schaas_kernel_descriptor " + label_.symbol + ";");
   out_.open("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor " + label_.symbol +
             " =");
@@ -281,7 +289,9 @@ void KernelPrinter::print_descriptor() {
   out_.line(c_literal(label_.problem) + ",");
   out_.line(c_literal(label_.schedule) + ",");
   out_.line(c_literal(label_.isa) + ",");
-  out_.line("0, 0, 0.0,");
+  out_.line(std::to_string(kernel_.counters.size()) + ", " +
+            (kernel_.counters.empty() ? "0" : prefix_ + "counters") + ", " +
+            CExpressions::real(kernel_.result_fill) + ",");
   out_.close("};");
 }
 
