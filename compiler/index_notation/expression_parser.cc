@@ -358,7 +358,7 @@ Result<void> ExpressionParser::index(Access& found) {
     found.indices.emplace_back(next.text);
     found.index_ranges.push_back(next.range);
     reader_.take();
-  } else if (!is_operator(next)) {
+  } else if (!is_operator(next) || next.is("*")) {
     return reader_.syntax("expected an index of " + quoted(found.tensor));
   }
   const bool product = reader_.next().is("*");

@@ -2,73 +2,16 @@
 // a crash, an exception or a wrong family. Run it under the address and undefined-behaviour sanitizers.
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "compiler/index_notation/parser.h"
+#include "compiler/index_notation/printer.h"
+#include "compiler/index_notation/verifier.h"
 #include "compiler/problem/canonical.h"
+#include "tests/support/mutation.h"
 
 namespace schaas::problem {
 namespace {
 
-class Mutation {
- public:
-  explicit Mutation(std::uint32_t seed) : engine_(seed) {}
-
-  std::size_t below(std::size_t n) { return engine_() % n; }
-
-  std::string bytes() {
-    std::string out(below(40), ' ');
-    for (char& c : out) c = static_cast<char>(below(256));
-    return out;
-  }
-  // Words of the language in random order: far more of these reach deep into the parsers than random bytes
-  // do.
-  std::string words() {
-    static const std::vector<std::string> all = {
-        "A",   "B",       "C",     "i",          "j",  "k",      "(",          ")",      ",",     "=",
-        "*",   "+",       "-",     "/",          "<=", "<",      ">=",         ">",      "==",    "|",
-        "nnz", "density", "1e-3",  "8",          "0",  "9e18",   "1e18",       ";",      "[",     "+=",
-        "max", ":",       "dense", "compressed", " ",  "nnz(B)", "density(B)", "B(i,j)", "(i+j)", "0.5"};
-    std::string out;
-    for (std::size_t n = below(14); n > 0; --n) out += all[below(all.size())];
-    return out;
-  }
-  std::string damaged(std::string text) {
-    for (std::size_t n = 1 + below(3); n > 0 && !text.empty(); --n) {
-      const std::size_t at = below(text.size());
-      switch (below(5)) {
-        case 0:
-          text[at] = static_cast<char>(below(256));
-          break;
-        case 1:
-          text.erase(at, 1 + below(4));
-          break;
-        case 2:
-          text.insert(at, words());
-          break;
-        case 3:
-          text.insert(at, text.substr(below(text.size()), below(20)));
-          break;
-        default:
-          std::swap(text[at], text[below(text.size())]);
-      }
-    }
-    return text;
-  }
-  std::string text(const std::vector<std::string>& good) {
-    switch (below(4)) {
-      case 0:
-        return bytes();
-      case 1:
-        return words();
-      default:
-        return damaged(good[below(good.size())]);
-    }
-  }
-
- private:
-  std::mt19937 engine_;
-};
+using test_support::Mutation;
 
 // Counts outcomes; a diagnostic must be ours to give, and render with its text.
 struct Outcomes {
@@ -90,15 +33,50 @@ struct Outcomes {
   }
 };
 
-TEST(FrontEndMutations, Expressions) {
-  const std::vector<std::string> good = {"A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", "a = alpha * B(i)",
-                                         "A(i,j) = where(B(i,j) > 0, C(i,j) + D(i,j), 0)",
-                                         "Y(i) += (B(i,j)) / 2;"};
+const std::vector<std::string> programs = {
+    "A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)",
+    "a = alpha * B(i)",
+    "A(i,j) = where(B(i,j) > 0, C(i,j) + D(i,j), 0)",
+    "Y(i) += (B(i,j)) / 2;",
+    "Y(i) max= max(j)(relu(B(i,j)) - c(i)) / 2",
+    "M(i) = max(j)(X(i,j)); E(i,j) = exp(X(i,j) - M(i)); S(i) = E(i,j); Y(i,j) = E(i,j) / S(i)",
+    "min-plus: T(i,k) = B(i,j) * C(j,k) + 1e-3; D(i,k) += T(i,k)",
+    "a = -B(i,i) - inf * (C(i) == D(i))"};
+
+TEST(FrontEndMutations, Programs) {
   Mutation mutation(1);
+  Outcomes parsed, verified;
+  for (int n = 0; n < 40000; ++n) {
+    const std::string text = mutation.text(programs);
+    const auto program = index_notation::parse(text);
+    parsed.add(program);
+    if (!program.ok()) continue;
+    EXPECT_EQ(index_notation::parse(index_notation::print(*program)).value(), *program) << text;
+    verified.add(index_notation::verify(*program, text));
+  }
+  EXPECT_GE(parsed.fine, 3000);
+  EXPECT_GE(parsed.refused, 10000);
+  EXPECT_GE(verified.fine, 1000);
+  EXPECT_GE(verified.refused, 300);
+}
+
+// Whatever is accepted is a sound problem: it prints, reads back, and has a canonical form of its own.
+TEST(FrontEndMutations, BuiltPrograms) {
+  Mutation mutation(5);
   Outcomes outcomes;
-  for (int n = 0; n < 40000; ++n) outcomes.add(index_notation::parse(mutation.text(good)));
+  for (int n = 0; n < 10000; ++n) {
+    ProblemText text;
+    text.expression = mutation.text(programs);
+    const auto problem = build(text);
+    outcomes.add(problem);
+    if (!problem.ok()) continue;
+    EXPECT_EQ(parse_problem(print(*problem)).value(), *problem) << text.expression;
+    const Canonical canonical = canonicalize(*problem);
+    EXPECT_EQ(parse_problem(canonical.text).value(), canonical.problem) << text.expression;
+    EXPECT_EQ(canonicalize(canonical.problem).text, canonical.text) << text.expression;
+  }
   EXPECT_GE(outcomes.fine, 500);
-  EXPECT_GE(outcomes.refused, 10000);
+  EXPECT_GE(outcomes.refused, 3000);
 }
 
 TEST(FrontEndMutations, Formats) {
@@ -137,7 +115,9 @@ TEST(FrontEndMutations, StoredProblems) {
   text.expression = "A(i,l) = B(i,j) * C(j,l)";
   text.formats["B"] = "csr";
   text.constraints = {"8 <= l <= 256", "density(B) <= 1e-3"};
-  const std::vector<std::string> good = {print(build(text).value())};
+  std::vector<std::string> good = {print(build(text).value())};
+  text.expression = "min-plus: T(i,l) = B(i,j) * C(j,l); A(i,l) += T(i,l)";
+  good.push_back(print(build(text).value()));
   Mutation mutation(4);
   Outcomes outcomes;
   for (int n = 0; n < 10000; ++n) {
