@@ -2,41 +2,328 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <stdexcept>
 
 namespace schaas::test_support {
 namespace {
 
+using index_notation::Access;
+using index_notation::Assignment;
+using index_notation::Call;
+using index_notation::Expression;
+using index_notation::Literal;
+using index_notation::Product;
+using index_notation::Reduction;
+using operators::Function;
+using operators::Monoid;
+
 using Point = std::map<std::string, std::int64_t>;
 
-std::vector<std::int64_t> coordinates(const index_notation::Access& access, const Point& point) {
-  std::vector<std::int64_t> out;
-  for (const auto& index : access.indices) out.push_back(point.at(index));
-  return out;
+/// Rounding beyond this share of a magnitude is a mistake, below it may decide a comparison.
+constexpr double doubt = 1e-3;
+
+/// A value, what it is made of, and whether every order of operations gives it exactly, in f32 too.
+struct Number {
+  double value = 0;
+  double magnitude = 0;
+  bool exact = true;
+
+  bool open() const { return std::isnan(magnitude); }
+};
+
+Number open_number() { return {0, std::numeric_limits<double>::quiet_NaN(), false}; }
+
+/// Whether partial results of sums and products around it fit the 24 bits of f32.
+bool few_bits(double value, double magnitude) {
+  return std::isinf(value) || (magnitude < 32768 && value * 256 == std::floor(value * 256));
 }
 
-double value_at(const index_notation::Expression& expression,
-                const std::map<std::string, DenseTensor>& operands, const Point& point) {
-  if (const auto* access = std::get_if<index_notation::Access>(&expression.node)) {
-    const DenseTensor& tensor = operands.at(access->tensor);
-    return tensor.values.at(offset(tensor.extents, coordinates(*access, point)));
-  }
-  double product = 1;
-  for (const auto& factor : std::get<index_notation::Product>(expression.node).factors) {
-    product *= value_at(factor, operands, point);
-  }
-  return product;
+Number made(double value, double magnitude, bool exact) {
+  if (!std::isfinite(value)) return {value, 0, exact};
+  const double size = std::fabs(value);
+  if (size > 1e30 || (size > 0 && size < 1e-30)) return open_number();  // f32 may not hold it
+  return {value, std::max(magnitude, size), exact && few_bits(value, magnitude)};
 }
 
-/// The next point in lexicographic order; false after the last.
-bool advance(Point& point, const Extents& extents) {
-  for (auto& [index, value] : point) {
-    if (++value < extents.at(index)) return true;
-    value = 0;
-  }
-  return false;
+Number leaf(double value) { return made(value, std::fabs(value), true); }
+
+/// Whether rounding may carry `x` over `border`.
+bool near(const Number& x, double border) {
+  return !x.exact && std::fabs(x.value - border) <= doubt * std::max(x.magnitude, 1e-30);
 }
+
+Number truth(bool yes) { return {yes ? 1.0 : 0.0, 1, true}; }
+
+Number comparison(Function function, const Number& a, const Number& b) {
+  const Number difference{a.value - b.value, a.magnitude + b.magnitude, a.exact && b.exact};
+  if (std::isfinite(difference.value) && near(difference, 0)) return open_number();
+  switch (function) {
+    case Function::less:
+      return truth(a.value < b.value);
+    case Function::less_equal:
+      return truth(a.value <= b.value);
+    case Function::greater:
+      return truth(a.value > b.value);
+    case Function::greater_equal:
+      return truth(a.value >= b.value);
+    case Function::equal:
+      return truth(a.value == b.value);
+    default:
+      return truth(a.value != b.value);
+  }
+}
+
+/// Of two numbers, in any order: what a monoid folds with and what a product multiplies with.
+Number combined(Function function, const Number& a, const Number& b) {
+  const bool exact = a.exact && b.exact;
+  switch (function) {
+    case Function::add:
+      return made(a.value + b.value, a.magnitude + b.magnitude, exact);
+    case Function::multiply: {
+      const double product = a.value * b.value;
+      if (std::isnan(product) && (a.value == 0 || b.value == 0)) return open_number();
+      return made(product, a.magnitude * b.magnitude, exact);
+    }
+    case Function::minimum:
+    case Function::maximum: {
+      if (std::isnan(a.value) || std::isnan(b.value)) return open_number();
+      const bool first = function == Function::minimum ? a.value < b.value : a.value > b.value;
+      return made(first ? a.value : b.value, std::max(a.magnitude, b.magnitude), exact);
+    }
+    default: {  // and, or
+      if (near(a, 0) || near(b, 0)) return open_number();
+      const bool x = a.value != 0;
+      const bool y = b.value != 0;
+      return truth(function == Function::logical_and ? x && y : x || y);
+    }
+  }
+}
+
+/// Continuous functions: rounding of the argument grows by the derivative, and the result is rounded.
+Number of_one(Function function, const Number& x) {
+  const double v = x.value;
+  const double m = x.magnitude;
+  switch (function) {
+    case Function::logical_not:
+      return near(x, 0) ? open_number() : truth(v == 0);
+    case Function::negate:
+      return made(-v, m, x.exact);
+    case Function::abs:
+      return made(std::fabs(v), m, x.exact);
+    case Function::relu:
+      return made(v > 0 ? v : 0, m, x.exact);
+    case Function::sign:
+      return near(x, 0) ? open_number() : made(v > 0 ? 1 : v < 0 ? -1 : 0, 1, true);
+    case Function::floor:
+    case Function::ceil:
+    case Function::round: {
+      const double border = function == Function::round ? std::floor(v) + 0.5 : std::nearbyint(v);
+      if (near(x, border)) return open_number();
+      const double whole = function == Function::floor  ? std::floor(v)
+                           : function == Function::ceil ? std::ceil(v)
+                                                        : std::nearbyint(v);
+      return made(whole, m, true);
+    }
+    case Function::exp:
+      return made(std::exp(v), std::exp(v) * (1 + m), false);
+    case Function::log:
+      if (near(x, 0)) return open_number();
+      return made(std::log(v), 1 + std::fabs(std::log(v)) + m / std::fabs(v), false);
+    case Function::sqrt:
+      if (near(x, 0)) return open_number();
+      return made(std::sqrt(v), v == 0 ? 0 : std::sqrt(v) + m / std::sqrt(v), false);
+    case Function::sin:
+      return made(std::sin(v), 1 + m, false);
+    case Function::cos:
+      return made(std::cos(v), 1 + m, false);
+    case Function::tan: {
+      const double t = std::tan(v);
+      return made(t, (1 + t * t) * (1 + m), false);
+    }
+    case Function::tanh:
+      return made(std::tanh(v), 1 + m, false);
+    case Function::sigmoid:
+      return made(1 / (1 + std::exp(-v)), 1 + m, false);
+    default:
+      throw std::logic_error("a function of one number that the oracle does not know");
+  }
+}
+
+Number quotient(const Number& a, const Number& b) {
+  if (a.value == 0 && (b.value == 0 || std::isnan(b.value))) return open_number();
+  if (near(b, 0)) return open_number();
+  const double value = a.value / b.value;
+  const bool exact = a.exact && b.exact && std::isfinite(value) && std::fma(value, b.value, -a.value) == 0;
+  const double grown = std::fabs(b.value) > 0 ? b.magnitude / std::fabs(b.value) : 1;
+  return made(value, b.value == 0 ? 0 : a.magnitude / std::fabs(b.value) * std::max(1.0, grown), exact);
+}
+
+Number power(const Number& a, const Number& b) {
+  if (near(a, 0)) return open_number();
+  const double value = std::pow(a.value, b.value);
+  if (std::isnan(a.value) || std::isnan(b.value) || std::isinf(a.value) || std::isinf(b.value)) {
+    return open_number();
+  }
+  if (!b.exact && a.value <= 0) return open_number();  // a whole exponent or not
+  const double base = std::max(std::fabs(a.value), 1e-30);
+  const double grown = 1 + std::fabs(b.value) * a.magnitude / base + b.magnitude * std::fabs(std::log(base));
+  return made(value, std::fabs(value) * grown, false);
+}
+
+/// Evaluates the expressions of one statement.
+class Evaluation {
+ public:
+  Evaluation(const operators::Semiring& semiring, const std::map<std::string, std::vector<Number>>& tensors,
+             const std::map<std::string, std::vector<std::int64_t>>& shapes, const Extents& extents)
+      : semiring_(semiring), tensors_(tensors), shapes_(shapes), extents_(extents) {}
+
+  /// The right side at one element of the left side: implied sums around its additive terms.
+  Number term(const Expression& expression, Point& point) const {
+    if (const auto* call = std::get_if<Call>(&expression.node)) {
+      if (call->function == Function::add) {
+        Number all = term(call->arguments[0], point);
+        for (std::size_t n = 1; n < call->arguments.size(); ++n) {
+          all = both(operators::combine(semiring_.sum), all, term(call->arguments[n], point));
+        }
+        return all;
+      }
+      if (call->function == Function::subtract) {
+        const Number a = term(call->arguments[0], point);
+        return both(Function::add, a, negative(term(call->arguments[1], point)));
+      }
+      if (call->function == Function::negate) return negative(term(call->arguments[0], point));
+    }
+    std::vector<std::string> summed;
+    unbound(expression, point, {}, summed);
+    if (summed.empty()) return value(expression, point);
+    return reduced(semiring_.sum, semiring_.zero, summed, expression, point);
+  }
+
+ private:
+  static Number negative(const Number& x) { return x.open() ? x : of_one(Function::negate, x); }
+
+  static Number both(Function function, const Number& a, const Number& b) {
+    return a.open() || b.open() ? open_number() : combined(function, a, b);
+  }
+
+  /// Indices of accesses that neither `point` nor a reduction inside fixes.
+  static void unbound(const Expression& expression, const Point& point, std::vector<std::string> inside,
+                      std::vector<std::string>& out) {
+    if (const auto* access = std::get_if<Access>(&expression.node)) {
+      for (const auto& index : access->indices) {
+        const bool known = point.count(index) > 0 ||
+                           std::find(inside.begin(), inside.end(), index) != inside.end() ||
+                           std::find(out.begin(), out.end(), index) != out.end();
+        if (!known) out.push_back(index);
+      }
+    } else if (const auto* product = std::get_if<Product>(&expression.node)) {
+      for (const auto& each : product->factors) unbound(each, point, inside, out);
+    } else if (const auto* call = std::get_if<Call>(&expression.node)) {
+      for (const auto& each : call->arguments) unbound(each, point, inside, out);
+    } else if (const auto* reduction = std::get_if<Reduction>(&expression.node)) {
+      inside.insert(inside.end(), reduction->indices.begin(), reduction->indices.end());
+      unbound(reduction->body.front(), point, inside, out);
+    }
+  }
+
+  Number reduced(Monoid monoid, double start, const std::vector<std::string>& indices, const Expression& body,
+                 Point& point) const {
+    Number all = leaf(start);
+    const std::function<void(std::size_t)> walk = [&](std::size_t n) {
+      if (n == indices.size()) {
+        all = both(operators::combine(monoid), all, value(body, point));
+        return;
+      }
+      for (std::int64_t at = 0; at < extents_.at(indices[n]); ++at) {
+        point[indices[n]] = at;
+        walk(n + 1);
+      }
+      point.erase(indices[n]);
+    };
+    walk(0);
+    return all;
+  }
+
+  Number value(const Expression& expression, Point& point) const {
+    if (const auto* access = std::get_if<Access>(&expression.node)) {
+      std::vector<std::int64_t> coordinates;
+      for (const auto& index : access->indices) coordinates.push_back(point.at(index));
+      return tensors_.at(access->tensor).at(offset(shapes_.at(access->tensor), coordinates));
+    }
+    if (const auto* literal = std::get_if<Literal>(&expression.node)) return leaf(literal->value);
+    if (const auto* reduction = std::get_if<Reduction>(&expression.node)) {
+      return reduced(reduction->monoid, operators::identity(reduction->monoid), reduction->indices,
+                     reduction->body.front(), point);
+    }
+    if (const auto* product = std::get_if<Product>(&expression.node)) {
+      Number all = value(product->factors.front(), point);
+      for (std::size_t n = 1; n < product->factors.size(); ++n) {
+        all = multiplied(all, value(product->factors[n], point));
+      }
+      return all;
+    }
+    return called(std::get<Call>(expression.node), point);
+  }
+
+  /// The semiring's product, in which zero is what is not stored: it annihilates, or not, as the kernel
+  /// likes.
+  Number multiplied(const Number& a, const Number& b) const {
+    const bool zero = a.value == semiring_.zero || b.value == semiring_.zero;
+    const Number product = both(semiring_.product, a, b);
+    if (!zero || product.open()) return product;
+    return product.value == semiring_.zero ? product : open_number();
+  }
+
+  Number called(const Call& call, Point& point) const {
+    std::vector<Number> arguments;
+    if (call.function == Function::where) {
+      const Number condition = value(call.arguments[0], point);
+      if (condition.open() || near(condition, 0)) return open_number();
+      return value(call.arguments[condition.value != 0 ? 1 : 2], point);
+    }
+    for (const auto& each : call.arguments) arguments.push_back(value(each, point));
+    for (const auto& each : arguments) {
+      if (each.open()) return open_number();
+    }
+    switch (call.function) {
+      case Function::add:
+        return folded(operators::combine(semiring_.sum), arguments);
+      case Function::minimum:
+      case Function::maximum:
+      case Function::logical_and:
+      case Function::logical_or:
+        return folded(call.function, arguments);
+      case Function::subtract:
+        return combined(Function::add, arguments[0], negative(arguments[1]));
+      case Function::divide:
+        return quotient(arguments[0], arguments[1]);
+      case Function::power:
+        return power(arguments[0], arguments[1]);
+      case Function::less:
+      case Function::less_equal:
+      case Function::greater:
+      case Function::greater_equal:
+      case Function::equal:
+      case Function::not_equal:
+        return comparison(call.function, arguments[0], arguments[1]);
+      default:
+        return of_one(call.function, arguments[0]);
+    }
+  }
+
+  static Number folded(Function function, const std::vector<Number>& arguments) {
+    Number all = arguments.front();
+    for (std::size_t n = 1; n < arguments.size(); ++n) all = both(function, all, arguments[n]);
+    return all;
+  }
+
+  const operators::Semiring& semiring_;
+  const std::map<std::string, std::vector<Number>>& tensors_;
+  const std::map<std::string, std::vector<std::int64_t>>& shapes_;
+  const Extents& extents_;
+};
 
 }  // namespace
 
@@ -55,40 +342,72 @@ std::size_t offset(const std::vector<std::int64_t>& extents, const std::vector<s
   return static_cast<std::size_t>(out);
 }
 
-Evaluated evaluate(const index_notation::Assignment& statement,
-                   const std::map<std::string, DenseTensor>& operands, const Extents& extents) {
-  Point point;
-  bool empty = false;
-  for (const auto& [index, extent] : extents) {
-    point[index] = 0;
-    empty = empty || extent == 0;
+Evaluated evaluate(const index_notation::Program& program, const std::map<std::string, DenseTensor>& operands,
+                   const Extents& extents, const DenseTensor* before) {
+  std::map<std::string, std::vector<Number>> tensors;
+  std::map<std::string, std::vector<std::int64_t>> shapes;
+  for (const auto& [name, tensor] : operands) {
+    shapes[name] = tensor.extents;
+    for (const double value : tensor.values) tensors[name].push_back(leaf(value));
   }
-  std::vector<std::int64_t> result_extents;
-  for (const auto& index : statement.result.indices) result_extents.push_back(extents.at(index));
-  Evaluated out{zeros(result_extents), zeros(result_extents)};
-  if (empty) return out;
-  do {
-    const double term = value_at(statement.value, operands, point);
-    const std::size_t at = offset(result_extents, coordinates(statement.result, point));
-    out.value.values[at] += term;
-    out.magnitude.values[at] += std::abs(term);
-  } while (advance(point, extents));
+  std::vector<Number> last;
+  for (const auto& statement : program.statements) {
+    std::vector<std::int64_t> shape;
+    for (const auto& index : statement.result.indices) shape.push_back(extents.at(index));
+    const std::size_t count = zeros(shape).values.size();
+    last.clear();
+    const Evaluation evaluation(*program.semiring, tensors, shapes, extents);
+    for (std::size_t n = 0; n < count; ++n) {
+      Point point;
+      std::size_t rest = n;
+      for (std::size_t mode = shape.size(); mode-- > 0;) {
+        const auto extent = static_cast<std::size_t>(shape[mode]);
+        point[statement.result.indices[mode]] = static_cast<std::int64_t>(rest % extent);
+        rest /= extent;
+      }
+      last.push_back(evaluation.term(statement.value, point));
+      if (statement.update && before && !last.back().open()) {
+        last.back() =
+            combined(operators::combine(*statement.update), leaf(before->values.at(n)), last.back());
+      }
+    }
+    shapes[statement.result.tensor] = shape;
+    tensors[statement.result.tensor] = last;
+  }
+  const auto& shape = shapes.at(program.statements.back().result.tensor);
+  Evaluated out{zeros(shape), zeros(shape)};
+  for (std::size_t n = 0; n < last.size(); ++n) {
+    out.value.values[n] = last[n].value;
+    out.magnitude.values[n] = last[n].magnitude;
+  }
   return out;
 }
 
+Evaluated evaluate(const Assignment& statement, const std::map<std::string, DenseTensor>& operands,
+                   const Extents& extents) {
+  return evaluate(index_notation::Program{&operators::plus_times(), {statement}}, operands, extents);
+}
+
 double relative_error(const DenseTensor& got, const Evaluated& want) {
-  if (got.extents != want.value.extents || got.values.size() != want.value.values.size()) {
-    return std::numeric_limits<double>::infinity();
-  }
+  constexpr double infinite = std::numeric_limits<double>::infinity();
+  if (got.extents != want.value.extents || got.values.size() != want.value.values.size()) return infinite;
   double worst = 0;
   for (std::size_t n = 0; n < got.values.size(); ++n) {
-    const double difference = std::abs(got.values[n] - want.value.values[n]);
-    if (difference == 0) continue;
-    const double error = difference / want.magnitude.values[n];
-    if (!(error <= std::numeric_limits<double>::max())) return std::numeric_limits<double>::infinity();
+    const double right = want.value.values[n];
+    const double found = got.values[n];
+    if (std::isnan(want.magnitude.values[n])) continue;
+    if (found == right || (std::isnan(found) && std::isnan(right))) continue;
+    const double error = std::fabs(found - right) / want.magnitude.values[n];
+    if (!(error <= std::numeric_limits<double>::max())) return infinite;
     worst = std::max(worst, error);
   }
   return worst;
+}
+
+std::size_t determined(const Evaluated& want) {
+  const auto& all = want.magnitude.values;
+  return static_cast<std::size_t>(
+      std::count_if(all.begin(), all.end(), [](double m) { return !std::isnan(m); }));
 }
 
 }  // namespace schaas::test_support

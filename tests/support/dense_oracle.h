@@ -19,8 +19,11 @@ DenseTensor zeros(std::vector<std::int64_t> extents);
 /// Position of `coordinates`, one per mode, in `values`.
 std::size_t offset(const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& coordinates);
 
-/// The value of a statement, and for each entry the sum of the absolute values of its terms: what a relative
-/// error is relative to, so that cancellation is not mistaken for a wrong kernel.
+/// What a program computes, and for each entry the size of what it is made of (of a sum the sum of the
+/// absolute values of its terms): what a relative error is relative to, so that cancellation is not mistaken
+/// for a wrong kernel. A magnitude that is NaN: any value is right, because it hangs on the order of
+/// operations or on what is multiplied with zero (0 * infinity, 0 / 0, the maximum of NaN and 1, rounding in
+/// a comparison).
 struct Evaluated {
   DenseTensor value;
   DenseTensor magnitude;
@@ -28,13 +31,20 @@ struct Evaluated {
 
 using Extents = std::map<std::string, std::int64_t>;  ///< of every index variable
 
-/// The independent oracle: evaluates `statement` by definition, over all values of all index variables.
-/// Shares no code with the compiler but the nodes of index notation. Exponential in the number of indices:
-/// extents of a few.
+/// The independent oracle: evaluates statement by statement by definition (docs/language.md), over all values
+/// of all index variables, in double arithmetic. Shares no code with the compiler but the nodes of index
+/// notation and the tables of operators. Exponential in the number of indices: extents of a few. `operands`
+/// hold the semiring's zero where nothing is stored; `before` is what an updated result holds.
+Evaluated evaluate(const index_notation::Program& program, const std::map<std::string, DenseTensor>& operands,
+                   const Extents& extents, const DenseTensor* before = nullptr);
+/// One statement under plus-times.
 Evaluated evaluate(const index_notation::Assignment& statement,
                    const std::map<std::string, DenseTensor>& operands, const Extents& extents);
 
-/// Largest |got - want| / magnitude over all entries; 0/0 is 0, x/0 and NaN are infinite.
+/// Largest |got - want| / magnitude over all entries; equal values and NaN for NaN are 0, x/0 and all else
+/// that is not finite are infinite.
 double relative_error(const DenseTensor& got, const Evaluated& want);
+/// Entries that have one right value only.
+std::size_t determined(const Evaluated& want);
 
 }  // namespace schaas::test_support

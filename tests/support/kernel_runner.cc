@@ -92,6 +92,29 @@ std::string run_phase(Run& run, int number, Cuts cuts, std::mt19937_64& random) 
   return "";
 }
 
+/// Turns the counters into places and has the result allocated.
+std::string scan(Run& run, const schaas_phase& last_counted, const Allocate& allocate) {
+  if (!allocate) return "the kernel counts entries of a result that is there";
+  const std::int64_t units = last_counted.range(run.arguments);
+  std::vector<std::int64_t> entries;
+  for (std::int32_t n = 0; n < run.kernel.counter_count; ++n) {
+    const std::int32_t slot = run.kernel.counters[n].shared_slot;
+    if (run.kernel.shared_bytes(run.arguments, slot) < (units + 1) * 8) return "a counter is too short";
+    auto* counter = static_cast<std::int64_t*>(run.shared_data.at(static_cast<std::size_t>(slot)));
+    std::int64_t total = 0;
+    for (std::int64_t unit = 0; unit <= units; ++unit) {
+      const std::int64_t count = unit < units ? counter[unit] : 0;
+      if (count < 0 || count > 1000000)
+        return "unit " + std::to_string(unit) + " counts " + std::to_string(count);
+      counter[unit] = total;
+      total += count;
+    }
+    entries.push_back(total);
+  }
+  allocate(entries);
+  return "";
+}
+
 std::string load_error(const char* what) {
   const char* reason = dlerror();
   return std::string(what) + ": " + (reason ? reason : "unknown reason");
@@ -126,7 +149,7 @@ support::Result<LoadedKernel> LoadedKernel::sibling(const std::string& symbol) c
 }
 
 std::string run(const schaas_kernel_descriptor& kernel, const std::vector<const schaas_tensor*>& arguments,
-                Cuts cuts, std::mt19937_64& random) {
+                Cuts cuts, std::mt19937_64& random, const Allocate& allocate) {
   if (kernel.argument_count != static_cast<std::int32_t>(arguments.size())) {
     return "the kernel takes " + std::to_string(kernel.argument_count) + " arguments, not " +
            std::to_string(arguments.size());
@@ -138,9 +161,14 @@ std::string run(const schaas_kernel_descriptor& kernel, const std::vector<const 
   }
   const std::int64_t bytes = kernel.workspace_bytes ? kernel.workspace_bytes(arguments.data()) : 0;
   for (int thread = 0; thread < 2; ++thread) state.workspaces.emplace_back(bytes);
+  bool counted = false;
   for (std::int32_t number = 0; number < kernel.phase_count; ++number) {
-    const std::string error = run_phase(state, number, cuts, random);
+    const bool counting = kernel.phases[number].step == SCHAAS_STEP_COUNT;
+    std::string error;
+    if (counted && !counting) error = scan(state, kernel.phases[number - 1], allocate);
+    if (error.empty()) error = run_phase(state, number, cuts, random);
     if (!error.empty()) return error;
+    counted = counting;
   }
   for (const auto* buffers : {&state.shared, &state.workspaces}) {
     for (const Buffer& buffer : *buffers) {

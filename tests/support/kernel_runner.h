@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <random>
 #include <string>
@@ -35,10 +36,15 @@ enum class Cuts {
            ///< on one
 };
 
+/// Gives a result with compressed levels its arrays: the entries of each, in level order.
+using Allocate = std::function<void(const std::vector<std::int64_t>& entries)>;
+
 /// Runs all phases in order by the rules of proto/kernel_abi.h: shared arrays zeroed once, one zeroed
-/// workspace per thread, both aligned to 64 bytes and with guard bytes behind them. Returns what went wrong:
-/// a phase's error code, an argument count that does not fit, a write behind an array; "" when all is well.
+/// workspace per thread, both aligned to 64 bytes and with guard bytes behind them; counters scanned and
+/// `allocate` called before the first phase that computes after counting. Returns what went wrong: a phase's
+/// error code, an argument count that does not fit, a write behind an array, a count that is negative; ""
+/// when all is well.
 std::string run(const schaas_kernel_descriptor& kernel, const std::vector<const schaas_tensor*>& arguments,
-                Cuts cuts, std::mt19937_64& random);
+                Cuts cuts, std::mt19937_64& random, const Allocate& allocate = {});
 
 }  // namespace schaas::test_support

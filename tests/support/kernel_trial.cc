@@ -15,10 +15,40 @@ namespace {
 
 using support::Result;
 
-/// What every entry of the result is before the kernel adds to it.
-constexpr double initial = 0.75;
+/// What every entry of a result holds before it is updated; a truth value where truths are folded.
+double initial_of(const problem::Problem& problem) {
+  if (!problem.statement.update) return 0;
+  const auto monoid = *problem.statement.update;
+  const bool logical = monoid == operators::Monoid::logical_or || monoid == operators::Monoid::logical_and;
+  return logical ? 1 : 0.75;
+}
 
 double tolerance(problem::ValueType type) { return type == problem::ValueType::f32 ? 1e-4 : 1e-10; }
+
+/// " at 3: 1.5 instead of 2"
+std::string first_difference(const DenseTensor& found, const Evaluated& want) {
+  for (std::size_t n = 0; n < found.values.size() && n < want.value.values.size(); ++n) {
+    const Evaluated one{{{1}, {want.value.values[n]}}, {{1}, {want.magnitude.values[n]}}};
+    if (relative_error({{1}, {found.values[n]}}, one) > 1e-5) {
+      return " at " + std::to_string(n) + ": " + std::to_string(found.values[n]) + " instead of " +
+             std::to_string(want.value.values[n]);
+    }
+  }
+  return "";
+}
+
+/// One index of many values, the others of few.
+Extents long_and_thin(const problem::Problem& problem, std::mt19937_64& random) {
+  Extents out;
+  const auto indices = problem.indices();
+  for (const auto& index : indices) out[index] = std::uniform_int_distribution<std::int64_t>(1, 3)(random);
+  if (!indices.empty()) {
+    out[indices[random() % indices.size()]] = std::uniform_int_distribution<std::int64_t>(20, 70)(random);
+  }
+  return out;
+}
+
+}  // namespace
 
 Result<std::string> source_of(const schedule::Trace& trace, const problem::Problem& problem) {
   SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(trace, problem));
@@ -38,19 +68,6 @@ std::string described(const schedule::Trace& trace, const problem::Problem& prob
   const auto tree = schedule::apply(trace, problem);
   return tree.ok() ? out + "  tree " + concrete_notation::print(*tree) + "\n" : out;
 }
-
-/// One index of many values, the others of few.
-Extents long_and_thin(const problem::Problem& problem, std::mt19937_64& random) {
-  Extents out;
-  const auto indices = index_notation::index_variables(problem.statement);
-  for (const auto& index : indices) out[index] = std::uniform_int_distribution<std::int64_t>(1, 3)(random);
-  if (!indices.empty()) {
-    out[indices[random() % indices.size()]] = std::uniform_int_distribution<std::int64_t>(20, 70)(random);
-  }
-  return out;
-}
-
-}  // namespace
 
 struct Trials::Trial {
   RandomInput input;
@@ -73,9 +90,9 @@ Trials::Trials(const problem::Problem& problem, std::size_t count, std::uint64_t
           pack(trial.input.operands.at(tensors[t]), problem.formats.at(tensors[t]), problem));
       trial.arguments.push_back(trial.operands.back().abi());
     }
-    trial.want = evaluate(problem.statement, trial.input.dense_operands(), trial.input.extents);
-    for (double& value : trial.want.value.values) value += initial;
-    for (double& value : trial.want.magnitude.values) value += initial;
+    DenseTensor before = zero_result(problem, trial.input.extents).unpack();
+    before.values.assign(before.values.size(), initial_of(problem));
+    trial.want = evaluate(problem.program(), trial.input.dense_operands(), trial.input.extents, &before);
     trials_.push_back(std::move(trial));
   }
 }
@@ -105,25 +122,61 @@ std::vector<std::string> Trials::failures(const std::vector<schedule::Trace>& sc
     return failed;
   }
   for (std::size_t k = 0; k < kernels->size(); ++k) {
-    for (std::size_t n = 0; n < runs; ++n) {
-      const Trial& trial = trials_[(k + n * 7) % trials_.size()];
-      PackedTensor result = zero_result(problem_, trial.input.extents);
-      result.fill(initial);
-      auto arguments = trial.arguments;
-      arguments.insert(arguments.begin(), result.abi());
-      const Cuts cuts = n % 2 == 0 ? Cuts::random : Cuts::none;
-      std::string error = run((*kernels)[k].descriptor(), arguments, cuts, random);
-      const double distance = error.empty() ? relative_error(result.unpack(), trial.want) : 0;
-      if (!(distance <= tolerance(problem_.value_type))) error = "relative error " + std::to_string(distance);
-      if (error.empty()) continue;
-      error += cuts == Cuts::random ? " (in pieces), extents" : " (whole), extents";
-      for (const auto& [index, extent] : trial.input.extents)
-        error += " " + index + "=" + std::to_string(extent);
-      failed.push_back(described(*compiled[k], problem_, error));
-      break;
-    }
+    const std::string error = error_of((*kernels)[k].descriptor(), k, runs, random);
+    if (!error.empty()) failed.push_back(described(*compiled[k], problem_, error));
   }
   return failed;
+}
+
+std::string Trials::error_of(const schaas_kernel_descriptor& kernel, std::size_t first, std::size_t runs,
+                             std::mt19937_64& random) const {
+  for (std::size_t n = 0; n < runs; ++n) {
+    const std::string error =
+        error_of(kernel, (first + n * 7) % trials_.size(), n % 2 == 0 ? Cuts::random : Cuts::none, random);
+    if (!error.empty()) return error;
+  }
+  return "";
+}
+
+std::string Trials::error_of(const schaas_kernel_descriptor& kernel, std::size_t input, Cuts cuts,
+                             std::mt19937_64& random) const {
+  const Trial& trial = trials_[input];
+  PackedTensor result = empty_result(problem_, trial.input.extents);
+  const bool made = kernel.counter_count > 0;
+  if (!made) result.fill(problem_.statement.update ? initial_of(problem_) : kernel.result_fill);
+  auto arguments = trial.arguments;
+  arguments.insert(arguments.begin(), result.abi());
+  Allocate allocate;
+  if (made) {
+    allocate = [&](const std::vector<std::int64_t>& entries) {
+      result.allocate(entries, kernel.result_fill);
+    };
+  }
+  std::string error = run(kernel, arguments, cuts, random, allocate);
+  if (error.empty()) error = result.structure_error();
+  if (error.empty()) {
+    const DenseTensor found = result.unpack(problem_.semiring->zero);
+    const double distance = relative_error(found, trial.want);
+    if (!(distance <= tolerance(problem_.value_type))) {
+      error = "relative error " + std::to_string(distance) + first_difference(found, trial.want);
+    }
+  }
+  if (error.empty()) return "";
+  error += cuts == Cuts::random ? " (in pieces), extents" : " (whole), extents";
+  for (const auto& [index, extent] : trial.input.extents) error += " " + index + "=" + std::to_string(extent);
+  return error;
+}
+
+std::size_t Trials::elements() const {
+  std::size_t count = 0;
+  for (const auto& trial : trials_) count += trial.want.value.values.size();
+  return count;
+}
+
+std::size_t Trials::determined_elements() const {
+  std::size_t count = 0;
+  for (const auto& trial : trials_) count += determined(trial.want);
+  return count;
 }
 
 }  // namespace schaas::test_support

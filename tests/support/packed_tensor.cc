@@ -9,6 +9,9 @@ namespace {
 
 using Coordinates = std::vector<std::int64_t>;
 
+/// In positions and coordinates that the kernel has to write.
+constexpr std::int64_t not_written = -7777;
+
 /// Signed integers of 32 or 64 bits, or values of f32 or f64: an array of exactly the needed bytes.
 struct Bytes {
   std::vector<unsigned char> data;
@@ -167,8 +170,9 @@ void unpack_level(const schaas_tensor& t, int level, std::int64_t position, Coor
 
 }  // namespace
 
-DenseTensor PackedTensor::unpack() const {
+DenseTensor PackedTensor::unpack(double fill) const {
   DenseTensor out = zeros(arrays_->extents);
+  out.values.assign(out.values.size(), fill);
   Coordinates by_mode(arrays_->extents.size());
   unpack_level(arrays_->abi, 0, 0, by_mode,
                [&](std::int64_t p) { out.values[offset(out.extents, by_mode)] = arrays_->value(p); });
@@ -208,9 +212,89 @@ PackedTensor pack(const RandomTensor& tensor, const format::TensorFormat& format
            a.levels.data(),  a.values.data.data()};
   for (std::size_t n = 0; n < positions.size(); ++n) {
     const bool stored = positions[n].begin < positions[n].end;
-    a.set(n, stored ? value_of(tensor, sorted[positions[n].begin], format.mode_order) : 0.0);
+    a.set(n,
+          stored ? value_of(tensor, sorted[positions[n].begin], format.mode_order) : problem.semiring->zero);
   }
   return out;
+}
+
+PackedTensor empty_result(const problem::Problem& problem, const Extents& extents) {
+  PackedTensor out = zero_result(problem, extents);
+  PackedTensor::Arrays& a = *out.arrays_;
+  std::size_t level = 0;
+  while (level < a.levels.size() && a.levels[level].format == SCHAAS_LEVEL_DENSE) ++level;
+  if (level == a.levels.size()) return out;
+  for (; level < a.levels.size(); ++level) {
+    a.levels[level].pos = a.levels[level].crd = nullptr;
+    a.levels[level].entries = 0;
+  }
+  a.values.data.clear();
+  a.abi.values = nullptr;
+  return out;
+}
+
+void PackedTensor::allocate(const std::vector<std::int64_t>& entries, double fill_value) {
+  Arrays& a = *arrays_;
+  std::int64_t parents = 1;
+  std::size_t counted = 0;
+  for (std::size_t l = 0; l < a.levels.size(); ++l) {
+    schaas_level& level = a.levels[l];
+    if (level.format == SCHAAS_LEVEL_DENSE) {
+      level.entries = parents * a.extents[static_cast<std::size_t>(a.mode_order[l])];
+    } else {
+      level.entries = entries.at(counted++);
+      std::vector<std::int64_t> pos(static_cast<std::size_t>(parents) + 1, not_written);
+      pos.front() = 0;
+      pos.back() = level.entries;
+      a.pos[l] = Bytes::integers(pos, level.index_bits);
+      a.crd[l] = Bytes::integers(
+          std::vector<std::int64_t>(static_cast<std::size_t>(level.entries), not_written), level.index_bits);
+      level.pos = a.pos[l].data.data();
+      level.crd = a.crd[l].data.data();
+    }
+    parents = level.entries;
+  }
+  a.values.data.assign(static_cast<std::size_t>(parents) * (a.abi.value_type == SCHAAS_F32 ? 4 : 8), 0);
+  a.abi.values = a.values.data.data();
+  fill(fill_value);
+}
+
+std::string PackedTensor::structure_error() const {
+  const Arrays& a = *arrays_;
+  std::int64_t parents = 1;
+  for (std::size_t l = 0; l < a.levels.size(); ++l) {
+    const schaas_level& level = a.levels[l];
+    const auto extent = a.extents[static_cast<std::size_t>(a.mode_order[l])];
+    const std::string where = " of level " + std::to_string(l);
+    if (level.format == SCHAAS_LEVEL_DENSE) {
+      parents *= extent;
+      continue;
+    }
+    if (level.pos == nullptr) return "level " + std::to_string(l) + " is not allocated";
+    std::int64_t end = integer(level.pos, level.index_bits, 0);
+    if (end != 0) return "position 0" + where + " is not 0";
+    for (std::int64_t parent = 0; parent < parents; ++parent) {
+      const std::int64_t begin = end;
+      end = integer(level.pos, level.index_bits, parent + 1);
+      if (end == not_written) return "position " + std::to_string(parent + 1) + where + " is not written";
+      if (end < begin || end > level.entries)
+        return "position " + std::to_string(parent + 1) + where + " is " + std::to_string(end) + " of " +
+               std::to_string(level.entries);
+      std::int64_t last = -1;
+      for (std::int64_t p = begin; p < end; ++p) {
+        const std::int64_t c = integer(level.crd, level.index_bits, p);
+        if (c == not_written) return "coordinate " + std::to_string(p) + where + " is not written";
+        if (c <= last || c >= extent)
+          return "coordinate " + std::to_string(p) + where + " is " + std::to_string(c) + " after " +
+                 std::to_string(last) + " of " + std::to_string(extent);
+        last = c;
+      }
+    }
+    if (end != level.entries)
+      return std::to_string(end) + " entries" + where + " for " + std::to_string(level.entries) + " counted";
+    parents = level.entries;
+  }
+  return "";
 }
 
 PackedTensor zero_result(const problem::Problem& problem, const Extents& extents) {

@@ -6,14 +6,27 @@
 namespace schaas::test_support {
 namespace {
 
-double random_value(std::mt19937_64& random) {
-  const double size = std::uniform_real_distribution<double>(0.5, 2.0)(random);
-  return static_cast<float>(random() % 2 == 0 ? size : -size);
+double random_value(const operators::Semiring& semiring, std::mt19937_64& random) {
+  const auto quarters = static_cast<double>(1 + random() % 8) / 4;
+  const bool positive =
+      semiring.product == operators::Function::multiply && semiring.sum == operators::Monoid::maximum;
+  if (semiring.product == operators::Function::logical_and) return 1;
+  return positive || random() % 2 == 0 ? quarters : -quarters;
+}
+
+/// Every access of a program, of definitions too.
+std::vector<index_notation::Access> all_accesses(const problem::Problem& problem) {
+  std::vector<index_notation::Access> out;
+  for (const auto& statement : problem.statements()) {
+    out.push_back(statement.result);
+    for (auto& access : index_notation::operands(statement.value)) out.push_back(std::move(access));
+  }
+  return out;
 }
 
 /// Modes of a tensor that is used more than once tie their indices together: all get the smallest extent.
 void tie_extents(const problem::Problem& problem, Extents& extents) {
-  const auto operands = problem.operands();
+  const auto operands = all_accesses(problem);
   for (std::size_t round = 0; round < extents.size(); ++round) {
     for (const auto& a : operands) {
       for (const auto& b : operands) {
@@ -38,7 +51,7 @@ RandomTensor random_tensor(const std::vector<std::int64_t>& extents, const Rando
   for (double& value : out.dense.values) {
     const bool stored = is_stored(random);
     out.stored.push_back(stored);
-    if (stored && !is_zero(random)) value = random_value(random);
+    value = stored && !is_zero(random) ? random_value(*options.semiring, random) : options.semiring->zero;
   }
   return out;
 }
@@ -52,8 +65,9 @@ std::map<std::string, DenseTensor> RandomInput::dense_operands() const {
 RandomInput random_input(const problem::Problem& problem, std::int64_t largest_extent,
                          std::mt19937_64& random) {
   Extents extents;
-  for (const auto& index : index_notation::index_variables(problem.statement)) {
+  for (const auto& index : problem.indices()) {
     extents[index] = std::uniform_int_distribution<std::int64_t>(1, largest_extent)(random);
+    if (random() % 24 == 0) extents[index] = 0;
   }
   return random_input(problem, extents, random);
 }
@@ -63,13 +77,14 @@ RandomInput random_input(const problem::Problem& problem, const Extents& given, 
   RandomInput out;
   out.extents = given;
   tie_extents(problem, out.extents);
-  for (const auto& operand : problem.operands()) {
+  for (const auto& operand : problem.reads()) {
     if (out.operands.count(operand.tensor)) continue;
     std::vector<std::int64_t> extents;
     for (const auto& index : operand.indices) extents.push_back(out.extents.at(index));
     const auto& levels = problem.formats.at(operand.tensor).levels;
     const bool dense = std::count(levels.begin(), levels.end(), format::LevelFormat::compressed) == 0;
     RandomTensorOptions options;
+    options.semiring = problem.semiring;
     // Empty tensors now and then only: they hide every mistake but one.
     const auto choice = random() % 16;
     options.density = dense ? 1.0 : choice == 0 ? densities[0] : densities[1 + choice % 4];

@@ -3,6 +3,7 @@
 #include <random>
 #include <vector>
 
+#include "compiler/operators/operators.h"
 #include "compiler/problem/problem.h"
 #include "tests/support/dense_oracle.h"
 
@@ -18,9 +19,12 @@ struct RandomTensor {
 struct RandomTensorOptions {
   double density = 0.5;         ///< chance that an entry is stored
   double explicit_zeros = 0.1;  ///< chance that a stored entry is zero
+  /// What the numbers are for: its zero is what is not stored, and they lie where it is a semiring.
+  const operators::Semiring* semiring = &operators::plus_times();
 };
 
-/// Nonzero values lie in +-[0.5, 2), rounded to f32 so that f32 and f64 kernels receive the same numbers.
+/// Values are quarters, +-1/4 to +-2 without 0, so that sums and products of a few are exact in f32 too; of
+/// max-times not negative, of or-and 1.
 RandomTensor random_tensor(const std::vector<std::int64_t>& extents, const RandomTensorOptions& options,
                            std::mt19937_64& random);
 
@@ -32,9 +36,9 @@ struct RandomInput {
   std::map<std::string, DenseTensor> dense_operands() const;
 };
 
-/// Extents 1..largest_extent. Operands with a compressed level get one of the densities 0 (no entry at all),
-/// 0.1 (empty rows), 0.4, 0.8, 1; dense ones have every entry. One tensor used twice needs equal extents: it
-/// gets them.
+/// Extents 1..largest_extent, now and then 0. Operands with a compressed level get one of the densities 0 (no
+/// entry at all), 0.1 (empty rows), 0.4, 0.8, 1; dense ones have every entry. One tensor used twice needs
+/// equal extents: it gets them.
 RandomInput random_input(const problem::Problem& problem, std::int64_t largest_extent,
                          std::mt19937_64& random);
 /// The same with given extents (indices of a tensor used twice still get the smaller one).
