@@ -12,7 +12,7 @@ using operators::Monoid;
 
 // How tightly the text of an expression holds together: those of operators::FunctionFacts for infix
 // operators.
-constexpr int of_comparison = 3, of_sum = 4, of_product = 5, of_unary = 6, of_primary = 7;
+constexpr int of_comparison = 3, of_product = 5, of_unary = 6, of_primary = 7;
 
 std::string print(double value) {
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
