@@ -125,13 +125,21 @@ WITH_SERVER = {
         "  --> expression:1:24\n"
         "  | A(i,l) = B(i,j) * C(j,k\n"
         "  |                        ^\n"),
-    "sum": (
-        ["run", "A(i,l) = B(i,j) + C(j,l)", "-t", "B={d}/B.mtx"], 3,
-        "unsupported [operator]: operator `+` is not supported yet\n"
-        "  --> expression:1:17\n"
-        "  | A(i,l) = B(i,j) + C(j,l)\n"
-        "  |                 ^\n"
-        "  note: a right-hand side is a product of accesses, as in `A(i,l) = B(i,j) * C(j,l)`\n"),
+    "power": (
+        ["run", "A(i,j) = B(i,j)^2", "-t", "B={d}/B.mtx"], 3,
+        "unsupported [operator]: operator `^` is not in the language\n"
+        "  --> expression:1:16\n"
+        "  | A(i,j) = B(i,j)^2\n"
+        "  |                ^\n"
+        "  note: a power is written `pow(a,b)`\n"),
+    "misspelt function": (
+        ["run", "A(i,j) = rleu(B(i,j))", "-t", "B={d}/B.mtx"], 2,
+        "invalid [unknown-function]: `rleu` is not a function; did you mean `relu`?\n"
+        "  --> expression:1:10\n"
+        "  | A(i,j) = rleu(B(i,j))\n"
+        "  |          ^~~~\n"
+        "  note: functions are pow, min, max, and, or, not, where, abs, exp, log, sqrt, sin, cos, tan, tanh, sigmoid, relu, sign, "
+        "floor, ceil, round\n"),
     "missing extent": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4"], 2,
         "invalid [missing-extent]: index `l` has no extent: no file given with -t uses it; add `-d l=N`\n"),
