@@ -1,22 +1,25 @@
 /* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 2.
  *
- * A kernel computes a statement over tensors packed by the client. It is one or a few PHASES, run in order with a barrier
- * between them; each phase is a plain C function over a half-open range of its outermost loop (rows, or positions of a
- * compressed level). The client owns the threads: it splits [0, range(args)) into balanced pieces and calls `run` on each,
- * on many threads at once when `parallel` is set, else on one. Kernels are re-entrant, allocate nothing, keep no state,
- * never abort and never read outside the arrays, given valid tensors (the client checks before the first call).
- * The client sets the result's values to `result_fill` before the first phase that computes, unless the statement updates a
- * result (`A(i) += ...`), which then starts from what it holds: kernels fold into them.
+ * A kernel computes a statement over tensors packed by the client. It is one or a few PHASES, run in order
+ * with a barrier between them; each phase is a plain C function over a half-open range of its outermost loop
+ * (rows, or positions of a compressed level). The client owns the threads: it splits [0, range(args)) into
+ * balanced pieces and calls `run` on each, on many threads at once when `parallel` is set, else on one.
+ * Kernels are re-entrant, allocate nothing, keep no state, never abort and never read outside the arrays,
+ * given valid tensors (the client checks before the first call). The client sets the result's values to
+ * `result_fill` before the first phase that computes, unless the statement updates a result (`A(i) += ...`),
+ * which then starts from what it holds: kernels fold into them.
  *
- * A RESULT WITH COMPRESSED LEVELS is made by counting, scanning, filling. The phases of step COUNT write, for each counter c
- * (one per compressed level of the result, in level order) and each unit u, counter[u] = the entries that unit u will add at
- * that level; a unit is one iteration of the outermost loop of the last COUNT phase, which is that of the last COMPUTE phase
- * too. Before the first COMPUTE phase that follows a COUNT phase the client scans each counter (counter[u] = entries of the
- * units before u, counter[range] = their sum), allocates the result's arrays, sets `entries`, the first and the last position
- * (pos[0] = 0, pos[parents] = entries: of a level without parents' loops nothing is left to write) and every value to
- * `result_fill`. The COMPUTE phases then write: unit u its coordinates from place counter[u] on, their values, and
- * pos[p + 1] for every parent position p that it owns; together the units own them all. They do not write the counters: the
- * client may run the COMPUTE phases again, with other values, without counting again.
+ * A RESULT WITH COMPRESSED LEVELS is made by counting, scanning, filling. The phases of step COUNT write, for
+ * each counter c (one per compressed level of the result, in level order) and each unit u, counter[u] = the
+ * entries that unit u will add at that level; a unit is one iteration of the outermost loop of the last COUNT
+ * phase, which is that of the last COMPUTE phase too. Before the first COMPUTE phase that follows a COUNT
+ * phase the client scans each counter (counter[u] = entries of the units before u, counter[range] = their
+ * sum), allocates the result's arrays, sets `entries`, the first and the last position (pos[0] = 0,
+ * pos[parents] = entries: of a level without parents' loops nothing is left to write) and every value to
+ * `result_fill`. The COMPUTE phases then write: unit u its coordinates from place counter[u] on, their
+ * values, and pos[p + 1] for every parent position p that it owns; together the units own them all. They do
+ * not write the counters: the client may run the COMPUTE phases again, with other values, without counting
+ * again.
  *
  * On the wire and on disk: fields are only ever appended, with a new version number.
  */
@@ -32,48 +35,60 @@ extern "C" {
 #define SCHAAS_KERNEL_ABI_VERSION 2
 #define SCHAAS_KERNEL_SYMBOL "schaas_kernel"
 
-enum { SCHAAS_LEVEL_DENSE = 0, SCHAAS_LEVEL_COMPRESSED = 1 };
+enum {
+  SCHAAS_LEVEL_DENSE = 0,
+  SCHAAS_LEVEL_COMPRESSED = 1,
+  SCHAAS_LEVEL_COMPRESSED_NONUNIQUE = 2,
+  SCHAAS_LEVEL_SINGLETON = 3,
+  SCHAAS_LEVEL_SINGLETON_NONUNIQUE = 4
+};
 enum { SCHAAS_F64 = 0, SCHAAS_F32 = 1 };
 enum { SCHAAS_STEP_COMPUTE = 0, SCHAAS_STEP_COUNT = 1 };
 
 /* One storage level. dense: pos and crd are null. compressed: pos has entries(parent) + 1 elements, crd has
- * pos[last] elements, both of `index_bits` bits, signed. */
+ * pos[last] elements, both of `index_bits` bits, signed; coordinates ascend within a fiber. compressed
+ * nonunique: the same, but equal coordinates follow each other, told apart by the singleton levels below.
+ * singleton: pos is null, crd has entries(parent) elements: the entry at position p of the parent has
+ * coordinate crd[p]. */
 typedef struct schaas_level {
   int32_t format;     /* SCHAAS_LEVEL_* */
   int32_t index_bits; /* 32 or 64; 0 for dense */
   const void* pos;
   const void* crd;
-  int64_t entries;    /* stored entries of this level: dense: entries(parent) * extent */
+  int64_t entries; /* stored entries of this level: dense: entries(parent) * extent */
 } schaas_level;
 
-/* Levels are in storage order; level l stores mode mode_order[l]. values has entries(last level) elements (1 for a scalar). */
+/* Levels are in storage order; level l stores mode mode_order[l]. values has entries(last level) elements (1
+ * for a scalar). */
 typedef struct schaas_tensor {
   int32_t order;
-  int32_t value_type; /* SCHAAS_F64 or SCHAAS_F32 */
-  const int64_t* extents;      /* by mode */
-  const int32_t* mode_order;   /* by level */
-  const schaas_level* levels;  /* by level */
+  int32_t value_type;         /* SCHAAS_F64 or SCHAAS_F32 */
+  const int64_t* extents;     /* by mode */
+  const int32_t* mode_order;  /* by level */
+  const schaas_level* levels; /* by level */
   void* values;
 } schaas_tensor;
 
-/* What a phase gets. args: the result first, then the operands, as the descriptor names them. shared: `shared_count`
- * arrays that live from the first phase that uses them to the last, zeroed by the client before the first phase, 64-byte
- * aligned. workspace: private to the calling thread, workspace_bytes(args), 64-byte aligned, zeroed once before
- * the first call of a thread; a kernel leaves it in a state in which it may be used again (also by another phase). */
+/* What a phase gets. args: the result first, then the operands, as the descriptor names them. shared:
+ * `shared_count` arrays that live from the first phase that uses them to the last, zeroed by the client
+ * before the first phase, 64-byte aligned. workspace: private to the calling thread, workspace_bytes(args),
+ * 64-byte aligned, zeroed once before the first call of a thread; a kernel leaves it in a state in which it
+ * may be used again (also by another phase). */
 typedef int32_t (*schaas_phase_run)(const schaas_tensor* const* args, void* const* shared, void* workspace,
                                     int64_t begin, int64_t end);
 
 typedef struct schaas_phase {
   schaas_phase_run run;
   int64_t (*range)(const schaas_tensor* const* args); /* the outermost loop is [0, range) */
-  int32_t parallel;      /* 1: disjoint ranges may run at the same time */
-  int32_t balance_arg;   /* -1: iterations cost alike; else the argument whose level balance_level's positions weigh them: */
+  int32_t parallel;                                   /* 1: disjoint ranges may run at the same time */
+  int32_t balance_arg;   /* -1: iterations cost alike; else the argument whose level balance_level's positions
+                            weigh them: */
   int32_t balance_level; /* weight of iteration p = pos[p + 1] - pos[p] of that compressed level */
   int32_t step;          /* SCHAAS_STEP_* */
 } schaas_phase;
 
-/* Where the COUNT phases count the entries of one compressed level of the result: a shared array of int64 with
- * range(last COUNT phase) + 1 elements. */
+/* Where the COUNT phases count the entries of one compressed level of the result: a shared array of int64
+ * with range(last COUNT phase) + 1 elements. */
 typedef struct schaas_counter {
   int32_t level;       /* of the result */
   int32_t shared_slot; /* which shared array */
@@ -87,11 +102,11 @@ typedef struct schaas_kernel_descriptor {
   const schaas_phase* phases;
   int64_t (*shared_bytes)(const schaas_tensor* const* args, int32_t which);
   int64_t (*workspace_bytes)(const schaas_tensor* const* args);
-  const char* key;      /* kernel key, hexadecimal */
-  const char* problem;  /* canonical problem text: formats, value type, position width of every argument */
-  const char* schedule; /* trace */
-  const char* isa;      /* x86-64-v2, x86-64-v3, x86-64-v4, ..., generic */
-  int32_t counter_count;          /* the result's compressed levels; 0 for a dense result */
+  const char* key;       /* kernel key, hexadecimal */
+  const char* problem;   /* canonical problem text: formats, value type, position width of every argument */
+  const char* schedule;  /* trace */
+  const char* isa;       /* x86-64-v2, x86-64-v3, x86-64-v4, ..., generic */
+  int32_t counter_count; /* the result's compressed levels; 0 for a dense result */
   const schaas_counter* counters; /* by level, outermost first */
   double result_fill;             /* what the result holds where nothing is stored or computed */
 } schaas_kernel_descriptor;

@@ -63,9 +63,7 @@ std::string default_format(const client::TensorData& data) {
   return order == 0 ? "dense" : order == 1 ? "compressed" : order == 2 ? "csr" : "csf";
 }
 
-bool has_compressed_level(const format::TensorFormat& format) {
-  return std::count(format.levels.begin(), format.levels.end(), format::LevelFormat::compressed) > 0;
-}
+bool has_compressed_level(const format::TensorFormat& format) { return !format.all_dense(); }
 
 int position_bits(const Operand& operand) {
   if (!has_compressed_level(operand.format)) return 32;

@@ -47,9 +47,7 @@ client::Sizes all_sizes(const Operands& operands, const Packed& packed) {
 
 client::Sizes reported_sizes(client::Sizes sizes, const Packed& packed) {
   for (const auto& [name, tensor] : packed.tensors) {
-    const auto& levels = tensor.format().levels;
-    if (std::count(levels.begin(), levels.end(), format::LevelFormat::compressed) == 0)
-      sizes.entries.erase(name);
+    if (tensor.format().all_dense()) sizes.entries.erase(name);
   }
   return sizes;
 }

@@ -22,7 +22,7 @@ std::vector<LoopOrder> result_loop_order(const problem::Problem& problem) {
   const index_notation::Access& result = problem.statement.result;
   std::vector<LoopOrder> out = loop_order(result, problem);
   const format::TensorFormat& format = problem.formats.at(result.tensor);
-  const auto last = std::find(format.levels.rbegin(), format.levels.rend(), format::LevelFormat::compressed);
+  const auto last = std::find_if(format.levels.rbegin(), format.levels.rend(), format::is_sparse);
   if (last == format.levels.rend()) return out;
   const std::string& before = result.indices[format.mode_order[format.levels.rend() - last - 1]];
   for (const auto& index : index_notation::index_variables(problem.statement)) {

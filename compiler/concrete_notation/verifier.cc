@@ -146,8 +146,7 @@ class Verifier {
     const format::TensorFormat& format = problem_.formats.at(access.tensor);
     for (std::size_t level = 0; level < format.levels.size(); ++level) {
       const auto mode = static_cast<std::size_t>(format.mode_order[level]);
-      if (format.levels[level] == format::LevelFormat::compressed && access.indices[mode] == index)
-        return true;
+      if (format::is_sparse(format.levels[level]) && access.indices[mode] == index) return true;
     }
     return false;
   }

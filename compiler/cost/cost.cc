@@ -98,7 +98,7 @@ Variables variables_of(const problem::Problem& problem) {
     const format::TensorFormat& format = problem.formats.at(operand.tensor);
     for (int level = 0; level < format.order(); ++level) {
       const auto at = static_cast<std::size_t>(level);
-      if (format.levels[at] != format::LevelFormat::compressed) continue;
+      if (!format::is_sparse(format.levels[at])) continue;
       if (problem.profile == problem::Profile::sparseauto && level == 0) continue;
       const std::string& index = operand.indices[static_cast<std::size_t>(format.mode_order[at])];
       if (has_fiber(variables, operand.tensor, level, index)) continue;

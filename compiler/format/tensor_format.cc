@@ -17,20 +17,22 @@ using support::SourceRange;
 
 constexpr std::size_t longest_text = 1024;
 constexpr const char* what_works =
-    "formats: dense, csr, csc, dcsr, dcsc, csf, or one of `dense` and `compressed` per mode, outermost first";
+    "formats: dense, csr, csc, coo, dcsr, dcsc, csf, or one of `dense` and `compressed` per mode, outermost "
+    "first";
 
 const std::vector<std::string>& known_words() {
-  static const std::vector<std::string> words = {"dense", "csr", "csc", "dcsr", "dcsc", "csf", "compressed"};
+  static const std::vector<std::string> words = {"dense", "csr", "csc",  "coo",        "dcsr",
+                                                 "dcsc",  "csf", "bcsr", "compressed", "singleton"};
   return words;
 }
 
 // Names of the literature that we know and cannot store yet.
 bool is_future_format(const std::string& word) {
-  static constexpr std::array names = {"coo", "bcsr", "bsr", "ell", "dia", "jds", "hicoo", "csb", "hyb"};
+  static constexpr std::array names = {"bsr", "ell", "dia", "jds", "hicoo", "csb", "hyb"};
   return std::find(names.begin(), names.end(), word) != names.end();
 }
 bool is_future_level(const std::string& word) {
-  static constexpr std::array names = {"singleton", "hashed", "hash", "range", "offset", "bitmap", "banded"};
+  static constexpr std::array names = {"hashed", "hash", "range", "offset", "bitmap", "banded"};
   return std::find(names.begin(), names.end(), word) != names.end();
 }
 
@@ -118,8 +120,15 @@ class Parser {
     if (words.size() == 1) {
       const std::string& word = words.front().text;
       if (word == "dense") return dense(order_);
-      if (word == "csf" && order_ >= 1) return uniform(LevelFormat::compressed);
-      if (word == "csf") return rank_error(words.front(), "at least 1 level");
+      const bool any_order = word == "csf" || word == "coo";
+      if (any_order && order_ < 1) return rank_error(words.front(), "at least 1 level");
+      if (any_order) return word == "csf" ? uniform(LevelFormat::compressed) : coordinates();
+      if (word == "bcsr") {
+        if (order_ != 4)
+          return rank_error(words.front(), "4 levels (block row, block column, row and column in the block)");
+        using enum LevelFormat;
+        return TensorFormat{{dense, compressed, dense, dense}, natural_order()};
+      }
       for (const auto& fixed : matrix_names) {
         if (word != fixed.name) continue;
         if (order_ != 2) return rank_error(words.front(), "2 levels");
@@ -136,13 +145,38 @@ class Parser {
       const Word all{"", {words.front().range.begin, words.back().range.end}};
       return rank_error(all, counted(words.size(), "level"));
     }
+    SCHAAS_RETURN_IF_ERROR(check_chains(format, words));
     format.mode_order = natural_order();
     return format;
   }
 
+  // What is not unique is told apart by singletons, and only that.
+  Result<void> check_chains(const TensorFormat& format, const std::vector<Word>& words) const {
+    const auto wrong = [&](std::size_t level, const std::string& rule, const std::string& place) {
+      return fail(support::invalid("level-chain", "level " + std::to_string(level + 1) + " of `" + tensor_ +
+                                                      "` is `" + words[level].text + "`, " + rule +
+                                                      "; found " + place),
+                  words[level].range);
+    };
+    const auto found = [&](std::size_t level, const char* where) {
+      return level < words.size() ? "`" + words[level].text + "` " + where : std::string("no level ") + where;
+    };
+    for (std::size_t l = 0; l < words.size(); ++l) {
+      const bool told_apart = l + 1 < words.size() && is_singleton(format.levels[l + 1]);
+      const bool repeated = l > 0 && !is_unique(format.levels[l - 1]);
+      if (is_singleton(format.levels[l]) && !repeated)
+        return wrong(l, "which holds one coordinate for each entry of a nonunique level above",
+                     found(l - 1, "above"));
+      if (!is_unique(format.levels[l]) && !told_apart)
+        return wrong(l, "whose equal coordinates a singleton level below tells apart", found(l + 1, "below"));
+    }
+    return {};
+  }
+
   Result<LevelFormat> level_of(const Word& word, bool alone) const {
-    if (word.text == "dense") return LevelFormat::dense;
-    if (word.text == "compressed") return LevelFormat::compressed;
+    for (const auto& level : all_levels()) {
+      if (word.text == level.name) return level.format;
+    }
     if (word.text.empty()) {
       return fail(
           support::noting(support::invalid("format-syntax",
@@ -157,7 +191,8 @@ class Parser {
                                   what_works),
                   word.range);
     }
-    const bool is_name = word.text == "csf" || is_matrix_name(word.text);
+    const bool is_name =
+        word.text == "csf" || word.text == "coo" || word.text == "bcsr" || is_matrix_name(word.text);
     std::string message =
         is_name ? "`" + word.text + "` names a whole format and cannot be one level of `" + tensor_ + "`"
                 : "unknown format `" + word.text + "` of `" + tensor_ + "`" +
@@ -211,6 +246,13 @@ class Parser {
     return {std::vector<LevelFormat>(static_cast<std::size_t>(order_), level), natural_order()};
   }
 
+  TensorFormat coordinates() const {
+    TensorFormat format = uniform(LevelFormat::singleton_nonunique);
+    format.levels.back() = order_ == 1 ? LevelFormat::compressed : LevelFormat::singleton;
+    if (order_ > 1) format.levels.front() = LevelFormat::compressed_nonunique;
+    return format;
+  }
+
   std::string_view text_;
   int order_;
   const std::string& tensor_;
@@ -240,7 +282,7 @@ std::string print(const TensorFormat& format) {
   std::string out;
   for (const LevelFormat level : format.levels) {
     if (!out.empty()) out += ',';
-    out += level == LevelFormat::dense ? "dense" : "compressed";
+    out += properties(level).name;
   }
   for (std::size_t level = 0; level < format.mode_order.size(); ++level) {
     out += (level == 0 ? ':' : ',') + std::to_string(format.mode_order[level]);
@@ -252,10 +294,10 @@ std::vector<std::pair<int, int>> access_order(const TensorFormat& format) {
   std::vector<std::pair<int, int>> pairs;
   int position_known_below = 0;  // levels before this one lead to the position the next level starts from
   for (int later = 0; later < format.order(); ++later) {
-    const bool compressed = format.levels[static_cast<std::size_t>(later)] == LevelFormat::compressed;
-    if (compressed) position_known_below = later;
+    const bool sparse = is_sparse(format.levels[static_cast<std::size_t>(later)]);
+    if (sparse) position_known_below = later;
     for (int earlier = 0; earlier < position_known_below; ++earlier) pairs.emplace_back(earlier, later);
-    if (compressed) position_known_below = later + 1;
+    if (sparse) position_known_below = later + 1;
   }
   return pairs;
 }

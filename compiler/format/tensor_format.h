@@ -3,18 +3,16 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/format/level_format.h"
 #include "compiler/support/result.h"
 
 namespace schaas::format {
 
-/// How one mode is stored (Chou, Kjolstad, Amarasinghe, OOPSLA 2018).
-enum class LevelFormat {
-  dense,       ///< every coordinate 0..extent-1; locate; iterate
-  compressed,  ///< positions pos[p]..pos[p+1] into sorted unique coordinates crd; iterate
-};
-
 /// An ordered list of level formats. Level l stores mode `mode_order[l]`; `mode_order` is a permutation of
-/// 0..levels-1. csr = {dense, compressed}, {0, 1}; csc = {dense, compressed}, {1, 0}; csf = all compressed.
+/// 0..levels-1. csr = {dense, compressed}, {0, 1}; csc = {dense, compressed}, {1, 0}; csf = all compressed;
+/// coo = compressed(nonunique), singleton(nonunique), ..., singleton. A level that is not unique stands above
+/// a singleton level, and a singleton level below one that is not unique; so the last level is unique, and
+/// entries have distinct coordinates.
 struct TensorFormat {
   std::vector<LevelFormat> levels;
   std::vector<int> mode_order;
@@ -27,11 +25,12 @@ struct TensorFormat {
 /// All modes dense in natural order (row major).
 TensorFormat dense(int order);
 
-/// By name (`dense`, `csr`, `csc`, `dcsr`, `dcsc`, `csf`) or by levels with an optional mode order
-/// (`dense,compressed:1,0`). `order` is the number of modes of the tensor, `tensor` its name for messages.
-/// Case and blanks are free; `dense` and `csf` may carry a mode order too. Errors: invalid [unknown-format]
-/// (with suggestion), [format-rank], [mode-order], [format-syntax]; unsupported [level-format] for names of
-/// levels we know of but do not implement yet (singleton, hashed, ...).
+/// By name (`dense`, `csr`, `csc`, `coo`, `dcsr`, `dcsc`, `csf`; `bcsr`: the blocks of a matrix, a tensor of
+/// 4 modes) or by levels with an optional mode order (`dense,compressed:1,0`). `order` is the number of modes
+/// of the tensor, `tensor` its name for messages. Case and blanks are free; `dense`, `coo` and `csf` may
+/// carry a mode order too. Errors: invalid [unknown-format] (with suggestion), [format-rank], [mode-order],
+/// [format-syntax], [level-chain] (singleton and nonunique levels that do not fit each other); unsupported
+/// [level-format] for names of levels we know of but do not implement yet (hashed, ...).
 support::Result<TensorFormat> parse(std::string_view text, int order, const std::string& tensor);
 
 /// Canonical text, by levels: "dense,compressed:1,0" (the mode order is always written; a scalar is "dense").
@@ -39,8 +38,8 @@ support::Result<TensorFormat> parse(std::string_view text, int order, const std:
 std::string print(const TensorFormat& format);
 
 /// The pairs (earlier, later) of levels whose loops must be nested in that order: the later level cannot be
-/// reached before the earlier one's coordinate is bound (a compressed level needs its parent's position;
-/// dense levels below a compressed one need that one's position). SparseAuto section 2.3.
+/// reached before the earlier one's coordinate is bound (a sparse level needs its parent's position;
+/// dense levels below a sparse one need that one's position). SparseAuto section 2.3.
 std::vector<std::pair<int, int>> access_order(const TensorFormat& format);
 
 }  // namespace schaas::format

@@ -33,7 +33,7 @@ LogBounds::LogBounds(const problem::Problem& problem)
     const format::TensorFormat& format = problem.formats.at(tensor);
     for (int level = 0; level < format.order(); ++level) {
       const auto at = static_cast<std::size_t>(level);
-      if (format.levels[at] == format::LevelFormat::dense || fiber_of(tensor, level)) continue;
+      if (!format::is_sparse(format.levels[at]) || fiber_of(tensor, level)) continue;
       const auto mode = static_cast<std::size_t>(format.mode_order[at]);
       fiber_.push_back({cost::Variable::Kind::fiber, problem.indices_of(tensor)[mode], tensor, level});
     }
@@ -137,7 +137,7 @@ void LogBounds::add_inferred() {
     if (fiber_[n].level == 0) continue;
     const format::TensorFormat& format = problem_.formats.at(fiber_[n].tensor);
     const auto above = static_cast<std::size_t>(fiber_[n].level - 1);
-    if (format.levels[above] == format::LevelFormat::compressed) at_least_one(n);
+    if (format::is_sparse(format.levels[above])) at_least_one(n);
   }
 }
 

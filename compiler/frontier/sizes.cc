@@ -40,8 +40,8 @@ std::vector<Level> levels_of(const problem::Problem& problem) {
     if (format.all_dense()) continue;
     for (int level = 0; level < format.order(); ++level) {
       const auto at = static_cast<std::size_t>(level);
-      const bool compressed = format.levels[at] == format::LevelFormat::compressed;
-      const bool below = level > 0 && format.levels[at - 1] == format::LevelFormat::compressed;
+      const bool compressed = format::is_sparse(format.levels[at]);
+      const bool below = level > 0 && format::is_sparse(format.levels[at - 1]);
       all.push_back(
           {tensor, indices[static_cast<std::size_t>(format.mode_order[at])], level, compressed, below});
     }
@@ -117,7 +117,7 @@ std::string print(const Sizes& sizes, const problem::Problem& problem) {
     if (size.symbol.kind == Symbol::Kind::nonzeros) {
       const auto& levels = problem.formats.at(size.symbol.name).levels;
       const auto end = levels.begin() + size.symbol.levels;
-      if (std::find(levels.begin(), end, format::LevelFormat::compressed) == end) continue;
+      if (std::none_of(levels.begin(), end, format::is_sparse)) continue;
     }
     text += (text.empty() ? "" : ", ") + problem::print(size.symbol) + " = " + size.value.get_str();
   }

@@ -9,8 +9,24 @@
 
 namespace schaas::lower {
 
+namespace {
+
+support::Result<void> check_levels(const problem::Problem& problem) {
+  for (const auto& [tensor, format] : problem.formats) {
+    if (std::none_of(format.levels.begin(), format.levels.end(), format::is_singleton)) continue;
+    return support::unsupported("level-format",
+                                "`" + tensor + "` is stored as " + format::print(format) +
+                                    ", whose singleton levels no kernel walks yet: declare it "
+                                    "csr, csc or csf");
+  }
+  return {};
+}
+
+}  // namespace
+
 support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& statement,
                                        const problem::Problem& problem) {
+  SCHAAS_RETURN_IF_ERROR(check_levels(problem));
   const std::string& result = problem.statement.result.tensor;
   if (!problem.formats.at(result).all_dense()) {
     return support::unsupported("sparse-result", "the result `" + result + "` has the sparse format " +

@@ -5,14 +5,7 @@ namespace schaas::merge_lattice {
 MergePoint intersect(const std::vector<LevelAccess>& factors) {
   MergePoint point;
   for (const auto& factor : factors) {
-    switch (factor.format) {
-      case format::LevelFormat::compressed:
-        point.iterated.push_back(factor);
-        break;
-      case format::LevelFormat::dense:
-        point.located.push_back(factor);
-        break;
-    }
+    (format::is_sparse(factor.format) ? point.iterated : point.located).push_back(factor);
   }
   return point;
 }

@@ -87,7 +87,7 @@ class Propagation {
     }
     for (int levels = format.order() - 1; levels >= 1; --levels) {
       const auto level = static_cast<std::size_t>(levels - 1);
-      if (format.levels[level] == LevelFormat::compressed) lower(entries(levels), of(entries(levels + 1)));
+      if (format::is_sparse(format.levels[level])) lower(entries(levels), of(entries(levels + 1)));
     }
   }
 

@@ -53,7 +53,7 @@ void order_reductions(AccessShape& result, const index_notation::Access& access,
                       const format::TensorFormat& format, const std::vector<std::string>& indices) {
   int last = -1;
   for (int level = 0; level < format.order(); ++level) {
-    if (format.levels[static_cast<std::size_t>(level)] == format::LevelFormat::compressed) last = level;
+    if (format::is_sparse(format.levels[static_cast<std::size_t>(level)])) last = level;
   }
   if (last < 0) return;
   IndexSet outer = 0;

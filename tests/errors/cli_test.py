@@ -201,15 +201,15 @@ WITH_SERVER = {
         "  --> format of B:1:1\n"
         "  | crs\n"
         "  | ^~~\n"
-        "  note: formats: dense, csr, csc, dcsr, dcsc, csf, or one of `dense` and `compressed` per mode, outermost "
+        "  note: formats: dense, csr, csc, coo, dcsr, dcsc, csf, or one of `dense` and `compressed` per mode, outermost "
         "first\n"),
     "unsupported format": (
-        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-f", "B=coo"], 3,
-        "unsupported [level-format]: `coo` (of `B`) is not supported yet\n"
+        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-f", "B=ell"], 3,
+        "unsupported [level-format]: `ell` (of `B`) is not supported yet\n"
         "  --> format of B:1:1\n"
-        "  | coo\n"
+        "  | ell\n"
         "  | ^~~\n"
-        "  note: formats: dense, csr, csc, dcsr, dcsc, csf, or one of `dense` and `compressed` per mode, outermost "
+        "  note: formats: dense, csr, csc, coo, dcsr, dcsc, csf, or one of `dense` and `compressed` per mode, outermost "
         "first\n"),
     "sparse result": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-f", "A=csr"], 3,

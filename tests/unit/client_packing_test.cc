@@ -13,6 +13,7 @@
 #include <regex>
 
 #include "schaas/fill.h"
+#include "schaas/select.h"
 #include "schaas/tensor.h"
 
 namespace schaas::client {
@@ -154,6 +155,13 @@ TensorFormat random_format(std::mt19937_64& random, int order) {
     format.levels.push_back(random() % 2 == 0 ? D : C);
     format.mode_order.push_back(l);
   }
+  if (order > 1 && random() % 2 == 0) {  // coordinates told apart by singletons
+    const auto first = static_cast<int>(random() % (order - 1));
+    const auto last = first + 1 + static_cast<int>(random() % (order - first - 1));
+    format.levels[first] = format::LevelFormat::compressed_nonunique;
+    for (int l = first + 1; l <= last; ++l) format.levels[l] = format::LevelFormat::singleton_nonunique;
+    format.levels[last] = format::LevelFormat::singleton;
+  }
   std::shuffle(format.mode_order.begin(), format.mode_order.end(), random);
   return format;
 }
@@ -175,7 +183,7 @@ TEST(Packing, unpacking_gives_back_what_was_packed_in_any_format) {
     ASSERT_TRUE(valid.ok()) << support::render(valid.error());
     EXPECT_EQ(entries_of(unpack(*packed)), [&] {
       Entries wanted = entries_of(tensor);
-      if (format.levels.back() == C) {
+      if (format::is_sparse(format.levels.back())) {
         for (const auto& [at, value] : entries_of(unpack(*packed)))
           wanted.emplace(at, value);  // stored zeros
       }
@@ -284,6 +292,23 @@ TEST(Packing, sparse_results_start_without_entries) {
     EXPECT_EQ(unpack(*result).entries(), 0u);
     EXPECT_EQ(to_dense(*result)->values.bytes(), 48u);
   }
+}
+
+TEST(Packing, coo_holds_every_entry_once_in_order) {
+  const CooTensor entries{{3, 4}, {{2, 0, 2, 0, 2}, {1, 3, 0, 3, 1}}, {5, 1, 4, 2, 6}};
+  const TensorFormat coo = *format::parse("coo", 2, "B");
+  const auto packed = pack(entries, coo, {"B", ValueType::f64, 32});
+  ASSERT_TRUE(packed.ok());
+  EXPECT_EQ(list<std::int32_t>(packed->levels()[0].pos), (std::vector<std::int32_t>{0, 3}));
+  EXPECT_EQ(list<std::int32_t>(packed->levels()[0].crd), (std::vector<std::int32_t>{0, 2, 2}));
+  EXPECT_EQ(packed->levels()[1].pos.bytes(), 0U);
+  EXPECT_EQ(list<std::int32_t>(packed->levels()[1].crd), (std::vector<std::int32_t>{3, 0, 1}));
+  EXPECT_EQ(list<double>(packed->values()), (std::vector<double>{3, 4, 11}));
+  EXPECT_EQ(client::entries_of(*packed), (std::vector<std::int64_t>{2, 3}));
+  const auto empty = zeros({3, 4}, coo, {"A", ValueType::f64, 64});
+  ASSERT_TRUE(empty.ok());
+  EXPECT_TRUE(validate(empty->view(), "A").ok());
+  EXPECT_EQ(client::entries_of(*empty), (std::vector<std::int64_t>{0, 0}));
 }
 
 TEST(Packing, what_is_not_stored_is_the_fill_value) {

@@ -27,6 +27,10 @@ TEST(Format, NamesStandForLevelsAndModeOrder) {
   EXPECT_EQ(read("csf", 4), (TensorFormat{{C, C, C, C}, {0, 1, 2, 3}}));
   EXPECT_EQ(read("compressed", 1), (TensorFormat{{C}, {0}}));
   EXPECT_EQ(read("dense", 0), (TensorFormat{{}, {}}));
+  EXPECT_EQ(read("bcsr", 4), (TensorFormat{{D, C, D, D}, {0, 1, 2, 3}}));
+  EXPECT_EQ(print(read("coo", 1)), "compressed:0");
+  EXPECT_EQ(print(read("coo:1,0", 2)), "compressed(nonunique),singleton:1,0");
+  EXPECT_EQ(print(read("coo", 3)), "compressed(nonunique),singleton(nonunique),singleton:0,1,2");
 }
 
 TEST(Format, LevelsMayCarryAModeOrder) {
@@ -67,6 +71,21 @@ TEST(Format, PrintedFormatsReadBack) {
   EXPECT_EQ(formats, 1 + 2 + 2 * 4 + 6 * 8 + 24 * 16);
 }
 
+TEST(Format, ChainsOfSingletonsReadBack) {
+  for (const char* text :
+       {"coo", "dense,compressed(nonunique),singleton", "compressed(nonunique),singleton,dense"}) {
+    const TensorFormat format = read(text, 3);
+    EXPECT_EQ(parse(print(format), 3, "B").value(), format);
+  }
+}
+
+TEST(Format, EveryLevelHasAName) {
+  for (const LevelProperties& level : all_levels()) {
+    EXPECT_EQ(&properties(level.format), &level);
+    EXPECT_EQ(is_sparse(level.format), level.format != D) << level.name;
+  }
+}
+
 TEST(Format, AllDenseSeesEveryLevel) {
   EXPECT_TRUE(dense(3).all_dense());
   EXPECT_TRUE(dense(0).all_dense());
@@ -79,6 +98,7 @@ TEST(Format, AccessOrderFollowsPositions) {
   EXPECT_THAT(access_order(read("csf", 1)), IsEmpty());
   EXPECT_THAT(access_order(read("csr", 2)), ElementsAre(Pair(0, 1)));
   EXPECT_THAT(access_order(read("csf", 3)), ElementsAre(Pair(0, 1), Pair(0, 2), Pair(1, 2)));
+  EXPECT_THAT(access_order(read("coo", 3)), ElementsAre(Pair(0, 1), Pair(0, 2), Pair(1, 2)));
   // Two dense levels may be bound in any order, but both before the compressed one below them.
   EXPECT_THAT(access_order(read("dense,dense,compressed", 3)), ElementsAre(Pair(0, 2), Pair(1, 2)));
   // Dense levels below a compressed one wait for its position, not for each other.

@@ -132,7 +132,7 @@ support::Result<void> Execution::State::check_counters() const {
   }
   const schaas_counter* counter = d.counters;
   for (std::int32_t l = 0; l < result.order(); ++l) {
-    if (levels[l] != format::LevelFormat::compressed) continue;
+    if (!format::is_sparse(levels[l]) || format::is_singleton(levels[l])) continue;
     const bool exists = counter->shared_slot >= 0 && counter->shared_slot < d.shared_count;
     if (counter->level != l || !exists) return bad_kernel("its counters are not the result's levels");
     if (d.shared_bytes(arguments.data(), counter->shared_slot) / 8 <= units())

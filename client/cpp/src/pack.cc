@@ -11,7 +11,8 @@
 
 // Level by level: `place[e]` is the position of entry e in the level above, ascending in e. A dense level
 // multiplies by its extent and adds the coordinate; a compressed level gives each new (parent, coordinate)
-// the next position.
+// the next position, a nonunique one each new (parent, coordinates down to the next unique level); a
+// singleton level keeps the positions.
 namespace schaas::client {
 namespace {
 
@@ -25,8 +26,10 @@ class Packer {
 
   support::Result<PackedTensor> pack() {
     for (int l = 0; l < builder_.format.order(); ++l) {
-      const bool dense = builder_.format.levels[l] == format::LevelFormat::dense;
-      SCHAAS_RETURN_IF_ERROR(dense ? dense_level(l) : compressed_level(l));
+      const format::LevelFormat kind = builder_.format.levels[l];
+      SCHAAS_RETURN_IF_ERROR(!format::is_sparse(kind)     ? dense_level(l)
+                             : format::is_singleton(kind) ? singleton_level(l)
+                                                          : compressed_level(l));
     }
     SCHAAS_RETURN_IF_ERROR(store_values());
     return std::move(builder_).finish();
@@ -50,12 +53,44 @@ class Packer {
     return {};
   }
 
-  std::int64_t distinct(int l) const {
-    std::int64_t count = place_.empty() ? 0 : 1;
-    for (std::size_t e = 1; e < place_.size(); ++e) {
-      count += place_[e] != place_[e - 1] || entries_.coordinate(l, e) != entries_.coordinate(l, e - 1);
+  // Whether entry e has another position at level l than the entry before, given the level above's `place_`s.
+  bool is_new(int l, int last, std::size_t e, std::int64_t place_before) const {
+    if (e == 0 || place_[e] != place_before) return true;
+    for (int level = l; level <= last; ++level) {
+      if (entries_.coordinate(level, e) != entries_.coordinate(level, e - 1)) return true;
     }
+    return false;
+  }
+
+  // The level that makes the coordinates of level l unique: l itself unless that is nonunique.
+  int unique_from(int l) const {
+    while (!format::is_unique(builder_.format.levels[l])) ++l;
+    return l;
+  }
+
+  std::int64_t distinct(int l) const {
+    const int last = unique_from(l);
+    std::int64_t count = 0;
+    for (std::size_t e = 0; e < place_.size(); ++e) count += is_new(l, last, e, e == 0 ? 0 : place_[e - 1]);
     return count;
+  }
+
+  support::Result<void> singleton_level(int l) {
+    SCHAAS_RETURN_IF_ERROR(
+        check_positions_fit(options_.position_bits, extent(l), parents_, l, options_.name));
+    PackedTensor::Level level;
+    level.entries = parents_;
+    SCHAAS_ASSIGN_OR_RETURN(level.crd, allocate(parents_, options_.position_bits / 8, what()));
+    for (std::size_t e = 0; e < place_.size(); ++e) {
+      const std::int64_t c = entries_.coordinate(l, e);
+      if (options_.position_bits == 32) {
+        level.crd.as<std::int32_t>()[place_[e]] = static_cast<std::int32_t>(c);
+      } else {
+        level.crd.as<std::int64_t>()[place_[e]] = c;
+      }
+    }
+    builder_.levels.push_back(std::move(level));
+    return {};
   }
 
   support::Result<void> compressed_level(int l) {
@@ -81,13 +116,12 @@ class Packer {
   void number(int l, PackedTensor::Level& level) {
     Position* pos = level.pos.as<Position>();
     Position* crd = level.crd.as<Position>();
-    std::int64_t next = -1, parent = -1, coordinate = -1;
+    const int last = unique_from(l);
+    std::int64_t next = -1, parent = -1;
     for (std::size_t e = 0; e < place_.size(); ++e) {
-      const std::int64_t c = entries_.coordinate(l, e);
-      if (place_[e] != parent || c != coordinate) {
+      if (is_new(l, last, e, parent)) {
         parent = place_[e];
-        coordinate = c;
-        crd[++next] = static_cast<Position>(c);
+        crd[++next] = static_cast<Position>(entries_.coordinate(l, e));
         ++pos[parent + 1];
       }
       place_[e] = next;

@@ -18,4 +18,7 @@ struct PackedTensorBuilder {
   PackedTensor finish() &&;
 };
 
+/// SCHAAS_LEVEL_* of a level.
+std::int32_t abi_number(format::LevelFormat level);
+
 }  // namespace schaas::client

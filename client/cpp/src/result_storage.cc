@@ -14,6 +14,10 @@ namespace {
 
 using support::Result;
 
+bool has_positions(format::LevelFormat level) {
+  return format::is_sparse(level) && !format::is_singleton(level);
+}
+
 // An array that replaces another of a different size.
 Result<std::optional<Buffer>> replacement(const Buffer& now, std::int64_t count, std::int64_t element_bytes,
                                           const std::string& what) {
@@ -39,8 +43,7 @@ void set_position(Buffer& pos, int bits, std::int64_t at, std::int64_t value) {
 }  // namespace
 
 int ResultStorage::compressed_levels(const format::TensorFormat& format) {
-  return static_cast<int>(
-      std::count(format.levels.begin(), format.levels.end(), format::LevelFormat::compressed));
+  return static_cast<int>(std::count_if(format.levels.begin(), format.levels.end(), has_positions));
 }
 
 Result<bool> ResultStorage::resize(PackedTensor& result, const std::vector<std::int64_t>& counts,
@@ -54,7 +57,12 @@ Result<bool> ResultStorage::resize(PackedTensor& result, const std::vector<std::
   for (int l = 0; l < order; ++l) {
     const PackedTensor::Level& level = result.levels_[l];
     const std::int64_t extent = result.extents_[result.format_.mode_order[l]];
-    if (result.format_.levels[l] == format::LevelFormat::compressed) {
+    const format::LevelFormat kind = result.format_.levels[l];
+    if (format::is_singleton(kind)) {
+      SCHAAS_RETURN_IF_ERROR(check_positions_fit(result.position_bits_, extent, parents, l, name));
+      SCHAAS_ASSIGN_OR_RETURN(fresh[l].crd, replacement(level.crd, parents, width, what));
+      entries.push_back(parents);
+    } else if (has_positions(kind)) {
       if (parents == std::numeric_limits<std::int64_t>::max()) return too_large(what, "2^63 positions");
       SCHAAS_RETURN_IF_ERROR(check_positions_fit(result.position_bits_, extent, *count, l, name));
       SCHAAS_ASSIGN_OR_RETURN(fresh[l].pos, replacement(level.pos, parents + 1, width, what));

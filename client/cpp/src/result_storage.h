@@ -19,6 +19,7 @@ class ResultStorage {
   /// No entries in compressed levels; keeps what the positions need.
   static support::Result<void> clear(PackedTensor& result, const std::string& name);
   static void set_fill_value(PackedTensor& result, double value) { result.fill_value_ = value; }
+  /// Levels with positions of their own: all sparse ones but singletons.
   static int compressed_levels(const format::TensorFormat& format);
 };
 

@@ -51,9 +51,43 @@ std::string reason_for(const FrontierEntry& entry, const Evaluated& chosen, std:
 
 }  // namespace
 
+namespace {
+
+// The distinct coordinates of a nonunique level: of the entries of each parent, those that begin a stretch of
+// equals.
+template <class Position>
+std::vector<bool> begins(const PackedTensor& tensor, int l, std::vector<bool> begins) {
+  const PackedTensor::Level& level = tensor.levels()[l];
+  if (begins.empty()) {
+    begins.resize(static_cast<std::size_t>(level.entries), false);
+    const std::int64_t parents = l == 0 ? 1 : tensor.levels()[l - 1].entries;
+    const auto* pos = level.pos.as<Position>();
+    for (std::int64_t p = 0; p < parents; ++p) {
+      if (pos[p] < pos[p + 1]) begins[static_cast<std::size_t>(pos[p])] = true;
+    }
+  }
+  const auto* crd = level.crd.as<Position>();
+  for (std::int64_t q = 1; q < level.entries; ++q)
+    if (crd[q] != crd[q - 1]) begins[static_cast<std::size_t>(q)] = true;
+  return begins;
+}
+
+}  // namespace
+
 std::vector<std::int64_t> entries_of(const PackedTensor& tensor) {
   std::vector<std::int64_t> entries;
-  for (const auto& level : tensor.levels()) entries.push_back(level.entries);
+  std::vector<bool> first;
+  for (int l = 0; l < tensor.order(); ++l) {
+    const bool unique = format::is_unique(tensor.format().levels[l]);
+    entries.push_back(tensor.levels()[l].entries);
+    if (unique) {
+      first.clear();
+      continue;
+    }
+    first = tensor.position_bits() == 32 ? begins<std::int32_t>(tensor, l, std::move(first))
+                                         : begins<std::int64_t>(tensor, l, std::move(first));
+    entries.back() = std::count(first.begin(), first.end(), true);
+  }
   return entries;
 }
 

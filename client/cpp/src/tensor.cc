@@ -81,14 +81,29 @@ schaas_tensor PackedTensor::view() const {
   return view;
 }
 
+std::int32_t abi_number(format::LevelFormat level) {
+  switch (level) {
+    case format::LevelFormat::dense:
+      return SCHAAS_LEVEL_DENSE;
+    case format::LevelFormat::compressed:
+      return SCHAAS_LEVEL_COMPRESSED;
+    case format::LevelFormat::compressed_nonunique:
+      return SCHAAS_LEVEL_COMPRESSED_NONUNIQUE;
+    case format::LevelFormat::singleton:
+      return SCHAAS_LEVEL_SINGLETON;
+    case format::LevelFormat::singleton_nonunique:
+      return SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
+  }
+  SCHAAS_CHECK(false, "a level format without a number");
+}
+
 void PackedTensor::refresh_views() {
   level_views_.clear();
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     const Level& level = levels_[l];
-    const bool sparse = format_.levels[l] == format::LevelFormat::compressed;
     schaas_level view{};
-    view.format = sparse ? SCHAAS_LEVEL_COMPRESSED : SCHAAS_LEVEL_DENSE;
-    view.index_bits = sparse ? position_bits_ : 0;
+    view.format = abi_number(format_.levels[l]);
+    view.index_bits = format::is_sparse(format_.levels[l]) ? position_bits_ : 0;
     view.pos = level.pos.data();
     view.crd = level.crd.data();
     view.entries = level.entries;

@@ -38,6 +38,11 @@ class Walk {
       }
       return;
     }
+    if (format::is_singleton(tensor_.format().levels[l])) {
+      coordinates_[mode] = read(here.crd, parent);
+      level(l + 1, parent);
+      return;
+    }
     const std::int64_t end = read(here.pos, parent + 1);
     for (std::int64_t p = read(here.pos, parent); p < end; ++p) {
       coordinates_[mode] = read(here.crd, p);
@@ -68,8 +73,7 @@ CooTensor unpack(const PackedTensor& tensor) {
   CooTensor result;
   result.extents = tensor.extents();
   result.coordinates.resize(tensor.order());
-  const bool keep_fill =
-      tensor.order() == 0 || tensor.format().levels.back() == format::LevelFormat::compressed;
+  const bool keep_fill = tensor.order() == 0 || format::is_sparse(tensor.format().levels.back());
   walk(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {
     const double value = tensor.value(position);
     if (value == tensor.fill_value() && !keep_fill) return;
@@ -123,7 +127,7 @@ int position_bits_for(const CooTensor& tensor, const format::TensorFormat& forma
   for (int l = 0; l < format.order(); ++l) {
     const std::int64_t extent = tensor.extents[format.mode_order[l]];
     if (extent > largest) return 64;
-    if (format.levels[l] == format::LevelFormat::compressed) {
+    if (format::is_sparse(format.levels[l])) {
       positions = entries;
     } else if (__builtin_mul_overflow(positions, extent, &positions)) {
       return 64;

@@ -34,65 +34,111 @@ support::Result<void> check_positions(const schaas_level& level, std::int64_t pa
   return {};
 }
 
+bool is_nonunique(const schaas_level& level) {
+  return level.format == SCHAAS_LEVEL_COMPRESSED_NONUNIQUE ||
+         level.format == SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
+}
+bool is_singleton(const schaas_level& level) {
+  return level.format == SCHAAS_LEVEL_SINGLETON || level.format == SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
+}
+
+// A compressed level and the singletons that tell its coordinates apart: together they are sorted and unique.
 template <class Position>
-support::Result<void> check_coordinates(const schaas_level& level, std::int64_t parents, std::int64_t extent,
-                                        int l, const std::string& name) {
-  const auto* pos = static_cast<const Position*>(level.pos);
-  const auto* crd = static_cast<const Position*>(level.crd);
-  std::atomic<std::int64_t> bad{-1};
-#pragma omp parallel for schedule(static) if (level.entries > 1000000)
-  for (std::int64_t p = 0; p < parents; ++p) {
-    std::int64_t last = -1;
-    for (std::int64_t q = pos[p]; q < pos[p + 1]; ++q) {
-      if (crd[q] <= last || crd[q] >= extent) {
+class Chain {
+ public:
+  Chain(const schaas_tensor& tensor, int first) : first_(first), head_(tensor.levels[first]) {
+    do {
+      crd_.push_back(static_cast<const Position*>(tensor.levels[first].crd));
+      extents_.push_back(tensor.extents[tensor.mode_order[first]]);
+    } while (is_nonunique(tensor.levels[first++]));
+  }
+
+  support::Result<void> check(std::int64_t parents, const std::string& name) const {
+    const auto* pos = static_cast<const Position*>(head_.pos);
+    std::atomic<std::int64_t> bad{-1};
+#pragma omp parallel for schedule(static) if (head_.entries > 1000000)
+    for (std::int64_t p = 0; p < parents; ++p) {
+      for (std::int64_t q = pos[p]; q < pos[p + 1]; ++q) {
+        if (outside(q) < 0 && (q == pos[p] || follows(q))) continue;
         std::int64_t none = -1;
         bad.compare_exchange_strong(none, q);
         break;
       }
-      last = crd[q];
     }
+    return bad < 0 ? support::Result<void>() : describe(bad, name);
   }
-  const std::int64_t q = bad.load();
-  if (q < 0) return {};
-  const std::string where =
-      level_text(l) + ": coordinate " + std::to_string(crd[q]) + " at position " + std::to_string(q);
-  if (crd[q] < 0 || crd[q] >= extent) {
-    return broken(name, where + " is outside 0.." + std::to_string(extent - 1));
+
+ private:
+  // The first level, counted from the head, at which an entry is outside the extent; or -1.
+  int outside(std::int64_t q) const {
+    for (std::size_t l = 0; l < crd_.size(); ++l) {
+      if (crd_[l][q] < 0 || crd_[l][q] >= extents_[l]) return static_cast<int>(l);
+    }
+    return -1;
   }
-  return broken(name,
-                where + " does not follow " + std::to_string(crd[q - 1]) + ": sorted and unique is expected");
-}
+  bool follows(std::int64_t q) const {
+    for (const Position* crd : crd_) {
+      if (crd[q] != crd[q - 1]) return crd[q] > crd[q - 1];
+    }
+    return false;
+  }
+  support::Diagnostic describe(std::int64_t q, const std::string& name) const {
+    const int l = std::max(outside(q), 0);
+    const std::string where = level_text(first_ + l) + ": coordinate " + std::to_string(crd_[l][q]) +
+                              " at position " + std::to_string(q);
+    if (outside(q) >= 0) return broken(name, where + " is outside 0.." + std::to_string(extents_[l] - 1));
+    return broken(name, where + " does not follow " + std::to_string(crd_[0][q - 1]) +
+                            ": sorted and unique is expected" +
+                            (crd_.size() > 1 ? ", together with the singleton levels below" : ""));
+  }
 
-template <class Position>
-support::Result<void> check_compressed(const schaas_level& level, std::int64_t parents, std::int64_t extent,
-                                       int l, const std::string& name) {
-  SCHAAS_RETURN_IF_ERROR(check_positions<Position>(level, parents, l, name));
-  return check_coordinates<Position>(level, parents, extent, l, name);
-}
+  int first_;
+  const schaas_level& head_;
+  std::vector<const Position*> crd_;
+  std::vector<std::int64_t> extents_;
+};
 
-support::Result<void> check_level(const schaas_tensor& tensor, int l, std::int64_t parents,
+support::Result<void> check_dense(const schaas_level& level, std::int64_t parents, std::int64_t extent, int l,
                                   const std::string& name) {
+  std::int64_t entries = 0;
+  if (!__builtin_mul_overflow(parents, extent, &entries) && entries == level.entries) return {};
+  return broken(name, level_text(l) + ": " + std::to_string(level.entries) + " entries, but " +
+                          std::to_string(parents) + " parents of extent " + std::to_string(extent));
+}
+
+// The arrays of a level are there and have the sizes they say; positions ascend.
+support::Result<void> check_arrays(const schaas_tensor& tensor, int l, std::int64_t parents,
+                                   const std::string& name) {
   const schaas_level& level = tensor.levels[l];
-  const std::int64_t extent = tensor.extents[tensor.mode_order[l]];
-  if (level.format == SCHAAS_LEVEL_DENSE) {
-    std::int64_t entries = 0;
-    if (__builtin_mul_overflow(parents, extent, &entries) || entries != level.entries) {
-      return broken(name, level_text(l) + ": " + std::to_string(level.entries) + " entries, but " +
-                              std::to_string(parents) + " parents of extent " + std::to_string(extent));
-    }
-    return {};
-  }
-  if (level.format != SCHAAS_LEVEL_COMPRESSED) {
+  if (level.format == SCHAAS_LEVEL_DENSE)
+    return check_dense(level, parents, tensor.extents[tensor.mode_order[l]], l, name);
+  if (level.format < 0 || level.format > SCHAAS_LEVEL_SINGLETON_NONUNIQUE)
     return broken(name, level_text(l) + ": unknown level format " + std::to_string(level.format));
-  }
-  if (level.index_bits != 32 && level.index_bits != 64) {
+  if (level.index_bits != 32 && level.index_bits != 64)
     return broken(name, level_text(l) + ": positions of " + std::to_string(level.index_bits) + " bits");
-  }
-  if (level.pos == nullptr || level.entries < 0 || (level.crd == nullptr && level.entries > 0)) {
+  const bool below_nonunique = l > 0 && is_nonunique(tensor.levels[l - 1]);
+  if (below_nonunique != is_singleton(level) || (l + 1 == tensor.order && is_nonunique(level)))
+    return broken(name, level_text(l) + ": singleton levels and nonunique levels above them do not pair");
+  const bool missing = level.entries < 0 || (level.crd == nullptr && level.entries > 0);
+  if (missing || (!is_singleton(level) && level.pos == nullptr))
     return broken(name, level_text(l) + ": arrays are missing");
+  if (!is_singleton(level)) {
+    return level.index_bits == 32 ? check_positions<std::int32_t>(level, parents, l, name)
+                                  : check_positions<std::int64_t>(level, parents, l, name);
   }
-  return level.index_bits == 32 ? check_compressed<std::int32_t>(level, parents, extent, l, name)
-                                : check_compressed<std::int64_t>(level, parents, extent, l, name);
+  if (level.entries == parents && level.index_bits == tensor.levels[l - 1].index_bits) return {};
+  return broken(name, level_text(l) + ": " + std::to_string(level.entries) + " coordinates of " +
+                          std::to_string(level.index_bits) + " bits, but the level above has " +
+                          std::to_string(parents) + " of " + std::to_string(tensor.levels[l - 1].index_bits) +
+                          " bits");
+}
+
+support::Result<void> check_coordinates(const schaas_tensor& tensor, int l, const std::string& name) {
+  const schaas_level& level = tensor.levels[l];
+  if (level.format == SCHAAS_LEVEL_DENSE || is_singleton(level)) return {};
+  const std::int64_t parents = l == 0 ? 1 : tensor.levels[l - 1].entries;
+  return level.index_bits == 32 ? Chain<std::int32_t>(tensor, l).check(parents, name)
+                                : Chain<std::int64_t>(tensor, l).check(parents, name);
 }
 
 }  // namespace
@@ -106,9 +152,10 @@ support::Result<void> validate(const schaas_tensor& tensor, const std::string& n
       return broken(name, "mode order is not a permutation");
     seen[mode] = true;
     if (tensor.extents[mode] < 0) return broken(name, "has a negative extent");
-    SCHAAS_RETURN_IF_ERROR(check_level(tensor, l, parents, name));
+    SCHAAS_RETURN_IF_ERROR(check_arrays(tensor, l, parents, name));
     parents = tensor.levels[l].entries;
   }
+  for (int l = 0; l < tensor.order; ++l) SCHAAS_RETURN_IF_ERROR(check_coordinates(tensor, l, name));
   if (tensor.values == nullptr && parents > 0) return broken(name, "has no values");
   return {};
 }

@@ -16,7 +16,7 @@ struct Sizes {
   std::map<std::string, std::int64_t> extents;               ///< by index name
   std::map<std::string, std::vector<std::int64_t>> entries;  ///< tensor -> entries by level
 };
-/// Stored entries of each level.
+/// Stored entries of each level; of a nonunique one its distinct coordinates.
 std::vector<std::int64_t> entries_of(const PackedTensor& tensor);
 /// Mean entries of a storage level under one entry of its parent (0 when there is no parent entry).
 double fiber(const std::vector<std::int64_t>& entries, int level);

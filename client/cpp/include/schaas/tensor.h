@@ -52,7 +52,7 @@ DenseTensor copy(const DenseTensor& tensor);
 class PackedTensor {
  public:
   struct Level {
-    Buffer pos, crd;           ///< compressed levels only
+    Buffer pos, crd;           ///< crd: sparse levels only; pos: those that are not singletons
     std::int64_t entries = 0;  ///< stored entries of this level
   };
 
@@ -125,9 +125,10 @@ CooTensor to_coo(const DenseTensor& tensor, double fill_value = 0);
 int position_bits_for(const CooTensor& tensor, const format::TensorFormat& format);
 
 /// Checks what the kernel ABI promises a kernel: counts agree, positions ascend from 0 to the number of
-/// coordinates, coordinates are inside the extent and strictly ascending within a fiber. Tensors made by pack
-/// always pass; call it on arrays that came from elsewhere, before the first call. Linear time. Errors:
-/// invalid [tensor-structure] naming the tensor, level and position.
+/// coordinates, coordinates are inside the extent and strictly ascending within a fiber (of a nonunique
+/// level: together with those of the singleton levels below). Tensors made by pack always pass; call it on
+/// arrays that came from elsewhere, before the first call. Linear time. Errors: invalid [tensor-structure]
+/// naming the tensor, level and position.
 support::Result<void> validate(const schaas_tensor& tensor, const std::string& name);
 
 }  // namespace schaas::client

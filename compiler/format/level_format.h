@@ -1,0 +1,39 @@
+#pragma once
+#include <string_view>
+#include <vector>
+
+namespace schaas::format {
+
+/// How one mode is stored. What each can do is a row of a table, after Chou, Kjolstad, Amarasinghe, OOPSLA
+/// 2018, section 3; docs/formats.md has pictures.
+enum class LevelFormat {
+  dense,                 ///< every coordinate 0..extent-1 of every parent
+  compressed,            ///< positions pos[p]..pos[p+1] hold sorted unique coordinates crd
+  compressed_nonunique,  ///< the same, sorted; equal coordinates are told apart by the singleton levels below
+  singleton,             ///< one coordinate for each position of the level above, which is not unique
+  singleton_nonunique,   ///< the same, and equal coordinates are told apart further below
+};
+
+struct LevelProperties {
+  LevelFormat format;
+  std::string_view name;  ///< in texts
+  bool full;              ///< holds every coordinate: an entry that is absent above is all that can be absent
+  bool unique;            ///< no coordinate twice below one parent
+  bool branchless;  ///< exactly one entry for each parent position: coordinates share the parent's position
+  bool compact;     ///< no unused positions between entries
+  bool locate;      ///< the position of a given coordinate is arithmetic
+  bool append;      ///< a kernel can write it in order
+  bool insert;      ///< a kernel can write it in any order
+};
+// Every level is ordered: coordinates ascend below one parent.
+
+const LevelProperties& properties(LevelFormat level);
+const std::vector<LevelProperties>& all_levels();
+
+/// Holds only some coordinates, each with its own entry in `crd`.
+inline bool is_sparse(LevelFormat level) { return !properties(level).full; }
+inline bool is_unique(LevelFormat level) { return properties(level).unique; }
+/// Shares the positions of the level above.
+inline bool is_singleton(LevelFormat level) { return properties(level).branchless; }
+
+}  // namespace schaas::format
