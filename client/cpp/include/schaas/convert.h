@@ -1,0 +1,27 @@
+#pragma once
+#include <string>
+
+#include "schaas/tensor.h"
+
+namespace schaas::client {
+
+struct ConvertOptions {
+  std::string name;  ///< of the tensor, for messages
+  int threads = 0;   ///< 0: host_threads()
+};
+
+/// The same tensor in another format; extents, value type, position width, fill value and stored zeros stay.
+/// The result is what pack() would make of the entries. Matrices whose inner level is sparse (csr, csc, dcsr,
+/// dcsc, coo in either mode order) are converted directly: with the same order of modes the inner arrays are
+/// copied, with the other one they are sorted by counting, O(nonzeros + extent). Everything else goes through
+/// a list of entries, which is sorted when the order of modes changes. Errors: invalid [format-rank],
+/// [position-overflow]; exhausted [memory].
+support::Result<PackedTensor> convert(const PackedTensor& tensor, const format::TensorFormat& format,
+                                      const ConvertOptions& options);
+
+/// The way that serves all formats: through a list of entries. For comparison.
+support::Result<PackedTensor> convert_by_entries(const PackedTensor& tensor,
+                                                 const format::TensorFormat& format,
+                                                 const ConvertOptions& options);
+
+}  // namespace schaas::client

@@ -1,0 +1,239 @@
+#include "schaas/convert.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "allocate.h"
+#include "matrix_rows.h"
+#include "packed_tensor_builder.h"
+#include "schaas/host.h"
+#include "tensor_checks.h"
+
+namespace schaas::client {
+namespace {
+
+using format::LevelFormat;
+using support::Result;
+
+// Above this many times the entries, an outer extent is too sparse to count by.
+constexpr std::int64_t counted_extent = 16;
+// A thread counts for itself: worth it when it has many more entries than columns to count.
+constexpr std::int64_t entries_per_counter = 4;
+constexpr std::int64_t worth_a_team = std::int64_t{1} << 16;
+
+template <class Position, class Value>
+class MatrixConversion {
+ public:
+  MatrixConversion(const PackedTensor& from, const format::TensorFormat& to, const ConvertOptions& options)
+      : from_(from),
+        name_(options.name),
+        threads_(options.threads > 0 ? options.threads : host_threads()),
+        rows_(rows_of<Position>(from)),
+        builder_{to, from.extents(), from.value_type(), from.position_bits(), from.fill_value()} {
+    builder_.levels.resize(2);
+  }
+
+  Result<PackedTensor> run() {
+    SCHAAS_ASSIGN_OR_RETURN(builder_.values, array<Value>(rows_.entries));
+    SCHAAS_ASSIGN_OR_RETURN(builder_.levels[1].crd, array<Position>(rows_.entries));
+    if (builder_.format.mode_order == from_.format().mode_order) {
+      copy(builder_.values, from_.values());
+      copy(builder_.levels[1].crd, from_.levels()[1].crd);
+    } else {
+      SCHAAS_RETURN_IF_ERROR(transpose());
+    }
+    SCHAAS_RETURN_IF_ERROR(make_levels());
+    return std::move(builder_).finish();
+  }
+
+ private:
+  template <class T>
+  Result<Buffer> array(std::int64_t count) const {
+    return allocate(count, sizeof(T), "`" + name_ + "` converted to " + format::print(builder_.format));
+  }
+  static void copy(Buffer& to, const Buffer& from) {
+    if (to.bytes() > 0) std::memcpy(to.data(), from.data(), to.bytes());
+  }
+  std::int64_t extent(int level) const { return builder_.extents[builder_.format.mode_order[level]]; }
+
+  int team() const {
+    if (rows_.entries < worth_a_team) return 1;
+    const std::int64_t counters = std::max<std::int64_t>(extent(0) * entries_per_counter, 1);
+    return static_cast<int>(std::clamp<std::int64_t>(rows_.entries / counters, 1, threads_));
+  }
+
+  // The stretch at which a thread's share of the entries begins.
+  std::int64_t share(int thread, int team) const {
+    const auto goal = static_cast<Position>(rows_.entries * thread / team);
+    return thread == team ? rows_.count
+                          : std::lower_bound(rows_.begin, rows_.begin + rows_.count, goal) - rows_.begin;
+  }
+
+  // A counting sort by the inner coordinate. Each thread counts its rows; the counters become the places at
+  // which it writes, column by column after those of the threads before it: rows ascend within a column.
+  Result<void> transpose() {
+    const int threads = team();
+    const std::int64_t columns = extent(0);
+    SCHAAS_ASSIGN_OR_RETURN(Buffer counters, array<Position>(columns * threads));
+    SCHAAS_ASSIGN_OR_RETURN(column_begin_, array<Position>(columns + 1));
+    auto* const place = counters.template as<Position>();
+    auto* const begin = column_begin_.template as<Position>();
+#pragma omp parallel num_threads(threads)
+    {
+      const int thread = omp_get_thread_num(), team = omp_get_num_threads();
+      const std::int64_t first = share(thread, team), last = share(thread + 1, team);
+      count(place + thread * columns, first, last);
+#pragma omp barrier
+#pragma omp single
+      number_places(place, begin, columns, team);
+      scatter(place + thread * columns, first, last);
+    }
+    rows_ = {};
+    rows_.count = columns;
+    rows_.begin = begin;
+    rows_.entries = begin[columns];
+    rows_.inner = builder_.levels[1].crd.template as<Position>();
+    return {};
+  }
+
+  void count(Position* counter, std::int64_t first, std::int64_t last) const {
+    for (Position q = rows_.begin[first]; q < rows_.begin[last]; ++q) ++counter[rows_.inner[q]];
+  }
+  static void number_places(Position* place, Position* begin, std::int64_t columns, int team) {
+    Position next = 0;
+    for (std::int64_t c = 0; c < columns; ++c) {
+      begin[c] = next;
+      for (int thread = 0; thread < team; ++thread) {
+        const Position here = place[thread * columns + c];
+        place[thread * columns + c] = next;
+        next += here;
+      }
+    }
+    begin[columns] = next;
+  }
+  void scatter(Position* place, std::int64_t first, std::int64_t last) {
+    const Value* const from = from_.values().template as<Value>();
+    auto* const to = builder_.values.template as<Value>();
+    auto* const crd = builder_.levels[1].crd.template as<Position>();
+    for (std::int64_t k = first; k < last; ++k) {
+      const Position row = rows_.outer(k);
+      for (Position q = rows_.begin[k]; q < rows_.begin[k + 1]; ++q) {
+        const Position at = place[rows_.inner[q]]++;
+        crd[at] = row;
+        to[at] = from[q];
+      }
+    }
+  }
+
+  // Outer levels, and the positions of the inner one, from the stretches.
+  Result<void> make_levels() {
+    builder_.levels[1].entries = rows_.entries;
+    for (int l = 0; l < 2; ++l) {
+      if (!format::is_sparse(builder_.format.levels[l])) continue;
+      SCHAAS_RETURN_IF_ERROR(check_positions_fit(from_.position_bits(), extent(l), rows_.entries, l, name_));
+    }
+    switch (builder_.format.levels[0]) {
+      case LevelFormat::dense:
+        return dense_outer();
+      case LevelFormat::compressed:
+        return compressed_outer();
+      default:
+        return coordinates_outer();
+    }
+  }
+
+  Result<void> dense_outer() {
+    PackedTensor::Level& inner = builder_.levels[1];
+    builder_.levels[0].entries = extent(0);
+    SCHAAS_ASSIGN_OR_RETURN(inner.pos, array<Position>(extent(0) + 1));
+    auto* const pos = inner.pos.template as<Position>();
+    std::int64_t next = 0;
+    for (std::int64_t k = 0; k < rows_.count; ++k) {
+      for (; next <= rows_.outer(k); ++next) pos[next] = rows_.begin[k];
+    }
+    for (; next <= extent(0); ++next) pos[next] = static_cast<Position>(rows_.entries);
+    return {};
+  }
+
+  Result<void> compressed_outer() {
+    PackedTensor::Level &outer = builder_.levels[0], &inner = builder_.levels[1];
+    for (std::int64_t k = 0; k < rows_.count; ++k) outer.entries += rows_.begin[k] < rows_.begin[k + 1];
+    SCHAAS_ASSIGN_OR_RETURN(outer.pos, array<Position>(2));
+    SCHAAS_ASSIGN_OR_RETURN(outer.crd, array<Position>(outer.entries));
+    SCHAAS_ASSIGN_OR_RETURN(inner.pos, array<Position>(outer.entries + 1));
+    outer.pos.template as<Position>()[1] = static_cast<Position>(outer.entries);
+    auto* crd = outer.crd.template as<Position>();
+    auto* pos = inner.pos.template as<Position>();
+    for (std::int64_t k = 0; k < rows_.count; ++k) {
+      if (rows_.begin[k] == rows_.begin[k + 1]) continue;
+      *crd++ = rows_.outer(k);
+      *++pos = rows_.begin[k + 1];
+    }
+    return {};
+  }
+
+  Result<void> coordinates_outer() {
+    PackedTensor::Level& outer = builder_.levels[0];
+    outer.entries = rows_.entries;
+    SCHAAS_ASSIGN_OR_RETURN(outer.pos, array<Position>(2));
+    SCHAAS_ASSIGN_OR_RETURN(outer.crd, array<Position>(outer.entries));
+    outer.pos.template as<Position>()[1] = static_cast<Position>(outer.entries);
+    auto* const crd = outer.crd.template as<Position>();
+    for (std::int64_t k = 0; k < rows_.count; ++k) {
+      for (Position q = rows_.begin[k]; q < rows_.begin[k + 1]; ++q) crd[q] = rows_.outer(k);
+    }
+    return {};
+  }
+
+  const PackedTensor& from_;
+  std::string name_;
+  int threads_;
+  MatrixRows<Position> rows_;
+  PackedTensorBuilder builder_;
+  Buffer column_begin_;
+};
+
+template <class Position>
+Result<PackedTensor> convert_matrix(const PackedTensor& tensor, const format::TensorFormat& format,
+                                    const ConvertOptions& options) {
+  return tensor.value_type() == ValueType::f64
+             ? MatrixConversion<Position, double>(tensor, format, options).run()
+             : MatrixConversion<Position, float>(tensor, format, options).run();
+}
+
+// Counting costs the extent of the new outer mode.
+bool worth_counting(const PackedTensor& tensor, const format::TensorFormat& format) {
+  return format.mode_order == tensor.format().mode_order ||
+         tensor.extents()[format.mode_order[0]] / counted_extent <= tensor.stored() + worth_a_team;
+}
+
+}  // namespace
+
+Result<PackedTensor> convert(const PackedTensor& tensor, const format::TensorFormat& format,
+                             const ConvertOptions& options) {
+  SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
+  if (!has_rows(tensor.format()) || !has_rows(format) || !worth_counting(tensor, format))
+    return convert_by_entries(tensor, format, options);
+  try {
+    return tensor.position_bits() == 32 ? convert_matrix<std::int32_t>(tensor, format, options)
+                                        : convert_matrix<std::int64_t>(tensor, format, options);
+  } catch (const std::bad_alloc&) {
+    return too_large("converting `" + options.name + "`", bytes_text(static_cast<double>(tensor.bytes())));
+  }
+}
+
+Result<PackedTensor> convert_by_entries(const PackedTensor& tensor, const format::TensorFormat& format,
+                                        const ConvertOptions& options) {
+  SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
+  try {
+    return pack(unpack(tensor), format,
+                {options.name, tensor.value_type(), tensor.position_bits(), tensor.fill_value()});
+  } catch (const std::bad_alloc&) {
+    return too_large("the entries of `" + options.name + "`",
+                     bytes_text(static_cast<double>(tensor.bytes())));
+  }
+}
+
+}  // namespace schaas::client
