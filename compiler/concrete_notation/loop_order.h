@@ -18,7 +18,8 @@ struct LoopOrder {
 std::vector<LoopOrder> loop_order(const index_notation::Access& access, const problem::Problem& problem);
 
 /// What the result demands of the path that ends in its assignment: its own access order and, because a
-/// compressed level is appended to in order and once, every summed index below its last compressed level.
+/// compressed level is appended to in order and once, its levels in order down to the last compressed one and
+/// every summed index below that one.
 std::vector<LoopOrder> result_loop_order(const problem::Problem& problem);
 
 }  // namespace schaas::concrete_notation

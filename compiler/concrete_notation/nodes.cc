@@ -6,6 +6,9 @@
 #include "compiler/support/result.h"
 
 namespace schaas::concrete_notation {
+
+using index_notation::Expression;
+
 namespace {
 
 void collect(const StatementPtr& statement, std::vector<index_notation::Access>& out) {
@@ -44,8 +47,20 @@ StatementPtr where(StatementPtr consumer, StatementPtr producer) {
   return std::make_shared<const Statement>(Statement{Where{std::move(consumer), std::move(producer)}});
 }
 
-StatementPtr assign(index_notation::Access target, index_notation::Expression value) {
-  return std::make_shared<const Statement>(Statement{Assign{std::move(target), std::move(value)}});
+StatementPtr assign(index_notation::Access target, index_notation::Expression value,
+                    operators::Monoid monoid) {
+  return std::make_shared<const Statement>(Statement{Assign{std::move(target), std::move(value), monoid}});
+}
+
+std::string assignment_sign(operators::Monoid monoid) {
+  switch (monoid) {
+    case operators::Monoid::sum:
+      return "+=";
+    case operators::Monoid::product:
+      return "*=";
+    default:
+      return std::string(operators::name(monoid)) + "=";
+  }
 }
 
 bool equal(const StatementPtr& a, const StatementPtr& b) {
@@ -67,7 +82,7 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       },
       [&](const Assign& x) {
         const auto& y = std::get<Assign>(b->node);
-        return x.target == y.target && x.value == y.value;
+        return x.target == y.target && x.value == y.value && x.monoid == y.monoid;
       });
 }
 
@@ -89,10 +104,18 @@ StatementPtr with_accesses(const StatementPtr& statement,
         return where(with_accesses(branch.consumer, changed), with_accesses(branch.producer, changed));
       },
       [&](const Assign& leaf) {
-        std::vector<index_notation::Access> factors = index_notation::operands(leaf.value);
-        for (auto& factor : factors) factor = changed(std::move(factor));
-        return assign(changed(leaf.target), index_notation::product_of(std::move(factors)));
+        auto value = with_accesses(leaf.value, changed);
+        return assign(changed(leaf.target), std::move(value), leaf.monoid);
       });
+}
+
+Expression with_accesses(const Expression& expression,
+                         const std::function<index_notation::Access(index_notation::Access)>& changed) {
+  if (const auto* access = std::get_if<index_notation::Access>(&expression.node))
+    return Expression{changed(*access), expression.range};
+  std::vector<Expression> parts = index_notation::parts(expression);
+  for (auto& part : parts) part = with_accesses(part, changed);
+  return index_notation::with_parts(expression, std::move(parts));
 }
 
 const Assign& leaf_of(const StatementPtr& statement) {

@@ -32,18 +32,19 @@ struct Blocks {
   StatementPtr body;
 };
 
-/// Each time it is reached: the temporaries `producer` writes and `consumer` reads are set to zero, then
-/// producer runs, then consumer. Text: where(consumer, producer).
+/// Each time it is reached: the temporary `producer` writes and `consumer` reads is set to the start value of
+/// its monoid (semantics.h), then producer runs, then consumer. Text: where(consumer, producer).
 struct Where {
   StatementPtr consumer;
   StatementPtr producer;
 };
 
-/// target += product of factors. A tensor that is not in the problem is a temporary; its indices are exactly
-/// those its `where` passes, none of them bound outside the `where`.
+/// target = monoid(target, value); the value has no Reduction. A tensor that is no argument of the problem is
+/// a temporary; its indices are exactly those its `where` passes, none of them bound outside the `where`.
 struct Assign {
   index_notation::Access target;
   index_notation::Expression value;
+  operators::Monoid monoid = operators::Monoid::sum;
 };
 
 struct Statement {
@@ -54,7 +55,10 @@ StatementPtr forall(std::string index, StatementPtr body);
 StatementPtr forall(const std::vector<std::string>& indices, StatementPtr body);  ///< outermost first
 StatementPtr blocks(std::string index, int size, StatementPtr body);
 StatementPtr where(StatementPtr consumer, StatementPtr producer);
-StatementPtr assign(index_notation::Access target, index_notation::Expression value);
+StatementPtr assign(index_notation::Access target, index_notation::Expression value,
+                    operators::Monoid monoid = operators::Monoid::sum);
+/// How it is written: "+=", "*=", "max=", ...
+std::string assignment_sign(operators::Monoid monoid);
 
 /// Structural equality.
 bool equal(const StatementPtr& a, const StatementPtr& b);
@@ -65,6 +69,11 @@ std::vector<index_notation::Access> reads(const StatementPtr& statement);
 /// The same tree with every access, read or written, as `changed` gives it.
 StatementPtr with_accesses(const StatementPtr& statement,
                            const std::function<index_notation::Access(index_notation::Access)>& changed);
+
+/// The same expression with every access as `changed` gives it.
+index_notation::Expression with_accesses(
+    const index_notation::Expression& expression,
+    const std::function<index_notation::Access(index_notation::Access)>& changed);
 
 /// The assignment a statement exists for: down the loops and, at a `where`, the consumer. Its target is what
 /// the statement computes.

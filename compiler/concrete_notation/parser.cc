@@ -4,13 +4,15 @@
 #include <string>
 #include <utility>
 
+#include "compiler/index_notation/parser.h"
 #include "compiler/support/limits.h"
 
 // Recursive descent over
 //     statement = "forall" "(" name "," statement ")" | "blocks" "(" name "," number "," statement ")"
-//               | "where" "(" statement "," statement ")" | access "+=" product
-//     product   = access { "*" access }
+//               | "where" "(" statement "," statement ")" | access sign expression
+//     sign      = "+=" | "*=" | "max=" | "min=" | "or=" | "and="
 //     access    = name [ "(" name { "," name } ")" ]
+// where an expression of index notation goes to the next comma or closing parenthesis that is not its own.
 // Depth is bounded by Limits::nesting, so recursion is safe on any text.
 namespace schaas::concrete_notation {
 namespace {
@@ -96,16 +98,42 @@ class Parser {
 
   Result<StatementPtr> parse_assign(SourceRange first) {
     SCHAAS_ASSIGN_OR_RETURN(auto target, parse_access(first));
+    SCHAAS_ASSIGN_OR_RETURN(const auto monoid, parse_sign());
+    SCHAAS_ASSIGN_OR_RETURN(auto value, parse_value());
+    return assign(std::move(target), std::move(value), monoid);
+  }
+
+  Result<operators::Monoid> parse_sign() {
+    using operators::Monoid;
     skip_space();
-    if (text_.substr(at_, 2) != "+=") return expected("`+=`");
-    at_ += 2;
-    std::vector<index_notation::Access> factors;
-    do {
-      SCHAAS_ASSIGN_OR_RETURN(const SourceRange tensor, name("a tensor"));
-      SCHAAS_ASSIGN_OR_RETURN(auto factor, parse_access(tensor));
-      factors.push_back(std::move(factor));
-    } while (accept('*'));
-    return assign(std::move(target), index_notation::product_of(std::move(factors)));
+    for (const auto monoid : {Monoid::sum, Monoid::product, Monoid::minimum, Monoid::maximum,
+                              Monoid::logical_or, Monoid::logical_and}) {
+      const std::string sign = assignment_sign(monoid);
+      if (text_.substr(at_, sign.size()) != sign) continue;
+      at_ += sign.size();
+      return monoid;
+    }
+    return expected("`+=`");
+  }
+
+  Result<index_notation::Expression> parse_value() {
+    skip_space();
+    const std::size_t begin = at_;
+    std::size_t open = 0;
+    for (; at_ < text_.size(); ++at_) {
+      const char c = text_[at_];
+      if (open == 0 && (c == ',' || c == ')' || c == ';')) break;
+      open += c == '(' ? 1U : 0U;
+      open -= c == ')' ? 1U : 0U;
+    }
+    if (begin == at_) return expected("an expression");
+    auto parsed = index_notation::parse_expression(text_.substr(begin, at_ - begin));
+    if (parsed.ok()) return parsed;
+    const Diagnostic& error = parsed.error();
+    SourceRange range = error.range.value_or(SourceRange{});
+    range.begin += static_cast<std::uint32_t>(begin);
+    range.end += static_cast<std::uint32_t>(begin);
+    return support::at(support::invalid("tree-syntax", error.message), "tree", std::string(text_), range);
   }
 
   Result<index_notation::Access> parse_access(SourceRange tensor) {

@@ -7,7 +7,13 @@ namespace schaas::concrete_notation {
 namespace {
 
 std::string text_of(const Assign& leaf) {
-  return index_notation::print(leaf.target) + " += " + index_notation::print(leaf.value);
+  return index_notation::print(leaf.target) + " " + assignment_sign(leaf.monoid) + " " +
+         index_notation::print(leaf.value);
+}
+
+std::string start_text(operators::Monoid monoid) {
+  const double start = operators::identity(monoid);
+  return start == 0 ? "0" : start == 1 ? "1" : start > 0 ? "infinity" : "-infinity";
 }
 
 bool has_long_name(const StatementPtr& statement) {
@@ -59,7 +65,8 @@ void append_indented(const StatementPtr& statement, std::size_t depth, std::stri
         append_indented(blocks.body, depth + 1, out);
       },
       [&](const Where& branch) {
-        out += margin + index_notation::print(leaf_of(branch.producer).target) + " = 0\n";
+        const Assign& producer = leaf_of(branch.producer);
+        out += margin + index_notation::print(producer.target) + " = " + start_text(producer.monoid) + "\n";
         append_indented(branch.producer, depth, out);
         append_indented(branch.consumer, depth, out);
       },

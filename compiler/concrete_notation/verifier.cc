@@ -7,6 +7,7 @@
 
 #include "compiler/concrete_notation/loop_order.h"
 #include "compiler/concrete_notation/match.h"
+#include "compiler/concrete_notation/program_verifier.h"
 #include "compiler/index_notation/printer.h"
 
 // Why these checks are enough. Follow, for each leaf, the operands of the problem its value is a product of
@@ -181,6 +182,7 @@ class Verifier {
   Result<Value> walk_leaf(const Assign& leaf, const Place& place) const {
     Value value;
     value.target = leaf.target;
+    SCHAAS_RETURN_IF_ERROR(check_kind(leaf));
     SCHAAS_RETURN_IF_ERROR(check_bound(leaf.target, place));
     SCHAAS_RETURN_IF_ERROR(check_target(leaf, place));
     for (const Access& factor : index_notation::operands(leaf.value)) {
@@ -193,6 +195,16 @@ class Verifier {
       SCHAAS_RETURN_IF_ERROR(sum(place.loops[n], leaf, value));
     }
     return value;
+  }
+
+  Result<void> check_kind(const Assign& leaf) const {
+    if (!index_notation::is_product(leaf.value)) {
+      return illegal("`" + index_notation::print(leaf.value) + "` is no product of operands of " +
+                     quoted(statement_text()));
+    }
+    if (leaf.monoid == problem_.semiring->sum) return {};
+    return illegal(quoted(leaf.target) + " is written with `" + assignment_sign(leaf.monoid) +
+                   "` instead of `" + assignment_sign(problem_.semiring->sum) + "`");
   }
 
   static Result<void> check_bound(const Access& access, const Place& place) {
@@ -286,6 +298,7 @@ class Verifier {
 }  // namespace
 
 Result<void> verify(const StatementPtr& statement, const problem::Problem& problem) {
+  if (!problem::is_contraction(problem)) return verify_program(statement, problem);
   return Verifier(problem).run(statement);
 }
 

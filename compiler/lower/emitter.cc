@@ -6,16 +6,22 @@
 
 namespace schaas::lower {
 
-using loop_ir::ExpressionPtr;
+using format::LevelFormat;
 using loop_ir::make;
 using loop_ir::Match;
 using loop_ir::Shape;
 using loop_ir::Write;
 
+loop_ir::StatementPtr Emitter::accumulator(const std::string& name, operators::Monoid monoid) const {
+  loop_ir::Accumulator out{name, monoid, {}};
+  if (monoid == tree_.semiring->sum && tree_.semiring->zero != operators::identity(monoid))
+    out.initial = tree_.semiring->zero;
+  return make(std::move(out));
+}
+
 void Emitter::emit_phases(const NestPtr& nest) {
   if (const auto* branch = std::get_if<Branch>(&nest->node)) {
-    const int writer = target_of(branch->producer);
-    builder_.add_shared(branch->temporary, operand(writer).indices);
+    emit_shared(*branch);
     emit_phases(branch->producer);
     emit_phases(branch->consumer);
     return;
@@ -24,17 +30,45 @@ void Emitter::emit_phases(const NestPtr& nest) {
   const bool fresh =
       tensor_of(target).temporary() && writes_each_once(nest, tree_) && !operand(target).indices.empty();
   builder_.mark_written(operand(target).tensor);
-  emit_phase(nest, Sink{Sink::Kind::array, target, fresh ? Write::set : Write::fold, ""});
+  const Sink sink{Sink::Kind::array, target, fresh ? Write::set : Write::fold, "", monoid_of(nest)};
+  if (appends_to(target)) return emit_appending_phases(nest, sink);
+  emit_phase(nest, sink, loop_ir::Step::compute);
 }
 
-void Emitter::emit_phase(const NestPtr& nest, const Sink& sink) {
+/// Memory for a temporary that one phase leaves to later ones; it is zero to begin with.
+void Emitter::emit_shared(const Branch& branch) {
+  const int writer = target_of(branch.producer);
+  const auto& indices = operand(writer).indices;
+  builder_.add_shared(branch.temporary, indices);
+  if (tracks(writer)) {
+    const auto tracked = static_cast<std::ptrdiff_t>(tensor_of(writer).tracked);
+    tracking_[branch.temporary].flags =
+        builder_.add_shared_flags(branch.temporary, {indices.begin(), indices.begin() + tracked});
+    return;
+  }
+  const double start = tensor_of(writer).fill;
+  if (start == 0 || (!indices.empty() && writes_each_once(branch.producer, tree_))) return;
+  loop_ir::Phase phase;
+  phase.range = loop_ir::integer(1);
+  phase.body = make(loop_ir::Fill{builder_.values(branch.temporary),
+                                  builder_.extents(branch.temporary, indices), loop_ir::number(start)});
+  builder_.add_phase(std::move(phase));
+}
+
+void Emitter::emit_phase(const NestPtr& nest, const Sink& sink, loop_ir::Step step) {
+  step_ = step;
   outermost_ = std::visit([](const auto& node) -> const void* { return &node; }, nest->node);
   Scope scope;
   for (const auto& each : tree_.operands) scope.positions.push_back(start_position(each));
   Statements out;
   settle_all(operands_below(nest), scope, out);
   loop_ir::Phase phase = describe(nest);
-  emit(nest, scope, sink, out);
+  phase.step = step;
+  if (step == loop_ir::Step::count) {
+    emit_count(nest, scope, out);
+  } else {
+    emit(nest, scope, sink, out);
+  }
   phase.body = loop_ir::block(std::move(out));
   builder_.add_phase(std::move(phase));
 }
@@ -46,24 +80,28 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
   const auto* blocks = std::get_if<Blocks>(&nest->node);
   if (!loop && !blocks) return phase;
   const int index = loop ? loop->index : blocks->index;
+  const NestPtr& body = loop ? loop->body : blocks->body;
   phase.parallel = level_of(operand(target_of(nest)), index) >= 0;
-  const auto point = merge_point(index, loop ? loop->body : blocks->body);
-  if (point.iterated.empty()) {
-    phase.range = builder_.extent(index);
-  } else {
-    const auto& walked = point.iterated.front();
+  const LoopSpace space = loop_space(body, index, tree_);
+  const bool positions = space.kind == LoopSpace::Kind::walk || space.kind == LoopSpace::Kind::intersection;
+  if (positions) {
+    const auto& walked = space.cursors.front();
     SCHAAS_CHECK(walked.level == 0, "the outermost loop is below another level");
     phase.range = loop_ir::load(builder_.positions(operand(walked.operand).tensor, 0), loop_ir::integer(1));
+  } else {
+    phase.range = builder_.extent(index);
   }
-  const auto& weighed = point.iterated.empty() ? point.located : point.iterated;
-  for (const auto& access : weighed) {
-    const auto& levels = tensor_of(access.operand).levels;
-    if (access.level == 0 && levels.size() > 1 && levels[1] == format::LevelFormat::compressed) {
-      phase.balance_argument = tensor_of(access.operand).argument;
+  std::vector<int> weighed;
+  if (positions) weighed.push_back(space.cursors.front().operand);
+  if (!positions) weighed = factors_below(body);
+  for (const int number : weighed) {
+    const auto& levels = tensor_of(number).levels;
+    const bool here = level_of(operand(number), index) == 0 && (levels[0] == LevelFormat::dense || positions);
+    if (here && levels.size() > 1 && levels[1] == LevelFormat::compressed) {
+      phase.balance_argument = tensor_of(number).argument;
       phase.balance_level = 1;
       break;
     }
-    if (!point.iterated.empty()) break;
   }
   return phase;
 }
@@ -72,7 +110,9 @@ void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, St
   if (is_chain(nest)) {
     const NestPtr* at = &nest;
     while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
-    emit_chain(nest, scope, Pending{std::get<Leaf>((*at)->node).factors, nullptr}, sink, false, out);
+    const auto& leaf = std::get<Leaf>((*at)->node);
+    Pending pending{is_plain_product(leaf) ? leaf.factors : std::vector<int>{}, nullptr};
+    emit_chain(nest, scope, std::move(pending), sink, false, out);
     return;
   }
   std::visit(Match{
@@ -99,11 +139,12 @@ void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, St
 /// A loop with a branch somewhere below: what it sums is summed in a register where it goes to one place.
 void Emitter::reduce(const Scope& scope, const Sink& sink, Statements& out, const Around& around) {
   const bool sums =
-      sink.kind == Sink::Kind::define || (sink.kind == Sink::Kind::array && is_complete(sink.operand, scope));
+      sink.kind == Sink::Kind::define ||
+      (sink.kind == Sink::Kind::array && is_complete(sink.operand, scope) && !tracks(sink.operand));
   if (!sums) return around(sink);
   const Sink inner{Sink::Kind::accumulate, -1, Write::fold,
-                   sink.kind == Sink::Kind::define ? sink.name : builder_.names().fresh("t")};
-  out.push_back(make(loop_ir::Accumulator{inner.name}));
+                   sink.kind == Sink::Kind::define ? sink.name : builder_.names().fresh("t"), sink.monoid};
+  out.push_back(accumulator(inner.name, sink.monoid));
   around(inner);
   if (sink.kind == Sink::Kind::array) write(sink, scope, loop_ir::name(inner.name), out);
 }
@@ -111,10 +152,12 @@ void Emitter::reduce(const Scope& scope, const Sink& sink, Statements& out, cons
 void Emitter::emit_branch(const Branch& branch, const Scope& scope, const Sink& sink, Statements& out) {
   const int writer = target_of(branch.producer);
   const auto& indices = operand(writer).indices;
+  if (tracks(writer)) return emit_tracked(branch, scope, sink, out);
+  const auto monoid = monoid_of(branch.producer);
   if (indices.empty()) {
     const std::string text = builder_.names().fresh("t");
     scalars_[branch.temporary] = text;
-    emit(branch.producer, scope, Sink{Sink::Kind::define, -1, Write::fold, text}, out);
+    emit(branch.producer, scope, Sink{Sink::Kind::define, -1, Write::fold, text, monoid}, out);
     emit(branch.consumer, scope, sink, out);
     return;
   }
@@ -122,16 +165,16 @@ void Emitter::emit_branch(const Branch& branch, const Scope& scope, const Sink& 
   const std::string array = builder_.values(branch.temporary);
   const Reset reset = reset_of(branch, tree_);
   if (reset == Reset::before)
-    out.push_back(
-        make(loop_ir::Fill{array, builder_.extents(branch.temporary, indices), loop_ir::number(0)}));
+    out.push_back(make(loop_ir::Fill{array, builder_.extents(branch.temporary, indices),
+                                     loop_ir::number(tensor_of(writer).fill)}));
   const Write mode = reset == Reset::overwrite ? Write::set : Write::fold;
-  emit(branch.producer, scope, Sink{Sink::Kind::array, writer, mode, ""}, out);
+  emit(branch.producer, scope, Sink{Sink::Kind::array, writer, mode, "", monoid}, out);
   emit(branch.consumer, scope, sink, out);
-  if (reset == Reset::after) emit_clear(branch.producer, scope, writer, out);
+  if (reset == Reset::after) emit_reset(branch.producer, scope, writer, out);
 }
 
-/// Walks the producer's loops again and stores 0 wherever it wrote.
-void Emitter::emit_clear(const NestPtr& nest, const Scope& scope, int target, Statements& out) {
+/// Walks the producer's loops again and stores 0, what the temporary starts from, wherever it wrote.
+void Emitter::emit_reset(const NestPtr& nest, const Scope& scope, int target, Statements& out) {
   if (is_complete(target, scope)) {
     out.push_back(make(loop_ir::Store{builder_.values(operand(target).tensor),
                                       location(scope.positions[static_cast<std::size_t>(target)]), Write::set,
@@ -141,15 +184,15 @@ void Emitter::emit_clear(const NestPtr& nest, const Scope& scope, int target, St
   std::visit(Match{
                  [&](const Loop& loop) {
                    emit_loop(loop, scope, Shape::scalar, out, [&](Scope& inner, Statements& body) {
-                     emit_clear(loop.body, inner, target, body);
+                     emit_reset(loop.body, inner, target, body);
                    });
                  },
                  [&](const Blocks& blocks) {
                    emit_blocks(blocks, scope, out, [&](Scope& inner, Statements& body) {
-                     emit_clear(blocks.body, inner, target, body);
+                     emit_reset(blocks.body, inner, target, body);
                    });
                  },
-                 [&](const Branch& branch) { emit_clear(branch.consumer, scope, target, out); },
+                 [&](const Branch& branch) { emit_reset(branch.consumer, scope, target, out); },
                  [&](const Leaf&) { SCHAAS_CHECK(false, "a leaf's target is not fully bound"); },
              },
              nest->node);
@@ -159,7 +202,7 @@ bool Emitter::accumulates_here(const Sink& sink, const Scope& scope, const Pendi
                                bool reducing) const {
   switch (sink.kind) {
     case Sink::Kind::array:
-      return is_complete(sink.operand, scope);
+      return is_complete(sink.operand, scope) && !tracks(sink.operand);
     case Sink::Kind::define:
       return true;
     case Sink::Kind::accumulate:
@@ -174,7 +217,10 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pendin
                          bool reducing, Statements& out) {
   const auto* loop = std::get_if<Loop>(&nest->node);
   if (!loop) {
-    write(sink, scope, product(scope, pending.prefix, pending.factors), out);
+    const auto& leaf = std::get<Leaf>(nest->node);
+    write(sink, scope,
+          leaf.value ? evaluate(leaf.value, scope, {}) : product(scope, pending.prefix, pending.factors),
+          out);
     return;
   }
   hoist(scope, pending, out);
@@ -190,60 +236,12 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pendin
   }
   const bool reuse_name = sink.kind == Sink::Kind::define && !pending.prefix;
   const std::string sum = reuse_name ? sink.name : builder_.names().fresh("t");
-  out.push_back(make(loop_ir::Accumulator{sum}));
-  continued(Sink{Sink::Kind::accumulate, -1, Write::fold, sum}, Pending{pending.factors, nullptr}, true);
+  out.push_back(accumulator(sum, sink.monoid));
+  continued(Sink{Sink::Kind::accumulate, -1, Write::fold, sum, sink.monoid},
+            Pending{pending.factors, nullptr}, true);
   if (reuse_name) return;
   const auto total = loop_ir::name(sum);
-  write(sink, scope, pending.prefix ? loop_ir::multiply(pending.prefix, total) : total, out);
-}
-
-void Emitter::hoist(const Scope& scope, Pending& pending, Statements& out) {
-  std::vector<int> ready;
-  std::vector<int> later;
-  for (const int factor : pending.factors) (is_complete(factor, scope) ? ready : later).push_back(factor);
-  if (ready.empty()) return;
-  auto value = product(scope, pending.prefix, ready);
-  if (!std::holds_alternative<loop_ir::Name>(value->node)) {
-    const std::string text = builder_.names().fresh("v");
-    out.push_back(make(loop_ir::Let{text, loop_ir::Type::value, value}));
-    value = loop_ir::name(text);
-  }
-  pending = Pending{later, value};
-}
-
-ExpressionPtr Emitter::product(const Scope& scope, ExpressionPtr prefix, const std::vector<int>& factors) {
-  for (const int factor : factors) {
-    auto value = value_of(factor, scope);
-    prefix = prefix ? loop_ir::multiply(std::move(prefix), std::move(value)) : std::move(value);
-  }
-  SCHAAS_CHECK(prefix, "a product without factors");
-  return prefix;
-}
-
-ExpressionPtr Emitter::value_of(int number, const Scope& scope) {
-  const auto scalar = scalars_.find(operand(number).tensor);
-  if (scalar != scalars_.end()) return loop_ir::name(scalar->second);
-  SCHAAS_CHECK(is_complete(number, scope),
-               "`" + tensor_of(number).name + "` is read before its indices are bound");
-  return loop_ir::load(builder_.values(operand(number).tensor),
-                       location(scope.positions[static_cast<std::size_t>(number)]));
-}
-
-void Emitter::write(const Sink& sink, const Scope& scope, const ExpressionPtr& value, Statements& out) {
-  switch (sink.kind) {
-    case Sink::Kind::array:
-      SCHAAS_CHECK(is_complete(sink.operand, scope), "a result is written before its indices are bound");
-      out.push_back(make(loop_ir::Store{builder_.values(operand(sink.operand).tensor),
-                                        location(scope.positions[static_cast<std::size_t>(sink.operand)]),
-                                        sink.mode, value}));
-      return;
-    case Sink::Kind::accumulate:
-      out.push_back(make(loop_ir::Accumulate{sink.name, value}));
-      return;
-    case Sink::Kind::define:
-      out.push_back(make(loop_ir::Let{sink.name, loop_ir::Type::value, value}));
-      return;
-  }
+  write(sink, scope, pending.prefix ? multiply(pending.prefix, total) : total, out);
 }
 
 bool Emitter::is_complete(int number, const Scope& scope) const {

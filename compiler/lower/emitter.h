@@ -2,10 +2,12 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "compiler/loop_ir/nodes.h"
+#include "compiler/lower/iteration_space.h"
 #include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/position.h"
@@ -22,22 +24,34 @@ struct OpenBlock {
   std::optional<merge_lattice::LevelAccess> walked;
 };
 
-/// Where each operand stands, and the blocks that are open, by index; copied on entering a loop.
+/// Where each operand stands, the blocks that are open and the coordinates that are known, by index; copied
+/// on entering a loop.
 struct Scope {
   std::vector<Position> positions;
   std::map<int, OpenBlock> blocks{};
+  std::map<int, std::string> coordinates{};
+  std::string unit{};  ///< the iteration of the phase's outermost loop
 };
 
 /// What becomes of the value a statement computes.
 struct Sink {
   enum class Kind {
     array,       ///< stored at the target operand's place with `mode`
-    accumulate,  ///< added to the accumulator `name`
+    accumulate,  ///< folded into the accumulator `name`
     define,      ///< `name` is declared with it
   } kind = Kind::array;
   int operand = -1;
   loop_ir::Write mode = loop_ir::Write::fold;
   std::string name;
+  operators::Monoid monoid = operators::Monoid::sum;
+};
+
+/// What a temporary that is tracked is remembered by (Tensor::tracked): a flag for each element of its first
+/// levels, and, where one level is tracked and the thread has it to itself, the list of those that are set.
+struct Tracking {
+  std::string flags;
+  std::string list;   ///< "": none, the flags are asked one by one
+  std::string count;  ///< of the list
 };
 
 /// Turns a numbered tree into loop IR, phase by phase.
@@ -56,7 +70,8 @@ class Emitter {
   };
   using Body = std::function<void(Scope&, Statements&)>;
 
-  void emit_phase(const NestPtr& nest, const Sink& sink);
+  void emit_shared(const Branch& branch);
+  void emit_phase(const NestPtr& nest, const Sink& sink, loop_ir::Step step);
   void emit(const NestPtr& nest, const Scope& scope, const Sink& sink, Statements& out);
   /// Emits around a body that goes on with the sink it is given.
   using Around = std::function<void(const Sink& inner)>;
@@ -64,29 +79,69 @@ class Emitter {
   void emit_branch(const Branch& branch, const Scope& scope, const Sink& sink, Statements& out);
   void emit_chain(const NestPtr& nest, const Scope& scope, Pending pending, const Sink& sink, bool reducing,
                   Statements& out);
-  void emit_clear(const NestPtr& nest, const Scope& scope, int target, Statements& out);
+  void emit_reset(const NestPtr& nest, const Scope& scope, int target, Statements& out);
+  loop_ir::StatementPtr accumulator(const std::string& name, operators::Monoid monoid) const;
 
+  // loops.cc
   void emit_loop(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                  const Body& body);
   void emit_blocks(const Blocks& blocks, const Scope& scope, Statements& out, const Body& body);
   void emit_block_loop(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                        const Body& body);
-  void emit_merge(const Loop& loop, const merge_lattice::MergePoint& point, const Scope& scope,
-                  Statements& out, const Body& body);
+  void emit_range(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
+                  const Body& body);
+  void emit_walk(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,
+                 Statements& out, const Body& body);
+  void emit_merge(const Loop& loop, const LoopSpace& space, const Scope& scope, Statements& out,
+                  const Body& body);
   loop_ir::StatementPtr loop_body(const Loop& loop, Scope inner, const std::string& coordinate,
                                   Statements statements, const Body& body);
-  merge_lattice::MergePoint merge_point(int index, const NestPtr& body) const;
+  void bind(const Loop& loop, const std::string& coordinate, Scope& scope, Statements& out);
+  void search_diagonal(int operand, int index, const std::string& coordinate, Scope& scope, Statements& out);
+  loop_ir::ExpressionPtr holding(const merge_lattice::Formula& formula, const Scope& scope) const;
   loop_ir::Cursor cursor(const merge_lattice::LevelAccess& access, const std::string& wish,
                          const Scope& scope);
+  std::string letter_of(int index) const {
+    return Names::base(tree_.index_names[static_cast<std::size_t>(index)], "x");
+  }
   loop_ir::Phase describe(const NestPtr& nest);
-
   loop_ir::Shape chain_shape(const Loop& loop, const Scope& scope) const;
-  bool accumulates_here(const Sink& sink, const Scope& scope, const Pending& pending, bool reducing) const;
+
+  // values.cc
   void write(const Sink& sink, const Scope& scope, const loop_ir::ExpressionPtr& value, Statements& out);
   void hoist(const Scope& scope, Pending& pending, Statements& out);
   loop_ir::ExpressionPtr product(const Scope& scope, loop_ir::ExpressionPtr prefix,
                                  const std::vector<int>& factors);
+  loop_ir::ExpressionPtr multiply(loop_ir::ExpressionPtr left, loop_ir::ExpressionPtr right) const;
+  loop_ir::ExpressionPtr load_of(int operand, const Scope& scope);
   loop_ir::ExpressionPtr value_of(int operand, const Scope& scope);
+  loop_ir::ExpressionPtr evaluate(const ValuePtr& value, const Scope& scope, const std::set<int>& present);
+  loop_ir::ExpressionPtr evaluate_zeros(const ValuePtr& value, const Scope& scope,
+                                        const std::set<int>& present);
+  void annihilators(const ValuePtr& value, const Scope& scope, std::set<int>& out) const;
+  loop_ir::ExpressionPtr presence(const std::set<int>& operands, const Scope& scope) const;
+  operators::Function meant(operators::Function function) const;
+
+  // appends.cc
+  bool appends_to(int target) const;
+  void emit_appending_phases(const NestPtr& nest, const Sink& sink);
+  void emit_count(const NestPtr& nest, const Scope& scope, Statements& out);
+  Body with_unit(const Loop& loop, const Body& body);
+  Body with_append(const Loop& loop, const Body& body);
+  void emit_append(int target, int level, const std::string& coordinate, const std::string& position,
+                   const std::string& before, Statements& out);
+
+  // tracked.cc
+  bool tracks(int target) const;
+  void emit_tracked(const Branch& branch, const Scope& scope, const Sink& sink, Statements& out);
+  void emit_inserts(const NestPtr& nest, const Scope& scope, Statements& out);
+  void emit_insert(int target, const Scope& scope, Statements& out);
+  const Operand* tracked_read(const NestPtr& body, int index) const;
+  bool emit_list_loop(const Loop& loop, const Scope& scope, Statements& out, const Body& body);
+  Body with_flag(const Loop& loop, const Body& body);
+  loop_ir::ExpressionPtr tracked_place(const Operand& use, const Scope& scope);
+
+  bool accumulates_here(const Sink& sink, const Scope& scope, const Pending& pending, bool reducing) const;
   bool is_complete(int operand, const Scope& scope) const;
   void settle_all(const std::vector<int>& operands, Scope& scope, Statements& out);
 
@@ -100,6 +155,10 @@ class Emitter {
   const void* outermost_ = nullptr;     ///< the Loop or Blocks that run over [begin, end) of the phase
   int lanes_ = 0;                       ///< depth of lanes loops around
   std::map<int, std::string> scalars_;  ///< temporaries that are names
+  loop_ir::Step step_ = loop_ir::Step::compute;
+  std::map<int, std::string> counters_;  ///< compressed level of the result -> entries so far, in this phase
+  std::map<int, std::string> counts_;    ///< compressed level of the result -> the array of its counts
+  std::map<int, Tracking> tracking_;     ///< by temporary
 };
 
 }  // namespace schaas::lower

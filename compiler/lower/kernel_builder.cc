@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "compiler/concrete_notation/semantics.h"
+#include "compiler/index_notation/extent_classes.h"
 #include "compiler/loop_ir/printer.h"
 
 namespace schaas::lower {
@@ -39,29 +41,35 @@ std::optional<std::int64_t> fixed_extent(const problem::Problem& problem, const 
 }  // namespace
 
 KernelBuilder::KernelBuilder(const problem::Problem& problem, const NestTree& tree)
-    : problem_(problem), tree_(tree) {
+    : problem_(problem), tree_(tree), classes_(index_notation::extent_classes(problem.statements())) {
   kernel_.value_type =
       problem.value_type == problem::ValueType::f64 ? loop_ir::ValueType::f64 : loop_ir::ValueType::f32;
   kernel_.arguments = static_cast<int>(problem.tensors().size());
+  kernel_.result_fill = concrete_notation::result_fill(problem);
 }
 
 ExpressionPtr KernelBuilder::extent(int index) {
   const auto known = extents_.find(index);
   if (known != extents_.end()) return known->second;
-  const std::string& user = tree_.index_names[static_cast<std::size_t>(index)];
-  int argument = 0;
-  for (const auto& tensor : problem_.tensors()) {
-    const auto& indices = problem_.indices_of(tensor);
-    const auto found = std::find(indices.begin(), indices.end(), user);
-    if (found != indices.end()) {
-      const auto fixed = fixed_extent(problem_, user);
-      const std::string text = names_.fresh("n_" + Names::base(user, "x"));
-      kernel_.extents.push_back({text, argument, static_cast<int>(found - indices.begin()), fixed});
-      return extents_[index] = fixed ? loop_ir::integer(*fixed) : loop_ir::name(text);
+  const std::string& named = tree_.index_names[static_cast<std::size_t>(index)];
+  const std::string& first = classes_.at(named);
+  for (const bool same_name : {true, false}) {
+    int argument = 0;
+    for (const auto& tensor : problem_.tensors()) {
+      const auto& indices = problem_.indices_of(tensor);
+      const auto found = std::find_if(indices.begin(), indices.end(), [&](const std::string& candidate) {
+        return same_name ? candidate == named : classes_.at(candidate) == first;
+      });
+      if (found != indices.end()) {
+        const auto fixed = fixed_extent(problem_, first);
+        const std::string text = names_.fresh("n_" + Names::base(named, "x"));
+        kernel_.extents.push_back({text, argument, static_cast<int>(found - indices.begin()), fixed});
+        return extents_[index] = fixed ? loop_ir::integer(*fixed) : loop_ir::name(text);
+      }
+      ++argument;
     }
-    ++argument;
   }
-  SCHAAS_CHECK(false, "index " + user + " belongs to no tensor");
+  SCHAAS_CHECK(false, "index " + named + " belongs to no tensor");
 }
 
 ExpressionPtr KernelBuilder::extents(int tensor, const std::vector<int>& indices) {
@@ -74,7 +82,7 @@ ExpressionPtr KernelBuilder::extents(int tensor, const std::vector<int>& indices
     sorted.push_back(loop_ir::print(factor));
     product = loop_ir::multiply(product, factor);
   }
-  if (!loop_ir::arguments_of(product, operators::Function::multiply)) return product;
+  if (loop_ir::arguments_of(product, operators::Function::multiply) == nullptr) return product;
   std::sort(sorted.begin(), sorted.end());
   auto& text = products_[sorted];
   if (text.empty()) {
@@ -121,8 +129,9 @@ std::string KernelBuilder::coordinates(int tensor, int level) {
   return index_array(tensor, level, "_crd", {"", {}, loop_ir::Coordinates{argument, level}, false});
 }
 
-void KernelBuilder::mark_written(int tensor) {
-  const std::string array = values(tensor);
+void KernelBuilder::mark_written(int tensor) { mark_written(values(tensor)); }
+
+void KernelBuilder::mark_written(const std::string& array) {
   for (auto& known : kernel_.arrays) {
     if (known.name == array) known.written = true;
   }
@@ -130,6 +139,36 @@ void KernelBuilder::mark_written(int tensor) {
 
 void KernelBuilder::add_workspace(int tensor, const std::vector<int>& indices) {
   add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Workspace{extents(tensor, indices)}, true});
+}
+
+std::string KernelBuilder::add_flags(int tensor, const std::vector<int>& indices) {
+  return add_array(tensor, "_set",
+                   {"", loop_ir::Element::byte, loop_ir::Workspace{extents(tensor, indices)}, true});
+}
+
+std::string KernelBuilder::add_shared_flags(int tensor, const std::vector<int>& indices) {
+  const int slot = shared_count_++;
+  return add_array(tensor, "_set",
+                   {"", loop_ir::Element::byte, loop_ir::Shared{slot, extents(tensor, indices)}, true});
+}
+
+std::string KernelBuilder::add_list(int tensor, const std::vector<int>& indices) {
+  const auto element = problem_.position_bits == 32 ? loop_ir::Element::index32 : loop_ir::Element::index64;
+  return add_array(tensor, "_list", {"", element, loop_ir::Workspace{extents(tensor, indices)}, true});
+}
+
+std::string KernelBuilder::add_counts(int level, const ExpressionPtr& units) {
+  const int slot = shared_count_++;
+  kernel_.counters.push_back({level, slot});
+  return add_array(
+      0, "_counts" + std::to_string(level),
+      {"", loop_ir::Element::index64, loop_ir::Shared{slot, loop_ir::add(units, loop_ir::integer(1))}, true});
+}
+
+bool KernelBuilder::is_private(const std::string& array) const {
+  return std::any_of(kernel_.arrays.begin(), kernel_.arrays.end(), [&](const loop_ir::Array& known) {
+    return known.name == array && std::holds_alternative<loop_ir::Workspace>(known.origin);
+  });
 }
 
 void KernelBuilder::add_shared(int tensor, const std::vector<int>& indices) {

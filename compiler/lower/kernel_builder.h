@@ -26,10 +26,19 @@ class KernelBuilder {
   std::string values(int tensor);
   std::string positions(int tensor, int level);
   std::string coordinates(int tensor, int level);
-  void mark_written(int tensor);
+  void mark_written(int tensor);  ///< its values
+  void mark_written(const std::string& array);
   /// Gives a temporary its memory; elements in storage order of `indices`.
   void add_workspace(int tensor, const std::vector<int>& indices);
   void add_shared(int tensor, const std::vector<int>& indices);
+  /// One byte for each element of the levels of a temporary over `indices`.
+  std::string add_flags(int tensor, const std::vector<int>& indices);
+  std::string add_shared_flags(int tensor, const std::vector<int>& indices);
+  /// Room for the place of each such element.
+  std::string add_list(int tensor, const std::vector<int>& indices);
+  /// What the units append to a compressed level of the result; `units` is their number.
+  std::string add_counts(int level, const loop_ir::ExpressionPtr& units);
+  bool is_private(const std::string& array) const;  ///< of one thread
   void add_phase(loop_ir::Phase phase) { kernel_.phases.push_back(std::move(phase)); }
 
   loop_ir::Kernel take() { return std::move(kernel_); }
@@ -40,6 +49,7 @@ class KernelBuilder {
 
   const problem::Problem& problem_;
   const NestTree& tree_;
+  std::map<std::string, std::string> classes_;  ///< index -> the first one of its extent
   Names names_;
   loop_ir::Kernel kernel_;
   std::map<int, loop_ir::ExpressionPtr> extents_;

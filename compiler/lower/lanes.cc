@@ -105,7 +105,8 @@ class LaneMover {
                             for (const int kept : operand(target_of(branch.producer)).indices) {
                               if (kept != index) return false;
                             }
-                            return every_leaf_under(branch.producer, index, seen) &&
+                            return tree_.tensors[static_cast<std::size_t>(branch.temporary)].tracked == 0 &&
+                                   every_leaf_under(branch.producer, index, seen) &&
                                    every_leaf_under(branch.consumer, index, seen);
                           },
                           [&](const Loop& loop) {
@@ -113,9 +114,15 @@ class LaneMover {
                                    every_leaf_under(loop.body, index, seen || loop.index == index);
                           },
                           [&](const Blocks& blocks) { return every_leaf_under(blocks.body, index, seen); },
-                          [&](const Leaf&) { return seen; },
+                          [&](const Leaf& leaf) { return seen && in_lanes(leaf); },
                       },
                       nest->node);
+  }
+
+  /// Sums of plain products, nothing tracked.
+  bool in_lanes(const Leaf& leaf) const {
+    return is_plain_product(leaf) && leaf.monoid == operators::Monoid::sum &&
+           tree_.semiring->product == operators::Function::multiply && tensor_of(leaf.target).tracked == 0;
   }
 
   int sparse_factors(const Loop& loop) const {

@@ -6,25 +6,27 @@
 namespace schaas::lower {
 
 using format::LevelFormat;
+using loop_ir::ExpressionPtr;
 using loop_ir::make;
 using loop_ir::Shape;
+using merge_lattice::Formula;
 
-merge_lattice::MergePoint Emitter::merge_point(int index, const NestPtr& body) const {
-  std::vector<merge_lattice::LevelAccess> levels;
-  for (const int number : factors_below(body)) {
-    const int level = level_of(operand(number), index);
-    if (level >= 0)
-      levels.push_back({number, level, tensor_of(number).levels[static_cast<std::size_t>(level)]});
-  }
-  return merge_lattice::intersect(levels);
+namespace {
+
+Formula any_held(const std::vector<merge_lattice::LevelAccess>& levels) {
+  std::vector<Formula> parts;
+  for (const auto& level : levels) parts.push_back(merge_lattice::held(level));
+  return merge_lattice::united(parts);
 }
+
+}  // namespace
 
 /// Innermost loops whose operands all advance by one element, or not at all, become vector code.
 Shape Emitter::chain_shape(const Loop& loop, const Scope& scope) const {
   if (loop.lanes) return Shape::lanes;
   if (loop.block && scope.blocks.at(loop.index).walked) return Shape::scalar;
   const auto* leaf = std::get_if<Leaf>(&loop.body->node);
-  if (!leaf || lanes_ > 0) return Shape::scalar;
+  if (!leaf || lanes_ > 0 || tracks(leaf->target)) return Shape::scalar;
   std::vector<int> operands = leaf->factors;
   operands.push_back(leaf->target);
   for (const int number : operands) {
@@ -33,54 +35,76 @@ Shape Emitter::chain_shape(const Loop& loop, const Scope& scope) const {
     if (level < 0) continue;
     if (level + 1 != static_cast<int>(levels.size()) || levels.back() != LevelFormat::dense)
       return Shape::scalar;
+    if (scope.positions[static_cast<std::size_t>(number)].present) return Shape::scalar;
   }
   return Shape::simd;
 }
 
 void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
                         const Body& body) {
-  if (loop.block) return emit_block_loop(loop, scope, shape, out, body);
-  const auto point = merge_point(loop.index, loop.body);
-  const std::string letter = Names::base(tree_.index_names[static_cast<std::size_t>(loop.index)], "x");
-  if (point.iterated.size() > 1) return emit_merge(loop, point, scope, out, body);
-  lanes_ += shape == Shape::lanes ? 1 : 0;
-  if (point.iterated.empty()) {
-    const std::string variable = builder_.names().fresh(letter);
-    const bool ranged = &loop == outermost_;
-    const auto begin = ranged ? loop_ir::name("begin") : loop_ir::integer(0);
-    const auto end = ranged ? loop_ir::name("end") : builder_.extent(loop.index);
-    out.push_back(
-        make(loop_ir::For{variable, begin, end, shape, loop_body(loop, scope, variable, {}, body)}));
-  } else {
-    auto walk = cursor(point.iterated.front(), letter, scope);
-    if (&loop == outermost_) {
-      walk.begin = loop_ir::name("begin");
-      walk.end = loop_ir::name("end");
-    }
-    Scope inner = scope;
-    const auto& walked = point.iterated.front();
-    auto& position = inner.positions[static_cast<std::size_t>(walked.operand)];
-    position.bound[static_cast<std::size_t>(walked.level)] = loop_ir::name(walk.position);
-    const std::string coordinate = builder_.names().fresh(letter);
-    Statements statements;
-    statements.push_back(make(loop_ir::Let{coordinate, loop_ir::Type::index,
-                                           loop_ir::load(walk.coordinates, loop_ir::name(walk.position))}));
-    const auto inside = loop_body(loop, std::move(inner), coordinate, std::move(statements), body);
-    out.push_back(make(loop_ir::For{walk.position, walk.begin, walk.end, shape, inside}));
+  const Body whole = with_unit(loop, with_flag(loop, with_append(loop, body)));
+  if (loop.block) return emit_block_loop(loop, scope, shape, out, whole);
+  if (emit_list_loop(loop, scope, out, whole)) return;
+  const LoopSpace space = loop_space(loop.body, loop.index, tree_);
+  switch (space.kind) {
+    case LoopSpace::Kind::range:
+      return emit_range(loop, scope, shape, out, whole);
+    case LoopSpace::Kind::walk:
+      return emit_walk(loop, space, scope, shape, out, whole);
+    case LoopSpace::Kind::intersection:
+    case LoopSpace::Kind::merge:
+      return emit_merge(loop, space, scope, out, whole);
   }
+}
+
+void Emitter::emit_range(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
+                         const Body& body) {
+  lanes_ += shape == Shape::lanes ? 1 : 0;
+  const std::string variable = builder_.names().fresh(letter_of(loop.index));
+  const bool ranged = &loop == outermost_;
+  const auto begin = ranged ? loop_ir::name("begin") : loop_ir::integer(0);
+  const auto end = ranged ? loop_ir::name("end") : builder_.extent(loop.index);
+  Scope inner = scope;
+  if (ranged) inner.unit = variable;
+  const auto inside = loop_body(loop, std::move(inner), variable, {}, body);
+  out.push_back(make(loop_ir::For{variable, begin, end, shape, inside}));
+  lanes_ -= shape == Shape::lanes ? 1 : 0;
+}
+
+void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& scope, Shape shape,
+                        Statements& out, const Body& body) {
+  lanes_ += shape == Shape::lanes ? 1 : 0;
+  const std::string letter = letter_of(loop.index);
+  const auto& walked = space.cursors.front();
+  auto walk = cursor(walked, letter, scope);
+  Scope inner = scope;
+  if (&loop == outermost_) {
+    walk.begin = loop_ir::name("begin");
+    walk.end = loop_ir::name("end");
+    inner.unit = walk.position;
+  }
+  auto& position = inner.positions[static_cast<std::size_t>(walked.operand)];
+  position.bound[static_cast<std::size_t>(walked.level)] = loop_ir::name(walk.position);
+  const std::string coordinate = builder_.names().fresh(letter);
+  Statements statements;
+  statements.push_back(make(loop_ir::Let{coordinate, loop_ir::Type::index,
+                                         loop_ir::load(walk.coordinates, loop_ir::name(walk.position))}));
+  const auto inside = loop_body(loop, std::move(inner), coordinate, std::move(statements), body);
+  out.push_back(make(loop_ir::For{walk.position, walk.begin, walk.end, shape, inside}));
   lanes_ -= shape == Shape::lanes ? 1 : 0;
 }
 
 /// `body` once per block; what is walked is walked in steps of its size.
 void Emitter::emit_blocks(const Blocks& blocks, const Scope& scope, Statements& out, const Body& body) {
-  const auto point = merge_point(blocks.index, blocks.body);
-  SCHAAS_CHECK(point.iterated.size() <= 1, "blocks of a merged index");
-  const std::string letter = Names::base(tree_.index_names[static_cast<std::size_t>(blocks.index)], "x");
+  const LoopSpace space = loop_space(blocks.body, blocks.index, tree_);
+  const bool walks = space.kind == LoopSpace::Kind::walk;
+  SCHAAS_CHECK(walks || space.kind == LoopSpace::Kind::range, "blocks of a merged index");
+  const std::string letter = letter_of(blocks.index);
   auto begin = loop_ir::integer(0);
-  auto end = point.iterated.empty() ? builder_.extent(blocks.index) : nullptr;
+  auto end = walks ? nullptr : builder_.extent(blocks.index);
   OpenBlock open;
-  if (!point.iterated.empty()) {
-    open.walked = point.iterated.front();
+  if (walks) {
+    open.walked = space.cursors.front();
     const auto walk = cursor(*open.walked, letter, scope);
     begin = walk.begin;
     end = walk.end;
@@ -105,7 +129,7 @@ void Emitter::emit_blocks(const Blocks& blocks, const Scope& scope, Statements& 
 void Emitter::emit_block_loop(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
                               const Body& body) {
   const OpenBlock& open = scope.blocks.at(loop.index);
-  const std::string letter = Names::base(tree_.index_names[static_cast<std::size_t>(loop.index)], "x");
+  const std::string letter = letter_of(loop.index);
   const std::string variable = builder_.names().fresh((open.walked ? "p" : "") + letter);
   const auto place = loop_ir::add(loop_ir::name(variable),
                                   loop_ir::multiply(loop_ir::integer(-1), loop_ir::name(open.begin)));
@@ -133,30 +157,67 @@ void Emitter::emit_block_loop(const Loop& loop, const Scope& scope, Shape shape,
   lanes_ -= shape == Shape::lanes ? 1 : 0;
 }
 
-void Emitter::emit_merge(const Loop& loop, const merge_lattice::MergePoint& point, const Scope& scope,
-                         Statements& out, const Body& body) {
-  const std::string letter = Names::base(tree_.index_names[static_cast<std::size_t>(loop.index)], "x");
+/// Coordinates that all cursors hold (intersection), that any holds, or all of them with the cursors saying
+/// who holds each (merge). A phase's outermost merge begins where its range does: at an entry of the first
+/// cursor, or at a coordinate.
+void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& scope, Statements& out,
+                         const Body& body) {
+  const std::string letter = letter_of(loop.index);
+  const bool intersects = space.kind == LoopSpace::Kind::intersection;
+  const bool ranged = &loop == outermost_;
   loop_ir::Merge merge;
+  merge.kind = intersects ? loop_ir::MergeKind::all : loop_ir::MergeKind::any;
   Scope inner = scope;
-  for (const auto& walked : point.iterated) {
+  for (const auto& walked : space.cursors) {
     auto walk = cursor(walked, letter, scope);
-    if (&loop == outermost_) {
-      if (merge.cursors.empty()) {
-        walk.begin = loop_ir::name("begin");
-        walk.end = loop_ir::name("end");
-      } else {
-        const auto& first = merge.cursors.front();
-        walk.begin = loop_ir::search(walk.coordinates, walk.begin, walk.end,
-                                     loop_ir::load(first.coordinates, first.begin));
-      }
+    if (ranged && intersects && merge.cursors.empty()) {
+      walk.begin = loop_ir::name("begin");
+      walk.end = loop_ir::name("end");
+      inner.unit = walk.position;
+    } else if (ranged) {
+      const auto from = intersects ? loop_ir::load(merge.cursors.front().coordinates, loop_ir::name("begin"))
+                                   : loop_ir::name("begin");
+      walk.begin = loop_ir::search(walk.coordinates, walk.begin, walk.end, from);
     }
-    inner.positions[static_cast<std::size_t>(walked.operand)].bound[static_cast<std::size_t>(walked.level)] =
-        loop_ir::name(walk.position);
+    auto& position = inner.positions[static_cast<std::size_t>(walked.operand)];
+    position.bound[static_cast<std::size_t>(walked.level)] = loop_ir::name(walk.position);
+    if (!intersects) {
+      walk.present = builder_.names().fresh("has");
+      position.present = loop_ir::name(walk.present);
+    }
     merge.cursors.push_back(std::move(walk));
   }
   merge.variable = builder_.names().fresh(letter);
-  merge.body = loop_body(loop, std::move(inner), merge.variable, {}, body);
+  if (!intersects && ranged) {
+    inner.unit = merge.variable;
+    merge.over = loop_ir::Range{loop_ir::name("begin"), loop_ir::name("end")};
+  } else if (space.whole) {
+    merge.over = loop_ir::Range{loop_ir::integer(0), builder_.extent(loop.index)};
+  }
+  auto condition = space.condition;
+  if (ranged && !intersects && !space.whole && !condition) condition = any_held(space.cursors);
+  if (!condition) {
+    merge.body = loop_body(loop, std::move(inner), merge.variable, {}, body);
+  } else {
+    const auto holds = holding(*condition, inner);
+    merge.body = make(loop_ir::If{holds, loop_body(loop, std::move(inner), merge.variable, {}, body)});
+  }
   out.push_back(make(std::move(merge)));
+}
+
+/// The formula in terms of what is present.
+ExpressionPtr Emitter::holding(const Formula& formula, const Scope& scope) const {
+  if (formula.kind == Formula::Kind::level)
+    return scope.positions[static_cast<std::size_t>(formula.level.operand)].present;
+  const auto function = formula.kind == Formula::Kind::intersection ? operators::Function::logical_and
+                                                                    : operators::Function::logical_or;
+  ExpressionPtr all;
+  for (const auto& part : formula.parts) {
+    auto next = holding(part, scope);
+    all = all ? loop_ir::apply(function, {std::move(all), std::move(next)}) : std::move(next);
+  }
+  SCHAAS_CHECK(all, "a condition that says nothing");
+  return all;
 }
 
 loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const std::string& wish,
@@ -168,24 +229,67 @@ loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const 
                    "` is reached before the levels above it");
   const auto parent = location(position);
   const std::string positions = builder_.positions(tensor, access.level);
+  auto begin = loop_ir::load(positions, parent);
+  auto end = loop_ir::load(positions, loop_ir::add(parent, loop_ir::integer(1)));
+  if (position.present) {  // what is absent has no entries
+    begin = loop_ir::choose(position.present, std::move(begin), loop_ir::integer(0));
+    end = loop_ir::choose(position.present, std::move(end), loop_ir::integer(0));
+  }
   return loop_ir::Cursor{builder_.names().fresh("p" + wish), builder_.coordinates(tensor, access.level),
-                         loop_ir::load(positions, parent),
-                         loop_ir::load(positions, loop_ir::add(parent, loop_ir::integer(1)))};
+                         std::move(begin), std::move(end)};
 }
 
 /// Binds the coordinate for everything below that locates it and fills the body.
 loop_ir::StatementPtr Emitter::loop_body(const Loop& loop, Scope inner, const std::string& coordinate,
                                          Statements statements, const Body& body) {
-  const auto below = operands_below(loop.body);
-  for (const int number : below) {
-    const int level = level_of(operand(number), loop.index);
-    if (level < 0) continue;
-    auto& bound = inner.positions[static_cast<std::size_t>(number)].bound[static_cast<std::size_t>(level)];
-    if (!bound) bound = loop_ir::name(coordinate);
-  }
-  settle_all(below, inner, statements);
+  bind(loop, coordinate, inner, statements);
   body(inner, statements);
   return loop_ir::block(std::move(statements));
+}
+
+void Emitter::bind(const Loop& loop, const std::string& coordinate, Scope& scope, Statements& out) {
+  scope.coordinates[loop.index] = coordinate;
+  const auto below = operands_below(loop.body);
+  for (const int number : below) {
+    const auto& use = operand(number);
+    auto& bound = scope.positions[static_cast<std::size_t>(number)].bound;
+    for (std::size_t level = 0; level < use.indices.size(); ++level) {
+      if (use.indices[level] == loop.index && !bound[level] &&
+          tensor_of(number).levels[level] == LevelFormat::dense)
+        bound[level] = loop_ir::name(coordinate);
+    }
+  }
+  settle_all(below, scope, out);
+  for (const int number : factors_below(loop.body))
+    search_diagonal(number, loop.index, coordinate, scope, out);
+}
+
+/// A compressed level that binds an index a second time, as in A(i,i): its entry is searched.
+void Emitter::search_diagonal(int number, int index, const std::string& coordinate, Scope& scope,
+                              Statements& out) {
+  const auto& use = operand(number);
+  for (int level = 0; level < static_cast<int>(use.indices.size()); ++level) {
+    auto& position = scope.positions[static_cast<std::size_t>(number)];
+    const auto at = static_cast<std::size_t>(level);
+    if (use.indices[at] != index || position.bound[at] || !reached(position, tensor_of(number), level))
+      continue;
+    const auto list = cursor({number, level}, letter_of(index), scope);
+    const std::string end = builder_.names().fresh("o");
+    out.push_back(make(loop_ir::Let{end, loop_ir::Type::index, list.end}));
+    const auto key = loop_ir::name(coordinate);
+    out.push_back(make(loop_ir::Let{list.position, loop_ir::Type::index,
+                                    loop_ir::search(list.coordinates, list.begin, loop_ir::name(end), key)}));
+    const auto place = loop_ir::name(list.position);
+    const auto inside = loop_ir::apply(operators::Function::less, {place, loop_ir::name(end)});
+    const auto same =
+        loop_ir::apply(operators::Function::equal, {loop_ir::load(list.coordinates, place), key});
+    const auto found = loop_ir::apply(operators::Function::logical_and, {inside, same});
+    const std::string present = builder_.names().fresh("has");
+    out.push_back(make(loop_ir::Let{present, loop_ir::Type::index, found}));
+    position.bound[at] = place;
+    position.present = loop_ir::name(present);
+    settle(position, use, tensor_of(number), builder_, out);
+  }
 }
 
 }  // namespace schaas::lower

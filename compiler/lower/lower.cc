@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/concrete_notation/match.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/lanes.h"
@@ -22,18 +23,44 @@ support::Result<void> check_levels(const problem::Problem& problem) {
   return {};
 }
 
+bool has_blocks(const concrete_notation::StatementPtr& statement) {
+  return concrete_notation::match(
+      statement->node, [](const concrete_notation::Forall& loop) { return has_blocks(loop.body); },
+      [](const concrete_notation::Blocks&) { return true; },
+      [](const concrete_notation::Where& branch) {
+        return has_blocks(branch.producer) || has_blocks(branch.consumer);
+      },
+      [](const concrete_notation::Assign&) { return false; });
+}
+
+/// What cannot be appended to.
+support::Result<void> check_result(const concrete_notation::StatementPtr& statement,
+                                   const problem::Problem& problem) {
+  const std::string& result = problem.statement.result.tensor;
+  const auto& format = problem.formats.at(result);
+  if (format.all_dense()) return {};
+  const std::string found = "the result `" + result + "` has the sparse format " + format::print(format);
+  if (problem.statement.update) {
+    return support::unsupported("sparse-result", found +
+                                                     " and is updated; only dense results are: declare `" +
+                                                     result + "` dense, or write `=` and add `" + result +
+                                                     "` of before as an operand with a name of its own");
+  }
+  if (has_blocks(statement)) {
+    return support::unsupported("sparse-result", found +
+                                                     " and the schedule runs in blocks; take a schedule "
+                                                     "without `block`, or declare `" +
+                                                     result + "` dense");
+  }
+  return {};
+}
+
 }  // namespace
 
 support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& statement,
                                        const problem::Problem& problem) {
   SCHAAS_RETURN_IF_ERROR(check_levels(problem));
-  const std::string& result = problem.statement.result.tensor;
-  if (!problem.formats.at(result).all_dense()) {
-    return support::unsupported("sparse-result", "the result `" + result + "` has the sparse format " +
-                                                     format::print(problem.formats.at(result)) +
-                                                     "; sparse results are not implemented yet: declare `" +
-                                                     result + "` dense");
-  }
+  SCHAAS_RETURN_IF_ERROR(check_result(statement, problem));
   SCHAAS_ASSIGN_OR_RETURN(NestTree tree, number(statement, problem));
   move_lanes_outwards(tree);
   KernelBuilder builder(problem, tree);

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <numeric>
 
+#include "compiler/concrete_notation/semantics.h"
 #include "compiler/loop_ir/nodes.h"
 
 namespace schaas::lower {
@@ -15,6 +16,7 @@ using concrete_notation::Forall;
 using concrete_notation::StatementPtr;
 using concrete_notation::Where;
 using index_notation::Access;
+using index_notation::Expression;
 using loop_ir::Match;
 
 /// A leaf's operand together with the loops above the leaf, outermost first.
@@ -28,16 +30,17 @@ class Numbering {
   explicit Numbering(const problem::Problem& problem) : problem_(problem) {}
 
   support::Result<NestTree> run(const StatementPtr& statement) {
-    for (const auto& index : index_notation::index_variables(problem_.statement))
-      tree_.index_names.push_back(index);
+    tree_.semiring = problem_.semiring;
+    tree_.index_names = problem_.indices();
     int argument = 0;
     for (const auto& name : problem_.tensors()) {
       const auto found = problem_.formats.find(name);
       SCHAAS_CHECK(found != problem_.formats.end(), "no format for " + name);
       tensor_numbers_[name] = argument;
-      tree_.tensors.push_back(Tensor{name, argument++, found->second.levels});
+      tree_.tensors.push_back(Tensor{name, argument++, found->second.levels, problem_.semiring->zero});
     }
     SCHAAS_ASSIGN_OR_RETURN(tree_.root, convert(statement));
+    track_appended(tree_.root);
     order_temporaries();
     return tree_;
   }
@@ -97,12 +100,39 @@ class Numbering {
 
   support::Result<NestPtr> convert_leaf(const Assign& assign) {
     Leaf leaf;
+    leaf.monoid = assign.monoid;
     SCHAAS_ASSIGN_OR_RETURN(leaf.target, add_operand(assign.target));
-    for (const auto& factor : index_notation::operands(assign.value)) {
-      SCHAAS_ASSIGN_OR_RETURN(const int operand, add_operand(factor));
-      leaf.factors.push_back(operand);
-    }
+    tree_.tensors[number_of(leaf.target)].fill = concrete_notation::start_value(assign.monoid, problem_);
+    SCHAAS_ASSIGN_OR_RETURN(auto value, convert_value(assign.value, leaf.factors));
+    if (!index_notation::is_product(assign.value) || assign.monoid != problem_.semiring->sum)
+      leaf.value = std::move(value);
     return make_nest({leaf});
+  }
+
+  /// Operands are numbered as they are read.
+  support::Result<ValuePtr> convert_value(const Expression& expression, std::vector<int>& reads) {
+    if (const auto* access = std::get_if<Access>(&expression.node)) {
+      SCHAAS_ASSIGN_OR_RETURN(const int operand, add_operand(*access));
+      reads.push_back(operand);
+      return make_value({Read{operand}});
+    }
+    if (const auto* literal = std::get_if<index_notation::Literal>(&expression.node))
+      return make_value({Constant{literal->value}});
+    std::vector<ValuePtr> parts;
+    for (const auto& part : index_notation::parts(expression)) {
+      SCHAAS_ASSIGN_OR_RETURN(auto value, convert_value(part, reads));
+      parts.push_back(std::move(value));
+    }
+    if (const auto* call = std::get_if<index_notation::Call>(&expression.node))
+      return make_value({Called{call->function, std::move(parts)}});
+    SCHAAS_CHECK(std::holds_alternative<index_notation::Product>(expression.node),
+                 "a reduction inside an assignment of the tree");
+    return make_value({Multiplied{std::move(parts)}});
+  }
+
+  static ValuePtr make_value(Value value) { return std::make_shared<const Value>(std::move(value)); }
+  std::size_t number_of(int operand) const {
+    return static_cast<std::size_t>(tree_.operands[static_cast<std::size_t>(operand)].tensor);
   }
 
   support::Result<int> add_operand(const Access& access) {
@@ -136,22 +166,72 @@ class Numbering {
     return static_cast<std::size_t>(problem_.formats.at(tensor).mode_order[level]);
   }
 
+  /// A temporary that is walked only to append what it holds to a sparse result, level by level, is tracked
+  /// down to the result's last compressed level.
+  void track_appended(const NestPtr& nest) {
+    std::visit(Match{
+                   [&](const Loop& loop) { track_appended(loop.body); },
+                   [&](const Blocks& blocks) { track_appended(blocks.body); },
+                   [&](const Branch& branch) {
+                     track_appended(branch.producer);
+                     track_appended(branch.consumer);
+                     track(branch);
+                   },
+                   [](const Leaf&) {},
+               },
+               nest->node);
+  }
+
+  void track(const Branch& branch) {
+    std::vector<int> loops;
+    const NestPtr* at = &branch.consumer;
+    while (const auto* loop = std::get_if<Loop>(&(*at)->node)) {
+      loops.push_back(loop->index);
+      at = &loop->body;
+    }
+    const auto* leaf = std::get_if<Leaf>(&(*at)->node);
+    if (leaf == nullptr || leaf->value || leaf->factors.size() != 1) return;
+    const Operand& read = tree_.operands[static_cast<std::size_t>(leaf->factors.front())];
+    const Operand& target = tree_.operands[static_cast<std::size_t>(leaf->target)];
+    const auto& levels = tree_.tensors[static_cast<std::size_t>(target.tensor)].levels;
+    const auto last = std::find(levels.rbegin(), levels.rend(), format::LevelFormat::compressed);
+    if (read.tensor != branch.temporary || read.indices != loops || last == levels.rend()) return;
+    const auto above = levels.size() - loops.size();
+    const auto compressed = static_cast<std::size_t>(levels.rend() - last);
+    if (!std::equal(loops.begin(), loops.end(),
+                    target.indices.end() - static_cast<std::ptrdiff_t>(loops.size())) ||
+        compressed <= above)
+      return;
+    tree_.tensors[static_cast<std::size_t>(branch.temporary)].tracked = static_cast<int>(compressed - above);
+  }
+
+  /// All uses of a temporary get their indices in one order of its modes.
   void order_temporaries() {
     for (const auto& [tensor, uses] : uses_) {
+      if (tree_.tensors[static_cast<std::size_t>(tensor)].tracked > 0) continue;
       const Use* heavier =
           &uses.front();  // the writer comes first: a producer is numbered before its consumer
       for (const auto& use : uses) {
         if (use.loops.size() > heavier->loops.size()) heavier = &use;
       }
-      for (const auto& use : uses)
-        sort_by_loops(tree_.operands[static_cast<std::size_t>(use.operand)], heavier->loops);
+      const auto order = order_by_loops(*heavier);
+      for (const auto& use : uses) {
+        auto& indices = tree_.operands[static_cast<std::size_t>(use.operand)].indices;
+        const std::vector<int> before = indices;
+        for (std::size_t n = 0; n < order.size(); ++n) indices[n] = before[order[n]];
+      }
     }
   }
 
-  static void sort_by_loops(Operand& operand, const std::vector<int>& loops) {
-    std::sort(operand.indices.begin(), operand.indices.end(), [&](int a, int b) {
-      return std::find(loops.begin(), loops.end(), a) < std::find(loops.begin(), loops.end(), b);
+  std::vector<std::size_t> order_by_loops(const Use& use) const {
+    const auto& indices = tree_.operands[static_cast<std::size_t>(use.operand)].indices;
+    std::vector<std::size_t> order(indices.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return std::find(use.loops.begin(), use.loops.end(), indices[a]) <
+             std::find(use.loops.begin(), use.loops.end(), indices[b]);
     });
+    return order;
   }
 
   const problem::Problem& problem_;
@@ -208,6 +288,16 @@ int target_of(const NestPtr& nest) {
                     nest->node);
 }
 
+operators::Monoid monoid_of(const NestPtr& nest) {
+  return std::visit(Match{
+                        [](const Loop& loop) { return monoid_of(loop.body); },
+                        [](const Blocks& blocks) { return monoid_of(blocks.body); },
+                        [](const Branch& branch) { return monoid_of(branch.consumer); },
+                        [](const Leaf& leaf) { return leaf.monoid; },
+                    },
+                    nest->node);
+}
+
 bool is_chain(const NestPtr& nest) {
   return std::visit(Match{
                         [](const Loop& loop) { return is_chain(loop.body); },
@@ -222,5 +312,7 @@ int level_of(const Operand& operand, int index) {
   const auto found = std::find(operand.indices.begin(), operand.indices.end(), index);
   return found == operand.indices.end() ? -1 : static_cast<int>(found - operand.indices.begin());
 }
+
+bool is_plain_product(const Leaf& leaf) { return leaf.value == nullptr; }
 
 }  // namespace schaas::lower

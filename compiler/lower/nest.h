@@ -36,10 +36,34 @@ struct Branch {
   NestPtr producer;
   NestPtr consumer;
 };
-/// target += product of factors (operand numbers).
+struct Value;
+using ValuePtr = std::shared_ptr<const Value>;
+/// The element of an operand.
+struct Read {
+  int operand = 0;
+};
+struct Constant {
+  double value = 0;
+};
+/// The semiring's product.
+struct Multiplied {
+  std::vector<ValuePtr> factors;
+};
+struct Called {
+  operators::Function function = operators::Function::add;
+  std::vector<ValuePtr> arguments;
+};
+struct Value {
+  std::variant<Read, Constant, Multiplied, Called> node;
+};
+
+/// target = monoid(target, value). `factors`: the operands read, left to right. A null value is their product
+/// with the semiring's sum as the monoid, so that factors may be moved out of sums.
 struct Leaf {
   int target = 0;
   std::vector<int> factors;
+  operators::Monoid monoid = operators::Monoid::sum;
+  ValuePtr value;
 };
 struct Nest {
   std::variant<Loop, Blocks, Branch, Leaf> node;
@@ -50,7 +74,11 @@ struct Tensor {
   std::string name;   ///< as the problem or tree says it; for messages only
   int argument = -1;  ///< -1: temporary
   std::vector<format::LevelFormat> levels;
+  double fill = 0;              ///< what is not stored; of a temporary what it starts from
   std::map<int, int> blocks{};  ///< temporaries: index -> size, where only one block of the index is held
+  /// Temporaries: of the elements that agree in the first so many levels it is remembered whether one has
+  /// been written since the start (tracked.cc); 0 of others.
+  int tracked = 0;
   bool temporary() const { return argument < 0; }
 };
 
@@ -61,6 +89,7 @@ struct Operand {
 };
 
 struct NestTree {
+  const operators::Semiring* semiring = &operators::plus_times();
   std::vector<std::string> index_names;
   std::vector<Tensor> tensors;  ///< arguments first, in problem.tensors() order
   std::vector<Operand> operands;
@@ -81,9 +110,13 @@ std::vector<int> factors_below(const NestPtr& nest);
 /// The operand that the statement accumulates into for the world outside it (every leaf reached by following
 /// consumers writes it).
 int target_of(const NestPtr& nest);
+/// The monoid of that leaf.
+operators::Monoid monoid_of(const NestPtr& nest);
 /// True when there is no Branch below: loops around one leaf.
 bool is_chain(const NestPtr& nest);
-/// Level of `operand` that binds `index`, or -1.
+/// First level of `operand` that binds `index`, or -1.
 int level_of(const Operand& operand, int index);
+/// The semiring and the monoid of a leaf allow to move factors out of its sums.
+bool is_plain_product(const Leaf& leaf);
 
 }  // namespace schaas::lower

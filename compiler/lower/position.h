@@ -23,6 +23,7 @@ struct Position {
   loop_ir::ExpressionPtr parent;  ///< position of level run - 1; null at the root
   loop_ir::ExpressionPtr base;    ///< null: 0
   loop_ir::ExpressionPtr unit;
+  loop_ir::ExpressionPtr present;  ///< 1 where the operand has the coordinates bound so far; null: always
 };
 
 Position start_position(const Operand& operand);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compiler/loop_ir/nodes.h"
+#include "compiler/lower/iteration_space.h"
 
 namespace schaas::lower {
 namespace {
@@ -71,13 +72,8 @@ std::optional<bool> walks_all(const NestPtr& nest, const NestTree& tree, int tem
 }  // namespace
 
 bool is_sparse(const Loop& loop, const NestTree& tree) {
-  for (const int number : factors_below(loop.body)) {
-    const auto& factor = operand(tree, number);
-    const int level = level_of(factor, loop.index);
-    const auto& levels = tree.tensors[static_cast<std::size_t>(factor.tensor)].levels;
-    if (level >= 0 && levels[static_cast<std::size_t>(level)] == format::LevelFormat::compressed) return true;
-  }
-  return false;
+  const LoopSpace space = loop_space(loop.body, loop.index, tree);
+  return space.kind != LoopSpace::Kind::range && !space.whole;
 }
 
 bool writes_each_once(const NestPtr& producer, const NestTree& tree) {
@@ -89,7 +85,9 @@ Reset reset_of(const Branch& branch, const NestTree& tree) {
   if (writes_each_once(branch.producer, tree)) return Reset::overwrite;
   const bool producer = walks_all(branch.producer, tree, branch.temporary).value_or(false);
   const bool consumer = walks_all(branch.consumer, tree, branch.temporary).value_or(false);
-  return producer || consumer ? Reset::before : Reset::after;
+  // A workspace is zero at first; other starts are written each time.
+  const bool zero = tree.tensors[static_cast<std::size_t>(branch.temporary)].fill == 0;
+  return producer || consumer || !zero ? Reset::before : Reset::after;
 }
 
 }  // namespace schaas::lower

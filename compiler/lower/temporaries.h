@@ -1,8 +1,8 @@
 #pragma once
 #include "compiler/lower/nest.h"
 
-/// How the memory of a temporary that is passed inside a phase gets its zeros. Each use of a temporary must
-/// start from zero; what that costs must not exceed what its producer and consumer cost anyway.
+/// How the memory of a temporary that is passed inside a phase gets its start values. Each use of a temporary
+/// must start from them; what that costs must not exceed what its producer and consumer cost anyway.
 namespace schaas::lower {
 
 enum class Reset {

@@ -1,33 +1,67 @@
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "compiler/format/tensor_format.h"
+#include "compiler/operators/operators.h"
 
-/// Coiteration of the levels that one loop index binds (Kjolstad et al., OOPSLA 2017, section 5).
+/// Coiteration of the levels that one loop index binds (Kjolstad et al., OOPSLA 2017, section 5; Henry et
+/// al., OOPSLA 2021, section 5, for functions other than + and *).
 ///
-/// The lattice of an expression says which levels must be walked together until which of them is exhausted. A
-/// product is zero as soon as one factor is, so its lattice is a single merge point: the intersection of
-/// everything that skips zeros. A dense level holds every coordinate and is the neutral element of the
-/// intersection: it is located, never walked, unless nothing else is there to walk.
+/// The iteration space of an expression is a boolean formula over the levels that skip coordinates: where it
+/// is false, the expression has a known value, the same everywhere. It is decided by what the operators do
+/// with the values of elements that are not stored, never by their names: a product is its zero where one
+/// factor is, max(B, C) is 0 where both B and C are, exp(B) is 1 where B is 0. Elements that are not stored
+/// annihilate: 0 / x and 0 * x are 0 whatever x is.
 namespace schaas::merge_lattice {
 
 /// Level `level` of operand `operand` (the caller's number) is bound by the index.
 struct LevelAccess {
   int operand = 0;
   int level = 0;
-  format::LevelFormat format = format::LevelFormat::dense;
   bool operator==(const LevelAccess&) const = default;
 };
 
-/// Coordinates common to all `iterated` levels; each `located` level is reached by arithmetic. With no
-/// `iterated` level the loop runs over the whole extent of the index.
-struct MergePoint {
-  std::vector<LevelAccess> iterated;
-  std::vector<LevelAccess> located;
-  bool operator==(const MergePoint&) const = default;
+/// A set of coordinates: those a level holds, all, none, and unions and intersections of such.
+struct Formula {
+  enum class Kind {
+    none,          ///< no coordinate
+    every,         ///< all coordinates
+    level,         ///< those the level holds
+    intersection,  ///< those in all parts
+    united,        ///< those in any part
+  } kind = Kind::none;
+  LevelAccess level{};
+  std::vector<Formula> parts{};  ///< at least two, none of them none, every or of this kind
+  bool operator==(const Formula&) const = default;
 };
 
-/// The only merge point of a product's lattice; keeps the order of `factors`.
-MergePoint intersect(const std::vector<LevelAccess>& factors);
+Formula none();
+Formula every();
+Formula held(LevelAccess level);
+/// Flattened, without parts that are there twice; what one of several contains goes (absorption).
+Formula intersection(const std::vector<Formula>& parts);
+Formula united(const std::vector<Formula>& parts);
+/// The levels of a formula, in order of appearance, each once.
+std::vector<LevelAccess> levels_of(const Formula& formula);
+
+/// Where an expression has to be evaluated, and its value everywhere else (nothing when `visited` is every).
+struct Space {
+  Formula visited;
+  std::optional<double> otherwise;
+};
+
+Space literal(double value);
+/// An access whose element may be anything everywhere (a dense level, or a level bound further out).
+Space anywhere();
+/// An access through a level that holds only some coordinates; the others have the value `fill`.
+Space stored(LevelAccess level, double fill);
+/// What the multiplication of a semiring makes of its factors; its zero annihilates.
+Space product(const std::vector<Space>& factors, const operators::Semiring& semiring);
+/// What a function makes of its arguments.
+Space apply(operators::Function function, const std::vector<Space>& arguments);
+/// The coordinates at which folding the expression into something with `monoid` may change it, when that
+/// something is at `start` or beyond: where it is not known to be `start`.
+Formula contributing(const Space& space, double start);
 
 }  // namespace schaas::merge_lattice

@@ -8,6 +8,7 @@
 #include "compiler/index_notation/printer.h"
 #include "compiler/schedule/block.h"
 #include "compiler/schedule/loopfuse.h"
+#include "compiler/schedule/ordered_appends.h"
 #include "compiler/schedule/permute.h"
 #include "compiler/schedule/reorder.h"
 #include "compiler/schedule/sequence.h"
@@ -20,28 +21,6 @@ namespace {
 using concrete_notation::StatementPtr;
 using support::Diagnostic;
 using support::Result;
-
-/// t1, t2, ... in order of creation, without the names the problem has taken.
-class TemporaryNames {
- public:
-  explicit TemporaryNames(const problem::Problem& problem)
-      : taken_(index_notation::index_variables(problem.statement)) {
-    for (const auto& [tensor, format] : problem.formats) taken_.push_back(tensor);
-  }
-
-  std::string next() {
-    std::string name;
-    do {
-      name = "t";
-      name += std::to_string(++last_);
-    } while (std::find(taken_.begin(), taken_.end(), name) != taken_.end());
-    return name;
-  }
-
- private:
-  std::vector<std::string> taken_;
-  int last_ = 0;
-};
 
 Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& tree, TemporaryNames& names) {
   return concrete_notation::match(
@@ -64,8 +43,13 @@ Diagnostic at_directive(const Diagnostic& error, const Trace& trace, std::size_t
                      {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
 }
 
+/// Verifies what the tree is when nothing more is done to it.
+Result<void> check(const StatementPtr& tree, const problem::Problem& problem) {
+  return concrete_notation::verify(with_ordered_appends(tree, problem), problem);
+}
+
 Result<void> check_default_nest(const StatementPtr& tree, const problem::Problem& problem) {
-  const auto verified = concrete_notation::verify(tree, problem);
+  const auto verified = check(tree, problem);
   if (verified.ok()) return {};
   return support::noting(support::unsupported("no-loop-order", "no single loop nest computes `" +
                                                                    index_notation::print(problem.statement) +
@@ -76,21 +60,22 @@ Result<void> check_default_nest(const StatementPtr& tree, const problem::Problem
 }  // namespace
 
 Result<StatementPtr> apply(const Trace& trace, const problem::Problem& problem) {
-  StatementPtr tree = default_nest(problem);
+  TemporaryNames names(problem);
+  StatementPtr tree = default_nest(problem, names);
   // Storage orders that go round in a circle, as in B(i,j) * C(j,k) * D(k,i) by rows, have no nest, but they
   // have trees once they are split. There the tree must be legal at the end only.
   const auto legal_nest = check_default_nest(tree, problem);
   if (!legal_nest.ok() && trace.directives.empty()) return legal_nest.error();
-  TemporaryNames names(problem);
   for (std::size_t number = 0; number < trace.directives.size(); ++number) {
     auto next = apply_one(trace.directives[number], tree, names);
     if (!next.ok()) return at_directive(next.error(), trace, number);
     tree = std::move(next).value();
     if (!legal_nest.ok() && number + 1 < trace.directives.size()) continue;
-    const auto verified = concrete_notation::verify(tree, problem);
+    const auto verified = check(tree, problem);
     if (!verified.ok()) return at_directive(verified.error(), trace, number);
   }
-  return lay_out_temporaries(tree);
+  if (problem::is_contraction(problem)) tree = lay_out_temporaries(tree);
+  return with_ordered_appends(tree, problem);
 }
 
 }  // namespace schaas::schedule

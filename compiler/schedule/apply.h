@@ -1,15 +1,19 @@
 #pragma once
 #include "compiler/concrete_notation/nodes.h"
 #include "compiler/problem/problem.h"
+#include "compiler/schedule/temporary_names.h"
 #include "compiler/schedule/trace.h"
 #include "compiler/support/result.h"
 
 namespace schaas::schedule {
 
-/// The default linear nest: all loops around one assignment, factors as in the statement; the loop order is
-/// the first legal one when at each depth the earliest index of index_variables(statement) that no access
-/// order forbids is taken.
+/// What a trace starts from. Of a contraction the linear nest: all loops around one assignment, factors as in
+/// the statement; the loop order is the first legal one when at each depth the earliest index of
+/// index_variables(statement) that no access order forbids is taken. Of other programs one nest per statement
+/// and per reduction inside one (statement_nest.h): each intermediate is computed before what follows it. Not
+/// complete yet for a sparse result that is not appended to in order (ordered_appends.h).
 concrete_notation::StatementPtr default_nest(const problem::Problem& problem);
+concrete_notation::StatementPtr default_nest(const problem::Problem& problem, TemporaryNames& names);
 
 /// Replays `trace` on the default nest; every intermediate tree is verified, or only the last one when
 /// storage orders that contradict each other leave no legal nest to begin with. Temporaries are named t1, t2,

@@ -1,41 +1,57 @@
-#include <algorithm>
+#include <utility>
 
 #include "compiler/concrete_notation/loop_order.h"
 #include "compiler/schedule/apply.h"
+#include "compiler/schedule/linear_order.h"
 #include "compiler/schedule/section.h"
+#include "compiler/schedule/statement_nest.h"
 
 namespace schaas::schedule {
 namespace {
 
-/// True when every loop that must be outside `index` has been placed.
-bool may_be_next(const std::string& index, const std::vector<std::string>& placed,
-                 const std::vector<concrete_notation::LoopOrder>& orders) {
-  return std::all_of(orders.begin(), orders.end(), [&](const concrete_notation::LoopOrder& order) {
-    return order.after != index || std::find(placed.begin(), placed.end(), order.before) != placed.end();
-  });
+using concrete_notation::LoopOrder;
+using concrete_notation::StatementPtr;
+
+/// All loops around one assignment. Storage orders that contradict each other have no legal nest; the
+/// verifier then says which. A sparse result whose order alone stands in the way gets its workspace later
+/// (ordered_appends.h).
+StatementPtr linear_nest(const problem::Problem& problem) {
+  std::vector<LoopOrder> operands;
+  for (const auto& operand : problem.operands()) {
+    const auto more = concrete_notation::loop_order(operand, problem);
+    operands.insert(operands.end(), more.begin(), more.end());
+  }
+  std::vector<LoopOrder> all = concrete_notation::result_loop_order(problem);
+  all.insert(all.end(), operands.begin(), operands.end());
+  Section section;
+  section.target = problem.statement.result;
+  section.value = problem.statement.value;
+  section.monoid = problem.semiring->sum;
+  const auto indices = index_notation::index_variables(problem.statement);
+  LinearOrder order = linear_order(indices, all);
+  if (const LinearOrder without_result = linear_order(indices, operands);
+      !order.legal && without_result.legal)
+    order = without_result;
+  section.loops = std::move(order.loops);
+  return statement_of(section);
 }
 
 }  // namespace
 
-concrete_notation::StatementPtr default_nest(const problem::Problem& problem) {
-  std::vector<concrete_notation::LoopOrder> orders = concrete_notation::result_loop_order(problem);
-  for (const auto& operand : problem.operands()) {
-    const auto more = concrete_notation::loop_order(operand, problem);
-    orders.insert(orders.end(), more.begin(), more.end());
-  }
-  Section section;
-  section.target = problem.statement.result;
-  section.factors = problem.operands();
-  std::vector<std::string> remaining = index_notation::index_variables(problem.statement);
-  while (!remaining.empty()) {
-    auto next = std::find_if(remaining.begin(), remaining.end(),
-                             [&](const auto& index) { return may_be_next(index, section.loops, orders); });
-    // Two tensors that contradict each other have no legal nest; the verifier then says which.
-    if (next == remaining.end()) next = remaining.begin();
-    section.loops.push_back(*next);
-    remaining.erase(next);
-  }
-  return statement_of(section);
+StatementPtr default_nest(const problem::Problem& problem, TemporaryNames& names) {
+  if (problem::is_contraction(problem)) return linear_nest(problem);
+  std::vector<StatementPtr> earlier;
+  for (const auto& statement : problem.intermediates)
+    earlier.push_back(statement_nest(statement, problem, names));
+  StatementPtr tree = statement_nest(problem.statement, problem, names);
+  for (auto statement = earlier.rbegin(); statement != earlier.rend(); ++statement)
+    tree = concrete_notation::where(std::move(tree), *statement);
+  return tree;
+}
+
+StatementPtr default_nest(const problem::Problem& problem) {
+  TemporaryNames names(problem);
+  return default_nest(problem, names);
 }
 
 }  // namespace schaas::schedule

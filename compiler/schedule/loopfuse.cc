@@ -27,8 +27,8 @@ Names loops_of(const Names& loops, const Factors& side) {
   return out;
 }
 
-support::Result<void> check(const LoopFuse& directive, const Section& section) {
-  const std::size_t count = section.factors.size();
+support::Result<void> check(const LoopFuse& directive, const Factors& factors) {
+  const std::size_t count = factors.size();
   if (count < 2) {
     return support::invalid("illegal-directive",
                             "the section's product has one factor, so there is nothing to split");
@@ -61,10 +61,11 @@ support::Result<concrete_notation::StatementPtr> apply_loopfuse(const concrete_n
                                                                 const LoopFuse& directive,
                                                                 const std::string& temporary) {
   SCHAAS_ASSIGN_OR_RETURN(const Section section, find_section(tree, directive.path));
-  SCHAAS_RETURN_IF_ERROR(check(directive, section));
-  const auto split = section.factors.begin() + directive.loc;
-  const Factors left(section.factors.begin(), split);
-  const Factors right(split, section.factors.end());
+  SCHAAS_ASSIGN_OR_RETURN(const Factors factors, factors_of(section));
+  SCHAAS_RETURN_IF_ERROR(check(directive, factors));
+  const auto split = factors.begin() + directive.loc;
+  const Factors left(factors.begin(), split);
+  const Factors right(split, factors.end());
   Factors producing = directive.producer_left ? left : right;
   Factors consuming = directive.producer_left ? right : left;
   Factors passed_to = consuming;  // whoever needs an index of the temporary: the other factors and the target
@@ -82,8 +83,12 @@ support::Result<concrete_notation::StatementPtr> apply_loopfuse(const concrete_n
   passed.indices = loops_of(own_producer, passed_to);
   consuming.insert(directive.producer_left ? consuming.begin() : consuming.end(), passed);
 
-  const auto producer = statement_of(Section{own_producer, passed, std::move(producing)});
-  const auto consumer = statement_of(Section{own_consumer, section.target, std::move(consuming)});
+  const auto side = [&](const Names& loops, const Access& target, Factors product) {
+    return statement_of(
+        Section{loops, target, index_notation::product_of(std::move(product)), section.monoid});
+  };
+  const auto producer = side(own_producer, passed, std::move(producing));
+  const auto consumer = side(own_consumer, section.target, std::move(consuming));
   return replace_section(tree, directive.path,
                          concrete_notation::forall(common, concrete_notation::where(consumer, producer)));
 }

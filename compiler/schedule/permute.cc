@@ -11,9 +11,10 @@ namespace schaas::schedule {
 support::Result<concrete_notation::StatementPtr> apply_permute(const concrete_notation::StatementPtr& tree,
                                                                const Permute& directive) {
   SCHAAS_ASSIGN_OR_RETURN(Section section, find_section(tree, directive.path));
+  SCHAAS_ASSIGN_OR_RETURN(const auto present, factors_of(section));
   std::vector<int> sorted = directive.factors;
   std::sort(sorted.begin(), sorted.end());
-  std::vector<int> all(section.factors.size());
+  std::vector<int> all(present.size());
   std::iota(all.begin(), all.end(), 0);
   if (sorted != all) {
     return support::invalid(
@@ -21,9 +22,8 @@ support::Result<concrete_notation::StatementPtr> apply_permute(const concrete_no
         "factors " + print(directive.factors) + " is no permutation of the section's factors " + print(all));
   }
   std::vector<index_notation::Access> factors;
-  for (const int factor : directive.factors)
-    factors.push_back(section.factors[static_cast<std::size_t>(factor)]);
-  section.factors = std::move(factors);
+  for (const int factor : directive.factors) factors.push_back(present[static_cast<std::size_t>(factor)]);
+  section.value = index_notation::product_of(std::move(factors));
   return replace_section(tree, directive.path, statement_of(section));
 }
 

@@ -4,6 +4,7 @@
 
 #include "compiler/concrete_notation/match.h"
 #include "compiler/concrete_notation/printer.h"
+#include "compiler/index_notation/printer.h"
 
 namespace schaas::schedule {
 namespace {
@@ -87,8 +88,16 @@ Result<Section> find_section(const StatementPtr& tree, const Path& path) {
             "); a directive needs a linear one, such as its producer or its consumer");
   }
   section.target = leaf->target;
-  section.factors = index_notation::operands(leaf->value);
+  section.value = leaf->value;
+  section.monoid = leaf->monoid;
   return section;
+}
+
+Result<std::vector<index_notation::Access>> factors_of(const Section& section) {
+  if (index_notation::is_product(section.value)) return index_notation::operands(section.value);
+  return support::invalid("illegal-directive", "the section computes `" +
+                                                   index_notation::print(section.value) +
+                                                   "`, which is no product of tensors: it has no factors");
 }
 
 StatementPtr replace_section(const StatementPtr& tree, const Path& path, const StatementPtr& replacement) {
@@ -96,8 +105,8 @@ StatementPtr replace_section(const StatementPtr& tree, const Path& path, const S
 }
 
 StatementPtr statement_of(const Section& section) {
-  return concrete_notation::forall(
-      section.loops, concrete_notation::assign(section.target, index_notation::product_of(section.factors)));
+  return concrete_notation::forall(section.loops,
+                                   concrete_notation::assign(section.target, section.value, section.monoid));
 }
 
 std::string print(const Path& path) {

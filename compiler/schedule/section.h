@@ -13,8 +13,12 @@ namespace schaas::schedule {
 struct Section {
   std::vector<std::string> loops;  ///< outermost first
   index_notation::Access target;
-  std::vector<index_notation::Access> factors;
+  index_notation::Expression value;
+  operators::Monoid monoid = operators::Monoid::sum;
 };
+
+/// The factors of the section's value. Errors: invalid [illegal-directive]: it is no product of accesses.
+support::Result<std::vector<index_notation::Access>> factors_of(const Section& section);
 
 /// The statement in which the section at `path` begins, linear or branched. Errors: invalid
 /// [illegal-directive]: the path leads nowhere.

@@ -128,7 +128,7 @@ TEST(TreeText, ErrorsPointAtThePlace) {
             "  |          ^");
   EXPECT_EQ(parse("").error().message,
             "expected `forall`, `blocks`, `where` or an assignment but found the end of the text");
-  EXPECT_EQ(parse("a += ").error().message, "expected a tensor but found the end of the text");
+  EXPECT_EQ(parse("a += ").error().message, "expected an expression but found the end of the text");
   EXPECT_EQ(parse("a += b)").error().message, "expected the end of the tree but found `)`");
   EXPECT_EQ(parse("a(1) += b").error().message, "expected an index variable but found `1`");
   EXPECT_EQ(parse("where(a += b; c += d)").error().message, "expected `,` but found `;`");

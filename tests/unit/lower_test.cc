@@ -209,17 +209,31 @@ TEST(Lower, ABlocksTemporaryIsSmall) {
   EXPECT_EQ(std::string::npos, text.find("clear")) << text;
 }
 
-TEST(Lower, SparseResultIsRefused) {
+TEST(Lower, SparseResultsAreNotUpdatedNorMadeInBlocks) {
   const auto run =
-      make_case({"A(i,j) = B(i,j) * C(i,j)", {{"A", "csr"}, {"B", "csr"}}, {}}, {{"i", 5}, {"j", 5}});
+      make_case({"A(i,j) += B(i,j) * C(i,j)", {{"A", "csr"}, {"B", "csr"}}, {}}, {{"i", 5}, {"j", 5}});
   const auto kernel =
       lower::lower(*concrete_notation::parse("forall(i, forall(j, A(i,j) += B(i,j) * C(i,j)))"), run.problem);
   ASSERT_FALSE(kernel.ok());
   EXPECT_EQ(
-      "unsupported [sparse-result]: the result `A` has the sparse format dense,compressed:0,1; sparse "
-      "results are not "
-      "implemented yet: declare `A` dense",
+      "unsupported [sparse-result]: the result `A` has the sparse format dense,compressed:0,1 and is "
+      "updated; "
+      "only dense results are: declare `A` dense, or write `=` and add `A` of before as an operand with a "
+      "name "
+      "of its own",
       support::render(kernel.error()));
+  const auto blocked = make_case({"A(i,j) = B(i,k) * C(k,j)", {{"A", "csr"}, {"B", "csr"}}, {}},
+                                 {{"i", 5}, {"j", 5}, {"k", 5}});
+  const auto in_blocks =
+      lower::lower(*concrete_notation::parse("blocks(i, 2, forall(i, forall(j, forall(k, A(i,j) += B(i,k) * "
+                                             "C(k,j)))))"),
+                   blocked.problem);
+  ASSERT_FALSE(in_blocks.ok());
+  EXPECT_EQ(
+      "unsupported [sparse-result]: the result `A` has the sparse format dense,compressed:0,1 and the "
+      "schedule "
+      "runs in blocks; take a schedule without `block`, or declare `A` dense",
+      support::render(in_blocks.error()));
 }
 
 }  // namespace

@@ -1,0 +1,247 @@
+#include "compiler/concrete_notation/program_verifier.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "compiler/concrete_notation/loop_order.h"
+#include "compiler/concrete_notation/match.h"
+#include "compiler/concrete_notation/meaning.h"
+#include "compiler/concrete_notation/semantics.h"
+#include "compiler/index_notation/printer.h"
+
+namespace schaas::concrete_notation {
+namespace {
+
+using index_notation::Access;
+using index_notation::Assignment;
+using index_notation::Expression;
+using support::Diagnostic;
+using support::Result;
+
+Diagnostic illegal(std::string message) { return support::invalid("illegal-tree", std::move(message)); }
+std::string quoted(const std::string& name) { return "`" + name + "`"; }
+std::string quoted(const Access& access) { return quoted(index_notation::print(access)); }
+
+bool has(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+/// What a statement computes: its target and its value in terms of arguments and intermediates.
+struct Value {
+  Access target;
+  Expression meaning;
+  operators::Monoid monoid = operators::Monoid::sum;
+};
+
+struct Place {
+  std::vector<std::string> loops;
+  std::size_t started_at = 0;  ///< loops above the place where the present target gets its start value
+  std::map<std::string, Value> temporaries;
+};
+
+class ProgramVerifier {
+ public:
+  explicit ProgramVerifier(const problem::Problem& problem)
+      : problem_(problem), result_order_(result_loop_order(problem)) {}
+
+  Result<void> run(const StatementPtr& statement) {
+    SCHAAS_ASSIGN_OR_RETURN(const Value value, walk(statement, Place{}));
+    if (!(value.target == problem_.statement.result)) {
+      return illegal("the tree computes " + quoted(value.target) + " instead of " +
+                     quoted(problem_.statement.result));
+    }
+    SCHAAS_RETURN_IF_ERROR(check_meaning(value, problem_.statement));
+    for (const auto& intermediate : problem_.intermediates) {
+      if (temporaries_.count(intermediate.result.tensor)) continue;
+      return illegal("intermediate " + quoted(intermediate.result) + " is not computed anywhere in the tree");
+    }
+    return {};
+  }
+
+ private:
+  Result<Value> walk(const StatementPtr& statement, const Place& place) {
+    return match(
+        statement->node, [&](const Forall& loop) { return walk_loop(loop, place); },
+        [&](const Blocks& blocks) -> Result<Value> {
+          return illegal("blocks of " + quoted(blocks.index) + " stand in a tree that is not of one product");
+        },
+        [&](const Where& branch) { return walk_where(branch, place); },
+        [&](const Assign& leaf) { return walk_leaf(leaf, place); });
+  }
+
+  Result<Value> walk_loop(const Forall& loop, const Place& place) {
+    if (has(place.loops, loop.index)) {
+      return illegal("loop " + quoted(loop.index) + " stands inside another loop " + quoted(loop.index));
+    }
+    Place inner = place;
+    inner.loops.push_back(loop.index);
+    return walk(loop.body, inner);
+  }
+
+  Result<Value> walk_where(const Where& branch, const Place& place) {
+    Place producing = place;
+    producing.started_at = place.loops.size();
+    SCHAAS_ASSIGN_OR_RETURN(Value temporary, walk(branch.producer, producing));
+    const std::string name = temporary.target.tensor;
+    if (problem_.formats.count(name)) {
+      return illegal("the producer of a `where` writes " + quoted(temporary.target) +
+                     ", which is no temporary but a tensor of the problem");
+    }
+    if (!temporaries_.insert(name).second) {
+      return illegal("temporary " + quoted(name) + " has two producers");
+    }
+    if (const Assignment* intermediate = intermediate_of(name)) {
+      SCHAAS_RETURN_IF_ERROR(check_indices(temporary, intermediate->result, place.loops));
+      SCHAAS_RETURN_IF_ERROR(check_meaning(temporary, *intermediate));
+    }
+    const auto accesses = reads(branch.consumer);
+    if (std::none_of(accesses.begin(), accesses.end(),
+                     [&](const Access& access) { return access.tensor == name; })) {
+      return illegal("temporary " + quoted(temporary.target) + " is not read by the consumer of its `where`");
+    }
+    Place consuming = place;
+    consuming.temporaries.insert_or_assign(name, std::move(temporary));
+    return walk(branch.consumer, consuming);
+  }
+
+  Result<Value> walk_leaf(const Assign& leaf, const Place& place) const {
+    SCHAAS_RETURN_IF_ERROR(check_bound(leaf.target, place));
+    SCHAAS_RETURN_IF_ERROR(check_target(leaf, place));
+    for (const Access& access : index_notation::operands(leaf.value)) {
+      SCHAAS_RETURN_IF_ERROR(check_bound(access, place));
+      SCHAAS_RETURN_IF_ERROR(check_order(loop_order(access, problem_), place));
+    }
+    SCHAAS_ASSIGN_OR_RETURN(Expression meaning, resolved(leaf.value, place));
+    index_notation::Reduction reduction{leaf.monoid, {}, {}};
+    for (std::size_t n = place.started_at; n < place.loops.size(); ++n) {
+      if (!has(leaf.target.indices, place.loops[n])) reduction.indices.push_back(place.loops[n]);
+    }
+    if (!reduction.indices.empty()) {
+      reduction.body.push_back(std::move(meaning));
+      meaning = Expression{std::move(reduction), {}};
+    }
+    return Value{leaf.target, std::move(meaning), leaf.monoid};
+  }
+
+  static Result<void> check_bound(const Access& access, const Place& place) {
+    for (const auto& index : access.indices) {
+      if (has(place.loops, index)) continue;
+      return illegal("index " + quoted(index) + " of " + quoted(access) + " is not bound by a loop above it");
+    }
+    return {};
+  }
+
+  Result<void> check_target(const Assign& leaf, const Place& place) const {
+    const Access& target = leaf.target;
+    if (target.tensor == problem_.statement.result.tensor) return check_order(result_order_, place);
+    if (problem_.formats.count(target.tensor))
+      return illegal("the tree writes the operand " + quoted(target));
+    for (const auto& index : target.indices) {
+      const auto depth = std::find(place.loops.begin(), place.loops.end(), index) - place.loops.begin();
+      if (static_cast<std::size_t>(depth) >= place.started_at) continue;
+      return illegal("index " + quoted(index) + " of temporary " + quoted(target) +
+                     " is bound outside its `where`, so every value of it is reset but one is used");
+    }
+    return {};
+  }
+
+  static Result<void> check_order(const std::vector<LoopOrder>& orders, const Place& place) {
+    const auto depth = [&](const std::string& index) {
+      return std::find(place.loops.begin(), place.loops.end(), index);
+    };
+    for (const LoopOrder& order : orders) {
+      if (depth(order.after) == place.loops.end() || depth(order.before) < depth(order.after)) continue;
+      return illegal(order.reason + ": loop " + quoted(order.before) + " must be outside loop " +
+                     quoted(order.after));
+    }
+    return {};
+  }
+
+  /// The value with temporaries replaced by what they hold; intermediates stay.
+  Result<Expression> resolved(const Expression& value, const Place& place) const {
+    if (const auto* access = std::get_if<Access>(&value.node)) return resolved_access(*access, place);
+    if (std::holds_alternative<index_notation::Reduction>(value.node))
+      return illegal("`" + index_notation::print(value) + "` stands in an assignment of the tree");
+    std::vector<Expression> done;
+    for (const auto& part : index_notation::parts(value)) {
+      SCHAAS_ASSIGN_OR_RETURN(auto one, resolved(part, place));
+      done.push_back(std::move(one));
+    }
+    return index_notation::with_parts(value, std::move(done));
+  }
+
+  Result<Expression> resolved_access(const Access& access, const Place& place) const {
+    if (problem_.formats.count(access.tensor)) return Expression{access, {}};
+    const auto found = place.temporaries.find(access.tensor);
+    if (found == place.temporaries.end()) {
+      return illegal("temporary " + quoted(access) + " is read where no `where` above has produced it");
+    }
+    const Value& temporary = found->second;
+    if (const Assignment* intermediate = intermediate_of(access.tensor)) {
+      if (access.indices.size() == temporary.target.indices.size())
+        return Expression{in_full(access, temporary.target, intermediate->result), {}};
+    } else if (temporary.target == access)
+      return temporary.meaning;
+    return illegal("temporary " + quoted(temporary.target) + " is read as " + quoted(access));
+  }
+
+  const Assignment* intermediate_of(const std::string& tensor) const {
+    for (const auto& intermediate : problem_.intermediates) {
+      if (intermediate.result.tensor == tensor) return &intermediate;
+    }
+    return nullptr;
+  }
+
+  /// The indices of the statement, in any order, but for those of loops around its `where`.
+  static Result<void> check_indices(const Value& value, const Access& full,
+                                    const std::vector<std::string>& around) {
+    std::size_t found = 0;
+    for (const auto& index : full.indices) {
+      if (has(value.target.indices, index)) {
+        ++found;
+      } else if (!has(around, index)) {
+        return illegal("intermediate " + quoted(full) + " is written as " + quoted(value.target));
+      }
+    }
+    if (found == value.target.indices.size()) return {};
+    return illegal("intermediate " + quoted(full) + " is written as " + quoted(value.target));
+  }
+
+  /// A read of an intermediate as the statements have it: with the indices of the loops it lives in.
+  static Access in_full(const Access& read, const Access& target, const Access& full) {
+    Access out = full;
+    for (std::size_t n = 0; n < target.indices.size(); ++n) {
+      const auto mode = std::find(full.indices.begin(), full.indices.end(), target.indices[n]);
+      out.indices[static_cast<std::size_t>(mode - full.indices.begin())] = read.indices[n];
+    }
+    return out;
+  }
+
+  Result<void> check_meaning(const Value& value, const Assignment& statement) const {
+    const Expression want = normal_form(explicit_value(statement, problem_), problem_);
+    const Expression got = normal_form(value.meaning, problem_);
+    const std::string target = quoted(statement.result);
+    if (!(want == got)) {
+      return illegal("the tree computes `" + index_notation::print(got) + "` for " + target +
+                     " instead of `" + index_notation::print(want) + "`");
+    }
+    const auto monoid = target_monoid(statement, problem_);
+    if (value.monoid == monoid) return {};
+    return illegal(target + " is written with `" + assignment_sign(value.monoid) + "` instead of `" +
+                   assignment_sign(monoid) + "`");
+  }
+
+  const problem::Problem& problem_;
+  std::vector<LoopOrder> result_order_;
+  std::set<std::string> temporaries_;
+};
+
+}  // namespace
+
+Result<void> verify_program(const StatementPtr& statement, const problem::Problem& problem) {
+  return ProgramVerifier(problem).run(statement);
+}
+
+}  // namespace schaas::concrete_notation

@@ -1,0 +1,148 @@
+// Sparse results: entries are appended in the order of the result's levels. A first phase counts what each
+// unit (iteration of the outermost loop) will append to each compressed level, a second one fills in
+// (proto/kernel_abi.h).
+#include <algorithm>
+
+#include "compiler/lower/emitter.h"
+
+namespace schaas::lower {
+
+using format::LevelFormat;
+using loop_ir::make;
+using loop_ir::Match;
+using loop_ir::Step;
+
+namespace {
+
+int last_compressed(const Tensor& tensor) {
+  const auto last = std::find(tensor.levels.rbegin(), tensor.levels.rend(), LevelFormat::compressed);
+  return static_cast<int>(tensor.levels.rend() - last) - 1;
+}
+
+bool is_compressed(const Tensor& tensor, int level) {
+  return level >= 0 && level < static_cast<int>(tensor.levels.size()) &&
+         tensor.levels[static_cast<std::size_t>(level)] == LevelFormat::compressed;
+}
+
+loop_ir::ExpressionPtr next(const std::string& name) {
+  return loop_ir::add(loop_ir::name(name), loop_ir::integer(1));
+}
+
+}  // namespace
+
+bool Emitter::appends_to(int target) const {
+  return !tensor_of(target).temporary() && last_compressed(tensor_of(target)) >= 0;
+}
+
+void Emitter::emit_appending_phases(const NestPtr& nest, const Sink& sink) {
+  const Tensor& result = tensor_of(sink.operand);
+  const int tensor = operand(sink.operand).tensor;
+  const auto units = describe(nest).range;
+  for (int level = 0; level < static_cast<int>(result.levels.size()); ++level) {
+    if (is_compressed(result, level)) counts_[level] = builder_.add_counts(level, units);
+  }
+  emit_phase(nest, sink, Step::count);
+  for (const auto& [level, counts] : counts_) {
+    builder_.mark_written(builder_.coordinates(tensor, level));
+    if (level > 0) builder_.mark_written(builder_.positions(tensor, level));
+  }
+  emit_phase(nest, sink, Step::compute);
+}
+
+/// The loops that decide what is appended, without values.
+void Emitter::emit_count(const NestPtr& nest, const Scope& scope, Statements& out) {
+  std::visit(Match{
+                 [&](const Loop& loop) {
+                   const int target = target_of(nest);
+                   if (level_of(operand(target), loop.index) > last_compressed(tensor_of(target))) return;
+                   if (level_of(operand(target), loop.index) < 0) return;
+                   emit_loop(loop, scope, loop_ir::Shape::scalar, out,
+                             [&](Scope& below, Statements& body) { emit_count(loop.body, below, body); });
+                 },
+                 [&](const Blocks&) { SCHAAS_CHECK(false, "a sparse result is appended to in blocks"); },
+                 [&](const Branch& branch) {
+                   if (tracks(target_of(branch.producer))) {
+                     emit_tracked(branch, scope, {}, out);
+                   } else {
+                     emit_count(branch.consumer, scope, out);
+                   }
+                 },
+                 [](const Leaf&) {},
+             },
+             nest->node);
+}
+
+/// Around the body of the outermost loop: the unit's counters.
+Emitter::Body Emitter::with_unit(const Loop& loop, const Body& body) {
+  if (&loop != outermost_ || !appends_to(target_of(loop.body))) return body;
+  return [this, body](Scope& scope, Statements& out) {
+    const auto unit = loop_ir::name(scope.unit);
+    for (const auto& [level, counts] : counts_) {
+      counters_[level] = builder_.names().fresh("q");
+      const auto first = step_ == Step::count ? loop_ir::integer(0) : loop_ir::load(counts, unit);
+      out.push_back(make(loop_ir::Counter{counters_[level], first}));
+    }
+    body(scope, out);
+    if (step_ != Step::count) return;
+    for (const auto& [level, counts] : counts_)
+      out.push_back(make(loop_ir::Store{counts, unit, loop_ir::Write::set, loop_ir::name(counters_[level])}));
+  };
+}
+
+/// Around the body of a loop over one of the result's levels, the target of what is below: its entry.
+Emitter::Body Emitter::with_append(const Loop& loop, const Body& body) {
+  const int target = target_of(loop.body);
+  if (!appends_to(target)) return body;
+  const int level = level_of(operand(target), loop.index);
+  const Tensor& result = tensor_of(target);
+  if (is_compressed(result, level)) {
+    return [this, body, target, level, &loop](Scope& scope, Statements& out) {
+      const std::string position = builder_.names().fresh("pA");
+      out.push_back(make(loop_ir::Let{position, loop_ir::Type::index, loop_ir::name(counters_.at(level))}));
+      std::string before;
+      if (is_compressed(tensor_of(target), level + 1)) {
+        before = builder_.names().fresh("q");
+        out.push_back(
+            make(loop_ir::Let{before, loop_ir::Type::index, loop_ir::name(counters_.at(level + 1))}));
+      }
+      scope.positions[static_cast<std::size_t>(target)].bound[static_cast<std::size_t>(level)] =
+          loop_ir::name(position);
+      settle_all({target}, scope, out);
+      body(scope, out);
+      emit_append(target, level, scope.coordinates.at(loop.index), position, before, out);
+    };
+  }
+  if (level < 0 || !is_compressed(result, level + 1)) return body;
+  return [this, body, target, level](Scope& scope, Statements& out) {
+    body(scope, out);
+    if (step_ == Step::count) return;
+    const auto& position = scope.positions[static_cast<std::size_t>(target)];
+    out.push_back(make(loop_ir::Store{builder_.positions(operand(target).tensor, level + 1),
+                                      loop_ir::add(location(position), loop_ir::integer(1)),
+                                      loop_ir::Write::set, loop_ir::name(counters_.at(level + 1))}));
+  };
+}
+
+/// An entry above a compressed level is kept when something was appended below it since `before`.
+void Emitter::emit_append(int target, int level, const std::string& coordinate, const std::string& position,
+                          const std::string& before, Statements& out) {
+  const int tensor = operand(target).tensor;
+  Statements append;
+  if (step_ == Step::compute) {
+    append.push_back(make(loop_ir::Store{builder_.coordinates(tensor, level), loop_ir::name(position),
+                                         loop_ir::Write::set, loop_ir::name(coordinate)}));
+    if (!before.empty())
+      append.push_back(make(loop_ir::Store{builder_.positions(tensor, level + 1), next(position),
+                                           loop_ir::Write::set, loop_ir::name(counters_.at(level + 1))}));
+  }
+  append.push_back(make(loop_ir::SetCounter{counters_.at(level), next(position)}));
+  if (before.empty()) {
+    out.insert(out.end(), append.begin(), append.end());
+    return;
+  }
+  const auto some = loop_ir::apply(operators::Function::less,
+                                   {loop_ir::name(before), loop_ir::name(counters_.at(level + 1))});
+  out.push_back(make(loop_ir::If{some, loop_ir::block(std::move(append))}));
+}
+
+}  // namespace schaas::lower

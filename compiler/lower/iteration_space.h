@@ -1,0 +1,30 @@
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "compiler/lower/nest.h"
+#include "compiler/merge_lattice/merge_lattice.h"
+
+namespace schaas::lower {
+
+/// Which coordinates a loop visits, and what it walks to find them.
+struct LoopSpace {
+  enum class Kind {
+    range,         ///< the whole extent; nothing is walked
+    walk,          ///< the entries of the one cursor
+    intersection,  ///< coordinates that all cursors hold
+    merge,         ///< coordinates that any cursor holds, or the whole extent (`whole`)
+  } kind = Kind::range;
+  std::vector<merge_lattice::LevelAccess> cursors;  ///< by operand
+  bool whole = false;
+  /// merge: the body is needed only where this holds; nothing: wherever the loop comes.
+  std::optional<merge_lattice::Formula> condition;
+};
+
+/// The space of a loop over `index` around `body`: for a leaf what its value makes it (merge_lattice.h); a
+/// branch is its consumer, for which the temporary is what it starts from wherever its producer has nothing
+/// to do. A loop over a dense level of the result above one of its compressed levels visits everything, so
+/// that every parent gets its positions.
+LoopSpace loop_space(const NestPtr& body, int index, const NestTree& tree);
+
+}  // namespace schaas::lower

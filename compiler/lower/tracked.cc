@@ -1,0 +1,149 @@
+// Temporaries that are appended to a sparse result: which of their elements have been written is remembered,
+// so that only those are appended (Kjolstad et al., CGO 2019, section 5.3: dense arrays with coordinate
+// lists).
+#include "compiler/lower/emitter.h"
+
+namespace schaas::lower {
+
+using loop_ir::ExpressionPtr;
+using loop_ir::make;
+using loop_ir::Match;
+using loop_ir::Step;
+using loop_ir::Write;
+
+bool Emitter::tracks(int target) const { return tensor_of(target).tracked > 0; }
+
+void Emitter::emit_tracked(const Branch& branch, const Scope& scope, const Sink& sink, Statements& out) {
+  const int writer = target_of(branch.producer);
+  const auto& indices = operand(writer).indices;
+  const std::vector<int> tracked(indices.begin(),
+                                 indices.begin() + static_cast<std::ptrdiff_t>(tensor_of(writer).tracked));
+  builder_.add_workspace(branch.temporary, indices);
+  Tracking& tracking = tracking_[branch.temporary];
+  tracking.flags = builder_.add_flags(branch.temporary, tracked);
+  if (tracked.size() == 1) {
+    tracking.list = builder_.add_list(branch.temporary, tracked);
+    tracking.count = builder_.names().fresh("n");
+    out.push_back(make(loop_ir::Counter{tracking.count, loop_ir::integer(0)}));
+  }
+  if (step_ == Step::count) {
+    emit_inserts(branch.producer, scope, out);
+    emit_count(branch.consumer, scope, out);
+    return;
+  }
+  emit(branch.producer, scope, Sink{Sink::Kind::array, writer, Write::fold, "", monoid_of(branch.producer)},
+       out);
+  if (!tracking.list.empty())
+    out.push_back(make(loop_ir::Sort{tracking.list, loop_ir::integer(0), loop_ir::name(tracking.count)}));
+  emit(branch.consumer, scope, sink, out);
+}
+
+/// The producer without its values.
+void Emitter::emit_inserts(const NestPtr& nest, const Scope& scope, Statements& out) {
+  std::visit(Match{
+                 [&](const Loop& loop) {
+                   emit_loop(loop, scope, loop_ir::Shape::scalar, out,
+                             [&](Scope& below, Statements& body) { emit_inserts(loop.body, below, body); });
+                 },
+                 [&](const Blocks& blocks) {
+                   emit_blocks(blocks, scope, out, [&](Scope& below, Statements& body) {
+                     emit_inserts(blocks.body, below, body);
+                   });
+                 },
+                 [&](const Branch& branch) { emit_inserts(branch.consumer, scope, out); },
+                 [&](const Leaf& leaf) { emit_insert(leaf.target, scope, out); },
+             },
+             nest->node);
+}
+
+/// Place of the tracked levels of one use.
+ExpressionPtr Emitter::tracked_place(const Operand& use, const Scope& scope) {
+  const Tensor& temporary = tree_.tensors[static_cast<std::size_t>(use.tensor)];
+  ExpressionPtr place = loop_ir::integer(0);
+  for (int level = 0; level < temporary.tracked; ++level) {
+    const int index = use.indices[static_cast<std::size_t>(level)];
+    place = loop_ir::add(loop_ir::multiply(place, builder_.extent(index)),
+                         loop_ir::name(scope.coordinates.at(index)));
+  }
+  return place;
+}
+
+/// The first write of an element since the start: it is noted and gets its start value.
+void Emitter::emit_insert(int target, const Scope& scope, Statements& out) {
+  const Operand& use = operand(target);
+  const Tracking& tracking = tracking_.at(use.tensor);
+  const std::string place = builder_.names().fresh("o");
+  out.push_back(make(loop_ir::Let{place, loop_ir::Type::index, tracked_place(use, scope)}));
+  const auto at_place = loop_ir::name(place);
+  Statements first;
+  first.push_back(make(loop_ir::Store{tracking.flags, at_place, Write::set, loop_ir::integer(1)}));
+  if (!tracking.list.empty()) {
+    const auto count = loop_ir::name(tracking.count);
+    first.push_back(make(loop_ir::Store{tracking.list, count, Write::set, at_place}));
+    first.push_back(make(loop_ir::SetCounter{tracking.count, loop_ir::add(count, loop_ir::integer(1))}));
+  }
+  if (step_ == Step::compute) {
+    const std::vector<int> rest(use.indices.begin() + static_cast<std::ptrdiff_t>(tensor_of(target).tracked),
+                                use.indices.end());
+    const auto size = builder_.extents(use.tensor, rest);
+    const auto begin = loop_ir::multiply(at_place, size);
+    const std::string values = builder_.values(use.tensor);
+    const auto start = loop_ir::number(tensor_of(target).fill);
+    if (rest.empty()) {
+      first.push_back(make(loop_ir::Store{values, begin, Write::set, start}));
+    } else {
+      const std::string variable = builder_.names().fresh("x");
+      const auto body =
+          make(loop_ir::Store{values, loop_ir::add(begin, loop_ir::name(variable)), Write::set, start});
+      first.push_back(make(loop_ir::For{variable, loop_ir::integer(0), size, loop_ir::Shape::simd, body}));
+    }
+  }
+  const auto unset = loop_ir::apply(operators::Function::equal,
+                                    {loop_ir::load(tracking.flags, at_place), loop_ir::integer(0)});
+  out.push_back(make(loop_ir::If{unset, loop_ir::block(std::move(first))}));
+}
+
+/// The use of a tracked temporary whose last tracked level the loop binds, read below it; or null.
+const Operand* Emitter::tracked_read(const NestPtr& body, int index) const {
+  if (!is_chain(body)) return nullptr;
+  for (const int number : factors_below(body)) {
+    const int tracked = tensor_of(number).tracked;
+    if (tracked > 0 && level_of(operand(number), index) == tracked - 1) return &operand(number);
+  }
+  return nullptr;
+}
+
+/// Walks the list when there is one.
+bool Emitter::emit_list_loop(const Loop& loop, const Scope& scope, Statements& out, const Body& body) {
+  const Operand* read = tracked_read(loop.body, loop.index);
+  if (read == nullptr || tracking_.at(read->tensor).list.empty()) return false;
+  const Tracking& tracking = tracking_.at(read->tensor);
+  const std::string place = builder_.names().fresh("p" + letter_of(loop.index));
+  const std::string coordinate = builder_.names().fresh(letter_of(loop.index));
+  Statements statements;
+  statements.push_back(make(
+      loop_ir::Let{coordinate, loop_ir::Type::index, loop_ir::load(tracking.list, loop_ir::name(place))}));
+  statements.push_back(
+      make(loop_ir::Store{tracking.flags, loop_ir::name(coordinate), Write::set, loop_ir::integer(0)}));
+  const auto inside = loop_body(loop, scope, coordinate, std::move(statements), body);
+  out.push_back(make(loop_ir::For{place, loop_ir::integer(0), loop_ir::name(tracking.count),
+                                  loop_ir::Shape::scalar, inside}));
+  return true;
+}
+
+/// Where flags are asked one by one. Those of one thread are taken back; shared ones are asked once more.
+Emitter::Body Emitter::with_flag(const Loop& loop, const Body& body) {
+  const Operand* read = tracked_read(loop.body, loop.index);
+  if (read == nullptr || !tracking_.at(read->tensor).list.empty()) return body;
+  return [this, body, read](Scope& scope, Statements& out) {
+    const Tracking& tracking = tracking_.at(read->tensor);
+    const auto place = tracked_place(*read, scope);
+    Statements inside;
+    if (builder_.is_private(tracking.flags))
+      inside.push_back(make(loop_ir::Store{tracking.flags, place, Write::set, loop_ir::integer(0)}));
+    body(scope, inside);
+    out.push_back(make(loop_ir::If{loop_ir::load(tracking.flags, place), loop_ir::block(std::move(inside))}));
+  };
+}
+
+}  // namespace schaas::lower

@@ -1,0 +1,160 @@
+// Values: what a leaf computes from the elements of its operands, and where it goes.
+#include <algorithm>
+
+#include "compiler/lower/emitter.h"
+
+namespace schaas::lower {
+
+using loop_ir::ExpressionPtr;
+using loop_ir::make;
+using loop_ir::Match;
+using operators::Function;
+
+namespace {
+
+/// Infix functions take two arguments at a time, the others as many as they like.
+ExpressionPtr called(Function function, std::vector<ExpressionPtr> arguments) {
+  if (!operators::facts(function).any_more) return loop_ir::apply(function, std::move(arguments));
+  ExpressionPtr folded = arguments.front();
+  for (std::size_t n = 1; n < arguments.size(); ++n)
+    folded = loop_ir::apply(function, {std::move(folded), std::move(arguments[n])});
+  return folded;
+}
+
+}  // namespace
+
+void Emitter::hoist(const Scope& scope, Pending& pending, Statements& out) {
+  std::vector<int> ready;
+  std::vector<int> later;
+  for (const int factor : pending.factors) (is_complete(factor, scope) ? ready : later).push_back(factor);
+  if (ready.empty()) return;
+  auto value = product(scope, pending.prefix, ready);
+  if (!std::holds_alternative<loop_ir::Name>(value->node)) {
+    const std::string text = builder_.names().fresh("v");
+    out.push_back(make(loop_ir::Let{text, loop_ir::Type::value, value}));
+    value = loop_ir::name(text);
+  }
+  pending = Pending{later, value};
+}
+
+ExpressionPtr Emitter::multiply(ExpressionPtr left, ExpressionPtr right) const {
+  return loop_ir::apply(tree_.semiring->product, {std::move(left), std::move(right)});
+}
+
+ExpressionPtr Emitter::product(const Scope& scope, ExpressionPtr prefix, const std::vector<int>& factors) {
+  std::set<int> maybe_absent;
+  for (const int factor : factors) {
+    if (scope.positions[static_cast<std::size_t>(factor)].present) maybe_absent.insert(factor);
+    auto value = load_of(factor, scope);
+    prefix = prefix ? multiply(std::move(prefix), std::move(value)) : std::move(value);
+  }
+  SCHAAS_CHECK(prefix, "a product without factors");
+  const auto condition = presence(maybe_absent, scope);
+  return condition ? loop_ir::choose(condition, prefix, loop_ir::number(tree_.semiring->zero)) : prefix;
+}
+
+ExpressionPtr Emitter::load_of(int number, const Scope& scope) {
+  const auto scalar = scalars_.find(operand(number).tensor);
+  if (scalar != scalars_.end()) return loop_ir::name(scalar->second);
+  SCHAAS_CHECK(is_complete(number, scope),
+               "`" + tensor_of(number).name + "` is read before its indices are bound");
+  return loop_ir::load(builder_.values(operand(number).tensor),
+                       location(scope.positions[static_cast<std::size_t>(number)]));
+}
+
+ExpressionPtr Emitter::value_of(int number, const Scope& scope) {
+  auto value = load_of(number, scope);
+  const auto& present = scope.positions[static_cast<std::size_t>(number)].present;
+  return present ? loop_ir::choose(present, std::move(value), loop_ir::number(tensor_of(number).fill))
+                 : value;
+}
+
+/// Under a semiring `+` is its sum.
+Function Emitter::meant(Function function) const {
+  return function == Function::add ? operators::combine(tree_.semiring->sum) : function;
+}
+
+/// `present`: operands that are known to be stored where the value is used.
+ExpressionPtr Emitter::evaluate(const ValuePtr& value, const Scope& scope, const std::set<int>& present) {
+  return std::visit(Match{
+                        [&](const Read& read) {
+                          return present.count(read.operand) > 0 ? load_of(read.operand, scope)
+                                                                 : value_of(read.operand, scope);
+                        },
+                        [&](const Constant& constant) { return loop_ir::number(constant.value); },
+                        [&](const Multiplied&) { return evaluate_zeros(value, scope, present); },
+                        [&](const Called& call) {
+                          if (call.function == Function::divide) return evaluate_zeros(value, scope, present);
+                          std::vector<ExpressionPtr> arguments;
+                          for (const auto& each : call.arguments)
+                            arguments.push_back(evaluate(each, scope, present));
+                          return called(meant(call.function), std::move(arguments));
+                        },
+                    },
+                    value->node);
+}
+
+/// A product or quotient is zero where an operand that annihilates it is not stored, whatever the others are.
+ExpressionPtr Emitter::evaluate_zeros(const ValuePtr& value, const Scope& scope,
+                                      const std::set<int>& present) {
+  std::set<int> needed;
+  annihilators(value, scope, needed);
+  std::set<int> known = present;
+  known.insert(needed.begin(), needed.end());
+  for (const int each : present) needed.erase(each);
+  ExpressionPtr result;
+  if (const auto* product = std::get_if<Multiplied>(&value->node)) {
+    for (const auto& factor : product->factors) {
+      auto next = evaluate(factor, scope, known);
+      result = result ? multiply(std::move(result), std::move(next)) : std::move(next);
+    }
+  } else {
+    const auto& quotient = std::get<Called>(value->node);
+    result = loop_ir::apply(quotient.function, {evaluate(quotient.arguments[0], scope, known),
+                                                evaluate(quotient.arguments[1], scope, known)});
+  }
+  const auto condition = presence(needed, scope);
+  return condition ? loop_ir::choose(condition, result, loop_ir::number(tree_.semiring->zero)) : result;
+}
+
+/// Operands whose absence makes the value the semiring's zero.
+void Emitter::annihilators(const ValuePtr& value, const Scope& scope, std::set<int>& out) const {
+  if (const auto* read = std::get_if<Read>(&value->node)) {
+    const bool zero = tensor_of(read->operand).fill == tree_.semiring->zero;
+    if (zero && scope.positions[static_cast<std::size_t>(read->operand)].present) out.insert(read->operand);
+  } else if (const auto* product = std::get_if<Multiplied>(&value->node)) {
+    for (const auto& factor : product->factors) annihilators(factor, scope, out);
+  } else if (const auto* call = std::get_if<Called>(&value->node)) {
+    const bool quotient = call->function == Function::divide || call->function == Function::negate;
+    if (quotient && tree_.semiring->zero == 0) annihilators(call->arguments.front(), scope, out);
+  }
+}
+
+ExpressionPtr Emitter::presence(const std::set<int>& operands, const Scope& scope) const {
+  ExpressionPtr all;
+  for (const int number : operands) {
+    const auto& present = scope.positions[static_cast<std::size_t>(number)].present;
+    all = all ? loop_ir::apply(Function::logical_and, {all, present}) : present;
+  }
+  return all;
+}
+
+void Emitter::write(const Sink& sink, const Scope& scope, const ExpressionPtr& value, Statements& out) {
+  switch (sink.kind) {
+    case Sink::Kind::array:
+      SCHAAS_CHECK(is_complete(sink.operand, scope), "a result is written before its indices are bound");
+      if (tracks(sink.operand)) emit_insert(sink.operand, scope, out);
+      out.push_back(make(loop_ir::Store{builder_.values(operand(sink.operand).tensor),
+                                        location(scope.positions[static_cast<std::size_t>(sink.operand)]),
+                                        sink.mode, value, sink.monoid}));
+      return;
+    case Sink::Kind::accumulate:
+      out.push_back(make(loop_ir::Accumulate{sink.name, value}));
+      return;
+    case Sink::Kind::define:
+      out.push_back(make(loop_ir::Let{sink.name, loop_ir::Type::value, value}));
+      return;
+  }
+}
+
+}  // namespace schaas::lower

@@ -1,0 +1,103 @@
+#include <gtest/gtest.h>
+
+#include "tests/unit/program_run.h"
+
+namespace schaas {
+namespace {
+
+using testing::check_program;
+using testing::ProgramCase;
+using testing::Stored;
+using testing::tree_of;
+using Formats = std::map<std::string, std::string>;
+using Extents = std::map<std::string, std::int64_t>;
+
+const Extents small{{"i", 7}, {"j", 9}, {"k", 6}, {"l", 5}, {"m", 4}};
+
+const Extents square{{"i", 7}, {"j", 7}, {"k", 7}};
+
+std::string check(const std::string& program, const Formats& formats, std::uint64_t seed,
+                  const Extents& extents = small) {
+  return check_program(ProgramCase{program, formats, extents}, seed);
+}
+
+TEST(Programs, SumsOfSparseAndDense) {
+  EXPECT_EQ("", check("A(i,j) = B(i,j) + C(i,j)", {{"B", "csr"}, {"C", "csr"}}, 1));
+  EXPECT_EQ("", check("A(i,j) = B(i,j) + C(i,j)", {{"B", "csr"}}, 2));
+  EXPECT_EQ("", check("A(i,j) = B(i,j) - C(i,j) + D(i,j)", {{"B", "dcsr"}, {"C", "csr"}, {"D", "dcsr"}}, 3));
+  EXPECT_EQ("", check("A(i,j) = B(i,j) * C(i,j) + D(i,j)", {{"B", "csr"}, {"C", "csr"}, {"D", "csr"}}, 4));
+  EXPECT_EQ("", check("y(i) = b(i) + A(i,j) * x(j)", {{"A", "csr"}}, 5));
+}
+
+TEST(Programs, Functions) {
+  EXPECT_EQ("", check("A(i,j) = relu(B(i,j)) * 2", {{"B", "csr"}}, 10));
+  EXPECT_EQ("", check("A(i,j) = exp(B(i,j))", {{"B", "csr"}}, 11));
+  EXPECT_EQ("", check("A(i,j) = max(B(i,j), C(i,j))", {{"B", "csr"}, {"C", "csr"}}, 12));
+  EXPECT_EQ("", check("A(i,j) = where(B(i,j) > 0, C(i,j), 0)", {{"B", "csr"}, {"C", "csr"}}, 13));
+  EXPECT_EQ("", check("A(i,j) = B(i,j) / (1 + exp(C(i,j)))", {{"B", "csr"}, {"C", "csr"}}, 14));
+}
+
+TEST(Programs, Reductions) {
+  EXPECT_EQ("", check("Y(i) = max(j)(B(i,j))", {{"B", "csr"}}, 20));
+  EXPECT_EQ("", check("Y(i) = max(j)(B(i,j)) / (1 + exp(c(i)))", {{"B", "csr"}}, 21));
+  EXPECT_EQ("", check("Y(i,j) = exp(B(i,j) - max(k)(B(i,k)))", {}, 22, square));
+  EXPECT_EQ("", check("A(i,j) = B(i,j) / sum(k)(exp(C(i,k) * D(k,j)))", {{"B", "csr"}}, 23));
+  EXPECT_EQ("", check("Y(i) = prod(j)(B(i,j))", {}, 24));
+  EXPECT_EQ("", check("Y(i,j) = B(i,j) * sum(k)(C(j,k))", {{"B", "csr"}}, 25));
+  EXPECT_EQ("", check("Y(i,j) = B(i,j) + sum(k)(C(j,k))", {{"B", "csr"}}, 26));
+}
+
+TEST(Programs, Statements) {
+  EXPECT_EQ("", check("T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * D(k,l)", {{"B", "csr"}}, 30));
+  EXPECT_EQ("",
+            check("m(i) = max(j)(B(i,j)); E(i,j) = exp(B(i,j) - m(i)); s(i) = E(i,j); A(i,j) = E(i,j) / s(i)",
+                  {}, 31));
+  EXPECT_EQ("", check("y(i) += A(i,j) * x(j)", {{"A", "csr"}}, 32));
+  EXPECT_EQ("", check("y(i) max= sum(j)(A(i,j) * x(j))", {{"A", "csr"}}, 33));
+}
+
+TEST(Programs, Semirings) {
+  EXPECT_EQ("", check("min-plus: D(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}}, 40));
+  EXPECT_EQ("", check("or-and: y(i) = B(i,j) * x(j)", {{"B", "csr"}}, 41));
+  EXPECT_EQ("", check("max-times: y(i) = B(i,j) * x(j)", {{"B", "csr"}}, 42));
+  EXPECT_EQ("", check("min-plus: y(i) = B(i,j) * x(j) + x0(i)", {{"B", "csr"}}, 43));
+}
+
+TEST(Programs, DiagonalsAndBroadcasts) {
+  EXPECT_EQ("", check("y(i) = A(i,i)", {}, 50));
+  EXPECT_EQ("", check("y(i) = A(i,i)", {{"A", "csr"}}, 51));
+  EXPECT_EQ("", check("y(i) = A(i,i) * x(i)", {{"A", "dcsr"}}, 52));
+  EXPECT_EQ("", check("Y(i,j) = b(i)", {}, 53));
+  EXPECT_EQ("", check("s = A(i,i) + 2", {{"A", "csc"}}, 54));
+}
+
+TEST(SparseResults, Elementwise) {
+  EXPECT_EQ("", check("A(i,j) = 2 * B(i,j)", {{"A", "csr"}, {"B", "csr"}}, 60));
+  EXPECT_EQ("", check("A(i,j) = B(i,j) + C(i,j)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}, 61));
+  EXPECT_EQ("", check("A(i,j) = B(i,j) * C(i,j)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}, 62));
+  EXPECT_EQ("", check("A(i,j) = B(i,j) + C(i,j)", {{"A", "dcsr"}, {"B", "dcsr"}, {"C", "csr"}}, 63));
+  EXPECT_EQ("", check("A(i,j) = B(i,j) + C(i,j)", {{"A", "csc"}, {"B", "csc"}, {"C", "csc"}}, 64));
+  EXPECT_EQ("",
+            check("a(i) = b(i) + c(i)", {{"a", "compressed"}, {"b", "compressed"}, {"c", "compressed"}}, 65));
+  EXPECT_EQ("", check("a(i) = b(i) * c(i)", {{"a", "compressed"}, {"b", "compressed"}}, 66));
+  EXPECT_EQ("", check("A(i,j) = B(i,j)", {{"A", "csr"}, {"B", "dcsr"}}, 67));
+  EXPECT_EQ("", check("A(i,j) = B(i,j)", {{"A", "dcsr"}, {"B", "csr"}}, 68));
+  EXPECT_EQ("", check("A(i,j,k) = B(i,j,k) + C(i,j,k)", {{"A", "csf"}, {"B", "csf"}, {"C", "csf"}}, 69));
+}
+
+TEST(SparseResults, Products) {
+  EXPECT_EQ("", check("A(i,j) = B(i,k) * C(k,j)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}, 70));
+  EXPECT_EQ("", check("A(i,j) = B(i,k) * C(k,j)", {{"A", "dcsr"}, {"B", "dcsr"}, {"C", "csr"}}, 71));
+  EXPECT_EQ("", check("A(i,j) = B(i,k) * C(k,j)", {{"A", "csr"}, {"B", "csc"}, {"C", "csr"}}, 72));
+  EXPECT_EQ("", check("A(i,j) = B(i,k) * C(k,j)", {{"A", "csr"}, {"B", "csr"}}, 73));
+  EXPECT_EQ("", check("A(i,j) = B(i,j) * C(i,k) * D(k,j)", {{"A", "csr"}, {"B", "csr"}}, 74));
+  EXPECT_EQ("", check("A(i,j,m) = B(i,j,k) * C(k,m)", {{"A", "dense,compressed,dense"}, {"B", "csf"}}, 75));
+  EXPECT_EQ("", check("A(i,j,m) = B(i,j,k) * C(k,m)", {{"A", "csf"}, {"B", "csf"}, {"C", "csr"}}, 76));
+  EXPECT_EQ("", check("A(i,l) = B(i,j,k) * C(j,l) * D(k,l)",
+                      {{"A", "csr"}, {"B", "csf"}, {"C", "csr"}, {"D", "csr"}}, 77));
+  EXPECT_EQ("", check("a(i) = B(j,i) * c(j)", {{"a", "compressed"}, {"B", "csr"}}, 78));
+  EXPECT_EQ("", check("min-plus: A(i,j) = B(i,k) * C(k,j)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}, 79));
+}
+
+}  // namespace
+}  // namespace schaas
