@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/support/limits.h"
+
 namespace schaas::index_notation {
 namespace {
 
@@ -46,6 +48,25 @@ Expression adding_by(Function function, const Expression& value) {
   if (auto* call = std::get_if<Call>(&out.node); call != nullptr && call->function == Function::add)
     call->function = function;
   return out;
+}
+
+// The factors of nested sums and products; false when there is anything else, or when an index of a sum also
+// means something outside of it.
+bool take_factors(const Expression& value, operators::Monoid sum, std::vector<std::string>& reduced,
+                  std::vector<Access>& factors) {
+  if (const auto* access = std::get_if<Access>(&value.node)) {
+    factors.push_back(*access);
+    return true;
+  }
+  const auto* reduction = std::get_if<Reduction>(&value.node);
+  if (!std::holds_alternative<Product>(value.node) && (reduction == nullptr || reduction->monoid != sum))
+    return false;
+  for (const auto& part : parts(value)) {
+    if (!take_factors(part, sum, reduced, factors)) return false;
+  }
+  if (reduction != nullptr)
+    reduced.insert(reduced.end(), reduction->indices.begin(), reduction->indices.end());
+  return true;
 }
 
 std::size_t parts_with(const Expression& expression, const std::string& index) {
@@ -109,6 +130,26 @@ Assignment with_explicit_sums(const Assignment& statement, const operators::Semi
   Assignment out = statement;
   out.value =
       adding_by(operators::combine(semiring.sum), with_sums(statement.value, statement, semiring.sum));
+  return out;
+}
+
+Assignment with_implied_sums(const Assignment& statement, const operators::Semiring& semiring) {
+  if (statement.update && statement.update != semiring.sum) return statement;
+  std::vector<std::string> reduced;
+  std::vector<Access> factors;
+  if (!take_factors(statement.value, semiring.sum, reduced, factors)) return statement;
+  if (reduced.empty() || factors.size() > support::Limits::factors) return statement;
+  // Each index is summed by one reduction or by none, and by that alone.
+  const auto free = free_indices(statement.value);
+  std::sort(reduced.begin(), reduced.end());
+  const bool twice = std::adjacent_find(reduced.begin(), reduced.end()) != reduced.end();
+  const bool outside = std::any_of(free.begin(), free.end(), [&](const std::string& index) {
+    return std::binary_search(reduced.begin(), reduced.end(), index);
+  });
+  if (twice || outside) return statement;
+  Assignment out = statement;
+  out.value = product_of(std::move(factors));
+  out.value.range = statement.value.range;
   return out;
 }
 

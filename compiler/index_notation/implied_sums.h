@@ -23,6 +23,14 @@ std::vector<std::string> implied_indices(const Assignment& statement, const Expr
 /// A verified statement gives one without shadowed indices.
 Assignment with_explicit_sums(const Assignment& statement, const operators::Semiring& semiring);
 
+/// The other way, for a statement that is nothing but sums and products: sums by the semiring that are
+/// written out around and inside of products of accesses are left away, since multiplication distributes over
+/// them and implied sums say the same. So a contraction is one however it is written:
+///     Y(i) = sum(j)(A(i,j) * sum(k)(B(j,k) * c(k)))    Y(i) = A(i,j) * B(j,k) * c(k)
+/// Other statements, those that update by something else than the sum, and products of more than
+/// Limits::factors stay as they are. `statement` is verified.
+Assignment with_implied_sums(const Assignment& statement, const operators::Semiring& semiring);
+
 /// A part of a term for which "summed over the whole term" is not what everybody would expect.
 struct DoubtfulSum {
   enum class Kind {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compiler/index_notation/extent_classes.h"
+#include "compiler/index_notation/implied_sums.h"
 #include "compiler/index_notation/parser.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/index_notation/verifier.h"
@@ -296,6 +297,8 @@ Result<Problem> build(const ProblemText& text) {
   Problem problem;
   SCHAAS_ASSIGN_OR_RETURN(auto program, index_notation::parse(text.expression));
   SCHAAS_RETURN_IF_ERROR(index_notation::verify(program, text.expression));
+  for (auto& statement : program.statements)
+    statement = index_notation::with_implied_sums(statement, *program.semiring);
   problem.semiring = program.semiring;
   problem.statement = std::move(program.statements.back());
   program.statements.pop_back();

@@ -76,9 +76,10 @@ struct ProblemText {
   std::string space = "none";  ///< space_options.h
 };
 
-/// Parses and checks everything; the result is verified. Errors: those of index_notation::parse and verify,
-/// format::parse, parse_constraint; invalid [unknown-tensor] (a format for a tensor that is not in the
-/// expression, with suggestion), [number-range] (a number that f32 cannot tell); unsupported
+/// Parses and checks everything; the result is verified. Statements that are sums and products alone come out
+/// as products with implied sums (index_notation/implied_sums.h). Errors: those of index_notation::parse and
+/// verify, format::parse, parse_constraint; invalid [unknown-tensor] (a format for a tensor that is not in
+/// the expression, with suggestion), [number-range] (a number that f32 cannot tell); unsupported
 /// [intermediate-format], [too-many-levels] (Limits); invalid [value-type], [position-bits], [profile],
 /// [space], [too-many-constraints], [contradiction] (two bounds of one extent or count exclude each other;
 /// both are quoted).

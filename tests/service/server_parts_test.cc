@@ -254,6 +254,17 @@ TEST(UserNames, ComeBackInStatementArgumentsCostsAndTrees) {
   }
 }
 
+TEST(UserNames, ComeBackInEveryStatementOfAProgram) {
+  problem::ProblemText text;
+  text.expression = "min-plus: Tmp(row,c) = G(row,c) + max(k)(G(row,k)); Out(row) += Tmp(row,c) * w(c)";
+  text.formats["G"] = "csr";
+  text.constraints = {"8 <= c <= 256"};
+  const auto c = canonical(text);
+  const UserNames names(c);
+  EXPECT_EQ(names.problem(), *problem::build(text));
+  EXPECT_THAT(names.arguments(), testing::ElementsAre("Out", "G", "w"));
+}
+
 TEST(UserNames, OfATraceAreUndoneAgain) {
   const UserNames names(canonical(renamed_spmm()));
   const auto users = schedule::parse("reorder(path={}, order={k,row,c})").value();

@@ -192,6 +192,30 @@ TEST(ImpliedSums, FoldWithTheSumOfTheSemiring) {
   EXPECT_EQ(summed("or-and: y(i) = exp(b(i) + c(i)) + 1"), "y(i) = or(exp(or(b(i),c(i))),1)");
 }
 
+std::string implied(const std::string& text) {
+  const Program found = program(text);
+  return print(with_implied_sums(found.statements.front(), *found.semiring));
+}
+
+TEST(ImpliedSums, NeedNotBeWrittenOutInContractions) {
+  EXPECT_EQ(implied("Y(i) = sum(j)(A(i,j) * x(j))"), "Y(i) = A(i,j) * x(j)");
+  EXPECT_EQ(implied("Y(i) += b * sum(j)(A(i,j) * sum(k,l)(B(j,k,l) * c(k)))"),
+            "Y(i) += b * A(i,j) * B(j,k,l) * c(k)");
+  EXPECT_EQ(implied("min-plus: Y(i) = min(j)(A(i,j))"), "Y(i) = A(i,j)");
+}
+
+TEST(ImpliedSums, StayWrittenOutWhereTheyMeanMore) {
+  for (const std::string text :
+       {"Y(i) = sum(j)(A(i,j)) * sum(j)(B(i,j))", "Y(i) = sum(j)(A(i,j) * 2)", "Y(i) = max(j)(A(i,j))",
+        "Y(i) = sum(j)(A(i,j)) + b(i)", "Y(i) max= sum(j)(A(i,j))", "Y(i) = sum(j)(A(i,j) + B(i,j))",
+        "Y = sum(j)(b(j) * exp(sum(k)(c(j) * D(k))))",
+        "a = b * sum(i)(B(i) * C(i) * D(i) * E(i) * F(i) * G(i) * H(i) * I(i))"}) {
+    EXPECT_EQ(implied(text), text);
+  }
+  const Program min_plus = program("min-plus: Y(i) = sum(j)(A(i,j))");
+  EXPECT_EQ(with_implied_sums(min_plus.statements.front(), *min_plus.semiring), min_plus.statements.front());
+}
+
 TEST(ExtentClasses, GoThroughIntermediates) {
   const auto classes = extent_classes(program("T(i,j) = B(i) * C(j); Y(k) = T(k,l) * d(m)").statements);
   EXPECT_EQ(classes.at("k"), "i");

@@ -102,7 +102,8 @@ TEST(Problem, ContractionsAreProductsWithNothingBeside) {
   EXPECT_FALSE(is("A(i,j) = B(i)"));
   EXPECT_FALSE(is("a = B(i,i)"));
   EXPECT_FALSE(is("T(i) = B(i); A(i) = T(i)"));
-  EXPECT_FALSE(is("A(i) = sum(j)(B(i,j))"));
+  EXPECT_TRUE(is("A(i) = sum(j)(B(i,j) * sum(k)(C(j,k)))"));
+  EXPECT_FALSE(is("A(i) = max(j)(B(i,j))"));
 }
 
 // Extents of intermediates may be listed as coordinates.
