@@ -13,6 +13,7 @@
 #include "proto/kernel_abi.h"
 #include "server/coalescing_provider.h"
 #include "server/compiling_provider.h"
+#include "server/trying_provider.h"
 
 namespace schaas::server {
 namespace {
@@ -38,11 +39,17 @@ SchedulingOptions scheduling_options(const DaemonOptions& options, const Log& lo
   return out;
 }
 
-std::shared_ptr<KernelProvider> stack(const DaemonOptions& options,
+std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDirectory& directory,
                                       std::shared_ptr<toolchain::Toolchain> toolchain, const Stores& stores,
                                       const Log& log) {
   auto provider = make_compiling_provider(std::move(toolchain));
   if (options.wrap_compiling) provider = options.wrap_compiling(std::move(provider));
+  if (!options.trial.empty()) {
+    TrialOptions trial;
+    trial.program = options.trial;
+    provider = make_trying_provider(std::move(provider), make_process_trial(std::move(trial)),
+                                    directory.quarantine(), log);
+  }
   provider = make_admitting_provider(std::move(provider), options.admission);
   provider = make_caching_provider(std::move(provider), stores, log);
   return make_coalescing_provider(std::move(provider));
@@ -82,8 +89,8 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
       log_(std::move(log)),
       toolchain_(options.toolchain) {
   if (!toolchain_) toolchain_ = toolchain::make_c_toolchain({});
-  scheduling_ = std::make_unique<Scheduling>(stack(options_, toolchain_, stores, log_), toolchain_,
-                                             scheduling_options(options_, log_));
+  scheduling_ = std::make_unique<Scheduling>(stack(options_, directory_, toolchain_, stores, log_),
+                                             toolchain_, scheduling_options(options_, log_));
   boundary_ = std::make_unique<RequestBoundary>(log_, options_.longest_request);
   service_ = std::make_unique<SchedulerService>(
       *scheduling_, std::move(stores), [this] { return facts(); }, *boundary_);

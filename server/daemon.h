@@ -26,6 +26,7 @@ struct DaemonOptions {
   std::chrono::seconds drain{10};   ///< how long running requests may finish when stopping
   std::string version = "unknown";
   std::string solver;  ///< path of schaas-solver; none: Z3 in this process, which nothing can end
+  std::string trial;   ///< path of schaas-trial; none: kernels are served untried
   // Performance
   Admission admission;
   int threads = 64;  ///< of gRPC; more calls at once are refused RESOURCE_EXHAUSTED

@@ -11,6 +11,7 @@ namespace schaas::server {
 ///     schaasd.log    the log of a private daemon
 ///     schedules.db   schedule store
 ///     binaries/      binary store
+///     quarantine/    kernels that failed their trial
 class DataDirectory {
  public:
   /// Makes what is missing and takes the lock. Errors: invalid [data-directory] (cannot be made or written,
@@ -26,6 +27,7 @@ class DataDirectory {
   const std::string& path() const { return path_; }
   std::string database() const { return path_ + "/schedules.db"; }
   std::string binaries() const { return path_ + "/binaries"; }
+  std::string quarantine() const { return path_ + "/quarantine"; }
   static std::string socket_in(const std::string& path) { return path + "/schaasd.sock"; }
   static std::string log_in(const std::string& path) { return path + "/schaasd.log"; }
 

@@ -14,6 +14,7 @@
 ///     coalescing   equal questions asked at the same moment are worked on once
 ///     caching      what was found or compiled before is read from the stores
 ///     admitting    only so many searches and compilations run side by side
+///     trying       a compiled kernel must compute what the oracle says
 ///     compiling    does the work
 ///
 /// Everything here speaks canonical names; UserNames translates at the edge.

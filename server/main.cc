@@ -55,11 +55,13 @@ void wait_for_end(const server::Daemon& daemon, const server::DaemonOptions& opt
   }
 }
 
-// schaas-solver stands beside this program.
-std::string solver_beside_us() {
+// A program that stands beside this one; none: it is not there.
+std::string beside_us(const char* program) {
   std::error_code error;
   const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  return error ? "" : (self.parent_path() / "schaas-solver").string();
+  if (error) return "";
+  const auto path = self.parent_path() / program;
+  return std::filesystem::exists(path, error) ? path.string() : "";
 }
 
 int run(server::CommandLine command) {
@@ -73,7 +75,10 @@ int run(server::CommandLine command) {
   }
   const auto log = server::open_log(command.log);
   if (!log.ok()) return fail(log.error());
-  command.daemon.solver = solver_beside_us();
+  command.daemon.solver = beside_us("schaas-solver");
+  command.daemon.trial = beside_us("schaas-trial");
+  if (command.daemon.solver.empty()) (*log)->warn("no schaas-solver beside this program: proofs run in it");
+  if (command.daemon.trial.empty()) (*log)->warn("no schaas-trial beside this program: kernels are untried");
   auto daemon = server::Daemon::start(command.daemon, *log);
   if (!daemon.ok()) {
     (*log)->error("{}", support::render(daemon.error()));

@@ -38,6 +38,7 @@ MAY_INCLUDE = {
     "kernels_cache": SUPPORT,
     "server": TREE + ["compiler/schedule", "compiler/cost", "compiler/frontier", "compiler/toolchain", "compiler/pipeline",
                       "kernels_cache", "proto"],
+    "server/trial": SUPPORT + ["client/cpp"],  # a client that the server starts
     "client/cpp": SUPPORT + ["compiler/format", "proto"],  # docs/decisions/0001
     "client/cli": SUPPORT + ["compiler/format", "client/cpp", "proto"],
     "proto": [],

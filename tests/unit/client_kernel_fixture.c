@@ -14,6 +14,11 @@
 #ifndef FIXTURE_FILL
 #define FIXTURE_FILL 0.0
 #endif
+/* What a compiler's mistake could do: skip the last row, leave the workspace as it is, look beyond an array. */
+enum { FIXTURE_SKIPS = 1, FIXTURE_LEAVES_DIRT = 2, FIXTURE_OVERRUNS = 3, FIXTURE_NEVER_ENDS = 4 };
+#ifndef FIXTURE_MISTAKE
+#define FIXTURE_MISTAKE 0
+#endif
 #ifndef FIXTURE_ERROR
 #define FIXTURE_ERROR SCHAAS_OK
 #endif
@@ -40,13 +45,19 @@ static int32_t multiply(const schaas_tensor* const* args, void* const* shared, v
   double* row = (double*)workspace;
   const int64_t width = args[0]->extents[1];
   if (FIXTURE_ERROR != SCHAAS_OK) return FIXTURE_ERROR;
+  if (FIXTURE_MISTAKE == FIXTURE_NEVER_ENDS) {
+    for (volatile int forever = 1; forever;) {
+    }
+  }
+  if (FIXTURE_MISTAKE == FIXTURE_SKIPS && end == rows(args) && end > begin) --end;
+  if (FIXTURE_MISTAKE == FIXTURE_OVERRUNS && end > begin && b[pos[end]] == 0.5) return SCHAAS_ERROR_ARGUMENT;
   for (int64_t i = begin; i < end; ++i) {
     for (int32_t p = pos[i]; p < pos[i + 1]; ++p) {
       for (int64_t k = 0; k < width; ++k) row[k] += b[p] * c[crd[p] * width + k];
     }
     for (int64_t k = 0; k < width; ++k) {
       a[i * width + k] += row[k] * (double)seen[i]; /* seen is 1: each row was counted once, before */
-      row[k] = 0;
+      if (FIXTURE_MISTAKE != FIXTURE_LEAVES_DIRT) row[k] = 0;
     }
   }
   return SCHAAS_OK;

@@ -21,6 +21,8 @@ constexpr std::size_t mapped_from = 2 * huge_page;  ///< smaller ones come from 
 
 std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1) / to * to; }
 
+std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
 // Fresh pages are zero; over-mapping by one huge page and trimming gives the alignment.
 void* map_aligned(std::size_t bytes) {
   const std::size_t length = round_up(bytes, huge_page);
@@ -51,7 +53,10 @@ Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
 
 Buffer::~Buffer() {
   if (data_ == nullptr) return;
-  if (bytes_ >= mapped_from) {
+  if (guarded_) {
+    const std::size_t pages = round_up(bytes_, page_bytes());
+    munmap(static_cast<char*>(data_) + bytes_ - pages, pages + page_bytes());
+  } else if (bytes_ >= mapped_from) {
     munmap(data_, round_up(bytes_, huge_page));
   } else {
     std::free(data_);
@@ -61,6 +66,20 @@ Buffer::~Buffer() {
 Buffer Buffer::copy() const {
   Buffer result(bytes_);
   if (bytes_ > 0) std::memcpy(result.data_, data_, bytes_);
+  return result;
+}
+
+Buffer Buffer::guarded() const {
+  Buffer result;
+  if (bytes_ == 0) return result;
+  const std::size_t pages = round_up(bytes_, page_bytes());
+  void* raw = mmap(nullptr, pages + page_bytes(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (raw == MAP_FAILED) throw std::bad_alloc();
+  mprotect(static_cast<char*>(raw) + pages, page_bytes(), PROT_NONE);
+  result.data_ = static_cast<char*>(raw) + pages - bytes_;
+  result.bytes_ = bytes_;
+  result.guarded_ = true;
+  std::memcpy(result.data_, data_, bytes_);
   return result;
 }
 

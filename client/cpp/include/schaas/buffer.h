@@ -11,11 +11,17 @@ class Buffer {
   Buffer() = default;
   /// Throws std::bad_alloc when there is no memory. Zero bytes give a null pointer.
   explicit Buffer(std::size_t bytes);
+  /// The same bytes, not aligned, before a page that nobody may touch: who reads or writes beyond the end is
+  /// ended by the system. For trials of kernels (trial.h).
+  Buffer guarded() const;
   Buffer(Buffer&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+      : data_(std::exchange(other.data_, nullptr)),
+        bytes_(std::exchange(other.bytes_, 0)),
+        guarded_(std::exchange(other.guarded_, false)) {}
   Buffer& operator=(Buffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
+    std::swap(guarded_, other.guarded_);
     return *this;
   }
   Buffer(const Buffer&) = delete;
@@ -38,6 +44,7 @@ class Buffer {
  private:
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
+  bool guarded_ = false;
 };
 
 }  // namespace schaas::client

@@ -1,0 +1,208 @@
+#include "schaas/trial.h"
+
+#include <algorithm>
+#include <functional>
+#include <random>
+#include <sstream>
+
+#include "kernel_problem.h"
+#include "packed_tensor_builder.h"
+#include "schaas/oracle.h"
+
+namespace schaas::client {
+namespace {
+
+using Extents = std::map<std::string, std::int64_t>;
+
+constexpr std::int64_t most_elements = std::int64_t{1} << 22;
+constexpr std::int64_t wide = 67;  ///< all of a cascade of registers: 64 + 2 + 1
+
+/// How the entries of sparse tensors lie.
+enum class Pattern { full, empty, ragged };
+
+struct Shape {
+  Extents extents;
+  Pattern pattern = Pattern::full;
+};
+
+std::string text_of(const Shape& shape) {
+  std::string text;
+  for (const auto& [index, extent] : shape.extents) text += index + "=" + std::to_string(extent) + " ";
+  switch (shape.pattern) {
+    case Pattern::full:
+      return text + "full";
+    case Pattern::empty:
+      return text + "empty";
+    case Pattern::ragged:
+      return text + "ragged";
+  }
+  return text;
+}
+
+class Trying {
+ public:
+  Trying(const Kernel& kernel, const KernelProblem& problem, std::uint64_t seed)
+      : kernel_(kernel), problem_(problem), seed_(seed), random_(seed) {}
+
+  support::Result<Trial> run() {
+    for (const Shape& shape : shapes()) {
+      if (!fits(shape)) {
+        trial_.not_tried = "a constraint fixes an extent at which tensors are too large for a trial";
+        continue;
+      }
+      SCHAAS_RETURN_IF_ERROR(attempt(shape));
+    }
+    return trial_;
+  }
+
+ private:
+  std::vector<Shape> shapes() {
+    std::vector<Shape> shapes;
+    const auto add = [&](Pattern pattern, const std::function<std::int64_t()>& extent) {
+      Shape shape;
+      shape.pattern = pattern;
+      for (const auto& index : problem_.indices) {
+        const auto fixed = problem_.fixed.find(index);
+        shape.extents[index] = fixed != problem_.fixed.end() ? fixed->second : extent();
+      }
+      shapes.push_back(shape);
+    };
+    const auto few = [this] { return std::uniform_int_distribution<std::int64_t>(2, 5)(random_); };
+    add(Pattern::full, few);
+    add(Pattern::empty, few);
+    add(Pattern::ragged, few);
+    add(Pattern::ragged, [] { return 1; });
+    add(Pattern::full, [] { return 0; });
+    for (const auto& index : problem_.indices) {
+      if (problem_.fixed.count(index) > 0) continue;
+      add(Pattern::ragged, few);
+      shapes.back().extents[index] = wide;
+    }
+    return shapes;
+  }
+
+  std::vector<std::int64_t> extents_of(std::size_t argument, const Shape& shape) const {
+    std::vector<std::int64_t> extents;
+    for (const auto& index : problem_.indices_of(argument)) extents.push_back(shape.extents.at(index));
+    return extents;
+  }
+
+  bool fits(const Shape& shape) const {
+    for (std::size_t a = 0; a < problem_.tensors.size(); ++a) {
+      const auto size = checked_product(extents_of(a, shape));
+      if (!size || *size > most_elements) return false;
+    }
+    return true;
+  }
+
+  /// Multiples of 2^-10, neither near 0 nor large: sums and quotients stay well conditioned.
+  double value() {
+    const double size = 0.25 + static_cast<double>(random_() % 1024) / 1024;
+    return random_() % 4 == 0 ? -size : size;
+  }
+
+  CooTensor entries(std::vector<std::int64_t> extents, Pattern pattern) {
+    CooTensor tensor;
+    tensor.extents = std::move(extents);
+    tensor.coordinates.resize(tensor.extents.size());
+    const std::int64_t size = *checked_product(tensor.extents);
+    const std::int64_t rows = tensor.extents.empty() ? 1 : tensor.extents.front();
+    const std::int64_t row = rows > 0 ? size / rows : 1;
+    for (std::int64_t e = 0; e < size; ++e) {
+      // Ragged: the first row empty, the last full, a third of the others.
+      const std::int64_t at = e / row;
+      const bool kept = at == rows - 1 || (at > 0 && random_() % 3 == 0);
+      if (pattern == Pattern::empty || (pattern == Pattern::ragged && !kept)) continue;
+      std::int64_t rest = e;
+      for (std::size_t m = tensor.extents.size(); m-- > 0; rest /= tensor.extents[m])
+        tensor.coordinates[m].push_back(rest % tensor.extents[m]);
+      tensor.values.push_back(value());
+    }
+    return tensor;
+  }
+
+  support::Result<format::TensorFormat> format_of(std::size_t argument) const {
+    return format::parse(problem_.formats.at(problem_.tensors[argument]),
+                         static_cast<int>(problem_.indices_of(argument).size()), problem_.tensors[argument]);
+  }
+
+  PackOptions options_of(std::size_t argument) const {
+    return {problem_.tensors[argument], problem_.value_type == "f32" ? ValueType::f32 : ValueType::f64,
+            problem_.position_bits == "32" ? 32 : 64};
+  }
+
+  static PackedTensor guarded(const PackedTensor& tensor) {
+    PackedTensorBuilder builder;
+    builder.format = tensor.format();
+    builder.extents = tensor.extents();
+    builder.value_type = tensor.value_type();
+    builder.position_bits = tensor.position_bits();
+    for (const auto& level : tensor.levels())
+      builder.levels.push_back({level.pos.guarded(), level.crd.guarded(), level.entries});
+    builder.values = tensor.values().guarded();
+    return std::move(builder).finish();
+  }
+
+  support::Result<void> attempt(const Shape& shape) {
+    std::map<std::string, CooTensor> data;
+    std::map<std::string, OracleOperand> operands;
+    std::vector<PackedTensor> packed;
+    SCHAAS_ASSIGN_OR_RETURN(const auto result_format, format_of(0));
+    SCHAAS_ASSIGN_OR_RETURN(PackedTensor result, zeros(extents_of(0, shape), result_format, options_of(0)));
+    packed.push_back(std::move(result));
+    for (std::size_t a = 1; a < problem_.tensors.size(); ++a) {
+      SCHAAS_ASSIGN_OR_RETURN(const auto format, format_of(a));
+      auto& tensor = data[problem_.tensors[a]] =
+          entries(extents_of(a, shape), format.all_dense() ? Pattern::full : shape.pattern);
+      operands[problem_.tensors[a]] = &tensor;
+      SCHAAS_ASSIGN_OR_RETURN(const PackedTensor plain, pack(tensor, format, options_of(a)));
+      packed.push_back(guarded(plain));
+    }
+    SCHAAS_ASSIGN_OR_RETURN(const Expected expected, evaluate(problem_.statement, operands));
+    for (const int threads : {1, 3}) {
+      SCHAAS_RETURN_IF_ERROR(run_twice(shape, packed, expected, threads));
+    }
+    return {};
+  }
+
+  /// The second run finds what the first left in its workspaces.
+  support::Result<void> run_twice(const Shape& shape, std::vector<PackedTensor>& tensors,
+                                  const Expected& expected, int threads) {
+    std::vector<PackedTensor*> arguments;
+    for (auto& tensor : tensors) arguments.push_back(&tensor);
+    ExecutionOptions options;
+    options.threads = threads;
+    SCHAAS_ASSIGN_OR_RETURN(Execution execution, Execution::prepare(kernel_, arguments, options));
+    for (int run = 0; run < 2; ++run) {
+      SCHAAS_RETURN_IF_ERROR(execution.run());
+      SCHAAS_ASSIGN_OR_RETURN(const DenseTensor actual, to_dense(tensors.front()));
+      SCHAAS_ASSIGN_OR_RETURN(const Comparison found, compare(actual, expected));
+      const double allowed = tolerance(tensors.front().value_type());
+      if (found.max_relative_error > allowed) {
+        std::ostringstream text;
+        text << "wrong at " << text_of(shape) << ", seed " << seed_ << ", " << threads
+             << (threads == 1 ? " thread" : " threads") << ", run " << run + 1 << ": element " << found.worst
+             << " is " << actual.at(found.worst) << ", expected " << expected.values.at(found.worst)
+             << " (relative error " << found.max_relative_error << ", allowed " << allowed << ")";
+        return support::internal("kernel-wrong", text.str());
+      }
+      ++trial_.runs;
+    }
+    return {};
+  }
+
+  const Kernel& kernel_;
+  const KernelProblem& problem_;
+  const std::uint64_t seed_;
+  std::mt19937_64 random_;
+  Trial trial_;
+};
+
+}  // namespace
+
+support::Result<Trial> try_kernel(const Kernel& kernel, std::uint64_t seed) {
+  SCHAAS_ASSIGN_OR_RETURN(const KernelProblem problem, parse_kernel_problem(kernel.problem()));
+  return Trying(kernel, problem, seed).run();
+}
+
+}  // namespace schaas::client

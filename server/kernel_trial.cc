@@ -1,0 +1,59 @@
+#include "server/kernel_trial.h"
+
+#include <fstream>
+#include <utility>
+
+#include "compiler/toolchain/child_process.h"
+#include "compiler/toolchain/temporary_directory.h"
+
+namespace schaas::server {
+namespace {
+
+using support::Result;
+
+/// schaas-trial's exit status.
+TrialVerdict::Kind kind_of(int exit_code) {
+  switch (exit_code) {
+    case 0:
+      return TrialVerdict::Kind::passed;
+    case 3:
+      return TrialVerdict::Kind::other_processor;
+    case 4:
+      return TrialVerdict::Kind::not_tried;
+    default:
+      return TrialVerdict::Kind::wrong;
+  }
+}
+
+std::string report_of(const toolchain::ChildResult& child, int seconds) {
+  if (child.timed_out) return "no end after " + std::to_string(seconds) + " s\n" + child.output;
+  if (child.exit_code <= 128) return child.output;
+  return "ended by signal " + std::to_string(child.exit_code - 128) +
+         " (it reached beyond the arrays it was given, or worse)\n" + child.output;
+}
+
+}  // namespace
+
+KernelTrial make_process_trial(TrialOptions options) {
+  return [options = std::move(options)](const std::string& binary, const std::string& problem,
+                                        const support::Cancellation& cancellation) -> Result<TrialVerdict> {
+    SCHAAS_ASSIGN_OR_RETURN(const auto directory, toolchain::TemporaryDirectory::make(""));
+    std::ofstream(directory.path() + "/kernel.so", std::ios::binary) << binary;
+    std::ofstream(directory.path() + "/problem", std::ios::binary) << problem;
+    toolchain::ChildOptions child;
+    child.program = options.program;
+    child.arguments = {directory.path(), std::to_string(options.seed)};
+    child.environment = {"LC_ALL=C", "OMP_WAIT_POLICY=passive"};
+    child.working_directory = directory.path();
+    child.wall_time = std::chrono::seconds(options.seconds);
+    child.cpu_seconds = options.seconds;
+    SCHAAS_ASSIGN_OR_RETURN(const auto result, toolchain::run_child(child, cancellation));
+    if (result.exit_code == 127) {
+      return support::exhausted("no-process", "`" + options.program + "` could not be started");
+    }
+    const auto kind = result.timed_out ? TrialVerdict::Kind::wrong : kind_of(result.exit_code);
+    return TrialVerdict{kind, report_of(result, options.seconds)};
+  };
+}
+
+}  // namespace schaas::server
