@@ -42,6 +42,25 @@ class Bounds {
   std::map<std::string, std::int64_t> lower_, upper_;
 };
 
+std::map<std::string, std::string> same_extents(const KernelProblem& problem) {
+  std::map<std::string, std::string> representative;
+  for (const auto& index : problem.indices) representative[index] = index;
+  const auto join = [&](const std::string& a, const std::string& b) {
+    const std::string kept = representative.at(a), gone = representative.at(b);
+    for (auto& [index, other] : representative) {
+      if (other == gone) other = kept;
+    }
+  };
+  std::map<std::string, const Access*> first;
+  for (const auto& access : problem.accesses) {
+    const Access& known = *first.emplace(access.tensor, &access).first->second;
+    for (std::size_t m = 0; m < std::min(known.indices.size(), access.indices.size()); ++m)
+      join(known.indices[m], access.indices[m]);
+  }
+  for (const auto& [a, b] : linked_indices(problem.program)) join(a, b);
+  return representative;
+}
+
 }  // namespace
 
 const std::vector<std::string>& KernelProblem::indices_of(std::size_t argument) const {
@@ -57,7 +76,8 @@ support::Result<KernelProblem> parse_kernel_problem(const std::string& text) {
   if (!std::getline(lines, line) || line != "schaas-problem 1")
     return unreadable("first line `" + line + "`");
   if (!std::getline(lines, line)) return unreadable("no statement");
-  SCHAAS_ASSIGN_OR_RETURN(const Program program, parse_program(line));
+  SCHAAS_ASSIGN_OR_RETURN(problem.program, parse_program(line));
+  const Program& program = problem.program;
   problem.accesses = {program.result()};
   for (Access& operand : operands(program)) problem.accesses.push_back(std::move(operand));
   problem.tensors = arguments(program);
@@ -76,6 +96,7 @@ support::Result<KernelProblem> parse_kernel_problem(const std::string& text) {
   for (const auto& tensor : problem.tensors) {
     if (problem.formats.count(tensor) == 0) return unreadable("no format of `" + tensor + "`");
   }
+  problem.extent_of = same_extents(problem);
   problem.fixed = bounds.fixed(problem.indices);
   return problem;
 }

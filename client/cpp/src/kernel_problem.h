@@ -11,6 +11,7 @@ namespace schaas::client {
 
 /// What the problem text of a kernel says of its arguments. Canonical names.
 struct KernelProblem {
+  Program program;
   std::vector<Access> accesses;  ///< of arguments; the result's first
   std::vector<std::string>
       tensors;  ///< distinct, in argument order: the result, then operands as they appear
@@ -18,6 +19,9 @@ struct KernelProblem {
   bool update = false;               ///< the result starts from what it holds
   std::map<std::string, std::string> formats;
   std::string value_type, position_bits;
+  /// Index -> the index that stands for all whose extents must agree with its: by place in a tensor used more
+  /// than once, or by an intermediate.
+  std::map<std::string, std::string> extent_of;
   std::map<std::string, std::int64_t> fixed;  ///< extents that the constraints leave one value
 
   /// Indices of the first access to an argument.

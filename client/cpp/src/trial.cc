@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <optional>
 #include <random>
 #include <sstream>
 
@@ -62,8 +64,9 @@ class Trying {
       Shape shape;
       shape.pattern = pattern;
       for (const auto& index : problem_.indices) {
-        const auto fixed = problem_.fixed.find(index);
-        shape.extents[index] = fixed != problem_.fixed.end() ? fixed->second : extent();
+        auto& common = shape.extents.emplace(problem_.extent_of.at(index), -1).first->second;
+        if (common < 0) common = fixed(index).value_or(extent());
+        shape.extents[index] = common;
       }
       shapes.push_back(shape);
     };
@@ -74,11 +77,21 @@ class Trying {
     add(Pattern::ragged, [] { return 1; });
     add(Pattern::full, [] { return 0; });
     for (const auto& index : problem_.indices) {
-      if (problem_.fixed.count(index) > 0) continue;
+      if (fixed(index) || problem_.extent_of.at(index) != index) continue;
       add(Pattern::ragged, few);
-      shapes.back().extents[index] = wide;
+      for (auto& [other, extent] : shapes.back().extents) {
+        if (problem_.extent_of.at(other) == index) extent = wide;
+      }
     }
     return shapes;
+  }
+
+  /// What a constraint leaves for the extent of this index or one that agrees with it.
+  std::optional<std::int64_t> fixed(const std::string& index) const {
+    for (const auto& [name, extent] : problem_.fixed) {
+      if (problem_.extent_of.at(name) == problem_.extent_of.at(index)) return extent;
+    }
+    return std::nullopt;
   }
 
   std::vector<std::int64_t> extents_of(std::size_t argument, const Shape& shape) const {
@@ -158,7 +171,7 @@ class Trying {
       SCHAAS_ASSIGN_OR_RETURN(const PackedTensor plain, pack(tensor, format, options_of(a)));
       packed.push_back(guarded(plain));
     }
-    SCHAAS_ASSIGN_OR_RETURN(const Expected expected, evaluate(problem_.statement, operands));
+    SCHAAS_ASSIGN_OR_RETURN(const Expected expected, evaluate(problem_.program, operands));
     for (const int threads : {1, 3}) {
       SCHAAS_RETURN_IF_ERROR(run_twice(shape, packed, expected, threads));
     }
