@@ -1,6 +1,7 @@
 #include "schaas/trial.h"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <optional>
@@ -160,10 +161,14 @@ class Trying {
     std::map<std::string, CooTensor> data;
     std::map<std::string, OracleOperand> operands;
     std::vector<PackedTensor> packed;
-    SCHAAS_ASSIGN_OR_RETURN(const auto result_format, format_of(0));
-    SCHAAS_ASSIGN_OR_RETURN(PackedTensor result, zeros(extents_of(0, shape), result_format, options_of(0)));
-    packed.push_back(std::move(result));
-    for (std::size_t a = 1; a < problem_.tensors.size(); ++a) {
+    // An update starts from what the result holds.
+    const bool update = problem_.program.statements.back().update.has_value();
+    if (!update) {
+      SCHAAS_ASSIGN_OR_RETURN(const auto format, format_of(0));
+      SCHAAS_ASSIGN_OR_RETURN(PackedTensor result, zeros(extents_of(0, shape), format, options_of(0)));
+      packed.push_back(std::move(result));
+    }
+    for (std::size_t a = update ? 0 : 1; a < problem_.tensors.size(); ++a) {
       SCHAAS_ASSIGN_OR_RETURN(const auto format, format_of(a));
       auto& tensor = data[problem_.tensors[a]] =
           entries(extents_of(a, shape), format.all_dense() ? Pattern::full : shape.pattern);
@@ -183,10 +188,14 @@ class Trying {
                                   const Expected& expected, int threads) {
     std::vector<PackedTensor*> arguments;
     for (auto& tensor : tensors) arguments.push_back(&tensor);
+    const Buffer before = tensors.front().values().copy();
+    const bool update = problem_.program.statements.back().update.has_value();
     ExecutionOptions options;
     options.threads = threads;
     SCHAAS_ASSIGN_OR_RETURN(Execution execution, Execution::prepare(kernel_, arguments, options));
     for (int run = 0; run < 2; ++run) {
+      Buffer& values = tensors.front().values();
+      if (update && before.bytes() > 0) std::memcpy(values.data(), before.data(), before.bytes());
       SCHAAS_RETURN_IF_ERROR(execution.run());
       SCHAAS_ASSIGN_OR_RETURN(const DenseTensor actual, to_dense(tensors.front()));
       SCHAAS_ASSIGN_OR_RETURN(const Comparison found, compare(actual, expected));
