@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Sparse results: products and sums of sparse matrices against Eigen, and sums of many operands against pairwise ones.
+
+    tests/bench/sparse_results.py [--data DIR] [--bin DIR] [--sets a,b] [--repeat 7] [--rounds 3] [--json FILE]
+
+Products: C(i,k) = A(i,j) * B(j,k), all csr, B a copy of A, against Eigen's `A * B` (row major, sorted), one thread. Sums of 2 to
+8 operands: random matrices of the same shape and number of entries, one statement against Eigen's one expression, Eigen
+pairwise, and our own pairwise sums. Ours and the others in turn, --rounds times; times are the least seconds, allocation of
+the result included; number of entries and sum of values must agree, ours is verified as well. g++ -O3 -march=native builds
+Eigen's side; without Eigen (libeigen3-dev) its columns are left out.
+"""
+
+import argparse
+import gzip
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SETS = ["cora", "bcsstk16", "email-Enron", "cage10", "ca-HepPh", "p2p-Gnutella31", "bcsstk25", "wiki-Vote", "pubmed", "memplus"]
+
+
+def build_eigen(directory):
+    if not os.path.exists("/usr/include/eigen3/Eigen/SparseCore"):
+        return None
+    program = os.path.join(directory, "eigen_operations")
+    subprocess.run(["g++", "-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-isystem", "/usr/include/eigen3", "-o", program,
+                    os.path.join(HERE, "eigen_operations.cc")], check=True)
+    return program
+
+
+def read_market(path):
+    """(rows, columns, {(row, column): value}); symmetric ones are made general."""
+    with gzip.open(path, "rt") as lines:
+        head = next(lines).lower().split()
+        line = next(lines)
+        while line.startswith("%"):
+            line = next(lines)
+        rows, columns, _ = map(int, line.split())
+        entries = {}
+        for line in lines:
+            words = line.split()
+            if not words:
+                continue
+            row, column = int(words[0]) - 1, int(words[1]) - 1
+            value = float(words[2]) if len(words) > 2 else 1.0
+            entries[row, column] = entries.get((row, column), 0) + value
+            if head[4] != "general" and row != column:
+                entries[column, row] = -value if head[4].startswith("skew") else value
+    return rows, columns, entries
+
+
+def write_both(stem, rows, columns, entries):
+    """The same matrix for schaas (.mtx) and for Eigen (.txt)."""
+    ordered = sorted(entries.items())
+    with open(stem + ".mtx", "w", encoding="ascii") as out:
+        out.write(f"%%MatrixMarket matrix coordinate real general\n{rows} {columns} {len(ordered)}\n")
+        out.writelines(f"{r + 1} {c + 1} {v!r}\n" for (r, c), v in ordered)
+    with open(stem + ".txt", "w", encoding="ascii") as out:
+        out.write(f"{rows} {columns} {len(ordered)}\n")
+        out.writelines(f"{r} {c} {v!r}\n" for (r, c), v in ordered)
+
+
+def ours(options, expression, files, verify):
+    command = [os.path.join(options.bin, "schaas"), "run", expression, "-f", "C=csr", "--threads", "1", "--repeat",
+               str(options.repeat), "--json"] + (["--verify"] if verify else [])
+    for name, stem in files.items():
+        command += ["-t", f"{name}={stem}.mtx", "-f", f"{name}=csr"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    if done.returncode != 0:
+        sys.exit(f"{expression}: exit {done.returncode}: {done.stderr.strip()}")
+    answer = json.loads(done.stdout)
+    if verify and not answer["verify"]["passed"]:
+        sys.exit(f"{expression}: wrong result, {answer['verify']}")
+    return answer["run_seconds"]["min"], answer
+
+
+def eigen(options, operation, stems):
+    command = [options.eigen, operation, str(options.repeat), *(stem + ".txt" for stem in stems)]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600).stdout.splitlines()
+    return min(map(float, lines[0].split())), int(lines[1].split()[0])
+
+
+def mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else float("nan")
+
+
+def products(options, directory, figures):
+    print("C(i,k) = A(i,j) * B(j,k), csr, sorted, one thread")
+    print(f"  {'set':18} {'entries':>9} {'of C':>10} {'ours ms':>9} {'Eigen ms':>9} {'Eigen/ours':>10}")
+    ratios = []
+    for name in options.sets.split(","):
+        rows, columns, entries = read_market(os.path.join(options.data, "matrices", name + ".mtx.gz"))
+        if rows != columns:
+            continue
+        stem = os.path.join(directory, name)
+        write_both(stem, rows, columns, entries)
+        best, theirs, stored = math.inf, math.inf, None
+        for turn in range(options.rounds):
+            seconds, answer = ours(options, "C(i,k) = A(i,j) * B(j,k)", {"A": stem, "B": stem}, turn == 0)
+            best, stored = min(best, seconds), answer.get("nnz", {}).get("C")
+            if options.eigen:
+                seconds, found = eigen(options, "product", [stem, stem])
+                theirs = min(theirs, seconds)
+                if stored is not None and stored != found:
+                    sys.exit(f"{name}: {stored} entries, Eigen has {found}")
+        ratio = theirs / best
+        if options.eigen:
+            ratios.append(ratio)
+        figures.append({"operation": "product", "set": name, "ours": best, "eigen": theirs, "entries": stored})
+        print(f"  {name:18} {len(entries):9} {stored or 0:10} {best * 1e3:9.3f} {theirs * 1e3:9.3f} {ratio:10.2f}", flush=True)
+    print(f"  geometric mean Eigen / ours: {mean(ratios):.2f}\n")
+
+
+def sums(options, directory, figures):
+    print(f"C = A1 + ... + An, csr, {options.rows} x {options.rows}, {options.entries} random entries each, one thread; ms")
+    print(f"  {'n':>2} {'ours':>9} {'ours pairwise':>14} {'Eigen':>9} {'Eigen pairwise':>14} {'pairwise/ours':>14}")
+    draw = random.Random(1)
+    stems = []
+    for n in range(8):
+        stems.append(os.path.join(directory, f"sum{n}"))
+        entries = {(draw.randrange(options.rows), draw.randrange(options.rows)): draw.uniform(0.5, 1.5)
+                   for _ in range(options.entries)}
+        write_both(stems[-1], options.rows, options.rows, entries)
+    names = ["A", "B", "D", "E", "F", "G", "H", "K"]
+    for n in range(2, 9):
+        expression = "C(i,j) = " + " + ".join(f"{name}(i,j)" for name in names[:n])
+        best, pairs, one, two = math.inf, math.inf, math.inf, math.inf
+        for turn in range(options.rounds):
+            best = min(best, ours(options, expression, dict(zip(names[:n], stems)), turn == 0)[0])
+            # Partial sums written to files once, then each addition timed alone.
+            pairs = min(pairs, pairwise(options, directory, stems[:n], turn))
+            if options.eigen:
+                one = min(one, eigen(options, "sum", stems[:n])[0])
+                two = min(two, eigen(options, "pairwise", stems[:n])[0])
+        figures.append({"operation": "sum", "operands": n, "ours": best, "ours_pairwise": pairs, "eigen": one,
+                        "eigen_pairwise": two})
+        print(f"  {n:2} {best * 1e3:9.3f} {pairs * 1e3:14.3f} {one * 1e3:9.3f} {two * 1e3:14.3f} {pairs / best:14.2f}", flush=True)
+
+
+def pairwise(options, directory, stems, turn):
+    total, partial = 0.0, stems[0]
+    for n, stem in enumerate(stems[1:]):
+        seconds, _ = ours(options, "C(i,j) = A(i,j) + B(i,j)", {"A": partial, "B": stem}, False)
+        total += seconds
+        following = os.path.join(directory, f"partial{n}")
+        if not os.path.exists(following + ".mtx"):
+            rows, columns, left = read_plain(partial + ".txt")
+            for place, value in read_plain(stem + ".txt")[2].items():
+                left[place] = left.get(place, 0) + value
+            write_both(following, rows, columns, left)
+        partial = following
+    return total
+
+
+def read_plain(path):
+    with open(path, encoding="ascii") as lines:
+        rows, columns, _ = map(int, next(lines).split())
+        entries = {}
+        for line in lines:
+            row, column, value = line.split()
+            entries[int(row), int(column)] = float(value)
+    return rows, columns, entries
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", default=os.environ.get("SCHAAS_DATA", "data"))
+    parser.add_argument("--bin", default=os.path.join(HERE, "../../build/release/bin"))
+    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--repeat", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rows", type=int, default=20000)
+    parser.add_argument("--entries", type=int, default=200000)
+    parser.add_argument("--json", help="also write the figures to this file")
+    options = parser.parse_args()
+    figures = []
+    with tempfile.TemporaryDirectory(prefix="schaas-bench-") as directory:
+        os.environ.setdefault("XDG_DATA_HOME", directory)
+        os.environ.setdefault("XDG_RUNTIME_DIR", directory)
+        options.eigen = build_eigen(directory)
+        products(options, directory, figures)
+        sums(options, directory, figures)
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as out:
+            json.dump(figures, out, indent=1)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
