@@ -68,13 +68,12 @@ Result<void> check_levels(const Problem& problem) {
   for (const auto& access : problem.reads()) {
     if (!seen.emplace(access.tensor, access.indices).second) continue;
     const auto& levels = problem.formats.at(access.tensor).levels;
-    compressed +=
-        static_cast<std::size_t>(std::count(levels.begin(), levels.end(), format::LevelFormat::compressed));
+    compressed += static_cast<std::size_t>(std::count_if(levels.begin(), levels.end(), format::is_sparse));
   }
   if (compressed <= Limits::compressed_levels) return {};
-  return support::unsupported(
-      "too-many-levels", "the operands have " + std::to_string(compressed) + " compressed levels; at most " +
-                             std::to_string(Limits::compressed_levels) + " are supported");
+  return support::unsupported("too-many-levels",
+                              "the operands have " + std::to_string(compressed) + " sparse levels; at most " +
+                                  std::to_string(Limits::compressed_levels) + " are supported");
 }
 
 Diagnostic too_many(std::size_t found, const char* noun) {

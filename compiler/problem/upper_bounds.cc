@@ -79,11 +79,18 @@ class Propagation {
   void carry(const std::string& tensor, const TensorFormat& format) {
     const auto& indices = problem_.indices_of(tensor);
     const auto entries = [&tensor](int levels) { return Symbol{Symbol::Kind::nonzeros, tensor, levels}; };
+    Bound distinct = 1;  // coordinates of the levels so far
     for (int levels = 1; levels <= format.order(); ++levels) {
       const auto level = static_cast<std::size_t>(levels - 1);
+      const LevelFormat kind = format.levels[level];
       const Symbol extent{Symbol::Kind::extent, indices[static_cast<std::size_t>(format.mode_order[level])],
                           0};
-      lower(entries(levels), times(levels == 1 ? Bound(1) : of(entries(levels - 1)), of(extent)));
+      distinct = times(distinct, of(extent));
+      if (format::is_singleton(kind)) lower(entries(levels), of(entries(levels - 1)));
+      // Equal coordinates of a level that is not unique are told apart further below.
+      if (!format::is_unique(kind)) continue;
+      lower(entries(levels), distinct);
+      distinct = of(entries(levels));
     }
     for (int levels = format.order() - 1; levels >= 1; --levels) {
       const auto level = static_cast<std::size_t>(levels - 1);

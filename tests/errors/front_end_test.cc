@@ -154,6 +154,24 @@ TEST(FrontEndErrors, FormatOfTooManyBytes) {
             "invalid [format-syntax]: the format of `B` has 1200 bytes; at most 1024 are allowed");
 }
 
+TEST(FrontEndErrors, TooManySparseLevels) {
+  ProblemText input;
+  const std::string indices = "(a,b,c,d,e,f,g,h)";
+  for (const std::string tensor : {"B", "C", "D", "E", "F", "G"}) {
+    input.expression += (input.expression.empty() ? "x = " : " * ") + tensor + indices;
+    input.formats[tensor] = "csf";
+  }
+  EXPECT_EQ(outcome(input),
+            "unsupported [too-many-levels]: the operands have 48 sparse levels; at most 44 are supported");
+}
+
+TEST(FrontEndErrors, TooManyTerms) {
+  std::string sum = "a = 1";
+  for (int n = 0; n < 200; ++n) sum += " + 1";
+  EXPECT_EQ(of_expression(sum).substr(0, of_expression(sum).find('\n')),
+            "unsupported [too-many-terms]: the statement has more than 256 operations, numbers and accesses");
+}
+
 TEST(FrontEndErrors, TooManyConstraints) {
   std::vector<std::string> constraints;
   for (int n = 0; n < 257; ++n) constraints.push_back("i <= " + std::to_string(1000 + n));

@@ -202,6 +202,15 @@ TEST(UpperBounds, CarriesBoundsThroughChains) {
   EXPECT_EQ(bounds.at({Symbol::Kind::nonzeros, "B", 2}), 4000);
 }
 
+// The first level of coo has an entry for each nonzero, not for each row.
+TEST(UpperBounds, EntriesOfANonuniqueLevelAreThoseOfItsChain) {
+  const auto bounds = upper_bounds(make("a = B(i,j)", {{"B", "coo"}}, {"i <= 100", "j <= 20"}));
+  EXPECT_EQ(bounds.at({Symbol::Kind::nonzeros, "B", 1}), 2000);
+  EXPECT_EQ(bounds.at({Symbol::Kind::nonzeros, "B", 2}), 2000);
+  const auto bounded = upper_bounds(make("a = B(i,j)", {{"B", "coo"}}, {"nnz(B,1) <= 7"}));
+  EXPECT_EQ(bounded.at({Symbol::Kind::nonzeros, "B", 2}), 7);
+}
+
 TEST(Canonical, TheKernelsOfTheLiteratureStayReadable) {
   EXPECT_EQ(statement_of("A(i,l)=B(i,j)*C(i,k)*D(j,k)*E(j,l)", {{"B", "csr"}}),
             "A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)");
