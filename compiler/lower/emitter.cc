@@ -27,8 +27,8 @@ void Emitter::emit_phases(const NestPtr& nest) {
     return;
   }
   const int target = target_of(nest);
-  const bool fresh =
-      tensor_of(target).temporary() && writes_each_once(nest, tree_) && !operand(target).indices.empty();
+  const bool fresh = tensor_of(target).temporary() && !tracks(target) && writes_each_once(nest, tree_) &&
+                     !operand(target).indices.empty();
   builder_.mark_written(operand(target).tensor);
   const Sink sink{Sink::Kind::array, target, fresh ? Write::set : Write::fold, "", monoid_of(nest)};
   if (appends_to(target)) return emit_appending_phases(nest, sink);

@@ -59,11 +59,11 @@ void Emitter::emit_inserts(const NestPtr& nest, const Scope& scope, Statements& 
 /// Place of the tracked levels of one use.
 ExpressionPtr Emitter::tracked_place(const Operand& use, const Scope& scope) {
   const Tensor& temporary = tree_.tensors[static_cast<std::size_t>(use.tensor)];
-  ExpressionPtr place = loop_ir::integer(0);
+  ExpressionPtr place;
   for (int level = 0; level < temporary.tracked; ++level) {
     const int index = use.indices[static_cast<std::size_t>(level)];
-    place = loop_ir::add(loop_ir::multiply(place, builder_.extent(index)),
-                         loop_ir::name(scope.coordinates.at(index)));
+    const auto coordinate = loop_ir::name(scope.coordinates.at(index));
+    place = place ? loop_ir::add(loop_ir::multiply(place, builder_.extent(index)), coordinate) : coordinate;
   }
   return place;
 }

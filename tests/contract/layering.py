@@ -28,7 +28,7 @@ MAY_INCLUDE = {
     "compiler/cost": TREE,  # blind to schedules: a cost is read off the tree
     "compiler/space": TREE + ["compiler/schedule", "compiler/cost"],
     "compiler/frontier": TREE + ["compiler/schedule", "compiler/cost", "compiler/space"],
-    "compiler/merge_lattice": FRONT,
+    "compiler/merge_lattice": OPERATORS + ["compiler/format"],
     "compiler/loop_ir": OPERATORS,  # knows nothing of formats
     "compiler/lower": TREE + ["compiler/merge_lattice", "compiler/loop_ir"],
     "compiler/codegen": OPERATORS + ["compiler/loop_ir"],

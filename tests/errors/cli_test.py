@@ -211,10 +211,6 @@ WITH_SERVER = {
         "  | ^~~\n"
         "  note: formats: dense, csr, csc, coo, dcsr, dcsc, csf, or one of `dense` and `compressed` per mode, outermost "
         "first\n"),
-    "sparse result": (
-        ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-f", "A=csr"], 3,
-        "unsupported [sparse-result]: the result `A` has the sparse format dense,compressed:0,1; sparse results are "
-        "not implemented yet: declare `A` dense\n"),
     "unfinished constraint": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-c", "k < 3 <"], 2,
         "invalid [syntax]: expected a number, an index, nnz(...) or density(...), found the end of the constraint\n"
