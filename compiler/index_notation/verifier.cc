@@ -35,7 +35,10 @@ class Verifier {
       SCHAAS_RETURN_IF_ERROR(one(statement.result));
       SCHAAS_RETURN_IF_ERROR(diagonal(statement.result));
       const auto reads = operands(statement.value);
-      for (const auto& access : reads) SCHAAS_RETURN_IF_ERROR(one(access));
+      for (const auto& access : reads) {
+        SCHAAS_RETURN_IF_ERROR(one(access));
+        SCHAAS_RETURN_IF_ERROR(no_index(access));
+      }
       SCHAAS_RETURN_IF_ERROR(factors(statement.value));
       if (reads.size() > Limits::operands) {
         return fail(
@@ -91,6 +94,17 @@ class Verifier {
                                               (before.indices.size() == 1 ? " index" : " indices") + " in " +
                                               quoted(print(before))),
         access.range);
+  }
+
+  // `i < j` would compare two scalars that nobody meant.
+  Result<void> no_index(const Access& access) const {
+    if (!access.indices.empty() || !has(index_variables(program_.statements), access.tensor)) return {};
+    return fail(
+        support::unsupported("index-as-value", quoted(access.tensor) + " is an index and cannot be used "
+                                                                       "as a number"),
+        access.range,
+        "a tensor that holds the numbers works, as in `r(" + access.tensor +
+            ")`; a scalar needs a name that no index has");
   }
 
   // A tree prints as forall(i, ...) and where(..., ...), so its words are no names; inf is a number.
