@@ -310,5 +310,57 @@ TEST(Verifier, WritesTheResultAndNoOperand) {
   EXPECT_EQ(verdict("forall(i, B(i) += B(i) * C(i))", two), "the tree writes the operand `B(i)`");
 }
 
+TEST(TreeText, AssignmentsFoldWithAnyMonoidAnyExpression) {
+  const std::string text =
+      "forall(i, where(Y(i) += relu(t1) / (c(i) + 2), forall(j, t1 max= where(B(i,j) > 0,B(i,j),-1))))";
+  const auto tree = parse(text);
+  ASSERT_TRUE(tree.ok()) << support::render(tree.error());
+  EXPECT_EQ(print(*tree), text);
+  for (const std::string sign : {"+=", "*=", "max=", "min=", "or=", "and="})
+    EXPECT_EQ(print(parse("a " + sign + " b").value()), "a " + sign + " b");
+  EXPECT_FALSE(equal(parse("a += b").value(), parse("a max= b").value()));
+  EXPECT_EQ(print_indented(*tree),
+            "for i\n"
+            "  t1 = -infinity\n"
+            "  for j\n"
+            "    t1 max= where(B(i,j) > 0,B(i,j),-1)\n"
+            "  Y(i) += relu(t1) / (c(i) + 2)\n");
+  EXPECT_EQ(support::render(parse("forall(i, A(i) += B(i) + )").error()),
+            "invalid [tree-syntax]: expected a tensor, a number, a function or `(`, found the end of the "
+            "expression\n"
+            "  --> tree:1:26\n"
+            "  | forall(i, A(i) += B(i) + )\n"
+            "  |                          ^");
+}
+
+TEST(ProgramVerifier, ComparesWhatIsComputed) {
+  const auto scaled = problem_of("Y(i) = max(j)(B(i,j)) / c(i)", {{"B", "csr"}});
+  EXPECT_EQ(verdict("forall(i, where(Y(i) += t1 / c(i), forall(j, t1 max= B(i,j))))", scaled), "legal");
+  EXPECT_EQ(
+      verdict("where(forall(i, Y(i) += t1(i) / c(i)), forall(i, forall(j, t1(i) max= B(i,j))))", scaled),
+      "legal");
+  EXPECT_EQ(verdict("forall(i, where(Y(i) += t1 / c(i), forall(j, t1 min= B(i,j))))", scaled),
+            "the tree computes `min(j)(B(i,j)) / c(i)` for `Y(i)` instead of `max(j)(B(i,j)) / c(i)`");
+  EXPECT_EQ(verdict("forall(i, where(Y(i) max= t1 / c(i), forall(j, t1 max= B(i,j))))", scaled),
+            "`Y(i)` is written with `max=` instead of `+=`");
+  EXPECT_EQ(verdict("forall(i, forall(j, Y(i) max= B(i,j) / c(i)))", scaled),
+            "the tree computes `max(j)(B(i,j) / c(i))` for `Y(i)` instead of `max(j)(B(i,j)) / c(i)`");
+}
+
+TEST(ProgramVerifier, IntermediatesAreComputedAsWritten) {
+  const auto two = problem_of("T(i,k) = B(i,j) * C(j,k); A(i,l) = exp(T(i,k)) * D(k,l)", {});
+  const std::string consumer = "forall(i, forall(l, forall(k, A(i,l) += exp(T(i,k)) * D(k,l))))";
+  EXPECT_EQ(
+      verdict("where(" + consumer + ", forall(i, forall(k, forall(j, T(i,k) += B(i,j) * C(j,k)))))", two),
+      "legal");
+  EXPECT_EQ(verdict("where(" + consumer + ", forall(i, forall(k, forall(j, T(i,k) += B(i,j)))))", two),
+            "the tree computes `sum(j)(B(i,j))` for `T(i,k)` instead of `sum(j)(B(i,j) * C(j,k))`");
+  EXPECT_EQ(verdict("forall(i, forall(k, where(forall(l, A(i,l) += exp(T) * D(k,l)), "
+                    "forall(j, T += B(i,j) * C(j,k)))))",
+                    two),
+            "legal");
+  EXPECT_EQ(verdict(consumer, two), "temporary `T(i,k)` is read where no `where` above has produced it");
+}
+
 }  // namespace
 }  // namespace schaas::concrete_notation

@@ -196,5 +196,79 @@ TEST(Sequence, RunsNestsInAnotherOrder) {
       "B(i,j) * C(j,k))))), forall(m, forall(k, forall(l, t2(m,k) += D(k,l) * E(l,m)))))");
 }
 
+TEST(DefaultNest, AReductionInsideAnExpressionBecomesABranch) {
+  EXPECT_EQ(applied("linear", problem_of("Y(i) = max(j)(B(i,j)) / c(i)", {{"B", "csr"}})),
+            "forall(i, where(Y(i) += t1 / c(i), forall(j, t1 max= B(i,j))))");
+  EXPECT_EQ(applied("linear", problem_of("Y(i) = max(j)(B(i,j))", {})),
+            "forall(i, forall(j, Y(i) max= B(i,j)))");
+  EXPECT_EQ(applied("linear", problem_of("y(i) = b(i) + A(i,j) * x(j)", {{"A", "csr"}})),
+            "forall(i, where(y(i) += b(i) + t1, forall(j, t1 += A(i,j) * x(j))))");
+  EXPECT_EQ(applied("linear", problem_of("s = sum(i)(x(i)) / 2", {})),
+            "where(s += t1 / 2, forall(i, t1 += x(i)))");
+}
+
+TEST(DefaultNest, ABranchStandsWhereItsReductionIsNeeded) {
+  const std::string divided = "A(i,j) = B(i,j) / sum(k)(C(i,k) * D(k,j))";
+  EXPECT_EQ(applied("linear", problem_of(divided, {{"B", "csr"}})),
+            "forall(i, forall(j, where(A(i,j) += B(i,j) / t1, forall(k, t1 += C(i,k) * D(k,j)))))");
+  EXPECT_EQ(applied("linear", problem_of("Y(i,j) = b(i,j) * max(k)(C(j,k))", {})),
+            "where(forall(i, forall(j, Y(i,j) += b(i,j) * t1(j))), forall(j, forall(k, t1(j) max= C(j,k))))");
+  EXPECT_EQ(applied("linear", problem_of("Y(i,j) = b(i,j) * max(k)(C(j,k))", {{"b", "csr"}})),
+            "forall(i, forall(j, where(Y(i,j) += b(i,j) * t1, forall(k, t1 max= C(j,k)))))");
+  EXPECT_EQ(applied("linear", problem_of(divided, {{"D", "csr"}})),
+            "forall(i, where(forall(j, A(i,j) += B(i,j) / t1(j)), forall(k, forall(j, t1(j) += C(i,k) * "
+            "D(k,j)))))");
+}
+
+TEST(DefaultNest, EqualReductionsAreComputedOnce) {
+  EXPECT_EQ(applied("linear", problem_of("y(i) = x(i) / sum(j)(x(j)) + sum(j)(x(j))", {})),
+            "where(forall(i, y(i) += x(i) / t1 + t1), forall(j, t1 += x(j)))");
+}
+
+TEST(DefaultNest, StatementsComeBeforeWhatReadsThem) {
+  EXPECT_EQ(
+      applied("linear", problem_of("T(i,k) = B(i,j) * C(j,k); A(i,l) = T(i,k) * D(k,l)", {{"B", "csr"}})),
+      "where(forall(i, forall(l, forall(k, A(i,l) += T(i,k) * D(k,l)))), "
+      "forall(i, forall(k, forall(j, T(i,k) += B(i,j) * C(j,k)))))");
+  EXPECT_EQ(applied("linear", problem_of("y(i) max= sum(j)(A(i,j) * x(j))", {})),
+            "forall(i, where(y(i) max= t1, forall(j, t1 += A(i,j) * x(j))))");
+}
+
+TEST(DefaultNest, SemiringsFoldWithTheirSum) {
+  EXPECT_EQ(applied("linear", problem_of("min-plus: D(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}})),
+            "forall(i, forall(k, forall(j, D(i,k) min= B(i,j) * C(j,k))))");
+}
+
+TEST(OrderedAppends, ARowOfASparseProductIsGatheredFirst) {
+  const std::string product = "A(i,j) = B(i,k) * C(k,j)";
+  EXPECT_EQ(applied("linear", problem_of(product, {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}})),
+            "forall(i, where(forall(j, A(i,j) += t1(j)), forall(k, forall(j, t1(j) += B(i,k) * C(k,j)))))");
+  EXPECT_EQ(applied("linear", problem_of(product, {{"A", "csc"}, {"B", "csc"}, {"C", "csc"}})),
+            "forall(j, where(forall(i, A(i,j) += t1(i)), forall(k, forall(i, t1(i) += B(i,k) * C(k,j)))))");
+  EXPECT_EQ(applied("linear", problem_of("a(i) = B(j,i) * c(j)", {{"a", "compressed"}, {"B", "csr"}})),
+            "where(forall(i, a(i) += t1(i)), forall(j, forall(i, t1(i) += B(j,i) * c(j))))");
+}
+
+TEST(OrderedAppends, WhatIsInOrderIsAppendedAtOnce) {
+  EXPECT_EQ(applied("linear", problem_of("A(i,j) = B(i,j) * C(i,k) * D(k,j)", {{"A", "csr"}, {"B", "csr"}})),
+            "forall(i, forall(j, forall(k, A(i,j) += B(i,j) * C(i,k) * D(k,j))))");
+  EXPECT_EQ(
+      applied("linear", problem_of("A(i,j) = B(i,j) + C(i,j)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}})),
+      "forall(i, forall(j, A(i,j) += B(i,j) + C(i,j)))");
+}
+
+TEST(LoopFuse, OnlyProductsAreSplit) {
+  const auto quotient = problem_of("A(i,j) = B(i,j) / C(i,j)", {});
+  EXPECT_EQ(
+      applied("loopfuse(path={}, loc=1, pol=left)", quotient),
+      "invalid [illegal-directive]: the section computes `B(i,j) / C(i,j)`, which is no product of tensors: "
+      "it has no factors\n"
+      "  --> schedule:1:1\n"
+      "  | loopfuse(path={}, loc=1, pol=left)\n"
+      "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(applied("reorder(path={}, order={j,i})", quotient),
+            "forall(j, forall(i, A(i,j) += B(i,j) / C(i,j)))");
+}
+
 }  // namespace
 }  // namespace schaas::schedule
