@@ -80,6 +80,7 @@ Number combined(Function function, const Number& a, const Number& b) {
   const bool exact = a.exact && b.exact;
   switch (function) {
     case Function::add:
+      if (std::isinf(a.value) && b.value == -a.value) return open_number();  // or a sum times infinity
       return made(a.value + b.value, a.magnitude + b.magnitude, exact);
     case Function::multiply: {
       const double product = a.value * b.value;
@@ -152,16 +153,16 @@ Number of_one(Function function, const Number& x) {
 }
 
 Number quotient(const Number& a, const Number& b) {
-  if (a.value == 0 && (b.value == 0 || std::isnan(b.value))) return open_number();
+  if (b.value == 0 || (a.value == 0 && std::isnan(b.value))) return open_number();  // which zero: +0 or -0
   if (near(b, 0)) return open_number();
   const double value = a.value / b.value;
   const bool exact = a.exact && b.exact && std::isfinite(value) && std::fma(value, b.value, -a.value) == 0;
-  const double grown = std::fabs(b.value) > 0 ? b.magnitude / std::fabs(b.value) : 1;
-  return made(value, b.value == 0 ? 0 : a.magnitude / std::fabs(b.value) * std::max(1.0, grown), exact);
+  const double size = std::fabs(b.value);
+  return made(value, a.magnitude / size * std::max(1.0, b.magnitude / size), exact);
 }
 
 Number power(const Number& a, const Number& b) {
-  if (near(a, 0)) return open_number();
+  if (near(a, 0) || (a.value == 0 && b.value < 0)) return open_number();
   const double value = std::pow(a.value, b.value);
   if (std::isnan(a.value) || std::isnan(b.value) || std::isinf(a.value) || std::isinf(b.value)) {
     return open_number();
