@@ -175,6 +175,30 @@ void CStatements::print_lists(const loop_ir::Merge& merge) {
   }
 }
 
+/// Where the stretches of equal coordinates end.
+void CStatements::print_stretches(const loop_ir::Merge& merge) {
+  for (const auto& cursor : merge.cursors) {
+    if (cursor.until.empty()) continue;
+    const auto &u = cursor.until, &p = cursor.position;
+    const std::string held = cursor.present.empty() ? "" : cursor.present + " && ";
+    text_.line("int64_t " + u + " = " + p + " + " + (held.empty() ? "1" : cursor.present) + ";");
+    text_.line("while (" + held + u + " < " + p + "_end && " + cursor.coordinates + "[" + u +
+               "] == " + merge.variable + ") ++" + u + ";");
+  }
+}
+
+/// Past the coordinate.
+void CStatements::print_advance(const loop_ir::Merge& merge) {
+  for (const auto& cursor : merge.cursors) {
+    const auto& p = cursor.position;
+    if (!cursor.until.empty()) {
+      text_.line(p + " = " + cursor.until + ";");
+    } else {
+      text_.line(cursor.present.empty() ? "++" + p + ";" : p + " += " + cursor.present + ";");
+    }
+  }
+}
+
 /// All cursors advance together on a common coordinate; else those behind the largest coordinate do.
 void CStatements::print_all(const loop_ir::Merge& merge) {
   print_lists(merge);
@@ -197,8 +221,9 @@ void CStatements::print_all(const loop_ir::Merge& merge) {
     text_.line("if (" + crd + " > " + v + ") " + v + " = " + crd + ";");
   }
   text_.open("if (" + all_equal + ")");
+  print_stretches(merge);
   print(merge.body);
-  for (const auto& cursor : merge.cursors) text_.line("++" + cursor.position + ";");
+  print_advance(merge);
   text_.close("} else {");
   for (const auto& cursor : merge.cursors) {
     text_.line("  " + cursor.position + " += " + cursor.position + "_crd < " + v + ";");
@@ -230,8 +255,9 @@ void CStatements::print_any(const loop_ir::Merge& merge) {
   for (const auto& cursor : merge.cursors) {
     text_.line("const int64_t " + cursor.present + " = " + cursor.position + "_crd == " + v + ";");
   }
+  print_stretches(merge);
   print(merge.body);
-  for (const auto& cursor : merge.cursors) text_.line(cursor.position + " += " + cursor.present + ";");
+  print_advance(merge);
   text_.close();
   text_.close();
 }
@@ -246,8 +272,9 @@ void CStatements::print_over(const loop_ir::Merge& merge) {
     text_.line("const int64_t " + cursor.present + " = " + p + " < " + p + "_end && " + cursor.coordinates +
                "[" + p + "] == " + v + ";");
   }
+  print_stretches(merge);
   print(merge.body);
-  for (const auto& cursor : merge.cursors) text_.line(cursor.position + " += " + cursor.present + ";");
+  print_advance(merge);
   text_.close();
   text_.close();
 }

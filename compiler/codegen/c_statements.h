@@ -23,6 +23,8 @@ class CStatements {
   void print_any(const loop_ir::Merge& merge);
   void print_over(const loop_ir::Merge& merge);
   void print_lists(const loop_ir::Merge& merge);
+  void print_stretches(const loop_ir::Merge& merge);
+  void print_advance(const loop_ir::Merge& merge);
   std::string simd_pragma(const loop_ir::For& loop) const;
   std::string expression(const loop_ir::ExpressionPtr& part) const { return expressions_.print(part); }
 

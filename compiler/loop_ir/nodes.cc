@@ -15,7 +15,7 @@ const Integer* as_integer(const ExpressionPtr& e) { return std::get_if<Integer>(
 
 bool equal_cursors(const Cursor& a, const Cursor& b) {
   return a.position == b.position && a.coordinates == b.coordinates && equal(a.begin, b.begin) &&
-         equal(a.end, b.end) && a.present == b.present;
+         equal(a.end, b.end) && a.present == b.present && a.until == b.until;
 }
 
 /// Bit for bit: -0 is not 0, NaN is NaN.

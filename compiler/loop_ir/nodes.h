@@ -121,12 +121,14 @@ struct For {
 };
 /// One of the sorted lists a Merge walks: `position` runs over [begin, end) of array `coordinates`. Where
 /// lists may lack a coordinate, the index `present` is 1 when this one holds it; else it is 0 and `position`
-/// is no place to load from.
+/// is no place to load from. A list may hold a coordinate several times when it has a name `until`: the end
+/// of the stretch of entries with the coordinate, which begins at `position`.
 struct Cursor {
   std::string position;
   std::string coordinates;
   ExpressionPtr begin, end;
   std::string present{};
+  std::string until{};
 };
 enum class MergeKind {
   all,  ///< every coordinate that all the lists hold
@@ -136,8 +138,9 @@ enum class MergeKind {
 struct Range {
   ExpressionPtr begin, end;
 };
-/// Coordinates, ascending: binds `variable` to each and, of each cursor, `position` and `present`. With
-/// `over` every coordinate of that range, whoever holds it; no list then has a coordinate below over.begin.
+/// Coordinates, ascending: binds `variable` to each and, of each cursor, `position`, `present` and `until`.
+/// With `over` every coordinate of that range, whoever holds it; no list then has a coordinate below
+/// over.begin.
 struct Merge {
   std::string variable;
   std::vector<Cursor> cursors;

@@ -387,6 +387,7 @@ class Parser {
     do {
       Cursor cursor;
       cursor.position = identifier();
+      if (accept("until")) cursor.until = identifier();
       if (accept("present")) cursor.present = identifier();
       expect("over");
       cursor.coordinates = identifier();

@@ -170,7 +170,7 @@ class Printer {
     text += " at ";
     for (std::size_t n = 0; n < merge.cursors.size(); ++n) {
       const auto& cursor = merge.cursors[n];
-      text += (n > 0 ? ", " : "") + cursor.position +
+      text += (n > 0 ? ", " : "") + cursor.position + (cursor.until.empty() ? "" : " until " + cursor.until) +
               (cursor.present.empty() ? "" : " present " + cursor.present) + " over " + cursor.coordinates +
               " in " + print(cursor.begin) + " .. " + print(cursor.end);
     }

@@ -364,7 +364,8 @@ class Verifier {
       SCHAAS_RETURN_IF_ERROR(expect(merge.over->begin, Type::index));
       SCHAAS_RETURN_IF_ERROR(expect(merge.over->end, Type::index));
     }
-    if (merge.cursors.size() < (merge.over ? 1 : 2))
+    const bool walks = merge.cursors.size() == 1 && (merge.over || !merge.cursors.front().until.empty());
+    if (merge.cursors.size() < 2 && !walks)
       return wrong("`" + merge.variable + "` merges fewer than two lists");
     for (const auto& cursor : merge.cursors) {
       SCHAAS_RETURN_IF_ERROR(expect(cursor.begin, Type::index));
@@ -382,6 +383,7 @@ class Verifier {
     for (const auto& cursor : merge.cursors) {
       SCHAAS_RETURN_IF_ERROR(declare(cursor.position, Kind::index));
       if (any) SCHAAS_RETURN_IF_ERROR(declare(cursor.present, Kind::index));
+      if (!cursor.until.empty()) SCHAAS_RETURN_IF_ERROR(declare(cursor.until, Kind::index));
     }
     SCHAAS_RETURN_IF_ERROR(statement(merge.body));
     names_ = names;

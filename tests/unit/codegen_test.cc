@@ -386,6 +386,30 @@ TEST_F(Executed, UnionsOfLists) {
   EXPECT_EQ((Numbers{0, 0, 20, 0, 0}), run(both, {b, c}, 5));
 }
 
+TEST_F(Executed, ListsThatHoldCoordinatesSeveralTimes) {
+  const SparseVector b({0, 2, 2, 2, 5, 7, 7}, {1, 2, 3, 4, 5, 6, 7});
+  const SparseVector c({2, 4, 7}, {10, 20, 30});
+  const std::string sum = "for q in p .. pe { A[j] += B1[q] }";
+  const std::string one = "merge j at p until pe over B1_crd in 0 .. B1_pos[1] { A[j] += 100.0 " + sum + " }";
+  EXPECT_EQ((Numbers{101, 0, 109, 0, 0, 105, 0, 113}), run(one, {b}, 8));
+  EXPECT_EQ((Numbers{0, 0}), execute({SparseVector({}, {})}, 2));
+  EXPECT_EQ((Numbers{102}), execute({SparseVector({0, 0}, {1, 1})}, 1));
+  const std::string common =
+      "merge j at p until pe over B1_crd in 0 .. B1_pos[1], r over B2_crd in 0 .. B2_pos[1] "
+      "{ A[j] = B2[r] " +
+      sum + " }";
+  EXPECT_EQ((Numbers{0, 0, 19, 0, 0, 0, 0, 43}), run(common, {b, c}, 8));
+  const std::string any =
+      "merge any j at p until pe present h over B1_crd in 0 .. B1_pos[1], r present g over B2_crd in 0 .. "
+      "B2_pos[1] { A[j] = choose(g, B2[r], 1.0) " +
+      sum + " }";
+  EXPECT_EQ((Numbers{2, 0, 19, 0, 20, 6, 0, 43}), run(any, {b, c}, 8));
+  const std::string over =
+      "merge any j in 1 .. 8 at p until pe present h over B1_crd in 1 .. B1_pos[1] { A[j] += 1.0 " + sum +
+      " }";
+  EXPECT_EQ((Numbers{0, 1, 10, 1, 1, 6, 1, 14}), run(over, {b}, 8));
+}
+
 TEST_F(Executed, FillsSortsAndFlags) {
   const std::string arrays =
       "  array list: index32 = workspace count 1000 written\n"

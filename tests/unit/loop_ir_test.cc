@@ -85,6 +85,11 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
       A[p_3] or= t_6
       A[p_3] *= t_6
     }
+    merge i_2 at p_4 until p_5 over B_crd1 in begin .. end {
+      for q_3 in p_4 .. p_5 {
+        w[q_3] = 1.0
+      }
+    }
     sort list in 0 .. n
     A_crd1[0] = list[0]
     A_pos1[1] = n
@@ -236,6 +241,7 @@ INSTANTIATE_TEST_SUITE_P(
               "`q` may be absent and has no name for it"},
         Wrong{"merge j at q over p in 0 .. n, r present h over p in 0 .. n { }", "`r` is never absent"},
         Wrong{"merge any j at q present h over p in 0 .. n { }", "`j` merges fewer than two lists"},
+        Wrong{"merge j at q until q over p in 0 .. n { }", "`q` is declared twice"},
         Wrong{"merge j in 0 .. n at q over p in 0 .. n { }", "`j` runs over a range but asks for all lists"},
         Wrong{"merge any j at q present h over p in 0 .. n, r present g over f in 0 .. n { }",
               "`f` is merged but holds no indices"},
