@@ -131,12 +131,22 @@ class Verifier {
                    quoted(index) + " inside them");
   }
 
-  /// A block is a stretch of one sparse operand's entries, or of the whole extent.
+  /// A block is a stretch of one sparse operand's entries, each with a coordinate of its own, or of the whole
+  /// extent.
   Result<void> check_not_merged(const Blocks& blocks) const {
     std::vector<Access> holders;
     for (const Access& access : reads(blocks.body)) {
       if (problem_.formats.count(access.tensor) && holds_entries(access, blocks.index))
         holders.push_back(access);
+    }
+    for (const Access& access : holders) {
+      const format::TensorFormat& format = problem_.formats.at(access.tensor);
+      for (std::size_t level = 0; level < format.levels.size(); ++level) {
+        if (access.indices[static_cast<std::size_t>(format.mode_order[level])] == blocks.index &&
+            !format::is_unique(format.levels[level]))
+          return illegal("there are no blocks of " + quoted(blocks.index) + ": " + quoted(access) +
+                         " holds its coordinates several times");
+      }
     }
     if (holders.size() < 2) return {};
     return illegal("there are no blocks of " + quoted(blocks.index) + ": it is merged from the entries of " +

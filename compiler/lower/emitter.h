@@ -99,6 +99,8 @@ class Emitter {
   void bind(const Loop& loop, const std::string& coordinate, Scope& scope, Statements& out);
   void search_diagonal(int operand, int index, const std::string& coordinate, Scope& scope, Statements& out);
   loop_ir::ExpressionPtr holding(const merge_lattice::Formula& formula, const Scope& scope) const;
+  loop_ir::ExpressionPtr first_stretch(const std::string& border, const loop_ir::Cursor& list);
+  format::LevelFormat level_format(const merge_lattice::LevelAccess& access) const;
   loop_ir::Cursor cursor(const merge_lattice::LevelAccess& access, const std::string& wish,
                          const Scope& scope);
   std::string letter_of(int index) const {

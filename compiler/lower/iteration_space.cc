@@ -53,7 +53,7 @@ class SpaceOf {
     }
     const int level = level_of(access, index_);
     const Tensor& known = tensor(access.tensor);
-    if (level < 0 || known.levels[static_cast<std::size_t>(level)] != LevelFormat::compressed)
+    if (level < 0 || !format::is_sparse(known.levels[static_cast<std::size_t>(level)]))
       return merge_lattice::anywhere();
     return merge_lattice::stored(LevelAccess{number, level}, known.fill);
   }
@@ -88,7 +88,7 @@ std::vector<LevelAccess> sparse_levels(const NestPtr& body, int index, const Nes
     const auto& operand = tree.operands[static_cast<std::size_t>(number)];
     const int level = level_of(operand, index);
     const auto& levels = tree.tensors[static_cast<std::size_t>(operand.tensor)].levels;
-    if (level >= 0 && levels[static_cast<std::size_t>(level)] == LevelFormat::compressed)
+    if (level >= 0 && format::is_sparse(levels[static_cast<std::size_t>(level)]))
       out.push_back({number, level});
   }
   return out;

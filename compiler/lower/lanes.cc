@@ -129,8 +129,9 @@ class LaneMover {
     int count = 0;
     for (const int number : factors_below(loop.body)) {
       const int level = level_of(operand(number), loop.index);
-      if (level >= 0 && tensor_of(number).levels[static_cast<std::size_t>(level)] == LevelFormat::compressed)
-        ++count;
+      if (level < 0) continue;
+      const auto kind = tensor_of(number).levels[static_cast<std::size_t>(level)];
+      if (format::is_sparse(kind)) count += format::is_unique(kind) ? 1 : 2;  // stretches are merged too
     }
     return count;
   }

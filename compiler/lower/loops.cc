@@ -1,4 +1,5 @@
-// Loops over one index: a dense range, the positions of one compressed level, or the intersection of several.
+// Loops over one index: a dense range, the positions of one sparse level, or the intersection of several. A
+// level that is not unique is walked stretch by stretch of equal coordinates.
 #include <utility>
 
 #include "compiler/lower/emitter.h"
@@ -50,6 +51,8 @@ void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, State
     case LoopSpace::Kind::range:
       return emit_range(loop, scope, shape, out, whole);
     case LoopSpace::Kind::walk:
+      if (!format::is_unique(level_format(space.cursors.front())))
+        return emit_merge(loop, space, scope, out, whole);
       return emit_walk(loop, space, scope, shape, out, whole);
     case LoopSpace::Kind::intersection:
     case LoopSpace::Kind::merge:
@@ -163,16 +166,17 @@ void Emitter::emit_block_loop(const Loop& loop, const Scope& scope, Shape shape,
 void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& scope, Statements& out,
                          const Body& body) {
   const std::string letter = letter_of(loop.index);
-  const bool intersects = space.kind == LoopSpace::Kind::intersection;
+  const bool intersects = space.kind != LoopSpace::Kind::merge;
   const bool ranged = &loop == outermost_;
   loop_ir::Merge merge;
   merge.kind = intersects ? loop_ir::MergeKind::all : loop_ir::MergeKind::any;
   Scope inner = scope;
   for (const auto& walked : space.cursors) {
     auto walk = cursor(walked, letter, scope);
+    const bool unique = format::is_unique(level_format(walked));
     if (ranged && intersects && merge.cursors.empty()) {
-      walk.begin = loop_ir::name("begin");
-      walk.end = loop_ir::name("end");
+      walk.begin = unique ? loop_ir::name("begin") : first_stretch("begin", walk);
+      walk.end = unique ? loop_ir::name("end") : first_stretch("end", walk);
       inner.unit = walk.position;
     } else if (ranged) {
       const auto from = intersects ? loop_ir::load(merge.cursors.front().coordinates, loop_ir::name("begin"))
@@ -181,6 +185,10 @@ void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& 
     }
     auto& position = inner.positions[static_cast<std::size_t>(walked.operand)];
     position.bound[static_cast<std::size_t>(walked.level)] = loop_ir::name(walk.position);
+    if (!unique) {
+      walk.until = builder_.names().fresh("o");
+      position.until[static_cast<std::size_t>(walked.level)] = loop_ir::name(walk.until);
+    }
     if (!intersects) {
       walk.present = builder_.names().fresh("has");
       position.present = loop_ir::name(walk.present);
@@ -203,6 +211,20 @@ void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& 
     merge.body = make(loop_ir::If{holds, loop_body(loop, std::move(inner), merge.variable, {}, body)});
   }
   out.push_back(make(std::move(merge)));
+}
+
+/// The first stretch of equal coordinates that begins at a border of the phase's range, or after it: each
+/// belongs to the piece in which it begins.
+ExpressionPtr Emitter::first_stretch(const std::string& border, const loop_ir::Cursor& list) {
+  const auto at = loop_ir::name(border);
+  const auto before = loop_ir::load(list.coordinates, loop_ir::add(at, loop_ir::integer(-1)));
+  const auto next =
+      loop_ir::search(list.coordinates, at, list.end, loop_ir::add(before, loop_ir::integer(1)));
+  return loop_ir::choose(loop_ir::apply(operators::Function::less, {loop_ir::integer(0), at}), next, at);
+}
+
+format::LevelFormat Emitter::level_format(const merge_lattice::LevelAccess& access) const {
+  return tensor_of(access.operand).levels[static_cast<std::size_t>(access.level)];
 }
 
 /// The formula in terms of what is present.
@@ -228,9 +250,16 @@ loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const 
                "level " + std::to_string(access.level) + " of `" + tensor_of(access.operand).name +
                    "` is reached before the levels above it");
   const auto parent = location(position);
-  const std::string positions = builder_.positions(tensor, access.level);
-  auto begin = loop_ir::load(positions, parent);
-  auto end = loop_ir::load(positions, loop_ir::add(parent, loop_ir::integer(1)));
+  auto begin = parent;
+  ExpressionPtr end;
+  if (format::is_singleton(level_format(access))) {
+    end = position.until[static_cast<std::size_t>(access.level - 1)];
+    SCHAAS_CHECK(end, "a singleton level below one whose stretch is unknown");
+  } else {
+    const std::string positions = builder_.positions(tensor, access.level);
+    begin = loop_ir::load(positions, parent);
+    end = loop_ir::load(positions, loop_ir::add(parent, loop_ir::integer(1)));
+  }
   if (position.present) {  // what is absent has no entries
     begin = loop_ir::choose(position.present, std::move(begin), loop_ir::integer(0));
     end = loop_ir::choose(position.present, std::move(end), loop_ir::integer(0));
@@ -264,7 +293,7 @@ void Emitter::bind(const Loop& loop, const std::string& coordinate, Scope& scope
     search_diagonal(number, loop.index, coordinate, scope, out);
 }
 
-/// A compressed level that binds an index a second time, as in A(i,i): its entry is searched.
+/// A sparse level that binds an index a second time, as in A(i,i): its entry is searched.
 void Emitter::search_diagonal(int number, int index, const std::string& coordinate, Scope& scope,
                               Statements& out) {
   const auto& use = operand(number);
@@ -288,6 +317,9 @@ void Emitter::search_diagonal(int number, int index, const std::string& coordina
     out.push_back(make(loop_ir::Let{present, loop_ir::Type::index, found}));
     position.bound[at] = place;
     position.present = loop_ir::name(present);
+    if (!format::is_unique(level_format({number, level})))
+      position.until[at] = loop_ir::search(list.coordinates, place, loop_ir::name(end),
+                                           loop_ir::add(key, loop_ir::integer(1)));
     settle(position, use, tensor_of(number), builder_, out);
   }
 }

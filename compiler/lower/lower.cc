@@ -12,17 +12,6 @@ namespace schaas::lower {
 
 namespace {
 
-support::Result<void> check_levels(const problem::Problem& problem) {
-  for (const auto& [tensor, format] : problem.formats) {
-    if (std::none_of(format.levels.begin(), format.levels.end(), format::is_singleton)) continue;
-    return support::unsupported("level-format",
-                                "`" + tensor + "` is stored as " + format::print(format) +
-                                    ", whose singleton levels no kernel walks yet: declare it "
-                                    "csr, csc or csf");
-  }
-  return {};
-}
-
 bool has_blocks(const concrete_notation::StatementPtr& statement) {
   return concrete_notation::match(
       statement->node, [](const concrete_notation::Forall& loop) { return has_blocks(loop.body); },
@@ -39,6 +28,12 @@ support::Result<void> check_result(const concrete_notation::StatementPtr& statem
   const std::string& result = problem.statement.result.tensor;
   const auto& format = problem.formats.at(result);
   if (format.all_dense()) return {};
+  if (std::any_of(format.levels.begin(), format.levels.end(), format::is_singleton)) {
+    return support::unsupported("level-format", "the result `" + result + "` is stored as " +
+                                                    format::print(format) +
+                                                    ", and no kernel appends to singleton levels: declare `" +
+                                                    result + "` csr or csf and convert it");
+  }
   const std::string found = "the result `" + result + "` has the sparse format " + format::print(format);
   if (problem.statement.update) {
     return support::unsupported("sparse-result", found +
@@ -59,7 +54,6 @@ support::Result<void> check_result(const concrete_notation::StatementPtr& statem
 
 support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& statement,
                                        const problem::Problem& problem) {
-  SCHAAS_RETURN_IF_ERROR(check_levels(problem));
   SCHAAS_RETURN_IF_ERROR(check_result(statement, problem));
   SCHAAS_ASSIGN_OR_RETURN(NestTree tree, number(statement, problem));
   move_lanes_outwards(tree);

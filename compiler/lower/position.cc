@@ -77,6 +77,7 @@ Position start_position(const Operand& operand) {
   Position position;
   position.bound.resize(operand.indices.size());
   position.added.resize(operand.indices.size());
+  position.until.resize(operand.indices.size());
   return position;
 }
 

@@ -12,14 +12,17 @@ namespace schaas::lower {
 /// Levels fall into runs: dense levels between compressed ones. Inside a run the position is the sum
 /// parent * size(run) + coordinate * stride, in any order of the coordinates, so each coordinate is added at
 /// the outermost loop where it is known; the unit-stride coordinate is kept apart and added last, which
-/// leaves an index of the form `invariant + k` for the innermost loop. A compressed level gives the next
-/// parent. Strides use extents of dense levels only.
+/// leaves an index of the form `invariant + k` for the innermost loop. A sparse level gives the next
+/// parent: a position, of a nonunique level the first of a stretch that the singleton level below runs over.
+/// Strides use extents of dense levels only.
 struct Position {
   std::vector<loop_ir::ExpressionPtr>
-      bound;                      ///< by level: coordinate (dense) or position (compressed), null: not bound
-  int run = 0;                    ///< first level of the present run
-  bool entered = false;           ///< the parent's share is in `base`
-  std::vector<bool> added;        ///< by level: the coordinate is in `base` or `unit`
+      bound;                ///< by level: coordinate (dense) or position (compressed), null: not bound
+  int run = 0;              ///< first level of the present run
+  bool entered = false;     ///< the parent's share is in `base`
+  std::vector<bool> added;  ///< by level: the coordinate is in `base` or `unit`
+  std::vector<loop_ir::ExpressionPtr>
+      until;  ///< by level: of a nonunique level that is bound, one past the entries with its coordinate
   loop_ir::ExpressionPtr parent;  ///< position of level run - 1; null at the root
   loop_ir::ExpressionPtr base;    ///< null: 0
   loop_ir::ExpressionPtr unit;

@@ -138,7 +138,7 @@ class Builder {
       if (known == problem_.formats.end()) return false;
       const auto& format = known->second;
       for (std::size_t level = 0; level < format.levels.size(); ++level) {
-        if (format.levels[level] == format::LevelFormat::compressed &&
+        if (format::is_sparse(format.levels[level]) &&
             access.indices[static_cast<std::size_t>(format.mode_order[level])] == index)
           return true;
       }

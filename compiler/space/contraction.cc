@@ -71,6 +71,8 @@ void assign_fibers(AccessShape& shape, const index_notation::Access& access, con
     if (fiber.tensor != access.tensor || index_at(access, format, fiber.level) != fiber.index) continue;
     const auto x = static_cast<std::size_t>(std::countr_zero(bit_of(indices, fiber.index)));
     if (shape.fiber[x] == 0) shape.fiber[x] = cost::Term{1} << (cost::Variables::first_fiber + n);
+    if (!format::is_unique(format.levels[static_cast<std::size_t>(fiber.level)]))
+      shape.repeated |= bit_of(indices, fiber.index);
   }
 }
 

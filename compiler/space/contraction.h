@@ -26,7 +26,8 @@ struct AccessShape {
   std::array<cost::Touch, max_indices> touch{};  ///< by the innermost loop
   std::array<cost::Term, max_indices> fiber{};   ///< the variable of a compressed level, else 0
   std::array<IndexSet, max_indices>
-      stored_before{};  ///< indices at earlier storage levels (order of preference)
+      stored_before{};    ///< indices at earlier storage levels (order of preference)
+  IndexSet repeated = 0;  ///< indices whose levels hold a coordinate several times: they have no blocks
   bool operator==(const AccessShape&) const = default;
 };
 

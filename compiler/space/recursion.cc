@@ -245,14 +245,17 @@ void Recursion::add_fusions(StateId id, const State& state, int split, bool prod
   });
 }
 
-/// One loop, that at most one sparse operand holds: the entries of several are merged and have no blocks.
+/// One loop, that at most one sparse operand holds, each coordinate once: the entries of several are merged,
+/// equal coordinates are walked together, and have no blocks.
 bool Recursion::one_block_loop(const State& state, IndexSet prefix) const {
   if (std::popcount(prefix) != 1) return false;
   const auto x = static_cast<std::size_t>(std::countr_zero(prefix));
   int sparse = 0;
   for (std::uint8_t n = 0; n < state.size; ++n) {
     const Slot slot = state.slots[n];
-    if (!is_plain(slot)) sparse += shapes_.bound(slot).fiber[x] != 0 ? 1 : 0;
+    if (is_plain(slot)) continue;
+    if ((shapes_.bound(slot).repeated & prefix) != 0) return false;
+    sparse += shapes_.bound(slot).fiber[x] != 0 ? 1 : 0;
   }
   return sparse <= 1;
 }

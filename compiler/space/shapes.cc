@@ -11,6 +11,7 @@ constexpr Slot unknown = 0xffffffffU;
 /// `shape` without the indices that are not in `loops`.
 AccessShape cut(AccessShape shape, IndexSet loops) {
   shape.indices &= loops;
+  shape.repeated &= loops;
   for (std::size_t x = 0; x < max_indices; ++x) {
     const bool left = ((shape.indices >> x) & 1U) != 0;
     shape.before[x] = left ? shape.before[x] & loops : 0;

@@ -90,6 +90,66 @@ Level build_compressed(const std::vector<Coordinates>& sorted, const std::vector
   return out;
 }
 
+/// Levels `level`..`last` are told apart together: each distinct combination of their coordinates is an
+/// entry.
+Level build_nonunique(const std::vector<Coordinates>& sorted, const std::vector<Span>& parents,
+                      std::size_t level, std::size_t last) {
+  Level out;
+  out.pos.push_back(0);
+  for (const Span& parent : parents) {
+    for (std::size_t at = parent.begin; at < parent.end;) {
+      Span child{at, parent.end};
+      for (std::size_t l = level; l <= last; ++l) child = with_coordinate(sorted, child, l, sorted[at][l]);
+      out.crd.push_back(sorted[at][level]);
+      out.children.push_back(child);
+      at = child.end;
+    }
+    out.pos.push_back(static_cast<std::int64_t>(out.crd.size()));
+  }
+  return out;
+}
+
+Level build_singleton(const std::vector<Coordinates>& sorted, const std::vector<Span>& parents,
+                      std::size_t level) {
+  Level out;
+  for (const Span& parent : parents) out.crd.push_back(sorted[parent.begin][level]);
+  out.children = parents;
+  return out;
+}
+
+Level build_level(const std::vector<Coordinates>& sorted, const std::vector<Span>& parents,
+                  const format::TensorFormat& format, std::size_t level, std::int64_t extent) {
+  using enum format::LevelFormat;
+  std::size_t last = level;
+  while (!format::is_unique(format.levels[last])) ++last;
+  switch (format.levels[level]) {
+    case dense:
+      return build_dense(sorted, parents, level, extent);
+    case compressed:
+      return build_compressed(sorted, parents, level);
+    case compressed_nonunique:
+      return build_nonunique(sorted, parents, level, last);
+    default:
+      return build_singleton(sorted, parents, level);
+  }
+}
+
+std::int32_t abi_number(format::LevelFormat level) {
+  using enum format::LevelFormat;
+  switch (level) {
+    case dense:
+      return SCHAAS_LEVEL_DENSE;
+    case compressed:
+      return SCHAAS_LEVEL_COMPRESSED;
+    case compressed_nonunique:
+      return SCHAAS_LEVEL_COMPRESSED_NONUNIQUE;
+    case singleton:
+      return SCHAAS_LEVEL_SINGLETON;
+    default:
+      return SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
+  }
+}
+
 /// All coordinates of the entries to store, in level order, sorted.
 std::vector<Coordinates> stored_coordinates(const RandomTensor& tensor, const std::vector<int>& mode_order) {
   const auto& extents = tensor.dense.extents;
@@ -162,6 +222,10 @@ void unpack_level(const schaas_tensor& t, int level, std::int64_t position, Coor
     }
     return;
   }
+  if (l.pos == nullptr) {  // a singleton
+    by_mode[static_cast<std::size_t>(mode)] = integer(l.crd, l.index_bits, position);
+    return unpack_level(t, level + 1, position, by_mode, visit);
+  }
   for (auto p = integer(l.pos, l.index_bits, position); p < integer(l.pos, l.index_bits, position + 1); ++p) {
     by_mode[static_cast<std::size_t>(mode)] = integer(l.crd, l.index_bits, p);
     unpack_level(t, level + 1, p, by_mode, visit);
@@ -189,20 +253,18 @@ PackedTensor pack(const RandomTensor& tensor, const format::TensorFormat& format
   const auto sorted = stored_coordinates(tensor, format.mode_order);
   std::vector<Span> positions{{0, sorted.size()}};
   for (std::size_t l = 0; l < format.levels.size(); ++l) {
-    const bool compressed = format.levels[l] == format::LevelFormat::compressed;
-    Level level = compressed ? build_compressed(sorted, positions, l)
-                             : build_dense(sorted, positions, l,
-                                           a.extents[static_cast<std::size_t>(format.mode_order[l])]);
+    const auto extent = a.extents[static_cast<std::size_t>(format.mode_order[l])];
+    Level level = build_level(sorted, positions, format, l, extent);
     positions = std::move(level.children);
     a.pos.push_back(Bytes::integers(level.pos, problem.position_bits));
     a.crd.push_back(Bytes::integers(level.crd, problem.position_bits));
-    a.levels.push_back({compressed ? SCHAAS_LEVEL_COMPRESSED : SCHAAS_LEVEL_DENSE,
-                        compressed ? problem.position_bits : 0, nullptr, nullptr,
+    a.levels.push_back({abi_number(format.levels[l]),
+                        format::is_sparse(format.levels[l]) ? problem.position_bits : 0, nullptr, nullptr,
                         static_cast<std::int64_t>(positions.size())});
   }
   for (std::size_t l = 0; l < a.levels.size(); ++l) {
     if (a.levels[l].format == SCHAAS_LEVEL_DENSE) continue;
-    a.levels[l].pos = a.pos[l].data.data();
+    if (!format::is_singleton(format.levels[l])) a.levels[l].pos = a.pos[l].data.data();
     a.levels[l].crd = a.crd[l].data.data();
   }
   const bool narrow = problem.value_type == problem::ValueType::f32;

@@ -389,6 +389,67 @@ TEST_F(Validation, dense_count) {
   EXPECT_EQ(message(), "invalid [tensor-structure]: `B` level 1: 3 entries, but 1 parents of extent 2");
 }
 
+class ListValidation : public ::testing::Test {
+ protected:
+  std::string message() {
+    const std::int64_t extents[] = {3, 4};
+    const std::int32_t mode_order[] = {0, 1};
+    const schaas_level levels[] = {{rows_format, 32, pos, rows, 3},
+                                   {columns_format, columns_bits, nullptr, columns, 3}};
+    double values[3] = {1, 2, 3};
+    const auto valid = validate({2, SCHAAS_F64, extents, mode_order, levels, values}, "B");
+    return valid.ok() ? "" : support::render(valid.error());
+  }
+  std::int32_t rows_format = SCHAAS_LEVEL_COMPRESSED_NONUNIQUE, columns_format = SCHAAS_LEVEL_SINGLETON;
+  std::int32_t columns_bits = 32;
+  std::int32_t pos[2] = {0, 3};
+  std::int32_t rows[3] = {0, 0, 2};
+  std::int32_t columns[3] = {1, 3, 0};
+};
+
+TEST_F(ListValidation, accepts_what_is_right) { EXPECT_EQ(message(), ""); }
+TEST_F(ListValidation, repeated_entries) {
+  columns[1] = 1;
+  EXPECT_EQ(message(),
+            "invalid [tensor-structure]: `B` level 1: coordinate 0 at position 1 does not follow 0: sorted "
+            "and unique is "
+            "expected, together with the singleton levels below");
+}
+TEST_F(ListValidation, unsorted_rows) {
+  rows[2] = -1;
+  EXPECT_EQ(message(),
+            "invalid [tensor-structure]: `B` level 1: coordinate -1 at position 2 is outside 0..2");
+  rows[0] = rows[1] = 1;
+  rows[2] = 0;
+  EXPECT_EQ(message(),
+            "invalid [tensor-structure]: `B` level 1: coordinate 0 at position 2 does not follow 1: sorted "
+            "and unique is "
+            "expected, together with the singleton levels below");
+}
+TEST_F(ListValidation, column_beyond) {
+  columns[2] = 4;
+  EXPECT_EQ(message(), "invalid [tensor-structure]: `B` level 2: coordinate 4 at position 2 is outside 0..3");
+}
+TEST_F(ListValidation, widths_differ) {
+  columns_bits = 64;
+  EXPECT_EQ(message(),
+            "invalid [tensor-structure]: `B` level 2: 3 coordinates of 64 bits, but the level above has 3 of "
+            "32 bits");
+}
+TEST_F(ListValidation, levels_that_do_not_pair) {
+  rows_format = SCHAAS_LEVEL_COMPRESSED;
+  EXPECT_EQ(message(),
+            "invalid [tensor-structure]: `B` level 2: singleton levels and nonunique levels above them do "
+            "not pair");
+  rows_format = SCHAAS_LEVEL_COMPRESSED_NONUNIQUE;
+  columns_format = SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
+  EXPECT_EQ(message(),
+            "invalid [tensor-structure]: `B` level 2: singleton levels and nonunique levels above them do "
+            "not pair");
+  columns_format = 77;
+  EXPECT_EQ(message(), "invalid [tensor-structure]: `B` level 2: unknown level format 77");
+}
+
 // ---- fill
 
 TEST(Fill, is_the_same_everywhere) {

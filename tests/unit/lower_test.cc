@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/concrete_notation/parser.h"
+#include "compiler/concrete_notation/verifier.h"
 #include "compiler/loop_ir/printer.h"
 #include "tests/unit/kernel_run.h"
 
@@ -207,6 +208,87 @@ TEST(Lower, ABlocksTemporaryIsSmall) {
   const std::string text = loop_ir::print(*kernel);
   EXPECT_NE(std::string::npos, text.find("workspace count 8 written")) << text;
   EXPECT_EQ(std::string::npos, text.find("clear")) << text;
+}
+
+// ---- lists of coordinates: a level that is not unique is walked stretch by stretch
+
+TEST(Lower, CoordinateListsAreWalkedRowByRow) {
+  for (const char* bits : {"32", "64"}) {
+    const auto vector =
+        make_case({"A(i) = B(i,j) * C(j)", {{"B", "coo"}}, {}, "f64", bits}, {{"i", 13}, {"j", 17}});
+    EXPECT_EQ("", check_tree("forall(i, forall(j, A(i) += B(i,j) * C(j)))", vector, 41));
+  }
+  const auto columns =
+      make_case({"A(i,k) = B(i,j) * C(j,k)", {{"B", "coo:1,0"}}, {}}, {{"i", 7}, {"j", 11}, {"k", 9}});
+  EXPECT_EQ("", check_tree("forall(j, forall(i, forall(k, A(i,k) += B(i,j) * C(j,k))))", columns, 42));
+  EXPECT_EQ("", check_tree("forall(k, forall(j, forall(i, A(i,k) += B(i,j) * C(j,k))))", columns, 43));
+}
+
+TEST(Lower, BranchesStandBetweenTheLevelsOfAList) {
+  const auto run = make_case({"A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "coo"}}, {}},
+                             {{"i", 9}, {"j", 10}, {"k", 13}, {"l", 21}});
+  EXPECT_EQ("", check_tree("forall(i, forall(j, where(forall(l, A(i,l) += t1 * E(j,l)), "
+                           "forall(k, t1 += B(i,j) * C(i,k) * D(j,k)))))",
+                           run, 44));
+  EXPECT_EQ("",
+            check_tree("forall(i, where(forall(j, forall(l, A(i,l) += t1(j) * E(j,l))), forall(j, forall(k, "
+                       "t1(j) += B(i,j) * C(i,k) * D(j,k)))))",
+                       run, 45));
+  EXPECT_EQ("", check_tree("forall(i, blocks(j, 3, where(forall(j, forall(l, A(i,l) += t1(j) * E(j,l))), "
+                           "forall(j, forall(k, t1(j) += B(i,j) * C(i,k) * D(j,k))))))",
+                           run, 46));
+}
+
+TEST(Lower, ListsOfThreeCoordinates) {
+  const auto run = make_case({"A(i,j) = B(i,k,l) * C(k,j) * D(l,j)", {{"B", "coo"}}, {}},
+                             {{"i", 6}, {"j", 9}, {"k", 7}, {"l", 8}});
+  EXPECT_EQ("", check_tree("forall(i, forall(k, forall(l, forall(j, A(i,j) += B(i,k,l) * C(k,j) * D(l,j)))))",
+                           run, 47));
+  const auto below =
+      make_case({"A(i,j) = B(i,k,l) * C(k,j) * D(l,j)", {{"B", "dense,compressed(nonunique),singleton"}}, {}},
+                {{"i", 6}, {"j", 9}, {"k", 7}, {"l", 8}});
+  EXPECT_EQ("",
+            check_tree("forall(i, forall(k, where(forall(j, A(i,j) += t1(j) * C(k,j)), forall(l, forall(j, "
+                       "t1(j) += B(i,k,l) * D(l,j))))))",
+                       below, 48));
+  const auto blocks =
+      make_case({"A(i,j) = B(i,k,l) * C(k,l,j)", {{"B", "compressed(nonunique),singleton,dense"}}, {}},
+                {{"i", 6}, {"j", 9}, {"k", 7}, {"l", 8}});
+  EXPECT_EQ("", check_tree("forall(i, forall(k, forall(l, forall(j, A(i,j) += B(i,k,l) * C(k,l,j)))))",
+                           blocks, 49));
+}
+
+TEST(Lower, ListsAreMergedWithOtherLevels) {
+  for (const char* other : {"csr", "dcsr", "coo"}) {
+    const auto run =
+        make_case({"A(i) = B(i,j) * C(i,j)", {{"B", "coo"}, {"C", other}}, {}}, {{"i", 20}, {"j", 15}});
+    EXPECT_EQ("", check_tree("forall(i, forall(j, A(i) += B(i,j) * C(i,j)))", run, 50)) << other;
+    const auto turned =
+        make_case({"A(i) = C(i,j) * B(i,j)", {{"B", "coo"}, {"C", other}}, {}}, {{"i", 20}, {"j", 15}});
+    EXPECT_EQ("", check_tree("forall(i, forall(j, A(i) += C(i,j) * B(i,j)))", turned, 51)) << other;
+  }
+}
+
+TEST(Lower, ListsHaveNoBlocksOfRepeatedCoordinates) {
+  const auto run = make_case({"A(i) = B(i,j) * C(j)", {{"B", "coo"}}, {}}, {{"i", 5}, {"j", 5}});
+  const auto tree = concrete_notation::parse("blocks(i, 2, forall(i, forall(j, A(i) += B(i,j) * C(j))))");
+  const auto legal = concrete_notation::verify(*tree, run.problem);
+  ASSERT_FALSE(legal.ok());
+  EXPECT_EQ("there are no blocks of `i`: `B(i,j)` holds its coordinates several times",
+            legal.error().message);
+}
+
+TEST(Lower, NothingIsAppendedToLists) {
+  const auto run =
+      make_case({"A(i,j) = B(i,j) * C(i,j)", {{"A", "coo"}, {"B", "csr"}}, {}}, {{"i", 5}, {"j", 5}});
+  const auto kernel =
+      lower::lower(*concrete_notation::parse("forall(i, forall(j, A(i,j) += B(i,j) * C(i,j)))"), run.problem);
+  ASSERT_FALSE(kernel.ok());
+  EXPECT_EQ(
+      "unsupported [level-format]: the result `A` is stored as compressed(nonunique),singleton:0,1, and no "
+      "kernel "
+      "appends to singleton levels: declare `A` csr or csf and convert it",
+      support::render(kernel.error()));
 }
 
 TEST(Lower, SparseResultsAreNotUpdatedNorMadeInBlocks) {
