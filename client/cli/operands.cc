@@ -78,7 +78,7 @@ int position_bits(const Operand& operand) {
 class Reader {
  public:
   Reader(const TensorArguments& arguments, const Program& program, ProgressLine& progress)
-      : arguments_(arguments), program_(program), operands_(client::operands(program)), progress_(progress) {}
+      : arguments_(arguments), program_(program), operands_(read_by(program)), progress_(progress) {}
 
   support::Result<Operands> read() {
     for (const auto& [index, extent] : arguments_.extents) {
@@ -146,10 +146,11 @@ class Reader {
       operands.tensors.push_back(std::move(operand));
     }
     const auto given = arguments_.formats.find(program_.result().tensor);
+    if (given != arguments_.formats.end()) operands.result_format_text = given->second;
     SCHAAS_ASSIGN_OR_RETURN(
         operands.result_format,
-        format::parse(given == arguments_.formats.end() ? "dense" : given->second,
-                      static_cast<int>(program_.result().indices.size()), program_.result().tensor));
+        format::parse(operands.result_format_text, static_cast<int>(program_.result().indices.size()),
+                      program_.result().tensor));
     return {};
   }
 
@@ -159,7 +160,9 @@ class Reader {
     std::vector<std::int64_t> extents;
     for (const auto& index : access.indices) extents.push_back(all.at(index));
     const auto read = data_.find(access.tensor);
-    if (read == data_.end()) {
+    if (read == data_.end() && access.tensor == program_.result().tensor) {
+      SCHAAS_ASSIGN_OR_RETURN(operand.data, zeros(extents));
+    } else if (read == data_.end()) {
       progress_.show("filling " + access.tensor);
       SCHAAS_ASSIGN_OR_RETURN(operand.data, filled(access.tensor, extents));
     } else {
@@ -169,10 +172,28 @@ class Reader {
         sparse->extents = extents;  // FROSTT: now known
     }
     const auto given = arguments_.formats.find(access.tensor);
-    operand.format_text = given == arguments_.formats.end() ? default_format(operand.data) : given->second;
+    const std::string by_default =
+        access.tensor == program_.result().tensor ? "dense" : default_format(operand.data);
+    operand.format_text = given == arguments_.formats.end() ? by_default : given->second;
     SCHAAS_ASSIGN_OR_RETURN(
         operand.format, format::parse(operand.format_text, static_cast<int>(extents.size()), operand.name));
     return operand;
+  }
+
+  // An update reads its result before it is written.
+  static std::vector<Access> read_by(const Program& program) {
+    std::vector<Access> accesses = client::operands(program);
+    if (program.statements.back().update) accesses.push_back(program.result());
+    return accesses;
+  }
+
+  /// What an updated result holds without a file: the zero of the semiring.
+  support::Result<client::TensorData> zeros(const std::vector<std::int64_t>& extents) const {
+    SCHAAS_ASSIGN_OR_RETURN(client::DenseTensor dense, client::zeros(extents, arguments_.value_type));
+    if (program_.semiring->zero != 0) {
+      for (std::int64_t e = 0; e < dense.size(); ++e) dense.set(e, program_.semiring->zero);
+    }
+    return client::TensorData(std::move(dense));
   }
 
   /// Values for a tensor without a file: every one, or some when its format is for few.

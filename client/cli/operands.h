@@ -39,7 +39,8 @@ struct Operands {
   std::vector<Operand> tensors;                 ///< distinct, in order of first appearance
   std::map<std::string, std::int64_t> extents;  ///< of every index
   format::TensorFormat result_format;
-  int position_bits = 32;  ///< 64 when a tensor needs it
+  std::string result_format_text = "dense";  ///< as given with -f
+  int position_bits = 32;                    ///< 64 when a tensor needs it
 };
 
 /// Reads the files, settles extents and formats, fills what has no file. A tensor file with a sparse ending
@@ -47,8 +48,9 @@ struct Operands {
 /// Matrix Market arrays are dense. A file with one mode too many, of extent 1, is read as the lower-order
 /// tensor (a vector kept as an n x 1 matrix), a 1 x 1 matrix as a scalar where one is expected. What has no
 /// file is filled from the seed: fully, or at a tenth of its elements when -f gives it a compressed level
-/// (fill.h). Errors: those of client::read and format::parse; invalid [file-rank], [extent-conflict],
-/// [missing-extent].
+/// (fill.h). A result
+/// that the statement updates is among the tensors: its file, or the semiring's zero. Errors: those of
+/// client::read and format::parse; invalid [file-rank], [extent-conflict], [missing-extent].
 support::Result<Operands> read_operands(const TensorArguments& arguments, const client::Program& program,
                                         ProgressLine& progress);
 

@@ -1,6 +1,7 @@
 #include "client/cli/packed.h"
 
 #include <algorithm>
+#include <cstring>
 #include <variant>
 
 namespace schaas::cli {
@@ -16,23 +17,34 @@ std::vector<client::PackedTensor*> Packed::arguments(const std::vector<std::stri
   return pointers;
 }
 
+void Packed::restart() {
+  if (before.bytes() == 0) return;
+  client::Buffer& values = tensors.at(result).values();
+  std::memcpy(values.data(), before.data(), before.bytes());
+}
+
 support::Result<Packed> pack_all(const Operands& operands, const client::Program& program,
                                  client::ValueType type, ProgressLine& progress) {
   Packed packed;
   packed.result = program.result().tensor;
   for (const auto& operand : operands.tensors) {
     progress.show("packing " + operand.name);
-    const client::PackOptions options{operand.name, type, operands.position_bits};
+    const client::PackOptions options{operand.name, type, operands.position_bits, program.semiring->zero};
     auto one = std::visit([&](const auto& data) { return client::pack(data, operand.format, options); },
                           operand.data);
     if (!one.ok()) return one.error();
     SCHAAS_RETURN_IF_ERROR(client::validate(one->view(), operand.name));
     packed.tensors.emplace(operand.name, std::move(one).value());
   }
+  if (const auto updated = packed.tensors.find(packed.result); updated != packed.tensors.end()) {
+    packed.before = updated->second.values().copy();
+    return packed;
+  }
   std::vector<std::int64_t> extents;
   for (const auto& index : program.result().indices) extents.push_back(operands.extents.at(index));
-  SCHAAS_ASSIGN_OR_RETURN(auto result, client::zeros(extents, operands.result_format,
-                                                     {packed.result, type, operands.position_bits}));
+  SCHAAS_ASSIGN_OR_RETURN(
+      auto result, client::zeros(extents, operands.result_format,
+                                 {packed.result, type, operands.position_bits, program.semiring->zero}));
   packed.tensors.emplace(packed.result, std::move(result));
   progress.clear();
   return packed;

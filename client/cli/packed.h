@@ -13,7 +13,10 @@ namespace schaas::cli {
 struct Packed {
   std::map<std::string, client::PackedTensor> tensors;
   std::string result;
+  client::Buffer before;  ///< of a result that is updated: the values it starts from
 
+  /// Gives an updated result the values it starts from, before each run.
+  void restart();
   /// Pointers in the order of a kernel's arguments.
   std::vector<client::PackedTensor*> arguments(const std::vector<std::string>& order);
 };

@@ -95,17 +95,18 @@ support::Result<Ready> make_ready(client::Connection& connection, const client::
   return Ready{std::move(kernel), std::move(execution)};
 }
 
-support::Result<double> timed_run(client::Execution& execution) {
+support::Result<double> timed_run(client::Execution& execution, Packed& packed) {
+  packed.restart();
   const auto start = Clock::now();
   SCHAAS_RETURN_IF_ERROR(execution.run());
   return since(start);
 }
 
 /// Once, and twice more when that was quick: the first run pays for cold caches.
-support::Result<double> measure(client::Execution& execution) {
-  SCHAAS_ASSIGN_OR_RETURN(double best, timed_run(execution));
+support::Result<double> measure(client::Execution& execution, Packed& packed) {
+  SCHAAS_ASSIGN_OR_RETURN(double best, timed_run(execution, packed));
   for (int again = 0; again < 2 && best < 1.0; ++again) {
-    SCHAAS_ASSIGN_OR_RETURN(const double took, timed_run(execution));
+    SCHAAS_ASSIGN_OR_RETURN(const double took, timed_run(execution, packed));
     best = std::min(best, took);
   }
   return best;
@@ -156,7 +157,7 @@ support::Result<RunFacts> compute(const RunOptions& options, client::Connection&
                           const client::KernelInfo& kernel) -> support::Result<double> {
       progress.show("measuring " + kernel.id);
       SCHAAS_ASSIGN_OR_RETURN(Ready ready, make_ready(connection, answer, kernel, packed, options.threads));
-      return measure(ready.execution);
+      return measure(ready.execution, packed);
     };
   }
   SCHAAS_ASSIGN_OR_RETURN(facts.choice, choose(connection, request, progress));
@@ -166,11 +167,12 @@ support::Result<RunFacts> compute(const RunOptions& options, client::Connection&
   facts.scratch_bytes = ready.execution.workspace_bytes() + ready.execution.shared_bytes();
   for (int run = 0; run < options.repeat; ++run) {
     progress.show("running", static_cast<std::uint64_t>(run), static_cast<std::uint64_t>(options.repeat));
-    SCHAAS_ASSIGN_OR_RETURN(const double took, timed_run(ready.execution));
+    SCHAAS_ASSIGN_OR_RETURN(const double took, timed_run(ready.execution, packed));
     facts.run_seconds.push_back(took);
     if (run == 0) facts.first_result_seconds = since(start);
   }
   const client::PackedTensor& result = packed.tensors.at(packed.result);
+  facts.result_entries = result.stored();
   if (options.verify) {
     progress.show("verifying");
     SCHAAS_ASSIGN_OR_RETURN(facts.verification, verify(program, operands, result));

@@ -19,18 +19,37 @@ std::string store(const Operand& operand, const RunFacts& facts) {
   return grouped(std::to_string(entries->second.back())) + " entries";
 }
 
+bool is_sparse(const format::TensorFormat& format) { return !format.all_dense(); }
+
+/// "1,234 entries, density 0.0012" of a result with compressed levels.
+std::string result_store(const RunFacts& facts, const std::vector<std::int64_t>& extents) {
+  if (!is_sparse(facts.operands->result_format)) return "";
+  double elements = 1;
+  for (const std::int64_t extent : extents) elements *= static_cast<double>(extent);
+  std::string text = grouped(std::to_string(facts.result_entries)) + " entries";
+  if (elements > 0) text += ", density " + rounded(static_cast<double>(facts.result_entries) / elements);
+  return text;
+}
+
 std::string tensors_text(const RunFacts& facts) {
   Table table;
   table.indent = "  ";
+  const auto& result = facts.program.result();
+  std::string before;
   for (const auto& operand : facts.operands->tensors) {
+    if (operand.name == result.tensor) {  // of an update: listed last
+      before = operand.file.empty() ? ", updated" : ", updated from " + operand.file;
+      continue;
+    }
     table.rows.push_back(
         {operand.name, operand.format_text, shape(client::extents_of(operand.data)), store(operand, facts),
          operand.file.empty() ? "filled, seed " + std::to_string(facts.seed) : operand.file});
   }
   std::vector<std::int64_t> extents;
-  for (const auto& index : facts.program.result().indices) extents.push_back(facts.sizes.extents.at(index));
-  table.rows.push_back({facts.program.result().tensor, "dense", shape(extents), "",
-                        facts.written.empty() ? "the result" : "written to " + facts.written});
+  for (const auto& index : result.indices) extents.push_back(facts.sizes.extents.at(index));
+  table.rows.push_back({result.tensor, facts.operands->result_format_text, shape(extents),
+                        result_store(facts, extents),
+                        (facts.written.empty() ? "the result" : "written to " + facts.written) + before});
   return print(table);
 }
 
@@ -132,6 +151,8 @@ support::Result<Json> frontier_json(const RunFacts& facts) {
 Json sizes_json(const RunFacts& facts) {
   Json nonzeros = Json::object();
   for (const auto& [tensor, entries] : facts.sizes.entries) nonzeros[tensor] = entries.back();
+  if (is_sparse(facts.operands->result_format))
+    nonzeros[facts.program.result().tensor] = facts.result_entries;
   return nonzeros;
 }
 

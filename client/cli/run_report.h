@@ -22,6 +22,7 @@ struct RunFacts {
   std::string server_address;
   bool server_started = false;
   int threads = 1;
+  std::int64_t result_entries = 0;  ///< stored by the result
   std::int64_t scratch_bytes = 0;   ///< temporaries as allocated: all threads together, and shared ones
   std::vector<double> run_seconds;  ///< at least one
   double read_seconds = 0, pack_seconds = 0, first_result_seconds = 0;

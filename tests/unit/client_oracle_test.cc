@@ -160,7 +160,7 @@ TEST(Oracle, sums_duplicate_entries) {
 }
 
 Expected one_value(double value, double magnitude) {
-  Expected expected{*zeros({}, ValueType::f64), *zeros({}, ValueType::f64)};
+  Expected expected{*zeros({}, ValueType::f64), *zeros({}, ValueType::f64), std::nullopt};
   expected.values.set(0, value);
   expected.magnitudes.set(0, magnitude);
   return expected;
@@ -189,7 +189,7 @@ TEST(Comparing, is_infinite_where_no_term_excuses_a_difference) {
 }
 
 TEST(Comparing, names_the_worst_entry) {
-  Expected expected{*zeros({4}, ValueType::f64), *zeros({4}, ValueType::f64)};
+  Expected expected{*zeros({4}, ValueType::f64), *zeros({4}, ValueType::f64), std::nullopt};
   for (int e = 0; e < 4; ++e) expected.magnitudes.set(e, 1);
   DenseTensor actual = *zeros({4}, ValueType::f64);
   actual.set(1, 0.25);
@@ -222,7 +222,9 @@ TEST(Oracle, refuses_operands_that_do_not_fit) {
 
 TEST(Oracle, refuses_results_beyond_its_memory_limit) {
   const DenseTensor b = *zeros({100}, ValueType::f64);
-  const auto refused = evaluate(*parse_program("A(i,j) = b(i) * c(j)"), {{"b", &b}, {"c", &b}}, 100000);
+  OracleOptions limited;
+  limited.memory_limit = 100000;
+  const auto refused = evaluate(*parse_program("A(i,j) = b(i) * c(j)"), {{"b", &b}, {"c", &b}}, limited);
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(support::render(refused.error()),
             "unsupported [oracle-size]: verifying needs 234.4 KiB; at most 97.7 KiB are used");

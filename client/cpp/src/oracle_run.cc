@@ -4,11 +4,76 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace schaas::client {
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+double times(Function product, double a, double b) {
+  switch (product) {
+    case Function::add:
+      return a + b;
+    case Function::minimum:
+      return b < a ? b : a;
+    case Function::maximum:
+      return b > a ? b : a;
+    case Function::logical_and:
+      return a != 0 && b != 0 ? 1 : 0;
+    default:
+      return a * b;
+  }
+}
+
+double plus(Fold sum, double a, double b) {
+  switch (sum) {
+    case Fold::minimum:
+      return b < a ? b : a;
+    case Fold::maximum:
+      return b > a ? b : a;
+    case Fold::logical_or:
+      return a != 0 || b != 0 ? 1 : 0;
+    default:
+      return a + b;
+  }
+}
+
+constexpr double zero_of(Fold sum, Function product) {
+  if (sum == Fold::minimum) return infinity;
+  return sum == Fold::maximum && product != Function::multiply ? -infinity : 0;
+}
+
+constexpr double one_of(Function product) {
+  if (product == Function::minimum) return infinity;
+  if (product == Function::maximum) return -infinity;
+  return product == Function::add ? 0 : 1;
+}
+
+// A semiring that the compiler of this file can see through: the inner loop is one multiplication and
+// addition.
+template <Fold sum, Function product>
+struct Algebra {
+  static constexpr double zero = zero_of(sum, product), one = one_of(product);
+  static double plus(double a, double b) { return client::plus(sum, a, b); }
+  static double times(double a, double b) { return client::times(product, a, b); }
+  static double factor(double value) { return value; }
+};
+
+// Sums of absolute terms.
+struct Magnitudes : Algebra<Fold::sum, Function::multiply> {
+  static double factor(double value) { return std::fabs(value); }
+};
+
+// How large the finite numbers in the largest term are, for semirings whose sum selects a term.
+template <Function product>
+struct LargestMagnitude : Algebra<Fold::maximum, product> {
+  static constexpr double zero = 0, one = product == Function::multiply ? 1 : 0;
+  static double factor(double value) { return std::isinf(value) ? 0 : std::fabs(value); }
+};
+
 // One thread's partial results. visit(d, ...) handles the entries that share their first d coordinates.
+template <class Algebra>
 class Runner {
  public:
   Runner(const OracleInput& input, double* result)
@@ -20,7 +85,8 @@ class Runner {
     }
   }
 
-  std::vector<double>& root_sum() { return accumulators_[0]; }
+  void clear_root_sum() { std::fill(accumulators_[0].begin(), accumulators_[0].end(), Algebra::zero); }
+  void add_root_sum(const Runner& other) { add(accumulators_[0], other.accumulators_[0].data()); }
 
   void visit(int depth, std::size_t begin, std::size_t end) {
     if (depth >= program_.result_depth) {
@@ -40,7 +106,7 @@ class Runner {
 
   // Without a driver there is one leaf of value 1.
   void run_dense() {
-    accumulators_[0][0] = 1;
+    accumulators_[0][0] = Algebra::one;
     finish_root();
   }
 
@@ -58,7 +124,7 @@ class Runner {
   }
 
   static void add(std::vector<double>& sum, const double* values) {
-    for (std::size_t x = 0; x < sum.size(); ++x) sum[x] += values[x];
+    for (std::size_t x = 0; x < sum.size(); ++x) sum[x] = Algebra::plus(sum[x], values[x]);
   }
 
   const double* partial(int depth, std::size_t begin, std::size_t end) {
@@ -66,22 +132,23 @@ class Runner {
     if (depth == program_.depths) {
       sum[0] = leaf(begin, end);
     } else {
-      std::fill(sum.begin(), sum.end(), 0.0);
+      std::fill(sum.begin(), sum.end(), Algebra::zero);
       for_children(depth, begin, end,
                    [&](std::size_t b, std::size_t e) { add(sum, partial(depth + 1, b, e)); });
     }
     return apply_steps(depth, sum.data());
   }
 
-  double magnitude(double value) const { return input_.magnitudes ? std::fabs(value) : value; }
-
   double leaf(std::size_t begin, std::size_t end) {
     double value = 0;
-    for (std::size_t e = begin; e < end; ++e) value += magnitude(input_.driver->value(e));
+    for (std::size_t e = begin; e < end; ++e) value += input_.driver->value(e);
+    value = Algebra::factor(value);
     for (const auto& lookup : input_.lookups) {
       coordinates_.clear();
       for (const int depth : lookup.depth_of_mode) coordinates_.push_back(bound_[depth]);
-      value *= magnitude(lookup.table->at(coordinates_));
+      const std::optional<double> found = lookup.table->find(coordinates_);
+      value = found ? Algebra::times(value, Algebra::factor(*found)) : Algebra::zero;
+      if (!found) break;
     }
     return value;
   }
@@ -97,7 +164,7 @@ class Runner {
     for (std::size_t s = 0; s < program_.steps[depth].size(); ++s) {
       const OracleStep& step = program_.steps[depth][s];
       std::vector<double>& out = outputs_[depth][s];
-      std::fill(out.begin(), out.end(), 0.0);
+      std::fill(out.begin(), out.end(), Algebra::zero);
       const DenseTensor& factor = *input_.factors[step.factor];
       const std::int64_t base = offset(input_.accesses[step.factor]);
       if (factor.value_type == ValueType::f64) {
@@ -114,7 +181,7 @@ class Runner {
   void loop(const OracleStep& step, std::size_t level, double* out, const double* in,
             const Value* factor) const {
     if (level == step.loops.size()) {
-      *out += *in * magnitude(static_cast<double>(*factor));
+      *out = Algebra::plus(*out, Algebra::times(*in, Algebra::factor(static_cast<double>(*factor))));
       return;
     }
     const OracleStep::Loop& l = step.loops[level];
@@ -124,7 +191,9 @@ class Runner {
       return;
     }
     for (std::int64_t x = 0; x < l.extent; ++x) {
-      out[x * l.out] += in[x * l.in] * magnitude(static_cast<double>(factor[x * l.factor]));
+      const double term =
+          Algebra::times(in[x * l.in], Algebra::factor(static_cast<double>(factor[x * l.factor])));
+      out[x * l.out] = Algebra::plus(out[x * l.out], term);
     }
   }
 
@@ -135,7 +204,7 @@ class Runner {
 
   const double* scatter(std::size_t mode, double* to, const double* from) {
     if (mode == program_.result_indices.size()) {
-      *to += *from;
+      *to = Algebra::plus(*to, *from);
       return from + 1;
     }
     const std::int64_t stride = input_.result.strides.at(program_.result_indices[mode]);
@@ -168,14 +237,13 @@ std::vector<std::size_t> cut(const SortedEntries& driver, std::size_t pieces) {
 // At most this much private memory for all threads' sums at the root.
 constexpr std::int64_t root_sum_limit = std::int64_t{1} << 26;  // elements
 
-}  // namespace
-
-void run_oracle(const OracleInput& input, double* result) {
+template <class Algebra>
+void run(const OracleInput& input, double* result) {
   const OracleProgram& program = *input.program;
-  if (input.driver == nullptr) return Runner(input, result).run_dense();
+  if (input.driver == nullptr) return Runner<Algebra>(input, result).run_dense();
   const SortedEntries& driver = *input.driver;
-  if (program.depths == 0) return Runner(input, result).visit(0, 0, driver.size());
   if (driver.size() == 0) return;
+  if (program.depths == 0) return Runner<Algebra>(input, result).visit(0, 0, driver.size());
   const bool root = program.result_depth == 0;
   int threads = omp_get_max_threads();
   if (root)
@@ -183,10 +251,12 @@ void run_oracle(const OracleInput& input, double* result) {
         static_cast<int>(std::clamp<std::int64_t>(root_sum_limit / program.accumulator_size[0], 1, threads));
   const std::vector<std::size_t> cuts = cut(driver, static_cast<std::size_t>(threads) * 16);
   const std::size_t pieces = cuts.size() - 1;
-  Runner first(input, result);
+  Runner<Algebra> first(input, result);
+  first.clear_root_sum();
 #pragma omp parallel num_threads(threads)
   {
-    Runner mine(input, result);
+    Runner<Algebra> mine(input, result);
+    mine.clear_root_sum();
 #pragma omp for schedule(dynamic)
     for (std::size_t c = 0; c < pieces; ++c) {
       if (root) {
@@ -197,10 +267,39 @@ void run_oracle(const OracleInput& input, double* result) {
     }
     if (root) {
 #pragma omp critical
-      for (std::size_t x = 0; x < first.root_sum().size(); ++x) first.root_sum()[x] += mine.root_sum()[x];
+      first.add_root_sum(mine);
     }
   }
   if (root) first.finish_root();
+}
+
+template <Fold sum, Function product>
+void run_values_or_magnitudes(const OracleInput& input, double* result) {
+  if (!input.magnitudes) return run<Algebra<sum, product>>(input, result);
+  if constexpr (sum == Fold::sum) {
+    run<Magnitudes>(input, result);
+  } else {
+    constexpr bool grows = product == Function::add || product == Function::multiply;
+    run<LargestMagnitude<grows ? product : Function::maximum>>(input, result);
+  }
+}
+
+}  // namespace
+
+void run_oracle(const OracleInput& input, double* result) {
+  const Semiring& s = *input.semiring;
+  if (s.sum == Fold::sum) return run_values_or_magnitudes<Fold::sum, Function::multiply>(input, result);
+  if (s.sum == Fold::logical_or)
+    return run_values_or_magnitudes<Fold::logical_or, Function::logical_and>(input, result);
+  if (s.sum == Fold::minimum && s.product == Function::add)
+    return run_values_or_magnitudes<Fold::minimum, Function::add>(input, result);
+  if (s.sum == Fold::minimum)
+    return run_values_or_magnitudes<Fold::minimum, Function::maximum>(input, result);
+  if (s.product == Function::add)
+    return run_values_or_magnitudes<Fold::maximum, Function::add>(input, result);
+  if (s.product == Function::minimum)
+    return run_values_or_magnitudes<Fold::maximum, Function::minimum>(input, result);
+  run_values_or_magnitudes<Fold::maximum, Function::multiply>(input, result);
 }
 
 }  // namespace schaas::client

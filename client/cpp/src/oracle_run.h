@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "oracle_program.h"
+#include "schaas/functions.h"
 #include "sort_entries.h"
 #include "sparse_lookup.h"
 
@@ -10,6 +11,7 @@ namespace schaas::client {
 
 /// Everything one evaluation reads.
 struct OracleInput {
+  const Semiring* semiring = nullptr;
   const OracleProgram* program = nullptr;
   const SortedEntries* driver = nullptr;  ///< null: no sparse operand
   std::vector<const DenseTensor*> factors;
@@ -20,10 +22,12 @@ struct OracleInput {
     std::vector<int> depth_of_mode;  ///< driver depth (0-based) of each of its modes
   };
   std::vector<Lookup> lookups;
-  bool magnitudes = false;  ///< use absolute values throughout
+  /// How large terms are instead of their values: the sum of their absolute values; where the semiring's sum
+  /// selects a term, a bound of the finite numbers that make one up.
+  bool magnitudes = false;
 };
 
-/// Adds the product to `result` (f64, row major). Uses the OpenMP team.
+/// Adds the product, as the semiring does, to `result` (f64, row major). Uses the OpenMP team.
 void run_oracle(const OracleInput& input, double* result);
 
 }  // namespace schaas::client

@@ -16,9 +16,10 @@ SparseLookup::SparseLookup(const CooTensor& tensor) : tensor_(&tensor) {
   }
 }
 
-double SparseLookup::at(const std::vector<std::int64_t>& coordinates) const {
+std::optional<double> SparseLookup::find(const std::vector<std::int64_t>& coordinates) const {
   const std::int64_t found = slots_[slot_of(coordinates)];
-  return found == 0 ? 0 : sums_[found - 1];
+  if (found == 0) return std::nullopt;
+  return sums_[found - 1];
 }
 
 std::size_t SparseLookup::slot_of(const std::vector<std::int64_t>& coordinates) const {

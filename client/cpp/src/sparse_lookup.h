@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "schaas/tensor.h"
@@ -11,8 +12,8 @@ namespace schaas::client {
 class SparseLookup {
  public:
   explicit SparseLookup(const CooTensor& tensor);
-  /// The value at these coordinates (by mode), 0 where nothing is stored.
-  double at(const std::vector<std::int64_t>& coordinates) const;
+  /// The value at these coordinates (by mode), nothing where none is stored.
+  std::optional<double> find(const std::vector<std::int64_t>& coordinates) const;
 
  private:
   std::size_t slot_of(const std::vector<std::int64_t>& coordinates) const;

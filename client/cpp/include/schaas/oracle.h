@@ -1,5 +1,6 @@
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -12,18 +13,34 @@ namespace schaas::client {
 
 using OracleOperand = std::variant<const CooTensor*, const DenseTensor*>;
 
-/// The exact-as-double result and, per entry, the sum of the absolute values of the terms that make it up.
-struct Expected {
-  DenseTensor values;      ///< f64, modes as in the result access
-  DenseTensor magnitudes;  ///< f64, same shape
+struct OracleOptions {
+  std::map<std::string, std::int64_t> extents;  ///< of indices that no operand has; others must agree
+  ValueType type = ValueType::f64;              ///< what kernels compute in: inputs are rounded to it
+  std::int64_t memory_limit = std::int64_t{8} << 30;
 };
 
-/// Operands by tensor name; a tensor may occur twice. Errors: invalid [oracle-operand] (missing, rank or
-/// extents disagree), unsupported [oracle-size] (an intermediate or the result would need more than
-/// `memory_limit` bytes), exhausted [memory].
+/// The result in double and, per entry, the magnitude that rounding errors are a share of: the sum of the
+/// absolute values of the terms that make it up, carried through functions by their derivatives; infinite
+/// where nothing can be asked.
+struct Expected {
+  DenseTensor values{};      ///< f64, modes as in the result access; empty when there are `entries`
+  DenseTensor magnitudes{};  ///< f64, same shape
+  /// Results too large to be held dense: entries in row-major order, and what is everywhere else.
+  struct Entries {
+    CooTensor values;
+    std::vector<double> magnitudes;  ///< by entry
+    double background = 0, background_magnitude = 0;
+  };
+  std::optional<Entries> entries{};
+};
+
+/// Operands by tensor name; a tensor may occur twice. Of an update the result is an operand too: what it
+/// holds before. What is not stored is the semiring's zero. Errors: invalid [oracle-operand] (missing, rank
+/// or extents disagree), unsupported [oracle-size] (an intermediate or the result would need more than the
+/// memory limit, or the work would take hours), [oracle-expression]; exhausted [memory].
 support::Result<Expected> evaluate(const Program& program,
                                    const std::map<std::string, OracleOperand>& operands,
-                                   std::int64_t memory_limit = std::int64_t{8} << 30);
+                                   const OracleOptions& options = {});
 
 struct Comparison {
   double max_relative_error = 0;  ///< max over entries of |actual - expected| / sum of |terms|
@@ -33,6 +50,8 @@ struct Comparison {
 /// An entry without terms must be exactly 0, a NaN must meet a NaN; otherwise its error is infinite.
 /// Errors: invalid [extent-mismatch].
 support::Result<Comparison> compare(const DenseTensor& actual, const Expected& expected);
+/// The same for a result in any format, by value: entries that are not stored are its fill value.
+support::Result<Comparison> compare(const PackedTensor& actual, const Expected& expected);
 /// 1e-10 for f64, 1e-4 for f32.
 double tolerance(ValueType type);
 

@@ -1,0 +1,31 @@
+#pragma once
+#include "schaas/functions.h"
+
+namespace schaas::client {
+
+/// A number as the oracle knows it. A kernel that computes the same in another order, with another rounding,
+/// is off by some units of rounding times `magnitude`: of a sum that is the sum of the absolute values of its
+/// terms, of a function how much it amplifies its argument's. Infinity: the number cannot be judged (a
+/// comparison of two numbers that rounding cannot tell apart, a derivative without bound).
+struct Judged {
+  double value = 0;
+  double magnitude = 0;
+  bool exact = false;  ///< given, not computed: nothing was rounded on the way
+};
+
+/// A number of the input.
+Judged given(double value);
+
+/// Whether rounding decides between numbers closer than this share of their magnitudes.
+constexpr double rounding_share = 1e-5;
+
+/// Functions of one argument.
+Judged apply(Function function, const Judged& x);
+/// Functions of two; those of more are folded from the left.
+Judged apply(Function function, const Judged& a, const Judged& b);
+Judged fold(Fold fold, const Judged& a, const Judged& b);
+/// `x` folded `times` times; the identity for none.
+Judged repeated(Fold fold, const Judged& x, double times);
+Function function_of(Fold fold);
+
+}  // namespace schaas::client
