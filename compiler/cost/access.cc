@@ -35,6 +35,8 @@ int weight(Access access) {
       return 8;
     case Access::cleared:
       return 1;
+    case Access::function:
+      return 24;
   }
   return 8;
 }

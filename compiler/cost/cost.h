@@ -40,6 +40,7 @@ enum class Access : std::uint8_t {
   gathered,    ///< single elements, reached through the coordinates of a compressed level
   strided,     ///< some access jumps by a whole row each trip
   cleared,     ///< elements of a temporary set to zero
+  function,    ///< calls of exp, log, sin, ... besides what the leaf costs
 };
 
 /// A product of variables (each at most once: a loop occurs once on a path), the access class of its leaf,

@@ -4,6 +4,7 @@
 
 #include "compiler/cost/access.h"
 #include "compiler/cost/cost.h"
+#include "compiler/cost/iteration_space.h"
 #include "compiler/support/result.h"
 
 namespace schaas::cost {
@@ -32,7 +33,8 @@ class TreeCost {
   explicit TreeCost(const problem::Problem& problem)
       : problem_(problem),
         papers_(problem.profile == problem::Profile::sparseauto),
-        variables_(variables_of(problem)) {}
+        variables_(variables_of(problem)),
+        operands_(problem) {}
 
   Cost of(const StatementPtr& statement) {
     walk(statement, {});
@@ -42,49 +44,133 @@ class TreeCost {
   }
 
  private:
+  /// A loop above, and where all that is below it has to be computed.
+  struct Loop {
+    int index;
+    IterationSpace space;
+  };
   /// Where a walk stands.
   struct Place {
-    Term above = 0;          ///< the product of the loops above, serial when their phase is
-    std::vector<int> own{};  ///< the loops below the innermost branch above, outermost first; of blocks none
+    std::vector<Loop> above{};
+    std::size_t shared = 0;  ///< of these the first so many are above the innermost branch
+    Term serial = 0;         ///< serial_bit when the phase is
+    std::vector<int> own{};  ///< the loops below that branch, outermost first; of blocks none
     bool phase = true;       ///< no loop is above that branch: the first of `own` is a phase's outermost
     bool outermost() const { return phase && own.empty(); }
   };
 
   void walk(const StatementPtr& statement, Place place) {
     if (const auto* loop = std::get_if<Forall>(&statement->node)) {
-      if (place.outermost() && !papers_ && !has(target_of(statement), loop->index)) place.above |= serial_bit;
-      place.above |= counted(loop->index, loop->body);
+      if (place.outermost() && !papers_ && !has(target_of(statement), loop->index)) place.serial = serial_bit;
+      place.above.push_back({number(loop->index), counted(loop->index, loop->body)});
       if (in_blocks_.count(loop->index) == 0) place.own.push_back(number(loop->index));
       walk(loop->body, std::move(place));
     } else if (const auto* blocks = std::get_if<Blocks>(&statement->node)) {
-      if (place.outermost() && !papers_ && !has(target_of(statement), blocks->index))
-        place.above |= serial_bit;
+      if (place.outermost() && !papers_ && !has(target_of(statement), blocks->index)) place.serial = serial_bit;
       place.phase = false;
       const auto outside = in_blocks_;
-      in_blocks_[blocks->index] = trips(blocks->index, blocks->body);
+      in_blocks_[blocks->index] = space_of(blocks->body, {});
       walk(blocks->body, std::move(place));
       in_blocks_ = outside;
     } else if (const auto* both = std::get_if<Where>(&statement->node)) {
-      const Place inside{place.above, {}, place.outermost()};
+      Place inside = place;
+      inside.shared = place.above.size();
+      inside.phase = place.outermost();
+      inside.own.clear();
       branch(*both, inside);
       walk(both->producer, inside);
-      walk(both->consumer, inside);
+      walk(both->consumer, std::move(inside));
     } else {
-      const auto& leaf = std::get<Assign>(statement->node);
-      cost_.time.push_back(make_term(place.above, access(leaf, place)));
+      add_leaf(std::get<Assign>(statement->node), place);
     }
   }
 
+  void add_leaf(const Assign& leaf, const Place& place) {
+    const Access access = this->access(leaf, place);
+    const int calls = papers_ ? 0 : costly_calls(leaf.value);
+    for (Term trips : trips_of(space_of(leaf, {}), place)) {
+      cost_.time.push_back(make_term(trips | place.serial, access));
+      for (int n = 0; n < calls; ++n) cost_.time.push_back(make_term(trips | place.serial, Access::function));
+    }
+  }
+
+  /// What the loops above count together for a statement that is needed in `space`: a sum with a term for each
+  /// way to be needed.
+  std::vector<Term> trips_of(const IterationSpace& space, const Place& place) const {
+    std::vector<Term> sum;
+    for (OperandSet needed : space) {
+      std::map<IterationSpace, OperandSet> chosen;
+      add_trips(needed, place, 0, 0, chosen, sum);
+    }
+    std::sort(sum.begin(), sum.end());
+    sum.erase(std::unique(sum.begin(), sum.end()), sum.end());
+    return sum;
+  }
+
+  /// A loop of its own counts what the statement needs. A shared one counts that as well when the statement's
+  /// own operands bound it; else it turns for each way in which anything below is needed, the same way at
+  /// every loop that all of it shares.
+  void add_trips(OperandSet needed, const Place& place, std::size_t at, Term product,
+                 std::map<IterationSpace, OperandSet>& chosen, std::vector<Term>& sum) const {
+    if (at == place.above.size()) {
+      sum.push_back(product);
+      return;
+    }
+    const Loop& loop = place.above[at];
+    const bool blocked = in_blocks_.count(variables_.extents[static_cast<std::size_t>(loop.index)].index) != 0;
+    const auto go_on = [&](OperandSet set) {
+      add_trips(needed, place, at + 1, product | trips(loop.index, set), chosen, sum);
+    };
+    if (loop.space.size() == 1) return go_on(at < place.shared || blocked ? needed | loop.space.front() : needed);
+    if (at >= place.shared || loop.space.empty() || bounds(needed, loop.index)) return go_on(needed);
+    if (const auto same = chosen.find(loop.space); same != chosen.end()) return go_on(same->second);
+    for (OperandSet way : loop.space) {
+      chosen[loop.space] = way;
+      go_on(way);
+    }
+    chosen.erase(loop.space);
+  }
+
+  /// Where a statement has to be computed; temporaries that are produced in it are known by their producers.
+  IterationSpace space_of(const StatementPtr& statement, KnownTemporaries known) const {
+    if (const auto* loop = std::get_if<Forall>(&statement->node)) return space_of(loop->body, std::move(known));
+    if (const auto* blocks = std::get_if<Blocks>(&statement->node))
+      return space_of(blocks->body, std::move(known));
+    if (const auto* both = std::get_if<Where>(&statement->node)) {
+      const Assign& producer = concrete_notation::leaf_of(both->producer);
+      if (producer.monoid == problem_.semiring->sum)
+        known[producer.target.tensor] = space_of(both->producer, known);
+      return space_of(both->consumer, std::move(known));
+    }
+    return space_of(std::get<Assign>(statement->node), known);
+  }
+  IterationSpace space_of(const Assign& leaf, const KnownTemporaries& known) const {
+    return iteration_space(leaf.value, leaf.monoid, operands_, known);
+  }
+
   void branch(const Where& both, const Place& place) {
+    const IterationSpace written = space_of(both.producer, {});
     Term extents = 0;
     Term reached = 0;
     for (const std::string& index : target_of(both.producer).indices) {
       extents |= extent(index);
-      reached |= counted(index, both.producer);
+      reached |= reachable(index, in_blocks_.count(index) != 0 ? in_blocks_.at(index) : written);
     }
     cost_.memory.push_back(extents);
-    if (const Term term = clearing(place.phase, place.above, reached, extents); term != 0 && !papers_)
-      cost_.time.push_back(term);
+    if (papers_) return;
+    std::vector<Term> clear;
+    for (Term above : trips_of(written, place)) {
+      if (const Term term = clearing(place.phase, above | place.serial, reached, extents); term != 0)
+        clear.push_back(term);
+    }
+    std::sort(clear.begin(), clear.end());
+    clear.erase(std::unique(clear.begin(), clear.end()), clear.end());
+    cost_.time.insert(cost_.time.end(), clear.begin(), clear.end());
+  }
+
+  /// How many values of an index of a temporary its producer may write: at most, in one product.
+  Term reachable(const std::string& index, const IterationSpace& written) const {
+    return written.size() == 1 ? trips(number(index), written.front()) : extent(index);
   }
 
   int number(const std::string& index) const {
@@ -95,27 +181,29 @@ class TreeCost {
   }
   Term extent(const std::string& index) const { return Term{1} << number(index); }
 
-  /// The fiber of the first compressed level in `body` with this index, else the extent.
-  Term trips(const std::string& index, const StatementPtr& body) const {
-    std::size_t first = variables_.fibers.size();
-    for (const index_notation::Access& read : concrete_notation::reads(body)) {
-      const auto known = problem_.formats.find(read.tensor);
-      if (known == problem_.formats.end()) continue;
-      for (std::size_t n = 0; n < first; ++n) {
-        const Variable& fiber = variables_.fibers[n];
-        if (fiber.tensor != read.tensor || fiber.index != index) continue;
-        const auto mode =
-            static_cast<std::size_t>(known->second.mode_order[static_cast<std::size_t>(fiber.level)]);
-        if (read.indices[mode] == index) first = n;
+  /// The first fiber of these operands with this index, else the extent.
+  Term trips(int index, OperandSet set) const {
+    const std::string& name = variables_.extents[static_cast<std::size_t>(index)].index;
+    for (std::size_t n = 0; n < variables_.fibers.size(); ++n) {
+      const Variable& fiber = variables_.fibers[n];
+      if (fiber.index != name) continue;
+      for (std::size_t operand = 0; operand < operands_.size(); ++operand) {
+        if (((set >> operand) & 1U) == 0) continue;
+        const index_notation::Access& read = operands_.at(static_cast<int>(operand));
+        if (read.tensor != fiber.tensor) continue;
+        const auto& order = problem_.formats.at(read.tensor).mode_order;
+        if (read.indices[static_cast<std::size_t>(order[static_cast<std::size_t>(fiber.level)])] == name)
+          return Term{1} << (Variables::first_fiber + static_cast<int>(n));
       }
     }
-    return first < variables_.fibers.size() ? Term{1} << (Variables::first_fiber + first) : extent(index);
+    return Term{1} << index;
   }
+  bool bounds(OperandSet set, int index) const { return trips(index, set) != Term{1} << index; }
 
   /// All blocks of a loop together count what the loop would count.
-  Term counted(const std::string& index, const StatementPtr& body) const {
+  IterationSpace counted(const std::string& index, const StatementPtr& body) const {
     const auto blocked = in_blocks_.find(index);
-    return blocked != in_blocks_.end() ? blocked->second : trips(index, body);
+    return blocked != in_blocks_.end() ? blocked->second : space_of(body, {});
   }
 
   Access access(const Assign& leaf, const Place& place) const {
@@ -147,7 +235,8 @@ class TreeCost {
   const problem::Problem& problem_;
   bool papers_;
   Variables variables_;
-  std::map<std::string, Term> in_blocks_;  ///< index -> what its blocks count together
+  Operands operands_;
+  std::map<std::string, IterationSpace> in_blocks_;  ///< index -> where what is in its blocks is computed
   Cost cost_;
 };
 

@@ -1,0 +1,175 @@
+#include "compiler/cost/iteration_space.h"
+
+#include <algorithm>
+
+#include "compiler/concrete_notation/match.h"
+
+namespace schaas::cost {
+namespace {
+
+using concrete_notation::match;
+using index_notation::Access;
+using index_notation::Call;
+using index_notation::Expression;
+using index_notation::Literal;
+using index_notation::Product;
+using index_notation::Reduction;
+using operators::Function;
+
+constexpr std::size_t most_members = 16;
+
+/// Smallest sets only.
+IterationSpace simplified(IterationSpace space) {
+  std::sort(space.begin(), space.end());
+  space.erase(std::unique(space.begin(), space.end()), space.end());
+  IterationSpace out;
+  for (OperandSet set : space) {
+    const bool contains_another = std::any_of(
+        space.begin(), space.end(), [&](OperandSet other) { return other != set && (other & set) == other; });
+    if (!contains_another) out.push_back(set);
+  }
+  return out.size() > most_members ? everywhere : out;
+}
+
+/// An expression: what it is where no operand stores anything, and where it may differ from that.
+struct Support {
+  std::optional<double> background;  ///< none: not one value
+  IterationSpace space;
+};
+const Support unknown{std::nullopt, everywhere};
+
+class Analysis {
+ public:
+  Analysis(const Operands& operands, const KnownTemporaries& temporaries)
+      : operands_(operands), temporaries_(temporaries), semiring_(*operands.problem().semiring) {}
+
+  Support of(const Expression& expression) const {
+    return match(
+        expression.node, [&](const Access& access) { return of_access(access); },
+        [&](const Product& product) { return of_product(product.factors); },
+        [&](const Literal& literal) {
+          return Support{literal.value, {}};
+        },
+        [&](const Call& call) { return of_call(call); }, [&](const Reduction&) { return unknown; });
+  }
+
+ private:
+  Support of_access(const Access& access) const {
+    if (const auto number = operands_.number(access)) return {semiring_.zero, {OperandSet{1} << *number}};
+    const auto known = temporaries_.find(access.tensor);
+    return known == temporaries_.end() ? unknown : Support{semiring_.zero, known->second};
+  }
+
+  Support of_product(const std::vector<Expression>& factors) const {
+    IterationSpace common = everywhere, any;
+    bool annihilated = false, constant = true;
+    double background = semiring_.one;
+    for (const Expression& factor : factors) {
+      const Support part = of(factor);
+      constant = constant && part.background.has_value();
+      if (part.background == semiring_.zero) {
+        annihilated = true;
+        common = intersect(common, part.space);
+      }
+      if (part.background)
+        background = operators::evaluate(semiring_.product, {background, *part.background});
+      any = unite(any, part.space);
+    }
+    if (annihilated) return {semiring_.zero, common};
+    return constant ? Support{background, any} : unknown;
+  }
+
+  Support of_call(const Call& call) const {
+    std::vector<double> backgrounds;
+    IterationSpace any;
+    for (const Expression& argument : call.arguments) {
+      const Support part = of(argument);
+      if (backgrounds.empty() && call.function == Function::divide && part.background == 0.0)
+        return {0.0, part.space};
+      if (!part.background) return unknown;
+      backgrounds.push_back(*part.background);
+      any = unite(any, part.space);
+    }
+    const bool semiring_sum = call.function == Function::add;
+    return {operators::evaluate(semiring_sum ? operators::combine(semiring_.sum) : call.function, backgrounds),
+            any};
+  }
+
+  const Operands& operands_;
+  const KnownTemporaries& temporaries_;
+  const operators::Semiring& semiring_;
+};
+
+}  // namespace
+
+IterationSpace unite(const IterationSpace& a, const IterationSpace& b) {
+  IterationSpace all = a;
+  all.insert(all.end(), b.begin(), b.end());
+  return simplified(std::move(all));
+}
+
+IterationSpace intersect(const IterationSpace& a, const IterationSpace& b) {
+  IterationSpace all;
+  for (OperandSet ours : a) {
+    for (OperandSet theirs : b) all.push_back(ours | theirs);
+  }
+  return simplified(std::move(all));
+}
+
+Operands::Operands(const problem::Problem& problem) : problem_(problem) {
+  std::vector<index_notation::Assignment> statements = problem.intermediates;
+  statements.push_back(problem.statement);
+  for (const auto& statement : statements) {
+    for (const Access& access : index_notation::operands(statement.value)) {
+      const auto format = problem.formats.find(access.tensor);
+      if (format == problem.formats.end() || format->second.all_dense() || number(access)) continue;
+      if (sparse_.size() < 64) sparse_.push_back(access);
+    }
+  }
+}
+
+std::optional<int> Operands::number(const Access& access) const {
+  const auto found = std::find(sparse_.begin(), sparse_.end(), access);
+  if (found == sparse_.end()) return std::nullopt;
+  return static_cast<int>(found - sparse_.begin());
+}
+
+IterationSpace iteration_space(const Expression& value, operators::Monoid monoid, const Operands& operands,
+                               const KnownTemporaries& temporaries) {
+  const Support support = Analysis(operands, temporaries).of(value);
+  const operators::Semiring& semiring = *operands.problem().semiring;
+  const double ignored = monoid == semiring.sum ? semiring.zero : operators::identity(monoid);
+  return support.background == ignored ? support.space : everywhere;
+}
+
+int costly_calls(const Expression& value) {
+  return match(
+      value.node, [](const Access&) { return 0; }, [](const Literal&) { return 0; },
+      [](const Product& product) {
+        int sum = 0;
+        for (const Expression& factor : product.factors) sum += costly_calls(factor);
+        return sum;
+      },
+      [](const Reduction& reduction) { return costly_calls(reduction.body.front()); },
+      [](const Call& call) {
+        int sum = 0;
+        switch (call.function) {
+          case Function::power:
+          case Function::exp:
+          case Function::log:
+          case Function::sin:
+          case Function::cos:
+          case Function::tan:
+          case Function::tanh:
+          case Function::sigmoid:
+            sum = 1;
+            break;
+          default:
+            break;
+        }
+        for (const Expression& argument : call.arguments) sum += costly_calls(argument);
+        return sum;
+      });
+}
+
+}  // namespace schaas::cost

@@ -1,0 +1,52 @@
+#pragma once
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/index_notation/nodes.h"
+#include "compiler/problem/problem.h"
+
+/// Where an expression has to be computed, as far as sparse operands decide: what loops count (Kjolstad et
+/// al., OOPSLA 2017, section 5; ReACT, section 4.2).
+namespace schaas::cost {
+
+/// A set of sparse operands: bit n stands for the n-th of Operands.
+using OperandSet = std::uint64_t;
+
+/// The points at which all operands of some member store an entry; no member contains another. {} is no
+/// point, {0} every point: beyond 16 members that is what a space becomes.
+using IterationSpace = std::vector<OperandSet>;
+inline const IterationSpace everywhere{0};
+
+IterationSpace unite(const IterationSpace& a, const IterationSpace& b);
+IterationSpace intersect(const IterationSpace& a, const IterationSpace& b);
+
+/// The sparse operands of one problem, each once.
+class Operands {
+ public:
+  explicit Operands(const problem::Problem& problem);
+  std::optional<int> number(const index_notation::Access& access) const;
+  const index_notation::Access& at(int number) const { return sparse_[static_cast<std::size_t>(number)]; }
+  std::size_t size() const { return sparse_.size(); }
+  const problem::Problem& problem() const { return problem_; }
+
+ private:
+  const problem::Problem& problem_;
+  std::vector<index_notation::Access> sparse_;
+};
+
+/// Temporaries that are computed where they are read -> where they may differ from their start value. Others
+/// may do so everywhere.
+using KnownTemporaries = std::map<std::string, IterationSpace>;
+
+/// Where `value` may differ from what the monoid ignores. An absent operand has the semiring's zero, which
+/// annihilates the semiring's product and what is divided.
+IterationSpace iteration_space(const index_notation::Expression& value, operators::Monoid monoid,
+                               const Operands& operands, const KnownTemporaries& temporaries);
+
+/// Calls that cost far more than a multiplication: exp, log, sin, ..., once per place they are written at.
+int costly_calls(const index_notation::Expression& value);
+
+}  // namespace schaas::cost
