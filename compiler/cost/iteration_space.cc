@@ -91,8 +91,9 @@ class Analysis {
       any = unite(any, part.space);
     }
     const bool semiring_sum = call.function == Function::add;
-    return {operators::evaluate(semiring_sum ? operators::combine(semiring_.sum) : call.function, backgrounds),
-            any};
+    return {
+        operators::evaluate(semiring_sum ? operators::combine(semiring_.sum) : call.function, backgrounds),
+        any};
   }
 
   const Operands& operands_;
@@ -117,14 +118,9 @@ IterationSpace intersect(const IterationSpace& a, const IterationSpace& b) {
 }
 
 Operands::Operands(const problem::Problem& problem) : problem_(problem) {
-  std::vector<index_notation::Assignment> statements = problem.intermediates;
-  statements.push_back(problem.statement);
-  for (const auto& statement : statements) {
-    for (const Access& access : index_notation::operands(statement.value)) {
-      const auto format = problem.formats.find(access.tensor);
-      if (format == problem.formats.end() || format->second.all_dense() || number(access)) continue;
-      if (sparse_.size() < 64) sparse_.push_back(access);
-    }
+  for (const Access& access : problem.reads()) {
+    if (problem.formats.at(access.tensor).all_dense() || number(access)) continue;
+    if (sparse_.size() < 64) sparse_.push_back(access);
   }
 }
 

@@ -66,7 +66,8 @@ class TreeCost {
       if (in_blocks_.count(loop->index) == 0) place.own.push_back(number(loop->index));
       walk(loop->body, std::move(place));
     } else if (const auto* blocks = std::get_if<Blocks>(&statement->node)) {
-      if (place.outermost() && !papers_ && !has(target_of(statement), blocks->index)) place.serial = serial_bit;
+      if (place.outermost() && !papers_ && !has(target_of(statement), blocks->index))
+        place.serial = serial_bit;
       place.phase = false;
       const auto outside = in_blocks_;
       in_blocks_[blocks->index] = space_of(blocks->body, {});
@@ -94,8 +95,8 @@ class TreeCost {
     }
   }
 
-  /// What the loops above count together for a statement that is needed in `space`: a sum with a term for each
-  /// way to be needed.
+  /// What the loops above count together for a statement that is needed in `space`: a sum with a term for
+  /// each way to be needed.
   std::vector<Term> trips_of(const IterationSpace& space, const Place& place) const {
     std::vector<Term> sum;
     for (OperandSet needed : space) {
@@ -117,11 +118,13 @@ class TreeCost {
       return;
     }
     const Loop& loop = place.above[at];
-    const bool blocked = in_blocks_.count(variables_.extents[static_cast<std::size_t>(loop.index)].index) != 0;
+    const bool blocked =
+        in_blocks_.count(variables_.extents[static_cast<std::size_t>(loop.index)].index) != 0;
     const auto go_on = [&](OperandSet set) {
       add_trips(needed, place, at + 1, product | trips(loop.index, set), chosen, sum);
     };
-    if (loop.space.size() == 1) return go_on(at < place.shared || blocked ? needed | loop.space.front() : needed);
+    if (loop.space.size() == 1)
+      return go_on(at < place.shared || blocked ? needed | loop.space.front() : needed);
     if (at >= place.shared || loop.space.empty() || bounds(needed, loop.index)) return go_on(needed);
     if (const auto same = chosen.find(loop.space); same != chosen.end()) return go_on(same->second);
     for (OperandSet way : loop.space) {
@@ -133,7 +136,8 @@ class TreeCost {
 
   /// Where a statement has to be computed; temporaries that are produced in it are known by their producers.
   IterationSpace space_of(const StatementPtr& statement, KnownTemporaries known) const {
-    if (const auto* loop = std::get_if<Forall>(&statement->node)) return space_of(loop->body, std::move(known));
+    if (const auto* loop = std::get_if<Forall>(&statement->node))
+      return space_of(loop->body, std::move(known));
     if (const auto* blocks = std::get_if<Blocks>(&statement->node))
       return space_of(blocks->body, std::move(known));
     if (const auto* both = std::get_if<Where>(&statement->node)) {

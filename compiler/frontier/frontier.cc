@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <iterator>
 
+#include "compiler/frontier/class_order.h"
 #include "compiler/frontier/contradiction.h"
 #include "compiler/frontier/log_proof.h"
 #include "compiler/frontier/pairwise.h"
+#include "compiler/frontier/program.h"
 #include "compiler/frontier/published.h"
 #include "compiler/frontier/solver.h"
 #include "compiler/frontier/stopwatch.h"
@@ -308,14 +310,7 @@ class Search {
   }
 
   support::Result<void> list_members() {
-    std::sort(classes_.begin(), classes_.end(), [&](const cost::Cost& a, const cost::Cost& b) {
-      const double ma = cost::evaluate_memory(a, reference_);
-      const double mb = cost::evaluate_memory(b, reference_);
-      if (ma != mb) return ma < mb;
-      const double ta = cost::evaluate_time(a, reference_);
-      const double tb = cost::evaluate_time(b, reference_);
-      return ta != tb ? ta < tb : a < b;
-    });
+    sort_classes(classes_, reference_);
     std::uint64_t trees = 0;
     bool exact = true;
     for (const cost::Cost& cost : classes_) {
@@ -372,6 +367,7 @@ Options options_for(problem::Profile profile) {
 
 support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
                                   const Progress& progress, const support::Cancellation& cancellation) {
+  if (!problem::is_contraction(problem)) return compute_program(problem, options, progress, cancellation);
   return Search(problem, options, progress, cancellation).run();
 }
 

@@ -212,6 +212,28 @@ class Folding {
   std::map<std::string, std::vector<std::size_t>> lost_;  ///< temporary -> places of its lost indices
 };
 
+/// What two nests may go on sharing after their loops were reordered.
+void keep_common(Nest& nest, const Nest& next) {
+  const std::size_t most = std::min({nest.shared, nest.loops.size(), next.loops.size()});
+  std::size_t common = 0;
+  while (common < most && nest.loops[common] == next.loops[common]) ++common;
+  nest.shared = common;
+}
+
+/// The sections of nests first..last below their first `depth` loops, as Folding::tree places them.
+void add_paths(const Nests& nests, std::size_t first, std::size_t last, std::size_t depth, const Path& path,
+               std::vector<Path>& out) {
+  if (first == last) return out.push_back(path);
+  std::size_t end = first;
+  while (end < last && nests[end].shared > depth) ++end;
+  if (end == last) return add_paths(nests, first, last, depth + 1, path, out);
+  Path side = path;
+  side.push_back(0);
+  add_paths(nests, first, end, depth, side, out);
+  side.back() = 1;
+  add_paths(nests, end + 1, last, depth, side, out);
+}
+
 }  // namespace
 
 Result<Nests> nests_of(const StatementPtr& tree) { return Unfolding().run(tree); }
@@ -236,6 +258,25 @@ Names sharable(const Nests& nests, std::size_t number) {
 Result<StatementPtr> tree_of(const Nests& nests) {
   SCHAAS_RETURN_IF_ERROR(check(nests));
   return Folding(nests).tree(0, nests.size() - 1, 0);
+}
+
+void share(Nests& nests, std::size_t number, const Names& loops) {
+  for (Nest* nest : {&nests[number], &nests[number + 1]}) {
+    Names order = loops;
+    for (const std::string& index : nest->loops) {
+      if (!has(loops, index)) order.push_back(index);
+    }
+    nest->loops = std::move(order);
+  }
+  nests[number].shared = loops.size();
+  if (number > 0) keep_common(nests[number - 1], nests[number]);
+  if (number + 2 < nests.size()) keep_common(nests[number + 1], nests[number + 2]);
+}
+
+std::vector<Path> paths_of(const Nests& nests) {
+  std::vector<Path> out;
+  add_paths(nests, 0, nests.size() - 1, 0, {}, out);
+  return out;
 }
 
 }  // namespace schaas::schedule

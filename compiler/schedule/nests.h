@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "compiler/concrete_notation/nodes.h"
+#include "compiler/schedule/trace.h"
 #include "compiler/support/result.h"
 
 /// A loop tree seen as a trie (ReACT, section 4.3): one nest per assignment, in the order in which they run,
@@ -41,5 +42,12 @@ std::size_t last_reader(const Nests& nests, std::size_t number);
 /// invalid [illegal-directive]: loops that are shared differ; a temporary is complete only after a shared
 /// loop, is read at another element, or is read by a nest outside of it.
 support::Result<concrete_notation::StatementPtr> tree_of(const Nests& nests);
+
+/// Nest `number` and the next one begin with `loops`, which both must have, and share them; whatever else
+/// they share is kept as far as their loops still agree. Legal or not is for tree_of to say.
+void share(Nests& nests, std::size_t number, const std::vector<std::string>& loops);
+
+/// The path of each nest's section in tree_of(nests).
+std::vector<Path> paths_of(const Nests& nests);
 
 }  // namespace schaas::schedule

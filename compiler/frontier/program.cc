@@ -1,0 +1,173 @@
+#include "compiler/frontier/program.h"
+
+#include <map>
+#include <utility>
+
+#include "compiler/frontier/class_order.h"
+#include "compiler/frontier/contradiction.h"
+#include "compiler/frontier/log_proof.h"
+#include "compiler/frontier/pairwise.h"
+#include "compiler/frontier/solver.h"
+#include "compiler/frontier/stopwatch.h"
+#include "compiler/frontier/volume.h"
+#include "compiler/schedule/apply.h"
+#include "compiler/space/program.h"
+
+namespace schaas::frontier {
+namespace {
+
+using support::Result;
+
+constexpr std::size_t samples = 256;
+
+/// Schedules of one cost.
+struct Class {
+  std::vector<schedule::Trace> traces;  ///< the first found first
+  mpz_class members;
+  std::uint64_t listed = 0;
+};
+
+class Search {
+ public:
+  Search(const problem::Problem& problem, const Options& options, const Progress& progress,
+         const support::Cancellation& cancellation)
+      : problem_(problem),
+        options_(options),
+        progress_(progress),
+        cancellation_(cancellation),
+        bounds_(problem),
+        solver_(make_solver(options.solver, cancellation)) {}
+
+  Result<Frontier> run() {
+    SCHAAS_RETURN_IF_ERROR(check());
+    SCHAAS_RETURN_IF_ERROR(list());
+    leave_out();
+    SCHAAS_RETURN_IF_ERROR(prune());
+    Seconds& s = frontier_.seconds;
+    s.total = s.space + s.stage1 + s.stage3;
+    return std::move(frontier_);
+  }
+
+ private:
+  Result<void> check() const {
+    if (problem_.profile == problem::Profile::sparseauto) {
+      return support::noting(
+          support::unsupported("program-profile",
+                               "profile `sparseauto` searches single products only, as the "
+                               "system of the papers does"),
+          "leave the profile out: the default one searches programs and every expression");
+    }
+    if (!contradictory(problem_, *solver_, options_.solver_milliseconds)) return {};
+    auto error = support::invalid("contradiction", "no sizes satisfy all of these constraints");
+    for (std::size_t n :
+         contradicting_part(problem_, problem_.constraints, *solver_, options_.solver_milliseconds))
+      error = support::noting(std::move(error), problem::print(problem_.constraints[n]));
+    return error;
+  }
+
+  /// All schedules, by cost. What storage forbids in ways the space does not know is left out here.
+  Result<void> list() {
+    report({"space"});
+    space::ProgramOptions options;
+    SCHAAS_ASSIGN_OR_RETURN(
+        space::ProgramMembers found,
+        space::program_members(schedule::default_nest(problem_), problem_, options, cancellation_));
+    for (space::ProgramMember& member : found.members) {
+      Class& same = classes_[member.cost];
+      if (same.traces.size() < options_.members_per_class) same.traces.push_back(std::move(member.trace));
+      same.members += member.orders;
+      ++same.listed;
+    }
+    if (!found.complete) {
+      frontier_.complete = false;
+      frontier_.limited = "the statements can share their loops in more than " + std::to_string(found.tries) +
+                          " ways: those were searched";
+    }
+    frontier_.counts.space = found.schedules.get_str();
+    frontier_.counts.states = found.tries;
+    watch_.lap(frontier_.seconds.space);
+    return {};
+  }
+
+  /// Stage 1: temporaries of too many indices, when asked for, and those that never fit.
+  void leave_out() {
+    report({"stage1"});
+    for (auto entry = classes_.begin(); entry != classes_.end();) {
+      const cost::Cost& cost = entry->first;
+      std::optional<Certificate> why;
+      if (options_.stage1 && cost::memory_depth(cost) > options_.memory_depth) {
+        why = Certificate{Certificate::Kind::depth, "every schedule with smaller temporaries",
+                          "temporaries of more than " + std::to_string(options_.memory_depth) +
+                              " indices were not allowed"};
+      } else if (options_.max_temporary_elements != 0) {
+        if (auto reason = never_fits(bounds_, cost.memory, options_.max_temporary_elements))
+          why = Certificate{Certificate::Kind::volume, "every schedule that fits", std::move(*reason)};
+      }
+      if (why) frontier_.removals.push_back({cost, std::move(*why)});
+      entry = why ? classes_.erase(entry) : std::next(entry);
+    }
+    Counts& counts = frontier_.counts;
+    counts.classes_stage1 = counts.classes_stage2 = classes_.size();
+    counts.stage1 = counts.stage2 = std::to_string(classes_.size());
+    watch_.lap(frontier_.seconds.stage1);
+  }
+
+  Result<void> prune() {
+    std::vector<cost::Cost> costs;
+    for (const auto& [cost, members] : classes_) costs.push_back(cost);
+    if (costs.empty()) {
+      return support::unsupported(
+          "no-schedule",
+          "no schedule reaches every operand in the order of its storage within the limits on "
+          "temporaries; another format for one of the sparse tensors (the same levels, modes in "
+          "another order) would work");
+    }
+    ProvenDominance dominance(bounds_, samples, free_elements(problem_.profile),
+                              options_.max_temporary_elements);
+    Pairwise pairwise(bounds_, dominance, *solver_, options_, frontier_.counts);
+    SCHAAS_ASSIGN_OR_RETURN(Pairwise::Outcome outcome, pairwise.prune(
+                                                           std::move(costs),
+                                                           [&](std::uint64_t done, std::uint64_t of) {
+                                                             report({"stage3", done, of});
+                                                           },
+                                                           cancellation_));
+    frontier_.removals.insert(frontier_.removals.end(), std::make_move_iterator(outcome.removals.begin()),
+                              std::make_move_iterator(outcome.removals.end()));
+    frontier_.complete = frontier_.complete && outcome.complete;
+    sort_classes(outcome.kept, dominance.samples().front());
+    std::uint64_t trees = 0;
+    for (cost::Cost& cost : outcome.kept) {
+      Class& members = classes_.at(cost);
+      trees += members.listed;
+      frontier_.survivors.push_back({"s" + std::to_string(frontier_.survivors.size() + 1), std::move(cost),
+                                     members.members.get_str(), members.listed, std::move(members.traces)});
+    }
+    frontier_.counts.classes_stage3 = frontier_.survivors.size();
+    frontier_.counts.stage3 = std::to_string(trees);
+    watch_.lap(frontier_.seconds.stage3);
+    return {};
+  }
+
+  void report(const Stage& stage) const {
+    if (progress_) progress_(stage);
+  }
+
+  const problem::Problem& problem_;
+  const Options& options_;
+  const Progress& progress_;
+  const support::Cancellation& cancellation_;
+  LogBounds bounds_;
+  std::unique_ptr<Solver> solver_;
+  std::map<cost::Cost, Class> classes_;
+  Frontier frontier_;
+  Stopwatch watch_;
+};
+
+}  // namespace
+
+Result<Frontier> compute_program(const problem::Problem& problem, const Options& options,
+                                 const Progress& progress, const support::Cancellation& cancellation) {
+  return Search(problem, options, progress, cancellation).run();
+}
+
+}  // namespace schaas::frontier

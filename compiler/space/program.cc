@@ -1,0 +1,313 @@
+#include "compiler/space/program.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "compiler/concrete_notation/loop_order.h"
+#include "compiler/schedule/nests.h"
+
+namespace schaas::space {
+namespace {
+
+using concrete_notation::LoopOrder;
+using schedule::Nest;
+using schedule::Nests;
+using support::Result;
+using Names = std::vector<std::string>;
+
+bool has(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool begins_with(const Names& names, const Names& start) {
+  return names.size() >= start.size() && std::equal(start.begin(), start.end(), names.begin());
+}
+
+/// What the storage of a nest's tensors demands of its loops.
+std::vector<LoopOrder> orders_of(const Nest& nest, const problem::Problem& problem) {
+  std::vector<LoopOrder> orders;
+  for (const auto& read : concrete_notation::reads(nest.assignment)) {
+    const auto more = concrete_notation::loop_order(read, problem);
+    orders.insert(orders.end(), more.begin(), more.end());
+  }
+  if (nest.leaf().target.tensor == problem.statement.result.tensor) {
+    const auto more = concrete_notation::result_loop_order(problem);
+    orders.insert(orders.end(), more.begin(), more.end());
+  }
+  std::erase_if(orders, [&](const LoopOrder& order) {
+    return order.before == order.after || !has(nest.loops, order.before) || !has(nest.loops, order.after);
+  });
+  return orders;
+}
+
+/// Calls `visit` with `placed` followed by every legal order of `rest`; stops when it returns false.
+template <class Visit>
+bool each_order(Names& placed, Names& rest, const std::vector<LoopOrder>& orders, const Visit& visit) {
+  if (rest.empty()) return visit();
+  for (std::size_t n = 0; n < rest.size(); ++n) {
+    const std::string index = rest[n];
+    const bool must_wait = std::any_of(orders.begin(), orders.end(), [&](const LoopOrder& order) {
+      return order.after == index && !has(placed, order.before);
+    });
+    if (must_wait) continue;
+    rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(n));
+    placed.push_back(index);
+    const bool go_on = each_order(placed, rest, orders, visit);
+    placed.pop_back();
+    rest.insert(rest.begin() + static_cast<std::ptrdiff_t>(n), index);
+    if (!go_on) return false;
+  }
+  return true;
+}
+
+/// Orders of the nests that compute everything before it is read, the result last; the given order first.
+class Sequences {
+ public:
+  explicit Sequences(const Nests& nests) : needs_(nests.size()) {
+    for (std::size_t n = 0; n < nests.size(); ++n) {
+      for (const auto& read : concrete_notation::reads(nests[n].assignment)) {
+        for (std::size_t m = 0; m < nests.size(); ++m) {
+          if (nests[m].leaf().target.tensor == read.tensor) needs_[n].push_back(m);
+        }
+      }
+    }
+  }
+
+  template <class Visit>
+  bool each(std::vector<int>& order, const Visit& visit) const {
+    if (order.size() == needs_.size()) return visit(order);
+    for (std::size_t n = 0; n < needs_.size(); ++n) {
+      if (n + 1 == needs_.size() && order.size() + 1 < needs_.size()) continue;
+      const auto placed = [&](std::size_t m) {
+        return std::find(order.begin(), order.end(), static_cast<int>(m)) != order.end();
+      };
+      if (placed(n) || !std::all_of(needs_[n].begin(), needs_[n].end(), placed)) continue;
+      order.push_back(static_cast<int>(n));
+      const bool go_on = each(order, visit);
+      order.pop_back();
+      if (!go_on) return false;
+    }
+    return true;
+  }
+
+ private:
+  std::vector<std::vector<std::size_t>> needs_;
+};
+
+class Search {
+ public:
+  Search(Nests nests, const problem::Problem& problem, const ProgramOptions& options,
+         const support::Cancellation& cancellation)
+      : default_(std::move(nests)), problem_(problem), options_(options), cancellation_(cancellation) {}
+
+  Result<ProgramMembers> run() {
+    std::vector<int> order;
+    Sequences(default_).each(order, [&](const std::vector<int>& sequence) {
+      sequence_ = sequence;
+      nests_.clear();
+      orders_.clear();
+      for (const int number : sequence) {
+        nests_.push_back(default_[static_cast<std::size_t>(number)]);
+        nests_.back().shared = 0;
+        orders_.push_back(orders_of(nests_.back(), problem_));
+      }
+      shared_.assign(nests_.size(), {});
+      return choose(0);
+    });
+    SCHAAS_RETURN_IF_ERROR(cancellation_.check("listing the schedules of a program"));
+    return std::move(found_);
+  }
+
+ private:
+  /// Chooses what nest `at` and the next one share; false when there is enough.
+  bool choose(std::size_t at) {
+    if (at + 1 == nests_.size()) return take();
+    Names rest = schedule::sharable(nests_, at);
+    return choose_more(at, rest);
+  }
+
+  /// Longer lists first: what shares most is found before the limit is reached.
+  bool choose_more(std::size_t at, Names& rest) {
+    for (std::size_t n = 0; n < rest.size(); ++n) {
+      const std::string index = rest[n];
+      if (waits(orders_[at], shared_[at], index) || waits(orders_[at + 1], shared_[at], index) ||
+          !agrees(at, index))
+        continue;
+      rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(n));
+      shared_[at].push_back(index);
+      const bool go_on = choose_more(at, rest);
+      shared_[at].pop_back();
+      rest.insert(rest.begin() + static_cast<std::ptrdiff_t>(n), index);
+      if (!go_on) return false;
+    }
+    return !reaches_its_readers(at) || choose(at + 1);
+  }
+
+  /// What a nest shares with the one before and with the next one: one list begins with the other.
+  bool agrees(std::size_t at, const std::string& index) const {
+    if (at == 0) return true;
+    const std::size_t place = shared_[at].size();
+    return place >= shared_[at - 1].size() || shared_[at - 1][place] == index;
+  }
+
+  /// Temporaries of earlier nests that are read after the next one live inside no more loops than are shared.
+  bool reaches_its_readers(std::size_t at) const {
+    for (std::size_t n = 0; n < at; ++n) {
+      if (schedule::last_reader(nests_, n) > at && shared_[n].size() > shared_[at].size()) return false;
+    }
+    return true;
+  }
+
+  /// The loops that a nest shares with either neighbour.
+  const Names& prefix(std::size_t nest) const {
+    if (nest > 0 && shared_[nest - 1].size() > shared_[nest].size()) return shared_[nest - 1];
+    return shared_[nest];
+  }
+
+  /// The trie that was chosen, with every choice of loop orders.
+  bool take() {
+    if (!cancellation_.check("listing the schedules of a program").ok()) return false;
+    if (found_.tries == options_.most_tries) {
+      found_.complete = false;
+      return false;
+    }
+    Nests chosen = nests_;
+    for (std::size_t n = 0; n + 1 < chosen.size(); ++n) {
+      if (!shared_[n].empty()) schedule::share(chosen, n, shared_[n]);
+    }
+    // Sharing with the next nest moved what was shared with the one before no further than it agrees.
+    if (!schedule::tree_of(chosen).ok()) return true;
+    ++found_.tries;
+    mpz_class orders = 1;
+    for (std::size_t n = 0; n < chosen.size(); ++n) orders *= best_orders(n, chosen).count;
+    if (orders == 0) return true;
+    found_.schedules += orders;
+    list(0, chosen, orders);
+    return true;
+  }
+
+  /// The orders of one nest's loops below the shared ones.
+  struct Below {
+    std::vector<Names> best;  ///< all loops: an order no other beats, and one whose phase runs on all threads
+    mpz_class count;          ///< of all legal orders
+  };
+
+  /// Which order is best depends on the shared loops alone: they say where the innermost branch is.
+  const Below& best_orders(std::size_t nest, const Nests& chosen) {
+    const auto [known, first] = known_.try_emplace({sequence_[nest], prefix(nest)});
+    if (!first) return known->second;
+    Below& below = known->second;
+    Names placed = prefix(nest), rest;
+    for (const std::string& index : nests_[nest].loops) {
+      if (!has(placed, index)) rest.push_back(index);
+    }
+    std::pair<double, double> lightest, shared_out;  // (weight, serial weight), (serial weight, weight)
+    Names fast, parallel;
+    Nests tried = chosen;
+    each_order(placed, rest, orders_[nest], [&] {
+      ++below.count;
+      if (below.count > most_orders) return true;
+      tried[nest].loops = placed;
+      const auto [weight, serial] = weight_of(tried);
+      if (fast.empty() || std::pair(weight, serial) < lightest) fast = placed, lightest = {weight, serial};
+      if (parallel.empty() || std::pair(serial, weight) < shared_out)
+        parallel = placed, shared_out = {serial, weight};
+      return true;
+    });
+    if (below.count == 0) return below;
+    below.best.push_back(fast);
+    if (shared_out.first < lightest.second) below.best.push_back(parallel);
+    return below;
+  }
+
+  /// Costs of trees that differ in the order of one nest's loops differ in weights and what is serial only.
+  std::pair<double, double> weight_of(const Nests& nests) const {
+    const cost::Cost cost = cost::of(schedule::tree_of(nests).value(), problem_);
+    const cost::Point ones(cost::access_shift, 1.0);
+    return {cost::evaluate_time(cost, ones), cost::evaluate_serial(cost, ones)};
+  }
+
+  void list(std::size_t nest, Nests& chosen, const mpz_class& orders) {
+    if (nest == chosen.size()) {
+      found_.members.push_back(
+          {trace_of(chosen), cost::of(schedule::tree_of(chosen).value(), problem_), orders});
+      return;
+    }
+    const Names before = chosen[nest].loops;
+    for (const Names& loops : best_orders(nest, chosen).best) {
+      chosen[nest].loops = loops;
+      list(nest + 1, chosen, orders);
+    }
+    chosen[nest].loops = before;
+  }
+
+  /// From the default nest: nests apart in their sequence, then sharing from the last one up, then the loops
+  /// below.
+  schedule::Trace trace_of(const Nests& chosen) const {
+    schedule::Trace trace;
+    const bool in_order = std::is_sorted(sequence_.begin(), sequence_.end());
+    const bool apart =
+        std::all_of(default_.begin(), default_.end(), [](const Nest& nest) { return nest.shared == 0; });
+    Nests now = nests_;
+    if (in_order && same_sharing(chosen)) {
+      now = default_;
+    } else {
+      if (!in_order || !apart) trace.directives.push_back(schedule::Sequence{sequence_});
+      for (std::size_t n = chosen.size() - 1; n-- > 0;) {
+        if (shared_[n].empty()) continue;
+        trace.directives.push_back(schedule::Share{static_cast<int>(n), shared_[n]});
+        schedule::share(now, n, shared_[n]);
+      }
+    }
+    const std::vector<schedule::Path> paths = schedule::paths_of(chosen);
+    for (std::size_t n = 0; n < chosen.size(); ++n) {
+      if (now[n].loops == chosen[n].loops) continue;
+      trace.directives.push_back(schedule::Reorder{
+          paths[n], Names(chosen[n].loops.begin() + static_cast<std::ptrdiff_t>(prefix(n).size()),
+                          chosen[n].loops.end())});
+    }
+    return trace;
+  }
+
+  /// The default nest shares just these loops.
+  bool same_sharing(const Nests& chosen) const {
+    for (std::size_t n = 0; n < chosen.size(); ++n) {
+      if (default_[n].shared != chosen[n].shared) return false;
+      if (!begins_with(default_[n].loops, prefix(n))) return false;
+    }
+    return true;
+  }
+
+  /// Orders of one nest that are looked at; more are counted.
+  static constexpr int most_orders = 720;
+
+  static bool waits(const std::vector<LoopOrder>& orders, const Names& placed, const std::string& index) {
+    return std::any_of(orders.begin(), orders.end(), [&](const LoopOrder& order) {
+      return order.after == index && !has(placed, order.before);
+    });
+  }
+
+  Nests default_;
+  const problem::Problem& problem_;
+  const ProgramOptions& options_;
+  const support::Cancellation& cancellation_;
+  std::vector<int> sequence_;                   ///< the present one, by number in default_
+  Nests nests_;                                 ///< in this sequence, apart
+  std::vector<std::vector<LoopOrder>> orders_;  ///< of each
+  std::vector<Names> shared_;                   ///< with the next one
+  std::map<std::pair<int, Names>, Below> known_;
+  ProgramMembers found_;
+};
+
+}  // namespace
+
+Result<ProgramMembers> program_members(const concrete_notation::StatementPtr& tree,
+                                       const problem::Problem& problem, const ProgramOptions& options,
+                                       const support::Cancellation& cancellation) {
+  SCHAAS_ASSIGN_OR_RETURN(Nests nests, schedule::nests_of(tree));
+  return Search(std::move(nests), problem, options, cancellation).run();
+}
+
+}  // namespace schaas::space
