@@ -69,6 +69,12 @@ Result<std::vector<Asked>> find(const std::string& text, const frontier::Frontie
     SCHAAS_ASSIGN_OR_RETURN(Asked one, asked_of(trace, subject));
     return std::vector{std::move(one)};
   }
+  if (!problem::is_contraction(subject.canonical.problem)) {
+    return support::noting(
+        support::unsupported("no-short-form",
+                             "the short form of a loop tree names schedules of single products only"),
+        "name a schedule by its id, as in `s1`, or by its trace");
+  }
   SCHAAS_ASSIGN_OR_RETURN(const auto traces,
                           schedule::traces_of_tree(text, subject.names.problem(), most_ways, cancellation));
   std::vector<Asked> all;

@@ -171,6 +171,9 @@ support::Result<std::optional<frontier::Frontier>> from_looser(const problem::Ca
                                                                const support::Cancellation& cancellation) {
   const std::optional<frontier::Frontier> none;
   const problem::Problem& problem = query.problem;
+  // Whose factors are matched below; all schedules of a program are listed as fast as an answer is
+  // transferred.
+  if (!problem::is_contraction(problem)) return none;
   const auto names = renaming(looser, problem);
   if (!names) return none;
   const auto looser_here = with_constraints_of(looser, problem, *names);

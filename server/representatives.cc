@@ -50,7 +50,7 @@ std::map<std::string, Bounds> extent_bounds(const problem::Problem& problem) {
 
 std::set<std::string> sparse_indices(const problem::Problem& problem) {
   std::set<std::string> out;
-  for (const auto& access : problem.operands()) {
+  for (const auto& access : problem.reads()) {
     if (problem.formats.at(access.tensor).all_dense()) continue;
     out.insert(access.indices.begin(), access.indices.end());
   }

@@ -119,8 +119,10 @@ class Work {
   Result<void> search(CompileCrew& crew) {
     const FrontierQuery question{subject_.canonical, subject_.options,
                                  query_.no_cache ? Source::made : Source::stored_or_made};
-    const bool ours = subject_.canonical.problem.profile == problem::Profile::standard;
-    if (ours && !query_.search_only && !query_.traces_only && !is_stored(question)) {
+    // Only a product has parts to be searched first; of programs all schedules are listed at once.
+    const problem::Problem& problem = subject_.canonical.problem;
+    const bool parted = problem.profile == problem::Profile::standard && problem::is_contraction(problem);
+    if (parted && !query_.search_only && !query_.traces_only && !is_stored(question)) {
       crew.add([this] { search_parts(); });
     }
     SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer, search_whole(question));

@@ -70,25 +70,12 @@ Result<void> apply_bounds(const SearchBounds& bounds, const problem::Problem& pr
   return {};
 }
 
-// What is searched so far.
-Result<void> only_contractions(const problem::Problem& problem) {
-  if (problem::is_contraction(problem) && problem.semiring == &operators::plus_times() &&
-      !problem.statement.update) {
-    return {};
-  }
-  return support::noting(
-      support::unsupported("not-a-contraction", "`" + index_notation::print(problem.program()) +
-                                                    "` is understood, but not compiled yet"),
-      "one statement with a product of accesses works, as in `A(i,l) = B(i,j) * C(j,l)`");
-}
-
 }  // namespace
 
 Result<Subject> subject_of(const problem::ProblemText& text, const SearchBounds& bounds,
                            const frontier::SolverFactory& solver, const support::Cancellation& cancellation) {
   const auto here = frontier::make_solver(solver, cancellation);
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, frontier::build_consistent(text, *here));
-  SCHAAS_RETURN_IF_ERROR(only_contractions(problem));
   Canonical canonical = problem::canonicalize(problem);
   UserNames names(canonical);
   frontier::Options options = frontier::options_for(problem.profile);

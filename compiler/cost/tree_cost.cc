@@ -78,9 +78,11 @@ class TreeCost {
       inside.shared = place.above.size();
       inside.phase = place.outermost();
       inside.own.clear();
-      branch(*both, inside);
+      const bool listed = is_result_workspace(*both);
+      branch(*both, inside, listed);
       walk(both->producer, inside);
-      walk(both->consumer, std::move(inside));
+      if (!listed) return walk(both->consumer, std::move(inside));
+      append(*both, inside);
     } else {
       add_leaf(std::get<Assign>(statement->node), place);
     }
@@ -89,8 +91,10 @@ class TreeCost {
   void add_leaf(const Assign& leaf, const Place& place) {
     const Access access = this->access(leaf, place);
     const int calls = papers_ ? 0 : costly_calls(leaf.value);
+    last_leaf_.clear();
     for (Term trips : trips_of(space_of(leaf, {}), place)) {
       cost_.time.push_back(make_term(trips | place.serial, access));
+      last_leaf_.push_back(trips | place.serial);
       for (int n = 0; n < calls; ++n) cost_.time.push_back(make_term(trips | place.serial, Access::function));
     }
   }
@@ -152,7 +156,17 @@ class TreeCost {
     return iteration_space(leaf.value, leaf.monoid, operands_, known);
   }
 
-  void branch(const Where& both, const Place& place) {
+  /// The branch gathers entries of a sparse result and appends them (schedule/ordered_appends.h): its
+  /// temporary keeps a list of what was written.
+  bool is_result_workspace(const Where& both) const {
+    const Assign& append = concrete_notation::leaf_of(both.consumer);
+    const auto* read = std::get_if<index_notation::Access>(&append.value.node);
+    if (papers_ || read == nullptr || read->tensor != target_of(both.producer).tensor) return false;
+    const auto format = problem_.formats.find(append.target.tensor);
+    return format != problem_.formats.end() && !format->second.all_dense();
+  }
+
+  void branch(const Where& both, const Place& place, bool listed) {
     const IterationSpace written = space_of(both.producer, {});
     Term extents = 0;
     Term reached = 0;
@@ -161,7 +175,8 @@ class TreeCost {
       reached |= reachable(index, in_blocks_.count(index) != 0 ? in_blocks_.at(index) : written);
     }
     cost_.memory.push_back(extents);
-    if (papers_) return;
+    if (listed) cost_.memory.push_back(extents);  // the list and flags
+    if (papers_ || listed) return;
     std::vector<Term> clear;
     for (Term above : trips_of(written, place)) {
       if (const Term term = clearing(place.phase, above | place.serial, reached, extents); term != 0)
@@ -170,6 +185,24 @@ class TreeCost {
     std::sort(clear.begin(), clear.end());
     clear.erase(std::unique(clear.begin(), clear.end()), clear.end());
     cost_.time.insert(cost_.time.end(), clear.begin(), clear.end());
+  }
+
+  /// What the producer wrote is listed, sorted and appended, entry by entry: all elements when it writes all
+  /// of them, else at most as many as it writes, however often.
+  void append(const Where& both, const Place& place) {
+    const IterationSpace written = space_of(both.producer, {});
+    Term extents = 0;
+    bool all = true;
+    for (const std::string& index : target_of(both.producer).indices) {
+      extents |= extent(index);
+      all = all && reachable(index, written) == extent(index);
+    }
+    if (!all) {
+      for (Term trips : last_leaf_) cost_.time.push_back(make_term(trips, Access::gathered));
+      return;
+    }
+    for (Term above : trips_of(written, place))
+      cost_.time.push_back(make_term(above | extents | place.serial, Access::gathered));
   }
 
   /// How many values of an index of a temporary its producer may write: at most, in one product.
@@ -241,6 +274,7 @@ class TreeCost {
   Variables variables_;
   Operands operands_;
   std::map<std::string, IterationSpace> in_blocks_;  ///< index -> where what is in its blocks is computed
+  std::vector<Term> last_leaf_;                      ///< trips of the leaf walked last
   Cost cost_;
 };
 

@@ -5,13 +5,16 @@
 
 #include "compiler/frontier/class_order.h"
 #include "compiler/frontier/contradiction.h"
+#include "compiler/frontier/listed.h"
 #include "compiler/frontier/log_proof.h"
 #include "compiler/frontier/pairwise.h"
-#include "compiler/frontier/program.h"
 #include "compiler/frontier/published.h"
 #include "compiler/frontier/solver.h"
 #include "compiler/frontier/stopwatch.h"
 #include "compiler/frontier/volume.h"
+#include "compiler/schedule/apply.h"
+#include "compiler/space/appending.h"
+#include "compiler/space/program.h"
 #include "compiler/space/space.h"
 #include "compiler/support/limits.h"
 
@@ -356,6 +359,53 @@ class Search {
   Stopwatch watch_;
 };
 
+/// Schedules of a product with a sparse result that are listed one by one, some 50 microseconds each.
+constexpr std::size_t most_listed = 4'000;
+
+/// Programs, and expressions that are no product.
+support::Result<Frontier> compute_program(const problem::Problem& problem, const Options& options,
+                                          const Progress& progress,
+                                          const support::Cancellation& cancellation) {
+  if (problem.profile == problem::Profile::sparseauto) {
+    return support::noting(
+        support::unsupported("program-profile",
+                             "profile `sparseauto` searches single products only, as the system "
+                             "of the papers does"),
+        "leave the profile out: the default one searches programs and every expression");
+  }
+  const auto list = [&] {
+    return space::program_members(schedule::default_nest(problem), problem, {}, cancellation);
+  };
+  return compute_listed(problem, list, options, progress, cancellation);
+}
+
+/// All schedules when they are few; else those that append in order, by the recursion; when there are none,
+/// those that are on the frontier of the dense result.
+support::Result<Frontier> compute_appending(const problem::Problem& problem, const Options& options,
+                                            const Progress& progress,
+                                            const support::Cancellation& cancellation) {
+  SCHAAS_ASSIGN_OR_RETURN(auto all, space::appending_members(problem, most_listed, cancellation));
+  if (all) {
+    const auto list = [&]() -> support::Result<space::ListedMembers> { return std::move(*all); };
+    return compute_listed(problem, list, options, progress, cancellation);
+  }
+  auto in_order = Search(problem, options, progress, cancellation).run();
+  if (in_order.ok() || in_order.error().code != "no-schedule") return in_order;
+  SCHAAS_ASSIGN_OR_RETURN(const Frontier dense,
+                          compute(space::with_dense_result(problem), options, progress, cancellation));
+  const auto list = [&]() -> support::Result<space::ListedMembers> {
+    std::vector<schedule::Trace> traces;
+    for (const Survivor& survivor : dense.survivors)
+      traces.insert(traces.end(), survivor.traces.begin(), survivor.traces.end());
+    space::ListedMembers found = space::listed(traces, problem);
+    found.limited =
+        "the result is sparse and no schedule appends to it in order: of " + dense.counts.space +
+        " schedules with a workspace those were searched that are on the frontier of the dense result";
+    return found;
+  };
+  return compute_listed(problem, list, options, progress, cancellation);
+}
+
 }  // namespace
 
 Options options_for(problem::Profile profile) {
@@ -368,6 +418,8 @@ Options options_for(problem::Profile profile) {
 support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
                                   const Progress& progress, const support::Cancellation& cancellation) {
   if (!problem::is_contraction(problem)) return compute_program(problem, options, progress, cancellation);
+  const bool whole = problem.profile == problem::Profile::standard && options.operand_orders == 0;
+  if (whole && space::appends(problem)) return compute_appending(problem, options, progress, cancellation);
   return Search(problem, options, progress, cancellation).run();
 }
 

@@ -102,7 +102,7 @@ class Search {
          const support::Cancellation& cancellation)
       : default_(std::move(nests)), problem_(problem), options_(options), cancellation_(cancellation) {}
 
-  Result<ProgramMembers> run() {
+  Result<ListedMembers> run() {
     std::vector<int> order;
     Sequences(default_).each(order, [&](const std::vector<int>& sequence) {
       sequence_ = sequence;
@@ -169,8 +169,9 @@ class Search {
   /// The trie that was chosen, with every choice of loop orders.
   bool take() {
     if (!cancellation_.check("listing the schedules of a program").ok()) return false;
-    if (found_.tries == options_.most_tries) {
-      found_.complete = false;
+    if (found_.steps == options_.most_tries) {
+      found_.limited = "the statements can share their loops in more than " + std::to_string(found_.steps) +
+                       " ways: those were searched that share most";
       return false;
     }
     Nests chosen = nests_;
@@ -179,7 +180,7 @@ class Search {
     }
     // Sharing with the next nest moved what was shared with the one before no further than it agrees.
     if (!schedule::tree_of(chosen).ok()) return true;
-    ++found_.tries;
+    ++found_.steps;
     mpz_class orders = 1;
     for (std::size_t n = 0; n < chosen.size(); ++n) orders *= best_orders(n, chosen).count;
     if (orders == 0) return true;
@@ -298,14 +299,14 @@ class Search {
   std::vector<std::vector<LoopOrder>> orders_;  ///< of each
   std::vector<Names> shared_;                   ///< with the next one
   std::map<std::pair<int, Names>, Below> known_;
-  ProgramMembers found_;
+  ListedMembers found_;
 };
 
 }  // namespace
 
-Result<ProgramMembers> program_members(const concrete_notation::StatementPtr& tree,
-                                       const problem::Problem& problem, const ProgramOptions& options,
-                                       const support::Cancellation& cancellation) {
+Result<ListedMembers> program_members(const concrete_notation::StatementPtr& tree,
+                                      const problem::Problem& problem, const ProgramOptions& options,
+                                      const support::Cancellation& cancellation) {
   SCHAAS_ASSIGN_OR_RETURN(Nests nests, schedule::nests_of(tree));
   return Search(std::move(nests), problem, options, cancellation).run();
 }

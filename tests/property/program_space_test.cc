@@ -13,7 +13,9 @@
 #include "compiler/frontier/frontier.h"
 #include "compiler/schedule/apply.h"
 #include "compiler/schedule/nests.h"
+#include "compiler/space/appending.h"
 #include "compiler/space/program.h"
+#include "compiler/space/space.h"
 #include "tests/support/problem_of.h"
 
 namespace schaas {
@@ -145,7 +147,7 @@ class Programs : public testing::TestWithParam<Example> {
  protected:
   const problem::Problem problem_ = test_support::problem_of(GetParam().expression, GetParam().formats);
 
-  space::ProgramMembers members() const {
+  space::ListedMembers members() const {
     return space::program_members(schedule::default_nest(problem_), problem_, {}, support::Cancellation())
         .value();
   }
@@ -173,7 +175,7 @@ TEST_P(Programs, NaiveEnumerationHasAsManySchedulesAndNoBetterOne) {
     costs.insert(cost::of(tree, problem_));
   });
   EXPECT_EQ(found.schedules, ways);
-  EXPECT_TRUE(found.complete);
+  EXPECT_EQ(found.limited, "");
   for (const auto& member : found.members)
     EXPECT_EQ(costs.count(member.cost), 1U) << schedule::print(member.trace);
   const auto variables = cost::variables_of(problem_);
@@ -214,6 +216,70 @@ TEST_P(Programs, NothingRemovedBeatsTheFrontier) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Examples, Programs, testing::ValuesIn(examples),
+                         [](const auto& example) { return example.param.name; });
+
+/// Products with a sparse result: every schedule of the dense result, each with the cost of its own tree.
+const Example appending[] = {
+    {"MatrixProduct", "A(i,j) = B(i,k) * C(k,j)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}},
+    {"ByColumns", "A(i,j) = B(i,k) * C(k,j)", {{"A", "csc"}, {"B", "csr"}, {"C", "csr"}}},
+    {"Sampled", "A(i,j) = B(i,j) * C(i,k) * D(k,j)", {{"A", "csr"}, {"B", "csr"}}},
+    {"Mttkrp",
+     "A(i,j) = B(i,k,l) * C(k,j) * D(l,j)",
+     {{"A", "csr"}, {"B", "csf"}, {"C", "csr"}, {"D", "csr"}}},
+    {"TensorTimesMatrix", "A(i,j,k) = B(i,j,l) * C(k,l)", {{"A", "csf"}, {"B", "csf"}, {"C", "csr"}}},
+};
+
+class SparseResults : public testing::TestWithParam<Example> {
+ protected:
+  const problem::Problem problem_ = test_support::problem_of(GetParam().expression, GetParam().formats);
+};
+
+TEST_P(SparseResults, EveryScheduleOfTheDenseResultIsOneOfThese) {
+  const auto found = space::appending_members(problem_, 4'000, support::Cancellation()).value();
+  ASSERT_TRUE(found.has_value());
+  space::Space dense(space::with_dense_result(problem_), {});
+  EXPECT_EQ(found->schedules, dense.count(support::Cancellation()).value());
+  EXPECT_EQ(found->members.size(), found->steps);
+}
+
+TEST_P(SparseResults, NothingRemovedBeatsTheFrontier) {
+  const auto all = space::appending_members(problem_, 4'000, support::Cancellation()).value();
+  const auto frontier =
+      frontier::compute(problem_, frontier::options_for(problem_.profile), {}, support::Cancellation());
+  ASSERT_TRUE(frontier.ok()) << support::render(frontier.error());
+  EXPECT_TRUE(frontier->complete);
+  const auto variables = cost::variables_of(problem_);
+  std::mt19937 random(5);
+  for (int n = 0; n < 100; ++n) {
+    const cost::Point point = random_point(variables, random);
+    double best = std::numeric_limits<double>::infinity(), kept = best;
+    for (const auto& member : all->members) best = std::min(best, cost::evaluate_time(member.cost, point));
+    for (const auto& survivor : frontier->survivors)
+      kept = std::min(kept, cost::evaluate_time(survivor.cost, point));
+    ASSERT_LE(kept, best * (1 + 1e-12)) << "seed 5, point " << n;
+  }
+}
+
+TEST(SparseResult, RowsOfAMatrixProductAreGatheredInAWorkspace) {
+  const auto problem =
+      test_support::problem_of("A(i,j) = B(i,k) * C(k,j)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}});
+  const auto frontier =
+      frontier::compute(problem, frontier::options_for(problem.profile), {}, support::Cancellation());
+  ASSERT_TRUE(frontier.ok());
+  ASSERT_EQ(frontier->survivors.size(), 1U);
+  const auto variables = cost::variables_of(problem);
+  // Each product is added to the row, and each entry listed, sorted and appended.
+  EXPECT_EQ(cost::print_time(frontier->survivors[0].cost, variables), "6*i*j'*k' + 6*i*j'*k'");
+  EXPECT_EQ(cost::print_memory(frontier->survivors[0].cost, variables), "j + j");
+  const auto dense = test_support::problem_of("A(i,j) = B(i,k) * C(k,j)", {{"A", "csr"}, {"B", "csr"}});
+  const auto rows =
+      frontier::compute(dense, frontier::options_for(dense.profile), {}, support::Cancellation());
+  ASSERT_TRUE(rows.ok());
+  // Rows of a dense C: every element of the row is written, so it is appended once.
+  EXPECT_EQ(cost::print_time(rows->survivors[0].cost, cost::variables_of(dense)), "i*j*k' + 6*i*j");
+}
+
+INSTANTIATE_TEST_SUITE_P(Examples, SparseResults, testing::ValuesIn(appending),
                          [](const auto& example) { return example.param.name; });
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "compiler/frontier/program.h"
+#include "compiler/frontier/listed.h"
 
 #include <map>
 #include <utility>
@@ -10,8 +10,6 @@
 #include "compiler/frontier/solver.h"
 #include "compiler/frontier/stopwatch.h"
 #include "compiler/frontier/volume.h"
-#include "compiler/schedule/apply.h"
-#include "compiler/space/program.h"
 
 namespace schaas::frontier {
 namespace {
@@ -29,9 +27,10 @@ struct Class {
 
 class Search {
  public:
-  Search(const problem::Problem& problem, const Options& options, const Progress& progress,
-         const support::Cancellation& cancellation)
+  Search(const problem::Problem& problem, const Lister& lister, const Options& options,
+         const Progress& progress, const support::Cancellation& cancellation)
       : problem_(problem),
+        lister_(lister),
         options_(options),
         progress_(progress),
         cancellation_(cancellation),
@@ -50,13 +49,6 @@ class Search {
 
  private:
   Result<void> check() const {
-    if (problem_.profile == problem::Profile::sparseauto) {
-      return support::noting(
-          support::unsupported("program-profile",
-                               "profile `sparseauto` searches single products only, as the "
-                               "system of the papers does"),
-          "leave the profile out: the default one searches programs and every expression");
-    }
     if (!contradictory(problem_, *solver_, options_.solver_milliseconds)) return {};
     auto error = support::invalid("contradiction", "no sizes satisfy all of these constraints");
     for (std::size_t n :
@@ -65,26 +57,20 @@ class Search {
     return error;
   }
 
-  /// All schedules, by cost. What storage forbids in ways the space does not know is left out here.
+  /// All schedules, by cost.
   Result<void> list() {
     report({"space"});
-    space::ProgramOptions options;
-    SCHAAS_ASSIGN_OR_RETURN(
-        space::ProgramMembers found,
-        space::program_members(schedule::default_nest(problem_), problem_, options, cancellation_));
-    for (space::ProgramMember& member : found.members) {
+    SCHAAS_ASSIGN_OR_RETURN(space::ListedMembers found, lister_());
+    for (space::ListedMember& member : found.members) {
       Class& same = classes_[member.cost];
       if (same.traces.size() < options_.members_per_class) same.traces.push_back(std::move(member.trace));
-      same.members += member.orders;
+      same.members += member.schedules;
       ++same.listed;
     }
-    if (!found.complete) {
-      frontier_.complete = false;
-      frontier_.limited = "the statements can share their loops in more than " + std::to_string(found.tries) +
-                          " ways: those were searched";
-    }
+    frontier_.complete = found.limited.empty();
+    frontier_.limited = std::move(found.limited);
     frontier_.counts.space = found.schedules.get_str();
-    frontier_.counts.states = found.tries;
+    frontier_.counts.states = found.steps;
     watch_.lap(frontier_.seconds.space);
     return {};
   }
@@ -153,6 +139,7 @@ class Search {
   }
 
   const problem::Problem& problem_;
+  const Lister& lister_;
   const Options& options_;
   const Progress& progress_;
   const support::Cancellation& cancellation_;
@@ -165,9 +152,9 @@ class Search {
 
 }  // namespace
 
-Result<Frontier> compute_program(const problem::Problem& problem, const Options& options,
-                                 const Progress& progress, const support::Cancellation& cancellation) {
-  return Search(problem, options, progress, cancellation).run();
+Result<Frontier> compute_listed(const problem::Problem& problem, const Lister& lister, const Options& options,
+                                const Progress& progress, const support::Cancellation& cancellation) {
+  return Search(problem, lister, options, progress, cancellation).run();
 }
 
 }  // namespace schaas::frontier

@@ -1,0 +1,28 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <gmpxx.h>
+
+#include "compiler/cost/cost.h"
+#include "compiler/schedule/trace.h"
+
+namespace schaas::space {
+
+/// One schedule, or several of one cost that differ in loop orders that do not matter.
+struct ListedMember {
+  schedule::Trace trace;
+  cost::Cost cost;
+  mpz_class schedules;  ///< it stands for
+};
+
+/// The members of a space that is small enough, or too irregular, to be counted otherwise.
+struct ListedMembers {
+  std::vector<ListedMember> members;
+  mpz_class schedules;    ///< of the whole space, as far as it was listed
+  std::size_t steps = 0;  ///< of the listing: trees looked at
+  std::string limited;    ///< what was left out, in a sentence; "" when nothing was
+};
+
+}  // namespace schaas::space
