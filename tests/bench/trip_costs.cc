@@ -37,6 +37,8 @@ struct Loop {
   std::int64_t minus = -1;        ///< number of the loop whose time is taken off first (-1: none)
 };
 
+constexpr const char* by_rows = "reorder(path={}, order={i,j,k})";
+
 const std::vector<Loop> loops = {
     {"row",
      "one gathered row, result in registers",
@@ -138,6 +140,32 @@ const std::vector<Loop> loops = {
      "reorder(path={}, order={i,k,j,l}); loopfuse(path={}, loc=2, pol=left)",
      {"k"},
      64},
+    {"function",
+     "exp of a gathered row",
+     "A(i,k) = sum(j)(B(i,j) * exp(C(j,k)))",
+     {{"B", "csr"}},
+     by_rows,
+     {"k"},
+     64,
+     0},
+    {"function", "tanh", "A(i,k) = sum(j)(B(i,j) * tanh(C(j,k)))", {{"B", "csr"}}, by_rows, {"k"}, 64, 0},
+    {"function", "log", "A(i,k) = sum(j)(B(i,j) * log(C(j,k)))", {{"B", "csr"}}, by_rows, {"k"}, 64, 0},
+    {"function",
+     "sqrt, not charged",
+     "A(i,k) = sum(j)(B(i,j) * sqrt(C(j,k)))",
+     {{"B", "csr"}},
+     by_rows,
+     {"k"},
+     64,
+     0},
+    {"function",
+     "division, not charged",
+     "A(i,k) = sum(j)(B(i,j) / C(j,k))",
+     {{"B", "csr"}},
+     by_rows,
+     {"k"},
+     64,
+     0},
 };
 
 double processor_seconds() {

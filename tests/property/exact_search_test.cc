@@ -12,6 +12,7 @@
 #include "compiler/cost/cost.h"
 #include "compiler/frontier/frontier.h"
 #include "compiler/frontier/log_proof.h"
+#include "compiler/space/appending.h"
 #include "compiler/space/space.h"
 #include "tests/support/naive_space.h"
 #include "tests/support/random_problem.h"
@@ -221,7 +222,13 @@ bool at_most(const std::vector<double>& a, const std::vector<double>& b) {
 std::optional<std::size_t> check_frontier(const BoxProblem& box) {
   space::Space space(box.problem, {});
   if (box.corners.size() > most_corners || space.count(never).value() == 0) return std::nullopt;
-  const std::vector<space::ClassCount> classes = space.classes(99, never).value();
+  std::vector<space::ClassCount> classes = space.classes(99, never).value();
+  if (space::appends(box.problem)) {  // also schedules that gather the result in a workspace
+    classes.clear();
+    const auto all = space::appending_members(box.problem, 4'000, never).value();
+    if (!all) return std::nullopt;
+    for (const auto& member : all->members) classes.push_back({member.cost, member.schedules});
+  }
   if (classes.size() < 2 || classes.size() > most_classes) return std::nullopt;
   std::set<std::vector<double>> all;
   for (const space::ClassCount& one : classes) all.insert(objectives(one.cost, box));
