@@ -43,6 +43,26 @@ TEST(Median, OfOddAndEvenCounts) {
   EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
 }
 
+TEST(Extents, PassThroughIntermediates) {
+  const auto program = client::parse_program("t(i) = B(i,j); A(k,l) = t(k) * t(l)");
+  ASSERT_TRUE(program.ok());
+  Extents extents;
+  extents.at_least("j", 2);
+  ASSERT_TRUE(extents.bind("i", 7, "B.mtx (mode 1 of `B(i,j)`)").ok());
+  ASSERT_TRUE(extents.link(client::linked_indices(*program)).ok());
+  const auto all = extents.all(*program);
+  ASSERT_TRUE(all.ok());
+  EXPECT_EQ(*all, (std::map<std::string, std::int64_t>{{"i", 7}, {"j", 2}, {"k", 7}, {"l", 7}}));
+  Extents other;
+  ASSERT_TRUE(other.bind("i", 7, "`-d i=7`").ok());
+  ASSERT_TRUE(other.bind("k", 8, "`-d k=8`").ok());
+  const auto conflict = other.link(client::linked_indices(*program));
+  ASSERT_FALSE(conflict.ok());
+  EXPECT_EQ(
+      support::render(conflict.error()),
+      "invalid [extent-conflict]: index `k` has extent 8 by `-d k=8` but 7 by `-d i=7`, through index `i`");
+}
+
 TEST(Extents, BoundBeatsLowerBoundAndConflictsNameBothSources) {
   const auto product = client::parse_program("A(i) = B(i,j)");
   ASSERT_TRUE(product.ok());
