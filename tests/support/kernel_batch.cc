@@ -12,10 +12,15 @@ namespace schaas::test_support {
 namespace {
 
 #if defined(__SANITIZE_ADDRESS__)
-constexpr const char* more_flags = "-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined";
+constexpr bool sanitized_program = true;
 #else
-constexpr const char* more_flags = "-O1";
+constexpr bool sanitized_program = false;
 #endif
+
+std::string more_flags() {
+  const bool sanitize = sanitized_program || std::getenv("SCHAAS_SANITIZE_KERNELS") != nullptr;
+  return sanitize ? "-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined" : "-O1";
+}
 
 /// The names a generated source defines at file scope, but for those of its prologue, which guards itself
 /// against being read twice. A name this misses is defined twice and does not compile.
@@ -62,7 +67,7 @@ QuickToolchain::QuickToolchain() {
   const int file = mkstemp(script_.data());
   SCHAAS_CHECK(file >= 0, "a temporary file");
   close(file);
-  std::ofstream(script_) << "#!/bin/sh\nexec cc \"$@\" " << more_flags << "\n";  // the last -O counts
+  std::ofstream(script_) << "#!/bin/sh\nexec cc \"$@\" " << more_flags() << "\n";  // the last -O counts
   chmod(script_.c_str(), 0700);
   toolchain::CToolchainOptions options;
   options.compiler = script_;

@@ -22,7 +22,8 @@ support::Result<std::vector<LoadedKernel>> compile_batch(const std::vector<std::
 
 /// The system's compiler with the flags of the C toolchain but little optimisation, many times faster on big
 /// sources. In a program built with a sanitizer the kernels are built with it too, so that reads outside an
-/// array are caught.
+/// array are caught; SCHAAS_SANITIZE_KERNELS in the environment asks for it in a program into which
+/// libasan is preloaded.
 class QuickToolchain {
  public:
   QuickToolchain();

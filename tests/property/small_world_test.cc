@@ -1,0 +1,105 @@
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/problem/problem.h"
+#include "tests/support/kernel_queue.h"
+
+// A small world in full: every expression of one to three matrix operands joined by + - * / and max, as an
+// element of a matrix, as sums of its rows and as a sum of all, with every operand and a matrix result in
+// every named format; compiled and run on random tensors, against the dense oracle. The fast test takes every
+// n-th.
+namespace schaas {
+namespace {
+
+#if defined(SCHAAS_WHOLE_WORLD)
+constexpr std::size_t step = 16;
+constexpr std::size_t shards = 16;  // all of it
+constexpr std::size_t inputs = 3;
+#else
+constexpr std::size_t step = 331;  // prime: the slice has all formats and operators
+constexpr std::size_t shards = 1;
+constexpr std::size_t inputs = 4;
+#endif
+
+const std::vector<std::string>& formats() {
+  static const std::vector<std::string> all{"dense", "csr", "csc", "dcsr", "dcsc"};
+  return all;
+}
+
+std::string joined(const std::string& op, const std::string& a, const std::string& b) {
+  return op == "max" ? "max(" + a + "," + b + ")" : "(" + a + " " + op + " " + b + ")";
+}
+
+std::vector<std::string> expressions() {
+  static const std::vector<std::string> ops{"+", "-", "*", "/", "max"};
+  std::vector<std::string> all{"B(i,j)"};
+  for (const auto& op : ops) all.push_back(joined(op, "B(i,j)", "C(i,j)"));
+  for (const auto& op : ops) {
+    for (const auto& other : ops) {
+      all.push_back(joined(op, joined(other, "B(i,j)", "C(i,j)"), "D(i,j)"));
+      all.push_back(joined(op, "B(i,j)", joined(other, "C(i,j)", "D(i,j)")));
+    }
+  }
+  return all;
+}
+
+/// All problems, by a visitor that may leave most of them out.
+template <class Visit>
+void for_all(const Visit& visit) {
+  static const std::vector<std::string> heads{"A(i,j) = ", "A(i) = sum(j)", "A = sum(i,j)"};
+  for (const auto& expression : expressions()) {
+    const bool two = expression.find('C') != std::string::npos;
+    const bool three = expression.find('D') != std::string::npos;
+    const std::vector<std::string> none{""};
+    for (const auto& head : heads) {
+      for (const auto& a : head == heads[0] ? formats() : none) {
+        for (const auto& b : formats()) {
+          for (const auto& c : two ? formats() : none) {
+            for (const auto& d : three ? formats() : none) {
+              problem::ProblemText text;
+              text.expression = head + (head == heads[0] ? expression : "(" + expression + ")");
+              text.formats["B"] = b;
+              if (!a.empty()) text.formats["A"] = a;
+              if (!c.empty()) text.formats["C"] = c;
+              if (!d.empty()) text.formats["D"] = d;
+              visit(text);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+class SmallWorld : public ::testing::TestWithParam<std::size_t> {};
+
+TEST_P(SmallWorld, AgreesWithDenseEvaluation) {
+  std::mt19937_64 random(20260303);
+  int failures = 0;
+  test_support::KernelQueue queue(inputs, random, [&](const std::string& what) {
+    if (++failures <= 5) ADD_FAILURE() << what;
+  });
+  std::size_t number = 0;
+  std::size_t accepted = 0;
+  std::map<std::string, std::size_t> refused;
+  for_all([&](const problem::ProblemText& text) {
+    if (number++ % step != GetParam() || failures >= 5) return;
+    const auto problem = problem::build(text);
+    ASSERT_TRUE(problem.ok()) << support::render(problem.error());
+    const auto added = queue.add({}, *problem);
+    ++(added.ok() ? accepted : refused[added.error().code]);
+  });
+  queue.finish();
+  EXPECT_EQ(35U + 5U * 175U + 50U * 875U, number);  // of one, two and three operands
+  // Row-wise and column-wise storage in one expression have no common loop order; nothing else is refused.
+  for (const auto& [code, count] : refused) EXPECT_EQ("no-loop-order", code) << count;
+  EXPECT_GT(accepted, number / step / 4);
+}
+
+INSTANTIATE_TEST_SUITE_P(Shards, SmallWorld, ::testing::Range<std::size_t>(0, shards));
+
+}  // namespace
+}  // namespace schaas
