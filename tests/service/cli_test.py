@@ -207,9 +207,19 @@ class Run(program.WithDaemon):
         self.assertEqual(read_npy(self.folder / "y.npy"), ([3], [2.0, 1.0, 3.0]))
 
     def test_column_order_and_dense_formats(self):
-        for layout in ("csc", "dcsr", "dense", "dense,compressed:1,0", "compressed,dense"):
+        for layout in ("csc", "dcsr", "dense", "dense,compressed:1,0", "compressed,dense", "coo", "coo:1,0"):
             answer = self.daemon.json(*self.words, "-f", f"B={layout}", "--verify")
             self.assertTrue(answer["verify"]["passed"], layout)
+
+    def test_sparse_results_are_written_as_entries(self):
+        (self.folder / "P.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 2\n2 3 -1\n1 2 4\n")
+        (self.folder / "R.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 3 2\n1 2 3\n2 3 5\n")
+        for layout in ("csr", "dcsr"):
+            answer = self.daemon.json("run", "Y(i,j) = P(i,j) * R(i,j)", "-t", f"P={self.folder}/P.mtx", "-t",
+                                      f"R={self.folder}/R.mtx", "-f", "P=coo", "-f", f"Y={layout}", "-o",
+                                      self.folder / "Y.mtx", "--verify")
+            self.assertTrue(answer["verify"]["passed"], layout)
+            self.assertEqual((self.folder / "Y.mtx").read_text().splitlines()[1:], ["2 3 2", "1 2 12", "2 3 -5"])
 
     def test_positions_are_as_asked_for(self):
         for bits in ("32", "64"):
