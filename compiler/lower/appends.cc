@@ -61,11 +61,10 @@ void Emitter::emit_count(const NestPtr& nest, const Scope& scope, Statements& ou
                  },
                  [&](const Blocks&) { SCHAAS_CHECK(false, "a sparse result is appended to in blocks"); },
                  [&](const Branch& branch) {
-                   if (tracks(target_of(branch.producer))) {
-                     emit_tracked(branch, scope, {}, out);
-                   } else {
-                     emit_count(branch.consumer, scope, out);
-                   }
+                   const auto consume = [&] { emit_count(branch.consumer, scope, out); };
+                   if (!tracks(target_of(branch.producer))) return consume();
+                   emit_tracked(
+                       branch, out, [&] { emit_inserts(branch.producer, scope, out); }, consume);
                  },
                  [](const Leaf&) {},
              },

@@ -140,7 +140,7 @@ void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, St
 void Emitter::reduce(const Scope& scope, const Sink& sink, Statements& out, const Around& around) {
   const bool sums =
       sink.kind == Sink::Kind::define ||
-      (sink.kind == Sink::Kind::array && is_complete(sink.operand, scope) && !tracks(sink.operand));
+      (sink.kind == Sink::Kind::array && is_complete(sink.operand, scope) && sums_in_register(sink.operand));
   if (!sums) return around(sink);
   const Sink inner{Sink::Kind::accumulate, -1, Write::fold,
                    sink.kind == Sink::Kind::define ? sink.name : builder_.names().fresh("t"), sink.monoid};
@@ -152,8 +152,13 @@ void Emitter::reduce(const Scope& scope, const Sink& sink, Statements& out, cons
 void Emitter::emit_branch(const Branch& branch, const Scope& scope, const Sink& sink, Statements& out) {
   const int writer = target_of(branch.producer);
   const auto& indices = operand(writer).indices;
-  if (tracks(writer)) return emit_tracked(branch, scope, sink, out);
   const auto monoid = monoid_of(branch.producer);
+  if (tracks(writer)) {
+    const Sink produced{Sink::Kind::array, writer, Write::fold, "", monoid};
+    return emit_tracked(
+        branch, out, [&] { emit(branch.producer, scope, produced, out); },
+        [&] { emit(branch.consumer, scope, sink, out); });
+  }
   if (indices.empty()) {
     const std::string text = builder_.names().fresh("t");
     scalars_[branch.temporary] = text;
@@ -202,7 +207,7 @@ bool Emitter::accumulates_here(const Sink& sink, const Scope& scope, const Pendi
                                bool reducing) const {
   switch (sink.kind) {
     case Sink::Kind::array:
-      return is_complete(sink.operand, scope) && !tracks(sink.operand);
+      return is_complete(sink.operand, scope) && sums_in_register(sink.operand);
     case Sink::Kind::define:
       return true;
     case Sink::Kind::accumulate:

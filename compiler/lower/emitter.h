@@ -135,7 +135,13 @@ class Emitter {
 
   // tracked.cc
   bool tracks(int target) const;
-  void emit_tracked(const Branch& branch, const Scope& scope, const Sink& sink, Statements& out);
+  /// What is written to the operand may be summed in a register before. Not what a sparse result is made
+  /// from: there each write tells of an entry, and must do so in both phases.
+  bool sums_in_register(int target) const;
+  /// The memory of the temporary around what fills and what reads it.
+  void emit_tracked(const Branch& branch, Statements& out, const std::function<void()>& produce,
+                    const std::function<void()>& consume);
+  void emit_forget(const Tracking& tracking, Statements& out);
   void emit_inserts(const NestPtr& nest, const Scope& scope, Statements& out);
   void emit_insert(int target, const Scope& scope, Statements& out);
   const Operand* tracked_read(const NestPtr& body, int index) const;

@@ -81,6 +81,7 @@ class LaneMover {
     for (const int number : operands_below(nest)) {
       const int level = level_of(operand(number), index);
       if (level < 0) continue;
+      if (tensor_of(number).tracked > 0) return false;
       const auto& levels = tensor_of(number).levels;
       if (level + 1 != static_cast<int>(levels.size()) || levels.back() != LevelFormat::dense) return false;
     }

@@ -6,6 +6,7 @@
 
 #include "compiler/concrete_notation/semantics.h"
 #include "compiler/loop_ir/nodes.h"
+#include "compiler/lower/iteration_space.h"
 
 namespace schaas::lower {
 namespace {
@@ -40,7 +41,7 @@ class Numbering {
       tree_.tensors.push_back(Tensor{name, argument++, found->second.levels, problem_.semiring->zero});
     }
     SCHAAS_ASSIGN_OR_RETURN(tree_.root, convert(statement));
-    track_appended(tree_.root);
+    track(tree_.root, false);
     order_temporaries();
     return tree_;
   }
@@ -166,23 +167,60 @@ class Numbering {
     return static_cast<std::size_t>(problem_.formats.at(tensor).mode_order[level]);
   }
 
-  /// A temporary that is walked only to append what it holds to a sparse result, level by level, is tracked
-  /// down to the result's last compressed level.
-  void track_appended(const NestPtr& nest) {
+  /// Temporaries of which few elements may be written, so that it pays to remember which. `inside`: of a
+  /// loop, so that a thread has the temporary to itself.
+  void track(const NestPtr& nest, bool inside) {
     std::visit(Match{
-                   [&](const Loop& loop) { track_appended(loop.body); },
-                   [&](const Blocks& blocks) { track_appended(blocks.body); },
+                   [&](const Loop& loop) { track(loop.body, true); },
+                   [&](const Blocks& blocks) { track(blocks.body, true); },
                    [&](const Branch& branch) {
-                     track_appended(branch.producer);
-                     track_appended(branch.consumer);
-                     track(branch);
+                     track(branch.producer, inside);
+                     track(branch.consumer, inside);
+                     track_appended(branch);
+                     if (inside) track_factor(branch);
                    },
                    [](const Leaf&) {},
                },
                nest->node);
   }
 
-  void track(const Branch& branch) {
+  /// A vector that is written at the entries of something sparse and read as a factor in a loop that would
+  /// otherwise run over the whole extent: the zeros need not be read (ReACT, section 4.5).
+  void track_factor(const Branch& branch) {
+    const Operand& written = tree_.operands[static_cast<std::size_t>(target_of(branch.producer))];
+    Tensor& temporary = tree_.tensors[static_cast<std::size_t>(branch.temporary)];
+    if (written.indices.size() != 1 || temporary.tracked > 0 || temporary.fill != tree_.semiring->zero)
+      return;
+    const Loop* writes = loop_over(branch.producer, written.indices.front());
+    if (writes == nullptr || writes->block || !is_chain(branch.consumer)) return;
+    const NestPtr* at = &branch.consumer;
+    while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
+    const auto& leaf = std::get<Leaf>((*at)->node);
+    const auto read = std::find_if(leaf.factors.begin(), leaf.factors.end(), [&](int factor) {
+      return tree_.operands[static_cast<std::size_t>(factor)].tensor == branch.temporary;
+    });
+    if (!is_plain_product(leaf) || read == leaf.factors.end()) return;
+    const Loop* reads =
+        loop_over(branch.consumer, tree_.operands[static_cast<std::size_t>(*read)].indices.front());
+    if (reads == nullptr || reads->block) return;
+    const LoopSpace writing = loop_space(writes->body, writes->index, tree_);
+    const LoopSpace reading = loop_space(reads->body, reads->index, tree_);
+    if (writing.kind != LoopSpace::Kind::range && !writing.whole && reading.kind == LoopSpace::Kind::range)
+      temporary.tracked = 1;
+  }
+
+  /// The loop over `index` on the way to the leaf that a statement exists for.
+  static const Loop* loop_over(const NestPtr& nest, int index) {
+    if (const auto* branch = std::get_if<Branch>(&nest->node)) return loop_over(branch->consumer, index);
+    if (const auto* blocks = std::get_if<Blocks>(&nest->node)) return loop_over(blocks->body, index);
+    const auto* loop = std::get_if<Loop>(&nest->node);
+    if (loop == nullptr || loop->index == index) return loop;
+    return loop_over(loop->body, index);
+  }
+
+  /// A temporary that is walked only to append what it holds to a sparse result, level by level, is tracked
+  /// down to the result's last compressed level.
+  void track_appended(const Branch& branch) {
     std::vector<int> loops;
     const NestPtr* at = &branch.consumer;
     while (const auto* loop = std::get_if<Loop>(&(*at)->node)) {

@@ -72,6 +72,10 @@ std::optional<bool> walks_all(const NestPtr& nest, const NestTree& tree, int tem
 }  // namespace
 
 bool is_sparse(const Loop& loop, const NestTree& tree) {
+  for (const int number : factors_below(loop.body)) {
+    const int tracked = tree.tensors[static_cast<std::size_t>(operand(tree, number).tensor)].tracked;
+    if (tracked > 0 && level_of(operand(tree, number), loop.index) == tracked - 1) return true;
+  }
   const LoopSpace space = loop_space(loop.body, loop.index, tree);
   return space.kind != LoopSpace::Kind::range && !space.whole;
 }

@@ -13,7 +13,12 @@ using loop_ir::Write;
 
 bool Emitter::tracks(int target) const { return tensor_of(target).tracked > 0; }
 
-void Emitter::emit_tracked(const Branch& branch, const Scope& scope, const Sink& sink, Statements& out) {
+bool Emitter::sums_in_register(int target) const {
+  return !tracks(target) || !appends_to(target_of(tree_.root));
+}
+
+void Emitter::emit_tracked(const Branch& branch, Statements& out, const std::function<void()>& produce,
+                           const std::function<void()>& consume) {
   const int writer = target_of(branch.producer);
   const auto& indices = operand(writer).indices;
   const std::vector<int> tracked(indices.begin(),
@@ -26,16 +31,21 @@ void Emitter::emit_tracked(const Branch& branch, const Scope& scope, const Sink&
     tracking.count = builder_.names().fresh("n");
     out.push_back(make(loop_ir::Counter{tracking.count, loop_ir::integer(0)}));
   }
-  if (step_ == Step::count) {
-    emit_inserts(branch.producer, scope, out);
-    emit_count(branch.consumer, scope, out);
-    return;
-  }
-  emit(branch.producer, scope, Sink{Sink::Kind::array, writer, Write::fold, "", monoid_of(branch.producer)},
-       out);
-  if (!tracking.list.empty())
+  produce();
+  const bool in_order = step_ == Step::compute && appends_to(target_of(branch.consumer));
+  if (!tracking.list.empty() && in_order)
     out.push_back(make(loop_ir::Sort{tracking.list, loop_ir::integer(0), loop_ir::name(tracking.count)}));
-  emit(branch.consumer, scope, sink, out);
+  consume();
+  if (!tracking.list.empty()) emit_forget(tracking, out);
+}
+
+/// Takes back the flags of a list.
+void Emitter::emit_forget(const Tracking& tracking, Statements& out) {
+  const std::string place = builder_.names().fresh("p");
+  const auto reset = make(loop_ir::Store{tracking.flags, loop_ir::load(tracking.list, loop_ir::name(place)),
+                                         Write::set, loop_ir::integer(0)});
+  out.push_back(make(loop_ir::For{place, loop_ir::integer(0), loop_ir::name(tracking.count),
+                                  loop_ir::Shape::scalar, reset}));
 }
 
 /// The producer without its values.
@@ -50,7 +60,12 @@ void Emitter::emit_inserts(const NestPtr& nest, const Scope& scope, Statements& 
                      emit_inserts(blocks.body, below, body);
                    });
                  },
-                 [&](const Branch& branch) { emit_inserts(branch.consumer, scope, out); },
+                 [&](const Branch& branch) {
+                   const auto consume = [&] { emit_inserts(branch.consumer, scope, out); };
+                   if (!tracks(target_of(branch.producer))) return consume();
+                   emit_tracked(
+                       branch, out, [&] { emit_inserts(branch.producer, scope, out); }, consume);
+                 },
                  [&](const Leaf& leaf) { emit_insert(leaf.target, scope, out); },
              },
              nest->node);
@@ -123,8 +138,6 @@ bool Emitter::emit_list_loop(const Loop& loop, const Scope& scope, Statements& o
   Statements statements;
   statements.push_back(make(
       loop_ir::Let{coordinate, loop_ir::Type::index, loop_ir::load(tracking.list, loop_ir::name(place))}));
-  statements.push_back(
-      make(loop_ir::Store{tracking.flags, loop_ir::name(coordinate), Write::set, loop_ir::integer(0)}));
   const auto inside = loop_body(loop, scope, coordinate, std::move(statements), body);
   out.push_back(make(loop_ir::For{place, loop_ir::integer(0), loop_ir::name(tracking.count),
                                   loop_ir::Shape::scalar, inside}));

@@ -13,7 +13,8 @@ namespace {
 using Formats = std::map<std::string, std::string>;
 
 /// What went wrong on three random inputs, whole and in pieces; "" when nothing did.
-std::string check(const std::string& program, const Formats& formats, std::uint64_t seed) {
+std::string check(const std::string& program, const Formats& formats, std::uint64_t seed,
+                  const std::string& trace = "linear") {
   problem::ProblemText text;
   text.expression = program;
   text.formats = formats;
@@ -23,7 +24,7 @@ std::string check(const std::string& program, const Formats& formats, std::uint6
   const test_support::Trials trials(*problem, 3, seed);
   std::mt19937_64 random(seed);
   std::string all;
-  for (const auto& failure : trials.failures({schedule::Trace{}}, 6, *toolchain, random))
+  for (const auto& failure : trials.failures({schedule::parse(trace).value()}, 6, *toolchain, random))
     all += "seed " + std::to_string(seed) + ": " + failure + "\n";
   return all;
 }
@@ -90,6 +91,22 @@ TEST(SparseResults, Elementwise) {
   EXPECT_EQ("", check("A(i,j) = B(i,j)", {{"A", "csr"}, {"B", "dcsr"}}, 67));
   EXPECT_EQ("", check("A(i,j) = B(i,j)", {{"A", "dcsr"}, {"B", "csr"}}, 68));
   EXPECT_EQ("", check("A(i,j,k) = B(i,j,k) + C(i,j,k)", {{"A", "csf"}, {"B", "csf"}, {"C", "csf"}}, 69));
+}
+
+/// Vectors written at few places are read at these places only.
+TEST(TrackedTemporaries, FactorsOfADenseResult) {
+  const std::string three = "A(i,l) = B(i,j) * C(j,k) * D(k,l)";
+  const Formats sparse{{"B", "csr"}, {"C", "csr"}};
+  const std::string row = "reorder(path={}, order={i,j,k,l}); loopfuse(path={}, loc=2, pol=left)";
+  EXPECT_EQ("", check(three, sparse, 90, row));
+  EXPECT_EQ("", check("A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}}, 91,
+                      "reorder(path={}, order={i,j,k,l}); loopfuse(path={}, loc=3, pol=left, fuse=1)"));
+  EXPECT_EQ("", check(three, {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}}, 92, row));
+  EXPECT_EQ("", check("min-plus: " + three, sparse, 93, row));
+  EXPECT_EQ(
+      "", check("A(i,m) = B(i,j) * C(j,k) * D(k,l) * E(l,m)", {{"B", "csr"}, {"C", "csr"}, {"D", "csr"}}, 94,
+                "reorder(path={}, order={i,j,k,l,m}); loopfuse(path={}, loc=3, pol=left); "
+                "loopfuse(path={0}, loc=2, pol=left)"));
 }
 
 TEST(SparseResults, Products) {
