@@ -19,7 +19,8 @@ struct KernelLabel {
 /// C11 source of the kernel for proto/kernel_abi.h (self-contained: the needed declarations are printed in),
 /// exporting the one symbol of the label. `kernel` has been verified (loop_ir/verifier.h). Uses GCC vector
 /// types, which clang has too, and `omp simd`, which needs -fopenmp-simd and no OpenMP runtime; vector width
-/// follows the predefined macros of the instruction set it is compiled for, so one text serves all.
+/// follows the predefined macros of the instruction set it is compiled for, so one text serves all. Functions
+/// such as exp need libm at link time.
 std::string print_c(const loop_ir::Kernel& kernel, const KernelLabel& label);
 
 }  // namespace schaas::codegen

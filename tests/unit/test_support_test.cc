@@ -38,6 +38,60 @@ TEST(DenseOracle, ErrorsAreRelativeToTheTermsAndNeverHidden) {
   EXPECT_EQ(relative_error({{2}, {1, 0}}, want), std::numeric_limits<double>::infinity());
 }
 
+DenseTensor evaluated(const std::string& program, const std::map<std::string, DenseTensor>& operands,
+                      const Extents& extents) {
+  return evaluate(problem_of(program, {}).program(), operands, extents).value;
+}
+
+TEST(DenseOracle, EvaluatesProgramsByHand) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  const DenseTensor b{{2, 2}, {1, 2, 3, 4}};
+  const DenseTensor x{{2}, {10, -1}};
+  const Extents extents{{"i", 2}, {"j", 2}};
+  // Implied sums go around the terms that have the index, and around no others.
+  EXPECT_EQ((std::vector<double>{18, 25}),
+            evaluated("y(i) = x(i) + B(i,j) * x(j)", {{"B", b}, {"x", x}}, extents).values);
+  EXPECT_EQ((std::vector<double>{2, 4}), evaluated("y(i) = max(j)(B(i,j))", {{"B", b}}, extents).values);
+  EXPECT_EQ((std::vector<double>{1, 2, 1, -1}), evaluated("Y(i,j) = where(B(i,j) < 3, B(i,j), x(j) / 10)",
+                                                          {{"B", b}, {"x", {{2}, {10, -10}}}}, extents)
+                                                    .values);
+  EXPECT_EQ((std::vector<double>{4, 6}), evaluated("T(j) = B(i,j); y(i) = T(i)", {{"B", b}}, extents).values);
+  EXPECT_EQ((std::vector<double>{1, 3}),
+            evaluated("min-plus: y(i) = B(i,j) * x(j)",
+                      {{"B", {{2, 2}, {inf, 2, 3, inf}}}, {"x", {{2}, {0, -1}}}}, extents)
+                .values);
+}
+
+TEST(DenseOracle, LeavesOpenWhatHangsOnTheOrderOfOperations) {
+  const auto open = [](const std::string& program, const std::vector<double>& x) {
+    const Extents extents{{"i", static_cast<std::int64_t>(x.size())}};
+    const DenseTensor tensor{{static_cast<std::int64_t>(x.size())}, x};
+    const auto result = evaluate(problem_of(program, {}).program(), {{"x", tensor}}, extents);
+    return result.value.values.size() - determined(result);
+  };
+  EXPECT_EQ(1U, open("y(i) = 0 / x(i)", {0, 2}));
+  EXPECT_EQ(1U, open("y(i) = (1 / (x(i) - x(i))) * 0 + x(i)", {3}));
+  EXPECT_EQ(0U, open("y(i) = x(i) < 0.5", {0.5, 2}));
+  EXPECT_EQ(1U, open("y(i) = x(i) / 3 * 3 < 0.5", {0.5, 2}));
+}
+
+TEST(PackedTensor, TellsWhatAKernelLeftUnwritten) {
+  const auto problem = problem_of("A(i,j) = B(i,j)", {{"A", "csr"}});
+  PackedTensor result = empty_result(problem, {{"i", 2}, {"j", 3}});
+  EXPECT_EQ("level 1 is not allocated", result.structure_error());
+  result.allocate({2}, 0);
+  EXPECT_EQ("position 1 of level 1 is not written", result.structure_error());
+  auto* pos = const_cast<std::int64_t*>(static_cast<const std::int64_t*>(result.abi()->levels[1].pos));
+  auto* crd = const_cast<std::int64_t*>(static_cast<const std::int64_t*>(result.abi()->levels[1].crd));
+  pos[1] = 1;
+  EXPECT_EQ("coordinate 0 of level 1 is not written", result.structure_error());
+  crd[0] = 3;
+  EXPECT_EQ("coordinate 0 of level 1 is 3 after -1 of 3", result.structure_error());
+  crd[0] = 2;
+  crd[1] = 0;
+  EXPECT_EQ("", result.structure_error());
+}
+
 TEST(PackedTensor, CsrOfASmallMatrix) {
   const auto problem = problem_of("a = B(i,j)", {{"B", "csr"}});
   const RandomTensor tensor{{{3, 2}, {0, 5, 0, 0, 7, 0}}, {false, true, false, false, true, true}};
