@@ -36,7 +36,7 @@ int weight(Access access) {
     case Access::cleared:
       return 1;
     case Access::function:
-      return 24;
+      return 48;
   }
   return 8;
 }
