@@ -108,7 +108,7 @@ CASES = [
     Case("programs", "attention over a graph",
          "T(i,j) = B(i,j) * C(i,k) * D(k,j); E(i,j) = B(i,j) * exp(T(i,j)); S(i) = E(i,j); Y(i,l) = E(i,j) / S(i) * F(j,l)",
          {"B": matrix("cora")}, {"k": 16, "l": 16}),
-    Case("programs", "relu of a sparse product", "A(i,k) = relu(B(i,j) * C(j,k) - D(i,k))", {}, {"i": 100, "j": 80, "k": 60}),
+    Case("programs", "relu of a sparse product", "A(i,k) = relu(sum(j)(B(i,j) * C(j,k)) - D(i,k))", {}, {"i": 100, "j": 80, "k": 60}),
     Case("programs", "sum of a mask", "s = sum(i,j)(B(i,j) > 0)", {"B": matrix("bcsstk16")}),
     Case("programs", "selection", "A(i,j) = where(B(i,j) > 0, B(i,j) + C(i,j), 0)", {"B": matrix("cage10"), "C": matrix("cage10")},
          formats={"A": "csr"}),

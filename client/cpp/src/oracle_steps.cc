@@ -277,6 +277,15 @@ support::Result<OracleTensorPointer> evaluate_points(const OracleFold& fold, con
   return Evaluation(fold, context).run();
 }
 
+bool has_few_entries(const OracleFold& fold, const OracleContext& context) {
+  const Compiled compiled(fold, context);
+  const OracleSupport support = support_of(compiled);
+  const OracleWalk request{&compiled.accesses, &support,
+                           numbers_below(fold.free.size() + fold.reduced.size()), compiled.extents};
+  return binds_all(support, compiled.accesses, numbers_below(fold.free.size())) &&
+         points_of(request) <= small_work;
+}
+
 bool is_by_entries(const OracleFold& fold, const OracleContext& context) {
   const Compiled compiled(fold, context);
   return binds_all(support_of(compiled), compiled.accesses, numbers_below(fold.free.size()));
@@ -341,8 +350,9 @@ support::Result<Expected> evaluate_result(const OracleFold& fold, const OracleCo
 }
 
 support::Result<OracleTensorPointer> evaluate_fold(const OracleFold& fold, const OracleContext& context) {
-  if (const auto product = product_of(fold, context);
-      product && volume(fold.free, context) <= most_elements) {
+  const auto product = product_of(fold, context);
+  // Few entries stay entries, so that what reads them is computed there only.
+  if (product && volume(fold.free, context) <= most_elements && !has_few_entries(fold, context)) {
     auto expected = evaluate_product(*product, context.operands, context.memory_limit);
     if (expected.ok()) return tensor_of(*expected);
     if (expected.error().code != "oracle-size") return expected.error();
