@@ -13,6 +13,7 @@
 #include "compiler/frontier/frontier.h"
 #include "compiler/frontier/log_proof.h"
 #include "compiler/index_notation/extent_classes.h"
+#include "compiler/space/appending.h"
 #include "compiler/space/space.h"
 #include "tests/support/random_problem.h"
 
@@ -234,7 +235,13 @@ struct Checked {
 Checked check_sound(const problem::Problem& problem, int points, std::mt19937_64& random) {
   space::Space space(problem, {});
   if (space.count(never).value() == 0) return {};
-  const std::vector<space::ClassCount> classes = space.classes(99, never).value();
+  std::vector<space::ClassCount> classes = space.classes(99, never).value();
+  if (space::appends(problem)) {  // also schedules that gather the result in a workspace
+    classes.clear();
+    const auto all = space::appending_members(problem, 4'000, never).value();
+    if (!all) return {};
+    for (const auto& member : all->members) classes.push_back({member.cost, member.schedules});
+  }
   if (classes.size() > most_classes) return {};
   frontier::Options options = frontier::options_for(problem.profile);
   options.solver_milliseconds = 50;

@@ -222,7 +222,8 @@ void check_every_class(const test_support::SearchOracle& kernel, std::size_t ste
 
 TEST(Explain, EveryClassOfTheSmallKernelsHasACertificateThatHoldsAtRandomSizes) {
   for (const auto& kernel : test_support::search_oracle()) {
-    if (kernel.name == "K2" || kernel.name == "K5" || kernel.name == "K8") continue;
+    // K7's sparse result: its schedules are listed (space/appending.h), no classes of the recursion.
+    if (kernel.name == "K2" || kernel.name == "K5" || kernel.name == "K7" || kernel.name == "K8") continue;
     check_every_class(kernel, 1);
   }
 }
