@@ -63,7 +63,7 @@ class RandomSizes {
         if (format.all_dense()) continue;
         std::vector<mpz_class> whole{1};  // entries of full levels
         for (int mode : format.mode_order) {
-          const auto& index = problem_.indices_of(tensor)[static_cast<std::size_t>(mode)];
+          const std::string index = problem_.indices_of(tensor)[static_cast<std::size_t>(mode)];
           whole.push_back(whole.back() * values.at({Symbol::Kind::extent, index, 0}));
         }
         mpz_class below = std::floor(between(1e-10, 1) * whole.back().get_d());
