@@ -12,6 +12,7 @@
 #include "compiler/index_notation/printer.h"
 #include "compiler/index_notation/verifier.h"
 #include "compiler/problem/constraint_set.h"
+#include "compiler/problem/inline_intermediates.h"
 #include "compiler/problem/upper_bounds.h"
 #include "compiler/support/limits.h"
 #include "compiler/support/nearest_name.h"
@@ -304,6 +305,7 @@ Result<Problem> build(const ProblemText& text) {
   problem.intermediates = std::move(program.statements);
   SCHAAS_RETURN_IF_ERROR(read_formats(text, problem));
   SCHAAS_RETURN_IF_ERROR(check_levels(problem));
+  problem = with_sparse_intermediates_inlined(std::move(problem));
   SCHAAS_RETURN_IF_ERROR(read_choices(text, problem));
   SCHAAS_RETURN_IF_ERROR(check_numbers(text, problem));
   SCHAAS_RETURN_IF_ERROR(read_constraints(text, problem));

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "compiler/index_notation/printer.h"
 #include "compiler/problem/canonical.h"
 #include "compiler/problem/upper_bounds.h"
 
@@ -115,17 +116,41 @@ TEST(PositionBits, CoverIntermediates) {
 }
 
 TEST(Canonical, ProgramsKeepTheirOrderAndLoseTheirNames) {
-  const auto one = canonicalize(make("Tmp(r,c) = G(r,c) * 2; Out(r) += Tmp(r,c) + w(r)", {{"G", "csr"}},
+  const auto one = canonicalize(make("Tmp(r,c) = G(r,c) + 2; Out(r) += Tmp(r,c) + w(r)", {{"G", "csr"}},
                                      {"r <= 100", "nnz(G) <= 7*c"}));
   const auto other = canonicalize(
-      make("X(a,b)=M(a,b)*2.0 ; Y(a) += (X(a,b) + u(a));", {{"M", "csr"}}, {"7*b >= nnz(M)", "100 >= a"}));
+      make("X(a,b)=M(a,b)+2.0 ; Y(a) += (X(a,b) + u(a));", {{"M", "csr"}}, {"7*b >= nnz(M)", "100 >= a"}));
   EXPECT_EQ(one.text, other.text);
   EXPECT_EQ(one.text.substr(0, one.text.find("\nformat")),
-            "schaas-problem 1\nB(i,j) = C(i,j) * 2; A(i) += B(i,j) + D(i)");
+            "schaas-problem 1\nB(i,j) = C(i,j) + 2; A(i) += B(i,j) + D(i)");
   EXPECT_THAT(one.user_tensor,
               UnorderedElementsAre(Pair("A", "Out"), Pair("B", "Tmp"), Pair("C", "G"), Pair("D", "w")));
   EXPECT_EQ(canonicalize(one.problem).text, one.text);
   EXPECT_EQ(parse_problem(one.text).value(), one.problem);
+}
+
+std::string inlined(const std::string& program, const Formats& formats) {
+  const Problem problem = make(program, formats, {});
+  return index_notation::print(problem.program());
+}
+
+TEST(Intermediates, AreReadWhereTheirSparseOperandIsStored) {
+  const Formats csr = {{"B", "csr"}};
+  EXPECT_EQ(inlined("E(i,j) = B(i,j) * exp(T(i,j)); S(i) = E(i,j); Y(a,l) = E(a,b) / S(a) * F(b,l)", csr),
+            "S(i) = B(i,j) * exp(T(i,j)); Y(a,l) = B(a,b) * exp(T(a,b)) / S(a) * F(b,l)");
+  EXPECT_EQ(inlined("E(i,j) = 2 * B(i,j); Y(i,j) = E(j,i) * E(i,j) + 1", csr),
+            "Y(i,j) = 2 * B(j,i) * 2 * B(i,j) + 1");
+  EXPECT_EQ(inlined("D(j,i) = B(i,j) * 3; E(i,j) = D(j,i) * C(i,j); y = E(i,j)", csr),
+            "y = B(i,j) * 3 * C(i,j)");
+}
+
+TEST(Intermediates, StayWhereInliningWouldNotHelp) {
+  const std::string dense = "E(i,j) = B(i,j) * C(i,j); Y(i) = exp(C(i,i)) + sum(j)(E(i,j))";
+  EXPECT_EQ(inlined(dense, {}), dense);
+  const std::string sum = "E(i,j) = B(i,j) + C(i,j); Y(i) = sum(j)(exp(E(i,j)))";  // stored everywhere
+  EXPECT_EQ(inlined(sum, {{"B", "csr"}}), sum);
+  const std::string reduced = "E(i) = B(i,j) * C(j); Y(i,l) = E(i) * E(l)";  // would be summed again
+  EXPECT_EQ(inlined(reduced, {{"B", "csr"}}), reduced);
 }
 
 TEST(Canonical, SharedExtentsGoThroughIntermediates) {
