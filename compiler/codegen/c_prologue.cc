@@ -189,7 +189,43 @@ std::string_view sort_declarations() {
   }
 DEFINE_SORT(32, int32_t)
 DEFINE_SORT(64, int64_t)
-#define SORT(a, begin, end) _Generic((a), int32_t*: sort_32, int64_t*: sort_64)(a, begin, end, 96)
+/* A list that is dense enough between its least and greatest element is written again from a bitmap of them; one
+   with an element twice, or too wide for a bitmap on the stack, is sorted by comparisons. */
+#define LIST_WORDS 1024
+#define DEFINE_SORT_LIST(suffix, type)                                                     \
+  UNUSED static void sort_list_##suffix(type* a, int64_t begin, int64_t end) {             \
+    const int64_t count = end - begin;                                                     \
+    if (count > 24) {                                                                      \
+      type least = a[begin], most = a[begin];                                              \
+      for (int64_t p = begin + 1; p < end; ++p) {                                          \
+        least = a[p] < least ? a[p] : least;                                               \
+        most = a[p] > most ? a[p] : most;                                                  \
+      }                                                                                    \
+      const int64_t words = ((int64_t)most - (int64_t)least) / 64 + 1;                     \
+      if (words <= LIST_WORDS && words <= 16 * count) {                                    \
+        uint64_t bits[LIST_WORDS];                                                         \
+        memset(bits, 0, (size_t)words * sizeof(uint64_t));                                 \
+        for (int64_t p = begin; p < end; ++p) {                                            \
+          const uint64_t from_least = (uint64_t)(a[p] - least);                            \
+          bits[from_least / 64] |= (uint64_t)1 << (from_least % 64);                       \
+        }                                                                                  \
+        int64_t distinct = 0;                                                              \
+        for (int64_t w = 0; w < words; ++w) distinct += __builtin_popcountll(bits[w]);     \
+        if (distinct == count) {                                                           \
+          int64_t at = begin;                                                              \
+          for (int64_t w = 0; w < words; ++w) {                                            \
+            for (uint64_t left = bits[w]; left != 0; left &= left - 1)                     \
+              a[at++] = (type)(least + 64 * w + __builtin_ctzll(left));                    \
+          }                                                                                \
+          return;                                                                          \
+        }                                                                                  \
+      }                                                                                    \
+    }                                                                                      \
+    sort_##suffix(a, begin, end, 96);                                                      \
+  }
+DEFINE_SORT_LIST(32, int32_t)
+DEFINE_SORT_LIST(64, int64_t)
+#define SORT(a, begin, end) _Generic((a), int32_t*: sort_list_32, int64_t*: sort_list_64)(a, begin, end)
 )";
 }
 

@@ -423,7 +423,7 @@ TEST_F(Executed, FillsSortsAndFlags) {
           "for i in 0 .. flag[0] { A[3] += 1.0 } for i in 0 .. flag[1] { A[4] += 1.0 }",
           {}, 5, arrays, 7));
   std::mt19937_64 random(7);
-  Numbers numbers(2001);
+  Numbers numbers(40001);
   std::iota(numbers.begin(), numbers.end(), 0);
   for (const std::string list : {"list", "long_list"}) {
     // The elements before and behind what is sorted stay; B2 makes numbers of indices.
@@ -432,13 +432,14 @@ TEST_F(Executed, FillsSortsAndFlags) {
                 " in 1 .. (n + -1) for i in 0 .. n { A[i] = B2[" + list + "[i]] }",
             2, arrays);
     for (const std::int64_t count : {0, 1, 2, 24, 25, 26, 100, 990}) {
-      for (const std::string order : {"random", "ascending", "descending", "equal", "waves"}) {
+      for (const std::string order : {"random", "ascending", "descending", "equal", "waves", "wide"}) {
         std::vector<std::int64_t> given;
         for (std::int64_t n = 0; n < count; ++n) {
           given.push_back(order == "random"       ? static_cast<std::int64_t>(random() % 2000)
                           : order == "ascending"  ? n
                           : order == "descending" ? count - n
                           : order == "equal"      ? 5
+                          : order == "wide"       ? (count - n) * 40000 / count
                                                   : n % 30);
         }
         Numbers wanted(given.begin(), given.end());
