@@ -8,37 +8,12 @@
 
 #include "compiler/cost/cost.h"
 #include "compiler/schedule/apply.h"
-#include "compiler/space/appending.h"
 #include "compiler/space/space.h"
 #include "tests/support/search_oracle.h"
+#include "tests/support/space_members.h"
 
 namespace schaas {
 namespace {
-
-/// Every member as a trace: distinct, applicable, and of the cost the recursion gives it.
-void check_members(const problem::Problem& problem, space::Rule rule) {
-  space::Space space(problem, {rule});
-  const support::Cancellation never;
-  std::map<cost::Cost, std::uint64_t> found;
-  std::set<std::string> traces;
-  const auto listed = space.for_each(
-      [&](const schedule::Trace& trace) {
-        EXPECT_TRUE(traces.insert(schedule::print(trace)).second) << schedule::print(trace);
-        const auto tree = schedule::apply(trace, problem);
-        EXPECT_TRUE(tree.ok()) << support::render(tree.error());
-        if (tree.ok()) ++found[cost::of(*tree, problem)];
-        return !testing::Test::HasFailure();
-      },
-      never);
-  ASSERT_TRUE(listed.ok());
-  EXPECT_EQ(space.count(never).value(), traces.size());
-  std::map<cost::Cost, std::uint64_t> expected;
-  const std::vector<space::ClassCount> classes = space.classes(99, never).value();
-  for (const space::ClassCount& one : classes) expected[one.cost] = one.members.get_ui();
-  // Where entries of a sparse result are gathered first, the tree has the workspace and the recursion does
-  // not: those spaces are listed (space/appending.h), with the costs of their trees.
-  if (!space::appends(problem)) EXPECT_EQ(found, expected);
-}
 
 /// A product of three (rarely four) operands over few indices with random formats, sometimes with a sparse
 /// result.
@@ -82,7 +57,8 @@ TEST(SpaceProperty, EveryMemberAppliesAndHasTheCostOfItsClass) {
       for (const auto& kernel : test_support::search_oracle()) {
         if (kernel.name != name) continue;
         SCOPED_TRACE(name + " " + profile);
-        check_members(problem::build(kernel.text(profile)).value(), space::Rule::symmetric);
+        test_support::expect_members_apply(problem::build(kernel.text(profile)).value(),
+                                           space::Rule::symmetric);
       }
     }
   }
@@ -98,7 +74,7 @@ TEST(SpaceProperty, EveryMemberOfRandomContractionsAppliesAndHasTheCostOfItsClas
     space::Space space(problem, {});
     if (space.count(never).value() > 1500 || space.count(never).value() == 0) continue;
     ++checked;
-    check_members(problem, space::Rule::symmetric);
+    test_support::expect_members_apply(problem, space::Rule::symmetric);
     if (HasFailure()) return;
   }
   EXPECT_GE(checked, 20);

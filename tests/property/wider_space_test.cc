@@ -9,10 +9,10 @@
 
 #include "compiler/cost/cost.h"
 #include "compiler/schedule/apply.h"
-#include "compiler/space/appending.h"
 #include "compiler/space/space.h"
 #include "tests/support/naive_space.h"
 #include "tests/support/search_oracle.h"
+#include "tests/support/space_members.h"
 
 namespace schaas {
 namespace {
@@ -72,33 +72,6 @@ void expect_same_space(const problem::Problem& problem) {
     found[{products(one.cost.time, variables), products(one.cost.memory, variables)}] += one.members.get_ui();
   }
   EXPECT_TRUE(found == expected);
-}
-
-/// Every member as a trace: distinct, legal, and of the cost the recursion says.
-void expect_members_apply(const problem::Problem& problem) {
-  SCOPED_TRACE(problem::print(problem));
-  const support::Cancellation never;
-  space::Space space(problem, {});
-  std::map<cost::Cost, std::uint64_t> found;
-  std::set<std::string> traces;
-  const auto listed = space.for_each(
-      [&](const schedule::Trace& trace) {
-        EXPECT_TRUE(traces.insert(schedule::print(trace)).second) << schedule::print(trace);
-        const auto tree = schedule::apply(trace, problem);
-        EXPECT_TRUE(tree.ok()) << support::render(tree.error());
-        if (tree.ok()) ++found[cost::of(*tree, problem)];
-        return !testing::Test::HasFailure();
-      },
-      never);
-  ASSERT_TRUE(listed.ok());
-  std::map<cost::Cost, std::uint64_t> expected;
-  const std::vector<space::ClassCount> classes = space.classes(99, never).value();
-  for (const space::ClassCount& one : classes) {
-    expected[one.cost] = one.members.get_ui();
-    EXPECT_EQ(space.members_of(one.cost, 1, never).value().members, one.members);
-  }
-  // A tree that gathers a sparse result in a workspace costs more than its class of the recursion.
-  if (!space::appends(problem)) EXPECT_EQ(found, expected);
 }
 
 problem::Problem kernel(const std::string& name, SpaceOptions options) {
@@ -168,7 +141,7 @@ TEST(WiderSpace, CountsAndClassesOfRandomContractionsEqualNaiveEnumeration) {
 
 TEST(WiderSpace, EveryMemberAppliesAndHasTheCostOfItsClass) {
   for (const std::string name : {"K4", "K7"}) {
-    for (const SpaceOptions options : choices()) expect_members_apply(kernel(name, options));
+    for (const SpaceOptions options : choices()) test_support::expect_members_apply(kernel(name, options));
   }
   int checked = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
@@ -177,7 +150,7 @@ TEST(WiderSpace, EveryMemberAppliesAndHasTheCostOfItsClass) {
     space::Space space(problem, {});
     if (space.count(support::Cancellation()).value() > 1500) continue;
     ++checked;
-    expect_members_apply(problem);
+    test_support::expect_members_apply(problem);
     if (HasFailure()) return;
   }
   EXPECT_GE(checked, 15);

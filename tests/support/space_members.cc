@@ -1,0 +1,68 @@
+#include "tests/support/space_members.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "compiler/cost/cost.h"
+#include "compiler/schedule/apply.h"
+#include "compiler/space/appending.h"
+
+namespace schaas::test_support {
+namespace {
+
+using Counts = std::map<cost::Cost, std::uint64_t>;
+
+const support::Cancellation never;
+
+/// The result is copied from a temporary, as no member of the space itself does.
+bool gathers(const concrete_notation::StatementPtr& tree, const problem::Problem& problem) {
+  const auto* read = std::get_if<index_notation::Access>(&concrete_notation::leaf_of(tree).value.node);
+  return read != nullptr && problem.formats.count(read->tensor) == 0;
+}
+
+void expect_listed(const Counts& gathered, const problem::Problem& problem) {
+  const auto listed = space::appending_members(problem, 4'000, never);
+  ASSERT_TRUE(listed.ok());
+  if (!*listed) return;
+  Counts all;
+  for (const auto& member : (*listed)->members) all[member.cost] += member.schedules.get_ui();
+  for (const auto& [cost, members] : gathered) EXPECT_LE(members, all[cost]);
+}
+
+}  // namespace
+
+void expect_members_apply(const problem::Problem& problem, space::Rule rule) {
+  SCOPED_TRACE(problem::print(problem));
+  space::Space space(problem, {rule});
+  Counts found, gathered;
+  std::set<std::string> traces;
+  const auto listed = space.for_each(
+      [&](const schedule::Trace& trace) {
+        EXPECT_TRUE(traces.insert(schedule::print(trace)).second) << schedule::print(trace);
+        const auto tree = schedule::apply(trace, problem);
+        EXPECT_TRUE(tree.ok()) << support::render(tree.error());
+        if (tree.ok()) ++(gathers(*tree, problem) ? gathered : found)[cost::of(*tree, problem)];
+        return !testing::Test::HasFailure();
+      },
+      never);
+  ASSERT_TRUE(listed.ok());
+  EXPECT_EQ(space.count(never).value(), traces.size());
+  Counts expected;
+  const std::vector<space::ClassCount> classes = space.classes(99, never).value();
+  for (const space::ClassCount& one : classes) {
+    expected[one.cost] = one.members.get_ui();
+    EXPECT_EQ(space.members_of(one.cost, 1, never).value().members, one.members);
+  }
+  if (gathered.empty()) {
+    EXPECT_EQ(found, expected);
+    return;
+  }
+  EXPECT_TRUE(space::appends(problem));
+  for (const auto& [cost, members] : found) EXPECT_LE(members, expected[cost]);
+  expect_listed(gathered, problem);
+}
+
+}  // namespace schaas::test_support
