@@ -161,14 +161,12 @@ class Trying {
     std::map<std::string, CooTensor> data;
     std::map<std::string, OracleOperand> operands;
     std::vector<PackedTensor> packed;
-    // An update starts from what the result holds.
-    const bool update = problem_.program.statements.back().update.has_value();
-    if (!update) {
+    if (!updates()) {
       SCHAAS_ASSIGN_OR_RETURN(const auto format, format_of(0));
       SCHAAS_ASSIGN_OR_RETURN(PackedTensor result, zeros(extents_of(0, shape), format, options_of(0)));
       packed.push_back(std::move(result));
     }
-    for (std::size_t a = update ? 0 : 1; a < problem_.tensors.size(); ++a) {
+    for (std::size_t a = updates() ? 0 : 1; a < problem_.tensors.size(); ++a) {
       SCHAAS_ASSIGN_OR_RETURN(const auto format, format_of(a));
       auto& tensor = data[problem_.tensors[a]] =
           entries(extents_of(a, shape), format.all_dense() ? Pattern::full : shape.pattern);
@@ -180,25 +178,27 @@ class Trying {
     options.extents = shape.extents;
     options.type = options_of(0).value_type;
     SCHAAS_ASSIGN_OR_RETURN(const Expected expected, evaluate(problem_.program, operands, options));
+    const Buffer before = packed.front().values().copy();
     for (const int threads : {1, 3}) {
-      SCHAAS_RETURN_IF_ERROR(run_twice(shape, packed, expected, threads));
+      SCHAAS_RETURN_IF_ERROR(run_twice(shape, packed, before, expected, threads));
     }
     return {};
   }
 
-  /// The second run finds what the first left in its workspaces.
+  /// An update starts from what the result holds.
+  bool updates() const { return problem_.program.statements.back().update.has_value(); }
+
+  /// The second run finds what the first left in its workspaces. `before`: what an update starts from.
   support::Result<void> run_twice(const Shape& shape, std::vector<PackedTensor>& tensors,
-                                  const Expected& expected, int threads) {
+                                  const Buffer& before, const Expected& expected, int threads) {
     std::vector<PackedTensor*> arguments;
     for (auto& tensor : tensors) arguments.push_back(&tensor);
-    const Buffer before = tensors.front().values().copy();
-    const bool update = problem_.program.statements.back().update.has_value();
     ExecutionOptions options;
     options.threads = threads;
     SCHAAS_ASSIGN_OR_RETURN(Execution execution, Execution::prepare(kernel_, arguments, options));
     for (int run = 0; run < 2; ++run) {
       Buffer& values = tensors.front().values();
-      if (update && before.bytes() > 0) std::memcpy(values.data(), before.data(), before.bytes());
+      if (updates() && before.bytes() > 0) std::memcpy(values.data(), before.data(), before.bytes());
       SCHAAS_RETURN_IF_ERROR(execution.run());
       SCHAAS_ASSIGN_OR_RETURN(const DenseTensor actual, to_dense(tensors.front()));
       SCHAAS_ASSIGN_OR_RETURN(const Comparison found, compare(actual, expected));
@@ -214,8 +214,6 @@ class Trying {
       }
       ++trial_.runs;
     }
-    if (update && before.bytes() > 0)
-      std::memcpy(tensors.front().values().data(), before.data(), before.bytes());
     return {};
   }
 
