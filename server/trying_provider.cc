@@ -1,8 +1,11 @@
 #include "server/trying_provider.h"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "compiler/pipeline/pipeline.h"
@@ -15,8 +18,8 @@ using support::Cancellation;
 using support::Diagnostic;
 using support::Result;
 
-/// Instruction sets a trial falls back to, best first.
-constexpr const char* lesser_isas[] = {"x86-64-v3", "x86-64-v2", "generic"};
+/// Instruction sets a trial falls back to, best first; those after the one it was for.
+constexpr std::array<std::string_view, 3> fallbacks = {"x86-64-v3", "x86-64-v2", "generic"};
 /// Rejected kernels that are kept; of more only the log tells.
 constexpr std::size_t most_kept = 100;
 
@@ -61,10 +64,11 @@ class TryingProvider final : public KernelProvider {
  private:
   /// The same schedule compiled for what this machine runs: all but the width of registers is the same.
   Result<TrialVerdict> try_for_this_processor(const KernelQuery& query, const Cancellation& cancellation) {
-    TrialVerdict verdict;
-    for (const char* isa : lesser_isas) {
+    TrialVerdict verdict{TrialVerdict::Kind::other_processor, "no instruction set of this machine is left\n"};
+    const auto own = std::find(fallbacks.begin(), fallbacks.end(), query.target.isa);
+    for (auto isa = own == fallbacks.end() ? fallbacks.begin() : own + 1; isa != fallbacks.end(); ++isa) {
       KernelQuery twin = query;
-      twin.target.isa = isa;
+      twin.target.isa = *isa;
       SCHAAS_ASSIGN_OR_RETURN(const KernelAnswer answer, next_->kernel(twin, cancellation));
       SCHAAS_ASSIGN_OR_RETURN(verdict, trial_(*answer.bytes, query.canonical.text, cancellation));
       if (verdict.kind != TrialVerdict::Kind::other_processor) break;

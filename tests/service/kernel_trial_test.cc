@@ -152,5 +152,10 @@ TEST_F(TryingProviderTest, TriesATwinForAnotherProcessor) {
   EXPECT_EQ(read(quarantine_ + "/key.so"), "for x86-64-v4");
 }
 
+TEST_F(TryingProviderTest, TriesOnlyLesserInstructionSets) {
+  EXPECT_EQ(outcome(provider("generic", {})->kernel(query("x86-64-v3"), never_)), "for x86-64-v3");
+  EXPECT_THAT(compiled_, testing::ElementsAre("x86-64-v3", "x86-64-v2", "generic"));
+}
+
 }  // namespace
 }  // namespace schaas::server
