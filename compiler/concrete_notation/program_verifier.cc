@@ -9,6 +9,7 @@
 #include "compiler/concrete_notation/match.h"
 #include "compiler/concrete_notation/meaning.h"
 #include "compiler/concrete_notation/semantics.h"
+#include "compiler/concrete_notation/tree_checks.h"
 #include "compiler/index_notation/printer.h"
 
 namespace schaas::concrete_notation {
@@ -17,12 +18,7 @@ namespace {
 using index_notation::Access;
 using index_notation::Assignment;
 using index_notation::Expression;
-using support::Diagnostic;
 using support::Result;
-
-Diagnostic illegal(std::string message) { return support::invalid("illegal-tree", std::move(message)); }
-std::string quoted(const std::string& name) { return "`" + name + "`"; }
-std::string quoted(const Access& access) { return quoted(index_notation::print(access)); }
 
 bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -107,11 +103,11 @@ class ProgramVerifier {
   }
 
   Result<Value> walk_leaf(const Assign& leaf, const Place& place) const {
-    SCHAAS_RETURN_IF_ERROR(check_bound(leaf.target, place));
+    SCHAAS_RETURN_IF_ERROR(check_bound(leaf.target, place.loops));
     SCHAAS_RETURN_IF_ERROR(check_target(leaf, place));
     for (const Access& access : index_notation::operands(leaf.value)) {
-      SCHAAS_RETURN_IF_ERROR(check_bound(access, place));
-      SCHAAS_RETURN_IF_ERROR(check_order(loop_order(access, problem_), place));
+      SCHAAS_RETURN_IF_ERROR(check_bound(access, place.loops));
+      SCHAAS_RETURN_IF_ERROR(check_order(loop_order(access, problem_), place.loops));
     }
     SCHAAS_ASSIGN_OR_RETURN(Expression meaning, resolved(leaf.value, place));
     index_notation::Reduction reduction{leaf.monoid, {}, {}};
@@ -125,17 +121,9 @@ class ProgramVerifier {
     return Value{leaf.target, std::move(meaning), leaf.monoid};
   }
 
-  static Result<void> check_bound(const Access& access, const Place& place) {
-    for (const auto& index : access.indices) {
-      if (has(place.loops, index)) continue;
-      return illegal("index " + quoted(index) + " of " + quoted(access) + " is not bound by a loop above it");
-    }
-    return {};
-  }
-
   Result<void> check_target(const Assign& leaf, const Place& place) const {
     const Access& target = leaf.target;
-    if (target.tensor == problem_.statement.result.tensor) return check_order(result_order_, place);
+    if (target.tensor == problem_.statement.result.tensor) return check_order(result_order_, place.loops);
     if (problem_.formats.count(target.tensor))
       return illegal("the tree writes the operand " + quoted(target));
     for (const auto& index : target.indices) {
@@ -143,18 +131,6 @@ class ProgramVerifier {
       if (static_cast<std::size_t>(depth) >= place.started_at) continue;
       return illegal("index " + quoted(index) + " of temporary " + quoted(target) +
                      " is bound outside its `where`, so every value of it is reset but one is used");
-    }
-    return {};
-  }
-
-  static Result<void> check_order(const std::vector<LoopOrder>& orders, const Place& place) {
-    const auto depth = [&](const std::string& index) {
-      return std::find(place.loops.begin(), place.loops.end(), index);
-    };
-    for (const LoopOrder& order : orders) {
-      if (depth(order.after) == place.loops.end() || depth(order.before) < depth(order.after)) continue;
-      return illegal(order.reason + ": loop " + quoted(order.before) + " must be outside loop " +
-                     quoted(order.after));
     }
     return {};
   }

@@ -8,6 +8,7 @@
 #include "compiler/concrete_notation/loop_order.h"
 #include "compiler/concrete_notation/match.h"
 #include "compiler/concrete_notation/program_verifier.h"
+#include "compiler/concrete_notation/tree_checks.h"
 #include "compiler/index_notation/printer.h"
 
 // Why these checks are enough. Follow, for each leaf, the operands of the problem its value is a product of
@@ -21,12 +22,7 @@ namespace schaas::concrete_notation {
 namespace {
 
 using index_notation::Access;
-using support::Diagnostic;
 using support::Result;
-
-Diagnostic illegal(std::string message) { return support::invalid("illegal-tree", std::move(message)); }
-std::string quoted(const std::string& name) { return "`" + name + "`"; }
-std::string quoted(const Access& access) { return quoted(index_notation::print(access)); }
 
 template <class Container>
 bool has(const Container& container, const std::string& name) {
@@ -193,11 +189,11 @@ class Verifier {
     Value value;
     value.target = leaf.target;
     SCHAAS_RETURN_IF_ERROR(check_kind(leaf));
-    SCHAAS_RETURN_IF_ERROR(check_bound(leaf.target, place));
+    SCHAAS_RETURN_IF_ERROR(check_bound(leaf.target, place.loops));
     SCHAAS_RETURN_IF_ERROR(check_target(leaf, place));
     for (const Access& factor : index_notation::operands(leaf.value)) {
-      SCHAAS_RETURN_IF_ERROR(check_bound(factor, place));
-      SCHAAS_RETURN_IF_ERROR(check_order(loop_order(factor, problem_), place));
+      SCHAAS_RETURN_IF_ERROR(check_bound(factor, place.loops));
+      SCHAAS_RETURN_IF_ERROR(check_order(loop_order(factor, problem_), place.loops));
       SCHAAS_RETURN_IF_ERROR(multiply(factor, place, value));
     }
     for (std::size_t n = place.zeroed_at; n < place.loops.size(); ++n) {
@@ -217,19 +213,9 @@ class Verifier {
                    "` instead of `" + assignment_sign(problem_.semiring->sum) + "`");
   }
 
-  static Result<void> check_bound(const Access& access, const Place& place) {
-    for (const auto& index : access.indices) {
-      if (!has(place.loops, index)) {
-        return illegal("index " + quoted(index) + " of " + quoted(access) +
-                       " is not bound by a loop above it");
-      }
-    }
-    return {};
-  }
-
   Result<void> check_target(const Assign& leaf, const Place& place) const {
     const Access& target = leaf.target;
-    if (target.tensor == problem_.statement.result.tensor) return check_order(result_order_, place);
+    if (target.tensor == problem_.statement.result.tensor) return check_order(result_order_, place.loops);
     if (problem_.formats.count(target.tensor))
       return illegal("the tree writes the operand " + quoted(target));
     std::set<std::string> seen;
@@ -242,18 +228,6 @@ class Verifier {
       if (!seen.insert(index).second) {
         return illegal("temporary " + quoted(target) + " has index " + quoted(index) + " twice");
       }
-    }
-    return {};
-  }
-
-  static Result<void> check_order(const std::vector<LoopOrder>& orders, const Place& place) {
-    const auto depth = [&](const std::string& index) {
-      return std::find(place.loops.begin(), place.loops.end(), index);
-    };
-    for (const LoopOrder& order : orders) {
-      if (depth(order.after) == place.loops.end() || depth(order.before) < depth(order.after)) continue;
-      return illegal(order.reason + ": loop " + quoted(order.before) + " must be outside loop " +
-                     quoted(order.after));
     }
     return {};
   }

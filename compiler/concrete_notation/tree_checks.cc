@@ -1,0 +1,37 @@
+#include "compiler/concrete_notation/tree_checks.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/index_notation/printer.h"
+
+namespace schaas::concrete_notation {
+
+using index_notation::Access;
+using support::Result;
+
+support::Diagnostic illegal(std::string message) {
+  return support::invalid("illegal-tree", std::move(message));
+}
+std::string quoted(const std::string& name) { return "`" + name + "`"; }
+std::string quoted(const Access& access) { return quoted(index_notation::print(access)); }
+
+Result<void> check_bound(const Access& access, const std::vector<std::string>& loops) {
+  for (const auto& index : access.indices) {
+    if (std::find(loops.begin(), loops.end(), index) != loops.end()) continue;
+    return illegal("index " + quoted(index) + " of " + quoted(access) + " is not bound by a loop above it");
+  }
+  return {};
+}
+
+Result<void> check_order(const std::vector<LoopOrder>& orders, const std::vector<std::string>& loops) {
+  const auto depth = [&](const std::string& index) { return std::find(loops.begin(), loops.end(), index); };
+  for (const LoopOrder& order : orders) {
+    if (depth(order.after) == loops.end() || depth(order.before) < depth(order.after)) continue;
+    return illegal(order.reason + ": loop " + quoted(order.before) + " must be outside loop " +
+                   quoted(order.after));
+  }
+  return {};
+}
+
+}  // namespace schaas::concrete_notation

@@ -1,0 +1,23 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/concrete_notation/loop_order.h"
+#include "compiler/index_notation/nodes.h"
+#include "compiler/support/result.h"
+
+/// What the verifiers of contractions and of programs say alike. `loops`: those above, outermost first.
+namespace schaas::concrete_notation {
+
+support::Diagnostic illegal(std::string message);  ///< invalid [illegal-tree]
+std::string quoted(const std::string& name);
+std::string quoted(const index_notation::Access& access);
+
+/// Every index of the access is one of the loops.
+support::Result<void> check_bound(const index_notation::Access& access,
+                                  const std::vector<std::string>& loops);
+/// The loops among `loops` keep the orders.
+support::Result<void> check_order(const std::vector<LoopOrder>& orders,
+                                  const std::vector<std::string>& loops);
+
+}  // namespace schaas::concrete_notation
