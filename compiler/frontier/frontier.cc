@@ -359,8 +359,8 @@ class Search {
   Stopwatch watch_;
 };
 
-/// Schedules of a product with a sparse result that are listed one by one, some 50 microseconds each.
-constexpr std::size_t most_listed = 4'000;
+/// Schedules of a product with a sparse result that are listed one by one, some 2 microseconds each.
+constexpr std::size_t most_listed = 1'000'000;
 
 /// Programs, and expressions that are no product.
 support::Result<Frontier> compute_program(const problem::Problem& problem, const Options& options,
@@ -379,28 +379,34 @@ support::Result<Frontier> compute_program(const problem::Problem& problem, const
   return compute_listed(problem, list, options, progress, cancellation);
 }
 
-/// All schedules when they are few; else those that append in order, by the recursion; when there are none,
-/// those that are on the frontier of the dense result.
+/// All schedules when they can be listed; else those on the frontier of the schedules that append in order,
+/// and those on the frontier of the dense result, completed with workspaces.
 support::Result<Frontier> compute_appending(const problem::Problem& problem, const Options& options,
                                             const Progress& progress,
                                             const support::Cancellation& cancellation) {
-  SCHAAS_ASSIGN_OR_RETURN(auto all, space::appending_members(problem, most_listed, cancellation));
+  SCHAAS_ASSIGN_OR_RETURN(
+      auto all, space::appending_members(problem, most_listed, options.members_per_class, cancellation));
   if (all) {
     const auto list = [&]() -> support::Result<space::ListedMembers> { return std::move(*all); };
     return compute_listed(problem, list, options, progress, cancellation);
   }
-  auto in_order = Search(problem, options, progress, cancellation).run();
-  if (in_order.ok() || in_order.error().code != "no-schedule") return in_order;
+  std::vector<schedule::Trace> traces;
+  const auto add = [&](const Frontier& found) {
+    for (const Survivor& survivor : found.survivors)
+      traces.insert(traces.end(), survivor.traces.begin(), survivor.traces.end());
+  };
+  const auto in_order = Search(problem, options, progress, cancellation).run();
+  if (!in_order.ok() && in_order.error().code != "no-schedule") return in_order;
+  if (in_order.ok()) add(*in_order);
   SCHAAS_ASSIGN_OR_RETURN(const Frontier dense,
                           compute(space::with_dense_result(problem), options, progress, cancellation));
+  add(dense);
   const auto list = [&]() -> support::Result<space::ListedMembers> {
-    std::vector<schedule::Trace> traces;
-    for (const Survivor& survivor : dense.survivors)
-      traces.insert(traces.end(), survivor.traces.begin(), survivor.traces.end());
     space::ListedMembers found = space::listed(traces, problem);
     found.limited =
-        "the result is sparse and no schedule appends to it in order: of " + dense.counts.space +
-        " schedules with a workspace those were searched that are on the frontier of the dense result";
+        "the result is sparse: of " + dense.counts.space +
+        " schedules, with a workspace where they need one, those were searched that append in order "
+        "or are on the frontier of the dense result";
     return found;
   };
   return compute_listed(problem, list, options, progress, cancellation);

@@ -22,7 +22,7 @@ constexpr std::size_t samples = 256;
 struct Class {
   std::vector<schedule::Trace> traces;  ///< the first found first
   mpz_class members;
-  std::uint64_t listed = 0;
+  std::uint64_t loop_trees = 0;
 };
 
 class Search {
@@ -65,7 +65,7 @@ class Search {
       Class& same = classes_[member.cost];
       if (same.traces.size() < options_.members_per_class) same.traces.push_back(std::move(member.trace));
       same.members += member.schedules;
-      ++same.listed;
+      same.loop_trees += member.loop_trees;
     }
     frontier_.complete = found.limited.empty();
     frontier_.limited = std::move(found.limited);
@@ -124,9 +124,10 @@ class Search {
     std::uint64_t trees = 0;
     for (cost::Cost& cost : outcome.kept) {
       Class& members = classes_.at(cost);
-      trees += members.listed;
+      trees += members.loop_trees;
       frontier_.survivors.push_back({"s" + std::to_string(frontier_.survivors.size() + 1), std::move(cost),
-                                     members.members.get_str(), members.listed, std::move(members.traces)});
+                                     members.members.get_str(), members.loop_trees,
+                                     std::move(members.traces)});
     }
     frontier_.counts.classes_stage3 = frontier_.survivors.size();
     frontier_.counts.stage3 = std::to_string(trees);

@@ -19,10 +19,6 @@ using format::LevelFormat;
 using index_notation::Access;
 using Names = std::vector<std::string>;
 
-bool has(const Names& names, const std::string& name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 /// The loops on the way to the assignment of the result; nothing said of trees with blocks.
 bool path_of(const StatementPtr& statement, Names& loops) {
   return match(
@@ -36,9 +32,9 @@ bool path_of(const StatementPtr& statement, Names& loops) {
       [](const Assign&) { return true; });
 }
 
-/// A compressed level of an operand read in the tree has the index.
-bool is_walked(const StatementPtr& tree, const std::string& index, const problem::Problem& problem) {
-  for (const Access& read : concrete_notation::reads(tree)) {
+/// A compressed level of one of the operands has the index.
+bool is_walked(const std::vector<Access>& reads, const std::string& index, const problem::Problem& problem) {
+  for (const Access& read : reads) {
     const auto known = problem.formats.find(read.tensor);
     if (known == problem.formats.end()) continue;
     const auto& format = known->second;
@@ -49,28 +45,6 @@ bool is_walked(const StatementPtr& tree, const std::string& index, const problem
     }
   }
   return false;
-}
-
-/// How many loops come by as the appends need them: all levels up to the last compressed one, or those before
-/// the one at which a temporary is needed.
-struct Appends {
-  std::size_t ordered = 0;
-  bool all = false;
-};
-
-Appends ordered_loops(const StatementPtr& tree, const problem::Problem& problem, const Names& loops,
-                      const Names& levels, std::size_t needed) {
-  const auto& format = problem.formats.at(problem.statement.result.tensor);
-  const bool sums =
-      std::any_of(loops.begin(), loops.end(), [&](const std::string& index) { return !has(levels, index); });
-  Appends out;
-  while (out.ordered < needed && out.ordered < loops.size() && loops[out.ordered] == levels[out.ordered]) {
-    const bool compressed = format.levels[out.ordered] == LevelFormat::compressed;
-    if (compressed && sums && !is_walked(tree, levels[out.ordered], problem)) return out;
-    ++out.ordered;
-  }
-  out.all = out.ordered == needed;
-  return out;
 }
 
 StatementPtr with_target(const StatementPtr& statement, const Access& target) {
@@ -115,24 +89,52 @@ std::string new_name(const StatementPtr& tree, const problem::Problem& problem) 
 
 }  // namespace
 
-StatementPtr with_ordered_appends(const StatementPtr& tree, const problem::Problem& problem) {
+AppendRule::AppendRule(const problem::Problem& problem, const std::vector<Access>& reads) {
   const Access& result = problem.statement.result;
   const auto& format = problem.formats.at(result.tensor);
+  for (const int mode : format.mode_order) levels_.push_back(result.indices[static_cast<std::size_t>(mode)]);
   const auto last = std::find(format.levels.rbegin(), format.levels.rend(), LevelFormat::compressed);
-  Names loops;
-  if (last == format.levels.rend() || !path_of(tree, loops)) return tree;
-  Names levels;
-  for (const int mode : format.mode_order) levels.push_back(result.indices[static_cast<std::size_t>(mode)]);
-  const auto needed = static_cast<std::size_t>(format.levels.rend() - last);
-  const Appends appends = ordered_loops(tree, problem, loops, levels, needed);
-  if (appends.all) return tree;
+  for (auto level = last; level != format.levels.rend(); ++level)
+    summed_below_.push_back(*level != LevelFormat::compressed);
+  std::reverse(summed_below_.begin(), summed_below_.end());
+  for (std::size_t level = 0; level < needed(); ++level) {
+    if (!summed_below_[level]) summed_below_[level] = is_walked(reads, levels_[level], problem);
+  }
+}
+
+int AppendRule::level_of(const std::string& index) const {
+  const auto found = std::find(levels_.begin(), levels_.end(), index);
+  return found == levels_.end() ? -1 : static_cast<int>(found - levels_.begin());
+}
+
+std::size_t AppendRule::in_order(std::span<const int> loops) const {
+  const bool sums = std::any_of(loops.begin(), loops.end(), [](int level) { return level < 0; });
+  std::size_t ordered = 0;
+  while (ordered < needed() && ordered < loops.size() && loops[ordered] == static_cast<int>(ordered) &&
+         (!sums || summed_below_[ordered]))
+    ++ordered;
+  return ordered;
+}
+
+StatementPtr with_ordered_appends(const StatementPtr& tree, const problem::Problem& problem) {
+  const Access& result = problem.statement.result;
+  const auto& levels = problem.formats.at(result.tensor).levels;
+  Names path;
+  if (std::find(levels.begin(), levels.end(), LevelFormat::compressed) == levels.end() ||
+      !path_of(tree, path))
+    return tree;
+  const AppendRule rule(problem, concrete_notation::reads(tree));
+  std::vector<int> loops;
+  for (const std::string& index : path) loops.push_back(rule.level_of(index));
+  const std::size_t ordered = rule.in_order(loops);
+  if (ordered == rule.needed()) return tree;
   Access temporary;
   temporary.tensor = new_name(tree, problem);
-  temporary.indices.assign(levels.begin() + static_cast<std::ptrdiff_t>(appends.ordered), levels.end());
+  temporary.indices.assign(rule.levels().begin() + static_cast<std::ptrdiff_t>(ordered), rule.levels().end());
   const auto monoid = concrete_notation::leaf_of(tree).monoid;
   const auto consumer = concrete_notation::forall(temporary.indices,
                                                   concrete_notation::assign(result, {temporary, {}}, monoid));
-  return with_branch(tree, appends.ordered, consumer, temporary);
+  return with_branch(tree, ordered, consumer, temporary);
 }
 
 }  // namespace schaas::schedule

@@ -1,8 +1,36 @@
 #pragma once
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "compiler/concrete_notation/nodes.h"
 #include "compiler/problem/problem.h"
 
 namespace schaas::schedule {
+
+/// When loops come by in the order in which a sparse result is appended to.
+class AppendRule {
+ public:
+  /// `reads`: the operands of the tree; of a contraction all there are. The result has a compressed level.
+  AppendRule(const problem::Problem& problem, const std::vector<index_notation::Access>& reads);
+
+  /// The result's indices in the order of its levels.
+  const std::vector<std::string>& levels() const { return levels_; }
+  /// The level a loop is over; -1: it is summed.
+  int level_of(const std::string& index) const;
+  /// How many of the loops on the way to the result's assignment, outermost first and each by its level, are
+  /// appended under in order. When that is not `needed()`, the levels that are missing need a temporary.
+  std::size_t in_order(std::span<const int> loops) const;
+  /// The levels up to the last compressed one.
+  std::size_t needed() const { return summed_below_.size(); }
+
+ private:
+  std::vector<std::string> levels_;
+  /// Of the levels that are needed: whether something may be summed below it. A compressed level that no
+  /// operand stores compressed would get an entry for every coordinate.
+  std::vector<bool> summed_below_;
+};
 
 /// A result with compressed levels is appended to, entry after entry in the order of its levels. A tree whose
 /// loops do not come by in that order, or that would append an entry for every coordinate of a loop over

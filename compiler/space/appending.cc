@@ -1,11 +1,149 @@
 #include "compiler/space/appending.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <utility>
 
 #include "compiler/schedule/apply.h"
+#include "compiler/space/appending_cost.h"
+#include "compiler/space/loop_trees.h"
 #include "compiler/space/space.h"
 
 namespace schaas::space {
+namespace {
+
+/// Trees are made one by one, some 150 microseconds each.
+constexpr std::size_t most_trees = 4'000;
+
+bool repeats_an_index(const index_notation::Access& access) {
+  const std::set<std::string> distinct(access.indices.begin(), access.indices.end());
+  return distinct.size() != access.indices.size();
+}
+
+/// Every member of a recursion, one after the other. Parts of members are made once.
+class Members {
+ public:
+  struct Listed {
+    MemberPtr member;
+    TreeId tree = 0;
+  };
+
+  Members(Recursion& recursion, Watch& watch) : recursion_(recursion), watch_(watch) {}
+
+  /// visit(Listed) for all members of a state; stops when the watch does.
+  template <class Visit>
+  void each(StateId id, const Visit& visit) {
+    const Expansion expansion = recursion_.expand(id);
+    if (expansion.linear) {
+      for (const Order& order : orders(id, recursion_.state(id).loops))
+        visit({made({Member::Kind::linear, id, order, 0, nullptr, nullptr}), trees_.leaf(order)});
+    }
+    for (std::size_t n = 0; n < expansion.transitions.size(); ++n) {
+      const Transition& t = expansion.transitions[n];
+      pairs(t.producer, t.consumer, id, t.prefix, [&](const Order& order, const Listed& a, const Listed& b) {
+        visit({made({Member::Kind::fused, id, order, n, a.member, b.member}),
+               trees_.branch(order, a.tree, b.tree, kind_of(t))});
+      });
+    }
+    for (std::size_t n = 0; n < expansion.joins.size(); ++n) {
+      const Join& join = expansion.joins[n];
+      pairs(join.left, join.right, id, join.loops, [&](const Order& order, const Listed& a, const Listed& b) {
+        visit({made({Member::Kind::joined, id, order, n, a.member, b.member}), trees_.leaf(order)});
+      });
+    }
+  }
+
+ private:
+  static MemberPtr made(Member member) { return std::make_shared<const Member>(std::move(member)); }
+
+  std::vector<Order> orders(StateId id, IndexSet loops) {
+    std::vector<Order> all;
+    recursion_.orders(id).each(loops, [&](const Order& order) {
+      all.push_back(order);
+      return !watch_.stopped();
+    });
+    return all;
+  }
+
+  template <class Visit>
+  void pairs(StateId first, StateId second, StateId id, IndexSet loops, const Visit& visit) {
+    for (const Order& order : orders(id, loops)) {
+      for (const Listed& a : of(first)) {
+        for (const Listed& b : of(second)) {
+          if (watch_.stopped()) return;
+          visit(order, a, b);
+        }
+      }
+    }
+  }
+
+  const std::vector<Listed>& of(StateId id) {
+    const auto [entry, first] = known_.try_emplace(id);
+    if (first) {
+      std::vector<Listed> all;
+      each(id, [&](Listed one) { all.push_back(std::move(one)); });
+      known_[id] = std::move(all);
+    }
+    return known_[id];
+  }
+
+  Recursion& recursion_;
+  Watch& watch_;
+  TreeTable trees_;
+  std::unordered_map<StateId, std::vector<Listed>> known_;
+};
+
+/// Schedules of one cost.
+struct Class {
+  std::uint64_t schedules = 0;
+  std::set<TreeId> trees;
+  std::vector<schedule::Trace> traces;
+};
+
+support::Result<ListedMembers> listed_by_cost(const problem::Problem& problem, std::size_t traces,
+                                              const support::Cancellation& cancellation) {
+  Recursion recursion(with_dense_result(problem), {});
+  Watch watch(recursion, cancellation, "listing the schedule space");
+  AppendingCosts costs(recursion, problem);
+  Members members(recursion, watch);
+  std::map<cost::Cost, Class> classes;
+  ListedMembers found;
+  for (std::size_t n = 0; n < recursion.roots().size(); ++n) {
+    const Side root = recursion.roots()[n];
+    members.each(root.state, [&](const Members::Listed& one) {
+      ++found.steps;
+      Class& same = classes[costs.of(*one.member)];
+      ++same.schedules;
+      if (!same.trees.insert(one.tree).second || same.traces.size() >= traces) return;
+      same.traces.push_back(trace_of(recursion, *one.member, recursion.operand_orders()[n], root.mirrored));
+    });
+  }
+  if (watch.stopped()) return watch.error();
+  found.schedules = static_cast<unsigned long>(found.steps);
+  for (auto& [cost, same] : classes) {
+    for (schedule::Trace& trace : same.traces) found.members.push_back({std::move(trace), cost, 1, 1});
+    const auto left = static_cast<unsigned long>(same.traces.size() - 1);
+    found.members.back().schedules = static_cast<unsigned long>(same.schedules) - left;
+    found.members.back().loop_trees = same.trees.size() - left;
+  }
+  return found;
+}
+
+support::Result<ListedMembers> listed_by_tree(Space& space, const problem::Problem& problem,
+                                              const support::Cancellation& cancellation) {
+  std::vector<schedule::Trace> traces;
+  SCHAAS_RETURN_IF_ERROR(space.for_each(
+      [&](const schedule::Trace& trace) {
+        traces.push_back(trace);
+        return true;
+      },
+      cancellation));
+  return listed(traces, problem);
+}
+
+}  // namespace
 
 bool appends(const problem::Problem& problem) {
   return problem::is_contraction(problem) && !problem.formats.at(problem.statement.result.tensor).all_dense();
@@ -23,27 +161,27 @@ ListedMembers listed(const std::vector<schedule::Trace>& traces, const problem::
   for (const schedule::Trace& trace : traces) {
     ++found.steps;
     const auto tree = schedule::apply(trace, problem);
-    if (tree.ok()) found.members.push_back({trace, cost::of(*tree, problem), 1});
+    if (tree.ok()) found.members.push_back({trace, cost::of(*tree, problem), 1, 1});
   }
   found.schedules = found.members.size();
   return found;
 }
 
 support::Result<std::optional<ListedMembers>> appending_members(const problem::Problem& problem,
-                                                                std::size_t most,
+                                                                std::size_t most, std::size_t traces,
                                                                 const support::Cancellation& cancellation) {
   const std::optional<ListedMembers> too_many;
   Space space(with_dense_result(problem), {});
   SCHAAS_ASSIGN_OR_RETURN(const mpz_class members, space.count(cancellation));
-  if (members > most) return too_many;
-  std::vector<schedule::Trace> traces;
-  SCHAAS_RETURN_IF_ERROR(space.for_each(
-      [&](const schedule::Trace& trace) {
-        traces.push_back(trace);
-        return true;
-      },
-      cancellation));
-  return std::optional(listed(traces, problem));
+  const bool by_tree =
+      problem.space.has(problem::SpaceOption::row_blocks) || repeats_an_index(problem.statement.result);
+  if (members > (by_tree ? std::min(most, most_trees) : most)) return too_many;
+  if (by_tree) {
+    SCHAAS_ASSIGN_OR_RETURN(ListedMembers found, listed_by_tree(space, problem, cancellation));
+    return std::optional(std::move(found));
+  }
+  SCHAAS_ASSIGN_OR_RETURN(ListedMembers found, listed_by_cost(problem, traces, cancellation));
+  return std::optional(std::move(found));
 }
 
 }  // namespace schaas::space

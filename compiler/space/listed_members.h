@@ -1,5 +1,6 @@
 #pragma once
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,8 @@ namespace schaas::space {
 struct ListedMember {
   schedule::Trace trace;
   cost::Cost cost;
-  mpz_class schedules;  ///< it stands for
+  mpz_class schedules;           ///< it stands for
+  std::uint64_t loop_trees = 1;  ///< distinct ones among these
 };
 
 /// The members of a space that is small enough, or too irregular, to be counted otherwise.

@@ -233,7 +233,7 @@ class Search {
   void list(std::size_t nest, Nests& chosen, const mpz_class& orders) {
     if (nest == chosen.size()) {
       found_.members.push_back(
-          {trace_of(chosen), cost::of(schedule::tree_of(chosen).value(), problem_), orders});
+          {trace_of(chosen), cost::of(schedule::tree_of(chosen).value(), problem_), orders, 1});
       return;
     }
     const Names before = chosen[nest].loops;

@@ -225,7 +225,7 @@ std::optional<std::size_t> check_frontier(const BoxProblem& box) {
   std::vector<space::ClassCount> classes = space.classes(99, never).value();
   if (space::appends(box.problem)) {  // also schedules that gather the result in a workspace
     classes.clear();
-    const auto all = space::appending_members(box.problem, 4'000, never).value();
+    const auto all = space::appending_members(box.problem, 4'000, 1, never).value();
     if (!all) return std::nullopt;
     for (const auto& member : all->members) classes.push_back({member.cost, member.schedules});
   }

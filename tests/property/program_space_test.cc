@@ -17,6 +17,7 @@
 #include "compiler/space/program.h"
 #include "compiler/space/space.h"
 #include "tests/support/problem_of.h"
+#include "tests/support/space_members.h"
 
 namespace schaas {
 namespace {
@@ -235,15 +236,24 @@ class SparseResults : public testing::TestWithParam<Example> {
 };
 
 TEST_P(SparseResults, EveryScheduleOfTheDenseResultIsOneOfThese) {
-  const auto found = space::appending_members(problem_, 4'000, support::Cancellation()).value();
+  const auto found = space::appending_members(problem_, 4'000, 16, support::Cancellation()).value();
   ASSERT_TRUE(found.has_value());
   space::Space dense(space::with_dense_result(problem_), {});
   EXPECT_EQ(found->schedules, dense.count(support::Cancellation()).value());
-  EXPECT_EQ(found->members.size(), found->steps);
+  EXPECT_EQ(found->schedules, found->steps);
+  test_support::expect_appending_costs(problem_);
+}
+
+TEST_P(SparseResults, WiderSpacesAreListedToo) {
+  problem::Problem wider = problem_;
+  for (const auto option : {problem::SpaceOption::stored_producers, problem::SpaceOption::shorter_fusion}) {
+    wider.space = option;
+    test_support::expect_appending_costs(wider);
+  }
 }
 
 TEST_P(SparseResults, NothingRemovedBeatsTheFrontier) {
-  const auto all = space::appending_members(problem_, 4'000, support::Cancellation()).value();
+  const auto all = space::appending_members(problem_, 4'000, 16, support::Cancellation()).value();
   const auto frontier =
       frontier::compute(problem_, frontier::options_for(problem_.profile), {}, support::Cancellation());
   ASSERT_TRUE(frontier.ok()) << support::render(frontier.error());

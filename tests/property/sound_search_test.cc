@@ -238,7 +238,7 @@ Checked check_sound(const problem::Problem& problem, int points, std::mt19937_64
   std::vector<space::ClassCount> classes = space.classes(99, never).value();
   if (space::appends(problem)) {  // also schedules that gather the result in a workspace
     classes.clear();
-    const auto all = space::appending_members(problem, 4'000, never).value();
+    const auto all = space::appending_members(problem, 4'000, 1, never).value();
     if (!all) return {};
     for (const auto& member : all->members) classes.push_back({member.cost, member.schedules});
   }

@@ -23,16 +23,32 @@ bool gathers(const concrete_notation::StatementPtr& tree, const problem::Problem
   return read != nullptr && problem.formats.count(read->tensor) == 0;
 }
 
-void expect_listed(const Counts& gathered, const problem::Problem& problem) {
-  const auto listed = space::appending_members(problem, 4'000, never);
+}  // namespace
+
+void expect_appending_costs(const problem::Problem& problem) {
+  SCOPED_TRACE(problem::print(problem));
+  const auto listed = space::appending_members(problem, 4'000, 3, never);
   ASSERT_TRUE(listed.ok());
   if (!*listed) return;
-  Counts all;
-  for (const auto& member : (*listed)->members) all[member.cost] += member.schedules.get_ui();
-  for (const auto& [cost, members] : gathered) EXPECT_LE(members, all[cost]);
+  Counts all, by_tree;
+  for (const space::ListedMember& member : (*listed)->members) {
+    all[member.cost] += member.schedules.get_ui();
+    const auto tree = schedule::apply(member.trace, problem);
+    ASSERT_TRUE(tree.ok()) << support::render(tree.error());
+    EXPECT_EQ(cost::of(*tree, problem), member.cost) << schedule::print(member.trace);
+  }
+  const auto seen = space::Space(space::with_dense_result(problem), {})
+                        .for_each(
+                            [&](const schedule::Trace& trace) {
+                              const auto tree = schedule::apply(trace, problem);
+                              EXPECT_TRUE(tree.ok()) << support::render(tree.error());
+                              if (tree.ok()) ++by_tree[cost::of(*tree, problem)];
+                              return !testing::Test::HasFailure();
+                            },
+                            never);
+  ASSERT_TRUE(seen.ok());
+  EXPECT_EQ(all, by_tree);
 }
-
-}  // namespace
 
 void expect_members_apply(const problem::Problem& problem, space::Rule rule) {
   SCOPED_TRACE(problem::print(problem));
@@ -62,7 +78,7 @@ void expect_members_apply(const problem::Problem& problem, space::Rule rule) {
   }
   EXPECT_TRUE(space::appends(problem));
   for (const auto& [cost, members] : found) EXPECT_LE(members, expected[cost]);
-  expect_listed(gathered, problem);
+  expect_appending_costs(problem);
 }
 
 }  // namespace schaas::test_support

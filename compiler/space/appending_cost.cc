@@ -1,0 +1,158 @@
+#include "compiler/space/appending_cost.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace schaas::space {
+namespace {
+
+constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
+
+IndexSet set_of(std::span<const std::uint8_t> loops) {
+  IndexSet set = 0;
+  for (std::uint8_t x : loops) set |= IndexSet{1} << x;
+  return set;
+}
+
+bool has(IndexSet set, std::uint8_t x) { return ((set >> x) & 1U) != 0; }
+
+}  // namespace
+
+AppendingCosts::AppendingCosts(Recursion& recursion, const problem::Problem& problem)
+    : recursion_(recursion), rule_(problem, problem.operands()) {
+  const index_notation::Access& result = problem.statement.result;
+  const auto& indices = recursion.contraction().indices;
+  for (std::size_t x = 0; x < indices.size(); ++x) {
+    levels_.push_back(rule_.level_of(indices[x]));
+    result_touch_[x] = cost::touch(result.indices, problem.formats.at(result.tensor), indices[x]);
+  }
+}
+
+cost::Cost AppendingCosts::of(const Member& root) {
+  cost_ = {};
+  lists_ = false;
+  std::vector<int> loops;
+  path(root, loops);
+  const std::size_t ordered = rule_.in_order(loops);
+  Place place;
+  place.into = Into::result;
+  place.until = ordered == rule_.needed() ? never : ordered;
+  if (place.until == 0) gather(place, recursion_.context(root.state), recursion_.state(root.state).out);
+  walk(root, place);
+  std::sort(cost_.time.begin(), cost_.time.end());
+  std::sort(cost_.memory.begin(), cost_.memory.end());
+  return std::move(cost_);
+}
+
+/// The loops on the way to the result's assignment.
+void AppendingCosts::path(const Member& member, std::vector<int>& loops) const {
+  for (std::uint8_t x : member.order) loops.push_back(levels_[x]);
+  if (member.kind == Member::Kind::fused) path(*member.consumer, loops);
+}
+
+void AppendingCosts::walk(const Member& member, const Place& place) {
+  switch (member.kind) {
+    case Member::Kind::linear:
+      return leaf(member, nullptr, place);
+    case Member::Kind::fused:
+      return fused(member, place);
+    case Member::Kind::joined:
+      return joined(member, place);
+  }
+}
+
+cost::Term AppendingCosts::serial(const Member& member, const Place& place) const {
+  if (!place.outermost || member.order.empty()) return 0;
+  return has(recursion_.state(member.state).out, member.order.front()) ? 0 : cost::serial_bit;
+}
+
+void AppendingCosts::fused(const Member& member, Place place) {
+  const Transition t = recursion_.expand(member.state).transitions[member.choice];
+  const Context& context = recursion_.context(member.state);
+  const std::size_t loops = member.order.size();
+  const cost::Term clearing = recursion_.clearing(member.state, t, place.outermost);
+  if (place.into == Into::result && place.until <= loops) {
+    Place inside = place;
+    const IndexSet around = set_of(std::span(member.order).first(place.until));
+    inside.above |= trips_of(context, around);
+    gather(inside, context, recursion_.state(member.state).out & ~around);
+    place.into = inside.into;
+  }
+  place.above |= trips_of(context, t.prefix) | serial(member, place);
+  place.outermost = place.outermost && loops == 0;
+  if (place.until != never) place.until -= std::min(place.until, loops);
+  cost_.memory.push_back(extents_of(t.temporary));
+  if (clearing != 0) cost_.time.push_back(clearing | place.above);
+  walk(*member.producer, {place.above, place.outermost, Into::temporary, never});
+  walk(*member.consumer, place);
+}
+
+void AppendingCosts::joined(const Member& member, const Place& place) {
+  const Join join = recursion_.expand(member.state).joins[member.choice];
+  cost_.memory.push_back(extents_of(join.left_temporary));
+  cost_.memory.push_back(extents_of(join.right_temporary));
+  for (const cost::Term clearing : recursion_.clearing(join, place.outermost)) {
+    if (clearing != 0) cost_.time.push_back(clearing | place.above);
+  }
+  const Place side{place.above, place.outermost, Into::temporary, never};
+  walk(*member.producer, side);
+  walk(*member.consumer, side);
+  leaf(member, &join, place);
+}
+
+void AppendingCosts::leaf(const Member& member, const Join* join, Place place) {
+  const State& state = recursion_.state(member.state);
+  // A combining nest reads temporaries alone: of both it has to run over everything.
+  static const Context everywhere = context_of({}, nullptr);
+  const Context& context = join == nullptr ? recursion_.context(member.state) : everywhere;
+  const std::span<const std::uint8_t> order(member.order);
+  const cost::Term serial = this->serial(member, place);
+  std::size_t begin = 0;
+  if (place.into == Into::result && place.until < order.size()) {
+    begin = place.until;
+    const IndexSet around = set_of(order.first(begin));
+    Place inside = place;
+    inside.above |= trips_of(context, around);
+    gather(inside, context, state.out & ~around);
+    place.into = inside.into;
+  }
+  const cost::Term trips = trips_of(context, set_of(order)) | place.above | serial;
+  const cost::Access access =
+      access_of(member, join, place.into, order.subspan(begin), place.outermost && begin == 0);
+  cost_.time.push_back(cost::make_term(trips, access));
+  if (place.into == Into::workspace && lists_)
+    cost_.time.push_back(cost::make_term(trips, cost::Access::gathered));
+}
+
+cost::Access AppendingCosts::access_of(const Member& member, const Join* join, Into into,
+                                       std::span<const std::uint8_t> own, bool outermost) const {
+  const State& state = recursion_.state(member.state);
+  const Shapes& shapes = recursion_.shapes();
+  const int last = own.back();
+  std::array<cost::Seen, max_operands> operands;
+  std::size_t size = 0;
+  const auto see = [&](Slot slot) { operands[size++] = {shapes.touch(slot, last), shapes.indices(slot)}; };
+  if (join == nullptr) {
+    std::for_each(state.slots.begin(), state.slots.begin() + state.size, see);
+  } else {
+    see(plain(join->left_temporary));
+    see(plain(join->right_temporary));
+  }
+  const cost::Seen target{
+      into == Into::result ? result_touch_[own.back()] : shapes.touch(plain(state.out), last), state.out};
+  cost::InnerLoops loops;
+  if (own.size() > 1) loops.around = own[own.size() - 2];
+  loops.around_phase = outermost && own.size() == 2;
+  return cost::leaf_access({operands.data(), size}, target, loops);
+}
+
+void AppendingCosts::gather(Place& place, const Context& context, IndexSet missing) {
+  place.into = Into::workspace;
+  cost_.memory.push_back(extents_of(missing));
+  cost_.memory.push_back(extents_of(missing));  // the list and flags
+  lists_ = (trips_of(context, missing) != extents_of(missing));
+  if (!lists_)
+    cost_.time.push_back(cost::make_term(place.above | extents_of(missing), cost::Access::gathered));
+}
+
+}  // namespace schaas::space

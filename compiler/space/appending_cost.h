@@ -1,0 +1,52 @@
+#pragma once
+#include <array>
+#include <span>
+#include <vector>
+
+#include "compiler/cost/cost.h"
+#include "compiler/schedule/ordered_appends.h"
+#include "compiler/space/member.h"
+
+namespace schaas::space {
+
+/// Costs of the schedules of a contraction with a sparse result, read off the members of the dense result's
+/// space without making their trees: those of cost::of for the tree that schedule::apply completes with a
+/// workspace (schedule/ordered_appends.h). Not for blocks. Not thread-safe.
+class AppendingCosts {
+ public:
+  /// `recursion`: of the same problem with a dense result.
+  AppendingCosts(Recursion& recursion, const problem::Problem& problem);
+
+  cost::Cost of(const Member& root);
+
+ private:
+  /// Where a part of a member leaves its value.
+  enum class Into { temporary, result, workspace };
+  struct Place {
+    cost::Term above = 0;  ///< the product of the loops above
+    bool outermost = true;
+    Into into = Into::temporary;
+    std::size_t until = 0;  ///< into the result: loops before the workspace
+  };
+  void walk(const Member& member, const Place& place);
+  void fused(const Member& member, Place place);
+  void joined(const Member& member, const Place& place);
+  /// The nest of the member's own loops: a linear one, or the combining one of `join`.
+  void leaf(const Member& member, const Join* join, Place place);
+  /// A workspace of the indices `missing` below the loops of `place`; what follows is computed into it.
+  void gather(Place& place, const Context& context, IndexSet missing);
+  cost::Access access_of(const Member& member, const Join* join, Into into, std::span<const std::uint8_t> own,
+                         bool outermost) const;
+  /// The serial bit of a phase that begins with a loop of the member's.
+  cost::Term serial(const Member& member, const Place& place) const;
+  void path(const Member& member, std::vector<int>& loops) const;
+
+  Recursion& recursion_;
+  schedule::AppendRule rule_;
+  std::vector<int> levels_;                              ///< by index: its level of the result, or -1
+  std::array<cost::Touch, max_indices> result_touch_{};  ///< of the sparse result
+  cost::Cost cost_;
+  bool lists_ = false;  ///< as many entries are gathered as the last leaf has trips, not all elements
+};
+
+}  // namespace schaas::space
