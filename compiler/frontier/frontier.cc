@@ -403,6 +403,7 @@ support::Result<Frontier> compute_appending(const problem::Problem& problem, con
   add(dense);
   const auto list = [&]() -> support::Result<space::ListedMembers> {
     space::ListedMembers found = space::listed(traces, problem);
+    found.schedules = mpz_class(dense.counts.space);
     found.limited =
         "the result is sparse: of " + dense.counts.space +
         " schedules, with a workspace where they need one, those were searched that append in order "
