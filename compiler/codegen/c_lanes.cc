@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include "compiler/codegen/c_statements.h"
@@ -19,6 +20,9 @@ constexpr int register_budget = 8;
 /// Partial sums of a reduction: enough to cover the latency of an addition at two per cycle, few enough for
 /// short rows.
 constexpr int partial_sums = 4;
+
+/// Partial results of each of so many folds that run side by side.
+int parts_of(std::size_t folds) { return std::max(1, partial_sums / static_cast<int>(folds)); }
 
 std::string part_name(const std::string& name, int part) { return name + "v" + std::to_string(part); }
 
@@ -89,91 +93,112 @@ void CLanes::print(const loop_ir::For& loop) {
 }
 
 bool CLanes::print_fold(const loop_ir::For& loop) {
-  const auto* add = std::get_if<loop_ir::Accumulate>(&loop.body->node);
+  Folds folds;
+  const auto* block = std::get_if<loop_ir::Block>(&loop.body->node);
+  for (const auto& each : block ? block->statements : std::vector<StatementPtr>{loop.body}) {
+    const auto* fold = std::get_if<loop_ir::Accumulate>(&each->node);
+    if (!fold) return false;
+    folds.push_back(fold);
+  }
   varying_ = {loop.variable};
-  if (!add || !varies(add->value) || !loop_ir::is_lane_value(add->value, loop.variable, varying_))
-    return false;
-  const auto monoid = expressions_.monoid_of(add->name);
+  const auto monoid = expressions_.monoid_of(folds.front()->name);
+  for (const auto* fold : folds) {
+    const bool in_lanes = loop_ir::is_lane_value(fold->value, loop.variable, varying_);
+    if (!varies(fold->value) || !in_lanes || expressions_.monoid_of(fold->name) != monoid) return false;
+  }
   if (monoid == operators::Monoid::sum) {
-    print_sum(loop, *add);
+    print_sums(loop, folds);
   } else {
-    print_other_fold(loop, *add, monoid);
+    print_other_folds(loop, folds, monoid);
   }
   return true;
 }
 
-/// Partial results begin at the identity; at the end every element is folded.
-void CLanes::print_other_fold(const loop_ir::For& loop, const loop_ir::Accumulate& add,
-                              operators::Monoid monoid) {
-  const std::string& v = loop.variable;
-  const std::string end = v + "_end";
-  const auto partial = [&](int part) { return part_name(add.name + "vec", part); };
-  const auto step = [&](const Block& block, const char* keyword) {
-    const std::string width = std::to_string(block.count) + " * WIDTH(" + block.type + ")";
-    text_.open(std::string(keyword) + " (" + v + " + " + width + " <= " + end + ")");
-    for (int part = 0; part < block.count; ++part) {
-      const std::string target = block.type == "value" ? add.name : partial(part);
-      text_.line(CExpressions::fold(block.type, monoid, target, lane_expression(add.value, block, part)));
-    }
-    text_.line(v + " += " + width + ";");
-    text_.close();
-  };
+/// The loop's header as two names.
+void CLanes::open_range(const loop_ir::For& loop) {
   text_.open("");
-  text_.line("int64_t " + v + " = " + expressions_.print(loop.begin) + ";");
-  text_.line("const int64_t " + end + " = " + expressions_.print(loop.end) + ";");
-  const std::string identity = CExpressions::number(operators::identity(monoid));
-  for (int part = 0; part < partial_sums; ++part) {
-    text_.line("vec " + partial(part) + " = " + identity + " - (vec){0};");
+  text_.line("int64_t " + loop.variable + " = " + expressions_.print(loop.begin) + ";");
+  text_.line("const int64_t " + loop.variable + "_end = " + expressions_.print(loop.end) + ";");
+}
+
+/// As long as `block` fits: `each` for every fold and part of it.
+void CLanes::step(const loop_ir::For& loop, const Folds& folds, const Block& block, const char* keyword,
+                  const std::function<void(const loop_ir::Accumulate&, int)>& each) {
+  const std::string& v = loop.variable;
+  const std::string width = std::to_string(block.count) + " * WIDTH(" + block.type + ")";
+  text_.open(std::string(keyword) + " (" + v + " + " + width + " <= " + v + "_end)");
+  for (const auto* fold : folds) {
+    for (int part = 0; part < block.count; ++part) each(*fold, part);
   }
-  step({"vec", partial_sums}, "while");
-  step({"vec", 1}, "while");
-  for (int part = 1; part < partial_sums; ++part) {
-    text_.line(CExpressions::fold("vec", monoid, partial(0), partial(part)));
-  }
-  text_.open("for (int n = 0; n < WIDTH(vec); ++n)");
-  text_.line(CExpressions::fold("value", monoid, add.name, partial(0) + "[n]"));
-  text_.close();
-  step({"value", 1}, "while");
+  text_.line(v + " += " + width + ";");
   text_.close();
 }
 
-void CLanes::print_sum(const loop_ir::For& loop, const loop_ir::Accumulate& add) {
-  const std::string& v = loop.variable;
-  const std::string end = v + "_end";
-  const auto partial = [&](const std::string& type, int part) { return part_name(add.name + type, part); };
-  const auto step = [&](const Block& block, const char* keyword) {
-    const std::string width = std::to_string(block.count) + " * WIDTH(" + block.type + ")";
-    text_.open(std::string(keyword) + " (" + v + " + " + width + " <= " + end + ")");
-    for (int part = 0; part < block.count; ++part) {
-      const std::string sum = block.type == "value" ? add.name : partial(block.type, part);
-      text_.line(sum + " += " + lane_expression(add.value, block, part) + ";");
+/// Partial results begin at the identity; at the end every element is folded.
+void CLanes::print_other_folds(const loop_ir::For& loop, const Folds& folds, operators::Monoid monoid) {
+  const int parts = parts_of(folds.size());
+  const auto partial = [](const loop_ir::Accumulate& fold, int part) {
+    return part_name(fold.name + "vec", part);
+  };
+  const auto steps = [&](const Block& block) {
+    step(loop, folds, block, "while", [&](const loop_ir::Accumulate& fold, int part) {
+      const std::string target = block.type == "value" ? fold.name : partial(fold, part);
+      text_.line(CExpressions::fold(block.type, monoid, target, lane_expression(fold.value, block, part)));
+    });
+  };
+  open_range(loop);
+  const std::string identity = CExpressions::number(operators::identity(monoid));
+  for (const auto* fold : folds) {
+    for (int part = 0; part < parts; ++part)
+      text_.line("vec " + partial(*fold, part) + " = " + identity + " - (vec){0};");
+  }
+  if (parts > 1) steps({"vec", parts});
+  steps({"vec", 1});
+  for (const auto* fold : folds) {
+    for (int part = 1; part < parts; ++part) {
+      text_.line(CExpressions::fold("vec", monoid, partial(*fold, 0), partial(*fold, part)));
     }
-    text_.line(v + " += " + width + ";");
+    text_.open("for (int n = 0; n < WIDTH(vec); ++n)");
+    text_.line(CExpressions::fold("value", monoid, fold->name, partial(*fold, 0) + "[n]"));
     text_.close();
+  }
+  steps({"value", 1});
+  text_.close();
+}
+
+/// What is left below a whole register goes into narrower ones, which are parts of the first.
+void CLanes::print_sums(const loop_ir::For& loop, const Folds& folds) {
+  const int parts = parts_of(folds.size());
+  const auto partial = [](const loop_ir::Accumulate& fold, int part) {
+    return part_name(fold.name + "vec", part);
+  };
+  const auto steps = [&](const Block& block) {
+    step(loop, folds, block, "while", [&](const loop_ir::Accumulate& fold, int part) {
+      const std::string sum = block.type == "value" ? fold.name : partial(fold, part);
+      text_.line(sum + " += " + lane_expression(fold.value, block, part) + ";");
+    });
   };
   const auto narrow = [&](const char* type, const char* bytes) {
     text_.directive(std::string("#if VECTOR_BYTES > ") + bytes);
-    text_.open(std::string("if (") + v + " + WIDTH(" + type + ") <= " + end + ")");
-    text_.line(std::string("const ") + type + " part = " + lane_expression(add.value, {type, 1}, 0) + ";");
-    text_.line(add.name + " += sum" + bytes + "(part);");
-    text_.line(v + " += WIDTH(" + type + ");");
-    text_.close();
+    step(loop, folds, {type, 1}, "if", [&](const loop_ir::Accumulate& fold, int) {
+      text_.line(fold.name + " += sum" + bytes + "(" + lane_expression(fold.value, {type, 1}, 0) + ");");
+    });
     text_.directive("#endif");
   };
-  text_.open("");
-  text_.line("int64_t " + v + " = " + expressions_.print(loop.begin) + ";");
-  text_.line("const int64_t " + end + " = " + expressions_.print(loop.end) + ";");
-  std::string total;
-  for (int part = 0; part < partial_sums; ++part) {
-    text_.line("vec " + partial("vec", part) + " = {0};");
-    total += (part > 0 ? " + " : "") + partial("vec", part);
+  open_range(loop);
+  for (const auto* fold : folds) {
+    for (int part = 0; part < parts; ++part) text_.line("vec " + partial(*fold, part) + " = {0};");
   }
-  step({"vec", partial_sums}, "while");
-  step({"vec", 1}, "while");
+  if (parts > 1) steps({"vec", parts});
+  steps({"vec", 1});
   narrow("vec32", "32");
   narrow("vec16", "16");
-  text_.line(add.name + " += SUM(" + total + ");");
-  step({"value", 1}, "while");
+  for (const auto* fold : folds) {
+    std::string total = partial(*fold, 0);
+    for (int part = 1; part < parts; ++part) total += " + " + partial(*fold, part);
+    text_.line(fold->name + " += SUM(" + total + ");");
+  }
+  steps({"value", 1});
   text_.close();
 }
 

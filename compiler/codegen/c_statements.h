@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -42,9 +43,9 @@ class CLanes {
  public:
   CLanes(CText& text, const CExpressions& expressions) : text_(text), expressions_(expressions) {}
   void print(const loop_ir::For& loop);
-  /// A simd loop that only folds one value per iteration into an accumulator: several vectors of partial
-  /// results, folded at the end, because one would wait for itself. False, printing nothing, when `loop` is
-  /// not of that form.
+  /// A simd loop that only folds into accumulators, each iteration a value into each: vectors of partial
+  /// results, folded at the end, several when one would wait for itself. False, printing nothing, when `loop`
+  /// is not of that form.
   bool print_fold(const loop_ir::For& loop);
 
  private:
@@ -52,10 +53,14 @@ class CLanes {
     std::string type;  ///< C type of one register: vec, vec32, vec16, vec8 or value
     int count = 1;     ///< registers per name
   };
+  using Folds = std::vector<const loop_ir::Accumulate*>;
   void classify(const loop_ir::StatementPtr& statement);
   void print_body(const loop_ir::StatementPtr& statement, const Block& block);
-  void print_sum(const loop_ir::For& loop, const loop_ir::Accumulate& add);
-  void print_other_fold(const loop_ir::For& loop, const loop_ir::Accumulate& add, operators::Monoid monoid);
+  void open_range(const loop_ir::For& loop);
+  void step(const loop_ir::For& loop, const Folds& folds, const Block& block, const char* keyword,
+            const std::function<void(const loop_ir::Accumulate&, int)>& each);
+  void print_sums(const loop_ir::For& loop, const Folds& folds);
+  void print_other_folds(const loop_ir::For& loop, const Folds& folds, operators::Monoid monoid);
   void print_let(const loop_ir::Let& let, const Block& block);
   void print_accumulator(const loop_ir::Accumulator& accumulator, const Block& block);
   void print_accumulate(const loop_ir::Accumulate& accumulate, const Block& block);

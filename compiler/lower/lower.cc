@@ -4,6 +4,7 @@
 
 #include "compiler/concrete_notation/match.h"
 #include "compiler/lower/emitter.h"
+#include "compiler/lower/jam.h"
 #include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/lanes.h"
 #include "compiler/lower/nest.h"
@@ -59,7 +60,7 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
   move_lanes_outwards(tree);
   KernelBuilder builder(problem, tree);
   Emitter(tree, builder).emit_phases(tree.root);
-  return builder.take();
+  return jam(builder.take());
 }
 
 }  // namespace schaas::lower

@@ -1,0 +1,392 @@
+#include "compiler/lower/jam.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/loop_ir/substitute.h"
+#include "compiler/loop_ir/uses.h"
+#include "compiler/support/result.h"
+
+namespace schaas::lower {
+namespace {
+
+using loop_ir::ExpressionPtr;
+using loop_ir::Match;
+using loop_ir::StatementPtr;
+using loop_ir::Substitution;
+
+/// Values of the loop that run side by side: with one or two registers each their sums fill half of sixteen.
+constexpr int copies = 4;
+
+std::vector<StatementPtr> statements_of(const StatementPtr& body) {
+  if (const auto* block = std::get_if<loop_ir::Block>(&body->node)) return block->statements;
+  return {body};
+}
+
+template <class Node>
+const Node* as(const StatementPtr& statement) {
+  return std::get_if<Node>(&statement->node);
+}
+
+/// Names that statements declare, loop variables included.
+void collect_declared(const StatementPtr& statement, std::set<std::string>& names) {
+  std::visit(Match{
+                 [&](const loop_ir::Block& x) {
+                   for (const auto& each : x.statements) collect_declared(each, names);
+                 },
+                 [&](const loop_ir::Let& x) { names.insert(x.name); },
+                 [&](const loop_ir::Accumulator& x) { names.insert(x.name); },
+                 [](const loop_ir::Accumulate&) {},
+                 [](const loop_ir::Store&) {},
+                 [&](const loop_ir::If& x) { collect_declared(x.body, names); },
+                 [&](const loop_ir::Counter& x) { names.insert(x.name); },
+                 [](const loop_ir::SetCounter&) {},
+                 [&](const loop_ir::For& x) {
+                   names.insert(x.variable);
+                   collect_declared(x.body, names);
+                 },
+                 [&](const loop_ir::Merge& x) {
+                   names.insert(x.variable);
+                   for (const auto& cursor : x.cursors)
+                     names.insert({cursor.position, cursor.present, cursor.until});
+                   collect_declared(x.body, names);
+                 },
+                 [](const loop_ir::Fill&) {},
+                 [](const loop_ir::Sort&) {},
+             },
+             statement->node);
+}
+
+/// The names of a kernel and those made since.
+class Names {
+ public:
+  explicit Names(const loop_ir::Kernel& kernel) : taken_{"begin", "end"} {
+    for (const auto& extent : kernel.extents) taken_.insert(extent.name);
+    for (const auto& let : kernel.lets) taken_.insert(let.name);
+    for (const auto& array : kernel.arrays) taken_.insert(array.name);
+    for (const auto& phase : kernel.phases) collect_declared(phase.body, taken_);
+  }
+  std::string fresh(const std::string& like) {
+    for (int n = 1;; ++n) {
+      std::string name = like + "_" + std::to_string(n);
+      if (taken_.insert(name).second) return name;
+    }
+  }
+
+ private:
+  std::set<std::string> taken_;
+};
+
+/// What the body of a loop reads and writes, as far as it can be jammed at all.
+struct Traffic {
+  std::set<std::string> loaded, stored;
+  std::map<std::string, int> set_by;   ///< arrays with a store that sets -> how many statements store there
+  std::map<std::string, int> writers;  ///< array -> statements that store there
+  std::set<std::string> counters;      ///< set inside
+};
+
+void loads_of(const ExpressionPtr& expression, Traffic& traffic) {
+  loop_ir::Uses uses;
+  loop_ir::collect_uses(expression, uses);
+  traffic.loaded.insert(uses.arrays.begin(), uses.arrays.end());
+}
+
+/// False when there is a statement that jamming does not know.
+bool collect(const StatementPtr& statement, Traffic& traffic) {
+  return std::visit(Match{
+                        [&](const loop_ir::Block& x) {
+                          return std::all_of(
+                              x.statements.begin(), x.statements.end(),
+                              [&](const StatementPtr& each) { return collect(each, traffic); });
+                        },
+                        [&](const loop_ir::Let& x) { return loads_of(x.value, traffic), true; },
+                        [](const loop_ir::Accumulator&) { return true; },
+                        [&](const loop_ir::Accumulate& x) { return loads_of(x.value, traffic), true; },
+                        [&](const loop_ir::Store& x) {
+                          loads_of(x.index, traffic);
+                          loads_of(x.value, traffic);
+                          traffic.stored.insert(x.array);
+                          ++traffic.writers[x.array];
+                          if (x.mode == loop_ir::Write::set) ++traffic.set_by[x.array];
+                          return true;
+                        },
+                        [](const loop_ir::If&) { return false; },
+                        [](const loop_ir::Counter&) { return false; },
+                        [&](const loop_ir::SetCounter& x) {
+                          loads_of(x.value, traffic);
+                          traffic.counters.insert(x.name);
+                          return true;
+                        },
+                        [&](const loop_ir::For& x) {
+                          loads_of(x.begin, traffic);
+                          loads_of(x.end, traffic);
+                          return x.step == 1 && collect(x.body, traffic);
+                        },
+                        [](const loop_ir::Merge&) { return false; },
+                        [](const loop_ir::Fill&) { return false; },
+                        [](const loop_ir::Sort&) { return false; },
+                    },
+                    statement->node);
+}
+
+/// One loop that may be jammed.
+class Jam {
+ public:
+  Jam(const loop_ir::For& loop, Names& names) : loop_(loop), names_(names), varying_{loop.variable} {}
+
+  /// The loop in two parts, or null.
+  StatementPtr result() {
+    if (loop_.shape != loop_ir::Shape::scalar || loop_.step != 1) return nullptr;
+    if (!collect(loop_.body, traffic_) || !independent() || !divide() || !shares_) return nullptr;
+    for (auto& copy : copies_) copy.emplace(loop_.variable, loop_ir::name(loop_.variable));
+    std::vector<StatementPtr> body;
+    for (int n = 1; n < copies; ++n) {
+      copies_[static_cast<std::size_t>(n)][loop_.variable] =
+          loop_ir::add(loop_ir::name(loop_.variable), loop_ir::integer(n));
+    }
+    for (const auto& statement : head_) replicate(statement, body);
+    for (int n = 0; n < copies; ++n) {
+      for (const auto& statement : tail_) body.push_back(copy(statement, n));
+    }
+    return in_two_parts(std::move(body));
+  }
+
+ private:
+  using Copies = std::vector<Substitution>;
+
+  bool independent() const {
+    for (const auto& array : traffic_.stored) {
+      if (traffic_.loaded.count(array) > 0) return false;
+      const auto sets = traffic_.set_by.find(array);
+      if (sets != traffic_.set_by.end() && traffic_.writers.at(array) > 1) return false;
+    }
+    return true;
+  }
+
+  /// Head: lets, accumulators and the loops, which run for all copies together. Tail: what follows the last
+  /// loop, and lets that read a counter, which run copy after copy.
+  bool divide() {
+    const auto all = statements_of(loop_.body);
+    std::size_t loops_end = 0;
+    for (std::size_t n = 0; n < all.size(); ++n) {
+      if (as<loop_ir::For>(all[n])) loops_end = n + 1;
+    }
+    std::set<std::string> late = traffic_.counters;
+    for (std::size_t n = 0; n < all.size(); ++n) {
+      const auto* let = as<loop_ir::Let>(all[n]);
+      if (let && loop_ir::mentions(let->value, late)) {
+        late.insert(let->name);
+        tail_.push_back(all[n]);
+      } else if (n < loops_end) {
+        loop_ir::Uses uses;
+        loop_ir::collect_uses(all[n], uses);
+        if (std::any_of(late.begin(), late.end(),
+                        [&](const auto& name) { return uses.names.count(name) > 0; }))
+          return false;
+        if (!joins(all[n])) return false;
+        head_.push_back(all[n]);
+      } else if (!let && !as<loop_ir::Store>(all[n]) && !as<loop_ir::SetCounter>(all[n]) &&
+                 !as<loop_ir::Accumulate>(all[n]) && !as<loop_ir::Accumulator>(all[n])) {
+        return false;
+      } else {
+        tail_.push_back(all[n]);
+      }
+    }
+    return loops_end > 0;
+  }
+
+  /// Whether the copies of a statement of the head may stand side by side.
+  bool joins(const StatementPtr& statement) {
+    if (const auto* let = as<loop_ir::Let>(statement)) {
+      if (loop_ir::mentions(let->value, varying_)) varying_.insert(let->name);
+      return true;
+    }
+    if (const auto* accumulator = as<loop_ir::Accumulator>(statement)) {
+      varying_.insert(accumulator->name);
+      return true;
+    }
+    const auto* loop = as<loop_ir::For>(statement);
+    return loop && joins(*loop);
+  }
+
+  bool joins(const loop_ir::For& loop) {
+    if (loop_ir::mentions(loop.begin, varying_) || loop_ir::mentions(loop.end, varying_)) return false;
+    inner_.insert(loop.variable);
+    for (const auto& statement : statements_of(loop.body)) {
+      if (const auto* inside = as<loop_ir::For>(statement)) {
+        if (!joins(*inside)) return false;
+      } else if (const auto* let = as<loop_ir::Let>(statement)) {
+        note(let->value);
+        if (loop_ir::mentions(let->value, varying_)) varying_.insert(let->name);
+        if (loop_ir::mentions(let->value, inner_)) inner_.insert(let->name);
+      } else if (const auto* accumulator = as<loop_ir::Accumulator>(statement)) {
+        varying_.insert(accumulator->name);
+      } else if (const auto* accumulate = as<loop_ir::Accumulate>(statement)) {
+        // Into an accumulator that stands around the whole loop the copies would fold in another order only.
+        note(accumulate->value);
+        shares_ = shares_ || (loop.shape == loop_ir::Shape::simd && varying_.count(accumulate->name) > 0);
+      } else if (const auto* store = as<loop_ir::Store>(statement)) {
+        note(store->value);
+        const bool moves = loop_ir::mentions(store->index, varying_);
+        if (store->mode == loop_ir::Write::set && !moves) return false;
+        shares_ = shares_ || (store->mode == loop_ir::Write::fold && !moves);
+      } else {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /// A load inside a loop that all copies do alike is what jamming saves.
+  void note(const ExpressionPtr& value) {
+    std::visit(Match{
+                   [](const loop_ir::Integer&) {},
+                   [](const loop_ir::Number&) {},
+                   [](const loop_ir::Name&) {},
+                   [&](const loop_ir::Load& x) {
+                     shares_ = shares_ ||
+                               (!loop_ir::mentions(x.index, varying_) && loop_ir::mentions(x.index, inner_));
+                   },
+                   [&](const loop_ir::Apply& x) {
+                     for (const auto& each : x.arguments) note(each);
+                   },
+                   [&](const loop_ir::Choose& x) { note(x.then), note(x.otherwise); },
+                   [](const loop_ir::Search&) {},
+               },
+               value->node);
+  }
+
+  std::string renamed(const std::string& name, int copy) {
+    if (copy == 0) return name;
+    auto& names = copies_[static_cast<std::size_t>(copy)];
+    const std::string fresh = names_.fresh(name);
+    names[name] = loop_ir::name(fresh);
+    return fresh;
+  }
+  std::string name_in(const std::string& name, int copy) const {
+    const auto& names = copies_[static_cast<std::size_t>(copy)];
+    const auto found = names.find(name);
+    return found == names.end() ? name : std::get<loop_ir::Name>(found->second->node).name;
+  }
+  ExpressionPtr in(const ExpressionPtr& expression, int copy) const {
+    return loop_ir::substitute(expression, copies_[static_cast<std::size_t>(copy)]);
+  }
+
+  /// A statement of the head for all copies.
+  void replicate(const StatementPtr& statement, std::vector<StatementPtr>& out) {
+    if (const auto* loop = as<loop_ir::For>(statement)) {
+      auto joined = *loop;
+      std::vector<StatementPtr> body;
+      for (const auto& each : statements_of(loop->body)) replicate(each, body);
+      joined.body = loop_ir::block(std::move(body));
+      out.push_back(loop_ir::make(std::move(joined)));
+      return;
+    }
+    const auto* let = as<loop_ir::Let>(statement);
+    const bool alike = let && !loop_ir::mentions(let->value, varying_);
+    for (int n = 0; n < (alike ? 1 : copies); ++n) out.push_back(copy(statement, n));
+  }
+
+  StatementPtr copy(const StatementPtr& statement, int n) {
+    return std::visit(
+        Match{
+            [&](const loop_ir::Let& x) {
+              const auto value = in(x.value, n);
+              return loop_ir::make(loop_ir::Let{renamed(x.name, n), x.type, value});
+            },
+            [&](const loop_ir::Accumulator& x) {
+              return loop_ir::make(loop_ir::Accumulator{renamed(x.name, n), x.monoid, x.initial});
+            },
+            [&](const loop_ir::Accumulate& x) {
+              return loop_ir::make(loop_ir::Accumulate{name_in(x.name, n), in(x.value, n)});
+            },
+            [&](const loop_ir::Store& x) {
+              return loop_ir::make(loop_ir::Store{x.array, in(x.index, n), x.mode, in(x.value, n), x.monoid});
+            },
+            [&](const loop_ir::SetCounter& x) {
+              return loop_ir::make(loop_ir::SetCounter{x.name, in(x.value, n)});
+            },
+            [](const auto&) -> StatementPtr {
+              SCHAAS_CHECK(false, "a statement that jamming does not know");
+              return nullptr;
+            },
+        },
+        statement->node);
+  }
+
+  /// A counter carries the place where the last whole group ended to the loop over what is left.
+  StatementPtr in_two_parts(std::vector<StatementPtr> body) {
+    const std::string rest = names_.fresh(loop_.variable + "_rest");
+    body.push_back(loop_ir::make(
+        loop_ir::SetCounter{rest, loop_ir::add(loop_ir::name(loop_.variable), loop_ir::integer(copies))}));
+    auto groups = loop_, last = loop_;
+    groups.step = copies;
+    groups.end = loop_ir::apply(operators::Function::subtract, {loop_.end, loop_ir::integer(copies - 1)});
+    groups.body = loop_ir::block(std::move(body));
+    last.begin = loop_ir::name(rest);
+    return loop_ir::block({loop_ir::make(loop_ir::Counter{rest, loop_.begin}),
+                           loop_ir::make(std::move(groups)), loop_ir::make(std::move(last))});
+  }
+
+  const loop_ir::For& loop_;
+  Names& names_;
+  Traffic traffic_;
+  std::vector<StatementPtr> head_, tail_;
+  std::set<std::string> varying_;  ///< the loop's variable and what depends on it
+  std::set<std::string> inner_;    ///< variables of the loops inside, and what depends on them
+  Copies copies_ = Copies(copies);
+  bool shares_ = false;
+};
+
+/// Innermost first; a loop around a jammed one stays. `*jammed` is set when there is one inside.
+StatementPtr walk(const StatementPtr& statement, Names& names, bool* jammed) {
+  return std::visit(Match{
+                        [&](const loop_ir::Block& x) {
+                          std::vector<StatementPtr> all;
+                          for (const auto& each : x.statements) {
+                            const auto parts = statements_of(walk(each, names, jammed));
+                            all.insert(all.end(), parts.begin(), parts.end());
+                          }
+                          return loop_ir::block(std::move(all));
+                        },
+                        [&](const loop_ir::If& x) {
+                          return loop_ir::make(loop_ir::If{x.condition, walk(x.body, names, jammed)});
+                        },
+                        [&](const loop_ir::For& x) {
+                          auto loop = x;
+                          bool inside = false;
+                          if (x.shape == loop_ir::Shape::scalar) loop.body = walk(x.body, names, &inside);
+                          *jammed = *jammed || inside;
+                          if (!inside) {
+                            if (auto result = Jam(loop, names).result()) {
+                              *jammed = true;
+                              return result;
+                            }
+                          }
+                          return loop_ir::make(std::move(loop));
+                        },
+                        [&](const loop_ir::Merge& x) {
+                          auto merge = x;
+                          merge.body = walk(x.body, names, jammed);
+                          return loop_ir::make(std::move(merge));
+                        },
+                        [&](const auto&) { return statement; },
+                    },
+                    statement->node);
+}
+
+}  // namespace
+
+loop_ir::Kernel jam(loop_ir::Kernel kernel) {
+  Names names(kernel);
+  for (auto& phase : kernel.phases) {
+    bool jammed = false;
+    phase.body = walk(phase.body, names, &jammed);
+  }
+  return kernel;
+}
+
+}  // namespace schaas::lower

@@ -1,0 +1,24 @@
+#pragma once
+#include "compiler/loop_ir/nodes.h"
+
+namespace schaas::lower {
+
+/// Unroll and jam: a loop around loops whose bounds do not depend on it takes four values at a time, and the
+/// four copies of an inner loop become one with four bodies, so that what they load alike (a row of an
+/// operand, or of the result) is loaded once and four independent sums are under way instead of one that
+/// waits for itself. The last up to three values run as before.
+///
+///     for i in 0 .. n {                          for i in 0 .. (n - 3) by 4 {
+///       let o: index = (i * 64)                    let o: index = (i * 64)    let o_1: index = ((i + 1) *
+///       64) ... for lanes l in 0 .. 64 {                   for lanes l in 0 .. 64 {
+///         sum t                             ->       sum t    sum t_1    sum t_2    sum t_3
+///         for k in 0 .. n_k {                        for k in 0 .. n_k {
+///           t += (T[(o + k)] * D[((k * 64) + l)])      t += (T[(o + k)] * D[((k * 64) + l)]) ...
+///
+/// Done where it is legal and the copies share a load, or fold values that do not depend on each other: the
+/// body is lets and accumulators, then loops with invariant bounds that only fold, then stores; what the loop
+/// writes it does not read. Sums may be reassociated by it, nothing else changes. Idempotent on loops that
+/// were jammed: they have a step.
+loop_ir::Kernel jam(loop_ir::Kernel kernel);
+
+}  // namespace schaas::lower

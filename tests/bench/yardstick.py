@@ -1,0 +1,315 @@
+#!/usr/bin/env python3
+"""Our choice against the yardstick: the papers' choice as plain loops, built by g++ -O3 -march=native -ffast-math.
+
+    tests/bench/yardstick.py [--data DIR] [--bin DIR] [--kernels K1,SpMM] [--sets 10] [--extents 16,64] [--threads 1]
+                             [--rounds 3] [--seconds 0.4] [--json FILE]
+
+The eight kernels of SparseAuto, SpMM, SDDMM, MTTKRP and TTM, f64, on real data. The yardstick's schedule is what `--profile
+sparseauto` selects (of one sparse product with dense matrices: the linear nest in storage order), printed by plain_loops.py and run
+on the same operands. Ours and the yardstick take turns, --rounds times; figures are the least seconds of all runs. Ours is verified
+by its oracle, and every element of the two results is compared. Prints a line per case and geometric means of yardstick / ours;
+cases below 0.95 are listed again. Exits 1 when a result is wrong. DIR holds matrices/NAME.mtx.gz and tensors/NAME.tns.gz.
+"""
+
+import argparse
+import array
+import gzip
+import json
+import math
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+
+import plain_loops
+
+MATRICES = ["cora", "bcsstk16", "email-Enron", "cage10", "debian-depends", "maxwell_S", "wiki-Vote", "memplus", "p2p-Gnutella31", "bcsstk25"]
+SMALL = ["cora", "bcsstk13", "wiki-Vote", "cage8", "email-Eu-core", "lsc_Qu_2", "fidapex6", "steam2", "polblogs", "orsreg_1"]
+TENSORS = ["kinship", "umls", "contact-high-school", "email-Eu-days", "fb15k-237", "splatt-med3", "nell-995", "fb13", "openflights", "wordnet30"]
+CSR, CSF = ("csr", ["dense", "compressed"]), ("csf", ["compressed", "compressed", "compressed"])
+# name: statement, indices of B, format of B, dense extents asked for, data sets, the yardstick's schedule ("" = linear, None = of the profile)
+KERNELS = {
+    "K1": ("A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", "ij", CSR, "kl", MATRICES, None),
+    "K2": ("A(i,m) = B(i,j) * C(i,k) * D(j,k) * E(j,l) * F(l,m)", "ij", CSR, "klm", SMALL, None),
+    "K3": ("A(i,l) = B(i,k) * C(k,j) * D(k,j) * E(j,l)", "ik", CSR, "jl", MATRICES, None),
+    "K4": ("A(i,l) = B(i,j) * C(j,k) * D(k,l)", "ij", CSR, "kl", MATRICES, None),
+    "K5": ("A(l,m,n) = B(i,j,k) * C(i,l) * D(j,m) * E(k,n)", "ijk", CSF, "lmn", TENSORS, None),
+    "K6": ("A(i,l,m) = B(i,j,k) * C(j,l) * D(k,m)", "ijk", CSF, "lm", TENSORS, None),
+    "K7": ("A(i,j,m) = B(i,j,k) * C(k,l) * D(l,m)", "ijk", CSF, "lm", TENSORS, None),
+    "K8": ("A(i,m) = B(i,k,l) * C(l,j) * D(k,j) * E(j,m)", "ikl", CSF, "jm", TENSORS, None),
+    "SpMM": ("A(i,k) = B(i,j) * C(j,k)", "ij", CSR, "k", MATRICES, "reorder(order={i,j,k})"),
+    "SDDMM": ("A(i,j) = B(i,j) * C(i,k) * D(j,k)", "ij", CSR, "k", MATRICES, "reorder(order={i,j,k})"),
+    "MTTKRP": ("A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "ijk", CSF, "l", TENSORS, "reorder(order={i,j,k,l})"),
+    "TTM": ("A(i,j,l) = B(i,j,k) * C(k,l)", "ijk", CSF, "l", TENSORS, "reorder(order={i,j,k,l})"),
+}
+SPARSE_RESULT = {"SDDMM"}
+MOST_TRIPS, MOST_RESULT = 1.2e10, 1.2e8
+
+
+class Sparse:
+    """Levels and values of one file, entries sorted and added up; `files` are what the yardstick reads."""
+
+    def __init__(self, path, order, levels):
+        entries = {}
+        with gzip.open(path, "rt", errors="replace") as lines:
+            symmetric, self.dims = False, None
+            for line in lines:
+                if line.startswith("%%MatrixMarket"):
+                    symmetric = "general" not in line.lower().split()
+                    skew = "skew" in line.lower()
+                words = line.split()
+                if not words or words[0][0] in "%#":
+                    continue
+                if path.endswith(".mtx.gz") and self.dims is None:
+                    self.dims = [int(word) for word in words[:order]]
+                    continue
+                at = tuple(int(word) - 1 for word in words[:order])
+                value = float(words[order]) if len(words) > order else 1.0
+                entries[at] = entries.get(at, 0.0) + value
+                if symmetric and at[0] != at[1]:
+                    entries[at[::-1]] = -value if skew else value
+        if self.dims is None:
+            self.dims = [1 + max(at[mode] for at in entries) for mode in range(order)]
+        ordered = sorted(entries.items())
+        self.values = array.array("d", (value for _, value in ordered))
+        self.pos, self.crd, self.counts = [], [], []
+        parents = {(): 0}
+        for level, form in enumerate(levels):
+            if form == "dense":
+                parents = {(n,): n for n in range(self.dims[level])}
+                self.counts.append(len(parents))
+                continue
+            children, pos, crd = {}, array.array("i", [0] * (len(parents) + 1)), array.array("i")
+            for at, _ in ordered:
+                prefix = at[:level + 1]
+                if prefix not in children:
+                    children[prefix] = len(children)
+                    crd.append(at[level])
+                    pos[parents[at[:level]] + 1] += 1
+            for n in range(len(parents)):
+                pos[n + 1] += pos[n]
+            self.pos.append(pos)
+            self.crd.append(crd)
+            self.counts.append(len(crd))
+            parents = children
+
+
+def save(path, numbers):
+    with open(path, "wb") as out:
+        numbers.tofile(out)
+    return path
+
+
+def save_npy(path, shape, numbers):
+    head = "{'descr': '<f8', 'fortran_order': False, 'shape': (%s), }" % "".join(f"{n}, " for n in shape)
+    head += " " * (-(10 + len(head) + 1) % 64) + "\n"
+    with open(path, "wb") as out:
+        out.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
+        numbers.tofile(out)
+    return path
+
+
+def load(path, skip):
+    numbers = array.array("d")
+    with open(path, "rb") as file:
+        if skip:
+            file.read(8)
+            file.read(struct.unpack("<H", file.read(2))[0])
+        numbers.frombytes(file.read())
+    return numbers
+
+
+def load_values(path):
+    """Values of a coordinate file in storage order; entries come sorted."""
+    with open(path, encoding="ascii") as lines:
+        rows = [line.split() for line in lines if not line.startswith("%")][1:]
+    return array.array("d", (float(row[-1]) for row in sorted(rows, key=lambda row: tuple(map(int, row[:-1])))))
+
+
+def command(options, *words):
+    done = subprocess.run([os.path.join(options.bin, "schaas"), *words], capture_output=True, text=True, timeout=options.timeout)
+    if done.returncode != 0:
+        raise RuntimeError(f"schaas {words[0]}: exit {done.returncode}: {done.stderr.strip()[:500]}")
+    return done.stdout
+
+
+class Case:
+    def __init__(self, options, kernel, name, path, sparse, extent, directory):
+        self.options, self.kernel, self.name, self.extent, self.directory = options, kernel, name, extent, directory
+        statement, order, (form, levels), dense, _, schedule = KERNELS[kernel]
+        self.sparse, self.levels = sparse, levels
+        left, right = statement.split(" = ")
+        self.result, self.result_indices = plain_loops.access(left)
+        self.dense = {operand: indices for operand, indices in map(plain_loops.access, right.split(" * ")) if operand != "B"}
+        self.extents = dict(zip(order, sparse.dims)) | {index: extent for index in dense}
+        self.words = [statement, "-f", f"B={form}"]
+        for index in dense:
+            self.words += ["-c", f"8 <= {index} <= 256"]
+        if kernel in SPARSE_RESULT:
+            self.words += ["-f", f"{self.result}={form}"]
+        self.files = ["-t", f"B={path}", "--threads", str(options.threads), "--json"]
+        self.plain_files = [save(os.path.join(directory, f"{which}{n}"), numbers) for n, pair in enumerate(zip(sparse.pos, sparse.crd))
+                            for which, numbers in zip(("pos", "crd"), pair)]
+        self.plain_files.append(save(os.path.join(directory, "values"), sparse.values))
+        draw = random.Random(7)
+        for operand, indices in self.dense.items():
+            shape = [self.extents[index] for index in indices]
+            numbers = array.array("d", (draw.uniform(0.5, 1.5) for _ in range(math.prod(shape))))
+            file = save_npy(os.path.join(directory, operand + ".npy"), shape, numbers)
+            self.files += ["-t", f"{operand}={file}"]
+            self.plain_files.append(save(os.path.join(directory, operand), numbers))
+        for index in dense:
+            if not any(index in indices for indices in self.dense.values()):
+                self.files += ["-d", f"{index}={extent}"]
+        self.schedule = schedule
+
+    def trips(self, tree):
+        """Turns of the yardstick's innermost lines, a sparse loop counting the entries of its level."""
+        def walk(node, bound, turns):
+            if node.index is None:
+                return turns
+            if bound < len(self.levels) and KERNELS[self.kernel][1][bound] == node.index and node.reads("B"):
+                inner, bound = turns / (self.sparse.counts[bound - 1] if bound else 1) * self.sparse.counts[bound], bound + 1
+            else:
+                inner = turns * self.extents[node.index]
+            return sum(walk(child, bound, inner) for child in node.body)
+        return sum(walk(node, 0, 1) for node in plain_loops.parse(tree).body)
+
+    def build(self):
+        trace = self.schedule
+        if trace is None:
+            answer = json.loads(command(self.options, "run", *self.words, *self.files, "--profile", "sparseauto", "--schedule", "auto"))
+            trace, self.paper_tree = answer["chosen"]["trace"], answer["chosen"]["tree"]
+            self.paper_here = answer["run_seconds"]["min"]
+        else:
+            self.paper_tree, self.paper_here = "linear", None
+        tree = command(self.options, "emit", *self.words, "--schedule", trace or "linear", "--lang", "tree")
+        self.turns = self.trips(tree)
+        if self.turns > MOST_TRIPS:
+            return False
+        text = plain_loops.source(tree, KERNELS[self.kernel][1], self.levels, self.dense, self.result, self.result_indices,
+                                  self.extents, self.kernel in SPARSE_RESULT)
+        program = os.path.join(self.directory, "plain")
+        with open(program + ".cc", "w", encoding="ascii") as out:
+            out.write(text)
+        subprocess.run(["g++", "-O3", "-march=native", "-ffast-math", "-o", program, program + ".cc"], check=True)
+        self.program = program
+        return True
+
+    def ours(self, first):
+        seconds = max(1, min(self.options.repeat, math.ceil(self.options.seconds / self.last))) if not first else 3
+        words = ["run", *self.words, *self.files, "--repeat", str(seconds), "--schedule", "auto", "--wait", "60"]
+        if first:
+            ending = "tns" if len(self.result_indices) > 2 else "mtx"
+            self.written = os.path.join(self.directory, "ours." + (ending if self.kernel in SPARSE_RESULT else "npy"))
+            words += ["--verify", "-o", self.written]
+        answer = json.loads(command(self.options, *words))
+        if first:
+            if not answer["verify"]["passed"]:
+                raise ValueError(f"wrong result: {answer['verify']}")
+            self.tree, self.frontier = answer["chosen"]["tree"], len(answer["frontier"])
+        self.last = max(answer["run_seconds"]["min"], 1e-6)
+        return answer["run_seconds"]["min"]
+
+    def plain(self):
+        out = os.path.join(self.directory, "plain.out")
+        done = subprocess.run([self.program, str(self.options.repeat), str(self.options.seconds), *self.plain_files, out], capture_output=True,
+                              text=True, check=True, timeout=self.options.timeout)
+        return min(map(float, done.stdout.split()))
+
+    def compare(self):
+        theirs = load(os.path.join(self.directory, "plain.out"), False)
+        mine = load_values(self.written) if self.kernel in SPARSE_RESULT else load(self.written, True)
+        if len(theirs) != len(mine):
+            raise ValueError(f"{len(mine)} values, the yardstick has {len(theirs)}")
+        scale = max(map(abs, theirs), default=0.0) or 1.0
+        worst = max((abs(a - b) for a, b in zip(mine, theirs)), default=0.0) / scale
+        if not worst < 1e-9:
+            raise ValueError(f"results differ by {worst:.1e} of the largest value")
+
+
+def one_case(case):
+    if not case.build():
+        return {"skipped": f"the papers' choice takes {case.turns:.1e} trips"}
+    ours, plain = case.ours(True), case.plain()
+    case.compare()
+    for _ in range(case.options.rounds):
+        ours, plain = min(ours, case.ours(False)), min(plain, case.plain())
+    return {"ours": ours, "yardstick": plain, "ratio": plain / ours, "tree": case.tree, "papers_tree": case.paper_tree,
+            "papers_choice_our_code": case.paper_here, "frontier": case.frontier}
+
+
+def mean(ratios):
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    parser.add_argument("--data", default=os.path.join(root, "..", "shared", "data"))
+    parser.add_argument("--bin", default=os.path.join(root, "build", "release", "bin"))
+    parser.add_argument("--kernels", default=",".join(KERNELS))
+    parser.add_argument("--only", help="these data sets, with commas")
+    parser.add_argument("--sets", type=int, default=10, help="data sets per kernel (default 10)")
+    parser.add_argument("--extents", default="16,64")
+    parser.add_argument("--threads", type=int, default=1, help="of ours; the yardstick has one")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--repeat", type=int, default=50, help="most runs in a round")
+    parser.add_argument("--seconds", type=float, default=0.4, help="of runs in a round")
+    parser.add_argument("--timeout", type=int, default=600, help="seconds for one command")
+    parser.add_argument("--json", help="also write all cases to this file")
+    return parser.parse_args()
+
+
+def main():
+    options = arguments()
+    cases, failures = [], 0
+    print(f"{'':6} {'data':20} {'ext':>4} {'ours ms':>10} {'yardstick':>10} {'ratio':>7}  ours <- the papers' choice")
+    with tempfile.TemporaryDirectory(prefix="schaas-yardstick-") as state:
+        os.environ.setdefault("XDG_DATA_HOME", state)
+        os.environ.setdefault("XDG_RUNTIME_DIR", state)
+        for kernel in options.kernels.split(","):
+            order, (_, levels), dense, names = KERNELS[kernel][1:5]
+            for name in options.only.split(",") if options.only else names[:options.sets]:
+                kind, ending = ("matrices", "mtx.gz") if len(order) == 2 else ("tensors", "tns.gz")
+                path = os.path.join(options.data, kind, f"{name}.{ending}")
+                sparse = Sparse(path, len(order), levels)
+                for extent in map(int, options.extents.split(",")):
+                    result = [dict(zip(order, sparse.dims)).get(i, extent) for i in plain_loops.access(KERNELS[kernel][0].split(" = ")[0])[1]]
+                    if kernel not in SPARSE_RESULT and math.prod(result) > MOST_RESULT:
+                        print(f"{kernel:6} {name:20} {extent:4} left out: a result of {math.prod(result):.1e} elements")
+                        continue
+                    with tempfile.TemporaryDirectory(prefix="case-", dir=state) as directory:
+                        found = {"kernel": kernel, "data": name, "extent": extent}
+                        try:
+                            found |= one_case(Case(options, kernel, name, path, sparse, extent, directory))
+                        except (RuntimeError, ValueError, KeyError, subprocess.SubprocessError) as error:
+                            failures += 1
+                            print(f"{kernel:6} {name:20} {extent:4} FAILED {error}", flush=True)
+                            continue
+                    if "skipped" in found:
+                        print(f"{kernel:6} {name:20} {extent:4} left out: {found['skipped']}", flush=True)
+                        continue
+                    cases.append(found)
+                    print(f"{kernel:6} {name:20} {extent:4} {found['ours'] * 1e3:10.3f} {found['yardstick'] * 1e3:10.3f} {found['ratio']:7.2f}  "
+                          f"{found['tree']} <- {found['papers_tree']}", flush=True)
+    for kernel in options.kernels.split(","):
+        for extent in map(int, options.extents.split(",")):
+            ratios = [case["ratio"] for case in cases if case["kernel"] == kernel and case["extent"] == extent]
+            if ratios:
+                print(f"{kernel} at {extent}: yardstick / ours, geometric mean {mean(ratios):.2f} over {len(ratios)} sets, "
+                      f"least {min(ratios):.2f}, most {max(ratios):.2f}")
+    losses = [case for case in cases if case["ratio"] < 0.95]
+    for case in losses:
+        print(f"loss: {case['kernel']} {case['data']} {case['extent']} {case['ratio']:.2f} ({case['tree']})")
+    print(f"{len(cases)} cases, {len(losses)} below 0.95, {failures} failures")
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as out:
+            json.dump(cases, out, indent=1)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
