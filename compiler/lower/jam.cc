@@ -225,9 +225,10 @@ class Jam {
       } else if (const auto* accumulator = as<loop_ir::Accumulator>(statement)) {
         varying_.insert(accumulator->name);
       } else if (const auto* accumulate = as<loop_ir::Accumulate>(statement)) {
-        // Into an accumulator that stands around the whole loop the copies would fold in another order only.
+        // Four folds into one accumulator would wait for each other.
+        if (varying_.count(accumulate->name) == 0) return false;
         note(accumulate->value);
-        shares_ = shares_ || (loop.shape == loop_ir::Shape::simd && varying_.count(accumulate->name) > 0);
+        shares_ = shares_ || loop.shape == loop_ir::Shape::simd;
       } else if (const auto* store = as<loop_ir::Store>(statement)) {
         note(store->value);
         const bool moves = loop_ir::mentions(store->index, varying_);

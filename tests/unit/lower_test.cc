@@ -33,6 +33,27 @@ TEST(Lower, MatrixTimesVector) {
   EXPECT_EQ("", check_tree("forall(i, forall(j, A(i) += B(i,j) * C(j)))", run, 1));
 }
 
+/// Four entries of a row at a time, then what is left.
+TEST(Lower, DotProductsOfManyEntriesAtEveryLength) {
+  for (const int k : {1, 2, 3, 5, 8, 9, 16, 31, 64}) {
+    for (const int j : {1, 3, 4, 9, 40}) {
+      const auto run = make_case({"A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}}, {}},
+                                 {{"i", 7}, {"j", j}, {"k", k}, {"l", k}});
+      EXPECT_EQ("", check_tree("forall(i, forall(j, where(forall(l, A(i,l) += t1 * E(j,l)), "
+                               "forall(k, t1 += B(i,j) * C(i,k) * D(j,k)))))",
+                               run, 3))
+          << j << " " << k;
+    }
+  }
+}
+
+TEST(Lower, DenseProductsAtEveryLength) {
+  for (const int i : {1, 3, 4, 5, 8, 11}) {
+    const auto run = make_case({"A(i,k) = B(i,j) * C(j,k)", {}, {}}, {{"i", i}, {"j", 9}, {"k", 13}});
+    EXPECT_EQ("", check_tree("forall(i, forall(j, forall(k, A(i,k) += B(i,j) * C(j,k))))", run, 4)) << i;
+  }
+}
+
 TEST(Lower, SparseTimesDenseAtEveryRowLength) {
   for (const int k : {1, 2, 3, 4, 5, 7, 8, 15, 31, 32, 33, 47, 64, 79}) {
     const auto run =
