@@ -1,4 +1,4 @@
-/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 2.
+/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 3.
  *
  * A kernel computes a statement over tensors packed by the client. It is one or a few PHASES, run in order
  * with a barrier between them; each phase is a plain C function over a half-open range of its outermost loop
@@ -6,8 +6,8 @@
  * balanced pieces and calls `run` on each, on many threads at once when `parallel` is set, else on one.
  * Kernels are re-entrant, allocate nothing, keep no state, never abort and never read outside the arrays,
  * given valid tensors (the client checks before the first call). The client sets the result's values to
- * `result_fill` before the first phase that computes, unless the statement updates a result (`A(i) += ...`),
- * which then starts from what it holds: kernels fold into them.
+ * `result_fill` before the first phase that computes, unless the kernel says that it writes them all, or the
+ * statement updates a result (`A(i) += ...`), which then starts from what it holds: kernels fold into them.
  *
  * A RESULT WITH COMPRESSED LEVELS is made by counting, scanning, filling. The phases of step COUNT write, for
  * each counter c (one per compressed level of the result, in level order) and each unit u, counter[u] = the
@@ -16,7 +16,7 @@
  * phase the client scans each counter (counter[u] = entries of the units before u, counter[range] = their
  * sum), allocates the result's arrays, sets `entries`, the first and the last position (pos[0] = 0,
  * pos[parents] = entries: of a level without parents' loops nothing is left to write) and every value to
- * `result_fill`. The COMPUTE phases then write: unit u its coordinates from place counter[u] on, their
+ * `result_fill` (unless writes_all). The COMPUTE phases then write: unit u its coordinates from place counter[u] on, their
  * values, and pos[p + 1] for every parent position p that it owns; together the units own them all. They do
  * not write the counters: the client may run the COMPUTE phases again, with other values, without counting
  * again.
@@ -32,7 +32,7 @@
 extern "C" {
 #endif
 
-#define SCHAAS_KERNEL_ABI_VERSION 2
+#define SCHAAS_KERNEL_ABI_VERSION 3
 #define SCHAAS_KERNEL_SYMBOL "schaas_kernel"
 
 enum {
@@ -109,6 +109,7 @@ typedef struct schaas_kernel_descriptor {
   int32_t counter_count; /* the result's compressed levels; 0 for a dense result */
   const schaas_counter* counters; /* by level, outermost first */
   double result_fill;             /* what the result holds where nothing is stored or computed */
+  int32_t writes_all; /* 1: the COMPUTE phases store every value of the result, none is read before */
 } schaas_kernel_descriptor;
 
 /* run returns 0, or */

@@ -52,6 +52,7 @@ typedef struct schaas_kernel_descriptor {
   int32_t counter_count;
   const schaas_counter* counters;
   double result_fill;
+  int32_t writes_all;
 } schaas_kernel_descriptor;
 )";
 }

@@ -282,7 +282,7 @@ void KernelPrinter::print_descriptor() {
   out_.line("extern const schaas_kernel_descriptor " + label_.symbol + ";");
   out_.open("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor " + label_.symbol +
             " =");
-  out_.line("2, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
+  out_.line("3, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
             number(shared_count()) + ", " + prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ +
             "workspace_bytes,");
   out_.line(c_literal(label_.key) + ",");
@@ -291,7 +291,7 @@ void KernelPrinter::print_descriptor() {
   out_.line(c_literal(label_.isa) + ",");
   out_.line(std::to_string(kernel_.counters.size()) + ", " +
             (kernel_.counters.empty() ? "0" : prefix_ + "counters") + ", " +
-            CExpressions::real(kernel_.result_fill) + ",");
+            CExpressions::real(kernel_.result_fill) + ", " + (kernel_.writes_all ? "1" : "0") + ",");
   out_.close("};");
 }
 

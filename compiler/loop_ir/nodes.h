@@ -230,6 +230,7 @@ struct Kernel {
   std::vector<Array> arrays;
   std::vector<Phase> phases;
   double result_fill = 0;              ///< what the result holds where nothing is stored
+  bool writes_all = false;             ///< every value of the result is stored, none read before that
   std::vector<EntryCounter> counters;  ///< one for each compressed level of the result, in level order
 };
 

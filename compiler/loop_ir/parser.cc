@@ -225,6 +225,10 @@ class Parser {
       kernel.result_fill = value();
       return;
     }
+    if (accept("written")) {
+      kernel.writes_all = true;
+      return;
+    }
     EntryCounter counter;
     expect("counter");
     expect("level");

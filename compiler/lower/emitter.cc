@@ -27,12 +27,25 @@ void Emitter::emit_phases(const NestPtr& nest) {
     return;
   }
   const int target = target_of(nest);
-  const bool fresh = tensor_of(target).temporary() && !tracks(target) && writes_each_once(nest, tree_) &&
-                     !operand(target).indices.empty();
   builder_.mark_written(operand(target).tensor);
-  const Sink sink{Sink::Kind::array, target, fresh ? Write::set : Write::fold, "", monoid_of(nest)};
+  const Sink sink{Sink::Kind::array, target, write_mode(nest), "", monoid_of(nest)};
   if (appends_to(target)) return emit_appending_phases(nest, sink);
   emit_phase(nest, sink, loop_ir::Step::compute);
+}
+
+/// Whether the values of a phase's target are stored or folded into what is there, and of a result whether
+/// all of them are.
+Write Emitter::write_mode(const NestPtr& nest) {
+  const int target = target_of(nest);
+  const Tensor& tensor = tensor_of(target);
+  if (operand(target).indices.empty() || tracks(target) || !sums_in_register(target)) return Write::fold;
+  const bool all = writes_each_once(nest, tree_);
+  if (tensor.temporary()) return all ? Write::set : Write::fold;
+  // Only a sum changes nothing that it finds at its beginning, whatever is added.
+  const bool plain = monoid_of(nest) == operators::Monoid::sum && tensor.fill == 0 && !tree_.update;
+  if (!plain || !writes_none_twice(nest, tree_)) return Write::fold;
+  if (all || format::is_sparse(tensor.levels.back())) builder_.mark_all_written();
+  return Write::set;
 }
 
 /// Memory for a temporary that one phase leaves to later ones; it is zero to begin with.

@@ -70,6 +70,7 @@ class Emitter {
   };
   using Body = std::function<void(Scope&, Statements&)>;
 
+  loop_ir::Write write_mode(const NestPtr& nest);
   void emit_shared(const Branch& branch);
   void emit_phase(const NestPtr& nest, const Sink& sink, loop_ir::Step step);
   void emit(const NestPtr& nest, const Scope& scope, const Sink& sink, Statements& out);

@@ -28,6 +28,7 @@ class KernelBuilder {
   std::string coordinates(int tensor, int level);
   void mark_written(int tensor);  ///< its values
   void mark_written(const std::string& array);
+  void mark_all_written() { kernel_.writes_all = true; }  ///< of the result
   /// Gives a temporary its memory; elements in storage order of `indices`.
   void add_workspace(int tensor, const std::vector<int>& indices);
   void add_shared(int tensor, const std::vector<int>& indices);

@@ -41,6 +41,7 @@ class Numbering {
       tree_.tensors.push_back(Tensor{name, argument++, found->second.levels, problem_.semiring->zero});
     }
     SCHAAS_ASSIGN_OR_RETURN(tree_.root, convert(statement));
+    tree_.update = problem_.statement.update.has_value();
     track(tree_.root, false);
     order_temporaries();
     return tree_;

@@ -94,6 +94,7 @@ struct NestTree {
   std::vector<Tensor> tensors;  ///< arguments first, in problem.tensors() order
   std::vector<Operand> operands;
   NestPtr root;
+  bool update = false;  ///< the result starts from what it holds
 };
 
 /// Numbers everything. Temporaries get a storage order: that of the loops above the heavier (deeper) of the

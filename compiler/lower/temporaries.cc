@@ -1,6 +1,7 @@
 #include "compiler/lower/temporaries.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 
@@ -23,20 +24,30 @@ bool skips(const Loop& loop, const NestTree& tree, int temporary) {
   return tree.tensors[static_cast<std::size_t>(temporary)].blocks.count(loop.index) == 0;
 }
 
-bool once(const NestPtr& nest, const NestTree& tree, int temporary, std::set<int> open) {
+/// A list of the loop's coordinates may hold one several times.
+bool repeats(const Loop& loop, const NestTree& tree) {
+  for (const int number : factors_below(loop.body)) {
+    const int level = level_of(operand(tree, number), loop.index);
+    const auto& levels = tree.tensors[static_cast<std::size_t>(operand(tree, number).tensor)].levels;
+    if (level >= 0 && !format::is_unique(levels[static_cast<std::size_t>(level)])) return true;
+  }
+  return false;
+}
+
+/// Loops over the indices in `open` come first, none of which is `bad`.
+bool once(const NestPtr& nest, const std::function<bool(const Loop&)>& bad, std::set<int> open) {
   if (open.empty()) return true;
-  return std::visit(Match{
-                        [&](const Loop& loop) {
-                          if (open.erase(loop.index) == 0 || skips(loop, tree, temporary)) return false;
-                          return once(loop.body, tree, temporary, open);
-                        },
-                        [&](const Blocks& blocks) {
-                          return open.count(blocks.index) > 0 && once(blocks.body, tree, temporary, open);
-                        },
-                        [&](const Branch& branch) { return once(branch.consumer, tree, temporary, open); },
-                        [&](const Leaf&) { return false; },
-                    },
-                    nest->node);
+  return std::visit(
+      Match{
+          [&](const Loop& loop) {
+            if (open.erase(loop.index) == 0 || bad(loop)) return false;
+            return once(loop.body, bad, open);
+          },
+          [&](const Blocks& blocks) { return open.count(blocks.index) > 0 && once(blocks.body, bad, open); },
+          [&](const Branch& branch) { return once(branch.consumer, bad, open); },
+          [&](const Leaf&) { return false; },
+      },
+      nest->node);
 }
 
 /// Whether the loops over the temporary's indices above the leaf that uses it all run over whole extents;
@@ -82,7 +93,14 @@ bool is_sparse(const Loop& loop, const NestTree& tree) {
 
 bool writes_each_once(const NestPtr& producer, const NestTree& tree) {
   const auto& target = operand(tree, target_of(producer));
-  return once(producer, tree, target.tensor, {target.indices.begin(), target.indices.end()});
+  return once(producer, [&](const Loop& loop) { return skips(loop, tree, target.tensor); },
+              {target.indices.begin(), target.indices.end()});
+}
+
+bool writes_none_twice(const NestPtr& nest, const NestTree& tree) {
+  const auto& target = operand(tree, target_of(nest));
+  return once(nest, [&](const Loop& loop) { return repeats(loop, tree); },
+              {target.indices.begin(), target.indices.end()});
 }
 
 Reset reset_of(const Branch& branch, const NestTree& tree) {

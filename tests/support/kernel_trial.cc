@@ -1,5 +1,6 @@
 #include "tests/support/kernel_trial.h"
 
+#include <cmath>
 #include <utility>
 
 #include "compiler/codegen/c_printer.h"
@@ -143,14 +144,14 @@ std::string Trials::error_of(const schaas_kernel_descriptor& kernel, std::size_t
   const Trial& trial = trials_[input];
   PackedTensor result = empty_result(problem_, trial.input.extents);
   const bool made = kernel.counter_count > 0;
-  if (!made) result.fill(problem_.statement.update ? initial_of(problem_) : kernel.result_fill);
+  // What the kernel says it writes is no number before it does.
+  const double start = kernel.writes_all != 0 ? std::nan("") : kernel.result_fill;
+  if (!made) result.fill(problem_.statement.update ? initial_of(problem_) : start);
   auto arguments = trial.arguments;
   arguments.insert(arguments.begin(), result.abi());
   Allocate allocate;
   if (made) {
-    allocate = [&](const std::vector<std::int64_t>& entries) {
-      result.allocate(entries, kernel.result_fill);
-    };
+    allocate = [&](const std::vector<std::int64_t>& entries) { result.allocate(entries, start); };
   }
   std::string error = run(kernel, arguments, cuts, random, allocate);
   if (error.empty()) error = result.structure_error();

@@ -210,7 +210,7 @@ support::Result<void> Execution::State::run_dense() {
 #pragma omp parallel num_threads(threads)
   {
     const int thread = omp_get_thread_num(), team = omp_get_num_threads();
-    if (!update) start_result(thread, team);
+    if (!update && descriptor().writes_all == 0) start_result(thread, team);
     start_shared(thread, team, true);
     for (std::int32_t phase = 0; phase < phases; ++phase) {
 #pragma omp barrier
@@ -252,7 +252,7 @@ support::Result<void> Execution::State::run_fill() {
 #pragma omp parallel num_threads(threads)
   {
     const int thread = omp_get_thread_num();
-    start_result(thread, omp_get_num_threads());
+    if (descriptor().writes_all == 0) start_result(thread, omp_get_num_threads());
     for (std::int32_t phase = counted_phases; phase < phases; ++phase) {
 #pragma omp barrier
       take_pieces(phase, workspaces[thread].data());
