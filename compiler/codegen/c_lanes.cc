@@ -67,7 +67,7 @@ void CLanes::print(const loop_ir::For& loop) {
   varying_ = {loop.variable};
   classify(loop.body);
   int widest = register_budget;
-  while (widest > 1 && widest * live_ > register_budget) widest /= 2;
+  while (widest > 1 && widest * (live_ > 0 ? live_ : 2) > register_budget) widest /= 2;
   const std::string& v = loop.variable;
   const std::string end = v + "_end";
   text_.open("");
@@ -90,6 +90,20 @@ void CLanes::print(const loop_ir::For& loop) {
   text_.directive("#endif");
   cascade({"value", 1}, "while");
   text_.close();
+}
+
+bool CLanes::print_stores(const loop_ir::For& loop) {
+  varying_ = {loop.variable};
+  const auto* block = std::get_if<loop_ir::Block>(&loop.body->node);
+  for (const auto& each : block ? block->statements : std::vector<StatementPtr>{loop.body}) {
+    const auto* store = std::get_if<loop_ir::Store>(&each->node);
+    if (!store || !loop_ir::is_lane_index(store->index, loop.variable, varying_) ||
+        !loop_ir::is_lane_value(store->value, loop.variable, varying_)) {
+      return false;
+    }
+  }
+  print(loop);
+  return true;
 }
 
 bool CLanes::print_fold(const loop_ir::For& loop) {
@@ -166,6 +180,18 @@ void CLanes::print_other_folds(const loop_ir::For& loop, const Folds& folds, ope
   text_.close();
 }
 
+/// Four sums by the additions of two: the registers are transposed on the way.
+void CLanes::print_sum_of_four(const Folds& folds) {
+  std::string registers;
+  for (const auto* fold : folds)
+    registers += (registers.empty() ? "" : ", ") + part_name(fold->name + "vec", 0);
+  text_.open("");
+  text_.line("const vec4 four = sum_four(" + registers + ");");
+  for (std::size_t n = 0; n < folds.size(); ++n)
+    text_.line(folds[n]->name + " += four[" + std::to_string(n) + "];");
+  text_.close();
+}
+
 /// What is left below a whole register goes into narrower ones, which are parts of the first.
 void CLanes::print_sums(const loop_ir::For& loop, const Folds& folds) {
   const int parts = parts_of(folds.size());
@@ -193,7 +219,9 @@ void CLanes::print_sums(const loop_ir::For& loop, const Folds& folds) {
   steps({"vec", 1});
   narrow("vec32", "32");
   narrow("vec16", "16");
+  if (folds.size() == 4) print_sum_of_four(folds);
   for (const auto* fold : folds) {
+    if (folds.size() == 4) break;
     std::string total = partial(*fold, 0);
     for (int part = 1; part < parts; ++part) total += " + " + partial(*fold, part);
     text_.line(fold->name + " += SUM(" + total + ");");
@@ -286,7 +314,8 @@ void CLanes::print_accumulate(const loop_ir::Accumulate& accumulate, const Block
   for (int part = 0; part < block.count; ++part) {
     const std::string value = takes_a_number(monoid) ? lane_expression(accumulate.value, block, part)
                                                      : register_of(accumulate.value, block, part);
-    text_.line(CExpressions::fold(block.type, monoid, part_name(accumulate.name, part), value));
+    text_.line(
+        CExpressions::fold(block.type, monoid, part_name(accumulate.name, block.first_sum + part), value));
   }
 }
 
@@ -300,6 +329,67 @@ void CLanes::print_store(const loop_ir::Store& store, const Block& block) {
     text_.line(set ? target + " = " + value + ";"
                    : CExpressions::fold(block.type, store.monoid, target, value));
   }
+}
+
+/// Turns of a loop that run side by side with registers of their own, so that additions do not wait for each
+/// other; 1 where the registers are many already or the loop does something else than adding.
+int CLanes::turns_of(const loop_ir::For& loop, const Block& block) const {
+  if (block.type == "value" || loop.step != 1) return 1;
+  int sums = 0;
+  const auto* list = std::get_if<loop_ir::Block>(&loop.body->node);
+  for (const auto& each : list ? list->statements : std::vector<StatementPtr>{loop.body}) {
+    const auto* fold = std::get_if<loop_ir::Accumulate>(&each->node);
+    if (fold && expressions_.monoid_of(fold->name) == operators::Monoid::sum) {
+      ++sums;
+    } else if (!std::holds_alternative<loop_ir::Let>(each->node)) {
+      return 1;
+    }
+  }
+  return sums == 0 ? 1 : std::clamp(register_budget / (sums * block.count), 1, partial_sums);
+}
+
+/// A loop inside. Of several turns each has registers of its own, numbered after those of the first.
+void CLanes::print_inner(const loop_ir::For& loop, const Block& block) {
+  const int turns = turns_of(loop, block);
+  if (turns == 1) {
+    text_.open(for_header(loop, expressions_));
+    print_body(loop.body, block);
+    text_.close();
+    return;
+  }
+  std::set<std::string> sums;
+  const auto* list = std::get_if<loop_ir::Block>(&loop.body->node);
+  for (const auto& each : list ? list->statements : std::vector<StatementPtr>{loop.body}) {
+    if (const auto* fold = std::get_if<loop_ir::Accumulate>(&each->node)) sums.insert(fold->name);
+  }
+  const std::string& v = loop.variable;
+  open_range(loop);
+  for (const auto& name : sums) {
+    for (int part = block.count; part < turns * block.count; ++part) {
+      text_.line(block.type + " " + part_name(name, part) + " = {0};");
+    }
+  }
+  text_.open("for (; " + v + " + " + std::to_string(turns) + " <= " + v + "_end; " + v +
+             " += " + std::to_string(turns) + ")");
+  text_.line("const int64_t " + v + "_first = " + v + ";");
+  for (int turn = 0; turn < turns; ++turn) {
+    text_.open("");
+    text_.line("const int64_t " + v + " = " + v + "_first + " + std::to_string(turn) + ";");
+    Block own = block;
+    own.first_sum = turn * block.count;
+    print_body(loop.body, own);
+    text_.close();
+  }
+  text_.close();
+  text_.open("for (; " + v + " < " + v + "_end; ++" + v + ")");
+  print_body(loop.body, block);
+  text_.close();
+  for (const auto& name : sums) {
+    for (int part = block.count; part < turns * block.count; ++part) {
+      text_.line(part_name(name, part % block.count) + " += " + part_name(name, part) + ";");
+    }
+  }
+  text_.close();
 }
 
 void CLanes::print_body(const StatementPtr& statement, const Block& block) {
@@ -318,11 +408,7 @@ void CLanes::print_body(const StatementPtr& statement, const Block& block) {
                  },
                  [](const loop_ir::Counter&) { SCHAAS_CHECK(false, "a counter inside a lanes loop"); },
                  [](const loop_ir::SetCounter&) { SCHAAS_CHECK(false, "a counter inside a lanes loop"); },
-                 [&](const loop_ir::For& x) {
-                   text_.open(for_header(x, expressions_));
-                   print_body(x.body, block);
-                   text_.close();
-                 },
+                 [&](const loop_ir::For& x) { print_inner(x, block); },
                  [](const loop_ir::Merge&) { SCHAAS_CHECK(false, "a merge inside a lanes loop"); },
                  [](const loop_ir::Fill&) { SCHAAS_CHECK(false, "a fill inside a lanes loop"); },
                  [](const loop_ir::Sort&) { SCHAAS_CHECK(false, "a sort inside a lanes loop"); },

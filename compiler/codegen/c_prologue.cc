@@ -38,6 +38,21 @@ UNUSED static inline value sum64(vec v) {
 #else
 #define SUM sum16
 #endif
+typedef value vec4 VECTOR_TYPE(4 * sizeof(value));
+UNUSED static inline vec4 fold4(vec v) {
+  union { vec4 four[4]; vec whole; } u = {{{0}}};
+  u.whole = v;
+  if (WIDTH(vec) == 16) return (u.four[0] + u.four[2]) + (u.four[1] + u.four[3]);
+  if (WIDTH(vec) == 8) return u.four[0] + u.four[1];
+  return u.four[0];
+}
+#define PICK4 __builtin_shufflevector
+UNUSED static inline vec4 sum_four(vec a, vec b, vec c, vec d) {
+  const vec4 a4 = fold4(a), b4 = fold4(b), c4 = fold4(c), d4 = fold4(d);
+  const vec4 ab = PICK4(a4, b4, 0, 4, 2, 6) + PICK4(a4, b4, 1, 5, 3, 7);
+  const vec4 cd = PICK4(c4, d4, 0, 4, 2, 6) + PICK4(c4, d4, 1, 5, 3, 7);
+  return PICK4(ab, cd, 0, 1, 4, 5) + PICK4(ab, cd, 2, 3, 6, 7);
+}
 #define DEFINE_SEARCH(name, type)                                                          \
   UNUSED static int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
     while (low < high) {                                                              \

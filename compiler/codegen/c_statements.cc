@@ -153,7 +153,10 @@ void CStatements::print_for(const loop_ir::For& loop) {
     CLanes(text_, expressions_).print(loop);
     return;
   }
-  if (loop.shape == loop_ir::Shape::simd && CLanes(text_, expressions_).print_fold(loop)) return;
+  if (loop.shape == loop_ir::Shape::simd &&
+      (CLanes(text_, expressions_).print_fold(loop) || CLanes(text_, expressions_).print_stores(loop))) {
+    return;
+  }
   const auto& v = loop.variable;
   if (loop.shape == loop_ir::Shape::simd) {
     text_.directive(simd_pragma(loop));

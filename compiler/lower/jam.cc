@@ -286,9 +286,22 @@ class Jam {
       out.push_back(loop_ir::make(std::move(joined)));
       return;
     }
+    if (const auto* store = as<loop_ir::Store>(statement);
+        store && store->mode == loop_ir::Write::fold && !loop_ir::mentions(store->index, varying_)) {
+      return out.push_back(folded_once(*store));
+    }
     const auto* let = as<loop_ir::Let>(statement);
     const bool alike = let && !loop_ir::mentions(let->value, varying_);
     for (int n = 0; n < (alike ? 1 : copies); ++n) out.push_back(copy(statement, n));
+  }
+
+  /// What the copies fold into one place they fold together: it is read and written once.
+  StatementPtr folded_once(const loop_ir::Store& store) const {
+    auto together = store;
+    for (int n = 1; n < copies; ++n) {
+      together.value = loop_ir::apply(operators::combine(store.monoid), {together.value, in(store.value, n)});
+    }
+    return loop_ir::make(std::move(together));
   }
 
   StatementPtr copy(const StatementPtr& statement, int n) {
