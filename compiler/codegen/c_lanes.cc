@@ -21,6 +21,15 @@ constexpr int register_budget = 8;
 /// short rows.
 constexpr int partial_sums = 4;
 
+/// Whole rounds of several turns below which a loop runs turn by turn: what a second loop costs that nobody
+/// can predict to run is as much as three of its rounds gain.
+constexpr int worth_turns = 3;
+
+std::vector<StatementPtr> statements_of(const StatementPtr& body) {
+  const auto* block = std::get_if<loop_ir::Block>(&body->node);
+  return block ? block->statements : std::vector<StatementPtr>{body};
+}
+
 /// Partial results of each of so many folds that run side by side.
 int parts_of(std::size_t folds) { return std::max(1, partial_sums / static_cast<int>(folds)); }
 
@@ -94,8 +103,7 @@ void CLanes::print(const loop_ir::For& loop) {
 
 bool CLanes::print_stores(const loop_ir::For& loop) {
   varying_ = {loop.variable};
-  const auto* block = std::get_if<loop_ir::Block>(&loop.body->node);
-  for (const auto& each : block ? block->statements : std::vector<StatementPtr>{loop.body}) {
+  for (const auto& each : statements_of(loop.body)) {
     const auto* store = std::get_if<loop_ir::Store>(&each->node);
     if (!store || !loop_ir::is_lane_index(store->index, loop.variable, varying_) ||
         !loop_ir::is_lane_value(store->value, loop.variable, varying_)) {
@@ -108,8 +116,7 @@ bool CLanes::print_stores(const loop_ir::For& loop) {
 
 bool CLanes::print_fold(const loop_ir::For& loop) {
   Folds folds;
-  const auto* block = std::get_if<loop_ir::Block>(&loop.body->node);
-  for (const auto& each : block ? block->statements : std::vector<StatementPtr>{loop.body}) {
+  for (const auto& each : statements_of(loop.body)) {
     const auto* fold = std::get_if<loop_ir::Accumulate>(&each->node);
     if (!fold) return false;
     folds.push_back(fold);
@@ -314,8 +321,8 @@ void CLanes::print_accumulate(const loop_ir::Accumulate& accumulate, const Block
   for (int part = 0; part < block.count; ++part) {
     const std::string value = takes_a_number(monoid) ? lane_expression(accumulate.value, block, part)
                                                      : register_of(accumulate.value, block, part);
-    text_.line(
-        CExpressions::fold(block.type, monoid, part_name(accumulate.name, block.first_sum + part), value));
+    text_.line(CExpressions::fold(block.type, monoid,
+                                  sum_name(accumulate.name, block.first_sum + part, block), value));
   }
 }
 
@@ -331,46 +338,59 @@ void CLanes::print_store(const loop_ir::Store& store, const Block& block) {
   }
 }
 
-/// Turns of a loop that run side by side with registers of their own, so that additions do not wait for each
-/// other; 1 where the registers are many already or the loop does something else than adding.
-int CLanes::turns_of(const loop_ir::For& loop, const Block& block) const {
-  if (block.type == "value" || loop.step != 1) return 1;
-  int sums = 0;
-  const auto* list = std::get_if<loop_ir::Block>(&loop.body->node);
-  for (const auto& each : list ? list->statements : std::vector<StatementPtr>{loop.body}) {
+/// The accumulators of a loop that does nothing but add to them; none of another.
+std::set<std::string> CLanes::sums_of(const loop_ir::For& loop) const {
+  std::set<std::string> sums;
+  for (const auto& each : statements_of(loop.body)) {
     const auto* fold = std::get_if<loop_ir::Accumulate>(&each->node);
     if (fold && expressions_.monoid_of(fold->name) == operators::Monoid::sum) {
-      ++sums;
+      sums.insert(fold->name);
     } else if (!std::holds_alternative<loop_ir::Let>(each->node)) {
-      return 1;
+      return {};
     }
   }
-  return sums == 0 ? 1 : std::clamp(register_budget / (sums * block.count), 1, partial_sums);
+  return sums;
 }
 
-/// A loop inside. Of several turns each has registers of its own, numbered after those of the first.
+/// A loop inside. When it only adds, and registers are left, several turns run side by side with sums of
+/// their own, so that additions do not wait for each other.
 void CLanes::print_inner(const loop_ir::For& loop, const Block& block) {
-  const int turns = turns_of(loop, block);
-  if (turns == 1) {
-    text_.open(for_header(loop, expressions_));
-    print_body(loop.body, block);
-    text_.close();
+  const auto sums = sums_of(loop);
+  const int used = block.count * static_cast<int>(sums.size());
+  const int turns =
+      used == 0 || block.type == "value" ? 1 : std::clamp(register_budget / used, 1, partial_sums);
+  if (turns > 1 && loop.step == 1) {
+    print_turns(loop, sums, block, turns);
     return;
   }
-  std::set<std::string> sums;
-  const auto* list = std::get_if<loop_ir::Block>(&loop.body->node);
-  for (const auto& each : list ? list->statements : std::vector<StatementPtr>{loop.body}) {
-    if (const auto* fold = std::get_if<loop_ir::Accumulate>(&each->node)) sums.insert(fold->name);
-  }
+  text_.open(for_header(loop, expressions_));
+  print_body(loop.body, block);
+  text_.close();
+}
+
+bool CLanes::print_scalar_sums(const loop_ir::For& loop) {
+  const auto sums = sums_of(loop);
+  if (loop.step != 1 || sums.empty() || static_cast<int>(sums.size()) > partial_sums) return false;
+  varying_.clear();
+  Block block{"value", 1};
+  block.scalar = true;
+  print_turns(loop, sums, block, partial_sums);
+  return true;
+}
+
+/// Sums of later turns are numbered after those of the first. A loop of fewer turns does not pay for them.
+void CLanes::print_turns(const loop_ir::For& loop, const std::set<std::string>& sums, const Block& block,
+                         int turns) {
   const std::string& v = loop.variable;
+  const std::string count = std::to_string(turns), more = v + " + " + count + " <= " + v + "_end";
   open_range(loop);
+  text_.open("if (" + v + " + " + std::to_string(worth_turns * turns) + " <= " + v + "_end)");
   for (const auto& name : sums) {
     for (int part = block.count; part < turns * block.count; ++part) {
-      text_.line(block.type + " " + part_name(name, part) + " = {0};");
+      text_.line(block.type + " " + part_name(name, part) + (block.type == "value" ? " = 0;" : " = {0};"));
     }
   }
-  text_.open("for (; " + v + " + " + std::to_string(turns) + " <= " + v + "_end; " + v +
-             " += " + std::to_string(turns) + ")");
+  text_.open("for (; " + more + "; " + v + " += " + count + ")");
   text_.line("const int64_t " + v + "_first = " + v + ";");
   for (int turn = 0; turn < turns; ++turn) {
     text_.open("");
@@ -381,15 +401,26 @@ void CLanes::print_inner(const loop_ir::For& loop, const Block& block) {
     text_.close();
   }
   text_.close();
-  text_.open("for (; " + v + " < " + v + "_end; ++" + v + ")");
-  print_body(loop.body, block);
-  text_.close();
   for (const auto& name : sums) {
-    for (int part = block.count; part < turns * block.count; ++part) {
-      text_.line(part_name(name, part % block.count) + " += " + part_name(name, part) + ";");
+    for (int part = 0; part < block.count; ++part) {
+      std::string others;
+      for (int turn = turns - 1; turn > 0; --turn) {
+        const std::string own = part_name(name, part + turn * block.count);
+        others = others.empty() ? own : "(" + own + " + " + others + ")";
+      }
+      text_.line(sum_name(name, part, block) + " += " + others + ";");
     }
   }
   text_.close();
+  text_.open("for (; " + v + " < " + v + "_end; ++" + v + ")");
+  print_body(loop.body, block);
+  text_.close();
+  text_.close();
+}
+
+/// Of numbers the first sum is the accumulator itself.
+std::string CLanes::sum_name(const std::string& name, int part, const Block& block) {
+  return block.type == "value" && part == 0 && block.scalar ? name : part_name(name, part);
 }
 
 void CLanes::print_body(const StatementPtr& statement, const Block& block) {

@@ -157,6 +157,7 @@ void CStatements::print_for(const loop_ir::For& loop) {
       (CLanes(text_, expressions_).print_fold(loop) || CLanes(text_, expressions_).print_stores(loop))) {
     return;
   }
+  if (loop.shape == loop_ir::Shape::scalar && CLanes(text_, expressions_).print_scalar_sums(loop)) return;
   const auto& v = loop.variable;
   if (loop.shape == loop_ir::Shape::simd) {
     text_.directive(simd_pragma(loop));

@@ -47,14 +47,18 @@ class CLanes {
   /// results, folded at the end, several when one would wait for itself. False, printing nothing, when `loop`
   /// is not of that form.
   bool print_fold(const loop_ir::For& loop);
+  /// A loop in order that only adds values to accumulators: several turns at once with sums of their own.
+  /// False, printing nothing, of another.
+  bool print_scalar_sums(const loop_ir::For& loop);
   /// A simd loop of nothing but stores to neighbouring places; false, printing nothing, of another.
   bool print_stores(const loop_ir::For& loop);
 
  private:
   struct Block {
-    std::string type;   ///< C type of one register: vec, vec32, vec16, vec8 or value
-    int count = 1;      ///< registers per name
-    int first_sum = 0;  ///< number of the first register of an accumulator that is folded into
+    std::string type;     ///< C type of one register: vec, vec32, vec16, vec8 or value
+    int count = 1;        ///< registers per name
+    int first_sum = 0;    ///< number of the first register of an accumulator that is folded into
+    bool scalar = false;  ///< outside of lanes: an accumulator has its own name
   };
   using Folds = std::vector<const loop_ir::Accumulate*>;
   void classify(const loop_ir::StatementPtr& statement);
@@ -65,7 +69,10 @@ class CLanes {
   void print_sum_of_four(const Folds& folds);
   void print_sums(const loop_ir::For& loop, const Folds& folds);
   void print_other_folds(const loop_ir::For& loop, const Folds& folds, operators::Monoid monoid);
-  int turns_of(const loop_ir::For& loop, const Block& block) const;
+  std::set<std::string> sums_of(const loop_ir::For& loop) const;
+  void print_turns(const loop_ir::For& loop, const std::set<std::string>& sums, const Block& block,
+                   int turns);
+  static std::string sum_name(const std::string& name, int part, const Block& block);
   void print_inner(const loop_ir::For& loop, const Block& block);
   void print_let(const loop_ir::Let& let, const Block& block);
   void print_accumulator(const loop_ir::Accumulator& accumulator, const Block& block);
