@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/concrete_notation/sum_terms.h"
 #include "compiler/index_notation/printer.h"
 
 namespace schaas::concrete_notation {
 namespace {
 
+using index_notation::Call;
 using index_notation::Expression;
 using index_notation::Product;
 using index_notation::Reduction;
@@ -46,18 +48,66 @@ Names pull_sum(Expression& factor, const std::vector<Expression>& factors, opera
 
 class Normalizer {
  public:
-  explicit Normalizer(operators::Monoid sum) : sum_(sum) {}
+  explicit Normalizer(const operators::Semiring& semiring) : semiring_(semiring), sum_(semiring.sum) {}
 
   Expression of(const Expression& expression) const {
     std::vector<Expression> parts = index_notation::parts(expression);
     for (auto& part : parts) part = of(part);
     if (std::holds_alternative<Product>(expression.node)) return product_of(std::move(parts));
     if (const auto* reduction = std::get_if<Reduction>(&expression.node))
-      return reduced(reduction->monoid, reduction->indices, std::move(parts.front()));
-    return index_notation::with_parts(expression, std::move(parts));
+      return reduction->monoid == sum_
+                 ? sum_over(reduction->indices, std::move(parts.front()))
+                 : reduced(reduction->monoid, reduction->indices, std::move(parts.front()));
+    return sum_of(sum_terms(index_notation::with_parts(expression, std::move(parts)), semiring_));
   }
 
  private:
+  static Expression sum_of(const std::vector<SumTerm>& terms) {
+    Call call{operators::Function::add, {}};
+    for (const SumTerm& term : terms) call.arguments.push_back(term.expression());
+    if (call.arguments.size() == 1) return call.arguments.front();
+    sort(call.arguments);
+    return Expression{std::move(call), {}};
+  }
+
+  /// A sum over a sum is the sum of its terms' sums; so it is when that sum is the only factor to have an
+  /// index.
+  Expression sum_over(Names indices, Expression body) const {
+    if (indices.empty()) return body;
+    std::vector<SumTerm> terms = sum_terms(body, semiring_);
+    if (terms.size() > 1 || terms.front().negative) {
+      for (SumTerm& term : terms) term.value = sum_over(indices, std::move(term.value));
+      return sum_of(terms);
+    }
+    Expression whole = reduced(sum_, std::move(indices), std::move(body));
+    auto* reduction = std::get_if<Reduction>(&whole.node);
+    auto* product = reduction ? std::get_if<Product>(&reduction->body.front().node) : nullptr;
+    if (product == nullptr || !push_sums(reduction->indices, product->factors)) return whole;
+    sort(product->factors);
+    Expression inside = reduction->body.front();
+    return reduction->indices.empty() ? inside : whole;
+  }
+
+  bool push_sums(Names& indices, std::vector<Expression>& factors) const {
+    bool pushed = false;
+    for (auto& factor : factors) {
+      const auto terms = sum_terms(factor, semiring_);
+      if (terms.size() == 1 && !terms.front().negative) continue;
+      Names own;
+      for (const auto& index : indices) {
+        if (std::none_of(factors.begin(), factors.end(), [&](const Expression& other) {
+              return &other != &factor && index_notation::has_free(other, index);
+            }))
+          own.push_back(index);
+      }
+      if (own.empty()) continue;
+      std::erase_if(indices, [&](const std::string& index) { return share({index}, own); });
+      factor = sum_over(std::move(own), std::move(factor));
+      pushed = true;
+    }
+    return pushed;
+  }
+
   Expression product_of(std::vector<Expression> factors) const {
     Names summed;
     sort(factors);
@@ -73,7 +123,7 @@ class Normalizer {
       }
     }
     sort(flat.factors);
-    return reduced(sum_, std::move(summed), Expression{std::move(flat), {}});
+    return sum_over(std::move(summed), Expression{std::move(flat), {}});
   }
 
   static void sort(std::vector<Expression>& factors) {
@@ -82,13 +132,14 @@ class Normalizer {
     });
   }
 
+  const operators::Semiring& semiring_;
   operators::Monoid sum_;
 };
 
 }  // namespace
 
 Expression normal_form(const Expression& expression, const problem::Problem& problem) {
-  return Normalizer(problem.semiring->sum).of(expression);
+  return Normalizer(*problem.semiring).of(expression);
 }
 
 }  // namespace schaas::concrete_notation

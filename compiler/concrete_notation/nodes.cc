@@ -1,5 +1,6 @@
 #include "compiler/concrete_notation/nodes.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "compiler/concrete_notation/match.h"
@@ -18,6 +19,9 @@ void collect(const StatementPtr& statement, std::vector<index_notation::Access>&
       [&](const Where& branch) {
         collect(branch.producer, out);
         collect(branch.consumer, out);
+      },
+      [&](const Terms& sum) {
+        for (const auto& term : sum.terms) collect(term, out);
       },
       [&](const Assign& leaf) {
         for (auto& access : index_notation::operands(leaf.value)) out.push_back(std::move(access));
@@ -45,6 +49,11 @@ StatementPtr blocks(std::string index, int size, StatementPtr body) {
 StatementPtr where(StatementPtr consumer, StatementPtr producer) {
   SCHAAS_CHECK(consumer != nullptr && producer != nullptr, "a where needs both sides");
   return std::make_shared<const Statement>(Statement{Where{std::move(consumer), std::move(producer)}});
+}
+
+StatementPtr terms(std::vector<StatementPtr> each) {
+  SCHAAS_CHECK(each.size() >= 2, "one term stands alone");
+  return std::make_shared<const Statement>(Statement{Terms{std::move(each)}});
 }
 
 StatementPtr assign(index_notation::Access target, index_notation::Expression value,
@@ -80,6 +89,10 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
         const auto& y = std::get<Where>(b->node);
         return equal(x.consumer, y.consumer) && equal(x.producer, y.producer);
       },
+      [&](const Terms& x) {
+        const auto& y = std::get<Terms>(b->node);
+        return std::equal(x.terms.begin(), x.terms.end(), y.terms.begin(), y.terms.end(), equal);
+      },
       [&](const Assign& x) {
         const auto& y = std::get<Assign>(b->node);
         return x.target == y.target && x.value == y.value && x.monoid == y.monoid;
@@ -103,6 +116,11 @@ StatementPtr with_accesses(const StatementPtr& statement,
       [&](const Where& branch) {
         return where(with_accesses(branch.consumer, changed), with_accesses(branch.producer, changed));
       },
+      [&](const Terms& sum) {
+        std::vector<StatementPtr> each;
+        for (const auto& term : sum.terms) each.push_back(with_accesses(term, changed));
+        return terms(std::move(each));
+      },
       [&](const Assign& leaf) {
         auto value = with_accesses(leaf.value, changed);
         return assign(changed(leaf.target), std::move(value), leaf.monoid);
@@ -118,11 +136,25 @@ Expression with_accesses(const Expression& expression,
   return index_notation::with_parts(expression, std::move(parts));
 }
 
+StatementPtr with_target(const StatementPtr& statement, const index_notation::Access& target) {
+  return match(
+      statement->node, [&](const Forall& loop) { return forall(loop.index, with_target(loop.body, target)); },
+      [&](const Blocks&) { return statement; },
+      [&](const Where& branch) { return where(with_target(branch.consumer, target), branch.producer); },
+      [&](const Terms& sum) {
+        std::vector<StatementPtr> each;
+        for (const auto& term : sum.terms) each.push_back(with_target(term, target));
+        return terms(std::move(each));
+      },
+      [&](const Assign& leaf) { return assign(target, leaf.value, leaf.monoid); });
+}
+
 const Assign& leaf_of(const StatementPtr& statement) {
   return match(
       statement->node, [](const Forall& loop) -> const Assign& { return leaf_of(loop.body); },
       [](const Blocks& blocks) -> const Assign& { return leaf_of(blocks.body); },
       [](const Where& branch) -> const Assign& { return leaf_of(branch.consumer); },
+      [](const Terms& sum) -> const Assign& { return leaf_of(sum.terms.front()); },
       [](const Assign& leaf) -> const Assign& { return leaf; });
 }
 

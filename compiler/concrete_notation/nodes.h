@@ -39,6 +39,12 @@ struct Where {
   StatementPtr producer;
 };
 
+/// Statements that compute one and the same target with one monoid, one after another: it gets the terms of
+/// them all. What a sum becomes when its loops are distributed over its terms (schedule/distribute.h).
+struct Terms {
+  std::vector<StatementPtr> terms;  ///< at least two
+};
+
 /// target = monoid(target, value); the value has no Reduction. A tensor that is no argument of the problem is
 /// a temporary; its indices are exactly those its `where` passes, none of them bound outside the `where`.
 struct Assign {
@@ -48,13 +54,14 @@ struct Assign {
 };
 
 struct Statement {
-  std::variant<Forall, Blocks, Where, Assign> node;
+  std::variant<Forall, Blocks, Where, Terms, Assign> node;
 };
 
 StatementPtr forall(std::string index, StatementPtr body);
 StatementPtr forall(const std::vector<std::string>& indices, StatementPtr body);  ///< outermost first
 StatementPtr blocks(std::string index, int size, StatementPtr body);
 StatementPtr where(StatementPtr consumer, StatementPtr producer);
+StatementPtr terms(std::vector<StatementPtr> each);
 StatementPtr assign(index_notation::Access target, index_notation::Expression value,
                     operators::Monoid monoid = operators::Monoid::sum);
 /// How it is written: "+=", "*=", "max=", ...
@@ -75,8 +82,11 @@ index_notation::Expression with_accesses(
     const index_notation::Expression& expression,
     const std::function<index_notation::Access(index_notation::Access)>& changed);
 
-/// The assignment a statement exists for: down the loops and, at a `where`, the consumer. Its target is what
-/// the statement computes.
+/// The same tree with another target for what it computes; trees in blocks stay.
+StatementPtr with_target(const StatementPtr& statement, const index_notation::Access& target);
+
+/// The assignment a statement exists for: down the loops, at a `where` the consumer, of several terms the
+/// first. Its target is what the statement computes.
 const Assign& leaf_of(const StatementPtr& statement);
 
 }  // namespace schaas::concrete_notation

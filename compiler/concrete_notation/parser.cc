@@ -9,7 +9,8 @@
 
 // Recursive descent over
 //     statement = "forall" "(" name "," statement ")" | "blocks" "(" name "," number "," statement ")"
-//               | "where" "(" statement "," statement ")" | access sign expression
+//               | "where" "(" statement "," statement ")" | "terms" "(" statement { "," statement } ")"
+//               | access sign expression
 //     sign      = "+=" | "*=" | "max=" | "min=" | "or=" | "and="
 //     access    = name [ "(" name { "," name } ")" ]
 // where an expression of index notation goes to the next comma or closing parenthesis that is not its own.
@@ -40,9 +41,11 @@ class Parser {
 
  private:
   Result<StatementPtr> parse_statement(std::size_t depth) {
-    SCHAAS_ASSIGN_OR_RETURN(const SourceRange first, name("`forall`, `blocks`, `where` or an assignment"));
+    SCHAAS_ASSIGN_OR_RETURN(const SourceRange first,
+                            name("`forall`, `blocks`, `where`, `terms` or an assignment"));
     const std::string_view word = text_.substr(first.begin, first.end - first.begin);
-    const bool nested = next_is('(') && (word == "forall" || word == "blocks" || word == "where");
+    const bool nested =
+        next_is('(') && (word == "forall" || word == "blocks" || word == "where" || word == "terms");
     if (!nested) return parse_assign(first);
     if (depth == Limits::nesting) {
       return support::at(support::invalid("nesting", "the tree is nested deeper than " +
@@ -51,6 +54,7 @@ class Parser {
     }
     return word == "forall"   ? parse_forall(depth)
            : word == "blocks" ? parse_blocks(depth)
+           : word == "terms"  ? parse_terms(depth)
                               : parse_where(depth);
   }
 
@@ -94,6 +98,18 @@ class Parser {
     SCHAAS_ASSIGN_OR_RETURN(auto producer, parse_statement(depth + 1));
     SCHAAS_RETURN_IF_ERROR(take(')'));
     return where(std::move(consumer), std::move(producer));
+  }
+
+  Result<StatementPtr> parse_terms(std::size_t depth) {
+    SCHAAS_RETURN_IF_ERROR(take('('));
+    std::vector<StatementPtr> each;
+    do {
+      SCHAAS_ASSIGN_OR_RETURN(auto term, parse_statement(depth + 1));
+      each.push_back(std::move(term));
+    } while (accept(','));
+    if (each.size() < 2) return expected("`,` and another term");
+    SCHAAS_RETURN_IF_ERROR(take(')'));
+    return terms(std::move(each));
   }
 
   Result<StatementPtr> parse_assign(SourceRange first) {

@@ -1,5 +1,7 @@
 #include "compiler/concrete_notation/printer.h"
 
+#include <algorithm>
+
 #include "compiler/concrete_notation/match.h"
 #include "compiler/index_notation/printer.h"
 
@@ -21,6 +23,7 @@ bool has_long_name(const StatementPtr& statement) {
       statement->node, [](const Forall& loop) { return loop.index.size() > 1 || has_long_name(loop.body); },
       [](const Blocks& blocks) { return blocks.index.size() > 1 || has_long_name(blocks.body); },
       [](const Where& branch) { return has_long_name(branch.producer) || has_long_name(branch.consumer); },
+      [](const Terms& sum) { return std::any_of(sum.terms.begin(), sum.terms.end(), has_long_name); },
       [](const Assign&) { return false; });
 }
 
@@ -49,6 +52,13 @@ void append_loop_tree(const StatementPtr& statement, const char* separator, std:
         append_loop_tree(branch.consumer, separator, out);
         out += '>';
       },
+      [&](const Terms& sum) {
+        for (std::size_t n = 0; n < sum.terms.size(); ++n) {
+          out += n == 0 ? '[' : ',';
+          append_loop_tree(sum.terms[n], separator, out);
+        }
+        out += ']';
+      },
       [](const Assign&) {});
 }
 
@@ -70,6 +80,9 @@ void append_indented(const StatementPtr& statement, std::size_t depth, std::stri
         append_indented(branch.producer, depth, out);
         append_indented(branch.consumer, depth, out);
       },
+      [&](const Terms& sum) {
+        for (const auto& term : sum.terms) append_indented(term, depth, out);
+      },
       [&](const Assign& leaf) { out += margin + text_of(leaf) + "\n"; });
 }
 
@@ -85,6 +98,11 @@ std::string print(const StatementPtr& statement) {
       },
       [](const Where& branch) {
         return "where(" + print(branch.consumer) + ", " + print(branch.producer) + ")";
+      },
+      [](const Terms& sum) {
+        std::string out;
+        for (const auto& term : sum.terms) out += (out.empty() ? "terms(" : ", ") + print(term);
+        return out + ")";
       },
       [](const Assign& leaf) { return text_of(leaf); });
 }

@@ -64,6 +64,7 @@ class ProgramVerifier {
           return illegal("blocks of " + quoted(blocks.index) + " stand in a tree that is not of one product");
         },
         [&](const Where& branch) { return walk_where(branch, place); },
+        [&](const Terms& sum) { return walk_terms(sum, place); },
         [&](const Assign& leaf) { return walk_leaf(leaf, place); });
   }
 
@@ -100,6 +101,42 @@ class ProgramVerifier {
     Place consuming = place;
     consuming.temporaries.insert_or_assign(name, std::move(temporary));
     return walk(branch.consumer, consuming);
+  }
+
+  /// All terms go to one target; what it gets is their sum.
+  Result<Value> walk_terms(const Terms& sum, const Place& place) {
+    std::vector<Value> values;
+    for (const StatementPtr& term : sum.terms) {
+      SCHAAS_ASSIGN_OR_RETURN(Value value, walk(term, place));
+      values.push_back(std::move(value));
+    }
+    index_notation::Call call{operators::Function::add, {}};
+    const Value& first = values.front();
+    for (const Value& value : values) {
+      if (!(value.target == first.target)) {
+        return illegal("the terms of one sum write " + quoted(first.target) + " and " + quoted(value.target));
+      }
+      if (value.monoid != problem_.semiring->sum) {
+        return illegal("a term is folded into " + quoted(value.target) + " with `" +
+                       assignment_sign(value.monoid) + "`; terms are added");
+      }
+      call.arguments.push_back(value.meaning);
+    }
+    SCHAAS_RETURN_IF_ERROR(check_appends(first.target, place));
+    return Value{first.target, Expression{std::move(call), {}}, first.monoid};
+  }
+
+  /// An entry of a sparse result is appended once, by whatever stands below it.
+  Result<void> check_appends(const Access& target, const Place& place) const {
+    if (target.tensor != problem_.statement.result.tensor) return {};
+    const auto& format = problem_.formats.at(target.tensor);
+    for (std::size_t level = 0; level < format.levels.size(); ++level) {
+      const std::string& index = target.indices[static_cast<std::size_t>(format.mode_order[level])];
+      if (format.levels[level] == format::LevelFormat::dense || has(place.loops, index)) continue;
+      return illegal("every term of a sum appends to level " + quoted(index) + " of the sparse result " +
+                     quoted(target) + ", which is appended to once and in order");
+    }
+    return {};
   }
 
   Result<Value> walk_leaf(const Assign& leaf, const Place& place) const {

@@ -88,6 +88,9 @@ class Verifier {
         statement->node, [&](const Forall& loop) { return walk_loop(loop, place); },
         [&](const Blocks& blocks) { return walk_blocks(blocks, place); },
         [&](const Where& branch) { return walk_where(branch, place); },
+        [&](const Terms&) -> Result<Value> {
+          return illegal("`terms` stand in a tree of " + quoted(statement_text()) + ", which is no sum");
+        },
         [&](const Assign& leaf) { return walk_leaf(leaf, place); });
   }
 

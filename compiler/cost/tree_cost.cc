@@ -14,6 +14,7 @@ using concrete_notation::Assign;
 using concrete_notation::Blocks;
 using concrete_notation::Forall;
 using concrete_notation::StatementPtr;
+using concrete_notation::Terms;
 using concrete_notation::Where;
 
 /// The access a statement leaves its value in: its last consumer's target.
@@ -21,12 +22,16 @@ const index_notation::Access& target_of(const StatementPtr& statement) {
   if (const auto* loop = std::get_if<Forall>(&statement->node)) return target_of(loop->body);
   if (const auto* blocks = std::get_if<Blocks>(&statement->node)) return target_of(blocks->body);
   if (const auto* both = std::get_if<Where>(&statement->node)) return target_of(both->consumer);
+  if (const auto* sum = std::get_if<Terms>(&statement->node)) return target_of(sum->terms.front());
   return std::get<Assign>(statement->node).target;
 }
 
 bool has(const index_notation::Access& access, const std::string& index) {
   return std::find(access.indices.begin(), access.indices.end(), index) != access.indices.end();
 }
+
+/// Merging more lists than this costs no more per entry (docs/notes/performance.md, section 10).
+constexpr std::size_t most_heads = 4;
 
 class TreeCost {
  public:
@@ -83,6 +88,17 @@ class TreeCost {
       walk(both->producer, inside);
       if (!listed) return walk(both->consumer, std::move(inside));
       append(*both, inside);
+    } else if (const auto* sum = std::get_if<Terms>(&statement->node)) {
+      Place inside = place;
+      inside.shared = place.above.size();
+      inside.phase = place.outermost();
+      inside.own.clear();
+      std::vector<Term> leaves;
+      for (const StatementPtr& term : sum->terms) {
+        walk(term, inside);
+        leaves.insert(leaves.end(), last_leaf_.begin(), last_leaf_.end());
+      }
+      last_leaf_ = std::move(leaves);
     } else {
       add_leaf(std::get<Assign>(statement->node), place);
     }
@@ -92,8 +108,11 @@ class TreeCost {
     const Access access = this->access(leaf, place);
     const int calls = papers_ ? 0 : costly_calls(leaf.value);
     last_leaf_.clear();
-    for (Term trips : trips_of(space_of(leaf, {}), place)) {
-      cost_.time.push_back(make_term(trips | place.serial, access));
+    const IterationSpace space = space_of(leaf, {});
+    // Operands whose entries are united are merged: each coordinate is compared with all of their heads.
+    const std::size_t heads = papers_ ? 1 : std::clamp<std::size_t>(space.size(), 1, most_heads);
+    for (Term trips : trips_of(space, place)) {
+      cost_.time.insert(cost_.time.end(), heads, make_term(trips | place.serial, access));
       last_leaf_.push_back(trips | place.serial);
       for (int n = 0; n < calls; ++n) cost_.time.push_back(make_term(trips | place.serial, Access::function));
     }
@@ -150,6 +169,11 @@ class TreeCost {
         known[producer.target.tensor] = space_of(both->producer, known);
       return space_of(both->consumer, std::move(known));
     }
+    if (const auto* sum = std::get_if<Terms>(&statement->node)) {
+      IterationSpace all;
+      for (const StatementPtr& term : sum->terms) all = unite(all, space_of(term, known));
+      return all;
+    }
     return space_of(std::get<Assign>(statement->node), known);
   }
   IterationSpace space_of(const Assign& leaf, const KnownTemporaries& known) const {
@@ -191,12 +215,13 @@ class TreeCost {
   /// of them, else at most as many as it writes, however often.
   void append(const Where& both, const Place& place) {
     const IterationSpace written = space_of(both.producer, {});
+    const auto& indices = target_of(both.producer).indices;
     Term extents = 0;
-    bool all = true;
-    for (const std::string& index : target_of(both.producer).indices) {
-      extents |= extent(index);
-      all = all && reachable(index, written) == extent(index);
-    }
+    for (const std::string& index : indices) extents |= extent(index);
+    const bool all = std::any_of(written.begin(), written.end(), [&](OperandSet way) {
+      return std::none_of(indices.begin(), indices.end(),
+                          [&](const std::string& index) { return bounds(way, number(index)); });
+    });
     if (!all) {
       for (Term trips : last_leaf_) cost_.time.push_back(make_term(trips, Access::gathered));
       return;
@@ -274,7 +299,7 @@ class TreeCost {
   Variables variables_;
   Operands operands_;
   std::map<std::string, IterationSpace> in_blocks_;  ///< index -> where what is in its blocks is computed
-  std::vector<Term> last_leaf_;                      ///< trips of the leaf walked last
+  std::vector<Term> last_leaf_;                      ///< trips of the leaf, or the terms, walked last
   Cost cost_;
 };
 

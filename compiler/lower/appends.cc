@@ -66,6 +66,7 @@ void Emitter::emit_count(const NestPtr& nest, const Scope& scope, Statements& ou
                    emit_tracked(
                        branch, out, [&] { emit_inserts(branch.producer, scope, out); }, consume);
                  },
+                 [](const Terms&) {},  // inside all loops over levels that are appended to
                  [](const Leaf&) {},
              },
              nest->node);

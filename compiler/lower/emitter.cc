@@ -1,6 +1,7 @@
 #include "compiler/lower/emitter.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/lower/temporaries.h"
 
@@ -22,8 +23,16 @@ loop_ir::StatementPtr Emitter::accumulator(const std::string& name, operators::M
 void Emitter::emit_phases(const NestPtr& nest) {
   if (const auto* branch = std::get_if<Branch>(&nest->node)) {
     emit_shared(*branch);
+    const bool outside = std::exchange(adds_terms_, false);
     emit_phases(branch->producer);
+    adds_terms_ = outside;
     emit_phases(branch->consumer);
+    return;
+  }
+  if (const auto* sum = std::get_if<Terms>(&nest->node)) {
+    const bool outside = std::exchange(adds_terms_, true);
+    for (const auto& term : sum->terms) emit_phases(term);
+    adds_terms_ = outside;
     return;
   }
   const int target = target_of(nest);
@@ -38,7 +47,8 @@ void Emitter::emit_phases(const NestPtr& nest) {
 Write Emitter::write_mode(const NestPtr& nest) {
   const int target = target_of(nest);
   const Tensor& tensor = tensor_of(target);
-  if (operand(target).indices.empty() || tracks(target) || !sums_in_register(target)) return Write::fold;
+  if (operand(target).indices.empty() || adds_terms_ || tracks(target) || !sums_in_register(target))
+    return Write::fold;
   const bool all = writes_each_once(nest, tree_);
   if (tensor.temporary()) return all ? Write::set : Write::fold;
   // Only a sum changes nothing that it finds at its beginning, whatever is added.
@@ -144,12 +154,18 @@ void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, St
                    });
                  },
                  [&](const Branch& branch) { emit_branch(branch, scope, sink, out); },
+                 [&](const Terms& sum) {
+                   reduce(scope, sink, out, [&](const Sink& inner) {
+                     for (const auto& term : sum.terms) emit(term, scope, inner, out);
+                   });
+                 },
                  [&](const Leaf&) {},
              },
              nest->node);
 }
 
-/// A loop with a branch somewhere below: what it sums is summed in a register where it goes to one place.
+/// Several terms, or a loop with a branch somewhere below: what it sums is summed in a register where it goes
+/// to one place.
 void Emitter::reduce(const Scope& scope, const Sink& sink, Statements& out, const Around& around) {
   const bool sums =
       sink.kind == Sink::Kind::define ||
@@ -211,6 +227,9 @@ void Emitter::emit_reset(const NestPtr& nest, const Scope& scope, int target, St
                    });
                  },
                  [&](const Branch& branch) { emit_reset(branch.consumer, scope, target, out); },
+                 [&](const Terms& sum) {
+                   for (const auto& term : sum.terms) emit_reset(term, scope, target, out);
+                 },
                  [&](const Leaf&) { SCHAAS_CHECK(false, "a leaf's target is not fully bound"); },
              },
              nest->node);

@@ -162,6 +162,7 @@ class Emitter {
   const NestTree& tree_;
   KernelBuilder& builder_;
   const void* outermost_ = nullptr;     ///< the Loop or Blocks that run over [begin, end) of the phase
+  bool adds_terms_ = false;             ///< the phases are the terms of one sum
   int lanes_ = 0;                       ///< depth of lanes loops around
   std::map<int, std::string> scalars_;  ///< temporaries that are names
   loop_ir::Step step_ = loop_ir::Step::compute;

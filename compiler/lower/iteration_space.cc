@@ -26,6 +26,11 @@ class SpaceOf {
               passed_[branch.temporary] = Space{nest(branch.producer), tensor(branch.temporary).fill};
               return nest(branch.consumer);
             },
+            [&](const Terms& sum) {
+              std::vector<Formula> all;
+              for (const auto& term : sum.terms) all.push_back(nest(term));
+              return merge_lattice::united(all);
+            },
             [&](const Leaf& leaf) { return leaf_formula(leaf); },
         },
         nest_here->node);

@@ -29,6 +29,9 @@ class LaneMover {
             [&](const Blocks& blocks) {
               return make_nest({Blocks{blocks.index, blocks.size, inside(blocks.body, {})}});
             },
+            [&](const Terms& sum) {
+              return of_each(sum, [&](const NestPtr& term) { return at_root(term); });
+            },
             [&](const Leaf&) { return nest; },
         },
         nest->node);
@@ -55,9 +58,19 @@ class LaneMover {
             [&](const Blocks& blocks) {
               return make_nest({Blocks{blocks.index, blocks.size, inside(blocks.body, bound)}});
             },
+            [&](const Terms& sum) {
+              return of_each(sum, [&](const NestPtr& term) { return inside(term, bound); });
+            },
             [&](const Leaf&) { return nest; },
         },
         nest->node);
+  }
+
+  template <class Change>
+  static NestPtr of_each(const Terms& sum, const Change& change) {
+    Terms changed;
+    for (const auto& term : sum.terms) changed.terms.push_back(change(term));
+    return make_nest({std::move(changed)});
   }
 
   const Operand& operand(int number) const { return tree_.operands[static_cast<std::size_t>(number)]; }
@@ -95,6 +108,7 @@ class LaneMover {
             [&](const Branch&) { return true; },
             [&](const Loop& loop) { return loop.index != index || has_more_than(loop.body, index); },
             [&](const Blocks&) { return true; },
+            [&](const Terms&) { return true; },
             [&](const Leaf&) { return false; },
         },
         nest->node);
@@ -115,6 +129,11 @@ class LaneMover {
                                    every_leaf_under(loop.body, index, seen || loop.index == index);
                           },
                           [&](const Blocks& blocks) { return every_leaf_under(blocks.body, index, seen); },
+                          [&](const Terms& sum) {
+                            return std::all_of(sum.terms.begin(), sum.terms.end(), [&](const NestPtr& term) {
+                              return every_leaf_under(term, index, seen);
+                            });
+                          },
                           [&](const Leaf& leaf) { return seen && in_lanes(leaf); },
                       },
                       nest->node);
@@ -151,6 +170,9 @@ class LaneMover {
             [&](const Blocks& blocks) {
               return make_nest({Blocks{blocks.index, blocks.size, without(blocks.body, index)}});
             },
+            [&](const Terms& sum) {
+              return of_each(sum, [&](const NestPtr& term) { return without(term, index); });
+            },
             [&](const Leaf&) { return nest; },
         },
         nest->node);
@@ -160,6 +182,10 @@ class LaneMover {
   void make_scalars(const NestPtr& nest) {
     if (const auto* loop = std::get_if<Loop>(&nest->node)) return make_scalars(loop->body);
     if (const auto* blocks = std::get_if<Blocks>(&nest->node)) return make_scalars(blocks->body);
+    if (const auto* sum = std::get_if<Terms>(&nest->node)) {
+      for (const auto& term : sum->terms) make_scalars(term);
+      return;
+    }
     const auto* branch = std::get_if<Branch>(&nest->node);
     if (!branch) return;
     tree_.tensors[static_cast<std::size_t>(branch->temporary)].levels.clear();

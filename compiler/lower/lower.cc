@@ -20,6 +20,9 @@ bool has_blocks(const concrete_notation::StatementPtr& statement) {
       [](const concrete_notation::Where& branch) {
         return has_blocks(branch.producer) || has_blocks(branch.consumer);
       },
+      [](const concrete_notation::Terms& sum) {
+        return std::any_of(sum.terms.begin(), sum.terms.end(), has_blocks);
+      },
       [](const concrete_notation::Assign&) { return false; });
 }
 

@@ -15,6 +15,7 @@ using concrete_notation::Assign;
 using ConcreteBlocks = concrete_notation::Blocks;
 using concrete_notation::Forall;
 using concrete_notation::StatementPtr;
+using ConcreteTerms = concrete_notation::Terms;
 using concrete_notation::Where;
 using index_notation::Access;
 using index_notation::Expression;
@@ -53,6 +54,7 @@ class Numbering {
                           [&](const Forall& forall) { return convert_loop(forall); },
                           [&](const ConcreteBlocks& blocks) { return convert_blocks(blocks); },
                           [&](const Where& where) { return convert_branch(where); },
+                          [&](const ConcreteTerms& sum) { return convert_terms(sum); },
                           [&](const Assign& assign) { return convert_leaf(assign); },
                       },
                       statement->node);
@@ -100,10 +102,28 @@ class Numbering {
     return make_nest({Branch{temporary, producer, consumer}});
   }
 
+  /// What all terms write is one operand.
+  support::Result<NestPtr> convert_terms(const ConcreteTerms& sum) {
+    const auto outside = shared_target_;
+    Terms terms;
+    for (const StatementPtr& term : sum.terms) {
+      auto converted = convert(term);
+      if (!converted.ok()) return converted.error();
+      terms.terms.push_back(*converted);
+      if (terms.terms.size() == 1) shared_target_[leaf_of(term).target.tensor] = target_of(*converted);
+    }
+    shared_target_ = outside;
+    return make_nest({std::move(terms)});
+  }
+
   support::Result<NestPtr> convert_leaf(const Assign& assign) {
     Leaf leaf;
     leaf.monoid = assign.monoid;
-    SCHAAS_ASSIGN_OR_RETURN(leaf.target, add_operand(assign.target));
+    if (const auto shared = shared_target_.find(assign.target.tensor); shared != shared_target_.end()) {
+      leaf.target = shared->second;
+    } else {
+      SCHAAS_ASSIGN_OR_RETURN(leaf.target, add_operand(assign.target));
+    }
     tree_.tensors[number_of(leaf.target)].fill = concrete_notation::start_value(assign.monoid, problem_);
     SCHAAS_ASSIGN_OR_RETURN(auto value, convert_value(assign.value, leaf.factors));
     if (!index_notation::is_product(assign.value) || assign.monoid != problem_.semiring->sum)
@@ -180,6 +200,9 @@ class Numbering {
                      track_appended(branch);
                      if (inside) track_factor(branch);
                    },
+                   [&](const Terms& sum) {
+                     for (const auto& term : sum.terms) track(term, inside);
+                   },
                    [](const Leaf&) {},
                },
                nest->node);
@@ -210,7 +233,7 @@ class Numbering {
       temporary.tracked = 1;
   }
 
-  /// The loop over `index` on the way to the leaf that a statement exists for.
+  /// The loop over `index` on the way to the leaf that a statement exists for, which must be one.
   static const Loop* loop_over(const NestPtr& nest, int index) {
     if (const auto* branch = std::get_if<Branch>(&nest->node)) return loop_over(branch->consumer, index);
     if (const auto* blocks = std::get_if<Blocks>(&nest->node)) return loop_over(blocks->body, index);
@@ -278,10 +301,12 @@ class Numbering {
   std::map<std::string, int> tensor_numbers_;
   std::map<int, std::vector<Use>> uses_;
   std::vector<int> loops_;
-  std::map<int, int> blocks_;  ///< index -> size of the blocks that are open
+  std::map<int, int> blocks_;                 ///< index -> size of the blocks that are open
+  std::map<std::string, int> shared_target_;  ///< written by several terms -> the operand they write
 };
 
 void collect(const NestPtr& nest, bool with_targets, std::vector<int>& out) {
+  const auto has = [&](int number) { return std::find(out.begin(), out.end(), number) != out.end(); };
   std::visit(Match{
                  [&](const Loop& loop) { collect(loop.body, with_targets, out); },
                  [&](const Blocks& blocks) { collect(blocks.body, with_targets, out); },
@@ -289,8 +314,11 @@ void collect(const NestPtr& nest, bool with_targets, std::vector<int>& out) {
                    collect(branch.producer, with_targets, out);
                    collect(branch.consumer, with_targets, out);
                  },
+                 [&](const Terms& sum) {
+                   for (const auto& term : sum.terms) collect(term, with_targets, out);
+                 },
                  [&](const Leaf& leaf) {
-                   if (with_targets) out.push_back(leaf.target);
+                   if (with_targets && !has(leaf.target)) out.push_back(leaf.target);
                    out.insert(out.end(), leaf.factors.begin(), leaf.factors.end());
                  },
              },
@@ -322,6 +350,7 @@ int target_of(const NestPtr& nest) {
                         [](const Loop& loop) { return target_of(loop.body); },
                         [](const Blocks& blocks) { return target_of(blocks.body); },
                         [](const Branch& branch) { return target_of(branch.consumer); },
+                        [](const Terms& sum) { return target_of(sum.terms.front()); },
                         [](const Leaf& leaf) { return leaf.target; },
                     },
                     nest->node);
@@ -332,6 +361,7 @@ operators::Monoid monoid_of(const NestPtr& nest) {
                         [](const Loop& loop) { return monoid_of(loop.body); },
                         [](const Blocks& blocks) { return monoid_of(blocks.body); },
                         [](const Branch& branch) { return monoid_of(branch.consumer); },
+                        [](const Terms& sum) { return monoid_of(sum.terms.front()); },
                         [](const Leaf& leaf) { return leaf.monoid; },
                     },
                     nest->node);
@@ -342,6 +372,7 @@ bool is_chain(const NestPtr& nest) {
                         [](const Loop& loop) { return is_chain(loop.body); },
                         [](const Blocks&) { return false; },
                         [](const Branch&) { return false; },
+                        [](const Terms&) { return false; },
                         [](const Leaf&) { return true; },
                     },
                     nest->node);

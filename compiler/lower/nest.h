@@ -10,7 +10,7 @@
 #include "compiler/support/result.h"
 
 /// The tree being lowered, with names resolved to numbers: indices, tensors, and operands (one per occurrence
-/// of an access).
+/// of an access; what the terms of a sum write is one).
 namespace schaas::lower {
 
 struct Nest;
@@ -35,6 +35,10 @@ struct Branch {
   int temporary = 0;
   NestPtr producer;
   NestPtr consumer;
+};
+/// One after another; all write the same operand.
+struct Terms {
+  std::vector<NestPtr> terms;
 };
 struct Value;
 using ValuePtr = std::shared_ptr<const Value>;
@@ -66,7 +70,7 @@ struct Leaf {
   ValuePtr value;
 };
 struct Nest {
-  std::variant<Loop, Blocks, Branch, Leaf> node;
+  std::variant<Loop, Blocks, Branch, Terms, Leaf> node;
 };
 
 /// An argument of the kernel or a temporary; levels in storage order.
@@ -113,7 +117,7 @@ std::vector<int> factors_below(const NestPtr& nest);
 int target_of(const NestPtr& nest);
 /// The monoid of that leaf.
 operators::Monoid monoid_of(const NestPtr& nest);
-/// True when there is no Branch below: loops around one leaf.
+/// True when there are only loops around one leaf.
 bool is_chain(const NestPtr& nest);
 /// First level of `operand` that binds `index`, or -1.
 int level_of(const Operand& operand, int index);

@@ -45,6 +45,7 @@ bool once(const NestPtr& nest, const std::function<bool(const Loop&)>& bad, std:
           },
           [&](const Blocks& blocks) { return open.count(blocks.index) > 0 && once(blocks.body, bad, open); },
           [&](const Branch& branch) { return once(branch.consumer, bad, open); },
+          [](const Terms&) { return false; },
           [&](const Leaf&) { return false; },
       },
       nest->node);
@@ -69,6 +70,14 @@ std::optional<bool> walks_all(const NestPtr& nest, const NestTree& tree, int tem
           [&](const Branch& branch) {
             const auto found = walks_all(branch.producer, tree, temporary);
             return found ? found : walks_all(branch.consumer, tree, temporary);
+          },
+          [&](const Terms& sum) {
+            std::optional<bool> any;
+            for (const auto& term : sum.terms) {
+              const auto found = walks_all(term, tree, temporary);
+              if (found) any = *found || any.value_or(false);
+            }
+            return any;
           },
           [&](const Leaf& leaf) {
             const auto uses = [&](int number) { return operand(tree, number).tensor == temporary; };

@@ -66,6 +66,9 @@ void Emitter::emit_inserts(const NestPtr& nest, const Scope& scope, Statements& 
                    emit_tracked(
                        branch, out, [&] { emit_inserts(branch.producer, scope, out); }, consume);
                  },
+                 [&](const Terms& sum) {
+                   for (const auto& term : sum.terms) emit_inserts(term, scope, out);
+                 },
                  [&](const Leaf& leaf) { emit_insert(leaf.target, scope, out); },
              },
              nest->node);

@@ -7,6 +7,7 @@
 #include "compiler/concrete_notation/verifier.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/schedule/block.h"
+#include "compiler/schedule/distribute.h"
 #include "compiler/schedule/loopfuse.h"
 #include "compiler/schedule/ordered_appends.h"
 #include "compiler/schedule/permute.h"
@@ -22,14 +23,16 @@ using concrete_notation::StatementPtr;
 using support::Diagnostic;
 using support::Result;
 
-Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& tree, TemporaryNames& names) {
+Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& tree,
+                               const problem::Problem& problem, TemporaryNames& names) {
   return concrete_notation::match(
       directive, [&](const Permute& permute) { return apply_permute(tree, permute); },
       [&](const Reorder& reorder) { return apply_reorder(tree, reorder); },
       [&](const LoopFuse& fuse) { return apply_loopfuse(tree, fuse, names.next()); },
       [&](const Block& block) { return apply_block(tree, block); },
       [&](const Share& share) { return apply_share(tree, share); },
-      [&](const Sequence& sequence) { return apply_sequence(tree, sequence); });
+      [&](const Sequence& sequence) { return apply_sequence(tree, sequence); },
+      [&](const Distribute& distribute) { return apply_distribute(tree, distribute, problem); });
 }
 
 /// The diagnostic pointing at directive `number` of print(trace).
@@ -67,7 +70,7 @@ Result<StatementPtr> apply(const Trace& trace, const problem::Problem& problem) 
   const auto legal_nest = check_default_nest(tree, problem);
   if (!legal_nest.ok() && trace.directives.empty()) return legal_nest.error();
   for (std::size_t number = 0; number < trace.directives.size(); ++number) {
-    auto next = apply_one(trace.directives[number], tree, names);
+    auto next = apply_one(trace.directives[number], tree, problem, names);
     if (!next.ok()) return at_directive(next.error(), trace, number);
     tree = std::move(next).value();
     if (!legal_nest.ok() && number + 1 < trace.directives.size()) continue;

@@ -15,6 +15,7 @@ using concrete_notation::Blocks;
 using concrete_notation::Forall;
 using concrete_notation::match;
 using concrete_notation::StatementPtr;
+using concrete_notation::Terms;
 using concrete_notation::Where;
 using index_notation::Access;
 using support::Result;
@@ -64,6 +65,10 @@ class Unfolding {
         [&](const Where& branch) -> Result<void> {
           SCHAAS_RETURN_IF_ERROR(walk(branch.producer, above, above.size()));
           return walk(branch.consumer, std::move(above), fresh);
+        },
+        [&](const Terms& sum) -> Result<void> {
+          return illegal("`" + index_notation::print(concrete_notation::leaf_of(sum.terms.front()).target) +
+                         "` is computed term by term; share and order nests first and distribute afterwards");
         },
         [&](const Assign&) -> Result<void> {
           add(statement, above, fresh);

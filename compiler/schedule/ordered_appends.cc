@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "compiler/concrete_notation/match.h"
+#include "compiler/schedule/distribute.h"
+#include "compiler/schedule/section.h"
 #include "compiler/schedule/temporary_names.h"
 
 namespace schaas::schedule {
@@ -14,21 +16,32 @@ using concrete_notation::Blocks;
 using concrete_notation::Forall;
 using concrete_notation::match;
 using concrete_notation::StatementPtr;
+using concrete_notation::Terms;
 using concrete_notation::Where;
 using format::LevelFormat;
 using index_notation::Access;
 using Names = std::vector<std::string>;
 
-/// The loops on the way to the assignment of the result; nothing said of trees with blocks.
-bool path_of(const StatementPtr& statement, Names& loops) {
+/// The loops on the way to the assignment of the result, those below several terms apart.
+struct Way {
+  Names loops;
+  Names in_terms;
+};
+
+/// Nothing is said of trees with blocks: false.
+bool find_way(const StatementPtr& statement, Names& loops, Way& way) {
   return match(
       statement->node,
       [&](const Forall& loop) {
         loops.push_back(loop.index);
-        return path_of(loop.body, loops);
+        return find_way(loop.body, loops, way);
       },
       [](const Blocks&) { return false; },
-      [&](const Where& branch) { return path_of(branch.consumer, loops); },
+      [&](const Where& branch) { return find_way(branch.consumer, loops, way); },
+      [&](const Terms& sum) {
+        return std::all_of(sum.terms.begin(), sum.terms.end(),
+                           [&](const StatementPtr& term) { return find_way(term, way.in_terms, way); });
+      },
       [](const Assign&) { return true; });
 }
 
@@ -47,23 +60,11 @@ bool is_walked(const std::vector<Access>& reads, const std::string& index, const
   return false;
 }
 
-StatementPtr with_target(const StatementPtr& statement, const Access& target) {
-  return match(
-      statement->node,
-      [&](const Forall& loop) {
-        return concrete_notation::forall(loop.index, with_target(loop.body, target));
-      },
-      [&](const Blocks&) { return statement; },
-      [&](const Where& branch) {
-        return concrete_notation::where(with_target(branch.consumer, target), branch.producer);
-      },
-      [&](const Assign& leaf) { return concrete_notation::assign(target, leaf.value, leaf.monoid); });
-}
-
 /// Puts the branch below the first `depth` loops of the path.
 StatementPtr with_branch(const StatementPtr& statement, std::size_t depth, const StatementPtr& consumer,
                          const Access& temporary) {
-  if (depth == 0) return concrete_notation::where(consumer, with_target(statement, temporary));
+  if (depth == 0)
+    return concrete_notation::where(consumer, concrete_notation::with_target(statement, temporary));
   return match(
       statement->node,
       [&](const Forall& loop) {
@@ -74,7 +75,46 @@ StatementPtr with_branch(const StatementPtr& statement, std::size_t depth, const
         return concrete_notation::where(with_branch(branch.consumer, depth, consumer, temporary),
                                         branch.producer);
       },
-      [&](const Assign&) { return statement; });
+      [&](const Terms&) { return statement; }, [&](const Assign&) { return statement; });
+}
+
+/// The section that computes the result, a temporary of which is written at the entries of something sparse
+/// and has the index of one of the result's compressed levels: its loops would run over the whole extent.
+bool reads_sparse_temporary(const StatementPtr& tree, const problem::Problem& problem) {
+  const Access& result = problem.statement.result;
+  const auto& format = problem.formats.at(result.tensor);
+  const auto appended = [&](const std::string& index) {
+    for (std::size_t level = 0; level < format.levels.size(); ++level) {
+      if (format.levels[level] == LevelFormat::compressed &&
+          result.indices[static_cast<std::size_t>(format.mode_order[level])] == index)
+        return true;
+    }
+    return false;
+  };
+  return match(
+      tree->node, [&](const Forall& loop) { return reads_sparse_temporary(loop.body, problem); },
+      [](const Blocks&) { return false; }, [](const Terms&) { return false; },
+      [&](const Where& branch) {
+        const Names& indices = concrete_notation::leaf_of(branch.producer).target.indices;
+        return std::any_of(indices.begin(), indices.end(),
+                           [&](const std::string& index) {
+                             return appended(index) &&
+                                    is_walked(concrete_notation::reads(branch.producer), index, problem);
+                           }) ||
+               reads_sparse_temporary(branch.consumer, problem);
+      },
+      [](const Assign&) { return false; });
+}
+
+/// A sum that reads such a temporary becomes its terms, which write where they have entries.
+StatementPtr with_terms_apart(const StatementPtr& tree, const problem::Problem& problem) {
+  if (!reads_sparse_temporary(tree, problem)) return tree;
+  Distribute directive;
+  for (auto at = find_statement(tree, {}); at.ok(); at = find_statement(tree, directive.path))
+    directive.path.push_back(1);
+  directive.path.pop_back();
+  const auto apart = apply_distribute(tree, directive, problem);
+  return apart.ok() ? *apart : tree;
 }
 
 std::string new_name(const StatementPtr& tree, const problem::Problem& problem) {
@@ -107,8 +147,10 @@ int AppendRule::level_of(const std::string& index) const {
   return found == levels_.end() ? -1 : static_cast<int>(found - levels_.begin());
 }
 
-std::size_t AppendRule::in_order(std::span<const int> loops) const {
-  const bool sums = std::any_of(loops.begin(), loops.end(), [](int level) { return level < 0; });
+std::size_t AppendRule::in_order(std::span<const int> loops, std::span<const int> in_terms) const {
+  const auto summed = [](int level) { return level < 0; };
+  const bool sums = std::any_of(loops.begin(), loops.end(), summed) ||
+                    std::any_of(in_terms.begin(), in_terms.end(), summed);
   std::size_t ordered = 0;
   while (ordered < needed() && ordered < loops.size() && loops[ordered] == static_cast<int>(ordered) &&
          (!sums || summed_below_[ordered]))
@@ -116,17 +158,18 @@ std::size_t AppendRule::in_order(std::span<const int> loops) const {
   return ordered;
 }
 
-StatementPtr with_ordered_appends(const StatementPtr& tree, const problem::Problem& problem) {
+StatementPtr with_ordered_appends(const StatementPtr& given, const problem::Problem& problem) {
   const Access& result = problem.statement.result;
   const auto& levels = problem.formats.at(result.tensor).levels;
-  Names path;
-  if (std::find(levels.begin(), levels.end(), LevelFormat::compressed) == levels.end() ||
-      !path_of(tree, path))
-    return tree;
+  if (std::find(levels.begin(), levels.end(), LevelFormat::compressed) == levels.end()) return given;
+  const StatementPtr tree = with_terms_apart(given, problem);
+  Way way;
+  if (!find_way(tree, way.loops, way)) return tree;
   const AppendRule rule(problem, concrete_notation::reads(tree));
-  std::vector<int> loops;
-  for (const std::string& index : path) loops.push_back(rule.level_of(index));
-  const std::size_t ordered = rule.in_order(loops);
+  std::vector<int> loops, in_terms;
+  for (const std::string& index : way.loops) loops.push_back(rule.level_of(index));
+  for (const std::string& index : way.in_terms) in_terms.push_back(rule.level_of(index));
+  const std::size_t ordered = rule.in_order(loops, in_terms);
   if (ordered == rule.needed()) return tree;
   Access temporary;
   temporary.tensor = new_name(tree, problem);

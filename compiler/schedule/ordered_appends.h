@@ -20,8 +20,9 @@ class AppendRule {
   /// The level a loop is over; -1: it is summed.
   int level_of(const std::string& index) const;
   /// How many of the loops on the way to the result's assignment, outermost first and each by its level, are
-  /// appended under in order. When that is not `needed()`, the levels that are missing need a temporary.
-  std::size_t in_order(std::span<const int> loops) const;
+  /// appended under in order. `in_terms`: loops further on the way that only some term of a sum has. When
+  /// that is not `needed()`, the levels that are missing need a temporary.
+  std::size_t in_order(std::span<const int> loops, std::span<const int> in_terms = {}) const;
   /// The levels up to the last compressed one.
   std::size_t needed() const { return summed_below_.size(); }
 
@@ -38,6 +39,11 @@ class AppendRule {
 /// that makes the appends ordered: Gustavson's row of a sparse matrix product (Kjolstad et al., CGO 2019).
 ///     forall(i, forall(k, forall(j, A(i,j) += B(i,k) * C(k,j))))
 ///     forall(i, where(forall(j, A(i,j) += t1(j)), forall(k, forall(j, t1(j) += B(i,k) * C(k,j)))))
+/// A sum that reads a temporary written at the entries of something sparse is distributed over its terms
+/// before (distribute.h): the loops of its consumer would run, and append, over the whole extent.
+///     forall(i, where(forall(j, A(i,j) += t1(j) + D(i,j)), forall(k, forall(j, t1(j) += B(i,k) * C(k,j)))))
+///     forall(i, where(forall(j, A(i,j) += t2(j)), terms(forall(k, forall(j, t2(j) += B(i,k) * C(k,j))),
+///                                                       forall(j, t2(j) += D(i,j)))))
 /// Other trees, and those that run in blocks, are returned as they are.
 concrete_notation::StatementPtr with_ordered_appends(const concrete_notation::StatementPtr& tree,
                                                      const problem::Problem& problem);

@@ -14,10 +14,11 @@ using concrete_notation::Blocks;
 using concrete_notation::Forall;
 using concrete_notation::match;
 using concrete_notation::StatementPtr;
+using concrete_notation::Terms;
 using concrete_notation::Where;
 using support::Result;
 
-/// The first `where` or assignment below the loops of `statement`.
+/// The first statement that is no loop below the loops of `statement`.
 const StatementPtr& below_loops(const StatementPtr& statement) {
   if (const auto* loop = std::get_if<Forall>(&statement->node)) return below_loops(loop->body);
   if (const auto* blocks = std::get_if<Blocks>(&statement->node)) return below_loops(blocks->body);
@@ -44,6 +45,12 @@ StatementPtr replace_at(const StatementPtr& tree, const Path& path, std::size_t 
         return concrete_notation::where(replace_at(branch.consumer, path, step + 1, replacement),
                                         branch.producer);
       },
+      [&](const Terms& sum) {
+        std::vector<StatementPtr> each = sum.terms;
+        auto& term = each.at(static_cast<std::size_t>(path[step]));
+        term = replace_at(term, path, step + 1, replacement);
+        return concrete_notation::terms(std::move(each));
+      },
       [](const Assign&) -> StatementPtr {
         throw support::InternalError("replace_section: the path leads nowhere");
       });
@@ -56,6 +63,18 @@ Result<StatementPtr> find_statement(const StatementPtr& tree, const Path& path) 
   for (std::size_t step = 0; step < path.size(); ++step) {
     const auto* branch = std::get_if<Where>(&below_loops(at)->node);
     const Path so_far(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(step));
+    if (const auto* sum = std::get_if<Terms>(&below_loops(at)->node)) {
+      const auto term = static_cast<std::size_t>(path[step]);
+      if (path[step] < 0 || term >= sum->terms.size()) {
+        return support::invalid("illegal-directive", "path " + print(path) + " has the step " +
+                                                         std::to_string(path[step]) + "; the section at " +
+                                                         print(so_far) + " is a sum of terms 0 to " +
+                                                         std::to_string(sum->terms.size() - 1));
+      }
+      const StatementPtr next = sum->terms[term];
+      at = next;
+      continue;
+    }
     if (!branch) {
       return support::invalid("illegal-directive", "path " + print(path) + " leads nowhere: the section at " +
                                                        print(so_far) + " has no branches");

@@ -14,6 +14,7 @@ using concrete_notation::Blocks;
 using concrete_notation::Forall;
 using concrete_notation::match;
 using concrete_notation::StatementPtr;
+using concrete_notation::Terms;
 using concrete_notation::Where;
 using index_notation::Access;
 
@@ -38,6 +39,9 @@ void find_layouts(const StatementPtr& statement, Layouts& layouts) {
         const Access& temporary = concrete_notation::leaf_of(branch.producer).target;
         layouts.of[temporary.tensor] = temporary.indices;
         find_layouts(branch.consumer, layouts);
+      },
+      [&](const Terms& sum) {
+        for (const auto& term : sum.terms) find_layouts(term, layouts);
       },
       [&](const Assign& leaf) {
         const auto depth = [&](const std::string& index) {

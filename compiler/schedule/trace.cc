@@ -41,7 +41,11 @@ std::string print(const Directive& directive) {
       [](const Share& share) {
         return "share(nest=" + std::to_string(share.nest) + ", loops=" + list(share.loops) + ")";
       },
-      [](const Sequence& sequence) { return "sequence(order=" + print(sequence.order) + ")"; });
+      [](const Sequence& sequence) { return "sequence(order=" + print(sequence.order) + ")"; },
+      [](const Distribute& distribute) {
+        return "distribute(path=" + print(distribute.path) + ", depth=" + std::to_string(distribute.depth) +
+               ")";
+      });
 }
 
 std::string print(const Trace& trace) {

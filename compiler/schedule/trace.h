@@ -64,7 +64,15 @@ struct Sequence {
   bool operator==(const Sequence&) const = default;
 };
 
-using Directive = std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence>;
+/// distribute(path={1}, depth=1): the loops of a linear section below its first `depth` run for each term of
+/// the sum it computes, one term after another (Kjolstad et al., CGO 2019, section 3: result reuse).
+struct Distribute {
+  Path path;
+  int depth = 0;
+  bool operator==(const Distribute&) const = default;
+};
+
+using Directive = std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence, Distribute>;
 
 struct Trace {
   std::vector<Directive> directives;

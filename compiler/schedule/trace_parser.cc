@@ -121,20 +121,23 @@ class Parser {
     static const std::vector<std::string> block{"path", "size"};
     static const std::vector<std::string> share{"nest", "loops"};
     static const std::vector<std::string> sequence{"order"};
+    static const std::vector<std::string> distribute{"path", "depth"};
     if (directive == "permute") return permute;
     if (directive == "reorder") return reorder;
     if (directive == "share") return share;
     if (directive == "sequence") return sequence;
+    if (directive == "distribute") return distribute;
     return directive == "block" ? block : loopfuse;
   }
 
   Result<void> check_name(const Word& name) const {
-    static const std::vector<std::string> known{"permute", "reorder", "loopfuse",
-                                                "block",   "share",   "sequence"};
+    static const std::vector<std::string> known{"permute", "reorder",  "loopfuse",  "block",
+                                                "share",   "sequence", "distribute"};
     if (std::find(known.begin(), known.end(), name.text) != known.end()) return {};
     return at(name.range, "unknown-directive",
               "`" + name.text +
-                  "` is no directive; there are permute, reorder, loopfuse, block, share and sequence" +
+                  "` is no directive; there are permute, reorder, loopfuse, block, share, sequence and "
+                  "distribute" +
                   support::did_you_mean(name.text, known));
   }
 
@@ -169,6 +172,10 @@ class Parser {
       SCHAAS_ASSIGN_OR_RETURN(const int nest, number(call, "nest"));
       SCHAAS_ASSIGN_OR_RETURN(auto loops, names(call, "loops"));
       return Directive{Share{nest, std::move(loops)}};
+    }
+    if (call.name.text == "distribute") {
+      SCHAAS_ASSIGN_OR_RETURN(const int depth, number(call, "depth"));
+      return Directive{Distribute{std::move(path), depth}};
     }
     if (call.name.text == "sequence") {
       SCHAAS_ASSIGN_OR_RETURN(auto order, numbers(call, "order"));

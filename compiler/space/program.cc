@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "compiler/concrete_notation/loop_order.h"
+#include "compiler/schedule/distribute.h"
 #include "compiler/schedule/nests.h"
+#include "compiler/schedule/ordered_appends.h"
 
 namespace schaas::space {
 namespace {
@@ -169,24 +171,32 @@ class Search {
   /// The trie that was chosen, with every choice of loop orders.
   bool take() {
     if (!cancellation_.check("listing the schedules of a program").ok()) return false;
-    if (found_.steps == options_.most_tries) {
-      found_.limited = "the statements can share their loops in more than " + std::to_string(found_.steps) +
-                       " ways: those were searched that share most";
-      return false;
-    }
+    if (!take_a_step()) return false;
     Nests chosen = nests_;
     for (std::size_t n = 0; n + 1 < chosen.size(); ++n) {
       if (!shared_[n].empty()) schedule::share(chosen, n, shared_[n]);
     }
     // Sharing with the next nest moved what was shared with the one before no further than it agrees.
-    if (!schedule::tree_of(chosen).ok()) return true;
-    ++found_.steps;
+    if (!schedule::tree_of(chosen).ok()) {
+      --found_.steps;
+      return true;
+    }
     mpz_class orders = 1;
     for (std::size_t n = 0; n < chosen.size(); ++n) orders *= best_orders(n, chosen).count;
     if (orders == 0) return true;
     found_.schedules += orders;
     list(0, chosen, orders);
     return true;
+  }
+
+  bool take_a_step() {
+    if (found_.steps < options_.most_tries) {
+      ++found_.steps;
+      return true;
+    }
+    found_.limited = "the statements can share their loops in more than " + std::to_string(found_.steps) +
+                     " ways: those were searched that share most";
+    return false;
   }
 
   /// The orders of one nest's loops below the shared ones.
@@ -225,15 +235,21 @@ class Search {
 
   /// Costs of trees that differ in the order of one nest's loops differ in weights and what is serial only.
   std::pair<double, double> weight_of(const Nests& nests) const {
-    const cost::Cost cost = cost::of(schedule::tree_of(nests).value(), problem_);
+    const cost::Cost cost = cost_of(schedule::tree_of(nests).value());
     const cost::Point ones(cost::access_shift, 1.0);
     return {cost::evaluate_time(cost, ones), cost::evaluate_serial(cost, ones)};
   }
 
+  cost::Cost cost_of(const concrete_notation::StatementPtr& tree) const {
+    return cost::of(schedule::with_ordered_appends(tree, problem_), problem_);
+  }
+
   void list(std::size_t nest, Nests& chosen, const mpz_class& orders) {
     if (nest == chosen.size()) {
-      found_.members.push_back(
-          {trace_of(chosen), cost::of(schedule::tree_of(chosen).value(), problem_), orders, 1});
+      schedule::Trace trace = trace_of(chosen);
+      const auto tree = schedule::tree_of(chosen).value();
+      found_.members.push_back({trace, cost_of(tree), orders, 1});
+      if (options_.distributed) distribute(0, schedule::paths_of(chosen), trace, tree, orders);
       return;
     }
     const Names before = chosen[nest].loops;
@@ -242,6 +258,26 @@ class Search {
       list(nest + 1, chosen, orders);
     }
     chosen[nest].loops = before;
+  }
+
+  /// Every choice of sums to distribute, from nest `at` on, and of depths to do it at. Paths of later nests
+  /// stay what they are.
+  void distribute(std::size_t at, const std::vector<schedule::Path>& paths, schedule::Trace& trace,
+                  const concrete_notation::StatementPtr& tree, const mpz_class& orders) {
+    for (; at < paths.size(); ++at) {
+      const std::size_t own = nests_[at].loops.size() - prefix(at).size();
+      for (int depth = 0; depth == 0 || static_cast<std::size_t>(depth) < own; ++depth) {
+        const schedule::Distribute directive{paths[at], depth};
+        const auto apart = schedule::apply_distribute(tree, directive, problem_);
+        if (!apart.ok()) break;  // no sum
+        if (!take_a_step()) return;
+        trace.directives.push_back(directive);
+        found_.members.push_back({trace, cost_of(*apart), orders, 1});
+        found_.schedules += orders;
+        distribute(at + 1, paths, trace, *apart, orders);
+        trace.directives.pop_back();
+      }
+    }
   }
 
   /// From the default nest: nests apart in their sequence, then sharing from the last one up, then the loops

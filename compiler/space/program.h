@@ -13,12 +13,14 @@ namespace schaas::space {
 
 struct ProgramOptions {
   std::size_t most_tries = 20'000;  ///< tries beyond this are left out
+  bool distributed = true;          ///< the terms of sums one after another, too
 };
 
 /// Every order of the nests of `tree`, the problem's default nest, that respects dependences; for every two
 /// neighbours every legal list of shared loops, longer ones first; below them every loop order that respects
 /// storage. Of these orders only those are listed that no other beats, whatever the sizes; the others are
-/// counted. Errors: those of schedule::nests_of; exhausted (cancelled).
+/// counted. Each of these, and with every choice of sums whose loops below some depth are distributed over
+/// their terms (schedule/distribute.h). Errors: those of schedule::nests_of; exhausted (cancelled).
 support::Result<ListedMembers> program_members(const concrete_notation::StatementPtr& tree,
                                                const problem::Problem& problem, const ProgramOptions& options,
                                                const support::Cancellation& cancellation);

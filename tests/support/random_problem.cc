@@ -62,6 +62,14 @@ void linear_sections(const concrete_notation::StatementPtr& tree, Section sectio
         section.path.back() = 1;
         linear_sections(branch.consumer, section, out);
       },
+      [&](const concrete_notation::Terms& sum) {
+        section.loops.clear();
+        section.path.push_back(0);
+        for (const auto& term : sum.terms) {
+          linear_sections(term, section, out);
+          ++section.path.back();
+        }
+      },
       [&](const concrete_notation::Assign& leaf) {
         section.factors = static_cast<int>(index_notation::operands(leaf.value).size());
         out.push_back(section);
@@ -111,7 +119,7 @@ problem::ProblemText random_problem_text(const RandomProblemOptions& options, st
 
 schedule::Directive random_directive(const std::vector<std::string>& loops, int factors,
                                      const schedule::Path& path, std::mt19937_64& random) {
-  const auto kind = random() % 5;
+  const auto kind = random() % 6;
   if (kind == 0) {
     schedule::Permute permute{path, std::vector<int>(static_cast<std::size_t>(factors))};
     std::iota(permute.factors.begin(), permute.factors.end(), 0);
@@ -126,6 +134,7 @@ schedule::Directive random_directive(const std::vector<std::string>& loops, int 
   if (kind == 2 && !path.empty()) {  // the branch above
     return schedule::Block{schedule::Path(path.begin(), path.end() - 1), between(1, 4, random)};
   }
+  if (kind == 3) return schedule::Distribute{path, between(0, static_cast<int>(loops.size()), random)};
   schedule::LoopFuse fuse{path, between(1, std::max(1, factors - 1), random), random() % 2 == 0, {}};
   if (random() % 2 == 0) fuse.fuse = between(0, 3, random);
   return fuse;

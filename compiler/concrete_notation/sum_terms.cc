@@ -1,0 +1,38 @@
+#include "compiler/concrete_notation/sum_terms.h"
+
+namespace schaas::concrete_notation {
+
+using index_notation::Call;
+using index_notation::Expression;
+using operators::Function;
+
+namespace {
+
+void collect(const Expression& expression, bool negative, bool signs, std::vector<SumTerm>& out) {
+  const auto* call = std::get_if<Call>(&expression.node);
+  const bool adds = call != nullptr && call->function == Function::add;
+  const bool subtracts = call != nullptr && signs && call->function == Function::subtract;
+  const bool negates = call != nullptr && signs && call->function == Function::negate;
+  if (!adds && !subtracts && !negates) {
+    out.push_back({expression, negative});
+    return;
+  }
+  for (std::size_t n = 0; n < call->arguments.size(); ++n) {
+    const bool flips = negates || (subtracts && n == 1);
+    collect(call->arguments[n], negative != flips, signs, out);
+  }
+}
+
+}  // namespace
+
+Expression SumTerm::expression() const {
+  return negative ? Expression{Call{Function::negate, {value}}, {}} : value;
+}
+
+std::vector<SumTerm> sum_terms(const Expression& expression, const operators::Semiring& semiring) {
+  std::vector<SumTerm> out;
+  collect(expression, false, &semiring == &operators::plus_times(), out);
+  return out;
+}
+
+}  // namespace schaas::concrete_notation

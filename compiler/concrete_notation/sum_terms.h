@@ -1,0 +1,22 @@
+#pragma once
+#include <vector>
+
+#include "compiler/index_notation/nodes.h"
+
+namespace schaas::concrete_notation {
+
+/// One of the terms of a sum.
+struct SumTerm {
+  index_notation::Expression value;
+  bool negative = false;
+
+  /// The value with its sign.
+  index_notation::Expression expression() const;
+};
+
+/// The terms an expression adds up with the sum of the semiring, in order; itself when it is no sum. In
+/// ordinary arithmetic differences and negated sums are sums, too.
+std::vector<SumTerm> sum_terms(const index_notation::Expression& expression,
+                               const operators::Semiring& semiring);
+
+}  // namespace schaas::concrete_notation
