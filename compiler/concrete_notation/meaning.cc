@@ -62,8 +62,8 @@ class Normalizer {
   }
 
  private:
-  static Expression sum_of(const std::vector<SumTerm>& terms) {
-    Call call{operators::Function::add, {}};
+  Expression sum_of(const std::vector<SumTerm>& terms) const {
+    Call call{operators::combine(sum_), {}};
     for (const SumTerm& term : terms) call.arguments.push_back(term.expression());
     if (call.arguments.size() == 1) return call.arguments.front();
     sort(call.arguments);

@@ -110,7 +110,7 @@ class ProgramVerifier {
       SCHAAS_ASSIGN_OR_RETURN(Value value, walk(term, place));
       values.push_back(std::move(value));
     }
-    index_notation::Call call{operators::Function::add, {}};
+    index_notation::Call call{operators::combine(problem_.semiring->sum), {}};
     const Value& first = values.front();
     for (const Value& value : values) {
       if (!(value.target == first.target)) {

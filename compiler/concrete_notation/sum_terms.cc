@@ -8,9 +8,12 @@ using operators::Function;
 
 namespace {
 
-void collect(const Expression& expression, bool negative, bool signs, std::vector<SumTerm>& out) {
+void collect(const Expression& expression, bool negative, const operators::Semiring& semiring,
+             std::vector<SumTerm>& out) {
+  const bool signs = &semiring == &operators::plus_times();
   const auto* call = std::get_if<Call>(&expression.node);
-  const bool adds = call != nullptr && call->function == Function::add;
+  const bool adds = call != nullptr &&
+                    (call->function == Function::add || call->function == operators::combine(semiring.sum));
   const bool subtracts = call != nullptr && signs && call->function == Function::subtract;
   const bool negates = call != nullptr && signs && call->function == Function::negate;
   if (!adds && !subtracts && !negates) {
@@ -19,7 +22,7 @@ void collect(const Expression& expression, bool negative, bool signs, std::vecto
   }
   for (std::size_t n = 0; n < call->arguments.size(); ++n) {
     const bool flips = negates || (subtracts && n == 1);
-    collect(call->arguments[n], negative != flips, signs, out);
+    collect(call->arguments[n], negative != flips, semiring, out);
   }
 }
 
@@ -31,7 +34,7 @@ Expression SumTerm::expression() const {
 
 std::vector<SumTerm> sum_terms(const Expression& expression, const operators::Semiring& semiring) {
   std::vector<SumTerm> out;
-  collect(expression, false, &semiring == &operators::plus_times(), out);
+  collect(expression, false, semiring, out);
   return out;
 }
 

@@ -45,7 +45,7 @@ std::vector<Expression> separable_terms(const Expression& value, const operators
   if (together.size() == 1) out.push_back(together.front());
   if (together.size() > 1) {
     Expression& rest = out.emplace_back();
-    rest.node = Call{operators::Function::add, std::move(together)};
+    rest.node = Call{operators::combine(semiring.sum), std::move(together)};
   }
   return out;
 }

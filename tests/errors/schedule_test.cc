@@ -24,13 +24,13 @@ std::string apply_error(const std::string& text) {
 TEST(TraceErrors, UnknownDirectiveIsNamedWithTheNearest) {
   EXPECT_EQ(parse_error("loopfus(path={}, loc=1, pol=left)"),
             "invalid [unknown-directive]: `loopfus` is no directive; there are permute, reorder, "
-            "loopfuse, block, share and sequence; did you mean `loopfuse`?\n"
+            "loopfuse, block, share, sequence and distribute; did you mean `loopfuse`?\n"
             "  --> schedule:1:1\n"
             "  | loopfus(path={}, loc=1, pol=left)\n"
             "  | ^~~~~~~");
   EXPECT_EQ(parse_error("linear; reorder(path={}, order={i})"),
             "invalid [unknown-directive]: `linear` is no directive; there are permute, reorder, loopfuse, "
-            "block, share and sequence\n"
+            "block, share, sequence and distribute\n"
             "  --> schedule:1:1\n"
             "  | linear; reorder(path={}, order={i})\n"
             "  | ^~~~~~");
@@ -292,6 +292,54 @@ TEST(ShareErrors, LoopsThatCannotBeShared) {
             "  --> schedule:1:1\n"
             "  | share(nest=0, loops={})\n"
             "  | ^~~~~~~~~~~~~~~~~~~~~~~");
+}
+
+TEST(DistributeErrors, SectionsThatAreNoSumOfTermsApart) {
+  const auto reason = [](const std::string& expression, const std::string& directive) {
+    problem::ProblemText text;
+    text.expression = expression;
+    text.formats = {{"B", "csr"}};
+    const auto tree = apply(parse(directive).value(), problem::build(text).value());
+    return tree.ok() ? "no error: " + concrete_notation::print(*tree) : support::render(tree.error());
+  };
+  EXPECT_EQ(reason("A(i,j) = B(i,j) + C(i,j)", "distribute(path={}, depth=3)"),
+            "invalid [illegal-directive]: depth is 3 but the section has 2 loops\n"
+            "  --> schedule:1:1\n"
+            "  | distribute(path={}, depth=3)\n"
+            "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(
+      reason("A(i,j) = B(i,j) * C(i,j)", "distribute(path={}, depth=1)"),
+      "invalid [illegal-directive]: the section computes `B(i,j) * C(i,j)`, which is no sum of terms that "
+      "may be computed apart\n"
+      "  --> schedule:1:1\n"
+      "  | distribute(path={}, depth=1)\n"
+      "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(
+      reason("A(i,j) = exp(B(i,j)) - 1", "distribute(path={}, depth=1)"),
+      "invalid [illegal-directive]: the section computes `exp(B(i,j)) - 1`, which is no sum of terms that "
+      "may be computed apart\n"
+      "  --> schedule:1:1\n"
+      "  | distribute(path={}, depth=1)\n"
+      "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(
+      reason("y(i) = max(j)(B(i,j) + C(i,j))", "distribute(path={}, depth=1)"),
+      "invalid [illegal-directive]: the section folds with `max=`, and only a sum is distributed over its "
+      "terms\n"
+      "  --> schedule:1:1\n"
+      "  | distribute(path={}, depth=1)\n"
+      "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(
+      reason("A(i,j) = B(i,j) + C(i,j)", "distribute(path={}, depth=1); reorder(path={2}, order={j})"),
+      "invalid [illegal-directive]: path {2} has the step 2; the section at {} is a sum of terms 0 to 1\n"
+      "  --> schedule:1:31\n"
+      "  | distribute(path={}, depth=1); reorder(path={2}, order={j})\n"
+      "  |                               ^~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(reason("A(i,j) = B(i,j) + C(i,j)", "distribute(path={}, depth=1); sequence(order={1,0})"),
+            "invalid [illegal-directive]: `A(i,j)` is computed term by term; share and order nests first and "
+            "distribute afterwards\n"
+            "  --> schedule:1:31\n"
+            "  | distribute(path={}, depth=1); sequence(order={1,0})\n"
+            "  |                               ^~~~~~~~~~~~~~~~~~~~~");
 }
 
 TEST(SequenceErrors, OrdersThatCannotRun) {

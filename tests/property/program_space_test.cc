@@ -49,6 +49,10 @@ const Example examples[] = {
      {{"B", "csr"}, {"C", "csr"}}},
     {"Norm", "s = x(i) * x(i); y(i) = x(i) / sqrt(s)", {}},
     {"Residual", "y(i) = b(i) - A(i,j) * x(j)", {{"A", "csr"}}},
+    {"SumOfSparse",
+     "A(i,j) = B(i,j) + C(i,j) + D(i,j)",
+     {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}}},
+    {"ProductAndSum", "A(i,j) = B(i,k) * C(k,j) + D(i,j)", {{"B", "csr"}, {"D", "csr"}}},
     {"MaxOfSums", "y(i) = max(j)(sum(k)(B(i,k) * C(k,j)))", {{"B", "csr"}}},
 };
 
@@ -148,8 +152,9 @@ class Programs : public testing::TestWithParam<Example> {
  protected:
   const problem::Problem problem_ = test_support::problem_of(GetParam().expression, GetParam().formats);
 
-  space::ListedMembers members() const {
-    return space::program_members(schedule::default_nest(problem_), problem_, {}, support::Cancellation())
+  space::ListedMembers members(const space::ProgramOptions& options = {}) const {
+    return space::program_members(schedule::default_nest(problem_), problem_, options,
+                                  support::Cancellation())
         .value();
   }
 };
@@ -163,7 +168,7 @@ TEST_P(Programs, EveryMemberHasATraceWithItsCost) {
 }
 
 TEST_P(Programs, NaiveEnumerationHasAsManySchedulesAndNoBetterOne) {
-  const auto found = members();
+  const auto found = members({.distributed = false});
   std::vector<Line> lines;
   const auto nests = schedule::nests_of(schedule::default_nest(problem_)).value();
   for (const auto& nest : nests) lines.push_back({nest.leaf().target, nest.assignment, nest.loops});
@@ -218,6 +223,38 @@ TEST_P(Programs, NothingRemovedBeatsTheFrontier) {
 
 INSTANTIATE_TEST_SUITE_P(Examples, Programs, testing::ValuesIn(examples),
                          [](const auto& example) { return example.param.name; });
+
+/// Merging many lists compares each coordinate with every head; added to a workspace, an entry costs the same
+/// however many operands there are. Of two the merge needs no workspace and takes as long.
+TEST(SumsOfSparse, AreAddedToAWorkspaceFromThreeOperandsOn) {
+  const auto sum = [](const std::string& expression) {
+    std::map<std::string, std::string> formats;
+    for (const char tensor : std::string("ABCD")) {
+      if (expression.find(tensor) != std::string::npos) formats[std::string(1, tensor)] = "csr";
+    }
+    const auto problem = test_support::problem_of(expression, formats);
+    const auto frontier =
+        frontier::compute(problem, frontier::options_for(problem.profile), {}, support::Cancellation())
+            .value();
+    std::vector<std::string> costs;
+    for (const auto& survivor : frontier.survivors) {
+      costs.push_back(cost::print_time(survivor.cost, cost::variables_of(problem)) + ", " +
+                      cost::print_memory(survivor.cost, cost::variables_of(problem)) + ": " +
+                      schedule::print(survivor.traces.front()));
+    }
+    std::sort(costs.begin(), costs.end());
+    return costs;
+  };
+  EXPECT_EQ(sum("A(i,j) = B(i,j) + C(i,j)"),
+            (std::vector<std::string>{"6*i*j'B + 6*i*j'B + 6*i*j'C + 6*i*j'C, 0: linear"}));
+  const auto three = sum("A(i,j) = B(i,j) + C(i,j) + D(i,j)");
+  ASSERT_EQ(three.size(), 2U);
+  EXPECT_EQ(
+      three[0],
+      "6*i*j'B + 6*i*j'B + 6*i*j'B + 6*i*j'C + 6*i*j'C + 6*i*j'C + 6*i*j'D + 6*i*j'D + 6*i*j'D, 0: linear");
+  EXPECT_EQ(three[1],
+            "6*i*j'B + 6*i*j'B + 6*i*j'C + 6*i*j'C + 6*i*j'D + 6*i*j'D, j + j: distribute(path={}, depth=1)");
+}
 
 /// Products with a sparse result: every schedule of the dense result, each with the cost of its own tree.
 const Example appending[] = {

@@ -115,6 +115,29 @@ TEST(Blocks, PrintInEveryForm) {
             "expected the size of a block, 1 to 9999, but found `0`");
 }
 
+TEST(Terms, PrintInEveryForm) {
+  const std::string text =
+      "forall(i, where(forall(j, A(i,j) += t(j)), terms(forall(k, forall(j, t(j) += B(i,k) * C(k,j))), "
+      "forall(j, t(j) += D(i,j)))))";
+  const auto tree = parse(text).value();
+  EXPECT_EQ(print(tree), text);
+  EXPECT_EQ(print_loop_tree(tree), "i<[kj,j],j>");
+  EXPECT_EQ(print_indented(tree),
+            "for i\n"
+            "  t(j) = 0\n"
+            "  for k\n"
+            "    for j\n"
+            "      t(j) += B(i,k) * C(k,j)\n"
+            "  for j\n"
+            "    t(j) += D(i,j)\n"
+            "  for j\n"
+            "    A(i,j) += t(j)\n");
+  EXPECT_FALSE(equal(tree, parse("terms(a += b, a += c)").value()));
+  EXPECT_TRUE(equal(parse("terms(a += b, a += c)").value(), parse("terms(a+=b,a+=c)").value()));
+  EXPECT_FALSE(equal(parse("terms(a += b, a += c)").value(), parse("terms(a += b, a += c, a += d)").value()));
+  EXPECT_EQ(parse("terms(a += b)").error().message, "expected `,` and another term but found `)`");
+}
+
 TEST(TreeText, ErrorsPointAtThePlace) {
   EXPECT_EQ(support::render(parse("forall(i, A(i) = B(i))").error()),
             "invalid [tree-syntax]: expected `+=` but found `=`\n"
@@ -127,7 +150,7 @@ TEST(TreeText, ErrorsPointAtThePlace) {
             "  | forall(i A(i) += B(i))\n"
             "  |          ^");
   EXPECT_EQ(parse("").error().message,
-            "expected `forall`, `blocks`, `where` or an assignment but found the end of the text");
+            "expected `forall`, `blocks`, `where`, `terms` or an assignment but found the end of the text");
   EXPECT_EQ(parse("a += ").error().message, "expected an expression but found the end of the text");
   EXPECT_EQ(parse("a += b)").error().message, "expected the end of the tree but found `)`");
   EXPECT_EQ(parse("a(1) += b").error().message, "expected an index variable but found `1`");
@@ -345,6 +368,48 @@ TEST(ProgramVerifier, ComparesWhatIsComputed) {
             "`Y(i)` is written with `max=` instead of `+=`");
   EXPECT_EQ(verdict("forall(i, forall(j, Y(i) max= B(i,j) / c(i)))", scaled),
             "the tree computes `max(j)(B(i,j) / c(i))` for `Y(i)` instead of `max(j)(B(i,j)) / c(i)`");
+}
+
+TEST(ProgramVerifier, TermsAddUpToTheSum) {
+  const auto problem = problem_of("A(i,j) = B(i,j) - C(i,j) + D(i,j)", {{"B", "csr"}});
+  const std::string first = "forall(i, terms(forall(j, A(i,j) += B(i,j)), ";
+  EXPECT_EQ(verdict(first + "forall(j, A(i,j) += D(i,j) - C(i,j))))", problem), "legal");
+  EXPECT_EQ(verdict(first + "forall(j, A(i,j) += -C(i,j)), forall(j, A(i,j) += D(i,j))))", problem), "legal");
+  EXPECT_EQ(
+      verdict(first + "forall(j, A(i,j) += C(i,j)), forall(j, A(i,j) += D(i,j))))", problem),
+      "the tree computes `B(i,j) + C(i,j) + D(i,j)` for `A(i,j)` instead of `-C(i,j) + B(i,j) + D(i,j)`");
+  EXPECT_EQ(verdict("forall(i, forall(j, terms(A(i,j) += B(i,j) - C(i,j), A(j,i) += D(i,j))))", problem),
+            "the terms of one sum write `A(i,j)` and `A(j,i)`");
+  EXPECT_EQ(verdict(first + "forall(j, A(i,j) max= D(i,j) - C(i,j))))", problem),
+            "a term is folded into `A(i,j)` with `max=`; terms are added");
+  const auto sums = problem_of("y(i) = B(i,j) * x(j) + B(i,j) * z(j)", {{"B", "csr"}});
+  EXPECT_EQ(
+      verdict("forall(i, terms(forall(j, y(i) += B(i,j) * x(j)), forall(j, y(i) += B(i,j) * z(j))))", sums),
+      "legal");
+  EXPECT_EQ(verdict("forall(i, forall(j, y(i) += B(i,j) * x(j) + B(i,j) * z(j)))", sums), "legal");
+  const auto sparse = problem_of("A(i,j) = B(i,j) + C(i,j)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}});
+  EXPECT_EQ(
+      verdict("forall(i, terms(forall(j, A(i,j) += B(i,j)), forall(j, A(i,j) += C(i,j))))", sparse),
+      "every term of a sum appends to level `j` of the sparse result `A(i,j)`, which is appended to once "
+      "and in order");
+  EXPECT_EQ(verdict("forall(i, forall(j, terms(A(i,j) += B(i,j), A(i,j) += C(i,j))))", sparse), "legal");
+  const auto product = problem_of("A(i,j) = B(i,j) * C(i,j)", {{"B", "csr"}});
+  EXPECT_EQ(verdict("forall(i, forall(j, terms(A(i,j) += B(i,j), A(i,j) += C(i,j))))", product),
+            "`terms` stand in a tree of `A(i,j) = B(i,j) * C(i,j)`, which is no sum");
+}
+
+/// A sum of sums has the value of its terms' sums, also as a factor.
+TEST(ProgramVerifier, SumsAreDistributedOverTerms) {
+  const auto factor = problem_of("y(i) = b(i) * sum(j)(B(i,j) + C(i,j))", {{"B", "csr"}});
+  EXPECT_EQ(verdict("forall(i, forall(j, y(i) += b(i) * (B(i,j) + C(i,j))))", factor), "legal");
+  EXPECT_EQ(
+      verdict("forall(i, where(y(i) += b(i) * t1, terms(forall(j, t1 += B(i,j)), forall(j, t1 += C(i,j)))))",
+              factor),
+      "legal");
+  EXPECT_EQ(
+      verdict("forall(i, where(y(i) += b(i) * t1, terms(forall(j, t1 += B(i,j)), t1 += b(i))))", factor),
+      "the tree computes `b(i) * (b(i) + sum(j)(B(i,j)))` for `y(i)` instead of `b(i) * "
+      "(sum(j)(B(i,j)) + sum(j)(C(i,j)))`");
 }
 
 TEST(ProgramVerifier, IntermediatesAreComputedAsWritten) {

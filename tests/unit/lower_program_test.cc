@@ -109,6 +109,50 @@ TEST(TrackedTemporaries, FactorsOfADenseResult) {
                 "loopfuse(path={0}, loc=2, pol=left)"));
 }
 
+/// Every term of a sum by itself, whatever is around.
+TEST(TermsApart, OfSparseAndDenseResults) {
+  const Formats dense{{"B", "csr"}, {"C", "csr"}};
+  const Formats csr{{"A", "csr"}, {"B", "csr"}, {"C", "csr"}};
+  const Formats three_csr{{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}};
+  const std::string three = "A(i,j) = B(i,j) - C(i,j) + D(i,j)";
+  for (int depth = 0; depth < 3; ++depth) {
+    const std::string apart = "distribute(path={}, depth=" + std::to_string(depth) + ")";
+    EXPECT_EQ("", check(three, dense, 100, apart)) << apart;
+    EXPECT_EQ("", check(three, three_csr, 101, apart)) << apart;
+    EXPECT_EQ("", check(three, {{"A", "dcsr"}, {"B", "dcsr"}, {"C", "csr"}, {"D", "dcsr"}}, 102, apart))
+        << apart;
+    EXPECT_EQ("", check("A(i,j) = B(i,j) + c(i) - 2", {{"A", "csr"}, {"B", "csr"}}, 103, apart)) << apart;
+    EXPECT_EQ("", check("min-plus: A(i,j) = B(i,j) + C(i,j)", csr, 104, apart)) << apart;
+    EXPECT_EQ("", check("A(i,j) += B(i,j) + C(i,j)", dense, 105, apart)) << apart;
+    EXPECT_EQ("", check("y(i) = sum(j)(B(i,j) + C(i,j) * x(j))", dense, 106, apart)) << apart;
+    EXPECT_EQ("", check("A(i,j,k) = B(i,j,k) + C(i,j,k)",
+                        {{"A", "compressed,compressed,dense"}, {"B", "csf"}, {"C", "csf"}}, 107, apart))
+        << apart;
+    EXPECT_EQ("", check("A(i,j) = B(i,j) + C(j,i)", {{"B", "csr"}, {"C", "csc"}}, 108, apart)) << apart;
+  }
+  EXPECT_EQ("", check("A(i,j) = B(i,j) + C(j,i)", {{"B", "csr"}, {"C", "csr"}}, 109,
+                      "distribute(path={}, depth=0); reorder(path={1}, order={j,i})"));
+  EXPECT_EQ("", check("T(i,j) = B(i,j) + C(i,j); y(i) = T(i,j) * x(j)", dense, 110,
+                      "distribute(path={0}, depth=1)"));
+  EXPECT_EQ("", check("T(i,j) = B(i,j) + C(i,j); y(i) = T(i,j) * x(j)", dense, 111,
+                      "share(nest=0, loops={i,j}); distribute(path={0}, depth=0)"));
+}
+
+TEST(TermsApart, ProductsAreAddedToTheTarget) {
+  const std::string sum = "A(i,j) = B(i,k) * C(k,j) + D(i,j)";
+  const std::string apart = "distribute(path={1}, depth=0)";
+  const Formats sparse{{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}};
+  EXPECT_EQ("", check(sum, sparse, 120));
+  EXPECT_EQ("", check(sum, sparse, 121, apart));
+  EXPECT_EQ("", check(sum, {{"B", "csr"}}, 122, apart));
+  EXPECT_EQ("", check(sum, {{"B", "csr"}, {"C", "csr"}, {"D", "csr"}}, 123, apart));
+  EXPECT_EQ("", check("A(i,j) = B(i,k) * C(k,j) - D(i,k) * E(k,j)",
+                      {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}, {"E", "csr"}}, 124));
+  EXPECT_EQ("", check("min-plus: " + sum, sparse, 125));
+  EXPECT_EQ("", check("y(i) = b(i) - A(i,j) * x(j)", {{"A", "csr"}}, 126, apart));
+  EXPECT_EQ("", check("A(i,j) = 3 * B(i,k) * C(k,j) + D(i,j) / 2", sparse, 127));
+}
+
 TEST(SparseResults, Products) {
   EXPECT_EQ("", check("A(i,j) = B(i,k) * C(k,j)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}, 70));
   EXPECT_EQ("", check("A(i,j) = B(i,k) * C(k,j)", {{"A", "dcsr"}, {"B", "dcsr"}, {"C", "csr"}}, 71));

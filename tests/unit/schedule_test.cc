@@ -27,11 +27,13 @@ TEST(Trace, TheEmptyTraceIsLinear) {
 
 TEST(Trace, PrintsEveryDirective) {
   const Trace trace{{Permute{{}, {1, 0, 2}}, Reorder{{1, 0}, {"m", "k1"}}, LoopFuse{{}, 2, true, {}},
-                     LoopFuse{{0}, 1, false, 0}, Share{1, {"i", "j"}}, Sequence{{1, 0, 2}}}};
+                     LoopFuse{{0}, 1, false, 0}, Share{1, {"i", "j"}}, Sequence{{1, 0, 2}},
+                     Distribute{{1}, 2}}};
   const std::string text =
       "permute(path={}, factors={1,0,2}); reorder(path={1,0}, order={m,k1}); loopfuse(path={}, loc=2, "
       "pol=left); "
-      "loopfuse(path={0}, loc=1, pol=right, fuse=0); share(nest=1, loops={i,j}); sequence(order={1,0,2})";
+      "loopfuse(path={0}, loc=1, pol=right, fuse=0); share(nest=1, loops={i,j}); sequence(order={1,0,2}); "
+      "distribute(path={1}, depth=2)";
   EXPECT_EQ(print(trace), text);
   EXPECT_EQ(parse(text).value(), trace);
 }
