@@ -89,6 +89,9 @@ void CLanes::print(const loop_ir::For& loop) {
     text_.line(v + " += " + width + ";");
     text_.close();
   };
+  text_.directive("#if VECTOR_BYTES > 32");  // those with 64 bytes are thirty-two
+  cascade({"vec", 2 * widest}, "while");
+  text_.directive("#endif");
   cascade({"vec", widest}, "while");
   for (int count = widest / 2; count >= 1; count /= 2) cascade({"vec", count}, "if");
   text_.directive("#if VECTOR_BYTES > 32");
