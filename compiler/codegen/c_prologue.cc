@@ -204,9 +204,10 @@ std::string_view sort_declarations() {
   }
 DEFINE_SORT(32, int32_t)
 DEFINE_SORT(64, int64_t)
-/* A list that is dense enough between its least and greatest element is written again from a bitmap of them; one
-   with an element twice, or too wide for a bitmap on the stack, is sorted by comparisons. */
-#define LIST_WORDS 1024
+/* A list that is dense enough between its least and greatest element is written again from a bitmap of them, whose
+   words that hold any are found by another; one with an element twice, or too wide for a bitmap on the stack, is
+   sorted by comparisons. */
+#define LIST_WORDS 4096
 #define DEFINE_SORT_LIST(suffix, type)                                                     \
   UNUSED static void sort_list_##suffix(type* a, int64_t begin, int64_t end) {             \
     const int64_t count = end - begin;                                                     \
@@ -216,21 +217,27 @@ DEFINE_SORT(64, int64_t)
         least = a[p] < least ? a[p] : least;                                               \
         most = a[p] > most ? a[p] : most;                                                  \
       }                                                                                    \
-      const int64_t words = ((int64_t)most - (int64_t)least) / 64 + 1;                     \
-      if (words <= LIST_WORDS && words <= 16 * count) {                                    \
-        uint64_t bits[LIST_WORDS];                                                         \
+      const int64_t first = (int64_t)least / 64, words = (int64_t)most / 64 - first + 1;    \
+      if (words <= LIST_WORDS && words <= 32 * count) {                                    \
+        uint64_t bits[LIST_WORDS], used[LIST_WORDS / 64];                                  \
         memset(bits, 0, (size_t)words * sizeof(uint64_t));                                 \
+        memset(used, 0, (size_t)((words + 63) / 64) * sizeof(uint64_t));                   \
+        uint64_t twice = 0;                                                                \
         for (int64_t p = begin; p < end; ++p) {                                            \
-          const uint64_t from_least = (uint64_t)(a[p] - least);                            \
-          bits[from_least / 64] |= (uint64_t)1 << (from_least % 64);                       \
+          const int64_t word = (int64_t)a[p] / 64 - first;                                 \
+          const uint64_t bit = (uint64_t)1 << ((uint64_t)a[p] % 64);                       \
+          twice |= bits[word] & bit;                                                       \
+          bits[word] |= bit;                                                               \
+          used[word / 64] |= (uint64_t)1 << (word % 64);                                   \
         }                                                                                  \
-        int64_t distinct = 0;                                                              \
-        for (int64_t w = 0; w < words; ++w) distinct += __builtin_popcountll(bits[w]);     \
-        if (distinct == count) {                                                           \
+        if (twice == 0) {                                                                  \
           int64_t at = begin;                                                              \
-          for (int64_t w = 0; w < words; ++w) {                                            \
-            for (uint64_t left = bits[w]; left != 0; left &= left - 1)                     \
-              a[at++] = (type)(least + 64 * w + __builtin_ctzll(left));                    \
+          for (int64_t u = 0; 64 * u < words; ++u) {                                       \
+            for (uint64_t some = used[u]; some != 0; some &= some - 1) {                   \
+              const int64_t word = 64 * u + __builtin_ctzll(some);                         \
+              for (uint64_t left = bits[word]; left != 0; left &= left - 1)                \
+                a[at++] = (type)(64 * (first + word) + __builtin_ctzll(left));             \
+            }                                                                              \
           }                                                                                \
           return;                                                                          \
         }                                                                                  \

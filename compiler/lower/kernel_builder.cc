@@ -152,9 +152,20 @@ std::string KernelBuilder::add_shared_flags(int tensor, const std::vector<int>& 
                    {"", loop_ir::Element::byte, loop_ir::Shared{slot, extents(tensor, indices)}, true});
 }
 
+std::string KernelBuilder::add_stamps(int tensor, const std::vector<int>& indices) {
+  return add_array(tensor, "_stamps",
+                   {"", loop_ir::Element::index64, loop_ir::Workspace{extents(tensor, indices)}, true});
+}
+
+std::string KernelBuilder::add_last_stamp(int tensor) {
+  return add_array(tensor, "_last_stamp",
+                   {"", loop_ir::Element::index64, loop_ir::Workspace{loop_ir::integer(1)}, true});
+}
+
 std::string KernelBuilder::add_list(int tensor, const std::vector<int>& indices) {
   const auto element = problem_.position_bits == 32 ? loop_ir::Element::index32 : loop_ir::Element::index64;
-  return add_array(tensor, "_list", {"", element, loop_ir::Workspace{extents(tensor, indices)}, true});
+  const auto size = loop_ir::add(extents(tensor, indices), loop_ir::integer(1));
+  return add_array(tensor, "_list", {"", element, loop_ir::Workspace{size}, true});
 }
 
 std::string KernelBuilder::add_counts(int level, const ExpressionPtr& units) {

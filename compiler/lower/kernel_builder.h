@@ -36,6 +36,8 @@ class KernelBuilder {
   std::string add_flags(int tensor, const std::vector<int>& indices);
   std::string add_shared_flags(int tensor, const std::vector<int>& indices);
   /// Room for the place of each such element.
+  std::string add_stamps(int tensor, const std::vector<int>& indices);
+  std::string add_last_stamp(int tensor);
   std::string add_list(int tensor, const std::vector<int>& indices);
   /// What the units append to a compressed level of the result; `units` is their number.
   std::string add_counts(int level, const loop_ir::ExpressionPtr& units);

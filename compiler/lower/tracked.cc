@@ -23,29 +23,57 @@ void Emitter::emit_tracked(const Branch& branch, Statements& out, const std::fun
   const auto& indices = operand(writer).indices;
   const std::vector<int> tracked(indices.begin(),
                                  indices.begin() + static_cast<std::ptrdiff_t>(tensor_of(writer).tracked));
-  builder_.add_workspace(branch.temporary, indices);
+  const bool appended = appends_to(target_of(branch.consumer));
   Tracking& tracking = tracking_[branch.temporary];
+  tracking = {};
+  if (step_ == Step::count && appended && tracked.size() == 1)
+    return emit_counted(branch, tracked, out, produce);
+  builder_.add_workspace(branch.temporary, indices);
   tracking.flags = builder_.add_flags(branch.temporary, tracked);
   if (tracked.size() == 1) {
     tracking.list = builder_.add_list(branch.temporary, tracked);
     tracking.count = builder_.names().fresh("n");
+    tracking.zero_again = indices.size() == 1 && tensor_of(writer).fill == 0;
     out.push_back(make(loop_ir::Counter{tracking.count, loop_ir::integer(0)}));
   }
   produce();
-  const bool in_order = step_ == Step::compute && appends_to(target_of(branch.consumer));
-  if (!tracking.list.empty() && in_order)
+  if (!tracking.list.empty() && step_ == Step::compute && appended)
     out.push_back(make(loop_ir::Sort{tracking.list, loop_ir::integer(0), loop_ir::name(tracking.count)}));
   consume();
-  if (!tracking.list.empty()) emit_forget(tracking, out);
+  if (!tracking.list.empty()) emit_forget(branch.temporary, out);
 }
 
-/// Takes back the flags of a list.
-void Emitter::emit_forget(const Tracking& tracking, Statements& out) {
+/// How many elements are written is all there is to know. Instead of a flag each element has the stamp of the
+/// turn that wrote it last, so nothing has to be taken back: stamps of one thread never come again.
+void Emitter::emit_counted(const Branch& branch, const std::vector<int>& tracked, Statements& out,
+                           const std::function<void()>& produce) {
+  Tracking& tracking = tracking_[branch.temporary];
+  tracking.flags = builder_.add_stamps(branch.temporary, tracked);
+  tracking.count = builder_.names().fresh("n");
+  tracking.stamp = builder_.names().fresh("stamp");
+  const std::string last = builder_.add_last_stamp(branch.temporary);
+  const auto next = loop_ir::add(loop_ir::load(last, loop_ir::integer(0)), loop_ir::integer(1));
+  out.push_back(make(loop_ir::Let{tracking.stamp, loop_ir::Type::index, next}));
+  out.push_back(make(loop_ir::Store{last, loop_ir::integer(0), Write::set, loop_ir::name(tracking.stamp)}));
+  out.push_back(make(loop_ir::Counter{tracking.count, loop_ir::integer(0)}));
+  produce();
+  const std::string& counter = counters_.rbegin()->second;  // of the last compressed level
+  out.push_back(make(
+      loop_ir::SetCounter{counter, loop_ir::add(loop_ir::name(counter), loop_ir::name(tracking.count))}));
+}
+
+/// Takes back the flags of a list, and the values.
+void Emitter::emit_forget(int temporary, Statements& out) {
+  const Tracking& tracking = tracking_.at(temporary);
   const std::string place = builder_.names().fresh("p");
-  const auto reset = make(loop_ir::Store{tracking.flags, loop_ir::load(tracking.list, loop_ir::name(place)),
-                                         Write::set, loop_ir::integer(0)});
+  const auto element = loop_ir::load(tracking.list, loop_ir::name(place));
+  Statements reset;
+  reset.push_back(make(loop_ir::Store{tracking.flags, element, Write::set, loop_ir::integer(0)}));
+  if (tracking.zero_again && step_ == Step::compute)
+    reset.push_back(
+        make(loop_ir::Store{builder_.values(temporary), element, Write::set, loop_ir::number(0)}));
   out.push_back(make(loop_ir::For{place, loop_ir::integer(0), loop_ir::name(tracking.count),
-                                  loop_ir::Shape::scalar, reset}));
+                                  loop_ir::Shape::scalar, loop_ir::block(std::move(reset))}));
 }
 
 /// The producer without its values.
@@ -93,6 +121,7 @@ void Emitter::emit_insert(int target, const Scope& scope, Statements& out) {
   const std::string place = builder_.names().fresh("o");
   out.push_back(make(loop_ir::Let{place, loop_ir::Type::index, tracked_place(use, scope)}));
   const auto at_place = loop_ir::name(place);
+  if (!tracking.stamp.empty() || tracking.zero_again) return emit_listed(tracking, at_place, out);
   Statements first;
   first.push_back(make(loop_ir::Store{tracking.flags, at_place, Write::set, loop_ir::integer(1)}));
   if (!tracking.list.empty()) {
@@ -119,6 +148,19 @@ void Emitter::emit_insert(int target, const Scope& scope, Statements& out) {
   const auto unset = loop_ir::apply(operators::Function::equal,
                                     {loop_ir::load(tracking.flags, at_place), loop_ir::integer(0)});
   out.push_back(make(loop_ir::If{unset, loop_ir::block(std::move(first))}));
+}
+
+/// Noting an element without a branch, which would be mispredicted: it is written to the end of the list,
+/// which only grows when the element is new.
+void Emitter::emit_listed(const Tracking& tracking, const ExpressionPtr& element, Statements& out) {
+  const auto count = loop_ir::name(tracking.count);
+  const bool stamped = !tracking.stamp.empty();
+  const auto known = stamped ? loop_ir::name(tracking.stamp) : loop_ir::integer(1);
+  const auto is_new =
+      loop_ir::apply(operators::Function::not_equal, {loop_ir::load(tracking.flags, element), known});
+  if (!stamped) out.push_back(make(loop_ir::Store{tracking.list, count, Write::set, element}));
+  out.push_back(make(loop_ir::SetCounter{tracking.count, loop_ir::add(count, is_new)}));
+  out.push_back(make(loop_ir::Store{tracking.flags, element, Write::set, known}));
 }
 
 /// The use of a tracked temporary whose last tracked level the loop binds, read below it; or null.
