@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "compiler/index_notation/implied_sums.h"
 #include "compiler/index_notation/verifier.h"
 
 namespace schaas::problem {
@@ -22,33 +23,103 @@ bool sums(const Expression& expression) {
   return std::any_of(parts.begin(), parts.end(), sums);
 }
 
-/// One factor is a sparse argument: what it does not store is zero in the product.
-bool is_sparse_product(const Expression& expression, const Problem& problem) {
-  const auto* product = std::get_if<Product>(&expression.node);
-  if (!product) return false;
-  return std::any_of(product->factors.begin(), product->factors.end(), [&](const Expression& factor) {
-    const auto* access = std::get_if<Access>(&factor.node);
-    if (!access) return false;
+/// The sparse arguments whose missing elements make the expression zero: factors, those of a dividend.
+std::vector<Access> sparse_factors(const Expression& expression, const Problem& problem) {
+  std::vector<Access> out;
+  if (const auto* access = std::get_if<Access>(&expression.node)) {
     const auto known = problem.formats.find(access->tensor);
-    return known != problem.formats.end() && !known->second.all_dense();
-  });
+    if (known != problem.formats.end() && !known->second.all_dense()) out.push_back(*access);
+  } else if (const auto* product = std::get_if<Product>(&expression.node)) {
+    for (const auto& factor : product->factors) {
+      const auto more = sparse_factors(factor, problem);
+      out.insert(out.end(), more.begin(), more.end());
+    }
+  } else if (const auto* call = std::get_if<Call>(&expression.node)) {
+    const bool quotient = call->function == operators::Function::divide;
+    if (quotient && problem.semiring == &operators::plus_times())
+      return sparse_factors(call->arguments.front(), problem);
+  }
+  return out;
 }
 
-bool inlinable(const Assignment& definition, const Problem& problem) {
-  if (definition.update || sums(definition.value) || !is_sparse_product(definition.value, problem))
-    return false;
+/// One factor is a sparse argument: what it does not store is zero in the product.
+bool is_sparse_product(const Expression& expression, const Problem& problem) {
+  return std::holds_alternative<Product>(expression.node) && !sparse_factors(expression, problem).empty();
+}
+
+/// The definition sums, in so many words or over an index that its target does not have.
+bool sums(const Assignment& definition) {
+  if (sums(definition.value)) return true;
   const auto free = index_notation::free_indices(definition.value);
   const auto& kept = definition.result.indices;
-  return std::all_of(free.begin(), free.end(), [&](const std::string& index) {
+  return !std::all_of(free.begin(), free.end(), [&](const std::string& index) {
     return std::find(kept.begin(), kept.end(), index) != kept.end();
   });
 }
 
-/// The definition's value read with other indices.
+bool inlinable(const Assignment& definition, const Problem& problem) {
+  return !definition.update && !sums(definition) && is_sparse_product(definition.value, problem);
+}
+
+bool reads(const Expression& expression, const std::string& tensor) {
+  const auto operands = index_notation::operands(expression);
+  return std::any_of(operands.begin(), operands.end(),
+                     [&](const Access& operand) { return operand.tensor == tensor; });
+}
+
+bool covers(const Access& mask, const Access& read) {
+  return std::all_of(read.indices.begin(), read.indices.end(), [&](const std::string& index) {
+    return std::find(mask.indices.begin(), mask.indices.end(), index) != mask.indices.end();
+  });
+}
+
+/// Wherever the expression reads the tensor, it is zero but at the entries of a sparse argument with all of
+/// the indices it is read with. `masks`: those of the products around.
+bool reads_at_entries(const Expression& expression, const std::string& tensor, const Problem& problem,
+                      std::vector<Access> masks = {}) {
+  if (const auto* access = std::get_if<Access>(&expression.node)) {
+    return access->tensor != tensor ||
+           std::any_of(masks.begin(), masks.end(), [&](const Access& mask) { return covers(mask, *access); });
+  }
+  const auto more = sparse_factors(expression, problem);
+  masks.insert(masks.end(), more.begin(), more.end());
+  const auto& parts = index_notation::parts(expression);
+  return std::all_of(parts.begin(), parts.end(),
+                     [&](const Expression& part) { return reads_at_entries(part, tensor, problem, masks); });
+}
+
+/// Summed, and read by several statements, but only at the entries of something sparse: fused with one of
+/// them it would be missing in the other, and all of it costs more than these entries once for each
+/// statement.
+bool worth_repeating(const Assignment& definition, const Problem& problem) {
+  const std::string& tensor = definition.result.tensor;
+  if (definition.update) return false;
+  int readers = 0;
+  for (const auto& statement : problem.program().statements) {
+    if (!reads(statement.value, tensor)) continue;
+    ++readers;
+    if (!reads_at_entries(statement.value, tensor, problem)) return false;
+  }
+  return readers > 1;
+}
+
+/// The value of a definition with its sums written out.
+Expression explicit_value(const Assignment& definition, const Problem& problem) {
+  Expression value = index_notation::with_explicit_sums(definition, *problem.semiring).value;
+  if (!index_notation::is_product(definition.value)) return value;
+  std::vector<std::string> summed = index_notation::implied_indices(definition, value);
+  if (summed.empty()) return value;
+  return Expression{Reduction{problem.semiring->sum, std::move(summed), {std::move(value)}}, {}};
+}
+
+/// The definition's value read with other indices; those it sums over keep their names.
 Expression read_with(const Expression& value, const std::map<std::string, std::string>& indices) {
   if (const auto* access = std::get_if<Access>(&value.node)) {
     Access out{access->tensor, {}};
-    for (const auto& index : access->indices) out.indices.push_back(indices.at(index));
+    for (const auto& index : access->indices) {
+      const auto renamed = indices.find(index);
+      out.indices.push_back(renamed == indices.end() ? index : renamed->second);
+    }
     return Expression{std::move(out), {}};
   }
   std::vector<Expression> parts;
@@ -82,7 +153,8 @@ Expression inlined(const Expression& expression, const Assignment& definition) {
 
 Problem without_intermediate(Problem problem, std::size_t number) {
   const auto at = problem.intermediates.begin() + static_cast<std::ptrdiff_t>(number);
-  const Assignment definition = *at;
+  Assignment definition = *at;
+  if (sums(definition)) definition.value = explicit_value(definition, problem);
   problem.intermediates.erase(at);
   for (auto& statement : problem.intermediates) statement.value = inlined(statement.value, definition);
   problem.statement.value = inlined(problem.statement.value, definition);
@@ -92,15 +164,17 @@ Problem without_intermediate(Problem problem, std::size_t number) {
 }  // namespace
 
 Problem with_sparse_intermediates_inlined(Problem problem) {
-  for (std::size_t n = 0; n < problem.intermediates.size();) {
-    if (inlinable(problem.intermediates[n], problem)) {
-      Problem shorter = without_intermediate(problem, n);
-      if (index_notation::verify(shorter.program(), "").ok()) {
-        problem = std::move(shorter);
-        continue;
+  for (const auto& wanted : {inlinable, worth_repeating}) {
+    for (std::size_t n = 0; n < problem.intermediates.size();) {
+      if (wanted(problem.intermediates[n], problem)) {
+        Problem shorter = without_intermediate(problem, n);
+        if (index_notation::verify(shorter.program(), "").ok()) {
+          problem = std::move(shorter);
+          continue;
+        }
       }
+      ++n;
     }
-    ++n;
   }
   return problem;
 }

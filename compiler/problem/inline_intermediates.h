@@ -9,6 +9,12 @@ namespace schaas::problem {
 /// propagation"). Done where nothing is summed in the definition and the statements stay within the limits;
 /// others stay intermediates.
 ///     E(i,j) = B(i,j) * exp(T(i,j)); S(i) = E(i,j)   ->   S(i) = B(i,j) * exp(T(i,j))
+/// One that sums, and is read by several statements at the entries of something sparse only, takes the place
+/// of its readings, too: each then computes it at these entries instead of everywhere (ReACT, section 4.2).
+/// Not when an index it sums over is one of the reader's. Read by one statement alone it stays: where that
+/// computes it is the schedule's choice.
+///     T(i,j) = C(i,k) * D(k,j); S(i) = B(i,j) * T(i,j); A(i,j) = B(i,j) * T(i,j) / S(i)
+///     -> S(i) = B(i,j) * sum(k)(C(i,k) * D(k,j)); A(i,j) = B(i,j) * sum(k)(C(i,k) * D(k,j)) / S(i)
 Problem with_sparse_intermediates_inlined(Problem problem);
 
 }  // namespace schaas::problem

@@ -153,6 +153,19 @@ TEST(TermsApart, ProductsAreAddedToTheTarget) {
   EXPECT_EQ("", check("A(i,j) = 3 * B(i,k) * C(k,j) + D(i,j) / 2", sparse, 127));
 }
 
+/// What several statements need of a dense product at the entries of B is computed there, by each of them.
+TEST(Programs, SumsReadAtTheEntriesOfSomethingSparse) {
+  const std::string attention =
+      "T(i,j) = C(i,k) * D(k,j); E(i,j) = B(i,j) * exp(T(i,j)); S(i) = E(i,j); A(i,j) = E(i,j) / S(i)";
+  EXPECT_EQ("", check(attention, {{"B", "csr"}}, 130));
+  EXPECT_EQ("", check(attention, {{"A", "csr"}, {"B", "csr"}}, 131));
+  EXPECT_EQ("", check("T(i,j) = C(i,k) * D(k,j); S(i) = B(i,j) / T(i,j); A(i,j) = B(i,j) * T(i,j) * S(i)",
+                      {{"A", "dcsr"}, {"B", "dcsr"}}, 132));
+  EXPECT_EQ(
+      "", check("min-plus: T(i,j) = C(i,k) * D(k,j); S(i) = B(i,j) * T(i,j); A(i,j) = B(i,j) * T(i,j) * S(i)",
+                {{"A", "csr"}, {"B", "csr"}}, 133));
+}
+
 TEST(SparseResults, Products) {
   EXPECT_EQ("", check("A(i,j) = B(i,k) * C(k,j)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}, 70));
   EXPECT_EQ("", check("A(i,j) = B(i,k) * C(k,j)", {{"A", "dcsr"}, {"B", "dcsr"}, {"C", "csr"}}, 71));

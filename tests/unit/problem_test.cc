@@ -144,6 +144,24 @@ TEST(Intermediates, AreReadWhereTheirSparseOperandIsStored) {
             "y = B(i,j) * 3 * C(i,j)");
 }
 
+TEST(Intermediates, SumsReadBySeveralStatementsAreComputedAtTheirEntries) {
+  const Formats csr = {{"B", "csr"}};
+  const std::string sum = "sum(k)(C(i,k) * D(k,j))";
+  EXPECT_EQ(
+      inlined(
+          "T(i,j) = C(i,k) * D(k,j); E(i,j) = B(i,j) * exp(T(i,j)); S(i) = E(i,j); A(i,j) = E(i,j) / S(i)",
+          csr),
+      "S(i) = B(i,j) * exp(" + sum + "); A(i,j) = B(i,j) * exp(" + sum + ") / S(i)");
+  EXPECT_EQ(inlined("T(i,j) = C(i,k) * D(k,j); S(i) = B(i,j) / T(i,j); A(a,b) = B(a,b) * T(a,b) * S(a)", csr),
+            "S(i) = B(i,j) / " + sum + "; A(a,b) = B(a,b) * sum(k)(C(a,k) * D(k,b)) * S(a)");
+  for (const std::string stays :
+       {"T(i,j) = C(i,k) * D(k,j); A(i,j) = B(i,j) / T(i,j)",                        // read once
+        "T(i,j) = C(i,k) * D(k,j); S(i) = T(i,j); A(i,j) = B(i,j) * T(i,j) / S(i)",  // read everywhere
+        "T(i,j) = C(i,k) * D(k,j); S(i) = T(i,j) / B(i,j); A(i,j) = B(i,j) * T(i,j) / S(i)",   // a divisor
+        "T(i,j) = C(i,k) * D(k,j); S(i) = B(i,j) * T(i,j); A(k,j) = B(k,j) * T(k,j) / S(k)"})  // k is taken
+    EXPECT_EQ(inlined(stays, csr), stays);
+}
+
 TEST(Intermediates, StayWhereInliningWouldNotHelp) {
   const std::string dense = "E(i,j) = B(i,j) * C(i,j); Y(i) = exp(C(i,i)) + sum(j)(E(i,j))";
   EXPECT_EQ(inlined(dense, {}), dense);
