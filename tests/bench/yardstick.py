@@ -8,7 +8,8 @@ The eight kernels of SparseAuto, SpMM, SDDMM, MTTKRP and TTM, f64, on real data.
 sparseauto` selects (of one sparse product with dense matrices: the linear nest in storage order), printed by plain_loops.py and run
 on the same operands. Ours and the yardstick take turns, --rounds times; figures are the least seconds of all runs. Ours is verified
 by its oracle, and every element of the two results is compared. Prints a line per case and geometric means of yardstick / ours;
-cases below 0.95 are listed again. Exits 1 when a result is wrong. DIR holds matrices/NAME.mtx.gz and tensors/NAME.tns.gz.
+cases below 0.95 are listed again. `bound` is the least time in which the bytes of B, of the dense operands and of the result can be moved once,
+at the bandwidth of a triad measured in the same run on one thread, as a share of ours: what is left to gain where memory decides. Exits 1 when a result is wrong. DIR holds matrices/NAME.mtx.gz and tensors/NAME.tns.gz.
 """
 
 import argparse
@@ -46,6 +47,23 @@ KERNELS = {
 }
 SPARSE_RESULT = {"SDDMM"}
 MOST_TRIPS, MOST_RESULT = 1.2e10, 1.2e8
+TRIAD = """
+#include <chrono>
+#include <cstdio>
+#include <vector>
+int main() {
+  const long n = 1 << 24;
+  std::vector<double> a(n, 1), b(n, 2), c(n, 3);
+  double best = 1e9;
+  for (int run = 0; run < 10; ++run) {
+    const auto begin = std::chrono::steady_clock::now();
+    for (long i = 0; i < n; ++i) a[i] = b[i] + 0.5 * c[i];
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    if (a[run] > 0 && seconds < best) best = seconds;
+  }
+  std::printf("%.6g\\n", 24.0 * n / best);
+}
+"""
 
 
 class Sparse:
@@ -165,6 +183,12 @@ class Case:
                 self.files += ["-d", f"{index}={extent}"]
         self.schedule = schedule
 
+    def bytes_once(self):
+        sparse = sum(4 * (len(pos) + len(crd)) for pos, crd in zip(self.sparse.pos, self.sparse.crd)) + 8 * len(self.sparse.values)
+        arrays = list(self.dense.values()) + ([] if self.kernel in SPARSE_RESULT else [self.result_indices])
+        dense = sum(8 * math.prod(self.extents[index] for index in indices) for indices in arrays)
+        return dense + sparse * (2 if self.kernel in SPARSE_RESULT else 1)
+
     def trips(self, tree):
         """Turns of the yardstick's innermost lines, a sparse loop counting the entries of its level."""
         def walk(node, bound, turns):
@@ -237,8 +261,18 @@ def one_case(case):
     case.compare()
     for _ in range(case.options.rounds):
         ours, plain = min(ours, case.ours(False)), min(plain, case.plain())
-    return {"ours": ours, "yardstick": plain, "ratio": plain / ours, "tree": case.tree, "papers_tree": case.paper_tree,
+    bound = case.bytes_once() / case.options.bandwidth
+    return {"bound": bound, "ours": ours, "yardstick": plain, "ratio": plain / ours, "tree": case.tree, "papers_tree": case.paper_tree,
             "papers_choice_our_code": case.paper_here, "frontier": case.frontier}
+
+
+def bandwidth(directory):
+    """Bytes a second of a triad on one thread; what a cache line costs to be written is not counted twice."""
+    program = os.path.join(directory, "triad")
+    with open(program + ".cc", "w", encoding="ascii") as out:
+        out.write(TRIAD)
+    subprocess.run(["g++", "-O3", "-march=native", "-o", program, program + ".cc"], check=True)
+    return float(subprocess.run([program], capture_output=True, text=True, check=True).stdout)
 
 
 def mean(ratios):
@@ -266,10 +300,12 @@ def arguments():
 def main():
     options = arguments()
     cases, failures = [], 0
-    print(f"{'':6} {'data':20} {'ext':>4} {'ours ms':>10} {'yardstick':>10} {'ratio':>7}  ours <- the papers' choice")
     with tempfile.TemporaryDirectory(prefix="schaas-yardstick-") as state:
         os.environ.setdefault("XDG_DATA_HOME", state)
         os.environ.setdefault("XDG_RUNTIME_DIR", state)
+        options.bandwidth = bandwidth(state)
+        print(f"triad: {options.bandwidth / 1e9:.1f} GB/s on one thread; a bound above 100 %: the data stay in a cache")
+        print(f"{'':6} {'data':20} {'ext':>4} {'ours ms':>10} {'yardstick':>10} {'ratio':>7} {'bound':>6}  ours <- the papers' choice")
         for kernel in options.kernels.split(","):
             order, (_, levels), dense, names = KERNELS[kernel][1:5]
             for name in options.only.split(",") if options.only else names[:options.sets]:
@@ -293,7 +329,8 @@ def main():
                         print(f"{kernel:6} {name:20} {extent:4} left out: {found['skipped']}", flush=True)
                         continue
                     cases.append(found)
-                    print(f"{kernel:6} {name:20} {extent:4} {found['ours'] * 1e3:10.3f} {found['yardstick'] * 1e3:10.3f} {found['ratio']:7.2f}  "
+                    print(f"{kernel:6} {name:20} {extent:4} {found['ours'] * 1e3:10.3f} {found['yardstick'] * 1e3:10.3f} {found['ratio']:7.2f} "
+                          f"{found['bound'] / found['ours']:6.0%}  "
                           f"{found['tree']} <- {found['papers_tree']}", flush=True)
     for kernel in options.kernels.split(","):
         for extent in map(int, options.extents.split(",")):
