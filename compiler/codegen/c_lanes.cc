@@ -222,19 +222,28 @@ void CLanes::print_sums(const loop_ir::For& loop, const Folds& folds) {
     text_.directive("#endif");
   };
   open_range(loop);
-  for (const auto* fold : folds) {
-    for (int part = 0; part < parts; ++part) text_.line("vec " + partial(*fold, part) + " = {0};");
+  for (const auto* fold : folds) text_.line("vec " + partial(*fold, 0) + " = {0};");
+  if (parts > 1) {
+    // Short sums do not pay for the registers of long ones.
+    text_.open("if (" + loop.variable + " + " + std::to_string(parts) + " * WIDTH(vec) <= " + loop.variable +
+               "_end)");
+    for (const auto* fold : folds) {
+      for (int part = 1; part < parts; ++part) text_.line("vec " + partial(*fold, part) + " = {0};");
+    }
+    steps({"vec", parts});
+    for (const auto* fold : folds) {
+      for (int part = 1; part < parts; ++part)
+        text_.line(partial(*fold, 0) + " += " + partial(*fold, part) + ";");
+    }
+    text_.close();
   }
-  if (parts > 1) steps({"vec", parts});
   steps({"vec", 1});
   narrow("vec32", "32");
   narrow("vec16", "16");
-  if (folds.size() == 4) print_sum_of_four(folds);
-  for (const auto* fold : folds) {
-    if (folds.size() == 4) break;
-    std::string total = partial(*fold, 0);
-    for (int part = 1; part < parts; ++part) total += " + " + partial(*fold, part);
-    text_.line(fold->name + " += SUM(" + total + ");");
+  if (folds.size() == 4) {
+    print_sum_of_four(folds);
+  } else {
+    for (const auto* fold : folds) text_.line(fold->name + " += SUM(" + partial(*fold, 0) + ");");
   }
   steps({"value", 1});
   text_.close();
