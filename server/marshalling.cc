@@ -49,6 +49,30 @@ void set_terms(const cost::Cost& cost, const cost::Variables& variables, Message
   }
 }
 
+v1::Nest to_proto(const cost::LeafNest& nest, const cost::Variables& variables) {
+  v1::Nest out;
+  for (const cost::NestLoop& loop : nest.loops) {
+    auto& to = *out.add_loops();
+    v1::Term trips;
+    add_variables(loop.trips, variables, trips);
+    *to.mutable_trips() = trips.variables(0);
+    to.set_block(static_cast<std::uint32_t>(loop.block));
+    to.set_inside(loop.inside);
+    to.set_under(loop.under);
+    to.set_index(loop.index);
+  }
+  for (const cost::NestAccess& access : nest.accesses) {
+    auto& to = *out.add_accesses();
+    to.set_tensor(access.tensor);
+    to.set_sparse(access.sparse);
+    to.set_loops(access.loops);
+  }
+  out.set_shared(static_cast<std::uint32_t>(nest.shared));
+  out.set_serial(nest.serial);
+  out.set_weight(cost::weight(nest.access));
+  return out;
+}
+
 v1::FrontierEntry to_proto(const NamedEntry& entry, const cost::Variables& variables) {
   v1::FrontierEntry out;
   out.set_id(entry.id);
@@ -62,6 +86,12 @@ v1::FrontierEntry to_proto(const NamedEntry& entry, const cost::Variables& varia
   out.set_members(entry.members);
   out.set_loop_trees(entry.loop_trees);
   for (const auto& trace : entry.other_traces) out.add_other_traces(trace);
+  for (const NamedVariant& variant : entry.variants) {
+    auto& to = *out.add_variants();
+    to.set_trace(variant.trace);
+    to.set_tree(variant.tree);
+    for (const cost::LeafNest& nest : variant.nests) *to.add_nests() = to_proto(nest, variables);
+  }
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/cost/leaf_nests.h"
 #include "compiler/problem/problem.h"
 #include "server/kernel_provider.h"
 #include "server/user_names.h"
@@ -43,12 +44,18 @@ struct RequestLimits {
 };
 
 /// A frontier entry in the user's names.
+/// A way to run an entry, and what its nests touch.
+struct NamedVariant {
+  std::string trace, tree;
+  std::vector<cost::LeafNest> nests;
+};
 struct NamedEntry {
   std::string id, trace, tree, code, time, memory, members;
   std::uint64_t loop_trees = 0;
   cost::Cost cost;
   std::vector<std::string> other_traces;
-  std::string wins;  ///< at which sizes; "" when not asked for, or not known
+  std::string wins;                    ///< at which sizes; "" when not asked for, or not known
+  std::vector<NamedVariant> variants;  ///< its own trace first
 };
 struct NamedRemoval {
   std::string id;  ///< "r1", "r2", ... in stored order

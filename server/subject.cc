@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/concrete_notation/printer.h"
 #include "compiler/frontier/contradiction.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/schedule/apply.h"
@@ -15,12 +16,72 @@ namespace {
 using problem::Canonical;
 using support::Result;
 
-Result<NamedEntry> named(const frontier::Survivor& survivor, const UserNames& names) {
+using concrete_notation::StatementPtr;
+
+/// Ways to run entries that are told of one answer, beyond one for each: making a tree takes 0.1 ms.
+constexpr std::size_t most_more_variants = 48;
+constexpr std::size_t most_more_of_an_entry = 4;
+/// Values in a block (docs/notes/performance.md, "Blocks of rows"): entries of a sparse row, or rows.
+constexpr int entries_in_block = 8;
+constexpr int rows_in_block = 48;
+
+NamedVariant variant_of(const schedule::Trace& user_trace, const StatementPtr& tree, const UserNames& names) {
+  return {schedule::print(user_trace), concrete_notation::print_loop_tree(tree),
+          cost::leaf_nests(tree, names.problem())};
+}
+
+/// Blocks of the branches that have a loop in common with nothing but their own section, outermost first.
+void add_blocks(const StatementPtr& tree, const schedule::Path& path, bool in_common, bool sparse,
+                const cost::Variables& variables, std::vector<schedule::Block>& blocks) {
+  if (const auto* loop = std::get_if<concrete_notation::Forall>(&tree->node)) {
+    const bool fiber = std::any_of(variables.fibers.begin(), variables.fibers.end(),
+                                   [&](const cost::Variable& v) { return v.index == loop->index; });
+    add_blocks(loop->body, path, true, fiber, variables, blocks);
+  } else if (const auto* branch = std::get_if<concrete_notation::Where>(&tree->node)) {
+    if (in_common) blocks.push_back({path, sparse ? entries_in_block : rows_in_block});
+    for (const int side : {0, 1}) {
+      schedule::Path below = path;
+      below.push_back(side);
+      add_blocks(side == 0 ? branch->producer : branch->consumer, below, false, false, variables, blocks);
+    }
+  }
+}
+
+/// The entry's own trace; then it with temporaries of one block, and other members of its class.
+std::vector<NamedVariant> variants_of(const frontier::Survivor& survivor, const StatementPtr& tree,
+                                      const UserNames& names, std::size_t more) {
+  const problem::Problem& problem = names.problem();
+  if (problem.profile != problem::Profile::standard) return {};
+  const schedule::Trace trace = names.to_user(survivor.traces.front());
+  std::vector<NamedVariant> variants = {variant_of(trace, tree, names)};
+  const auto add = [&](const schedule::Trace& other) {
+    if (variants.size() > more) return;
+    if (const auto made = schedule::apply(other, problem); made.ok())
+      variants.push_back(variant_of(other, *made, names));
+  };
+  if (!problem::is_contraction(problem)) return variants;
+  std::vector<schedule::Block> blocks;
+  if (problem.formats.at(problem.statement.result.tensor).all_dense())
+    add_blocks(tree, {}, false, false, cost::variables_of(problem), blocks);
+  for (const schedule::Block& block : blocks) {
+    schedule::Trace blocked = trace;
+    blocked.directives.emplace_back(block);
+    add(blocked);
+  }
+  for (std::size_t t = 1; t < survivor.traces.size(); ++t) add(names.to_user(survivor.traces[t]));
+  return variants;
+}
+
+Result<NamedEntry> named(const frontier::Survivor& survivor, const UserNames& names,
+                         std::size_t more_variants) {
   NamedEntry entry;
   entry.id = survivor.id;
-  entry.trace = schedule::print(names.to_user(survivor.traces.front()));
-  SCHAAS_ASSIGN_OR_RETURN(entry.tree, names.tree(survivor.traces.front()));
-  SCHAAS_ASSIGN_OR_RETURN(entry.code, names.code(survivor.traces.front()));
+  const schedule::Trace trace = names.to_user(survivor.traces.front());
+  entry.trace = schedule::print(trace);
+  SCHAAS_ASSIGN_OR_RETURN(const StatementPtr tree, schedule::apply(trace, names.problem()));
+  entry.tree = concrete_notation::print_loop_tree(tree);
+  entry.code = concrete_notation::print_indented(tree);
+  entry.variants = variants_of(survivor, tree, names, more_variants);
   entry.time = cost::print_time(survivor.cost, names.variables());
   entry.memory = cost::print_memory(survivor.cost, names.variables());
   entry.members = survivor.members;
@@ -130,8 +191,10 @@ NamedFrontier without_entries(const Subject& subject) {
 
 Result<NamedFrontier> named(const frontier::Frontier& found, const Subject& subject) {
   NamedFrontier out = without_entries(subject);
+  const std::size_t more =
+      std::min(most_more_variants / std::max<std::size_t>(found.survivors.size(), 1), most_more_of_an_entry);
   for (const auto& survivor : found.survivors) {
-    SCHAAS_ASSIGN_OR_RETURN(NamedEntry entry, named(survivor, subject.names));
+    SCHAAS_ASSIGN_OR_RETURN(NamedEntry entry, named(survivor, subject.names, more));
     out.entries.push_back(std::move(entry));
   }
   out.removed = found.removals.size();

@@ -34,6 +34,9 @@ std::vector<client::FrontierEntry> entries_of_kernels(const client::ScheduleAnsw
     entry.memory = kernel.memory;
     entry.time_terms = kernel.time_terms;
     entry.memory_terms = kernel.memory_terms;
+    for (const auto& known : answer.frontier.entries) {
+      if (known.trace == kernel.trace && !known.variants.empty()) entry.variants = {known.variants.front()};
+    }
     entries.push_back(std::move(entry));
   }
   return entries;
@@ -110,16 +113,32 @@ support::Result<void> take_best_kernel(const ChoiceRequest& request, Choice& cho
   return {};
 }
 
+/// What to ask the server for: an entry's own schedule by its id, another one by its trace.
+std::string name_of(const client::FrontierEntry& entry, const client::Evaluated& evaluated) {
+  return evaluated.variant == 0 ? entry.id : client::selected_trace(entry, evaluated);
+}
+
 support::Result<void> take_selected(client::Connection& connection, const ChoiceRequest& request,
                                     ProgressLine& progress, Choice& choice) {
   const auto start = Clock::now();
   const auto& entries = choice.answer.frontier.entries;
   SCHAAS_ASSIGN_OR_RETURN(const auto best, client::select(entries, request.sizes, request.machine));
   choice.select_seconds += since(start);
-  const std::string& id = entries[best.index].id;
-  if (!add_kernel(connection, request, id, progress, choice)) return take_best_kernel(request, choice);
+  const client::FrontierEntry& entry = entries[best.index];
+  const std::string name = name_of(entry, best.evaluated[best.index]);
+  if (!add_kernel(connection, request, name, progress, choice)) return take_best_kernel(request, choice);
   choice.reason = best.reason;
-  choice.kernel = *find_kernel(choice.answer, id);
+  choice.kernel = *find_kernel(choice.answer, name);
+  choice.kernel.id = entry.id;
+  return {};
+}
+
+/// The kernel that would be selected is measured, too.
+support::Result<void> add_selected(client::Connection& connection, const ChoiceRequest& request,
+                                   ProgressLine& progress, Choice& choice) {
+  const auto& entries = choice.answer.frontier.entries;
+  SCHAAS_ASSIGN_OR_RETURN(const auto best, client::select(entries, request.sizes, request.machine));
+  add_kernel(connection, request, name_of(entries[best.index], best.evaluated[best.index]), progress, choice);
   return {};
 }
 
@@ -130,7 +149,7 @@ class BestHasCome {
   bool operator()(const client::ScheduleEvent& event) {
     if (const auto* frontier = std::get_if<client::Frontier>(&event); frontier && !frontier->partial) {
       const auto best = client::select(frontier->entries, request_.sizes, request_.machine);
-      if (best.ok()) best_ = frontier->entries[best->index].id;
+      if (best.ok()) best_ = name_of(frontier->entries[best->index], best->evaluated[best->index]);
     }
     if (const auto* kernel = std::get_if<client::KernelInfo>(&event)) come_.push_back(kernel->id);
     return !best_.empty() && std::find(come_.begin(), come_.end(), best_) != come_.end();
@@ -159,6 +178,8 @@ support::Result<Choice> choose(client::Connection& connection, ChoiceRequest req
   if (choice.out_of_patience && !request.measure) {
     SCHAAS_RETURN_IF_ERROR(take_best_kernel(request, choice));
   } else if (request.measure) {
+    if (!choice.answer.frontier.entries.empty() && !choice.out_of_patience)
+      SCHAAS_RETURN_IF_ERROR(add_selected(connection, request, progress, choice));
     SCHAAS_RETURN_IF_ERROR(take_fastest(request, choice));
   } else {
     SCHAAS_RETURN_IF_ERROR(take_selected(connection, request, progress, choice));

@@ -147,7 +147,8 @@ support::Result<RunFacts> compute(const RunOptions& options, client::Connection&
   const client::Sizes sizes = all_sizes(operands, packed);
   facts.sizes = reported_sizes(sizes, packed);
   facts.machine = {options.threads > 0 ? options.threads : client::host_threads(),
-                   client::last_level_cache_bytes(), facts.value_type};
+                   client::last_level_cache_bytes(), facts.value_type, client::first_cache_bytes(),
+                   client::second_cache_bytes()};
 
   ChoiceRequest request = choice_request(options, text, operands);
   request.sizes = sizes;

@@ -2,9 +2,9 @@
 #include <map>
 #include <optional>
 
-#include "compiler/cost/access.h"
 #include "compiler/cost/cost.h"
 #include "compiler/cost/iteration_space.h"
+#include "compiler/cost/leaf_access.h"
 #include "compiler/support/result.h"
 
 namespace schaas::cost {
@@ -235,12 +235,7 @@ class TreeCost {
     return written.size() == 1 ? trips(number(index), written.front()) : extent(index);
   }
 
-  int number(const std::string& index) const {
-    for (std::size_t n = 0; n < variables_.extents.size(); ++n) {
-      if (variables_.extents[n].index == index) return static_cast<int>(n);
-    }
-    throw support::InternalError("the tree has a loop over `" + index + "`, which the problem does not have");
-  }
+  int number(const std::string& index) const { return number_of(variables_, index); }
   Term extent(const std::string& index) const { return Term{1} << number(index); }
 
   /// The first fiber of these operands with this index, else the extent.
@@ -269,29 +264,7 @@ class TreeCost {
   }
 
   Access access(const Assign& leaf, const Place& place) const {
-    if (papers_ || place.own.empty()) return Access::contiguous;
-    InnerLoops loops;
-    if (place.own.size() > 1) loops.around = place.own[place.own.size() - 2];
-    loops.around_phase = place.phase && place.own.size() == 2;
-    const std::string& innermost = variables_.extents[static_cast<std::size_t>(place.own.back())].index;
-    std::vector<Seen> operands;
-    for (const index_notation::Access& read : index_notation::operands(leaf.value)) {
-      operands.push_back(seen(read, innermost));
-    }
-    return leaf_access(operands, seen(leaf.target, innermost), loops);
-  }
-
-  /// A temporary is taken to be laid out so that the innermost loop of either side finds its elements side by
-  /// side.
-  Seen seen(const index_notation::Access& access, const std::string& loop) const {
-    Seen result;
-    for (const std::string& index : access.indices) result.indices |= Indices{1} << number(index);
-    if (const auto known = problem_.formats.find(access.tensor); known != problem_.formats.end()) {
-      result.touch = touch(access.indices, known->second, loop);
-    } else if (has(access, loop)) {
-      result.touch = Touch::adjacent;
-    }
-    return result;
+    return papers_ ? Access::contiguous : access_class(leaf, place.own, place.phase, problem_, variables_);
   }
 
   const problem::Problem& problem_;

@@ -161,6 +161,16 @@ TEST(Terms, CarryWeightAndVariablesInTheUsersNames) {
   EXPECT_EQ(out.memory_terms(0).variables_size(), 1);
 }
 
+NamedVariant a_variant() {
+  cost::LeafNest nest;
+  nest.loops = {{1, "row", 48, true, 0}, {cost::Term{1} << cost::Variables::first_fiber, "k", 0, false, 1}};
+  nest.accesses = {{"Out", true, 1}, {"In", false, 2}};
+  nest.shared = 1;
+  nest.serial = true;
+  nest.access = cost::Access::strided;
+  return {"trace", "tree", {nest}};
+}
+
 NamedFrontier a_frontier() {
   NamedFrontier f;
   f.key = "key";
@@ -170,7 +180,8 @@ NamedFrontier a_frontier() {
   f.user_tensors = {{"A", "Out"}};
   f.user_indices = {{"i", "row"}};
   f.variables = two_variables();
-  f.entries = {{"s1", "trace", "tree", "code", "time", "memory", "12", 3, a_cost(), {"other"}, "wins"}};
+  f.entries = {
+      {"s1", "trace", "tree", "code", "time", "memory", "12", 3, a_cost(), {"other"}, "wins", {a_variant()}}};
   f.removals = {{"r1", "time", "memory", "by", "kind", "argument", a_cost()}};
   f.removed = 9;
   f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, 15.5, {{"plain", "14"}}};

@@ -57,6 +57,16 @@ std::int64_t last_level_cache_bytes() {
   return std::int64_t{32} << 20;
 }
 
+std::int64_t first_cache_bytes() {
+  const long bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+  return bytes > 0 ? bytes : 32 << 10;
+}
+
+std::int64_t second_cache_bytes() {
+  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  return bytes > 0 ? bytes : 1 << 20;
+}
+
 int host_threads() {
   cpu_set_t set;
   CPU_ZERO(&set);

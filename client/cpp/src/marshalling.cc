@@ -1,5 +1,7 @@
 #include "marshalling.h"
 
+#include <algorithm>
+
 #include "schaas/host.h"
 
 namespace schaas::client {
@@ -10,16 +12,18 @@ std::vector<std::string> strings(const Repeated& repeated) {
   return {repeated.begin(), repeated.end()};
 }
 
+Variable from_proto(const v1::Variable& v) {
+  const bool is_fiber = v.kind() == v1::Variable::FIBER;
+  return {is_fiber ? Variable::Kind::fiber : Variable::Kind::extent, v.index(), v.tensor(),
+          static_cast<int>(v.level())};
+}
+
 std::vector<Term> terms(const google::protobuf::RepeatedPtrField<v1::Term>& wire) {
   std::vector<Term> result;
   for (const v1::Term& from : wire) {
     Term term;
     term.weight = from.weight();
-    for (const v1::Variable& v : from.variables()) {
-      const bool is_fiber = v.kind() == v1::Variable::FIBER;
-      term.variables.push_back({is_fiber ? Variable::Kind::fiber : Variable::Kind::extent, v.index(),
-                                v.tensor(), static_cast<int>(v.level())});
-    }
+    for (const v1::Variable& v : from.variables()) term.variables.push_back(from_proto(v));
     term.serial = from.serial();
     result.push_back(std::move(term));
   }
@@ -40,6 +44,30 @@ support::Diagnostic unknown_wire(const std::string& what) {
                            "the server sent " + what + " that this client does not know; is it newer?");
 }
 
+Nest from_proto(const v1::Nest& from) {
+  Nest nest;
+  for (const v1::Nest::Loop& loop : from.loops())
+    nest.loops.push_back({from_proto(loop.trips()), loop.index(), static_cast<int>(loop.block()),
+                          loop.inside(), loop.under()});
+  for (const v1::Nest::Access& access : from.accesses())
+    nest.accesses.push_back({access.tensor(), access.sparse(), access.loops()});
+  nest.shared = static_cast<int>(from.shared());
+  nest.serial = from.serial();
+  nest.weight = from.weight();
+  return nest;
+}
+
+/// What select relies on.
+bool sound(const v1::Nest& nest) {
+  const auto loops = static_cast<std::uint32_t>(nest.loops_size());
+  if (loops > 32 || nest.shared() > loops || nest.accesses_size() == 0) return false;
+  for (const v1::Nest::Loop& loop : nest.loops()) {
+    const auto kind = loop.trips().kind();
+    if (kind != v1::Variable::EXTENT && kind != v1::Variable::FIBER) return false;
+  }
+  return true;
+}
+
 FrontierEntry from_proto(const v1::FrontierEntry& from) {
   FrontierEntry entry;
   entry.id = from.id();
@@ -54,6 +82,11 @@ FrontierEntry from_proto(const v1::FrontierEntry& from) {
   entry.other_traces = strings(from.other_traces());
   entry.code = from.code();
   entry.wins = from.wins();
+  for (const v1::Variant& variant : from.variants()) {
+    Variant to{variant.trace(), variant.tree(), {}};
+    for (const v1::Nest& nest : variant.nests()) to.nests.push_back(from_proto(nest));
+    entry.variants.push_back(std::move(to));
+  }
   return entry;
 }
 
@@ -85,6 +118,9 @@ StageSeconds from_proto(const v1::Seconds& from) {
 bool known(const v1::Frontier& frontier) {
   for (const v1::FrontierEntry& entry : frontier.entries()) {
     if (!known(entry.time_terms()) || !known(entry.memory_terms())) return false;
+    for (const v1::Variant& variant : entry.variants()) {
+      if (!std::all_of(variant.nests().begin(), variant.nests().end(), sound)) return false;
+    }
   }
   for (const v1::Removal& removal : frontier.removals()) {
     if (!known(removal.time_terms()) || !known(removal.memory_terms())) return false;

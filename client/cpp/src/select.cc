@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <limits>
 
 #include "allocate.h"
 #include "compiler/support/nearest_name.h"
+#include "traffic.h"
 
 namespace schaas::client {
 namespace {
@@ -32,9 +34,9 @@ double copies(const FrontierEntry& entry, const Machine& machine) {
 bool better(const Evaluated& a, const Evaluated& b, bool any_fits) {
   if (any_fits && a.fits != b.fits) return a.fits;
   if (!any_fits && a.memory_bytes != b.memory_bytes) return a.memory_bytes < b.memory_bytes;
-  const double slack = 1e-9 * std::max(a.time, b.time);
-  if (a.time < b.time - slack) return true;
-  if (b.time < a.time - slack) return false;
+  const double slack = 1e-9 * std::max(a.predicted, b.predicted);
+  if (a.predicted < b.predicted - slack) return true;
+  if (b.predicted < a.predicted - slack) return false;
   return a.memory_bytes < b.memory_bytes;
 }
 
@@ -44,8 +46,10 @@ std::string reason_for(const FrontierEntry& entry, const Evaluated& chosen, std:
   if (fitting == 0) {
     return "no schedule fits half of the cache; `" + entry.id + "` needs least memory: " + temporaries;
   }
+  const std::string variant =
+      chosen.variant == 0 ? "" : ", run as `" + entry.variants[chosen.variant].tree + "`";
   return "`" + entry.id + "` takes least time, " + number_text(chosen.time) + " weighted trips with " +
-         temporaries + "; " + std::to_string(fitting) + " of " + std::to_string(all) +
+         temporaries + variant + "; " + std::to_string(fitting) + " of " + std::to_string(all) +
          " schedules fit half of the cache";
 }
 
@@ -131,6 +135,37 @@ support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& si
   return sum;
 }
 
+namespace {
+
+// What working sets cost, most promising entries first: those that take longer without it than the best with
+// it are left as they are.
+support::Result<void> add_traffic(const std::vector<FrontierEntry>& entries, const Sizes& sizes,
+                                  const Machine& machine, std::vector<Evaluated>& evaluated) {
+  std::vector<std::size_t> order;
+  for (std::size_t e = 0; e < entries.size(); ++e)
+    if (evaluated[e].fits && !entries[e].variants.empty()) order.push_back(e);
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(evaluated[a].predicted, a) < std::pair(evaluated[b].predicted, b);
+  });
+  double best = std::numeric_limits<double>::infinity();
+  for (const std::size_t e : order) {
+    if (evaluated[e].predicted > best) break;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t v = 0; v < entries[e].variants.size(); ++v) {
+      SCHAAS_ASSIGN_OR_RETURN(const double traffic,
+                              traffic_time(entries[e].variants[v].nests, sizes, machine));
+      if (traffic >= least * (1 - 1e-9)) continue;
+      least = traffic;
+      evaluated[e].variant = v;
+    }
+    evaluated[e].predicted += least;
+    best = std::min(best, evaluated[e].predicted);
+  }
+  return {};
+}
+
+}  // namespace
+
 support::Result<Selection> select(const std::vector<FrontierEntry>& entries, const Sizes& sizes,
                                   const Machine& machine) {
   if (entries.empty()) return support::invalid("empty-frontier", "there is no schedule to select from");
@@ -144,8 +179,12 @@ support::Result<Selection> select(const std::vector<FrontierEntry>& entries, con
         elements * static_cast<double>(bytes_of(machine.value_type)) * copies(entry, machine);
     evaluated.fits = evaluated.memory_bytes <= 0.5 * static_cast<double>(machine.cache_bytes);
     fitting += evaluated.fits;
+    SCHAAS_ASSIGN_OR_RETURN(evaluated.predicted, entry.variants.empty()
+                                                     ? support::Result<double>(evaluated.time)
+                                                     : least_time(entry.time_terms, sizes, machine.threads));
     selection.evaluated.push_back(evaluated);
   }
+  if (fitting > 0) SCHAAS_RETURN_IF_ERROR(add_traffic(entries, sizes, machine, selection.evaluated));
   for (std::size_t e = 1; e < entries.size(); ++e) {
     if (better(selection.evaluated[e], selection.evaluated[selection.index], fitting > 0))
       selection.index = e;

@@ -28,6 +28,36 @@ struct Term {
   bool operator==(const Term&) const = default;
 };
 
+/// An assignment of a schedule with all loops above it, outermost first, and what they move.
+struct Nest {
+  struct Loop {
+    Variable trips;  ///< of loops over blocks and inside of them: the whole loop's
+    std::string index;
+    int block = 0;            ///< values in a block; 0: not cut into blocks
+    bool inside = false;      ///< of a block
+    std::uint32_t under = 0;  ///< of a fiber: bit n: loops[n] decides which coordinates are met
+    bool operator==(const Loop&) const = default;
+  };
+  struct Access {
+    std::string tensor;
+    bool sparse = false;
+    std::uint32_t loops = 0;  ///< bit n: loops[n] moves it
+    bool operator==(const Access&) const = default;
+  };
+  std::vector<Loop> loops;
+  std::vector<Access> accesses;  ///< the target first
+  int shared = 0;                ///< the first so many loops are those of the nest before, too
+  bool serial = false;
+  double weight = 1;  ///< of a trip
+  bool operator==(const Nest&) const = default;
+};
+/// A schedule of an entry's cost class, or one of these with temporaries of one block of rows.
+struct Variant {
+  std::string trace, tree;
+  std::vector<Nest> nests;  ///< in the order in which they run
+  bool operator==(const Variant&) const = default;
+};
+
 /// One schedule of the frontier (or its cost class's representative).
 struct FrontierEntry {
   std::string id;                  ///< "s1", ...
@@ -40,8 +70,9 @@ struct FrontierEntry {
   std::string members;             ///< exact number of schedules of this cost
   std::uint64_t loop_trees = 0;
   std::vector<std::string> other_traces;
-  std::string wins;  ///< at which sizes; only when asked for
-  std::string code;  ///< the loops as indented pseudo-code
+  std::string wins;               ///< at which sizes; only when asked for
+  std::string code;               ///< the loops as indented pseudo-code
+  std::vector<Variant> variants;  ///< the first is `trace`; none where costs are not to be refined
   bool operator==(const FrontierEntry&) const = default;
 };
 

@@ -12,6 +12,10 @@ std::string host_isa();
 bool host_runs(const std::string& isa);
 /// Size of the last-level cache in bytes; 32 MiB when the system does not tell.
 std::int64_t last_level_cache_bytes();
+/// Size of one core's data cache of the first level, and of its second level; 32 KiB and 1 MiB when the
+/// system does not tell.
+std::int64_t first_cache_bytes();
+std::int64_t second_cache_bytes();
 /// Processors this process may use (affinity respected).
 int host_threads();
 

@@ -1,0 +1,197 @@
+#include "traffic.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace schaas::client {
+namespace {
+
+// Weighted trips per element that comes from beyond each cache. A contiguous trip measures 0.067 ns with its
+// row of f64 in the second-level cache, 0.375 out of the last one, and half as much as the former in the
+// first (build/release/bin/trip_costs; docs/notes/performance.md, section 1).
+constexpr double beyond_first = 0.5, beyond_second = 0.9, beyond_last = 3.6;
+constexpr double in_first = 0.5;
+// Reading and writing a row in the first-level cache, per element.
+constexpr double row_again = 1.0;
+// A run of an innermost loop, however short.
+constexpr double run_of_a_loop = 1.0;
+// Weights of vector code over rows; others are the same in every cache.
+constexpr double heaviest_row_code = 3;
+constexpr double coordinate_bytes = 4;
+
+// One nest with real numbers.
+struct Sized {
+  struct Loop {
+    double trips = 1;
+    double extent = 0;  // of the index of a fiber; 0: the loop counts an extent, or blocks
+    std::uint32_t under = 0;
+  };
+  const Nest* nest = nullptr;
+  std::vector<Loop> loops;
+
+  double trips(std::size_t begin, std::size_t end) const {
+    double product = 1;
+    for (std::size_t n = begin; n < end; ++n) product *= loops[n].trips;
+    return product;
+  }
+  // Different elements touched by the loops from `begin` on.
+  double touched(const Nest::Access& access, std::size_t begin) const {
+    double elements = 1;
+    for (std::size_t n = begin; n < loops.size(); ++n) {
+      if ((access.loops >> n & 1U) == 0) continue;
+      if (access.sparse || loops[n].extent == 0) {
+        elements *= loops[n].trips;
+        continue;
+      }
+      double met = loops[n].trips;
+      for (std::size_t outer = begin; outer < n; ++outer) {
+        if (((loops[n].under & ~access.loops) >> outer & 1U) != 0) met *= loops[outer].trips;
+      }
+      elements *= loops[n].extent * -std::expm1(-met / loops[n].extent);
+    }
+    return elements;
+  }
+};
+
+class Traffic {
+ public:
+  Traffic(std::vector<Sized> nests, const Machine& machine)
+      : nests_(std::move(nests)), machine_(machine), value_bytes_(bytes_of(machine.value_type)) {}
+
+  double time() const {
+    double all = 0;
+    for (std::size_t n = 0; n < nests_.size(); ++n) {
+      const double threads = nests_[n].nest->serial ? 1 : std::max(machine_.threads, 1);
+      all += (rows_again(n) + runs(n)) / threads;
+      all += beyond(n, machine_.first_cache_bytes) * beyond_first / threads;
+      all += beyond(n, machine_.second_cache_bytes) * beyond_second / threads;
+      all += beyond(n, machine_.cache_bytes) * beyond_last;  // all cores share the way to memory
+    }
+    return all;
+  }
+
+ private:
+  double bytes(const Nest::Access& access, double elements) const {
+    return elements * (value_bytes_ + (access.sparse ? coordinate_bytes : 0));
+  }
+
+  // What everything inside of the nest's first `loops` loops touches.
+  double footprint(std::size_t nest, std::size_t loops) const {
+    const auto within = [&](std::size_t n) { return nests_[n].nest->shared >= static_cast<int>(loops); };
+    std::size_t first = nest, last = nest;
+    while (first > 0 && within(first)) --first;
+    while (last + 1 < nests_.size() && within(last + 1)) ++last;
+    double sum = 0;
+    for (std::size_t n = first; n <= last; ++n) {
+      for (const Nest::Access& access : nests_[n].nest->accesses) {
+        // A tensor that several nests touch counts where most of it is touched.
+        double most = 0;
+        bool counted = false;
+        for (std::size_t other = first; other <= last; ++other) {
+          for (const Nest::Access& same : nests_[other].nest->accesses) {
+            if (same.tensor != access.tensor) continue;
+            counted = counted || other < n;
+            most = std::max(most, bytes(same, nests_[other].touched(same, loops)));
+          }
+        }
+        if (!counted) sum += most;
+      }
+    }
+    return sum;
+  }
+
+  // Elements that come from beyond a cache, those of the target twice. Data are warm: what fits as a whole
+  // never comes again.
+  double beyond(std::size_t nest, std::int64_t cache_bytes) const {
+    const auto cache = static_cast<double>(cache_bytes);
+    const Sized& sized = nests_[nest];
+    std::size_t inside = 0;
+    while (inside < sized.loops.size() && footprint(nest, inside) > cache) ++inside;
+    if (inside == 0) return 0;
+    const std::size_t loop = inside - 1;  // what one turn of it touches fits
+    const double outer = sized.trips(0, loop);
+    double sum = 0;
+    for (std::size_t a = 0; a < sized.nest->accesses.size(); ++a) {
+      const Nest::Access& access = sized.nest->accesses[a];
+      const double turn = sized.touched(access, inside);
+      const double all = sized.touched(access, loop);
+      const double again = std::max(0.0, turn * sized.loops[loop].trips - all);
+      const double missed = std::max(0.0, 1 - cache / bytes(access, all));
+      double elements = outer * (all + again * missed);
+      // A stay of one turn only: nothing but the turn's own elements are there for the next one.
+      if ((access.loops >> loop & 1U) == 0 && all <= turn) elements = outer * turn;
+      sum += bytes(access, elements) / value_bytes_ * (a == 0 ? 2 : 1);
+    }
+    return sum;
+  }
+
+  // A target's row in registers is read and written once for all turns of the reductions around it.
+  double rows_again(std::size_t nest) const {
+    const Sized& sized = nests_[nest];
+    const std::size_t size = sized.loops.size();
+    if (size < 2 || sized.nest->weight > heaviest_row_code) return 0;
+    const std::uint32_t target = sized.nest->accesses.front().loops;
+    if ((target >> (size - 1) & 1U) == 0) return 0;
+    int above = sized.nest->shared;
+    if (nest + 1 < nests_.size()) above = std::max(above, nests_[nest + 1].nest->shared);
+    double turns = 1;
+    bool kept = false;
+    for (std::size_t n = size - 1; n-- > static_cast<std::size_t>(std::max(above, 1));) {
+      if ((target >> n & 1U) != 0) break;
+      turns *= sized.loops[n].trips;
+      kept = true;
+    }
+    return kept ? row_again * sized.trips(0, size) / std::max(turns, 1.0) : 0;
+  }
+
+  double runs(std::size_t nest) const {
+    const std::size_t size = nests_[nest].loops.size();
+    return size == 0 ? 0 : run_of_a_loop * nests_[nest].trips(0, size - 1);
+  }
+
+  std::vector<Sized> nests_;
+  const Machine& machine_;
+  double value_bytes_;
+};
+
+support::Result<Sized> sized(const Nest& nest, const Sizes& sizes) {
+  Sized out;
+  out.nest = &nest;
+  for (const Nest::Loop& loop : nest.loops) {
+    Sized::Loop to;
+    SCHAAS_ASSIGN_OR_RETURN(to.trips, evaluate(loop.trips, sizes));
+    const double block = loop.block;
+    if (loop.block > 0) {
+      to.trips = loop.inside ? std::min(to.trips, block) : std::max(to.trips / block, 1.0);
+    } else if (loop.trips.kind == Variable::Kind::fiber) {
+      SCHAAS_ASSIGN_OR_RETURN(to.extent, evaluate({Variable::Kind::extent, loop.index, "", 0}, sizes));
+      to.under = loop.under;
+    }
+    out.loops.push_back(to);
+  }
+  return out;
+}
+
+}  // namespace
+
+support::Result<double> least_time(const std::vector<Term>& terms, const Sizes& sizes, int threads) {
+  double sum = 0;
+  for (const Term& term : terms) {
+    SCHAAS_ASSIGN_OR_RETURN(const double time, evaluate(std::vector<Term>{term}, sizes, threads));
+    sum += term.weight <= heaviest_row_code ? time * in_first : time;
+  }
+  return sum;
+}
+
+support::Result<double> traffic_time(std::span<const Nest> nests, const Sizes& sizes,
+                                     const Machine& machine) {
+  std::vector<Sized> all;
+  for (const Nest& nest : nests) {
+    SCHAAS_ASSIGN_OR_RETURN(Sized one, sized(nest, sizes));
+    all.push_back(std::move(one));
+  }
+  return Traffic(std::move(all), machine).time();
+}
+
+}  // namespace schaas::client

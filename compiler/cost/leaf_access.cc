@@ -1,0 +1,45 @@
+#include "compiler/cost/leaf_access.h"
+
+#include <algorithm>
+
+#include "compiler/support/result.h"
+
+namespace schaas::cost {
+namespace {
+
+Seen seen(const index_notation::Access& access, const std::string& loop, const problem::Problem& problem,
+          const Variables& variables) {
+  Seen result;
+  for (const std::string& index : access.indices) result.indices |= Indices{1} << number_of(variables, index);
+  const auto& indices = access.indices;
+  if (const auto known = problem.formats.find(access.tensor); known != problem.formats.end()) {
+    result.touch = touch(indices, known->second, loop);
+  } else if (std::find(indices.begin(), indices.end(), loop) != indices.end()) {
+    result.touch = Touch::adjacent;
+  }
+  return result;
+}
+
+}  // namespace
+
+int number_of(const Variables& variables, const std::string& index) {
+  for (std::size_t n = 0; n < variables.extents.size(); ++n) {
+    if (variables.extents[n].index == index) return static_cast<int>(n);
+  }
+  throw support::InternalError("the tree has a loop over `" + index + "`, which the problem does not have");
+}
+
+Access access_class(const concrete_notation::Assign& leaf, const std::vector<int>& own, bool phase,
+                    const problem::Problem& problem, const Variables& variables) {
+  if (own.empty()) return Access::contiguous;
+  InnerLoops loops;
+  if (own.size() > 1) loops.around = own[own.size() - 2];
+  loops.around_phase = phase && own.size() == 2;
+  const std::string& innermost = variables.extents[static_cast<std::size_t>(own.back())].index;
+  std::vector<Seen> operands;
+  for (const index_notation::Access& read : index_notation::operands(leaf.value))
+    operands.push_back(seen(read, innermost, problem, variables));
+  return leaf_access(operands, seen(leaf.target, innermost, problem, variables), loops);
+}
+
+}  // namespace schaas::cost

@@ -1,0 +1,140 @@
+#include "compiler/cost/leaf_nests.h"
+
+#include <algorithm>
+
+#include "compiler/cost/leaf_access.h"
+
+namespace schaas::cost {
+namespace {
+
+using concrete_notation::Assign;
+using concrete_notation::Blocks;
+using concrete_notation::Forall;
+using concrete_notation::StatementPtr;
+using concrete_notation::Where;
+using index_notation::Access;
+
+class Nests {
+ public:
+  explicit Nests(const problem::Problem& problem) : problem_(problem), variables_(variables_of(problem)) {}
+
+  std::vector<LeafNest> of(const StatementPtr& statement) {
+    walk(statement, {});
+    return std::move(nests_);
+  }
+
+ private:
+  struct Place {
+    std::vector<NestLoop> loops;
+    std::vector<const void*> nodes;  ///< of the loops: two nests share those of one node
+    std::vector<int> own;            ///< loops below the innermost branch; of blocks none
+    bool phase = true;               ///< no loop is above that branch
+    bool serial = false;
+  };
+
+  void walk(const StatementPtr& statement, Place place) {
+    if (const auto* loop = std::get_if<Forall>(&statement->node)) {
+      enter(statement, loop->index, loop->body, 0, place);
+      const auto outside =
+          std::find_if(place.loops.begin(), place.loops.end() - 1,
+                       [&](const NestLoop& other) { return other.block != 0 && other.index == loop->index; });
+      if (outside == place.loops.end() - 1) {
+        place.own.push_back(number_of(variables_, loop->index));
+      } else {
+        place.loops.back().block = outside->block;
+        place.loops.back().inside = true;
+      }
+      walk(loop->body, std::move(place));
+    } else if (const auto* blocks = std::get_if<Blocks>(&statement->node)) {
+      enter(statement, blocks->index, blocks->body, blocks->size, place);
+      place.phase = false;
+      walk(blocks->body, std::move(place));
+    } else if (const auto* both = std::get_if<Where>(&statement->node)) {
+      place.phase = place.phase && place.loops.empty();
+      place.own.clear();
+      walk(both->producer, place);
+      walk(both->consumer, std::move(place));
+    } else {
+      add(std::get<Assign>(statement->node), place);
+    }
+  }
+
+  void enter(const StatementPtr& node, const std::string& index, const StatementPtr& body, int block,
+             Place& place) {
+    if (place.loops.empty()) {
+      const auto& written = concrete_notation::leaf_of(node).target.indices;
+      place.serial = std::find(written.begin(), written.end(), index) == written.end();
+    }
+    NestLoop loop;
+    loop.index = index;
+    loop.block = block;
+    loop.trips = Term{1} << number_of(variables_, index);
+    fiber(loop, body, place);
+    place.loops.push_back(std::move(loop));
+    place.nodes.push_back(node.get());
+  }
+
+  /// The first fiber with the loop's index of an operand below it.
+  void fiber(NestLoop& loop, const StatementPtr& body, const Place& place) const {
+    const std::vector<Access> reads = concrete_notation::reads(body);
+    for (std::size_t n = 0; n < variables_.fibers.size(); ++n) {
+      const Variable& fiber = variables_.fibers[n];
+      if (fiber.index != loop.index) continue;
+      for (const Access& read : reads) {
+        if (read.tensor != fiber.tensor) continue;
+        const auto& order = problem_.formats.at(read.tensor).mode_order;
+        const auto index_at = [&](int level) {
+          return read.indices[static_cast<std::size_t>(order[static_cast<std::size_t>(level)])];
+        };
+        if (index_at(fiber.level) != loop.index) continue;
+        loop.trips = Term{1} << (Variables::first_fiber + static_cast<int>(n));
+        for (int level = 0; level < fiber.level; ++level) loop.under |= moved_by(index_at(level), place);
+        return;
+      }
+    }
+  }
+
+  static std::uint32_t moved_by(const std::string& index, const Place& place) {
+    std::uint32_t loops = 0;
+    for (std::size_t n = 0; n < place.loops.size(); ++n) {
+      if (place.loops[n].index == index) loops |= std::uint32_t{1} << n;
+    }
+    return loops;
+  }
+
+  void add(const Assign& leaf, const Place& place) {
+    LeafNest nest;
+    nest.loops = place.loops;
+    nest.serial = place.serial;
+    nest.access = access_class(leaf, place.own, place.phase, problem_, variables_);
+    add(leaf.target, place, nest);
+    for (const Access& read : index_notation::operands(leaf.value)) add(read, place, nest);
+    while (nest.shared < std::min(last_.size(), place.nodes.size()) &&
+           last_[nest.shared] == place.nodes[nest.shared])
+      ++nest.shared;
+    last_ = place.nodes;
+    nests_.push_back(std::move(nest));
+  }
+
+  void add(const Access& access, const Place& place, LeafNest& nest) const {
+    NestAccess touched;
+    touched.tensor = access.tensor;
+    const auto known = problem_.formats.find(access.tensor);
+    touched.sparse = known != problem_.formats.end() && !known->second.all_dense();
+    for (const std::string& index : access.indices) touched.loops |= moved_by(index, place);
+    nest.accesses.push_back(std::move(touched));
+  }
+
+  const problem::Problem& problem_;
+  Variables variables_;
+  std::vector<const void*> last_;  ///< the loops of the nest before
+  std::vector<LeafNest> nests_;
+};
+
+}  // namespace
+
+std::vector<LeafNest> leaf_nests(const StatementPtr& statement, const problem::Problem& problem) {
+  return Nests(problem).of(statement);
+}
+
+}  // namespace schaas::cost
