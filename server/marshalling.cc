@@ -66,6 +66,7 @@ v1::Nest to_proto(const cost::LeafNest& nest, const cost::Variables& variables) 
     to.set_tensor(access.tensor);
     to.set_sparse(access.sparse);
     to.set_loops(access.loops);
+    to.set_unit(access.unit);
   }
   out.set_shared(static_cast<std::uint32_t>(nest.shared));
   out.set_serial(nest.serial);

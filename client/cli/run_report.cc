@@ -131,7 +131,11 @@ std::string text_of(const RunFacts& facts, const Values& values) {
 
 support::Result<Json> frontier_json(const RunFacts& facts) {
   Json frontier = Json::array();
-  for (const auto& entry : facts.choice.answer.frontier.entries) {
+  const auto& entries = facts.choice.answer.frontier.entries;
+  if (entries.empty()) return frontier;
+  SCHAAS_ASSIGN_OR_RETURN(const auto selection, client::select(entries, facts.sizes, facts.machine));
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    const auto& entry = entries[e];
     SCHAAS_ASSIGN_OR_RETURN(const double time,
                             client::evaluate(entry.time_terms, facts.sizes, facts.threads));
     SCHAAS_ASSIGN_OR_RETURN(const double memory, client::evaluate(entry.memory_terms, facts.sizes));
@@ -143,6 +147,7 @@ support::Result<Json> frontier_json(const RunFacts& facts) {
                         {"members", entry.members},
                         {"loop_trees", entry.loop_trees},
                         {"time_here", time},
+                        {"predicted_here", selection.evaluated[e].predicted},
                         {"memory_elements_here", memory}});
   }
   return frontier;

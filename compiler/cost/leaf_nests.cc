@@ -1,6 +1,9 @@
 #include "compiler/cost/leaf_nests.h"
 
 #include <algorithm>
+#include <bit>
+#include <map>
+#include <utility>
 
 #include "compiler/cost/leaf_access.h"
 
@@ -20,6 +23,7 @@ class Nests {
 
   std::vector<LeafNest> of(const StatementPtr& statement) {
     walk(statement, {});
+    lay_out_temporaries();
     return std::move(nests_);
   }
 
@@ -122,7 +126,38 @@ class Nests {
     const auto known = problem_.formats.find(access.tensor);
     touched.sparse = known != problem_.formats.end() && !known->second.all_dense();
     for (const std::string& index : access.indices) touched.loops |= moved_by(index, place);
+    if (known != problem_.formats.end() && !access.indices.empty()) {
+      const auto last = static_cast<std::size_t>(known->second.mode_order.back());
+      touched.unit = moved_by(access.indices[last], place);
+    }
     nest.accesses.push_back(std::move(touched));
+  }
+
+  /// A temporary's rows lie along the innermost of its loops in the deepest nest that has it, its writer's
+  /// when they are equally deep (lower/nest.h).
+  void lay_out_temporaries() {
+    std::map<std::string, std::pair<std::size_t, std::string>> rows;  // depth, index
+    each_temporary([&](const LeafNest& nest, NestAccess& access) {
+      auto& [depth, index] = rows[access.tensor];
+      if (access.loops == 0 || nest.loops.size() <= depth) return;
+      depth = nest.loops.size();
+      index = nest.loops[static_cast<std::size_t>(31 - std::countl_zero(access.loops))].index;
+    });
+    each_temporary([&](const LeafNest& nest, NestAccess& access) {
+      for (std::size_t n = 0; n < nest.loops.size(); ++n) {
+        if ((access.loops >> n & 1U) != 0 && nest.loops[n].index == rows[access.tensor].second)
+          access.unit |= std::uint32_t{1} << n;
+      }
+    });
+  }
+
+  template <class Visit>
+  void each_temporary(const Visit& visit) {
+    for (LeafNest& nest : nests_) {
+      for (NestAccess& access : nest.accesses) {
+        if (problem_.formats.count(access.tensor) == 0) visit(nest, access);
+      }
+    }
   }
 
   const problem::Problem& problem_;

@@ -23,6 +23,7 @@ struct NestAccess {
   std::string tensor;
   bool sparse = false;      ///< an operand with compressed levels
   std::uint32_t loops = 0;  ///< bit n: loops[n] moves it
+  std::uint32_t unit = 0;   ///< of these, those that move it to the next element
 };
 
 /// An assignment with all loops above it, outermost first.

@@ -164,7 +164,7 @@ TEST(Terms, CarryWeightAndVariablesInTheUsersNames) {
 NamedVariant a_variant() {
   cost::LeafNest nest;
   nest.loops = {{1, "row", 48, true, 0}, {cost::Term{1} << cost::Variables::first_fiber, "k", 0, false, 1}};
-  nest.accesses = {{"Out", true, 1}, {"In", false, 2}};
+  nest.accesses = {{"Out", true, 1, 1}, {"In", true, 2, 2}};
   nest.shared = 1;
   nest.serial = true;
   nest.access = cost::Access::strided;

@@ -50,7 +50,7 @@ Nest from_proto(const v1::Nest& from) {
     nest.loops.push_back({from_proto(loop.trips()), loop.index(), static_cast<int>(loop.block()),
                           loop.inside(), loop.under()});
   for (const v1::Nest::Access& access : from.accesses())
-    nest.accesses.push_back({access.tensor(), access.sparse(), access.loops()});
+    nest.accesses.push_back({access.tensor(), access.sparse(), access.loops(), access.unit()});
   nest.shared = static_cast<int>(from.shared());
   nest.serial = from.serial();
   nest.weight = from.weight();

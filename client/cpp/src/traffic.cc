@@ -19,6 +19,7 @@ constexpr double run_of_a_loop = 1.0;
 // Weights of vector code over rows; others are the same in every cache.
 constexpr double heaviest_row_code = 3;
 constexpr double coordinate_bytes = 4;
+constexpr double line_bytes = 64;
 
 // One nest with real numbers.
 struct Sized {
@@ -72,8 +73,13 @@ class Traffic {
   }
 
  private:
-  double bytes(const Nest::Access& access, double elements) const {
-    return elements * (value_bytes_ + (access.sparse ? coordinate_bytes : 0));
+  // What the loops from `begin` on touch of an access. Where they do not go along its rows, each element is
+  // on a line of its own.
+  double bytes(const Sized& sized, const Nest::Access& access, std::size_t begin) const {
+    const double elements = sized.touched(access, begin);
+    if (access.sparse) return elements * (value_bytes_ + coordinate_bytes);
+    const bool rows = access.loops == 0 || access.unit >> begin != 0;
+    return elements * (rows ? value_bytes_ : line_bytes);
   }
 
   // What everything inside of the nest's first `loops` loops touches.
@@ -92,7 +98,7 @@ class Traffic {
           for (const Nest::Access& same : nests_[other].nest->accesses) {
             if (same.tensor != access.tensor) continue;
             counted = counted || other < n;
-            most = std::max(most, bytes(same, nests_[other].touched(same, loops)));
+            most = std::max(most, bytes(nests_[other], same, loops));
           }
         }
         if (!counted) sum += most;
@@ -101,7 +107,7 @@ class Traffic {
     return sum;
   }
 
-  // Elements that come from beyond a cache, those of the target twice. Data are warm: what fits as a whole
+  // Values that come from beyond a cache, those of the target twice. Data are warm: what fits as a whole
   // never comes again.
   double beyond(std::size_t nest, std::int64_t cache_bytes) const {
     const auto cache = static_cast<double>(cache_bytes);
@@ -114,14 +120,12 @@ class Traffic {
     double sum = 0;
     for (std::size_t a = 0; a < sized.nest->accesses.size(); ++a) {
       const Nest::Access& access = sized.nest->accesses[a];
-      const double turn = sized.touched(access, inside);
-      const double all = sized.touched(access, loop);
+      const double turn = bytes(sized, access, inside);
+      const double all = bytes(sized, access, loop);
       const double again = std::max(0.0, turn * sized.loops[loop].trips - all);
-      const double missed = std::max(0.0, 1 - cache / bytes(access, all));
-      double elements = outer * (all + again * missed);
-      // A stay of one turn only: nothing but the turn's own elements are there for the next one.
-      if ((access.loops >> loop & 1U) == 0 && all <= turn) elements = outer * turn;
-      sum += bytes(access, elements) / value_bytes_ * (a == 0 ? 2 : 1);
+      const double missed = std::max(0.0, 1 - cache / all);
+      const bool moved = (access.loops >> loop & 1U) != 0 || all > turn;
+      sum += outer * (moved ? all + again * missed : turn) / value_bytes_ * (a == 0 ? 2 : 1);
     }
     return sum;
   }

@@ -42,6 +42,7 @@ struct Nest {
     std::string tensor;
     bool sparse = false;
     std::uint32_t loops = 0;  ///< bit n: loops[n] moves it
+    std::uint32_t unit = 0;   ///< of these, those that move it to the next element
     bool operator==(const Access&) const = default;
   };
   std::vector<Loop> loops;
