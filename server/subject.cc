@@ -121,7 +121,7 @@ Result<void> apply_bounds(const SearchBounds& bounds, const problem::Problem& pr
   }
   if (!(bounds.seconds >= 0))
     return support::invalid("search-bounds", "a budget of seconds must not be negative");
-  options.search_seconds = bounds.seconds;
+  if (bounds.seconds > 0) options.search_seconds = bounds.seconds;
   if (bounds.max_temporary_bytes > 0) {
     const std::uint64_t elements =
         bounds.max_temporary_bytes / (problem.value_type == problem::ValueType::f32 ? 4 : 8);

@@ -126,7 +126,12 @@ class Nests {
     const auto known = problem_.formats.find(access.tensor);
     touched.sparse = known != problem_.formats.end() && !known->second.all_dense();
     for (const std::string& index : access.indices) touched.loops |= moved_by(index, place);
-    if (known != problem_.formats.end() && !access.indices.empty()) {
+    if (known == problem_.formats.end()) {
+      // One block's values have the same place as those of the block before.
+      for (std::size_t n = 0; n < place.loops.size(); ++n) {
+        if (place.loops[n].block != 0 && !place.loops[n].inside) touched.loops &= ~(std::uint32_t{1} << n);
+      }
+    } else if (!access.indices.empty()) {
       const auto last = static_cast<std::size_t>(known->second.mode_order.back());
       touched.unit = moved_by(access.indices[last], place);
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "compiler/frontier/class_order.h"
 #include "compiler/frontier/contradiction.h"
@@ -27,6 +28,8 @@ constexpr std::size_t pairwise_samples = 256;
 constexpr std::size_t first_part = 256;
 /// Memory depth of the first fallback.
 constexpr int small_depth = 2;
+/// Classes whose members are listed however little time is left.
+constexpr std::size_t least_listed = 8;
 constexpr int any_depth = static_cast<int>(support::Limits::indices);
 
 /// The stages in order over one problem.
@@ -87,7 +90,7 @@ class Search {
     report({"space"});
     const auto count = [&] {
       const support::Cancellation budget(cancellation_, part_of_budget(0.3));
-      return space_.count(budget);
+      return space_.count(budget, [&] { report({"space", 0, 0, space_.states()}); });
     };
     auto members = count();
     for (std::size_t orders = first_part; !members.ok() && orders > 0; orders /= 4) {
@@ -189,7 +192,7 @@ class Search {
   /// classes of both are the answer. When not one order could be finished, ever fewer orders with small
   /// temporaries.
   support::Result<void> fold(ProvenDominance& dominance) {
-    auto whole = fold_part(dominance, memory_depth(), 0.6);
+    auto whole = fold_part(dominance, memory_depth(), 0.8);
     const bool partial = !whole.ok() || whole->ended;
     if (!partial) return take(std::move(*whole));
     const support::Diagnostic ended = whole.ok() ? *whole->ended : whole.error();
@@ -296,13 +299,18 @@ class Search {
     SCHAAS_RETURN_IF_ERROR(some_schedule(classes_));
     ProvenDominance dominance(bounds_, pairwise_samples, free_elements(problem_.profile));
     Pairwise pairwise(bounds_, dominance, *solver_, options_, frontier_.counts);
+    const support::Cancellation budget(cancellation_, part_of_budget(0.8));
     auto outcome = pairwise.prune(
         std::move(classes_),
         [&](std::uint64_t done, std::uint64_t of) {
           report({"stage3", done, of});
         },
-        cancellation_);
+        cancellation_, budget);
     if (!outcome.ok()) return outcome.error();
+    if (outcome->ended)
+      say_limited(
+          "the time for the search ended while classes were compared: more are kept "
+          "than can win");
     reference_ = dominance.samples().front();
     classes_ = std::move(outcome->kept);
     std::move(outcome->removals.begin(), outcome->removals.end(), std::back_inserter(frontier_.removals));
@@ -312,14 +320,51 @@ class Search {
     return {};
   }
 
+  void say_limited(const std::string& sentence) {
+    frontier_.complete = false;
+    frontier_.limited += (frontier_.limited.empty() ? "" : "; ") + sentence;
+  }
+
+  /// Members of all classes, the fastest first; when the time is over, of a few.
   support::Result<void> list_members() {
+    const support::Cancellation budget(cancellation_, part_of_budget(1));
+    std::vector<cost::Cost> fastest = classes_;
+    std::stable_sort(fastest.begin(), fastest.end(), [&](const cost::Cost& a, const cost::Cost& b) {
+      return cost::evaluate_time(a, reference_) < cost::evaluate_time(b, reference_);
+    });
+    std::map<cost::Cost, space::Space::Members> listed;
+    for (const cost::Cost& cost : fastest) {
+      report({"members", listed.size(), classes_.size()});
+      if (listed.size() >= least_listed && !budget.check("listing members").ok()) break;
+      auto members = space_.members_of(cost, options_.members_per_class, cancellation_);
+      if (too_large(members)) continue;
+      if (!members.ok()) return members.error();
+      listed.emplace(cost, std::move(*members));
+    }
+    SCHAAS_RETURN_IF_ERROR(cancellation_.check("listing members"));
+    const std::size_t left_out = classes_.size() - listed.size();
+    if (left_out != 0) {
+      if (listed.empty())
+        return support::exhausted("space-memory",
+                                  "listing schedules takes more memory than the limit of the "
+                                  "search");
+      say_limited(std::to_string(left_out) +
+                  " classes were left out when the time or the memory for listing "
+                  "their schedules ended");
+    }
+    take_members(std::move(listed));
+    watch_.lap(frontier_.seconds.stage3);
+    return {};
+  }
+
+  void take_members(std::map<cost::Cost, space::Space::Members> listed) {
     sort_classes(classes_, reference_);
     std::uint64_t trees = 0;
     bool exact = true;
     for (const cost::Cost& cost : classes_) {
-      report({"members", frontier_.survivors.size(), classes_.size()});
-      SCHAAS_ASSIGN_OR_RETURN(const space::Space::Members members,
-                              space_.members_of(cost, options_.members_per_class, cancellation_));
+      const auto found = listed.find(cost);
+      if (found == listed.end()) continue;
+      space::Space::Members& members = found->second;
       if (papers_ && members.members == 0) {
         frontier_.removals.push_back({cost,
                                       {Certificate::Kind::published, "none",
@@ -333,14 +378,13 @@ class Search {
       survivor.cost = cost;
       survivor.members = members.members.get_str();
       survivor.loop_trees = members.loop_trees;
-      survivor.traces = members.traces;
+      survivor.traces = std::move(members.traces);
       trees += members.loop_trees;
       exact = exact && members.loop_trees_exact;
       frontier_.survivors.push_back(std::move(survivor));
     }
     if (exact && !papers_) frontier_.counts.stage3 = std::to_string(trees);
-    watch_.lap(frontier_.seconds.stage3);
-    return {};
+    if (!papers_) frontier_.counts.classes_stage3 = frontier_.survivors.size();
   }
 
   std::size_t operand_orders_ = 0;
@@ -418,7 +462,10 @@ support::Result<Frontier> compute_appending(const problem::Problem& problem, con
 Options options_for(problem::Profile profile) {
   Options options;
   options.stage1 = options.stage2 = profile == problem::Profile::sparseauto;
-  if (options.stage1) options.max_temporary_elements = 0;
+  if (options.stage1) {
+    options.max_temporary_elements = 0;
+    options.search_seconds = 0;
+  }
   return options;
 }
 

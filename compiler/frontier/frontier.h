@@ -21,7 +21,7 @@ struct Options {
   std::int64_t max_temporary_elements = std::int64_t{1} << 33;
   /// What the recursion may take before it falls back on parts of the space (docs/cost_model.md): seconds of
   /// the search (0: until the deadline), bytes of its states and classes.
-  double search_seconds = 0;
+  double search_seconds = 150;
   std::size_t search_bytes = std::size_t{1} << 30;
   bool stage2 = false;            ///< depth poset (sparseauto: on): a heuristic, drops true Pareto points
   int solver_milliseconds = 300;  ///< per query; unknown keeps both

@@ -130,7 +130,7 @@ std::optional<Certificate> Pairwise::proof(const cost::Cost& winner, const cost:
 
 support::Result<Pairwise::Outcome> Pairwise::prune(
     std::vector<cost::Cost> classes, const std::function<void(std::uint64_t, std::uint64_t)>& progress,
-    const support::Cancellation& cancellation) {
+    const support::Cancellation& cancellation, const support::Cancellation& budget) {
   std::vector<Entry> entries;
   for (const cost::Cost& cost : classes) entries.push_back(entry_of(cost));
   // Best first at the middle of the allowed sizes; ties go to the smaller temporaries, then to a fixed order.
@@ -142,11 +142,13 @@ support::Result<Pairwise::Outcome> Pairwise::prune(
   std::vector<bool> removed(entries.size(), false);
   Outcome outcome;
   // The worst first, so that of equal classes the better one is still there to win.
-  for (std::size_t s = entries.size(); s-- > 0;) {
+  for (std::size_t s = entries.size(); s-- > 0 && !outcome.ended;) {
     progress(entries.size() - s, entries.size());
     for (std::size_t c = 0; c < entries.size() && !removed[s]; ++c) {
       if (c == s || removed[c]) continue;
       SCHAAS_RETURN_IF_ERROR(cancellation.check("comparing cost classes"));
+      outcome.ended = !budget.check("comparing cost classes").ok();
+      if (outcome.ended) break;
       const Answer how = covers(entries[c], entries[s]);
       if (how == Answer::no) continue;
       removed[s] = true;
@@ -156,7 +158,7 @@ support::Result<Pairwise::Outcome> Pairwise::prune(
   for (std::size_t n = 0; n < entries.size(); ++n) {
     if (!removed[n]) outcome.kept.push_back(entries[n].cost);
   }
-  outcome.complete = solver_.complete();
+  outcome.complete = solver_.complete() && !outcome.ended;
   return outcome;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "compiler/frontier/budgeted_solver.h"
@@ -23,11 +24,19 @@ class Pairwise {
     std::vector<cost::Cost> kept;
     std::vector<Removal> removals;
     bool complete = true;
+    bool ended = false;  ///< by the budget: classes that were not compared any more are kept
   };
-  /// `progress(done, of)`.
+  /// `progress(done, of)`. When `budget` is over, what was not compared yet is kept. Errors: exhausted
+  /// (`cancellation`).
   support::Result<Outcome> prune(std::vector<cost::Cost> classes,
                                  const std::function<void(std::uint64_t, std::uint64_t)>& progress,
-                                 const support::Cancellation& cancellation);
+                                 const support::Cancellation& cancellation,
+                                 const support::Cancellation& budget);
+  support::Result<Outcome> prune(std::vector<cost::Cost> classes,
+                                 const std::function<void(std::uint64_t, std::uint64_t)>& progress,
+                                 const support::Cancellation& cancellation) {
+    return prune(std::move(classes), progress, cancellation, cancellation);
+  }
 
  private:
   struct Entry;

@@ -95,6 +95,9 @@ const Finder::Answer& Finder::of(StateId id, SumId time, SumId memory, bool oute
     for (std::size_t n = 0; n < expansion.joins.size(); ++n) joined(goal, n, *answer, watch);
   }
   finish(*answer);
+  bytes_ += sizeof(Answer) + answer->trees.capacity() * sizeof(TreeId) +
+            answer->best.capacity() * (sizeof(Ranked) + sizeof(Member) + sizeof(Order));
+  watch.hold(recursion_.bytes() + sums_.bytes() + trees_.bytes() + bytes_);
   return *(known_[goal] = std::move(answer));
 }
 

@@ -32,6 +32,8 @@ class Finder {
 
   /// `outermost`: no loop is above, so the state's first loop is what threads share out.
   const Answer& of(StateId id, SumId time, SumId memory, bool outermost, Watch& watch);
+  /// Bytes of the answers, about.
+  std::size_t bytes() const { return bytes_; }
   /// Adds the trees and the best members of another root.
   static void add(Answer& into, const Answer& more, std::size_t best);
 
@@ -75,6 +77,7 @@ class Finder {
   TreeTable& trees_;
   std::size_t best_;
   std::size_t max_trees_;
+  std::size_t bytes_ = 0;
   std::unordered_map<Goal, std::unique_ptr<Answer>, GoalHash> known_;
 };
 

@@ -21,6 +21,8 @@ class TreeTable {
   TreeId branch(const Order& loops, TreeId producer, TreeId consumer, Kind kind) {
     return intern(loops, producer, consumer, kind);
   }
+  /// About.
+  std::size_t bytes() const { return ids_.size() * (sizeof(Key) + 4 * sizeof(void*)); }
 
  private:
   struct Key {

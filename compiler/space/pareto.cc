@@ -84,7 +84,7 @@ class Pareto::Worker {
     finished_.clear();
   }
 
-  void start(const Watch& watch) { watch_ = std::make_unique<Watch>(watch); }
+  void start(Watch watch) { watch_ = std::make_unique<Watch>(std::move(watch)); }
   Watch& watch() { return *watch_; }
   std::uint64_t take_dropped() { return std::exchange(dropped_, 0); }
   std::size_t bytes() const { return comparison_.bytes(); }
@@ -290,7 +290,8 @@ void Pareto::fold(const std::vector<Level>& levels, Watch& watch) {
   for (const Level& level : levels) states += level.size();
   const std::size_t team = states < worth_threads ? 1 : threads_;
   while (workers_.size() < team) workers_.push_back(std::make_unique<Worker>(*this, dominance_.another()));
-  for (std::size_t w = 0; w < team; ++w) workers_[w]->start(watch);
+  // The first worker is this thread.
+  for (std::size_t w = 0; w < team; ++w) workers_[w]->start(w == 0 ? watch : watch.without_tick());
 
   std::atomic<std::size_t> next = 0;
   bool go_on = true;

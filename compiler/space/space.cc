@@ -62,8 +62,9 @@ Space& Space::operator=(Space&&) noexcept = default;
 
 std::size_t Space::states() const { return implementation_->recursion.size(); }
 
-support::Result<mpz_class> Space::count(const support::Cancellation& cancellation) {
-  Watch watch(implementation_->recursion, cancellation, "counting the schedule space");
+support::Result<mpz_class> Space::count(const support::Cancellation& cancellation,
+                                        const std::function<void()>& tick) {
+  Watch watch(implementation_->recursion, cancellation, "counting the schedule space", tick);
   mpz_class sum = 0;
   for (const Side& root : implementation_->recursion.roots())
     sum += implementation_->counter.of(root.state, watch);
@@ -176,7 +177,6 @@ support::Result<Space::ParetoClasses> Space::pareto_classes(
     Dominance& dominance, int max_memory_depth, const support::Cancellation& cancellation,
     const std::function<void(const ParetoProgress&)>& progress) {
   Recursion& recursion = implementation_->recursion;
-  Watch watch(recursion, cancellation, "pruning cost classes");
   Pareto by_state(recursion, dominance, max_memory_depth, recursion.options().threads);
   ParetoClasses kept;
   const auto tell = [&] {
@@ -184,6 +184,7 @@ support::Result<Space::ParetoClasses> Space::pareto_classes(
     progress({recursion.size(), by_state.folded(), kept.operand_orders, recursion.roots().size(),
               by_state.roots().size(), kept.members});
   };
+  Watch watch(recursion, cancellation, "pruning cost classes", tell);
   const std::span<const Side> roots = recursion.roots();
   while (kept.operand_orders < roots.size()) {
     // A few orders at first, to have an answer soon; then as many as keep the threads busy.

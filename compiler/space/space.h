@@ -71,7 +71,9 @@ class Space {
   Space& operator=(Space&&) noexcept;
 
   /// Exact number of members.
-  support::Result<mpz_class> count(const support::Cancellation& cancellation);
+  /// `tick` is called now and then, milliseconds apart.
+  support::Result<mpz_class> count(const support::Cancellation& cancellation,
+                                   const std::function<void()>& tick = {});
   std::size_t states() const;
 
   /// Largest number of factors of a time term, largest number of indices of a temporary.
@@ -114,7 +116,7 @@ class Space {
     /// What ended the search before the last operand order; absent: the answer is complete.
     std::optional<support::Diagnostic> ended;
   };
-  /// How far pareto_classes is, told after every few operand orders.
+  /// How far pareto_classes is, told after every few operand orders and within them, milliseconds apart.
   struct ParetoProgress {
     std::size_t states = 0, folded = 0;
     std::size_t operand_orders = 0, of_operand_orders = 0;
@@ -133,7 +135,8 @@ class Space {
 
   /// One cost class: its exact size, the number of its distinct loop trees, and up to `limit` members as
   /// traces, one per distinct loop tree, best first (docs/cost_model.md, "Inside a class"). Under
-  /// Rule::published `limit` must be 0: some of its members have no trace.
+  /// Rule::published `limit` must be 0: some of its members have no trace. Errors: exhausted [space-memory]
+  /// when it takes more than the limit of the search; [cancelled], [deadline].
   struct Members {
     mpz_class members;
     std::uint64_t loop_trees = 0;

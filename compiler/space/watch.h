@@ -1,5 +1,7 @@
 #pragma once
+#include <functional>
 #include <optional>
+#include <utility>
 
 #include "compiler/space/recursion.h"
 #include "compiler/support/cancellation.h"
@@ -10,9 +12,18 @@ namespace schaas::space {
 /// returns `error()` instead of the answer and forgets what was not finished.
 class Watch {
  public:
-  Watch(Recursion& recursion, const support::Cancellation& cancellation, const char* stage)
-      : recursion_(recursion), cancellation_(cancellation), stage_(stage) {
+  /// `tick` is called every few hundred steps, some milliseconds apart.
+  Watch(Recursion& recursion, const support::Cancellation& cancellation, const char* stage,
+        std::function<void()> tick = {})
+      : recursion_(recursion), cancellation_(cancellation), stage_(stage), tick_(std::move(tick)) {
     recursion.forget_overflow();
+  }
+
+  /// The same for another thread.
+  Watch without_tick() const {
+    Watch other = *this;
+    other.tick_ = {};
+    return other;
   }
 
   bool stopped() {
@@ -21,6 +32,7 @@ class Watch {
       stop_for_memory();
     } else if ((++steps_ & 255U) == 0) {
       if (auto asked = cancellation_.check(stage_); !asked.ok()) error_ = asked.error();
+      if (tick_) tick_();
     }
     return error_.has_value();
   }
@@ -42,6 +54,7 @@ class Watch {
   const Recursion& recursion_;
   const support::Cancellation& cancellation_;
   const char* stage_;
+  std::function<void()> tick_;
   unsigned steps_ = 0;
   std::optional<support::Diagnostic> error_;
 };

@@ -163,7 +163,7 @@ TEST(Terms, CarryWeightAndVariablesInTheUsersNames) {
 
 NamedVariant a_variant() {
   cost::LeafNest nest;
-  nest.loops = {{1, "row", 48, true, 0}, {cost::Term{1} << cost::Variables::first_fiber, "k", 0, false, 1}};
+  nest.loops = {{1, "row", 48, true, 1}, {cost::Term{1} << cost::Variables::first_fiber, "k", 8, true, 1}};
   nest.accesses = {{"Out", true, 1, 1}, {"In", true, 2, 2}};
   nest.shared = 1;
   nest.serial = true;
@@ -194,6 +194,8 @@ NamedFrontier a_frontier() {
 
 // Fields only one kind of variable has.
 const std::vector<std::string> variable_fields = {"frontier.entries.memory_terms.serial",
+                                                  "frontier.entries.variants.nests.loops.trips.tensor",
+                                                  "frontier.entries.variants.nests.loops.trips.level",
                                                   "kernel.memory_terms.serial",
                                                   "frontier.removals.memory_terms.serial",
                                                   "frontier.entries.time_terms.variables.tensor",

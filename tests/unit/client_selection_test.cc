@@ -123,6 +123,113 @@ TEST(Selecting, serial_work_is_not_shared_by_the_threads) {
   EXPECT_EQ(select(entries, sizes(), {3, 1 << 20, ValueType::f64})->index, 1U);
 }
 
+Nest::Loop loop(const std::string& index) { return {extent(index), index, 0, false, 0}; }
+Nest::Loop part(const std::string& index, int block, bool inside) {
+  return {extent(index), index, block, inside, 0};
+}
+Nest::Loop entries(const std::string& index, std::uint32_t under) {
+  return {fiber_of("B", 1), index, 0, false, under};
+}
+
+// A(i,l) = B(i,j) * C(j,k) * D(k,l), fused and with temporaries of 48 rows.
+FrontierEntry fused_rows() {
+  FrontierEntry e =
+      entry("s1", "i<jk,kl>",
+            {{1, {extent("i"), fiber_of("B", 1), extent("k")}}, {1, {extent("i"), extent("k"), extent("l")}}},
+            {{1, {extent("k")}}});
+  e.trace = "fused";
+  const Nest rows{{loop("i"), entries("j", 1), loop("k")},
+                  {{"t", false, 4, 4}, {"B", true, 3, 2}, {"C", false, 6, 4}},
+                  0,
+                  false,
+                  1};
+  const Nest result{{loop("i"), loop("k"), loop("l")},
+                    {{"A", false, 5, 4}, {"t", false, 2, 2}, {"D", false, 6, 4}},
+                    1,
+                    false,
+                    1};
+  const Nest block_rows{{part("i", 48, false), part("i", 48, true), entries("j", 3), loop("k")},
+                        {{"t", false, 10, 8}, {"B", true, 7, 4}, {"C", false, 12, 8}},
+                        0,
+                        false,
+                        1};
+  const Nest block_result{{part("i", 48, false), part("i", 48, true), loop("k"), loop("l")},
+                          {{"A", false, 11, 8}, {"t", false, 6, 4}, {"D", false, 12, 8}},
+                          1,
+                          false,
+                          1};
+  e.variants = {{"fused", "i<jk,kl>", {rows, result}},
+                {"blocked", "i:48<ijk,ikl>", {block_rows, block_result}}};
+  return e;
+}
+
+Machine small_caches() {
+  Machine machine{1, 64 << 20, ValueType::f64};
+  machine.first_cache_bytes = 48 << 10;
+  machine.second_cache_bytes = 2 << 20;
+  return machine;
+}
+
+TEST(Selecting, blocks_of_rows_where_the_rows_of_one_push_the_other_operand_out_of_the_first_cache) {
+  // 40 rows of C and all of D, of 64 columns, are 52 KiB.
+  Sizes long_rows{{{"i", 10'000}, {"j", 10'000}, {"k", 64}, {"l", 64}}, {{"B", {10'000, 400'000}}}};
+  auto selection = select({fused_rows()}, long_rows, small_caches());
+  ASSERT_TRUE(selection.ok());
+  EXPECT_EQ(selection->evaluated[0].variant, 1U);
+  EXPECT_EQ(selected_trace(fused_rows(), selection->evaluated[0]), "blocked");
+  EXPECT_EQ(selection->reason,
+            "`s1` takes least time, 6.656e+07 weighted trips with 512 bytes of temporaries, run as "
+            "`i:48<ijk,ikl>`; 1 of 1 schedules fit half of the cache");
+  // Of 16 columns both fit.
+  long_rows.extents["k"] = long_rows.extents["l"] = 16;
+  selection = select({fused_rows()}, long_rows, small_caches());
+  EXPECT_EQ(selection->evaluated[0].variant, 0U);
+  EXPECT_EQ(selected_trace(fused_rows(), selection->evaluated[0]), "fused");
+}
+
+TEST(Selecting, a_temporary_beyond_the_second_cache_loses_at_equal_trips) {
+  // t(i,k), written once and read for each m: as a whole, and one row at a time.
+  const std::vector<Term> time{{1, {extent("i"), extent("m"), extent("k")}}};
+  FrontierEntry whole = entry("whole", "<ik,mik>", time, {{1, {extent("i"), extent("k")}}});
+  whole.variants = {
+      {"",
+       "<ik,mik>",
+       {{{loop("i"), loop("k")}, {{"t", false, 3, 2}}, 0, false, 1},
+        {{loop("m"), loop("i"), loop("k")}, {{"A", false, 3, 2}, {"t", false, 6, 4}}, 0, false, 1}}}};
+  FrontierEntry row = entry("row", "i<k,mk>", time, {{1, {extent("k")}}});
+  row.variants = {
+      {"",
+       "i<k,mk>",
+       {{{loop("i"), loop("k")}, {{"t", false, 2, 2}}, 0, false, 1},
+        {{loop("i"), loop("m"), loop("k")}, {{"A", false, 3, 2}, {"t", false, 4, 4}}, 1, false, 1}}}};
+  const Sizes large{{{"i", 20'000}, {"k", 64}, {"m", 16}}, {}};
+  const auto selection = select({whole, row}, large, small_caches());
+  ASSERT_TRUE(selection.ok());
+  EXPECT_EQ(selection->evaluated[0].time, selection->evaluated[1].time);
+  EXPECT_EQ(selection->index, 1U);
+  // An old server tells no nests: the first of equals with less memory.
+  whole.variants.clear();
+  row.variants.clear();
+  EXPECT_EQ(select({whole, row}, large, small_caches())->index, 1U);
+}
+
+TEST(Selecting, a_result_row_that_stays_in_registers_for_more_than_a_short_fiber_wins) {
+  // A(i,k) = sum over j' and l of one-entry fibers: the row is kept over l alone, or over j' and l.
+  const std::vector<Term> time{{1, {extent("i"), fiber_of("B", 1), extent("k")}}};
+  FrontierEntry e = entry("s1", "ilk", time, {});
+  const std::vector<Nest::Access> often{{"A", false, 6, 4}, {"B", true, 3, 2}};
+  e.variants = {
+      {"j outside", "jik", {{{entries("j", 0), loop("i"), loop("k")}, often, 0, false, 1}}},
+      {"j around",
+       "ijk",
+       {{{loop("i"), entries("j", 1), loop("k")}, {{"A", false, 5, 4}, {"B", true, 3, 2}}, 0, false, 1}}}};
+  e.variants[0].nests[0].loops.insert(e.variants[0].nests[0].loops.begin() + 2, loop("one"));
+  e.variants[0].nests[0].accesses[0] = {"A", false, 10, 8};
+  e.variants[0].nests[0].accesses[1] = {"B", true, 3, 1};
+  const Sizes here{{{"i", 1000}, {"j", 1000}, {"k", 16}, {"one", 1}}, {{"B", {1000, 30'000}}}};
+  EXPECT_EQ(select({e}, here, small_caches())->evaluated[0].variant, 1U);
+}
+
 TEST(Selecting, needs_a_schedule) {
   EXPECT_EQ(support::render(select({}, sizes(), {}).error()),
             "invalid [empty-frontier]: there is no schedule to select from");

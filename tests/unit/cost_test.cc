@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/cost/access.h"
+#include "compiler/cost/leaf_nests.h"
 #include "compiler/schedule/apply.h"
 #include "tests/support/problem_of.h"
 
@@ -52,6 +53,51 @@ TEST(TreeCost, FusedNestOfKernelOne) {
   EXPECT_EQ(print_memory(cost, v), "1");
   EXPECT_EQ(loop_depth(cost), 3);
   EXPECT_EQ(memory_depth(cost), 0);
+}
+
+std::string print_loops(const LeafNest& nest, std::uint32_t loops) {
+  std::string text;
+  for (std::size_t n = 0; n < nest.loops.size(); ++n) {
+    if ((loops >> n & 1U) != 0) text += nest.loops[n].index;
+  }
+  return text;
+}
+
+/// "i:48 i' j'(i) k 2 | t(k:k) B(ij:j) ..." : loops, those shared with the nest before; accesses with the
+/// loops that move them, and to the next element.
+std::string print_nest(const LeafNest& nest) {
+  std::string text;
+  for (const NestLoop& loop : nest.loops) {
+    text += loop.index;
+    if (loop.block != 0) text += (loop.inside ? "<" : ":") + std::to_string(loop.block);
+    if (loop.trips >= Term{1} << Variables::first_fiber) text += "'(" + print_loops(nest, loop.under) + ")";
+    text += " ";
+  }
+  text += std::to_string(nest.shared) + (nest.serial ? " serial" : "") + " |";
+  for (const NestAccess& access : nest.accesses)
+    text += " " + access.tensor + "(" + print_loops(nest, access.loops) + ":" +
+            print_loops(nest, access.unit) + (access.sparse ? " sparse)" : ")");
+  return text + " " + std::to_string(weight(nest.access));
+}
+
+TEST(LeafNests, SayWhatEachLoopMoves) {
+  const auto problem = problem_of("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}});
+  const auto nests = [&](const std::string& trace) {
+    return leaf_nests(schedule::apply(schedule::parse(trace).value(), problem).value(), problem);
+  };
+  const std::string fused = "reorder(path={}, order={i,j,k,l}); loopfuse(path={}, loc=2, pol=left)";
+  auto found = nests(fused);
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(print_nest(found[0]), "i j'(i) k 0 | t1(k:k) B(ij:j sparse) C(jk:k) 1");
+  EXPECT_EQ(print_nest(found[1]), "i k l 1 | A(il:l) t1(k:k) D(kl:l) 1");
+  found = nests(fused + "; block(path={}, size=48)");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(print_nest(found[0]), "i:48 i<48 j'(ii) k 0 | t1(ik:k) B(iij:j sparse) C(jk:k) 1");
+  EXPECT_EQ(print_nest(found[1]), "i:48 i<48 k l 1 | A(iil:l) t1(ik:k) D(kl:l) 1");
+  found = nests("reorder(path={}, order={k,l,i,j}); loopfuse(path={}, loc=2, pol=left, fuse=0)");
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(print_nest(found[0]), "k i j'(i) 0 | t1(ki:i) B(ij:j sparse) C(kj:k) 8");
+  EXPECT_EQ(print_nest(found[1]), "k l i 0 serial | A(li:l) t1(ki:i) D(kl:l) 8");
 }
 
 TEST(TreeCost, AConsumerWithoutTheSparseOperandCountsTheWholeExtent) {

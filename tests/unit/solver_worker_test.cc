@@ -131,6 +131,35 @@ TEST_F(Worker, CancellationEndsAQueryTheSolverThinksAbout) {
   EXPECT_THAT(log, testing::IsEmpty()) << "nothing failed";
 }
 
+TEST_F(Worker, ASearchEndsSoonAfterItIsCancelledWhileItsSolverThinks) {
+  problem::ProblemText text = test_support::search_oracle()[7].text("default");
+  text.constraints = {"j <= k + l"};
+  const auto problem = problem::build(text).value();
+  frontier::Options options;
+  options.solver_milliseconds = 30'000;
+  pipeline::SolverWorkerOptions worker;
+  worker.program = script("echo ready\nexec /bin/sleep 60\n");
+  options.solver = pipeline::solver_workers(worker);
+  for (const int moment : {20, 100, 300}) {
+    support::Cancellation cancellation;
+    Clock::time_point cancelled;
+    std::thread canceller([&] {
+      std::this_thread::sleep_for(milliseconds(moment));
+      cancelled = Clock::now();
+      cancellation.cancel();
+    });
+    const auto found = frontier::compute(problem, options, {}, cancellation);
+    const auto ended = Clock::now();
+    canceller.join();
+    ASSERT_FALSE(found.ok());
+    EXPECT_EQ(found.error().code, "cancelled");
+    // What is aimed at is 0.1 s; the machine may be busy.
+    EXPECT_LT(ended - cancelled, std::chrono::seconds(5));
+    std::printf("cancelled while the solver thinks: ended %.1f ms later\n",
+                std::chrono::duration<double, std::milli>(ended - cancelled).count());
+  }
+}
+
 /// Without a solver more is kept, never less.
 TEST_F(Worker, ASearchWithABrokenSolverKeepsAllThatASearchWithAWorkingOneKeeps) {
   problem::ProblemText text = test_support::search_oracle()[7].text("default");

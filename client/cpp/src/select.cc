@@ -137,6 +137,9 @@ support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& si
 
 namespace {
 
+// The server's own choice for an entry stays unless another variant is predicted to take so much less.
+constexpr double worth_a_variant = 0.93;
+
 // What working sets cost, most promising entries first: those that take longer without it than the best with
 // it are left as they are.
 support::Result<void> add_traffic(const std::vector<FrontierEntry>& entries, const Sizes& sizes,
@@ -150,15 +153,17 @@ support::Result<void> add_traffic(const std::vector<FrontierEntry>& entries, con
   double best = std::numeric_limits<double>::infinity();
   for (const std::size_t e : order) {
     if (evaluated[e].predicted > best) break;
-    double least = std::numeric_limits<double>::infinity();
+    const double without = evaluated[e].predicted;
     for (std::size_t v = 0; v < entries[e].variants.size(); ++v) {
       SCHAAS_ASSIGN_OR_RETURN(const double traffic,
                               traffic_time(entries[e].variants[v].nests, sizes, machine));
-      if (traffic >= least * (1 - 1e-9)) continue;
-      least = traffic;
+      const double needed = v == 0
+                                ? std::numeric_limits<double>::infinity()
+                                : evaluated[e].predicted * (evaluated[e].variant == 0 ? worth_a_variant : 1);
+      if (without + traffic >= needed) continue;
+      evaluated[e].predicted = without + traffic;
       evaluated[e].variant = v;
     }
-    evaluated[e].predicted += least;
     best = std::min(best, evaluated[e].predicted);
   }
   return {};

@@ -16,6 +16,10 @@ constexpr double in_first = 0.5;
 constexpr double row_again = 1.0;
 // A run of an innermost loop, however short.
 constexpr double run_of_a_loop = 1.0;
+// One block of a loop: set up, and its temporary made anew.
+constexpr double turn_of_a_block = 60.0;
+// Of a cache what a working set can count on: rows meet in its sets, and what streams through takes its part.
+constexpr double share_of_cache = 0.75;
 // Weights of vector code over rows; others are the same in every cache.
 constexpr double heaviest_row_code = 3;
 constexpr double coordinate_bytes = 4;
@@ -110,7 +114,7 @@ class Traffic {
   // Values that come from beyond a cache, those of the target twice. Data are warm: what fits as a whole
   // never comes again.
   double beyond(std::size_t nest, std::int64_t cache_bytes) const {
-    const auto cache = static_cast<double>(cache_bytes);
+    const double cache = share_of_cache * static_cast<double>(cache_bytes);
     const Sized& sized = nests_[nest];
     std::size_t inside = 0;
     while (inside < sized.loops.size() && footprint(nest, inside) > cache) ++inside;
@@ -151,7 +155,12 @@ class Traffic {
 
   double runs(std::size_t nest) const {
     const std::size_t size = nests_[nest].loops.size();
-    return size == 0 ? 0 : run_of_a_loop * nests_[nest].trips(0, size - 1);
+    double sum = size == 0 ? 0 : run_of_a_loop * nests_[nest].trips(0, size - 1);
+    for (std::size_t n = 0; n < size; ++n) {
+      const Nest::Loop& loop = nests_[nest].nest->loops[n];
+      if (loop.block > 0 && !loop.inside) sum += turn_of_a_block * nests_[nest].trips(0, n + 1);
+    }
+    return sum;
   }
 
   std::vector<Sized> nests_;
