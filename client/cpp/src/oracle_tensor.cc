@@ -116,6 +116,29 @@ std::int64_t OracleTensor::find(Wide key) const {
   return -1;
 }
 
+std::int64_t OracleTensor::find(Wide key, Near& near) const {
+  constexpr int most_jumps = 64;
+  if (!sparse_ || near.jumps > most_jumps) return find(key);
+  std::size_t low = near.place, high = near.place;
+  if (low > 0 && keys_[low - 1] >= key) {  // behind
+    near.jumps += 4;
+    low = 0;
+  } else {
+    near.jumps -= near.jumps > 0 ? 1 : 0;
+    for (std::size_t step = 1; high < keys_.size() && keys_[high] < key; step *= 2) {
+      low = high + 1;
+      high += step;
+    }
+    high = std::min(high, keys_.size());
+  }
+  const auto begin = keys_.begin();
+  near.place = static_cast<std::size_t>(std::lower_bound(begin + static_cast<std::ptrdiff_t>(low),
+                                                         begin + static_cast<std::ptrdiff_t>(high), key) -
+                                        begin);
+  const bool stored = near.place < keys_.size() && keys_[near.place] == key;
+  return stored ? static_cast<std::int64_t>(near.place) : -1;
+}
+
 Judged OracleTensor::at(std::int64_t place) const {
   if (read_ != nullptr) return given(rounded(read_->at(place), type_));
   if (!given_.empty()) return given(given_[static_cast<std::size_t>(place)]);

@@ -35,6 +35,13 @@ class OracleTensor {
 
   /// Of the element with this key: its place, or -1 when it is not stored.
   std::int64_t find(Wide key) const;
+  /// Where the last key was, or would be, among the entries. Walks mostly go on from there.
+  struct Near {
+    std::size_t place = 0;
+    int jumps = 0;  ///< weighs steps back against steps ahead; with too many nothing is near
+  };
+  /// The same, looking ahead from `near`, which it moves.
+  std::int64_t find(Wide key, Near& near) const;
   /// The value at a place: an entry's number, or of dense tensors the key itself.
   Judged at(std::int64_t place) const;
 

@@ -179,7 +179,7 @@ std::int64_t place_of(int access, const std::vector<OracleAccess>& accesses, Ora
   std::int64_t& place = point.places[static_cast<std::size_t>(access)];
   if (place != OraclePoint::unknown) return place;
   const OracleAccess& read = accesses[static_cast<std::size_t>(access)];
-  return read.tensor->find(key_at(read, point));
+  return read.tensor->find(key_at(read, point), point.near[static_cast<std::size_t>(access)]);
 }
 
 }  // namespace schaas::client

@@ -17,8 +17,9 @@ struct OracleAccess {
 /// Where an expression is evaluated.
 struct OraclePoint {
   static constexpr std::int64_t unknown = -2, absent = -1;
-  std::vector<std::int64_t> at;      ///< by index: its value
-  std::vector<std::int64_t> places;  ///< by access: OracleTensor::find, or unknown
+  std::vector<std::int64_t> at;          ///< by index: its value
+  std::vector<std::int64_t> places;      ///< by access: OracleTensor::find, or unknown
+  std::vector<OracleTensor::Near> near;  ///< by access
 };
 
 /// An expression without reductions. What is not stored annihilates: a factor that is the product's zero

@@ -69,6 +69,7 @@ class Walker {
       : request_(request), accesses_(*request.accesses), visit_(visit) {
     point_.at.assign(request.extents.size(), 0);
     point_.places.assign(accesses_.size(), OraclePoint::unknown);
+    point_.near.resize(accesses_.size());
   }
 
   support::Result<void> run() {
