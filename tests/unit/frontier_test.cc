@@ -162,6 +162,34 @@ TEST(Frontier, ClassesAreTheSameForAnyNumberOfThreads) {
   }
 }
 
+TEST(Frontier, FoldsOfSeveralKernelsAndOfSixOperandsAreTheSameForAnyNumberOfThreads) {
+  std::vector<problem::ProblemText> texts;
+  for (const std::size_t kernel : {2U, 4U, 7U})
+    texts.push_back(test_support::search_oracle()[kernel].text("default"));
+  texts.push_back(test_support::search_oracle()[1].text("default"));
+  texts.back().expression = "A(i,n) = B(i,j) * C(i,k) * D(j,k) * E(j,l) * F(l,m) * G(m,n)";
+  for (const problem::ProblemText& text : texts) {
+    SCOPED_TRACE(text.expression);
+    const auto problem = problem::build(text).value();
+    LogBounds bounds(problem);
+    ProvenDominance dominance(bounds, 24, 4096);
+    const auto fold = [&](int threads) {
+      space::Options options;
+      options.threads = threads;
+      options.max_operand_orders = 40;
+      return space::Space(problem, options).pareto_classes(dominance, 1, never).value();
+    };
+    const auto alone = fold(1);
+    EXPECT_FALSE(alone.classes.empty());
+    for (const int threads : {2, 4}) {
+      const auto together = fold(threads);
+      EXPECT_EQ(together.classes, alone.classes) << threads;
+      EXPECT_EQ(together.dropped, alone.dropped) << threads;
+      EXPECT_EQ(together.members, alone.members) << threads;
+    }
+  }
+}
+
 TEST(Frontier, WhatABudgetEndsKeepsTheFinishedOperandOrders) {
   const auto problem = problem::build(test_support::search_oracle()[1].text("default")).value();
   LogBounds bounds(problem);
