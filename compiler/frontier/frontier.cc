@@ -26,8 +26,9 @@ constexpr std::size_t recursion_samples = 24;
 constexpr std::size_t pairwise_samples = 256;
 /// Operand orders searched first when all of them are too many.
 constexpr std::size_t first_part = 256;
-/// Memory depth of the first fallback.
-constexpr int small_depth = 2;
+/// Memory depth of the first fallback, when memory and when time was short.
+constexpr int less_memory_depth = 2;
+constexpr int less_time_depth = 1;
 /// Classes whose members are listed however little time is left.
 constexpr std::size_t least_listed = 8;
 constexpr int any_depth = static_cast<int>(support::Limits::indices);
@@ -188,11 +189,11 @@ class Search {
 
   /// The whole space within the budget, as many operand orders of it as there is time and memory for. When
   /// the memory ended that, all orders once more without temporaries of three and more indices, which need
-  /// less of it: what wins with a larger temporary wins seldom, so breadth is worth more than depth. The
-  /// classes of both are the answer. When not one order could be finished, ever fewer orders with small
-  /// temporaries.
+  /// less of it; when the time did, of two and more, which takes a small part of it: what wins with a larger
+  /// temporary wins seldom, so breadth is worth more than depth. The classes of both are the answer. When not
+  /// one order could be finished, ever fewer orders with small temporaries.
   support::Result<void> fold(ProvenDominance& dominance) {
-    auto whole = fold_part(dominance, memory_depth(), 0.8);
+    auto whole = fold_part(dominance, memory_depth(), 0.6);
     const bool partial = !whole.ok() || whole->ended;
     if (!partial) return take(std::move(*whole));
     const support::Diagnostic ended = whole.ok() ? *whole->ended : whole.error();
@@ -205,7 +206,8 @@ class Search {
                            std::to_string(whole->operand_orders) + " were searched";
       SCHAAS_RETURN_IF_ERROR(take(std::move(*whole)));
     }
-    if (memory_depth() > small_depth && (!whole.ok() || ended.code == "space-memory")) {
+    const int small_depth = ended.code == "space-memory" ? less_memory_depth : less_time_depth;
+    if (memory_depth() > small_depth) {
       auto shallow = fold_part(dominance, small_depth, 0.5);
       for (std::size_t orders = 16; !shallow.ok() && classes_.empty() && orders > 0; orders /= 4) {
         SCHAAS_RETURN_IF_ERROR(cancellation_.check("pruning cost classes"));
