@@ -1,4 +1,4 @@
-/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 3.
+/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 4.
  *
  * A kernel computes a statement over tensors packed by the client. It is one or a few PHASES, run in order
  * with a barrier between them; each phase is a plain C function over a half-open range of its outermost loop
@@ -9,6 +9,19 @@
  * `result_fill` before the first phase that computes, unless the kernel says that it writes them all, or the
  * statement updates a result (`A(i) += ...`), which then starts from what it holds: kernels fold into them.
  *
+ * A PHASE THAT FOLDS has iterations that write the same elements, as y(j) += B(i,j) by rows has. Run whole,
+ * on one thread, it is a phase like others. To run ranges of it at the same time the client gives each range
+ * but one an array of its own in place of the target, every element at the identity of the monoid, and when
+ * all are done folds these arrays into the target, in the order of their ranges, so that for one cut there is
+ * one result. It decides by `work` and the size of the target whether that pays.
+ *
+ * AN ITERATION MAY BE CUT, where `part` is not null: a row with most of the entries need not be one thread's.
+ * part(iteration, first, last) does what the iteration does for positions [first, last) of the balance level,
+ * which lie in its own. It folds into `carry`, an array of carry_elements(args) values at the identity of
+ * `part_fold`; when all parts of the iteration are done the client folds their arrays into one, in order, and
+ * gives it to `combine`, once. With carry_elements null `carry` is null, there is nothing to combine, and
+ * part writes where the phase does: elements of its own, or, when the phase folds, the piece's array.
+ *
  * A RESULT WITH COMPRESSED LEVELS is made by counting, scanning, filling. The phases of step COUNT write, for
  * each counter c (one per compressed level of the result, in level order) and each unit u, counter[u] = the
  * entries that unit u will add at that level; a unit is one iteration of the outermost loop of the last COUNT
@@ -16,10 +29,10 @@
  * phase the client scans each counter (counter[u] = entries of the units before u, counter[range] = their
  * sum), allocates the result's arrays, sets `entries`, the first and the last position (pos[0] = 0,
  * pos[parents] = entries: of a level without parents' loops nothing is left to write) and every value to
- * `result_fill` (unless writes_all). The COMPUTE phases then write: unit u its coordinates from place counter[u] on, their
- * values, and pos[p + 1] for every parent position p that it owns; together the units own them all. They do
- * not write the counters: the client may run the COMPUTE phases again, with other values, without counting
- * again.
+ * `result_fill` (unless writes_all). The COMPUTE phases then write: unit u its coordinates from place
+ * counter[u] on, their values, and pos[p + 1] for every parent position p that it owns; together the units
+ * own them all. They do not write the counters: the client may run the COMPUTE phases again, with other
+ * values, without counting again.
  *
  * On the wire and on disk: fields are only ever appended, with a new version number.
  */
@@ -32,7 +45,7 @@
 extern "C" {
 #endif
 
-#define SCHAAS_KERNEL_ABI_VERSION 3
+#define SCHAAS_KERNEL_ABI_VERSION 4
 #define SCHAAS_KERNEL_SYMBOL "schaas_kernel"
 
 enum {
@@ -44,6 +57,16 @@ enum {
 };
 enum { SCHAAS_F64 = 0, SCHAAS_F32 = 1 };
 enum { SCHAAS_STEP_COMPUTE = 0, SCHAAS_STEP_COUNT = 1 };
+/* The monoid of a phase that folds. max(a, b) is b when b > a, else a; `or` and `and` give 1 or 0. */
+enum {
+  SCHAAS_FOLD_NONE = 0,
+  SCHAAS_FOLD_SUM = 1,
+  SCHAAS_FOLD_PRODUCT = 2,
+  SCHAAS_FOLD_MIN = 3,
+  SCHAAS_FOLD_MAX = 4,
+  SCHAAS_FOLD_OR = 5,
+  SCHAAS_FOLD_AND = 6
+};
 
 /* One storage level. dense: pos and crd are null. compressed: pos has entries(parent) + 1 elements, crd has
  * pos[last] elements, both of `index_bits` bits, signed; coordinates ascend within a fiber. compressed
@@ -85,6 +108,16 @@ typedef struct schaas_phase {
                             weigh them: */
   int32_t balance_level; /* weight of iteration p = pos[p + 1] - pos[p] of that compressed level */
   int32_t step;          /* SCHAAS_STEP_* */
+  int32_t fold;          /* SCHAAS_FOLD_*; NONE: disjoint ranges write disjoint elements */
+  int32_t fold_target; /* of a phase that folds: -1: the result's values, else this shared array of values */
+  double (*work)(const schaas_tensor* const* args); /* of a phase that folds: innermost iterations, about;
+                                                       else null */
+  int32_t (*part)(const schaas_tensor* const* args, void* const* shared, void* workspace, int64_t iteration,
+                  int64_t first, int64_t last, void* carry);
+  int64_t (*carry_elements)(const schaas_tensor* const* args);
+  int32_t (*combine)(const schaas_tensor* const* args, void* const* shared, int64_t iteration,
+                     const void* carry);
+  int32_t part_fold; /* SCHAAS_FOLD_* */
 } schaas_phase;
 
 /* Where the COUNT phases count the entries of one compressed level of the result: a shared array of int64

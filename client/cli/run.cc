@@ -28,7 +28,7 @@ struct RunOptions {
   std::string target = "cpu", isa, schedule = "auto", output;
   int threads = 0, repeat = 1;
   double wait = 3;
-  bool tune = false, verify = false, no_cache = false;
+  bool tune = false, verify = false, no_cache = false, deterministic = false;
 };
 
 support::Result<void> check_options(const RunOptions& options) {
@@ -84,11 +84,13 @@ struct Ready {
 };
 
 support::Result<Ready> make_ready(client::Connection& connection, const client::ScheduleAnswer& answer,
-                                  const client::KernelInfo& info, Packed& packed, int threads) {
+                                  const client::KernelInfo& info, Packed& packed,
+                                  const RunOptions& run_options) {
   SCHAAS_ASSIGN_OR_RETURN(const std::string binary, connection.download(info.digest));
   SCHAAS_ASSIGN_OR_RETURN(auto kernel, client::Kernel::load(binary, info.digest));
   client::ExecutionOptions options;
-  options.threads = threads;
+  options.threads = run_options.threads;
+  options.deterministic = run_options.deterministic;
   options.names = answer.frontier.arguments;
   SCHAAS_ASSIGN_OR_RETURN(auto execution, client::Execution::prepare(
                                               kernel, packed.arguments(answer.frontier.arguments), options));
@@ -157,15 +159,16 @@ support::Result<RunFacts> compute(const RunOptions& options, client::Connection&
     request.measure = [&](const client::ScheduleAnswer& answer,
                           const client::KernelInfo& kernel) -> support::Result<double> {
       progress.show("measuring " + kernel.id);
-      SCHAAS_ASSIGN_OR_RETURN(Ready ready, make_ready(connection, answer, kernel, packed, options.threads));
+      SCHAAS_ASSIGN_OR_RETURN(Ready ready, make_ready(connection, answer, kernel, packed, options));
       return measure(ready.execution, packed);
     };
   }
   SCHAAS_ASSIGN_OR_RETURN(facts.choice, choose(connection, request, progress));
-  SCHAAS_ASSIGN_OR_RETURN(
-      Ready ready, make_ready(connection, facts.choice.answer, facts.choice.kernel, packed, options.threads));
+  SCHAAS_ASSIGN_OR_RETURN(Ready ready,
+                          make_ready(connection, facts.choice.answer, facts.choice.kernel, packed, options));
   facts.threads = ready.execution.threads();
-  facts.scratch_bytes = ready.execution.workspace_bytes() + ready.execution.shared_bytes();
+  facts.scratch_bytes =
+      ready.execution.workspace_bytes() + ready.execution.shared_bytes() + ready.execution.folding_bytes();
   for (int run = 0; run < options.repeat; ++run) {
     progress.show("running", static_cast<std::uint64_t>(run), static_cast<std::uint64_t>(options.repeat));
     SCHAAS_ASSIGN_OR_RETURN(const double took, timed_run(ready.execution, packed));
@@ -224,6 +227,8 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--threads", options.threads, "Threads (default: all processors of this process)")
       ->check(CLI::Range(1, 4096).description(""))
       ->type_name("N");
+  command.add_flag("--deterministic", options.deterministic,
+                   "The same result to the last bit for any number of threads");
   command.add_option("--schedule", options.schedule, "auto, linear, an id of the frontier (s2), or a trace")
       ->capture_default_str()
       ->type_name("WHICH");

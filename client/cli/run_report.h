@@ -23,7 +23,8 @@ struct RunFacts {
   bool server_started = false;
   int threads = 1;
   std::int64_t result_entries = 0;  ///< stored by the result
-  std::int64_t scratch_bytes = 0;   ///< temporaries as allocated: all threads together, and shared ones
+  std::int64_t scratch_bytes =
+      0;  ///< temporaries as allocated: all threads together, shared ones, what threads fold into
   std::vector<double> run_seconds;  ///< at least one
   double read_seconds = 0, pack_seconds = 0, first_result_seconds = 0;
   std::uint64_t seed = 1;

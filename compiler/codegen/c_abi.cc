@@ -30,6 +30,15 @@ typedef struct schaas_phase {
   int32_t balance_arg;
   int32_t balance_level;
   int32_t step;
+  int32_t fold;
+  int32_t fold_target;
+  double (*work)(const schaas_tensor* const* args);
+  int32_t (*part)(const schaas_tensor* const* args, void* const* shared, void* workspace, int64_t iteration,
+                  int64_t first, int64_t last, void* carry);
+  int64_t (*carry_elements)(const schaas_tensor* const* args);
+  int32_t (*combine)(const schaas_tensor* const* args, void* const* shared, int64_t iteration,
+                     const void* carry);
+  int32_t part_fold;
 } schaas_phase;
 
 typedef struct schaas_counter {

@@ -78,7 +78,11 @@ std::string joined(const std::vector<std::string>& parts, const std::string& op)
 
 CExpressions::CExpressions(const loop_ir::Kernel& kernel) {
   for (const auto& array : kernel.arrays) elements_[array.name] = array.element;
-  for (const auto& phase : kernel.phases) learn(phase.body);
+  for (const auto& phase : kernel.phases) {
+    learn(phase.body);
+    if (phase.cut) learn(phase.cut->part);
+    if (phase.cut && phase.cut->combine) learn(phase.cut->combine);
+  }
 }
 
 void CExpressions::learn(Monoid monoid) {
@@ -123,6 +127,7 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                    learn(x.index);
                    learn(x.value);
                    if (x.mode == loop_ir::Write::fold) learn(x.monoid);
+                   if (x.mode == loop_ir::Write::atomic) needs_atomics_ = true;
                  },
                  [&](const loop_ir::If& x) {
                    learn(x.condition);
@@ -239,6 +244,10 @@ std::string CExpressions::fold(const std::string& type, Monoid monoid, const std
   if (monoid == Monoid::sum) return target + " += " + value + ";";
   if (monoid == Monoid::product) return target + " *= " + value + ";";
   return target + " = " + called(type, operators::combine(monoid)) + "(" + target + ", " + value + ");";
+}
+
+std::string CExpressions::atomic(Monoid monoid, const std::string& place, const std::string& value) {
+  return std::string("atomic_") + operators::name(monoid) + "(" + place + ", " + value + ");";
 }
 
 const char* CExpressions::c_type(loop_ir::Element element) {

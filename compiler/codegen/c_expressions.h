@@ -29,10 +29,13 @@ class CExpressions {
   /// `target` with `value` folded into it, as a statement: "t += v;", "t = value_maximum(t, v);".
   static std::string fold(const std::string& type, operators::Monoid monoid, const std::string& target,
                           const std::string& value);
+  /// The same of one number, at an address, in one step for all threads.
+  static std::string atomic(operators::Monoid monoid, const std::string& place, const std::string& value);
   static const char* c_type(loop_ir::Element element);
 
   bool needs_functions() const { return needs_functions_; }
   bool needs_sort() const { return needs_sort_; }
+  bool needs_atomics() const { return needs_atomics_; }
 
  private:
   void learn(const loop_ir::StatementPtr& statement);
@@ -46,6 +49,7 @@ class CExpressions {
   std::map<std::string, loop_ir::Element> elements_;
   bool needs_functions_ = false;
   bool needs_sort_ = false;
+  bool needs_atomics_ = false;
 };
 
 }  // namespace schaas::codegen

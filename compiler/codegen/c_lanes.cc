@@ -338,12 +338,30 @@ void CLanes::print_accumulate(const loop_ir::Accumulate& accumulate, const Block
   }
 }
 
+/// Element by element: memory knows no atomic registers.
+void CLanes::print_atomic(const loop_ir::Store& store, const Block& block, int part,
+                          const std::string& value) {
+  std::string at = store.array + " + " + expressions_.print(store.index);
+  if (block.type == "value") return text_.line(CExpressions::atomic(store.monoid, at, value));
+  if (part > 0) at += " + " + std::to_string(part) + " * WIDTH(" + block.type + ")";
+  text_.open("");
+  text_.line("const " + block.type + " folded = " + value + ";");
+  text_.open("for (int n = 0; n < WIDTH(" + block.type + "); ++n)");
+  text_.line(CExpressions::atomic(store.monoid, at + " + n", "folded[n]"));
+  text_.close();
+  text_.close();
+}
+
 void CLanes::print_store(const loop_ir::Store& store, const Block& block) {
   const std::string zero = "(" + block.type + "){0}";
   for (int part = 0; part < block.count; ++part) {
     const std::string target = place(store.array, store.index, block, part, false);
     std::string value = lane_expression(store.value, block, part);
     if (!varies(store.value)) value = zero + " + " + value;
+    if (store.mode == loop_ir::Write::atomic) {
+      print_atomic(store, block, part, value);
+      continue;
+    }
     const bool set = store.mode == loop_ir::Write::set;
     text_.line(set ? target + " = " + value + ";"
                    : CExpressions::fold(block.type, store.monoid, target, value));
@@ -371,10 +389,11 @@ void CLanes::print_inner(const loop_ir::For& loop, const Block& block) {
   const int used = block.count * static_cast<int>(sums.size());
   const int turns =
       used == 0 || block.type == "value" ? 1 : std::clamp(register_budget / used, 1, partial_sums);
-  if (turns > 1 && loop.step == 1) {
+  if (turns > 1 && loop.step == 1 && loop.unroll == 1) {
     print_turns(loop, sums, block, turns);
     return;
   }
+  if (loop.unroll > 1) text_.line("UNROLL(" + std::to_string(loop.unroll) + ")");
   text_.open(for_header(loop, expressions_));
   print_body(loop.body, block);
   text_.close();
@@ -382,7 +401,8 @@ void CLanes::print_inner(const loop_ir::For& loop, const Block& block) {
 
 bool CLanes::print_scalar_sums(const loop_ir::For& loop) {
   const auto sums = sums_of(loop);
-  if (loop.step != 1 || sums.empty() || static_cast<int>(sums.size()) > partial_sums) return false;
+  if (loop.step != 1 || loop.unroll != 1 || sums.empty() || static_cast<int>(sums.size()) > partial_sums)
+    return false;
   varying_.clear();
   Block block{"value", 1};
   block.scalar = true;

@@ -20,6 +20,25 @@ using loop_ir::Match;
 
 std::string number(int value) { return std::to_string(value); }
 
+/// SCHAAS_FOLD_* of proto/kernel_abi.h.
+int fold_code(operators::Monoid monoid) {
+  switch (monoid) {
+    case operators::Monoid::sum:
+      return 1;
+    case operators::Monoid::product:
+      return 2;
+    case operators::Monoid::minimum:
+      return 3;
+    case operators::Monoid::maximum:
+      return 4;
+    case operators::Monoid::logical_or:
+      return 5;
+    case operators::Monoid::logical_and:
+      return 6;
+  }
+  return 0;
+}
+
 class KernelPrinter {
  public:
   KernelPrinter(const loop_ir::Kernel& kernel, const KernelLabel& label)
@@ -41,6 +60,11 @@ class KernelPrinter {
   void print_prologue();
   void print_phase(std::size_t phase);
   void print_range(std::size_t phase);
+  void print_work(std::size_t phase);
+  void print_cut(std::size_t phase);
+  void print_body(const loop_ir::StatementPtr& body);
+  std::string cut_entries(std::size_t phase) const;
+  int slot_of(const std::string& array) const;
   void print_checks();
   void print_sizes(loop_ir::Uses uses);
   void print_arrays(const loop_ir::Uses& uses);
@@ -71,6 +95,11 @@ void KernelPrinter::print_prologue() {
     out_.raw("#ifndef SCHAAS_KERNEL_FUNCTIONS\n#define SCHAAS_KERNEL_FUNCTIONS\n");
     out_.raw(f64 ? "#define MATH(name) name\n" : "#define MATH(name) name##f\n");
     out_.raw(function_declarations());
+    out_.raw("#endif\n\n");
+  }
+  if (expressions_.needs_atomics()) {
+    out_.raw("#ifndef SCHAAS_KERNEL_ATOMICS\n#define SCHAAS_KERNEL_ATOMICS\n");
+    out_.raw(atomic_declarations());
     out_.raw("#endif\n\n");
   }
   if (expressions_.needs_sort()) {
@@ -110,6 +139,7 @@ void KernelPrinter::print_array(const Array& array) {
           [&](const loop_ir::Coordinates& x) { return level(x.argument, x.level, "crd"); },
           [](const loop_ir::Shared& x) { return "shared[" + number(x.slot) + "]"; },
           [](const loop_ir::Workspace&) { return std::string(); },
+          [](const loop_ir::Carry&) { return std::string("(void*)carry"); },
       },
       array.origin);
   const std::string cast = made_here ? "(void*)" : "";
@@ -176,6 +206,20 @@ void KernelPrinter::print_checks() {
 void KernelPrinter::print_phase(std::size_t phase) {
   if (phase == 0) print_checks();
   const auto& body = kernel_.phases[phase].body;
+  out_.open("static int32_t " + prefix_ + "phase_" + std::to_string(phase) +
+            "(const schaas_tensor* const* args, void* const* shared, void* workspace, "
+            "int64_t begin, int64_t end)");
+  out_.line("(void)shared, (void)workspace;");
+  out_.line("if (!" + prefix_ + "check(args)) return 1;");
+  out_.line("if (begin >= end) return 0;");
+  print_body(body);
+  print_range(phase);
+  if (kernel_.phases[phase].fold) print_work(phase);
+  if (kernel_.phases[phase].cut) print_cut(phase);
+}
+
+/// What `body` uses, `body`, and the end of the function.
+void KernelPrinter::print_body(const loop_ir::StatementPtr& body) {
   loop_ir::Uses uses;
   loop_ir::collect_uses(body, uses);
   loop_ir::Uses sizes = uses;
@@ -184,12 +228,6 @@ void KernelPrinter::print_phase(std::size_t phase) {
       loop_ir::collect_uses(workspace->count, sizes);
     }
   }
-  out_.open("static int32_t " + prefix_ + "phase_" + std::to_string(phase) +
-            "(const schaas_tensor* const* args, void* const* shared, void* workspace, "
-            "int64_t begin, int64_t end)");
-  out_.line("(void)shared, (void)workspace;");
-  out_.line("if (!" + prefix_ + "check(args)) return 1;");
-  out_.line("if (begin >= end) return 0;");
   print_sizes(sizes);
   print_arrays(uses);
   print_workspaces(uses);
@@ -197,7 +235,47 @@ void KernelPrinter::print_phase(std::size_t phase) {
   out_.line("return 0;");
   out_.close();
   out_.raw("\n");
-  print_range(phase);
+}
+
+/// The functions by which an iteration is done in parts.
+void KernelPrinter::print_cut(std::size_t phase) {
+  const auto& cut = *kernel_.phases[phase].cut;
+  const std::string id = std::to_string(phase);
+  out_.open("static int32_t " + prefix_ + "part_" + id +
+            "(const schaas_tensor* const* args, void* const* shared, void* workspace, "
+            "int64_t begin, int64_t first, int64_t last, void* carry)");
+  out_.line("(void)shared, (void)workspace, (void)carry;");
+  out_.line("if (!" + prefix_ + "check(args)) return 1;");
+  out_.line("const int64_t end = begin + 1;");
+  print_body(cut.part);
+  if (cut.carry.empty()) return;
+  out_.open("static int32_t " + prefix_ + "combine_" + id +
+            "(const schaas_tensor* const* args, void* const* shared, int64_t begin, const void* carry)");
+  out_.line("(void)shared;");
+  print_body(cut.combine);
+  out_.open("static int64_t " + prefix_ + "carry_elements_" + id + "(const schaas_tensor* const* args)");
+  out_.line("(void)args;");
+  for (const auto& array : kernel_.arrays) {
+    if (array.name != cut.carry) continue;
+    const auto& count = std::get<loop_ir::Carry>(array.origin).count;
+    loop_ir::Uses uses;
+    loop_ir::collect_uses(count, uses);
+    print_sizes(uses);
+    out_.line("return " + expressions_.print(count) + ";");
+  }
+  out_.close();
+  out_.raw("\n");
+}
+
+/// Of the descriptor.
+std::string KernelPrinter::cut_entries(std::size_t phase) const {
+  const auto& cut = kernel_.phases[phase].cut;
+  if (!cut) return "0, 0, 0, 0";
+  const std::string id = std::to_string(phase);
+  const std::string part = prefix_ + "part_" + id + ", ";
+  const std::string monoid = number(fold_code(cut->monoid));
+  if (cut->carry.empty()) return part + "0, 0, " + monoid;
+  return part + prefix_ + "carry_elements_" + id + ", " + prefix_ + "combine_" + id + ", " + monoid;
 }
 
 void KernelPrinter::print_range(std::size_t phase) {
@@ -212,6 +290,33 @@ void KernelPrinter::print_range(std::size_t phase) {
   out_.line("return " + expressions_.print(range) + ";");
   out_.close();
   out_.raw("\n");
+}
+
+/// In floating point: the product of many extents overflows integers.
+void KernelPrinter::print_work(std::size_t phase) {
+  loop_ir::Uses uses;
+  std::string product = "1.0";
+  for (const auto& factor : kernel_.phases[phase].fold->work) {
+    loop_ir::collect_uses(factor, uses);
+    product += " * (double)" + expressions_.print(factor);
+  }
+  out_.open("static double " + prefix_ + "work_" + std::to_string(phase) +
+            "(const schaas_tensor* const* args)");
+  out_.line("(void)args;");
+  print_sizes(uses);
+  print_arrays(uses);
+  out_.line("return " + product + ";");
+  out_.close();
+  out_.raw("\n");
+}
+
+/// Of a shared array; -1: another one.
+int KernelPrinter::slot_of(const std::string& array) const {
+  for (const auto& each : kernel_.arrays) {
+    const auto* shared = std::get_if<loop_ir::Shared>(&each.origin);
+    if (shared && each.name == array) return shared->slot;
+  }
+  return -1;
 }
 
 int KernelPrinter::shared_count() const {
@@ -267,7 +372,11 @@ void KernelPrinter::print_descriptor() {
     const std::string id = std::to_string(n);
     out_.line("{" + prefix_ + "phase_" + id + ", " + prefix_ + "range_" + id + ", " +
               (phase.parallel ? "1" : "0") + ", " + number(phase.balance_argument) + ", " +
-              number(phase.balance_level) + ", " + (phase.step == loop_ir::Step::count ? "1" : "0") + "},");
+              number(phase.balance_level) + ", " + (phase.step == loop_ir::Step::count ? "1" : "0") + ", " +
+              (phase.fold ? number(fold_code(phase.fold->monoid)) + ", " +
+                                number(slot_of(phase.fold->array)) + ", " + prefix_ + "work_" + id
+                          : "0, -1, 0") +
+              ", " + cut_entries(n) + "},");
   }
   out_.close("};");
   out_.raw("\n");
@@ -282,7 +391,7 @@ void KernelPrinter::print_descriptor() {
   out_.line("extern const schaas_kernel_descriptor " + label_.symbol + ";");
   out_.open("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor " + label_.symbol +
             " =");
-  out_.line("3, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
+  out_.line("4, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
             number(shared_count()) + ", " + prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ +
             "workspace_bytes,");
   out_.line(c_literal(label_.key) + ",");

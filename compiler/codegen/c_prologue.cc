@@ -15,6 +15,12 @@ typedef value vec VECTOR_TYPE(VECTOR_BYTES);
 typedef value vec32 VECTOR_TYPE(32);
 typedef value vec16 VECTOR_TYPE(16);
 #define UNUSED __attribute__((unused))
+#define PRAGMA(text) _Pragma(#text)
+#if defined(__clang__)
+#define UNROLL(n) PRAGMA(clang loop unroll_count(n))
+#else
+#define UNROLL(n) PRAGMA(GCC unroll n)
+#endif
 #define WIDTH(type) ((int64_t)(sizeof(type) / sizeof(value)))
 #define PADDED_OF(type, count) (((int64_t)(count) * (int64_t)sizeof(type) + 63) / 64 * 64)
 #define PADDED(count) PADDED_OF(value, count)
@@ -65,6 +71,24 @@ DEFINE_SEARCH(search_32, int32_t)
 DEFINE_SEARCH(search_64, int64_t)
 #define SEARCH(a, low, high, key) \
   _Generic((a), const int32_t*: search_32, const int64_t*: search_64)(a, low, high, key)
+)";
+}
+
+std::string_view atomic_declarations() {
+  return R"(#define DEFINE_ATOMIC(name, folded)                                                  \
+  UNUSED static inline void atomic_##name(value* at, value x) {                        \
+    value seen, next;                                                                  \
+    __atomic_load(at, &seen, __ATOMIC_RELAXED);                                        \
+    do {                                                                               \
+      next = (folded);                                                                 \
+    } while (!__atomic_compare_exchange(at, &seen, &next, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
+  }
+DEFINE_ATOMIC(sum, seen + x)
+DEFINE_ATOMIC(prod, seen * x)
+DEFINE_ATOMIC(min, x < seen ? x : seen)
+DEFINE_ATOMIC(max, x > seen ? x : seen)
+DEFINE_ATOMIC(or, (value)((seen != 0) | (x != 0)))
+DEFINE_ATOMIC(and, (value)((seen != 0) & (x != 0)))
 )";
 }
 

@@ -10,6 +10,8 @@ std::string_view vector_declarations();
 /// Functions of numbers, each for `value` and for vectors of it: value_maximum, vec_exp. See c_expressions.h
 /// for the names. Needs libm.
 std::string_view function_declarations();
+/// atomic_sum(address, number), atomic_max, ...: folds in one step for all threads.
+std::string_view atomic_declarations();
 /// SORT(array, begin, end): ascending, in place, no memory, n log n at worst.
 std::string_view sort_declarations();
 

@@ -129,6 +129,8 @@ std::string for_header(const loop_ir::For& loop, const CExpressions& expressions
 void CStatements::print_store(const loop_ir::Store& store) {
   const std::string place = store.array + "[" + expression(store.index) + "]";
   const std::string value = expression(store.value);
+  if (store.mode == loop_ir::Write::atomic)
+    return text_.line(CExpressions::atomic(store.monoid, "&" + place, value));
   const bool set = store.mode == loop_ir::Write::set;
   text_.line(set ? place + " = " + value + ";" : CExpressions::fold("value", store.monoid, place, value));
 }
@@ -164,6 +166,7 @@ void CStatements::print_for(const loop_ir::For& loop) {
     text_.open("for (int64_t " + v + " = " + expression(loop.begin) + "; " + v + " < " +
                expression(loop.end) + "; ++" + v + ")");
   } else {
+    if (loop.unroll > 1) text_.line("UNROLL(" + std::to_string(loop.unroll) + ")");
     text_.open(for_header(loop, expressions_));
   }
   print(loop.body);

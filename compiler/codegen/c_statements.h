@@ -78,6 +78,7 @@ class CLanes {
   void print_accumulator(const loop_ir::Accumulator& accumulator, const Block& block);
   void print_accumulate(const loop_ir::Accumulate& accumulate, const Block& block);
   void print_store(const loop_ir::Store& store, const Block& block);
+  void print_atomic(const loop_ir::Store& store, const Block& block, int part, const std::string& value);
   std::string apply(const loop_ir::Apply& apply, const Block& block, int part) const;
   /// One register, also of what does not vary.
   std::string register_of(const loop_ir::ExpressionPtr& expression, const Block& block, int part) const;

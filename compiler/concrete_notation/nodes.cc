@@ -30,9 +30,21 @@ void collect(const StatementPtr& statement, std::vector<index_notation::Access>&
 
 }  // namespace
 
-StatementPtr forall(std::string index, StatementPtr body) {
+const char* name(Races races) {
+  switch (races) {
+    case Races::none:
+      return "none";
+    case Races::atomics:
+      return "atomics";
+    case Races::privates:
+      return "private";
+  }
+  return "";
+}
+
+StatementPtr forall(std::string index, StatementPtr body, Manner manner) {
   SCHAAS_CHECK(body != nullptr, "a loop needs a body");
-  return std::make_shared<const Statement>(Statement{Forall{std::move(index), std::move(body)}});
+  return std::make_shared<const Statement>(Statement{Forall{std::move(index), std::move(body), manner}});
 }
 
 StatementPtr forall(const std::vector<std::string>& indices, StatementPtr body) {
@@ -41,9 +53,24 @@ StatementPtr forall(const std::vector<std::string>& indices, StatementPtr body) 
   return body;
 }
 
+StatementPtr with_body(const Forall& loop, StatementPtr body) {
+  return forall(loop.index, std::move(body), loop.manner);
+}
+
 StatementPtr blocks(std::string index, int size, StatementPtr body) {
   SCHAAS_CHECK(body != nullptr && size > 0, "blocks need a size and a body");
-  return std::make_shared<const Statement>(Statement{Blocks{std::move(index), size, std::move(body)}});
+  return std::make_shared<const Statement>(Statement{Blocks{std::move(index), size, std::move(body), 0}});
+}
+
+StatementPtr divided(std::string index, int parts, StatementPtr body) {
+  SCHAAS_CHECK(body != nullptr && parts > 0, "blocks need a number and a body");
+  return std::make_shared<const Statement>(Statement{Blocks{std::move(index), 0, std::move(body), parts}});
+}
+
+StatementPtr with_body(const Blocks& blocks, StatementPtr body) {
+  Blocks out = blocks;
+  out.body = std::move(body);
+  return std::make_shared<const Statement>(Statement{std::move(out)});
 }
 
 StatementPtr where(StatementPtr consumer, StatementPtr producer) {
@@ -79,11 +106,11 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       a->node,
       [&](const Forall& x) {
         const auto& y = std::get<Forall>(b->node);
-        return x.index == y.index && equal(x.body, y.body);
+        return x.index == y.index && x.manner == y.manner && equal(x.body, y.body);
       },
       [&](const Blocks& x) {
         const auto& y = std::get<Blocks>(b->node);
-        return x.index == y.index && x.size == y.size && equal(x.body, y.body);
+        return x.index == y.index && x.size == y.size && x.parts == y.parts && equal(x.body, y.body);
       },
       [&](const Where& x) {
         const auto& y = std::get<Where>(b->node);
@@ -108,11 +135,8 @@ std::vector<index_notation::Access> reads(const StatementPtr& statement) {
 StatementPtr with_accesses(const StatementPtr& statement,
                            const std::function<index_notation::Access(index_notation::Access)>& changed) {
   return match(
-      statement->node,
-      [&](const Forall& loop) { return forall(loop.index, with_accesses(loop.body, changed)); },
-      [&](const Blocks& parts) {
-        return blocks(parts.index, parts.size, with_accesses(parts.body, changed));
-      },
+      statement->node, [&](const Forall& loop) { return with_body(loop, with_accesses(loop.body, changed)); },
+      [&](const Blocks& parts) { return with_body(parts, with_accesses(parts.body, changed)); },
       [&](const Where& branch) {
         return where(with_accesses(branch.consumer, changed), with_accesses(branch.producer, changed));
       },
@@ -138,7 +162,7 @@ Expression with_accesses(const Expression& expression,
 
 StatementPtr with_target(const StatementPtr& statement, const index_notation::Access& target) {
   return match(
-      statement->node, [&](const Forall& loop) { return forall(loop.index, with_target(loop.body, target)); },
+      statement->node, [&](const Forall& loop) { return with_body(loop, with_target(loop.body, target)); },
       [&](const Blocks&) { return statement; },
       [&](const Where& branch) { return where(with_target(branch.consumer, target), branch.producer); },
       [&](const Terms& sum) {

@@ -1,6 +1,8 @@
 #pragma once
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -16,11 +18,29 @@ struct Statement;
 /// Immutable and shared: an unchanged subtree is the same pointer.
 using StatementPtr = std::shared_ptr<const Statement>;
 
+/// What keeps threads apart that write the same elements.
+enum class Races {
+  none,      ///< nothing: each iteration writes elements of its own
+  atomics,   ///< each write is one indivisible fold
+  privates,  ///< each thread folds into an array of its own, and these are folded in order
+};
+const char* name(Races races);  ///< "none", "atomics", "private"
+
+/// What a schedule says of how one loop runs; by default nothing, and lowering decides.
+struct Manner {
+  std::optional<Races> parallel;  ///< its iterations are shared by threads; only of a phase's outermost loop
+  int unroll = 1;                 ///< iterations written one after the other
+  bool collapsed = false;         ///< with the loop inside it is one loop for the threads
+  std::optional<std::int64_t> extent{};  ///< the only size of the index for which the code is made
+  bool operator==(const Manner&) const = default;
+};
+
 /// for all values of `index`: body. Over the coordinates stored by every sparse operand of the body that has
 /// the index at a compressed level, else over the whole extent.
 struct Forall {
   std::string index;
   StatementPtr body;
+  Manner manner{};
 };
 
 /// What forall(index, body) runs over, `size` values at a time, in order: body once per block. Below it only
@@ -30,6 +50,7 @@ struct Blocks {
   std::string index;
   int size = 0;
   StatementPtr body;
+  int parts = 0;  ///< above 0: so many blocks of as equal sizes as may be, and `size` is 0
 };
 
 /// Each time it is reached: the temporary `producer` writes and `consumer` reads is set to the start value of
@@ -57,9 +78,12 @@ struct Statement {
   std::variant<Forall, Blocks, Where, Terms, Assign> node;
 };
 
-StatementPtr forall(std::string index, StatementPtr body);
+StatementPtr forall(std::string index, StatementPtr body, Manner manner = {});
 StatementPtr forall(const std::vector<std::string>& indices, StatementPtr body);  ///< outermost first
+StatementPtr with_body(const Forall& loop, StatementPtr body);  ///< the same loop around another body
 StatementPtr blocks(std::string index, int size, StatementPtr body);
+StatementPtr divided(std::string index, int parts, StatementPtr body);
+StatementPtr with_body(const Blocks& blocks, StatementPtr body);
 StatementPtr where(StatementPtr consumer, StatementPtr producer);
 StatementPtr terms(std::vector<StatementPtr> each);
 StatementPtr assign(index_notation::Access target, index_notation::Expression value,

@@ -8,11 +8,15 @@
 #include "compiler/support/limits.h"
 
 // Recursive descent over
-//     statement = "forall" "(" name "," statement ")" | "blocks" "(" name "," number "," statement ")"
+//     statement = "forall" "(" name manner "," statement ")"
+//               | "blocks" "(" name "," [ "in" ] number "," statement ")"
 //               | "where" "(" statement "," statement ")" | "terms" "(" statement { "," statement } ")"
 //               | access sign expression
+//     manner    = [ "of" number ] [ "parallel" races ] [ "collapsed" ] [ "unroll" number ]
+//     races     = "none" | "atomics" | "private"
 //     sign      = "+=" | "*=" | "max=" | "min=" | "or=" | "and="
 //     access    = name [ "(" name { "," name } ")" ]
+//
 // where an expression of index notation goes to the next comma or closing parenthesis that is not its own.
 // Depth is bounded by Limits::nesting, so recursion is safe on any text.
 namespace schaas::concrete_notation {
@@ -61,24 +65,54 @@ class Parser {
   Result<StatementPtr> parse_forall(std::size_t depth) {
     SCHAAS_RETURN_IF_ERROR(take('('));
     SCHAAS_ASSIGN_OR_RETURN(const SourceRange index, name("an index variable"));
+    SCHAAS_ASSIGN_OR_RETURN(const Manner manner, parse_manner());
     SCHAAS_RETURN_IF_ERROR(take(','));
     SCHAAS_ASSIGN_OR_RETURN(auto body, parse_statement(depth + 1));
     SCHAAS_RETURN_IF_ERROR(take(')'));
-    return forall(text_at(index), std::move(body));
+    return forall(text_at(index), std::move(body), manner);
+  }
+
+  Result<Manner> parse_manner() {
+    Manner manner;
+    if (accept_word("of")) {
+      SCHAAS_ASSIGN_OR_RETURN(manner.extent, number("an extent, 1 to 9999,"));
+    }
+    if (accept_word("parallel")) {
+      for (const auto races : {Races::none, Races::atomics, Races::privates}) {
+        if (!manner.parallel && accept_word(concrete_notation::name(races))) manner.parallel = races;
+      }
+      if (!manner.parallel) return expected("`none`, `atomics` or `private`");
+    }
+    manner.collapsed = accept_word("collapsed");
+    if (accept_word("unroll")) {
+      SCHAAS_ASSIGN_OR_RETURN(manner.unroll, number("the number of iterations, 1 to 9999,"));
+    }
+    return manner;
+  }
+
+  bool accept_word(std::string_view word) {
+    skip_space();
+    const std::size_t end = at_ + word.size();
+    if (text_.substr(at_, word.size()) != word || (end < text_.size() && continues_name(text_[end])))
+      return false;
+    at_ = end;
+    return true;
   }
 
   Result<StatementPtr> parse_blocks(std::size_t depth) {
     SCHAAS_RETURN_IF_ERROR(take('('));
     SCHAAS_ASSIGN_OR_RETURN(const SourceRange index, name("an index variable"));
     SCHAAS_RETURN_IF_ERROR(take(','));
-    SCHAAS_ASSIGN_OR_RETURN(const int size, block_size());
+    const bool divides = accept_word("in");
+    SCHAAS_ASSIGN_OR_RETURN(const int size, number("the size of a block, 1 to 9999,"));
     SCHAAS_RETURN_IF_ERROR(take(','));
     SCHAAS_ASSIGN_OR_RETURN(auto body, parse_statement(depth + 1));
     SCHAAS_RETURN_IF_ERROR(take(')'));
-    return blocks(text_at(index), size, std::move(body));
+    return divides ? divided(text_at(index), size, std::move(body))
+                   : blocks(text_at(index), size, std::move(body));
   }
 
-  Result<int> block_size() {
+  Result<int> number(const char* what) {
     skip_space();
     const std::size_t begin = at_;
     int size = 0;
@@ -88,7 +122,7 @@ class Parser {
     }
     if (size > 0) return size;
     at_ = begin;
-    return expected("the size of a block, 1 to 9999,");
+    return expected(what);
   }
 
   Result<StatementPtr> parse_where(std::size_t depth) {

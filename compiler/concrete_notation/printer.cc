@@ -18,6 +18,20 @@ std::string start_text(operators::Monoid monoid) {
   return start == 0 ? "0" : start == 1 ? "1" : start > 0 ? "infinity" : "-infinity";
 }
 
+/// The size of the blocks, or how many there are.
+std::string number_text(const Blocks& blocks) {
+  return std::to_string(blocks.parts > 0 ? blocks.parts : blocks.size);
+}
+
+std::string manner_text(const Manner& manner) {
+  std::string out;
+  if (manner.extent) out += " of " + std::to_string(*manner.extent);
+  if (manner.parallel) out += std::string(" parallel ") + name(*manner.parallel);
+  if (manner.collapsed) out += " collapsed";
+  if (manner.unroll > 1) out += " unroll " + std::to_string(manner.unroll);
+  return out;
+}
+
 bool has_long_name(const StatementPtr& statement) {
   return match(
       statement->node, [](const Forall& loop) { return loop.index.size() > 1 || has_long_name(loop.body); },
@@ -41,7 +55,7 @@ void append_loop_tree(const StatementPtr& statement, const char* separator, std:
         append_loop_tree(loop.body, separator, out);
       },
       [&](const Blocks& blocks) {
-        out += blocks.index + ":" + std::to_string(blocks.size);
+        out += blocks.index + (blocks.parts > 0 ? "/" : ":") + number_text(blocks);
         if (has_loop(blocks.body)) out += separator;
         append_loop_tree(blocks.body, separator, out);
       },
@@ -67,11 +81,14 @@ void append_indented(const StatementPtr& statement, std::size_t depth, std::stri
   match(
       statement->node,
       [&](const Forall& loop) {
-        out += margin + "for " + loop.index + "\n";
+        out += margin + "for " + loop.index + manner_text(loop.manner) + "\n";
         append_indented(loop.body, depth + 1, out);
       },
       [&](const Blocks& blocks) {
-        out += margin + "for each block of " + std::to_string(blocks.size) + " " + blocks.index + "\n";
+        out += margin +
+               (blocks.parts > 0 ? "for each of " + number_text(blocks) + " parts of "
+                                 : "for each block of " + number_text(blocks) + " ") +
+               blocks.index + "\n";
         append_indented(blocks.body, depth + 1, out);
       },
       [&](const Where& branch) {
@@ -91,10 +108,12 @@ void append_indented(const StatementPtr& statement, std::size_t depth, std::stri
 std::string print(const StatementPtr& statement) {
   return match(
       statement->node,
-      [](const Forall& loop) { return "forall(" + loop.index + ", " + print(loop.body) + ")"; },
+      [](const Forall& loop) {
+        return "forall(" + loop.index + manner_text(loop.manner) + ", " + print(loop.body) + ")";
+      },
       [](const Blocks& blocks) {
-        return "blocks(" + blocks.index + ", " + std::to_string(blocks.size) + ", " + print(blocks.body) +
-               ")";
+        return "blocks(" + blocks.index + (blocks.parts > 0 ? ", in " : ", ") + number_text(blocks) + ", " +
+               print(blocks.body) + ")";
       },
       [](const Where& branch) {
         return "where(" + print(branch.consumer) + ", " + print(branch.producer) + ")";

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/concrete_notation/loop_order.h"
+#include "compiler/concrete_notation/manners.h"
 #include "compiler/concrete_notation/match.h"
 #include "compiler/concrete_notation/program_verifier.h"
 #include "compiler/concrete_notation/tree_checks.h"
@@ -115,7 +116,7 @@ class Verifier {
       return illegal("blocks of " + quoted(blocks.index) + " stand inside a loop " + quoted(blocks.index));
     }
     SCHAAS_RETURN_IF_ERROR(check_blocked(blocks.body, blocks.index));
-    SCHAAS_RETURN_IF_ERROR(check_not_merged(blocks));
+    SCHAAS_RETURN_IF_ERROR(check_entries(blocks, place));
     return walk(blocks.body, place);
   }
 
@@ -125,14 +126,14 @@ class Verifier {
       return check_blocked(branch->consumer, index);
     }
     const auto* loop = std::get_if<Forall>(&body->node);
-    if (loop != nullptr && loop->index == index) return {};
-    return illegal("only branches may stand between the blocks of " + quoted(index) + " and the loops over " +
-                   quoted(index) + " inside them");
+    if (loop != nullptr) return loop->index == index ? Result<void>() : check_blocked(loop->body, index);
+    return illegal("inside the blocks of " + quoted(index) +
+                   " every way to an assignment must pass a loop over " + quoted(index));
   }
 
   /// A block is a stretch of one sparse operand's entries, each with a coordinate of its own, or of the whole
   /// extent.
-  Result<void> check_not_merged(const Blocks& blocks) const {
+  Result<void> check_entries(const Blocks& blocks, const Place& place) const {
     std::vector<Access> holders;
     for (const Access& access : reads(blocks.body)) {
       if (problem_.formats.count(access.tensor) && holds_entries(access, blocks.index))
@@ -141,10 +142,14 @@ class Verifier {
     for (const Access& access : holders) {
       const format::TensorFormat& format = problem_.formats.at(access.tensor);
       for (std::size_t level = 0; level < format.levels.size(); ++level) {
-        if (access.indices[static_cast<std::size_t>(format.mode_order[level])] == blocks.index &&
-            !format::is_unique(format.levels[level]))
+        const auto& bound = access.indices[static_cast<std::size_t>(format.mode_order[level])];
+        if (bound == blocks.index && !format::is_unique(format.levels[level]))
           return illegal("there are no blocks of " + quoted(blocks.index) + ": " + quoted(access) +
                          " holds its coordinates several times");
+        if (bound == blocks.index) break;
+        if (!has(place.loops, bound))
+          return illegal("blocks of the entries of " + quoted(access) + " over " + quoted(blocks.index) +
+                         " stand outside loop " + quoted(bound) + ", which leads to these entries");
       }
     }
     if (holders.size() < 2) return {};
@@ -285,6 +290,7 @@ class Verifier {
 }  // namespace
 
 Result<void> verify(const StatementPtr& statement, const problem::Problem& problem) {
+  SCHAAS_RETURN_IF_ERROR(check_manners(statement, problem));
   if (!problem::is_contraction(problem)) return verify_program(statement, problem);
   return Verifier(problem).run(statement);
 }

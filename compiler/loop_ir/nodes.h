@@ -37,7 +37,8 @@ struct Load {
   ExpressionPtr index;
 };
 /// A function of its arguments, all of them values or all of them indices. Infix functions take exactly two.
-/// Of indices only: add, subtract, multiply, minimum, maximum, comparisons, and, or, not; `and` and `or` then
+/// Of indices only: add, subtract, multiply, divide (whole
+/// numbers that are not negative), minimum, maximum, comparisons, and, or, not; `and` and `or` then
 /// stop at the argument that decides. Conditions are 1 and 0 in the type of the arguments.
 struct Apply {
   operators::Function function = operators::Function::add;
@@ -81,14 +82,15 @@ struct Accumulate {
   std::string name;
   ExpressionPtr value;
 };
-enum class Write { set, fold };
-/// array[index] = value, or, of arrays of values, array[index] = monoid(array[index], value).
+enum class Write { set, fold, atomic };
+/// array[index] = value, or, of arrays of values, array[index] = monoid(array[index], value); atomic: as one
+/// step for all threads.
 struct Store {
   std::string array;
   ExpressionPtr index;
   Write mode = Write::set;
   ExpressionPtr value;
-  operators::Monoid monoid = operators::Monoid::sum;  ///< of a fold
+  operators::Monoid monoid = operators::Monoid::sum;  ///< of a fold or atomic
 };
 /// The body when the index `condition` is not zero.
 struct If {
@@ -118,6 +120,7 @@ struct For {
   Shape shape = Shape::scalar;
   StatementPtr body;
   std::int64_t step = 1;
+  int unroll = 1;  ///< iterations the printed code may hold one after the other; above 1 with Shape::scalar
 };
 /// One of the sorted lists a Merge walks: `position` runs over [begin, end) of array `coordinates`. Where
 /// lists may lack a coordinate, the index `present` is 1 when this one holds it; else it is 0 and `position`
@@ -194,25 +197,47 @@ struct Shared {
 struct Workspace {
   ExpressionPtr count;
 };
+/// What a part of an iteration folds into (Cut); at the monoid's identity before.
+struct Carry {
+  ExpressionPtr count;
+};
 struct Array {
   std::string name;
   Element element = Element::value;
-  std::variant<ArgumentValues, Positions, Coordinates, Shared, Workspace> origin;
+  std::variant<ArgumentValues, Positions, Coordinates, Shared, Workspace, Carry> origin;
   bool written = false;
 };
 
 /// What a phase is for: the client scans the counters and allocates the result between counting and
 /// computing.
 enum class Step { compute, count };
+/// Of a phase whose iterations write the same elements of one array (proto/kernel_abi.h): what folds there.
+/// Ranges that run at the same time fold into arrays of their own, which are folded afterwards.
+struct Fold {
+  std::string array;  ///< the result's values, or shared
+  operators::Monoid monoid = operators::Monoid::sum;
+  std::vector<ExpressionPtr> work;  ///< factors of the number of innermost iterations, about
+};
+/// How an iteration of a phase is cut at positions of its balance level (proto/kernel_abi.h).
+struct Cut {
+  /// For the one iteration `begin` and its positions [first, last); `end` is begin + 1.
+  StatementPtr part;
+  operators::Monoid monoid = operators::Monoid::sum;
+  std::string carry;  ///< the array that `part` writes; "": what the phase writes
+  StatementPtr
+      combine;  ///< takes what the parts of iteration `begin` folded to its place; null without a carry
+};
 /// A function over [begin, end) of its outermost loop, which runs over [0, range).
 struct Phase {
   ExpressionPtr range;
-  bool parallel = false;  ///< disjoint ranges write disjoint places
+  bool parallel = false;  ///< disjoint ranges write disjoint places, or fold
   int balance_argument =
       -1;  ///< the argument whose level balance_level holds the positions that weigh iterations, or -1
   int balance_level = -1;
   StatementPtr body;
   Step step = Step::compute;
+  std::optional<Fold> fold{};
+  std::optional<Cut> cut{};
 };
 
 /// The shared array, of index64, in which counting phases count the entries of a compressed level of the

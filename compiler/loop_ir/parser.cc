@@ -201,8 +201,8 @@ class Parser {
     expect(":");
     array.element = static_cast<Element>(choose({"value", "index32", "index64", "byte"}));
     expect("=");
-    const int kind = choose({"values", "positions", "coordinates", "shared", "workspace"});
-    const int first = kind == 4 ? 0 : small_number();
+    const int kind = choose({"values", "positions", "coordinates", "shared", "workspace", "carry"});
+    const int first = kind >= 4 ? 0 : small_number();
     if (kind == 0) array.origin = ArgumentValues{first};
     if (kind == 1 || kind == 2) {
       expect("level");
@@ -210,11 +210,12 @@ class Parser {
       if (kind == 1) array.origin = Positions{first, level};
       if (kind == 2) array.origin = Coordinates{first, level};
     }
-    if (kind == 3 || kind == 4) {
+    if (kind >= 3) {
       expect("count");
       const auto count = expression();
       if (kind == 3) array.origin = Shared{first, count};
       if (kind == 4) array.origin = Workspace{count};
+      if (kind == 5) array.origin = Carry{count};
     }
     array.written = accept("written");
     return array;
@@ -250,8 +251,36 @@ class Parser {
       expect("level");
       phase.balance_level = small_number();
     }
+    if (accept("fold")) phase.fold = folding();
     phase.body = body();
+    if (accept("part")) phase.cut = cut();
     return phase;
+  }
+
+  Cut cut() {
+    Cut cut;
+    cut.monoid = monoid();
+    cut.part = body();
+    if (!accept("combine")) return cut;
+    cut.carry = identifier();
+    cut.combine = body();
+    return cut;
+  }
+
+  operators::Monoid monoid() {
+    const auto named = operators::monoid_named(word_);
+    if (!named) fail("a monoid");
+    advance();
+    return named.value_or(operators::Monoid::sum);
+  }
+
+  Fold folding() {
+    Fold fold;
+    fold.array = identifier();
+    fold.monoid = monoid();
+    expect("work");
+    while (word_ != "{" && !error_) fold.work.push_back(expression());
+    return fold;
   }
 
   /// Recursion is bounded: every nested statement passes here, every nested expression through `expression`.
@@ -303,6 +332,10 @@ class Parser {
     return make(std::move(accumulator));
   }
 
+  bool fold_follows() const {
+    return word_ == "+=" || word_ == "*=" || (word_.size() > 2 && word_.back() == '=');
+  }
+
   /// The monoid of `+=`, `*=`, `max=`, ...; nothing, reading nothing, for another word.
   std::optional<operators::Monoid> fold() {
     std::optional<operators::Monoid> monoid;
@@ -315,8 +348,11 @@ class Parser {
     return monoid;
   }
 
+  /// `atomic` says how unless it is the array itself.
   StatementPtr write() {
-    const auto target = identifier();
+    auto target = identifier();
+    const bool atomic = target == "atomic" && word_ != "[" && !fold_follows();
+    if (atomic) target = identifier();
     if (!accept("[")) {
       const auto known = monoids_.find(target);
       const auto monoid = fold();
@@ -328,9 +364,9 @@ class Parser {
     Store store{target, expression(), Write::set, nullptr};
     expect("]");
     if (const auto monoid = fold()) {
-      store.mode = Write::fold;
+      store.mode = atomic ? Write::atomic : Write::fold;
       store.monoid = *monoid;
-    } else if (!accept("=")) {
+    } else if (atomic || !accept("=")) {
       fail("`=`, `+=`, `*=`, `max=`, `min=`, `or=` or `and=`");
     }
     store.value = expression();
@@ -371,6 +407,7 @@ class Parser {
     expect("..");
     loop.end = expression();
     if (accept("by")) loop.step = whole_number();
+    if (accept("unroll")) loop.unroll = small_number();
     loop.body = body();
     return make(std::move(loop));
   }

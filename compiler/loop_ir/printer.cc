@@ -96,6 +96,7 @@ class Printer {
             [&](const Coordinates& x) { return at("coordinates ", x.argument, x.level); },
             [](const Shared& x) { return "shared " + std::to_string(x.slot) + " count " + print(x.count); },
             [](const Workspace& x) { return "workspace count " + print(x.count); },
+            [](const Carry& x) { return "carry count " + print(x.count); },
         },
         array.origin);
     line("array " + array.name + ": " + elements[static_cast<int>(array.element)] + " = " + origin +
@@ -110,8 +111,20 @@ class Printer {
       text += " balance " + std::to_string(phase.balance_argument) + " level " +
               std::to_string(phase.balance_level);
     }
+    if (phase.fold) {
+      text += " fold " + phase.fold->array + " " + operators::name(phase.fold->monoid) + " work";
+      for (const auto& factor : phase.fold->work) text += " " + print(factor);
+    }
     open(text);
     statement(phase.body);
+    close();
+    if (!phase.cut) return;
+    open(std::string("part ") + operators::name(phase.cut->monoid));
+    statement(phase.cut->part);
+    close();
+    if (phase.cut->carry.empty()) return;
+    open("combine " + phase.cut->carry);
+    statement(phase.cut->combine);
     close();
   }
 
@@ -126,7 +139,8 @@ class Printer {
             [&](const Accumulate& x) { accumulate(x); },
             [&](const Store& x) {
               const std::string op = x.mode == Write::set ? "=" : fold_text(x.monoid);
-              line(x.array + "[" + print(x.index) + "] " + op + " " + print(x.value));
+              const std::string atomic = x.mode == Write::atomic ? "atomic " : "";
+              line(atomic + x.array + "[" + print(x.index) + "] " + op + " " + print(x.value));
             },
             [&](const If& x) {
               open("if " + print(x.condition));
@@ -160,7 +174,8 @@ class Printer {
   void loop(const For& loop) {
     static constexpr const char* shapes[] = {"for ", "for simd ", "for lanes "};
     open(shapes[static_cast<int>(loop.shape)] + loop.variable + " in " + print(loop.begin) + " .. " +
-         print(loop.end) + (loop.step == 1 ? "" : " by " + std::to_string(loop.step)));
+         print(loop.end) + (loop.step == 1 ? "" : " by " + std::to_string(loop.step)) +
+         (loop.unroll == 1 ? "" : " unroll " + std::to_string(loop.unroll)));
     statement(loop.body);
     close();
   }

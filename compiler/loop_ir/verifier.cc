@@ -36,6 +36,7 @@ bool belongs_to_result(const Array& array) {
                         [](const Coordinates& x) { return x.argument == 0; },
                         [](const Shared&) { return false; },
                         [](const Workspace&) { return false; },
+                        [](const Carry&) { return false; },
                     },
                     array.origin);
 }
@@ -46,6 +47,7 @@ bool takes_indices(operators::Function function) {
     case Function::add:
     case Function::subtract:
     case Function::multiply:
+    case Function::divide:
     case Function::minimum:
     case Function::maximum:
     case Function::less:
@@ -75,11 +77,13 @@ class Verifier {
     for (const auto& array : kernel.arrays) SCHAAS_RETURN_IF_ERROR(declare_array(array, kernel.arguments));
     for (const auto& phase : kernel.phases) {
       SCHAAS_RETURN_IF_ERROR(expect(phase.range, Type::index));
+      if (phase.fold) SCHAAS_RETURN_IF_ERROR(fold(phase, *phase.fold));
       const auto outside = names_;
       SCHAAS_RETURN_IF_ERROR(declare("begin", Kind::index));
       SCHAAS_RETURN_IF_ERROR(declare("end", Kind::index));
       SCHAAS_RETURN_IF_ERROR(statement(phase.body));
       names_ = outside;
+      if (phase.cut) SCHAAS_RETURN_IF_ERROR(cut(phase, *phase.cut));
     }
     return counters(kernel);
   }
@@ -89,6 +93,37 @@ class Verifier {
     if (!is_identifier(name)) return wrong("`" + name + "` is no identifier");
     if (arrays_.count(name) > 0 || !names_.emplace(name, kind).second)
       return wrong("`" + name + "` is declared twice");
+    return {};
+  }
+
+  /// Parts know which positions they do; what combines them knows the iteration.
+  Result<void> cut(const Phase& phase, const Cut& cut) {
+    const auto outside = names_;
+    for (const char* name : {"begin", "end"}) SCHAAS_RETURN_IF_ERROR(declare(name, Kind::index));
+    const auto inside = names_;
+    for (const char* name : {"first", "last"}) SCHAAS_RETURN_IF_ERROR(declare(name, Kind::index));
+    SCHAAS_RETURN_IF_ERROR(statement(cut.part));
+    names_ = inside;
+    const auto carry = arrays_.find(cut.carry);
+    const bool carries = carry != arrays_.end() && std::holds_alternative<Carry>(carry->second.origin);
+    if (!cut.carry.empty() && !carries) return wrong("`" + cut.carry + "` is no array that parts fold into");
+    if (!cut.carry.empty() != (cut.combine != nullptr)) return wrong("parts that nothing combines");
+    if (cut.combine) SCHAAS_RETURN_IF_ERROR(statement(cut.combine));
+    names_ = outside;
+    if (!phase.parallel || phase.balance_argument < 0) return wrong("a phase is cut that is not balanced");
+    return {};
+  }
+
+  /// What is folded is an array of values that is not the thread's own, and stands for one thing only.
+  Result<void> fold(const Phase& phase, const Fold& fold) {
+    const auto found = arrays_.find(fold.array);
+    if (found == arrays_.end()) return wrong("array `" + fold.array + "` is not declared");
+    const auto& array = found->second;
+    const bool shared = std::holds_alternative<Shared>(array.origin);
+    if (array.element != Element::value || !array.written || (!shared && !belongs_to_result(array)))
+      return wrong("`" + fold.array + "` is folded but no array of values that phases write");
+    if (!phase.parallel || phase.step != Step::compute) return wrong("a phase folds that is not parallel");
+    for (const auto& factor : fold.work) SCHAAS_RETURN_IF_ERROR(expect(factor, Type::index));
     return {};
   }
 
@@ -152,6 +187,10 @@ class Verifier {
                           [&](const Positions& x) { return indexed(x.argument); },
                           [&](const Coordinates& x) { return indexed(x.argument); },
                           [&](const Shared& x) { return expect(x.count, Type::index); },
+                          [&](const Carry& x) -> Result<void> {
+                            SCHAAS_RETURN_IF_ERROR(element(array.element == Element::value));
+                            return expect(x.count, Type::index);
+                          },
                           [&](const Workspace& x) -> Result<void> {
                             Uses uses;
                             collect_uses(x.count, uses);
@@ -319,7 +358,9 @@ class Verifier {
     SCHAAS_RETURN_IF_ERROR(writable(store.array, store.value));
     SCHAAS_RETURN_IF_ERROR(expect(store.index, Type::index));
     const bool values = arrays_.at(store.array).element == Element::value;
-    if (store.mode == Write::fold && !values)
+    if (store.mode == Write::atomic && vectors_ > 0 && lanes_.empty())
+      return wrong("`" + store.array + "` is written atomically in a simd loop");
+    if (store.mode != Write::set && !values)
       return wrong("`" + store.array + "` holds no values to fold into");
     if (lanes_.empty()) return {};
     if (!values || !is_lane_index(store.index, lane_variable_, lanes_))
@@ -333,6 +374,8 @@ class Verifier {
     if (loop.step < 1 || (loop.step > 1 && loop.shape != Shape::scalar)) {
       return wrong("`" + loop.variable + "` advances by " + std::to_string(loop.step));
     }
+    if (loop.unroll < 1 || (loop.unroll > 1 && loop.shape != Shape::scalar))
+      return wrong("`" + loop.variable + "` is unrolled " + std::to_string(loop.unroll) + " times");
     if (!lanes_.empty()) {
       if (loop.shape == Shape::lanes) return wrong("lanes loop `" + loop.variable + "` inside another");
       if (mentions(loop.begin, lanes_) || mentions(loop.end, lanes_)) {

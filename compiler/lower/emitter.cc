@@ -4,9 +4,11 @@
 #include <utility>
 
 #include "compiler/lower/temporaries.h"
+#include "compiler/lower/work.h"
 
 namespace schaas::lower {
 
+using concrete_notation::Races;
 using format::LevelFormat;
 using loop_ir::make;
 using loop_ir::Match;
@@ -37,7 +39,11 @@ void Emitter::emit_phases(const NestPtr& nest) {
   }
   const int target = target_of(nest);
   builder_.mark_written(operand(target).tensor);
-  const Sink sink{Sink::Kind::array, target, write_mode(nest), "", monoid_of(nest)};
+  const auto* loop = std::get_if<Loop>(&nest->node);
+  const bool atomic = loop != nullptr && loop->manner.parallel == Races::atomics;
+  atomic_ = atomic ? operand(target).tensor : -1;
+  const Write mode = atomic ? Write::atomic : sums_pairs(nest) ? Write::fold : write_mode(nest);
+  const Sink sink{Sink::Kind::array, target, mode, "", monoid_of(nest)};
   if (appends_to(target)) return emit_appending_phases(nest, sink);
   emit_phase(nest, sink, loop_ir::Step::compute);
 }
@@ -70,7 +76,9 @@ void Emitter::emit_shared(const Branch& branch) {
     return;
   }
   const double start = tensor_of(writer).fill;
-  if (start == 0 || (!indices.empty() && writes_each_once(branch.producer, tree_))) return;
+  const bool stored =
+      !indices.empty() && writes_each_once(branch.producer, tree_) && !sums_pairs(branch.producer);
+  if (start == 0 || stored) return;
   loop_ir::Phase phase;
   phase.range = loop_ir::integer(1);
   phase.body = make(loop_ir::Fill{builder_.values(branch.temporary),
@@ -81,10 +89,8 @@ void Emitter::emit_shared(const Branch& branch) {
 void Emitter::emit_phase(const NestPtr& nest, const Sink& sink, loop_ir::Step step) {
   step_ = step;
   outermost_ = std::visit([](const auto& node) -> const void* { return &node; }, nest->node);
-  Scope scope;
-  for (const auto& each : tree_.operands) scope.positions.push_back(start_position(each));
   Statements out;
-  settle_all(operands_below(nest), scope, out);
+  const Scope scope = start(nest, out);
   loop_ir::Phase phase = describe(nest);
   phase.step = step;
   if (step == loop_ir::Step::count) {
@@ -93,7 +99,32 @@ void Emitter::emit_phase(const NestPtr& nest, const Sink& sink, loop_ir::Step st
     emit(nest, scope, sink, out);
   }
   phase.body = loop_ir::block(std::move(out));
+  const auto cut = tree_.cuts.find(nest.get());
+  if (cut != tree_.cuts.end() && step == loop_ir::Step::compute)
+    phase.cut = emit_cut(nest, sink, cut->second);
   builder_.add_phase(std::move(phase));
+}
+
+/// Nothing is bound.
+Scope Emitter::start(const NestPtr& nest, Statements& out) {
+  Scope scope;
+  for (const auto& each : tree_.operands) scope.positions.push_back(start_position(each));
+  settle_all(operands_below(nest), scope, out);
+  return scope;
+}
+
+/// Iterations of a phase's outermost loop, or of the two that are collapsed, write elements of their own.
+bool Emitter::writes_own(const Loop& loop) const {
+  const Operand& target = operand(target_of(loop.body));
+  if (loop.manner.collapsed && level_of(target, std::get<Loop>(loop.body->node).index) < 0) return false;
+  return level_of(target, loop.index) >= 0;
+}
+
+/// The phase's two outermost loops are one for the threads, and sum.
+bool Emitter::sums_pairs(const NestPtr& nest) const {
+  if (const auto* branch = std::get_if<Branch>(&nest->node)) return sums_pairs(branch->consumer);
+  const auto* loop = std::get_if<Loop>(&nest->node);
+  return loop != nullptr && loop->manner.collapsed && !writes_own(*loop);
 }
 
 loop_ir::Phase Emitter::describe(const NestPtr& nest) {
@@ -104,7 +135,15 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
   if (!loop && !blocks) return phase;
   const int index = loop ? loop->index : blocks->index;
   const NestPtr& body = loop ? loop->body : blocks->body;
-  phase.parallel = level_of(operand(target_of(nest)), index) >= 0;
+  const int target = target_of(nest);
+  phase.parallel = loop ? writes_own(*loop) : level_of(operand(target), index) >= 0;
+  if (atomic_ >= 0) {
+    phase.parallel = true;
+  } else if (!phase.parallel && !tracks(target) && !appends_to(target)) {
+    phase.parallel = true;
+    phase.fold = loop_ir::Fold{builder_.values(operand(target).tensor), monoid_of(nest),
+                               work_of(nest, tree_, builder_)};
+  }
   const LoopSpace space = loop_space(body, index, tree_);
   const bool positions = space.kind == LoopSpace::Kind::walk || space.kind == LoopSpace::Kind::intersection;
   if (positions) {
@@ -113,6 +152,16 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
     phase.range = loop_ir::load(builder_.positions(operand(walked.operand).tensor, 0), loop_ir::integer(1));
   } else {
     phase.range = builder_.extent(index);
+  }
+  if (loop && loop->manner.collapsed) {
+    phase.range = loop_ir::multiply(phase.range, builder_.extent(std::get<Loop>(body->node).index));
+    return phase;
+  }
+  const auto cut = tree_.cuts.find(nest.get());
+  if (cut != tree_.cuts.end()) {
+    phase.balance_argument = tensor_of(cut->second.operand).argument;
+    phase.balance_level = 1;
+    return phase;
   }
   std::vector<int> weighed;
   if (positions) weighed.push_back(space.cursors.front().operand);

@@ -31,6 +31,8 @@ struct Scope {
   std::map<int, OpenBlock> blocks{};
   std::map<int, std::string> coordinates{};
   std::string unit{};  ///< the iteration of the phase's outermost loop
+  std::string row{};   ///< of two collapsed loops: the value of the outer one
+  const Loop* inner_of_pair = nullptr;
 };
 
 /// What becomes of the value a statement computes.
@@ -75,6 +77,16 @@ class Emitter {
   loop_ir::Write write_mode(const NestPtr& nest);
   void emit_shared(const Branch& branch);
   void emit_phase(const NestPtr& nest, const Sink& sink, loop_ir::Step step);
+  Scope start(const NestPtr& nest, Statements& out);
+  bool writes_own(const Loop& loop) const;
+  bool sums_pairs(const NestPtr& nest) const;
+
+  // parts.cc
+  /// Another tree with the same arrays, in the same phase.
+  Emitter(const NestTree& tree, const Emitter& other);
+  loop_ir::Cut emit_cut(const NestPtr& nest, const Sink& sink, const PhaseCut& cut);
+  loop_ir::StatementPtr emit_combine(const NestPtr& nest, const Sink& sink, const PhaseCut& cut,
+                                     const std::vector<int>& indices);
   void emit(const NestPtr& nest, const Scope& scope, const Sink& sink, Statements& out);
   /// Emits around a body that goes on with the sink it is given.
   using Around = std::function<void(const Sink& inner)>;
@@ -89,10 +101,13 @@ class Emitter {
   void emit_loop(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                  const Body& body);
   void emit_blocks(const Blocks& blocks, const Scope& scope, Statements& out, const Body& body);
+  void emit_parts(const Blocks& blocks, Scope& inner, const OpenBlock& open, const loop_ir::Range& all,
+                  Statements& out, const Body& body);
   void emit_block_loop(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                        const Body& body);
   void emit_range(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                   const Body& body);
+  loop_ir::Range bounds_of(const Loop& loop, const Scope& scope);
   void emit_walk(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,
                  Statements& out, const Body& body);
   void emit_merge(const Loop& loop, const LoopSpace& space, const Scope& scope, Statements& out,
@@ -166,10 +181,12 @@ class Emitter {
 
   const NestTree& tree_;
   KernelBuilder& builder_;
-  const void* outermost_ = nullptr;     ///< the Loop or Blocks that run over [begin, end) of the phase
-  bool adds_terms_ = false;             ///< the phases are the terms of one sum
-  int lanes_ = 0;                       ///< depth of lanes loops around
-  std::map<int, std::string> scalars_;  ///< temporaries that are names
+  const void* outermost_ = nullptr;  ///< the Loop or Blocks that run over [begin, end) of the phase
+  bool adds_terms_ = false;          ///< the phases are the terms of one sum
+  int lanes_ = 0;                    ///< depth of lanes loops around
+  std::optional<merge_lattice::LevelAccess> cut_;  ///< only its positions [first, last) are walked
+  int atomic_ = -1;                                ///< tensor that the phase writes with atomic folds, or -1
+  std::map<int, std::string> scalars_;             ///< temporaries that are names
   loop_ir::Step step_ = loop_ir::Step::compute;
   std::map<int, std::string> counters_;  ///< compressed level of the result -> entries so far, in this phase
   std::map<int, std::string> counts_;    ///< compressed level of the result -> the array of its counts

@@ -139,7 +139,7 @@ class Jam {
 
   /// The loop in two parts, or null.
   StatementPtr result() {
-    if (loop_.shape != loop_ir::Shape::scalar || loop_.step != 1) return nullptr;
+    if (loop_.shape != loop_ir::Shape::scalar || loop_.step != 1 || loop_.unroll != 1) return nullptr;
     if (!collect(loop_.body, traffic_) || !independent() || !divide() || !shares_) return nullptr;
     for (auto& copy : copies_) copy.emplace(loop_.variable, loop_ir::name(loop_.variable));
     std::vector<StatementPtr> body;

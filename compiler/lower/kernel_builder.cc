@@ -61,7 +61,9 @@ ExpressionPtr KernelBuilder::extent(int index) {
         return same_name ? candidate == named : classes_.at(candidate) == first;
       });
       if (found != indices.end()) {
-        const auto fixed = fixed_extent(problem_, first);
+        const auto asked = tree_.extents.find(index);
+        const auto fixed =
+            asked != tree_.extents.end() ? std::optional(asked->second) : fixed_extent(problem_, first);
         const std::string text = names_.fresh("n_" + Names::base(named, "x"));
         kernel_.extents.push_back({text, argument, static_cast<int>(found - indices.begin()), fixed});
         return extents_[index] = fixed ? loop_ir::integer(*fixed) : loop_ir::name(text);
@@ -72,13 +74,20 @@ ExpressionPtr KernelBuilder::extent(int index) {
   SCHAAS_CHECK(false, "index " + named + " belongs to no tensor");
 }
 
+ExpressionPtr KernelBuilder::block_size(int index, BlockSize size) {
+  if (size.parts == 0) return loop_ir::integer(size.size);
+  return loop_ir::apply(
+      operators::Function::divide,
+      {loop_ir::add(extent(index), loop_ir::integer(size.parts - 1)), loop_ir::integer(size.parts)});
+}
+
 ExpressionPtr KernelBuilder::extents(int tensor, const std::vector<int>& indices) {
   const auto& blocks = tree_.tensors[static_cast<std::size_t>(tensor)].blocks;
   ExpressionPtr product = loop_ir::integer(1);
   std::vector<std::string> sorted;
   for (const int index : indices) {
     const auto block = blocks.find(index);
-    const auto factor = block != blocks.end() ? loop_ir::integer(block->second) : extent(index);
+    const auto factor = block != blocks.end() ? block_size(index, block->second) : extent(index);
     sorted.push_back(loop_ir::print(factor));
     product = loop_ir::multiply(product, factor);
   }
@@ -139,6 +148,10 @@ void KernelBuilder::mark_written(const std::string& array) {
 
 void KernelBuilder::add_workspace(int tensor, const std::vector<int>& indices) {
   add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Workspace{extents(tensor, indices)}, true});
+}
+
+void KernelBuilder::add_carry(int tensor, const std::vector<int>& indices) {
+  add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Carry{extents(tensor, indices)}, true});
 }
 
 std::string KernelBuilder::add_flags(int tensor, const std::vector<int>& indices) {

@@ -19,6 +19,8 @@ class KernelBuilder {
   Names& names() { return names_; }
   /// Number of coordinates of an index: a constant when the constraints fix it.
   loop_ir::ExpressionPtr extent(int index);
+  /// The most values that one of the blocks of an index holds.
+  loop_ir::ExpressionPtr block_size(int index, BlockSize size);
   /// Product of what levels of `tensor` over `indices` hold (their extents; of a temporary that holds one
   /// block of an index its size), named once when it is more than one factor.
   loop_ir::ExpressionPtr extents(int tensor, const std::vector<int>& indices);
@@ -31,6 +33,7 @@ class KernelBuilder {
   void mark_all_written() { kernel_.writes_all = true; }  ///< of the result
   /// Gives a temporary its memory; elements in storage order of `indices`.
   void add_workspace(int tensor, const std::vector<int>& indices);
+  void add_carry(int tensor, const std::vector<int>& indices);
   void add_shared(int tensor, const std::vector<int>& indices);
   /// One byte for each element of the levels of a temporary over `indices`.
   std::string add_flags(int tensor, const std::vector<int>& indices);

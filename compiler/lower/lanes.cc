@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compiler/loop_ir/nodes.h"
+#include "compiler/lower/iteration_space.h"
 
 namespace schaas::lower {
 namespace {
@@ -24,10 +25,13 @@ class LaneMover {
                   {Branch{branch.temporary, at_root(branch.producer), at_root(branch.consumer)}});
             },
             [&](const Loop& loop) {
-              return make_nest({Loop{loop.index, inside(loop.body, {loop.index}), loop.lanes, loop.block}});
+              if (const auto* second = collapsed_with(loop))
+                return with_body(loop, with_body(*second, inside(second->body, {loop.index, second->index})));
+              return with_body(loop, inside(loop.body, {loop.index}));
             },
             [&](const Blocks& blocks) {
-              return make_nest({Blocks{blocks.index, blocks.size, inside(blocks.body, {})}});
+              note(blocks);
+              return with_body(blocks, inside(blocks.body, {}));
             },
             [&](const Terms& sum) {
               return of_each(sum, [&](const NestPtr& term) { return at_root(term); });
@@ -42,26 +46,52 @@ class LaneMover {
     const int index = lane_index(nest, bound);
     if (index >= 0 && movable(nest, index)) {
       make_scalars(nest);
-      return make_nest({Loop{index, without(nest, index), true}});
+      return make_nest({Loop{index, without(nest, index), true, in_block(nest, index), {}}});
     }
+    return std::visit(Match{
+                          [&](const Branch& branch) {
+                            return make_nest({Branch{branch.temporary, inside(branch.producer, bound),
+                                                     inside(branch.consumer, bound)}});
+                          },
+                          [&](const Loop& loop) {
+                            auto more = bound;
+                            more.insert(loop.index);
+                            return with_body(loop, inside(loop.body, more));
+                          },
+                          [&](const Blocks& blocks) {
+                            note(blocks);
+                            return with_body(blocks, inside(blocks.body, bound));
+                          },
+                          [&](const Terms& sum) {
+                            return of_each(sum, [&](const NestPtr& term) { return inside(term, bound); });
+                          },
+                          [&](const Leaf&) { return nest; },
+                      },
+                      nest->node);
+  }
+
+  /// The values of a block of entries are no neighbours.
+  bool may_move(const Loop& loop) const {
+    return loop.manner.unroll == 1 && (!loop.block || entries_.count(loop.index) == 0);
+  }
+  void note(const Blocks& blocks) {
+    if (loop_space(blocks.body, blocks.index, tree_).kind != LoopSpace::Kind::range)
+      entries_.insert(blocks.index);
+  }
+
+  static const Loop* collapsed_with(const Loop& loop) {
+    return loop.manner.collapsed ? std::get_if<Loop>(&loop.body->node) : nullptr;
+  }
+
+  /// The loops over the index run over the values of a block that is open around the nest.
+  static bool in_block(const NestPtr& nest, int index) {
     return std::visit(
         Match{
-            [&](const Branch& branch) {
-              return make_nest(
-                  {Branch{branch.temporary, inside(branch.producer, bound), inside(branch.consumer, bound)}});
-            },
-            [&](const Loop& loop) {
-              auto more = bound;
-              more.insert(loop.index);
-              return make_nest({Loop{loop.index, inside(loop.body, more), loop.lanes, loop.block}});
-            },
-            [&](const Blocks& blocks) {
-              return make_nest({Blocks{blocks.index, blocks.size, inside(blocks.body, bound)}});
-            },
-            [&](const Terms& sum) {
-              return of_each(sum, [&](const NestPtr& term) { return inside(term, bound); });
-            },
-            [&](const Leaf&) { return nest; },
+            [&](const Branch& branch) { return in_block(branch.consumer, index); },
+            [&](const Loop& loop) { return loop.index == index ? loop.block : in_block(loop.body, index); },
+            [&](const Blocks& blocks) { return in_block(blocks.body, index); },
+            [&](const Terms& sum) { return in_block(sum.terms.front(), index); },
+            [](const Leaf&) { return false; },
         },
         nest->node);
   }
@@ -125,10 +155,12 @@ class LaneMover {
                                    every_leaf_under(branch.consumer, index, seen);
                           },
                           [&](const Loop& loop) {
-                            return (loop.index != index || !loop.block) && sparse_factors(loop) <= 1 &&
+                            return (loop.index != index || may_move(loop)) && sparse_factors(loop) <= 1 &&
                                    every_leaf_under(loop.body, index, seen || loop.index == index);
                           },
-                          [&](const Blocks& blocks) { return every_leaf_under(blocks.body, index, seen); },
+                          [&](const Blocks& blocks) {
+                            return blocks.index != index && every_leaf_under(blocks.body, index, seen);
+                          },
                           [&](const Terms& sum) {
                             return std::all_of(sum.terms.begin(), sum.terms.end(), [&](const NestPtr& term) {
                               return every_leaf_under(term, index, seen);
@@ -165,14 +197,12 @@ class LaneMover {
             },
             [&](const Loop& loop) {
               const auto body = without(loop.body, index);
-              return loop.index == index ? body : make_nest({Loop{loop.index, body, loop.lanes, loop.block}});
-            },
-            [&](const Blocks& blocks) {
-              return make_nest({Blocks{blocks.index, blocks.size, without(blocks.body, index)}});
+              return loop.index == index ? body : with_body(loop, body);
             },
             [&](const Terms& sum) {
               return of_each(sum, [&](const NestPtr& term) { return without(term, index); });
             },
+            [&](const Blocks& blocks) { return with_body(blocks, without(blocks.body, index)); },
             [&](const Leaf&) { return nest; },
         },
         nest->node);
@@ -197,6 +227,7 @@ class LaneMover {
   }
 
   NestTree& tree_;
+  std::set<int> entries_;  ///< indices with blocks of the entries of something sparse
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ namespace schaas::lower {
 /// so that what S accumulates stays in vector registers while the sparse loops run, block of x by block of x.
 /// The loops of S are walked again for each block; on rows longer than a few nonzeros this is several times
 /// faster than adding to memory (register accumulators of SpMM, MTTKRP and their fusions). Left alone: loops
-/// that merge several sparse operands, and loops over the values of a block.
+/// that merge several sparse operands, and loops that a schedule unrolls.
 void move_lanes_outwards(NestTree& tree);
 
 }  // namespace schaas::lower

@@ -27,7 +27,9 @@ Shape Emitter::chain_shape(const Loop& loop, const Scope& scope) const {
   if (loop.lanes) return Shape::lanes;
   if (loop.block && scope.blocks.at(loop.index).walked) return Shape::scalar;
   const auto* leaf = std::get_if<Leaf>(&loop.body->node);
-  if (!leaf || lanes_ > 0 || tracks(leaf->target)) return Shape::scalar;
+  if (!leaf || lanes_ > 0 || tracks(leaf->target) || loop.manner.unroll > 1) return Shape::scalar;
+  const bool writes = level_of(operand(leaf->target), loop.index) >= 0;
+  if (writes && operand(leaf->target).tensor == atomic_) return Shape::scalar;
   std::vector<int> operands = leaf->factors;
   operands.push_back(leaf->target);
   for (const int number : operands) {
@@ -64,14 +66,38 @@ void Emitter::emit_range(const Loop& loop, const Scope& scope, Shape shape, Stat
                          const Body& body) {
   lanes_ += shape == Shape::lanes ? 1 : 0;
   const std::string variable = builder_.names().fresh(letter_of(loop.index));
-  const bool ranged = &loop == outermost_;
-  const auto begin = ranged ? loop_ir::name("begin") : loop_ir::integer(0);
-  const auto end = ranged ? loop_ir::name("end") : builder_.extent(loop.index);
+  const auto bounds = bounds_of(loop, scope);
   Scope inner = scope;
-  if (ranged) inner.unit = variable;
+  if (&loop == outermost_) {
+    inner.unit = variable;
+    if (loop.manner.collapsed) {
+      inner.row = variable;
+      inner.inner_of_pair = &std::get<Loop>(loop.body->node);
+    }
+  }
   const auto inside = loop_body(loop, std::move(inner), variable, {}, body);
-  out.push_back(make(loop_ir::For{variable, begin, end, shape, inside}));
+  out.push_back(make(loop_ir::For{variable, bounds.begin, bounds.end, shape, inside, 1, loop.manner.unroll}));
   lanes_ -= shape == Shape::lanes ? 1 : 0;
+}
+
+/// Of two loops that are collapsed the phase's range counts the pairs of values.
+loop_ir::Range Emitter::bounds_of(const Loop& loop, const Scope& scope) {
+  const auto whole = builder_.extent(loop.index);
+  const auto begin = loop_ir::name("begin"), end = loop_ir::name("end");
+  using operators::Function;
+  if (&loop == outermost_ && loop.manner.collapsed) {
+    const auto row = builder_.extent(std::get<Loop>(loop.body->node).index);
+    const auto past = loop_ir::add(end, loop_ir::add(row, loop_ir::integer(-1)));
+    return {loop_ir::apply(Function::divide, {begin, row}), loop_ir::apply(Function::divide, {past, row})};
+  }
+  if (&loop == outermost_) return {begin, end};
+  if (!scope.row.empty() && scope.inner_of_pair == &loop) {
+    const auto before = loop_ir::multiply(loop_ir::name(scope.row), whole);
+    const auto from = loop_ir::apply(Function::subtract, {begin, before});
+    const auto to = loop_ir::apply(Function::subtract, {end, before});
+    return {loop_ir::apply(Function::maximum, {from, loop_ir::integer(0)}), loop_ir::minimum(to, whole)};
+  }
+  return {loop_ir::integer(0), whole};
 }
 
 void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& scope, Shape shape,
@@ -93,7 +119,8 @@ void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& s
   statements.push_back(make(loop_ir::Let{coordinate, loop_ir::Type::index,
                                          loop_ir::load(walk.coordinates, loop_ir::name(walk.position))}));
   const auto inside = loop_body(loop, std::move(inner), coordinate, std::move(statements), body);
-  out.push_back(make(loop_ir::For{walk.position, walk.begin, walk.end, shape, inside}));
+  out.push_back(
+      make(loop_ir::For{walk.position, walk.begin, walk.end, shape, inside, 1, loop.manner.unroll}));
   lanes_ -= shape == Shape::lanes ? 1 : 0;
 }
 
@@ -112,20 +139,51 @@ void Emitter::emit_blocks(const Blocks& blocks, const Scope& scope, Statements& 
     begin = walk.begin;
     end = walk.end;
   }
+  open.begin = builder_.names().fresh(letter + "_block");
+  open.end = builder_.names().fresh(letter + "_block_end");
+  Scope inner = scope;
+  inner.blocks[blocks.index] = open;
+  if (blocks.parts > 0) return emit_parts(blocks, inner, open, {begin, end}, out, body);
   if (&blocks == outermost_) {
     begin = loop_ir::name("begin");
     end = loop_ir::name("end");
   }
-  open.begin = builder_.names().fresh(letter + "_block");
-  open.end = builder_.names().fresh(letter + "_block_end");
   const auto next = loop_ir::add(loop_ir::name(open.begin), loop_ir::integer(blocks.size));
   Statements statements;
   statements.push_back(make(loop_ir::Let{open.end, loop_ir::Type::index, loop_ir::minimum(next, end)}));
-  Scope inner = scope;
-  inner.blocks[blocks.index] = open;
   body(inner, statements);
   out.push_back(make(loop_ir::For{open.begin, begin, end, Shape::scalar,
                                   loop_ir::block(std::move(statements)), blocks.size}));
+}
+
+/// A number of blocks, as long as they must be for `all` of the values; a phase's range holds some of these.
+void Emitter::emit_parts(const Blocks& blocks, Scope& inner, const OpenBlock& open, const loop_ir::Range& all,
+                         Statements& out, const Body& body) {
+  using operators::Function;
+  const std::string letter = letter_of(blocks.index);
+  const std::string first = builder_.names().fresh("o"), size = builder_.names().fresh("n");
+  const auto count = loop_ir::apply(Function::subtract, {all.end, loop_ir::name(first)});
+  const auto rounded = loop_ir::add(count, loop_ir::integer(blocks.parts - 1));
+  out.push_back(make(loop_ir::Let{first, loop_ir::Type::index, all.begin}));
+  out.push_back(
+      make(loop_ir::Let{size, loop_ir::Type::index,
+                        loop_ir::apply(Function::divide, {rounded, loop_ir::integer(blocks.parts)})}));
+  const std::string part = builder_.names().fresh(letter + "_part");
+  auto begin =
+      loop_ir::add(loop_ir::name(first), loop_ir::multiply(loop_ir::name(part), loop_ir::name(size)));
+  auto end = loop_ir::minimum(loop_ir::add(begin, loop_ir::name(size)), all.end);
+  if (&blocks == outermost_) {
+    begin = loop_ir::apply(Function::maximum, {begin, loop_ir::name("begin")});
+    end = loop_ir::minimum(end, loop_ir::name("end"));
+  }
+  Statements inside;
+  body(inner, inside);
+  const auto some = loop_ir::apply(Function::less, {loop_ir::name(open.begin), loop_ir::name(open.end)});
+  out.push_back(
+      make(loop_ir::For{part, loop_ir::integer(0), loop_ir::integer(blocks.parts), Shape::scalar,
+                        loop_ir::block({make(loop_ir::Let{open.begin, loop_ir::Type::index, begin}),
+                                        make(loop_ir::Let{open.end, loop_ir::Type::index, end}),
+                                        make(loop_ir::If{some, loop_ir::block(std::move(inside))})})}));
 }
 
 /// The values of the present block. Temporaries that hold one block are indexed from its beginning.
@@ -155,8 +213,8 @@ void Emitter::emit_block_loop(const Loop& loop, const Scope& scope, Shape shape,
   }
   lanes_ += shape == Shape::lanes ? 1 : 0;
   const auto inside = loop_body(loop, std::move(inner), coordinate, std::move(statements), body);
-  out.push_back(
-      make(loop_ir::For{variable, loop_ir::name(open.begin), loop_ir::name(open.end), shape, inside}));
+  out.push_back(make(loop_ir::For{variable, loop_ir::name(open.begin), loop_ir::name(open.end), shape, inside,
+                                  1, loop.manner.unroll}));
   lanes_ -= shape == Shape::lanes ? 1 : 0;
 }
 
@@ -252,7 +310,10 @@ loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const 
   const auto parent = location(position);
   auto begin = parent;
   ExpressionPtr end;
-  if (format::is_singleton(level_format(access))) {
+  if (cut_ && cut_->operand == access.operand && cut_->level == access.level) {
+    begin = loop_ir::name("first");
+    end = loop_ir::name("last");
+  } else if (format::is_singleton(level_format(access))) {
     end = position.until[static_cast<std::size_t>(access.level - 1)];
     SCHAAS_CHECK(end, "a singleton level below one whose stretch is unknown");
   } else {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/concrete_notation/match.h"
+#include "compiler/lower/cut.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/jam.h"
 #include "compiler/lower/kernel_builder.h"
@@ -61,6 +62,7 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
   SCHAAS_RETURN_IF_ERROR(check_result(statement, problem));
   SCHAAS_ASSIGN_OR_RETURN(NestTree tree, number(statement, problem));
   move_lanes_outwards(tree);
+  find_cuts(tree);
   KernelBuilder builder(problem, tree);
   Emitter(tree, builder).emit_phases(tree.root);
   return jam(builder.take());

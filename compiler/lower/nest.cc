@@ -72,20 +72,21 @@ class Numbering {
 
   support::Result<NestPtr> convert_loop(const Forall& forall) {
     SCHAAS_ASSIGN_OR_RETURN(const int index, index_number(forall.index));
+    if (forall.manner.extent) tree_.extents[index] = *forall.manner.extent;
     loops_.push_back(index);
     auto body = convert(forall.body);
     loops_.pop_back();
     if (!body.ok()) return body.error();
-    return make_nest({Loop{index, *body, false, blocks_.count(index) > 0}});
+    return make_nest({Loop{index, *body, false, blocks_.count(index) > 0, forall.manner}});
   }
 
   support::Result<NestPtr> convert_blocks(const ConcreteBlocks& blocks) {
     SCHAAS_ASSIGN_OR_RETURN(const int index, index_number(blocks.index));
-    blocks_[index] = blocks.size;
+    blocks_[index] = {blocks.size, blocks.parts};
     auto body = convert(blocks.body);
     blocks_.erase(index);
     if (!body.ok()) return body.error();
-    return make_nest({Blocks{index, blocks.size, *body}});
+    return make_nest({Blocks{index, blocks.size, *body, blocks.parts}});
   }
 
   support::Result<NestPtr> convert_branch(const Where& where) {
@@ -301,7 +302,7 @@ class Numbering {
   std::map<std::string, int> tensor_numbers_;
   std::map<int, std::vector<Use>> uses_;
   std::vector<int> loops_;
-  std::map<int, int> blocks_;                 ///< index -> size of the blocks that are open
+  std::map<int, BlockSize> blocks_;           ///< by index: the blocks that are open
   std::map<std::string, int> shared_target_;  ///< written by several terms -> the operand they write
 };
 
@@ -332,6 +333,16 @@ support::Result<NestTree> number(const StatementPtr& statement, const problem::P
 }
 
 NestPtr make_nest(Nest nest) { return std::make_shared<const Nest>(std::move(nest)); }
+
+NestPtr with_body(Blocks blocks, NestPtr body) {
+  blocks.body = std::move(body);
+  return make_nest({std::move(blocks)});
+}
+
+NestPtr with_body(Loop loop, NestPtr body) {
+  loop.body = std::move(body);
+  return make_nest({std::move(loop)});
+}
 
 std::vector<int> operands_below(const NestPtr& nest) {
   std::vector<int> out;

@@ -23,12 +23,14 @@ struct Loop {
   NestPtr body;
   bool lanes = false;
   bool block = false;
+  concrete_notation::Manner manner{};
 };
 /// What a loop over `index` would run over, `size` values at a time.
 struct Blocks {
   int index = 0;
   int size = 0;
   NestPtr body;
+  int parts = 0;  ///< above 0: so many blocks instead
 };
 /// producer fills temporary `temporary` (a tensor), consumer reads it.
 struct Branch {
@@ -73,13 +75,19 @@ struct Nest {
   std::variant<Loop, Blocks, Branch, Terms, Leaf> node;
 };
 
+/// Of blocks: values in each, or how many there are.
+struct BlockSize {
+  int size = 0;
+  int parts = 0;
+};
+
 /// An argument of the kernel or a temporary; levels in storage order.
 struct Tensor {
   std::string name;   ///< as the problem or tree says it; for messages only
   int argument = -1;  ///< -1: temporary
   std::vector<format::LevelFormat> levels;
-  double fill = 0;              ///< what is not stored; of a temporary what it starts from
-  std::map<int, int> blocks{};  ///< temporaries: index -> size, where only one block of the index is held
+  double fill = 0;                    ///< what is not stored; of a temporary what it starts from
+  std::map<int, BlockSize> blocks{};  ///< temporaries: of an index of which only one block is held
   /// Temporaries: of the elements that agree in the first so many levels it is remembered whether one has
   /// been written since the start (tracked.cc); 0 of others.
   int tracked = 0;
@@ -92,13 +100,22 @@ struct Operand {
   std::vector<int> indices;
 };
 
+/// How the iterations of a phase are done in parts: along level 1 of `operand`, into tensor `carry` where
+/// parts write the same elements, else (-1) where the phase writes.
+struct PhaseCut {
+  int operand = 0;
+  int carry = -1;
+};
+
 struct NestTree {
   const operators::Semiring* semiring = &operators::plus_times();
   std::vector<std::string> index_names;
   std::vector<Tensor> tensors;  ///< arguments first, in problem.tensors() order
   std::vector<Operand> operands;
   NestPtr root;
-  bool update = false;  ///< the result starts from what it holds
+  std::map<const Nest*, PhaseCut> cuts{};  ///< by phase (cut.h)
+  bool update = false;                     ///< the result starts from what it holds
+  std::map<int, std::int64_t> extents{};   ///< of indices for which the code is made for one extent
 };
 
 /// Numbers everything. Temporaries get a storage order: that of the loops above the heavier (deeper) of the
@@ -108,6 +125,8 @@ support::Result<NestTree> number(const concrete_notation::StatementPtr& statemen
                                  const problem::Problem& problem);
 
 NestPtr make_nest(Nest nest);
+NestPtr with_body(Loop loop, NestPtr body);
+NestPtr with_body(Blocks blocks, NestPtr body);
 /// Every operand below, targets included.
 std::vector<int> operands_below(const NestPtr& nest);
 /// Operands read below.

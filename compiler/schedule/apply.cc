@@ -7,14 +7,20 @@
 #include "compiler/concrete_notation/verifier.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/schedule/block.h"
+#include "compiler/schedule/bound.h"
+#include "compiler/schedule/collapse.h"
 #include "compiler/schedule/distribute.h"
+#include "compiler/schedule/divide.h"
 #include "compiler/schedule/loopfuse.h"
 #include "compiler/schedule/ordered_appends.h"
+#include "compiler/schedule/parallelize.h"
 #include "compiler/schedule/permute.h"
 #include "compiler/schedule/reorder.h"
 #include "compiler/schedule/sequence.h"
 #include "compiler/schedule/share.h"
+#include "compiler/schedule/split.h"
 #include "compiler/schedule/temporary_layout.h"
+#include "compiler/schedule/unroll.h"
 
 namespace schaas::schedule {
 namespace {
@@ -32,7 +38,13 @@ Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& t
       [&](const Block& block) { return apply_block(tree, block); },
       [&](const Share& share) { return apply_share(tree, share); },
       [&](const Sequence& sequence) { return apply_sequence(tree, sequence); },
-      [&](const Distribute& distribute) { return apply_distribute(tree, distribute, problem); });
+      [&](const Distribute& distribute) { return apply_distribute(tree, distribute, problem); },
+      [&](const Parallelize& parallelize) { return apply_parallelize(tree, parallelize); },
+      [&](const Unroll& unroll) { return apply_unroll(tree, unroll); },
+      [&](const Split& split) { return apply_split(tree, split); },
+      [&](const Divide& divide) { return apply_divide(tree, divide); },
+      [&](const Bound& bound) { return apply_bound(tree, bound); },
+      [&](const Collapse& collapse) { return apply_collapse(tree, collapse); });
 }
 
 /// The diagnostic pointing at directive `number` of print(trace).
@@ -44,6 +56,13 @@ Diagnostic at_directive(const Diagnostic& error, const Trace& trace, std::size_t
   const std::size_t end = begin + print(trace.directives[number]).size();
   return support::at(support::invalid("illegal-directive", error.message), "schedule", print(trace),
                      {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
+}
+
+Diagnostic too_late(const Directive& directive) {
+  return support::invalid("illegal-directive",
+                          "`" + name(directive) +
+                              "` makes new loops and forgets how the present ones run; it comes before "
+                              "parallelize, unroll, bound and collapse");
 }
 
 /// Verifies what the tree is when nothing more is done to it.
@@ -63,22 +82,34 @@ Result<void> check_default_nest(const StatementPtr& tree, const problem::Problem
 }  // namespace
 
 Result<StatementPtr> apply(const Trace& trace, const problem::Problem& problem) {
+  const auto& directives = trace.directives;
+  const auto changing = static_cast<std::size_t>(
+      std::find_if(directives.begin(), directives.end(), only_says_how) - directives.begin());
   TemporaryNames names(problem);
   StatementPtr tree = default_nest(problem, names);
   // Storage orders that go round in a circle, as in B(i,j) * C(j,k) * D(k,i) by rows, have no nest, but they
   // have trees once they are split. There the tree must be legal at the end only.
   const auto legal_nest = check_default_nest(tree, problem);
-  if (!legal_nest.ok() && trace.directives.empty()) return legal_nest.error();
-  for (std::size_t number = 0; number < trace.directives.size(); ++number) {
-    auto next = apply_one(trace.directives[number], tree, problem, names);
+  if (!legal_nest.ok() && changing == 0) return legal_nest.error();
+  for (std::size_t number = 0; number < changing; ++number) {
+    auto next = apply_one(directives[number], tree, problem, names);
     if (!next.ok()) return at_directive(next.error(), trace, number);
     tree = std::move(next).value();
-    if (!legal_nest.ok() && number + 1 < trace.directives.size()) continue;
+    if (!legal_nest.ok() && number + 1 < changing) continue;
     const auto verified = check(tree, problem);
     if (!verified.ok()) return at_directive(verified.error(), trace, number);
   }
   if (problem::is_contraction(problem)) tree = lay_out_temporaries(tree);
-  return with_ordered_appends(tree, problem);
+  tree = with_ordered_appends(tree, problem);
+  for (std::size_t number = changing; number < directives.size(); ++number) {
+    if (!only_says_how(directives[number])) return at_directive(too_late(directives[number]), trace, number);
+    auto next = apply_one(directives[number], tree, problem, names);
+    if (!next.ok()) return at_directive(next.error(), trace, number);
+    tree = std::move(next).value();
+    const auto verified = concrete_notation::verify(tree, problem);
+    if (!verified.ok()) return at_directive(verified.error(), trace, number);
+  }
+  return tree;
 }
 
 }  // namespace schaas::schedule

@@ -68,7 +68,7 @@ StatementPtr with_branch(const StatementPtr& statement, std::size_t depth, const
   return match(
       statement->node,
       [&](const Forall& loop) {
-        return concrete_notation::forall(loop.index, with_branch(loop.body, depth - 1, consumer, temporary));
+        return concrete_notation::with_body(loop, with_branch(loop.body, depth - 1, consumer, temporary));
       },
       [&](const Blocks&) { return statement; },
       [&](const Where& branch) {

@@ -31,11 +31,10 @@ StatementPtr replace_at(const StatementPtr& tree, const Path& path, std::size_t 
   return match(
       tree->node,
       [&](const Forall& loop) {
-        return concrete_notation::forall(loop.index, replace_at(loop.body, path, step, replacement));
+        return concrete_notation::with_body(loop, replace_at(loop.body, path, step, replacement));
       },
       [&](const Blocks& blocks) {
-        return concrete_notation::blocks(blocks.index, blocks.size,
-                                         replace_at(blocks.body, path, step, replacement));
+        return concrete_notation::with_body(blocks, replace_at(blocks.body, path, step, replacement));
       },
       [&](const Where& branch) {
         if (path[step] == 0) {

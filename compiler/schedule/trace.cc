@@ -12,6 +12,8 @@ std::string list(const std::vector<std::string>& names) {
   return out + "}";
 }
 
+std::string outer_text(const std::string& outer) { return outer.empty() ? "" : ", outer=" + outer; }
+
 std::string renamed(const std::string& name, const std::vector<std::pair<std::string, std::string>>& names) {
   for (const auto& [from, to] : names) {
     if (from == name) return to;
@@ -45,7 +47,41 @@ std::string print(const Directive& directive) {
       [](const Distribute& distribute) {
         return "distribute(path=" + print(distribute.path) + ", depth=" + std::to_string(distribute.depth) +
                ")";
+      },
+      [](const Parallelize& parallelize) {
+        return "parallelize(path=" + print(parallelize.path) + ", loop=" + parallelize.loop +
+               ", races=" + concrete_notation::name(parallelize.races) + ")";
+      },
+      [](const Unroll& unroll) {
+        return "unroll(path=" + print(unroll.path) + ", loop=" + unroll.loop +
+               ", factor=" + std::to_string(unroll.factor) + ")";
+      },
+      [](const Split& split) {
+        return "split(path=" + print(split.path) + ", loop=" + split.loop +
+               ", factor=" + std::to_string(split.factor) + outer_text(split.outer) + ")";
+      },
+      [](const Divide& divide) {
+        return "divide(path=" + print(divide.path) + ", loop=" + divide.loop +
+               ", parts=" + std::to_string(divide.parts) + outer_text(divide.outer) + ")";
+      },
+      [](const Bound& bound) {
+        return "bound(loop=" + bound.loop + ", extent=" + std::to_string(bound.extent) + ")";
+      },
+      [](const Collapse& collapse) {
+        return "collapse(path=" + print(collapse.path) + ", loop=" + collapse.loop + ")";
       });
+}
+
+bool only_says_how(const Directive& directive) {
+  return concrete_notation::match(
+      directive, [](const Parallelize&) { return true; }, [](const Unroll&) { return true; },
+      [](const Bound&) { return true; }, [](const Collapse&) { return true; },
+      [](const auto&) { return false; });
+}
+
+std::string name(const Directive& directive) {
+  const std::string text = print(directive);
+  return text.substr(0, text.find('('));
 }
 
 std::string print(const Trace& trace) {
@@ -63,6 +99,20 @@ Trace rename(const Trace& trace, const std::vector<std::pair<std::string, std::s
     }
     if (auto* share = std::get_if<Share>(&directive)) {
       for (auto& index : share->loops) index = renamed(index, index_names);
+    }
+    if (auto* parallelize = std::get_if<Parallelize>(&directive))
+      parallelize->loop = renamed(parallelize->loop, index_names);
+    if (auto* unroll = std::get_if<Unroll>(&directive)) unroll->loop = renamed(unroll->loop, index_names);
+    if (auto* bound = std::get_if<Bound>(&directive)) bound->loop = renamed(bound->loop, index_names);
+    if (auto* collapse = std::get_if<Collapse>(&directive))
+      collapse->loop = renamed(collapse->loop, index_names);
+    if (auto* split = std::get_if<Split>(&directive)) {
+      split->loop = renamed(split->loop, index_names);
+      split->outer = renamed(split->outer, index_names);
+    }
+    if (auto* divide = std::get_if<Divide>(&directive)) {
+      divide->loop = renamed(divide->loop, index_names);
+      divide->outer = renamed(divide->outer, index_names);
     }
   }
   return out;

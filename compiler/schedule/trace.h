@@ -1,10 +1,12 @@
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
+#include "compiler/concrete_notation/nodes.h"
 #include "compiler/support/result.h"
 
 /// A schedule is data: a replayable trace of directives applied to the default linear nest.
@@ -72,7 +74,63 @@ struct Distribute {
   bool operator==(const Distribute&) const = default;
 };
 
-using Directive = std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence, Distribute>;
+/// parallelize(path={}, loop=i, races=private): threads share the iterations of the outermost loop of a
+/// phase; `races` says what keeps them apart where they write the same elements.
+struct Parallelize {
+  Path path;
+  std::string loop;
+  concrete_notation::Races races = concrete_notation::Races::none;
+  bool operator==(const Parallelize&) const = default;
+};
+
+/// unroll(path={}, loop=k, factor=4): so many iterations of the loop are written one after the other.
+struct Unroll {
+  Path path;
+  std::string loop;
+  int factor = 0;
+  bool operator==(const Unroll&) const = default;
+};
+
+/// split(path={}, loop=k, factor=32, outer=i): the loop runs in blocks of `factor` values, and the loop over
+/// the blocks stands outside loop `outer` (by default directly around the loop).
+struct Split {
+  Path path;
+  std::string loop;
+  int factor = 0;
+  std::string outer;
+  bool operator==(const Split&) const = default;
+};
+
+/// divide(path={}, loop=k, parts=4, outer=i): the same with a number of blocks instead of their size.
+struct Divide {
+  Path path;
+  std::string loop;
+  int parts = 0;
+  std::string outer;
+  bool operator==(const Divide&) const = default;
+};
+
+/// bound(loop=k, extent=64): code for this one extent of the index, which is then a constant.
+struct Bound {
+  std::string loop;
+  int extent = 0;
+  bool operator==(const Bound&) const = default;
+};
+
+/// collapse(path={}, loop=i): the outermost loop of a phase and the one directly inside are one for the
+/// threads.
+struct Collapse {
+  Path path;
+  std::string loop;
+  bool operator==(const Collapse&) const = default;
+};
+
+using Directive = std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence, Distribute, Parallelize,
+                               Unroll, Split, Divide, Bound, Collapse>;
+
+/// It says how loops run and leaves the tree as it is. Such directives come last: the others make new loops.
+bool only_says_how(const Directive& directive);
+std::string name(const Directive& directive);
 
 struct Trace {
   std::vector<Directive> directives;

@@ -114,31 +114,42 @@ class Parser {
     return value;
   }
 
+  /// The directives and their arguments, in the order of the documentation.
+  static const std::vector<std::pair<std::string, std::vector<std::string>>>& directives() {
+    static const std::vector<std::pair<std::string, std::vector<std::string>>> all{
+        {"permute", {"path", "factors"}},
+        {"reorder", {"path", "order"}},
+        {"loopfuse", {"path", "loc", "pol", "fuse"}},
+        {"block", {"path", "size"}},
+        {"share", {"nest", "loops"}},
+        {"sequence", {"order"}},
+        {"distribute", {"path", "depth"}},
+        {"parallelize", {"path", "loop", "races"}},
+        {"split", {"path", "loop", "factor", "outer"}},
+        {"divide", {"path", "loop", "parts", "outer"}},
+        {"unroll", {"path", "loop", "factor"}},
+        {"bound", {"loop", "extent"}},
+        {"collapse", {"path", "loop"}}};
+    return all;
+  }
+
   static const std::vector<std::string>& arguments_of(const std::string& directive) {
-    static const std::vector<std::string> permute{"path", "factors"};
-    static const std::vector<std::string> reorder{"path", "order"};
-    static const std::vector<std::string> loopfuse{"path", "loc", "pol", "fuse"};
-    static const std::vector<std::string> block{"path", "size"};
-    static const std::vector<std::string> share{"nest", "loops"};
-    static const std::vector<std::string> sequence{"order"};
-    static const std::vector<std::string> distribute{"path", "depth"};
-    if (directive == "permute") return permute;
-    if (directive == "reorder") return reorder;
-    if (directive == "share") return share;
-    if (directive == "sequence") return sequence;
-    if (directive == "distribute") return distribute;
-    return directive == "block" ? block : loopfuse;
+    const auto found = std::find_if(directives().begin(), directives().end(),
+                                    [&](const auto& each) { return each.first == directive; });
+    return found->second;
   }
 
   Result<void> check_name(const Word& name) const {
-    static const std::vector<std::string> known{"permute", "reorder",  "loopfuse",  "block",
-                                                "share",   "sequence", "distribute"};
+    std::vector<std::string> known;
+    std::string all;
+    for (const auto& [directive, arguments] : directives()) {
+      all += (known.empty() ? "" : known.size() + 1 < directives().size() ? ", " : " and ") + directive;
+      known.push_back(directive);
+    }
     if (std::find(known.begin(), known.end(), name.text) != known.end()) return {};
-    return at(name.range, "unknown-directive",
-              "`" + name.text +
-                  "` is no directive; there are permute, reorder, loopfuse, block, share, sequence and "
-                  "distribute" +
-                  support::did_you_mean(name.text, known));
+    return at(
+        name.range, "unknown-directive",
+        "`" + name.text + "` is no directive; there are " + all + support::did_you_mean(name.text, known));
   }
 
   Result<void> check_argument_name(const std::string& directive, const Word& name) const {
@@ -180,6 +191,40 @@ class Parser {
     if (call.name.text == "sequence") {
       SCHAAS_ASSIGN_OR_RETURN(auto order, numbers(call, "order"));
       return Directive{Sequence{std::move(order)}};
+    }
+    if (call.name.text == "parallelize") {
+      Parallelize parallelize{std::move(path), "", {}};
+      SCHAAS_ASSIGN_OR_RETURN(parallelize.loop, loop(call));
+      SCHAAS_ASSIGN_OR_RETURN(parallelize.races, races(call));
+      return Directive{std::move(parallelize)};
+    }
+    if (call.name.text == "unroll") {
+      SCHAAS_ASSIGN_OR_RETURN(auto index, loop(call));
+      SCHAAS_ASSIGN_OR_RETURN(const int factor, number(call, "factor"));
+      return Directive{Unroll{std::move(path), std::move(index), factor}};
+    }
+    if (call.name.text == "split") {
+      Split split{std::move(path), "", 0, ""};
+      SCHAAS_ASSIGN_OR_RETURN(split.loop, loop(call));
+      SCHAAS_ASSIGN_OR_RETURN(split.factor, number(call, "factor"));
+      SCHAAS_ASSIGN_OR_RETURN(split.outer, outer(call));
+      return Directive{std::move(split)};
+    }
+    if (call.name.text == "divide") {
+      Divide divide{std::move(path), "", 0, ""};
+      SCHAAS_ASSIGN_OR_RETURN(divide.loop, loop(call));
+      SCHAAS_ASSIGN_OR_RETURN(divide.parts, number(call, "parts"));
+      SCHAAS_ASSIGN_OR_RETURN(divide.outer, outer(call));
+      return Directive{std::move(divide)};
+    }
+    if (call.name.text == "bound") {
+      SCHAAS_ASSIGN_OR_RETURN(auto index, loop(call));
+      SCHAAS_ASSIGN_OR_RETURN(const int extent, number(call, "extent"));
+      return Directive{Bound{std::move(index), extent}};
+    }
+    if (call.name.text == "collapse") {
+      SCHAAS_ASSIGN_OR_RETURN(auto index, loop(call));
+      return Directive{Collapse{std::move(path), std::move(index)}};
     }
     LoopFuse fuse;
     fuse.path = std::move(path);
@@ -241,6 +286,27 @@ class Parser {
     std::vector<std::string> out;
     for (const Word& item : value.words) out.push_back(item.text);
     return out;
+  }
+
+  Result<std::string> loop(const Call& call) const {
+    SCHAAS_ASSIGN_OR_RETURN(Word index, single(call, "loop"));
+    return std::move(index.text);
+  }
+
+  Result<std::string> outer(const Call& call) const {
+    if (call.arguments.count("outer") == 0) return std::string();
+    SCHAAS_ASSIGN_OR_RETURN(Word index, single(call, "outer"));
+    return std::move(index.text);
+  }
+
+  Result<concrete_notation::Races> races(const Call& call) const {
+    using concrete_notation::Races;
+    SCHAAS_ASSIGN_OR_RETURN(const Word word, single(call, "races"));
+    for (const auto each : {Races::none, Races::atomics, Races::privates}) {
+      if (word.text == concrete_notation::name(each)) return each;
+    }
+    return at(word.range, "trace-syntax",
+              "argument `races` is `none`, `atomics` or `private`, not `" + word.text + "`");
   }
 
   Result<bool> is_left(const Call& call) const {

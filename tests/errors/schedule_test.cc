@@ -24,13 +24,15 @@ std::string apply_error(const std::string& text) {
 TEST(TraceErrors, UnknownDirectiveIsNamedWithTheNearest) {
   EXPECT_EQ(parse_error("loopfus(path={}, loc=1, pol=left)"),
             "invalid [unknown-directive]: `loopfus` is no directive; there are permute, reorder, "
-            "loopfuse, block, share, sequence and distribute; did you mean `loopfuse`?\n"
+            "loopfuse, block, share, sequence, distribute, parallelize, split, divide, unroll, bound and "
+            "collapse; did "
+            "you mean `loopfuse`?\n"
             "  --> schedule:1:1\n"
             "  | loopfus(path={}, loc=1, pol=left)\n"
             "  | ^~~~~~~");
   EXPECT_EQ(parse_error("linear; reorder(path={}, order={i})"),
             "invalid [unknown-directive]: `linear` is no directive; there are permute, reorder, loopfuse, "
-            "block, share, sequence and distribute\n"
+            "block, share, sequence, distribute, parallelize, split, divide, unroll, bound and collapse\n"
             "  --> schedule:1:1\n"
             "  | linear; reorder(path={}, order={i})\n"
             "  | ^~~~~~");
@@ -269,6 +271,111 @@ TEST(DirectiveErrors, BlocksOfAMergedIndex) {
       "  --> schedule:1:70\n"
       "  | reorder(path={}, order={i,j,k}); loopfuse(path={}, loc=1, pol=left); block(path={}, size=4)\n"
       "  |                                                                      ^~~~~~~~~~~~~~~~~~~~~~");
+}
+
+/// Of the default nest of a problem with B in csr.
+std::string reason_of(const std::string& expression, const std::string& trace) {
+  problem::ProblemText text;
+  text.expression = expression;
+  if (expression.find("B(") != std::string::npos) text.formats = {{"B", "csr"}};
+  const auto tree = apply(parse(trace).value(), problem::build(text).value());
+  if (tree.ok()) return "no error: " + concrete_notation::print(*tree);
+  const std::string rendered = support::render(tree.error());
+  return rendered.substr(0, rendered.find('\n'));
+}
+
+TEST(ParallelizeErrors, RacesThatDoNotFitTheLoop) {
+  EXPECT_EQ(
+      apply_error("parallelize(loop=l, races=none)"),
+      "invalid [illegal-directive]: threads share the iterations of an outermost loop only, and loop `l` "
+      "stands inside loop `i`: reorder brings it outside\n"
+      "  --> schedule:1:1\n"
+      "  | parallelize(path={}, loop=l, races=none)\n"
+      "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(
+      reason_of("y(j) = B(i,j)", "parallelize(loop=i, races=none)"),
+      "invalid [illegal-directive]: iterations of loop `i` write the same elements of `y(j)`: races=none is "
+      "for loops over an index of what they write; private or atomics keep the threads apart");
+  EXPECT_EQ(
+      reason_of("y(i) = B(i,j)", "parallelize(loop=i, races=private)"),
+      "invalid [illegal-directive]: each iteration of loop `i` writes elements of `y(i)` of its own, so "
+      "there is nothing to keep apart: races=none instead of races=private");
+  EXPECT_EQ(
+      reason_of("y(i) = B(i,j)", "parallelize(loop=i, races=atomics)"),
+      "invalid [illegal-directive]: each iteration of loop `i` writes elements of `y(i)` of its own, so "
+      "there is nothing to keep apart: races=none instead of races=atomics");
+  EXPECT_EQ(
+      reason_of("y(i) = B(i,j)", "parallelize(loop=k, races=none)"),
+      "invalid [illegal-directive]: the section at path {} has no loop `k` of its own above its branches");
+  EXPECT_EQ(parse_error("parallelize(loop=k, races=some)"),
+            "invalid [trace-syntax]: argument `races` is `none`, `atomics` or `private`, not `some`\n"
+            "  --> schedule:1:27\n"
+            "  | parallelize(loop=k, races=some)\n"
+            "  |                           ^~~~");
+}
+
+TEST(UnrollErrors, FactorsAndLoops) {
+  EXPECT_EQ(
+      reason_of("y(i) = B(i,j)", "unroll(loop=j, factor=1)"),
+      "invalid [illegal-directive]: factor is 1; at least 2 iterations are written one after the other");
+  EXPECT_EQ(reason_of("y(i) = B(i,j)", "unroll(loop=j, factor=65)"),
+            "invalid [illegal-directive]: loop `j` is unrolled 65 times; at most 64 are written");
+}
+
+TEST(SplitErrors, SizesAndPlaces) {
+  EXPECT_EQ(reason_of("y(i) = B(i,j)", "split(loop=j, factor=1)"),
+            "invalid [illegal-directive]: factor is 1; a block holds at least 2 values");
+  EXPECT_EQ(reason_of("y(i) = B(i,j)", "divide(loop=j, parts=1)"),
+            "invalid [illegal-directive]: parts is 1; a loop is divided into at least 2");
+  EXPECT_EQ(
+      reason_of("y(i) = B(i,j)", "split(loop=k, factor=4)"),
+      "invalid [illegal-directive]: the section at path {} has no loop `k` of its own above its branches");
+  EXPECT_EQ(reason_of("y(i) = B(i,j)", "split(loop=i, factor=4, outer=j)"),
+            "invalid [illegal-directive]: outer is `j`, but the blocks of `i` can stand around `i` or a loop "
+            "outside "
+            "it in the section at path {}");
+  EXPECT_EQ(
+      reason_of("y(i) = B(i,j)", "split(loop=j, factor=4, outer=i)"),
+      "invalid [illegal-directive]: blocks of the entries of `B(i,j)` over `j` stand outside loop `i`, which "
+      "leads to these entries");
+  EXPECT_EQ(reason_of("y(i) = B(i,j)", "split(loop=i, factor=4); split(loop=i, factor=4)"),
+            "invalid [illegal-directive]: the section at path {} runs in blocks already");
+  EXPECT_EQ(reason_of("y(i) = max(j)(B(i,j))", "split(loop=i, factor=4)"),
+            "invalid [illegal-directive]: blocks of `i` stand in a tree that is not of one product");
+}
+
+TEST(BoundErrors, ExtentsAndIndices) {
+  EXPECT_EQ(reason_of("y(i) = B(i,j)", "bound(loop=k, extent=4)"),
+            "invalid [illegal-directive]: the tree has no loop `k`");
+  EXPECT_EQ(reason_of("y(i) = B(i,j)", "bound(loop=i, extent=0)"),
+            "invalid [illegal-directive]: extent is 0; the least is 1");
+}
+
+TEST(CollapseErrors, LoopsThatAreNotOne) {
+  EXPECT_EQ(reason_of("y(i) = B(i,j)", "collapse(loop=i)"),
+            "invalid [illegal-directive]: loops `i` and `j` are one loop where both run over all values, and "
+            "`j` runs "
+            "over the entries of `B(i,j)`; rows that hold most of the entries are cut without being asked");
+  EXPECT_EQ(reason_of("A(i,j,k) = c(i,j,k)", "collapse(loop=j)"),
+            "invalid [illegal-directive]: loop `j` stands inside loop `i`; only the two outermost loops "
+            "become one for "
+            "the threads");
+  EXPECT_EQ(reason_of("a(i) = c(i)", "collapse(loop=i)"),
+            "invalid [illegal-directive]: no loop stands directly inside loop `i`");
+  EXPECT_EQ(reason_of("a(i) = c(i,j)", "collapse(loop=i); parallelize(loop=i, races=none)"),
+            "invalid [illegal-directive]: iterations of loop `i` write the same elements of `a(i)`: "
+            "races=none is for "
+            "loops over an index of what they write; private or atomics keep the threads apart");
+}
+
+TEST(DirectiveErrors, WhatMakesNewLoopsComesFirst) {
+  EXPECT_EQ(
+      apply_error("parallelize(loop=i, races=none); reorder(order={l,i,j,k})"),
+      "invalid [illegal-directive]: `reorder` makes new loops and forgets how the present ones run; it comes "
+      "before parallelize, unroll, bound and collapse\n"
+      "  --> schedule:1:43\n"
+      "  | parallelize(path={}, loop=i, races=none); reorder(path={}, order={l,i,j,k})\n"
+      "  |                                           ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
 }
 
 TEST(ShareErrors, LoopsThatCannotBeShared) {

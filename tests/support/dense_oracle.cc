@@ -255,8 +255,10 @@ class Evaluation {
     }
     if (const auto* literal = std::get_if<Literal>(&expression.node)) return leaf(literal->value);
     if (const auto* reduction = std::get_if<Reduction>(&expression.node)) {
-      return reduced(reduction->monoid, operators::identity(reduction->monoid), reduction->indices,
-                     reduction->body.front(), point);
+      // Over nothing the semiring's own sum is its zero: max-times is about numbers >= 0.
+      const bool own = reduction->monoid == semiring_.sum;
+      return reduced(reduction->monoid, own ? semiring_.zero : operators::identity(reduction->monoid),
+                     reduction->indices, reduction->body.front(), point);
     }
     if (const auto* product = std::get_if<Product>(&expression.node)) {
       Number all = value(product->factors.front(), point);

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
+#include <limits>
+#include <map>
 #include <thread>
 #include <utility>
 
@@ -39,9 +42,12 @@ class Buffer {
   std::unique_ptr<unsigned char, Free> data_;
 };
 
+/// Iterations [begin, end), or of the one iteration `begin` the positions [first, last).
 struct Piece {
   std::int64_t begin;
   std::int64_t end;
+  std::int64_t first = -1;
+  std::int64_t last = -1;
 };
 
 std::vector<Piece> cut(std::int64_t range, Cuts cuts, std::mt19937_64& random) {
@@ -67,16 +73,185 @@ struct Run {
   std::vector<Buffer> workspaces;
 };
 
+double folded(std::int32_t fold, double a, double b) {
+  switch (fold) {
+    case SCHAAS_FOLD_SUM:
+      return a + b;
+    case SCHAAS_FOLD_PRODUCT:
+      return a * b;
+    case SCHAAS_FOLD_MIN:
+      return std::min(a, b);
+    case SCHAAS_FOLD_MAX:
+      return std::max(a, b);
+    case SCHAAS_FOLD_OR:
+      return a != 0 || b != 0 ? 1 : 0;
+    default:
+      return a != 0 && b != 0 ? 1 : 0;
+  }
+}
+
+double identity(std::int32_t fold) {
+  if (fold == SCHAAS_FOLD_MIN || fold == SCHAAS_FOLD_MAX)
+    return (fold == SCHAAS_FOLD_MIN ? 1 : -1) * std::numeric_limits<double>::infinity();
+  return fold == SCHAAS_FOLD_PRODUCT || fold == SCHAAS_FOLD_AND ? 1 : 0;
+}
+
+/// What a piece of a phase that folds writes instead of the target.
+class OwnTarget {
+ public:
+  OwnTarget(const Run& run, const schaas_phase& phase)
+      : single_(run.arguments[0]->value_type == SCHAAS_F32),
+        elements_(elements(run, phase)),
+        values_(elements_ * (single_ ? 4 : 8)),
+        result_(*run.arguments[0]),
+        arguments_(run.arguments, run.arguments + run.kernel.argument_count),
+        shared_(run.shared_data) {
+    for (std::int64_t n = 0; n < elements_; ++n) set(values_.data(), n, identity(phase.fold));
+    if (phase.fold_target < 0) {
+      target_ = result_.values;
+      result_.values = values_.data();
+      arguments_[0] = &result_;
+    } else {
+      target_ = shared_[static_cast<std::size_t>(phase.fold_target)];
+      shared_[static_cast<std::size_t>(phase.fold_target)] = values_.data();
+    }
+  }
+  const schaas_tensor* const* arguments() const { return arguments_.data(); }
+  void* const* shared() const { return shared_.data(); }
+  bool intact() const { return values_.intact(); }
+  void fold(std::int32_t monoid) const {
+    for (std::int64_t n = 0; n < elements_; ++n)
+      set(target_, n, folded(monoid, get(target_, n), get(values_.data(), n)));
+  }
+
+ private:
+  static std::int64_t elements(const Run& run, const schaas_phase& phase) {
+    const schaas_tensor& result = *run.arguments[0];
+    if (phase.fold_target >= 0)
+      return run.kernel.shared_bytes(run.arguments, phase.fold_target) /
+             (result.value_type == SCHAAS_F32 ? 4 : 8);
+    return result.order == 0 ? 1 : result.levels[result.order - 1].entries;
+  }
+  double get(const void* from, std::int64_t n) const {
+    return single_ ? static_cast<const float*>(from)[n] : static_cast<const double*>(from)[n];
+  }
+  void set(void* to, std::int64_t n, double value) const {
+    if (single_) {
+      static_cast<float*>(to)[n] = static_cast<float>(value);
+    } else {
+      static_cast<double*>(to)[n] = value;
+    }
+  }
+
+  bool single_;
+  std::int64_t elements_;
+  Buffer values_;
+  schaas_tensor result_;
+  std::vector<const schaas_tensor*> arguments_;
+  std::vector<void*> shared_;
+  void* target_ = nullptr;
+};
+
+std::int64_t position(const schaas_level& level, std::int64_t at) {
+  return level.index_bits == 32 ? static_cast<const std::int32_t*>(level.pos)[at]
+                                : static_cast<const std::int64_t*>(level.pos)[at];
+}
+
+/// Some of the pieces with one of their iterations in up to three parts, some of them empty.
+std::vector<Piece> with_parts(const std::vector<Piece>& pieces, const schaas_phase& phase,
+                              const schaas_tensor* const* arguments, std::mt19937_64& random) {
+  const schaas_level& level = arguments[phase.balance_arg]->levels[phase.balance_level];
+  std::vector<Piece> out;
+  for (const Piece& piece : pieces) {
+    if (piece.begin == piece.end || random() % 3 == 0) {
+      out.push_back(piece);
+      continue;
+    }
+    const auto at = std::uniform_int_distribution<std::int64_t>(piece.begin, piece.end - 1)(random);
+    std::vector<std::int64_t> borders{position(level, at), position(level, at + 1)};
+    for (auto more = random() % 3; more > 0; --more)
+      borders.push_back(std::uniform_int_distribution<std::int64_t>(borders[0], borders[1])(random));
+    std::sort(borders.begin(), borders.end());
+    out.push_back({piece.begin, at});
+    for (std::size_t n = 0; n + 1 < borders.size(); ++n)
+      out.push_back({at, at + 1, borders[n], borders[n + 1]});
+    out.push_back({at + 1, piece.end});
+  }
+  return out;
+}
+
+/// What a part of an iteration folds into.
+class OwnCarry {
+ public:
+  OwnCarry(std::int64_t elements, bool single, std::int32_t fold)
+      : elements_(elements), single_(single), values_(elements * (single ? 4 : 8)) {
+    for (std::int64_t n = 0; n < elements_; ++n) set(n, identity(fold));
+  }
+  void* data() const { return values_.data(); }
+  bool intact() const { return values_.intact(); }
+  void fold(std::int32_t monoid, const OwnCarry& other) const {
+    for (std::int64_t n = 0; n < elements_; ++n) set(n, folded(monoid, get(n), other.get(n)));
+  }
+
+ private:
+  double get(std::int64_t n) const {
+    return single_ ? static_cast<const float*>(data())[n] : static_cast<const double*>(data())[n];
+  }
+  void set(std::int64_t n, double value) const {
+    if (single_) {
+      static_cast<float*>(data())[n] = static_cast<float>(value);
+    } else {
+      static_cast<double*>(data())[n] = value;
+    }
+  }
+  std::int64_t elements_;
+  bool single_;
+  Buffer values_;
+};
+
+std::string combine(const Run& run, const schaas_phase& phase,
+                    std::map<std::int64_t, std::vector<const OwnCarry*>>& parts) {
+  for (auto& [iteration, carries] : parts) {
+    for (const OwnCarry* each : carries) {
+      if (!each->intact()) return "a part wrote behind its carry";
+      if (each != carries.front()) carries.front()->fold(phase.part_fold, *each);
+    }
+    if (phase.combine(run.arguments, run.shared_data.data(), iteration, carries.front()->data()) != SCHAAS_OK)
+      return "combining failed";
+  }
+  return "";
+}
+
 std::string run_phase(Run& run, int number, Cuts cuts, std::mt19937_64& random) {
   const schaas_phase& phase = run.kernel.phases[number];
   std::vector<Piece> pieces = cut(phase.range(run.arguments), cuts, random);
   const std::size_t threads = cuts == Cuts::random && phase.parallel != 0 ? 2 : 1;
+  if (threads == 2 && phase.part != nullptr) pieces = with_parts(pieces, phase, run.arguments, random);
   if (threads == 2) std::shuffle(pieces.begin(), pieces.end(), random);
+  std::deque<OwnTarget> own;
+  if (phase.fold != SCHAAS_FOLD_NONE && threads == 2) {
+    for (std::size_t n = 0; n < pieces.size(); ++n) own.emplace_back(run, phase);
+  }
+  std::map<std::int64_t, std::vector<const OwnCarry*>> parts;
+  std::deque<OwnCarry> carries;
+  std::vector<void*> carry_of(pieces.size(), nullptr);
+  for (std::size_t n = 0; n < pieces.size(); ++n) {
+    if (pieces[n].first < 0 || phase.carry_elements == nullptr) continue;
+    carries.emplace_back(phase.carry_elements(run.arguments), run.arguments[0]->value_type == SCHAAS_F32,
+                         phase.part_fold);
+    carry_of[n] = carries.back().data();
+    parts[pieces[n].begin].push_back(&carries.back());
+  }
   std::vector<std::int32_t> status(threads, SCHAAS_OK);
   const auto work = [&](std::size_t thread) {
     for (std::size_t n = thread; n < pieces.size(); n += threads) {
-      status[thread] |= phase.run(run.arguments, run.shared_data.data(), run.workspaces[thread].data(),
-                                  pieces[n].begin, pieces[n].end);
+      const auto* const* arguments = own.empty() ? run.arguments : own[n].arguments();
+      void* const* shared = own.empty() ? run.shared_data.data() : own[n].shared();
+      void* workspace = run.workspaces[thread].data();
+      const Piece& piece = pieces[n];
+      status[thread] |= piece.first < 0 ? phase.run(arguments, shared, workspace, piece.begin, piece.end)
+                                        : phase.part(arguments, shared, workspace, piece.begin, piece.first,
+                                                     piece.last, carry_of[n]);
     }
   };
   if (threads == 2) {
@@ -86,6 +261,11 @@ std::string run_phase(Run& run, int number, Cuts cuts, std::mt19937_64& random) 
   } else {
     work(0);
   }
+  for (const OwnTarget& piece : own) {
+    if (!piece.intact()) return "phase " + std::to_string(number) + " wrote behind its target";
+    piece.fold(phase.fold);
+  }
+  if (const std::string error = combine(run, phase, parts); !error.empty()) return error;
   for (const std::int32_t one : status) {
     if (one != SCHAAS_OK) return "phase " + std::to_string(number) + " returned " + std::to_string(one);
   }

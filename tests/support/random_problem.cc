@@ -140,16 +140,58 @@ schedule::Directive random_directive(const std::vector<std::string>& loops, int 
   return fuse;
 }
 
+/// One that only programs or tiles need.
+schedule::Directive random_rarer_directive(const std::vector<std::string>& loops, const schedule::Path& path,
+                                           std::mt19937_64& random) {
+  if (random() % 2 == 0 && !loops.empty()) {
+    const auto at = random() % loops.size();
+    const std::string outer = random() % 2 == 0 ? loops[random() % (at + 1)] : "";
+    if (random() % 2 == 0) return schedule::Split{path, loops[at], between(2, 9, random), outer};
+    return schedule::Divide{path, loops[at], between(2, 5, random), outer};
+  }
+  if (random() % 2 == 0)
+    return schedule::Share{between(0, 2, random), some_of(loops, between(0, 2, random), random)};
+  schedule::Sequence sequence{std::vector<int>(static_cast<std::size_t>(between(2, 4, random)))};
+  std::iota(sequence.order.begin(), sequence.order.end(), 0);
+  std::shuffle(sequence.order.begin(), sequence.order.end() - 1, random);  // the result's nest stays last
+  return sequence;
+}
+
+schedule::Directive random_manner(const problem::Problem& problem, schedule::Path path,
+                                  std::mt19937_64& random) {
+  using concrete_notation::Races;
+  path.resize(path.empty() ? 0 : random() % (path.size() + 1));
+  const auto indices = problem.indices();
+  const auto loop = indices.empty() ? "i" : indices[random() % indices.size()];
+  switch (random() % 5) {
+    case 0:
+      return schedule::Unroll{path, loop, between(2, 9, random)};
+    case 1:
+      return schedule::Collapse{path, loop};
+    default:
+      break;
+  }
+  return schedule::Parallelize{
+      path, loop, std::vector<Races>{Races::none, Races::atomics, Races::privates}[random() % 3]};
+}
+
 schedule::Trace random_trace(const problem::Problem& problem, int most, std::mt19937_64& random) {
   schedule::Trace trace;
   auto tree = schedule::apply(trace, problem);
   if (!tree.ok()) return trace;
-  for (int n = 0; n < most; ++n) {
+  const int manners = between(0, 3, random);
+  for (int n = 0; n < most + 3 * manners; ++n) {
     std::vector<Section> sections;
     linear_sections(*tree, {}, sections);
     const Section& section = sections[random() % sections.size()];
     schedule::Trace longer = trace;
-    longer.directives.push_back(random_directive(section.loops, section.factors, section.path, random));
+    if (n >= most) {
+      longer.directives.push_back(random_manner(problem, section.path, random));
+    } else if (random() % 5 == 0) {
+      longer.directives.push_back(random_rarer_directive(section.loops, section.path, random));
+    } else {
+      longer.directives.push_back(random_directive(section.loops, section.factors, section.path, random));
+    }
     auto next = schedule::apply(longer, problem);
     if (!next.ok()) continue;
     trace = std::move(longer);

@@ -83,7 +83,7 @@ TEST(Loading, refuses_a_library_without_descriptor) {
 
 TEST(Loading, refuses_another_abi) {
   EXPECT_EQ(support::render(load(fixture("abi")).error()),
-            "invalid [kernel-abi]: the kernel has ABI version 99, this client runs version 3");
+            "invalid [kernel-abi]: the kernel has ABI version 99, this client runs version 4");
 }
 
 TEST(Loading, refuses_another_processor) {
@@ -216,6 +216,36 @@ TEST(Balance, weights_follow_the_entries) {
   const std::int32_t pos[] = {0, 90, 90, 90, 91, 92, 93, 94, 95, 96};  // one heavy row, then light ones
   const schaas_level level{SCHAAS_LEVEL_COMPRESSED, 32, pos, nullptr, 96};
   EXPECT_EQ(cut_range(9, 3, &level), (Borders{0, 1, 9}));
+}
+
+TEST(Balance, iterations_with_most_of_the_entries_are_cut) {
+  const std::int32_t pos[] = {0, 2, 92, 93, 94};  // the second row holds 90 of 94
+  const schaas_level level{SCHAAS_LEVEL_COMPRESSED, 32, pos, nullptr, 94};
+  const auto text = [](const std::vector<Run>& runs) {
+    std::ostringstream out;
+    for (const Run& run : runs) {
+      out << run.begin << "-" << run.end;
+      if (run.is_part()) out << "[" << run.first << "," << run.last << ")";
+      out << " ";
+    }
+    return out.str();
+  };
+  EXPECT_EQ(text(runs_between({0, 4}, &level, 30, 100)), "0-1 1-2[2,32) 1-2[32,62) 1-2[62,92) 2-4 ");
+  EXPECT_EQ(text(runs_between({0, 2, 4}, &level, 50, 100)), "0-1 1-2[2,47) 1-2[47,92) 2-4 ");
+  EXPECT_EQ(text(runs_between({0, 4}, &level, 1, 2)), "0-1[0,1) 0-1[1,2) 1-2[2,47) 1-2[47,92) 2-4 ");
+  EXPECT_EQ(text(runs_between({0, 4}, &level, 90, 100)), "0-4 ");
+  EXPECT_EQ(text(runs_between({0, 4}, nullptr, 1, 100)), "0-4 ");
+  EXPECT_EQ(text(runs_between({0}, &level, 1, 100)), "");
+}
+
+TEST(Balance, runs_are_grouped_by_weight) {
+  const std::int32_t pos[] = {0, 2, 92, 93, 94};
+  const schaas_level level{SCHAAS_LEVEL_COMPRESSED, 32, pos, nullptr, 94};
+  const auto runs = runs_between({0, 4}, &level, 30, 100);  // weights 3, 30, 30, 30, 4
+  EXPECT_EQ(group(runs, &level, 2), (std::vector<std::size_t>{0, 3, 5}));
+  EXPECT_EQ(group(runs, &level, 1), (std::vector<std::size_t>{0, 5}));
+  EXPECT_EQ(group(runs, &level, 50), (std::vector<std::size_t>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(group({}, &level, 3), (std::vector<std::size_t>{0}));
 }
 
 TEST(Balance, borders_ascend_and_cover_the_range_for_random_weights) {

@@ -106,9 +106,9 @@ static int32_t fill(const schaas_tensor* const* args, void* const* shared, void*
   return SCHAAS_OK;
 }
 
-static const schaas_phase phases[] = {{prepare, one, 0, -1, 0, SCHAAS_STEP_COMPUTE},
-                                      {count, units, 1, 1, 1, SCHAAS_STEP_COUNT},
-                                      {fill, units, 1, 1, 1, SCHAAS_STEP_COMPUTE}};
+static const schaas_phase phases[] = {{prepare, one, 0, -1, 0, SCHAAS_STEP_COMPUTE, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0},
+                                      {count, units, 1, 1, 1, SCHAAS_STEP_COUNT, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0},
+                                      {fill, units, 1, 1, 1, SCHAAS_STEP_COMPUTE, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0}};
 static const schaas_counter counters[] = {{1, 1}};
 #define FIXTURE_PHASES 3
 #define FIXTURE_PROBLEM                                                                                          \
@@ -155,7 +155,8 @@ static int32_t fill(const schaas_tensor* const* args, void* const* shared, void*
   return SCHAAS_OK;
 }
 
-static const schaas_phase phases[] = {{count, units, 1, 1, 1, SCHAAS_STEP_COUNT}, {fill, units, 1, 1, 1, SCHAAS_STEP_COMPUTE}};
+static const schaas_phase phases[] = {{count, units, 1, 1, 1, SCHAAS_STEP_COUNT, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0},
+                                      {fill, units, 1, 1, 1, SCHAAS_STEP_COMPUTE, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0}};
 static const schaas_counter counters[] = {{0, 0}, {1, 1}};
 #define FIXTURE_PHASES 2
 #undef FIXTURE_COUNTERS

@@ -35,6 +35,12 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
       e[i] = (B_pos1[(i + 1)] - B_pos1[i])
     }
   }
+  phase range n_k parallel fold w_2 max work n_k B_pos1[n_i] {
+    for k in begin .. end unroll 4 {
+      w_2[k] max= 1.0
+      atomic w_2[k] max= 1.0
+    }
+  }
   phase range n_i parallel balance 1 level 1 {
     for i in begin .. end {
       let o: index = (i * 64)

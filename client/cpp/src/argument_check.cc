@@ -68,6 +68,7 @@ class Check {
     for (std::size_t m = 0; m < access.indices.size(); ++m) {
       const std::int64_t extent = arguments_[a]->extents()[m];
       const auto [known, is_new] = extents_.emplace(access.indices[m], std::pair{extent, a});
+      SCHAAS_RETURN_IF_ERROR(check_fixed(access.indices[m], m, a));
       if (is_new || known->second.first == extent) continue;
       return support::invalid("extent-mismatch", "mode " + std::to_string(m + 1) + " of `" + name(a) +
                                                      "` has extent " + std::to_string(extent) +
@@ -76,6 +77,16 @@ class Check {
                                                      name(known->second.second) + "`");
     }
     return {};
+  }
+
+  support::Result<void> check_fixed(const std::string& index, std::size_t mode, std::size_t a) const {
+    const auto fixed = problem_.fixed.find(index);
+    const std::int64_t extent = arguments_[a]->extents()[mode];
+    if (fixed == problem_.fixed.end() || fixed->second == extent) return {};
+    return support::invalid("extent-bound",
+                            "mode " + std::to_string(mode + 1) + " of `" + name(a) + "` has extent " +
+                                std::to_string(extent) + ", but the kernel is made for " +
+                                std::to_string(fixed->second) + ": take a schedule without this `bound`");
   }
 
   const KernelProblem& problem_;

@@ -4,17 +4,32 @@
 #include <atomic>
 #include <cstring>
 #include <deque>
+#include <optional>
 
 #include "allocate.h"
 #include "argument_check.h"
 #include "balance.h"
+#include "carries.h"
+#include "folding.h"
 #include "kernel_problem.h"
 #include "result_storage.h"
 #include "scan.h"
 #include "schaas/host.h"
 #include "schaas/kernel.h"
+#include "share.h"
 
 namespace schaas::client {
+
+namespace {
+
+/// A phase cut up: a piece is what a thread takes at a time, runs [borders[n], borders[n + 1]).
+struct Pieces {
+  std::vector<Run> runs;
+  std::vector<std::size_t> borders;
+  std::size_t count() const { return borders.size() - 1; }
+};
+
+}  // namespace
 
 struct Execution::State {
   State(Kernel loaded, PackedTensor& first) : kernel(std::move(loaded)), result(first) {}
@@ -27,10 +42,12 @@ struct Execution::State {
   std::vector<const schaas_tensor*> arguments;
   std::vector<Buffer> shared;
   std::vector<void*> shared_pointers;
-  std::vector<bool> is_counter;                    ///< by shared array
-  std::vector<Buffer> workspaces;                  ///< by thread
-  std::vector<std::vector<std::int64_t>> borders;  ///< by phase
-  std::deque<std::atomic<std::size_t>> next;       ///< by phase: the piece to take next
+  std::vector<bool> is_counter;                  ///< by shared array
+  std::vector<Buffer> workspaces;                ///< by thread
+  std::vector<Pieces> pieces;                    ///< by phase
+  std::deque<std::atomic<std::size_t>> next;     ///< by phase: the piece to take next
+  std::vector<std::optional<Carries>> carries;   ///< by phase: of one with iterations that are cut
+  std::vector<std::optional<Folding>> foldings;  ///< by phase: of one whose pieces write the same elements
   std::int32_t counted_phases =
       0;                       ///< phases up to the last that counts: the result's arrays are made after them
   bool update = false;         ///< the result starts from what it holds
@@ -43,10 +60,18 @@ struct Execution::State {
 
   support::Result<void> check_counters() const;
   support::Result<void> allocate_scratch();
-  void cut_phases(int chunks_per_thread);
+  support::Result<void> cut_phases(const ExecutionOptions& options);
+  support::Result<void> cut_phase(const schaas_phase& phase, const ExecutionOptions& options);
+  std::int64_t most_entries(const schaas_phase& phase, const schaas_level* weights, std::int64_t range,
+                            std::int64_t stretches, const ExecutionOptions& options) const;
+  std::int64_t fold_elements(const schaas_phase& phase) const;
+  std::int64_t folding_pieces(const schaas_phase& phase, const ExecutionOptions& options) const;
+  std::int32_t do_run(std::int32_t number, const Run& run, const schaas_tensor* const* args,
+                      void* const* arrays, void* workspace);
   void start_result(int thread, int team) const;
   void start_shared(int thread, int team, bool with_counters);
   void take_pieces(std::int32_t phase, void* workspace);
+  void run_phase(std::int32_t phase, int thread, int team);
   support::Result<void> outcome();
   support::Result<void> run_dense();
   support::Result<void> run_counts(bool count);
@@ -55,6 +80,11 @@ struct Execution::State {
 };
 
 namespace {
+
+/// A phase of more pieces is not cut finer inside its iterations because more threads run it.
+constexpr std::int64_t deterministic_stretches = 96;
+/// Entries for which a call of their own is worth it.
+constexpr std::int64_t least_part = 256;
 
 const schaas_level* weights_of(const schaas_phase& phase, const std::vector<const schaas_tensor*>& arguments,
                                std::int64_t range) {
@@ -68,11 +98,6 @@ const schaas_level* weights_of(const schaas_phase& phase, const std::vector<cons
 
 support::Diagnostic bad_kernel(const std::string& why) {
   return support::invalid("kernel-binary", "the kernel binary cannot be used: " + why);
-}
-
-// Where a thread's share of `size` things begins, which come `line` to a cache line.
-std::int64_t share(std::int64_t size, std::int64_t line, int thread, int team) {
-  return std::min(size, (size + line - 1) / line * thread / team * line);
 }
 
 void zero_share(Buffer& buffer, int thread, int team) {
@@ -111,7 +136,7 @@ support::Result<Execution> Execution::prepare(const Kernel& kernel, std::vector<
   }
   SCHAAS_RETURN_IF_ERROR(state->check_counters());
   SCHAAS_RETURN_IF_ERROR(state->allocate_scratch());
-  state->cut_phases(options.chunks_per_thread);
+  SCHAAS_RETURN_IF_ERROR(state->cut_phases(options));
   ResultStorage::set_fill_value(state->result, d.result_fill);
   return Execution(std::move(state));
 }
@@ -161,16 +186,84 @@ support::Result<void> Execution::State::allocate_scratch() {
   return {};
 }
 
-void Execution::State::cut_phases(int chunks_per_thread) {
-  const schaas_kernel_descriptor& d = descriptor();
-  for (std::int32_t p = 0; p < d.phase_count; ++p) {
-    const schaas_phase& phase = d.phases[p];
-    const std::int64_t range = phase.range(arguments.data());
-    const std::int64_t pieces =
-        phase.parallel != 0 ? std::int64_t{threads} * std::max(chunks_per_thread, 1) : 1;
-    borders.push_back(cut_range(range, pieces, weights_of(phase, arguments, range)));
+support::Result<void> Execution::State::cut_phases(const ExecutionOptions& options) {
+  for (std::int32_t p = 0; p < descriptor().phase_count; ++p) {
+    foldings.emplace_back();
+    carries.emplace_back();
     next.emplace_back(0);
+    SCHAAS_RETURN_IF_ERROR(cut_phase(descriptor().phases[p], options));
   }
+  return {};
+}
+
+support::Result<void> Execution::State::cut_phase(const schaas_phase& phase,
+                                                  const ExecutionOptions& options) {
+  const std::int64_t range = phase.range(arguments.data());
+  const schaas_level* weights = weights_of(phase, arguments, range);
+  std::int64_t count = 1;
+  if (phase.parallel != 0 && phase.fold == SCHAAS_FOLD_NONE) {
+    count = std::int64_t{threads} * std::max(options.chunks_per_thread, 1);
+  } else if (phase.parallel != 0) {
+    count = folding_pieces(phase, options);
+  }
+  const bool folds = count > 1 && phase.fold != SCHAAS_FOLD_NONE;
+  const std::int64_t stretches =
+      folds ? 4 * count : count;  // a piece that folds is put together from several
+  Pieces cut{{}, {0}};
+  const auto borders = cut_range(range, stretches, weights);
+  const std::int64_t most = most_entries(phase, weights, range, stretches, options);
+  const bool always = options.folding == ExecutionOptions::Folding::always;
+  cut.runs = runs_between(borders, most > 0 ? weights : nullptr, most,
+                          always ? 3 : range + total_weight(range, weights));
+  if (folds) {
+    cut.borders = group(cut.runs, weights, count);
+    if (cut.count() > 1) {
+      SCHAAS_ASSIGN_OR_RETURN(
+          foldings.back(), Folding::make(phase, result.value_type(), fold_elements(phase),
+                                         static_cast<std::int64_t>(cut.count()), arguments, shared_pointers));
+    }
+  } else {
+    for (std::size_t n = 0; n < cut.runs.size(); ++n) cut.borders.push_back(n + 1);
+    const bool parts =
+        std::any_of(cut.runs.begin(), cut.runs.end(), [](const Run& run) { return run.is_part(); });
+    if (parts && phase.carry_elements != nullptr) {
+      SCHAAS_ASSIGN_OR_RETURN(
+          carries.back(),
+          Carries::make(phase, result.value_type(), phase.carry_elements(arguments.data()), cut.runs));
+    }
+  }
+  pieces.push_back(std::move(cut));
+  return {};
+}
+
+// Iterations with more entries than this are cut; 0: none is.
+std::int64_t Execution::State::most_entries(const schaas_phase& phase, const schaas_level* weights,
+                                            std::int64_t range, std::int64_t stretches,
+                                            const ExecutionOptions& options) const {
+  if (weights == nullptr || phase.part == nullptr || stretches == 1) return 0;
+  if (options.folding == ExecutionOptions::Folding::never) return 0;
+  if (options.folding == ExecutionOptions::Folding::always) return 1;
+  if (threads == 1 && !options.deterministic) return 0;
+  // Whatever the threads: the order in which a long row is summed.
+  const std::int64_t count = options.deterministic ? deterministic_stretches : stretches;
+  const std::int64_t most = std::max<std::int64_t>(total_weight(range, weights) / count, least_part);
+  if (phase.carry_elements == nullptr || phase.fold != SCHAAS_FOLD_NONE) return most;
+  const std::int64_t elements = phase.carry_elements(arguments.data());
+  const double bytes = static_cast<double>(elements) * 8 * static_cast<double>(count);
+  return elements <= most && bytes <= static_cast<double>(options.folding_bytes) ? most : 0;
+}
+
+std::int64_t Execution::State::fold_elements(const schaas_phase& phase) const {
+  if (phase.fold_target < 0) return result.stored();
+  const auto slot = static_cast<std::size_t>(phase.fold_target);
+  return static_cast<std::int64_t>(shared[slot].bytes()) / (result.value_type() == ValueType::f64 ? 8 : 4);
+}
+
+std::int64_t Execution::State::folding_pieces(const schaas_phase& phase,
+                                              const ExecutionOptions& options) const {
+  const std::int64_t size = result.value_type() == ValueType::f64 ? 8 : 4;
+  return std::max<std::int64_t>(
+      Folding::pieces(phase, arguments.data(), fold_elements(phase), size, threads, options), 1);
 }
 
 void Execution::State::start_result(int thread, int team) const {
@@ -187,15 +280,39 @@ void Execution::State::start_shared(int thread, int team, bool with_counters) {
 }
 
 void Execution::State::take_pieces(std::int32_t phase, void* workspace) {
-  const std::vector<std::int64_t>& cuts = borders[phase];
-  const schaas_phase_run run = descriptor().phases[phase].run;
+  std::optional<Folding>& folding = foldings[phase];
   while (error.load(std::memory_order_relaxed) == SCHAAS_OK) {
     const std::size_t piece = next[phase].fetch_add(1, std::memory_order_relaxed);
-    if (piece + 1 >= cuts.size()) return;
-    const std::int32_t code =
-        run(arguments.data(), shared_pointers.data(), workspace, cuts[piece], cuts[piece + 1]);
-    if (code != SCHAAS_OK) error.store(code, std::memory_order_relaxed);
+    if (piece >= pieces[phase].count()) return;
+    if (folding) folding->start(piece);
+    const auto* const* args = folding ? folding->arguments(piece) : arguments.data();
+    void* const* arrays = folding ? folding->shared(piece) : shared_pointers.data();
+    for (std::size_t n = pieces[phase].borders[piece]; n < pieces[phase].borders[piece + 1]; ++n) {
+      const std::int32_t code = do_run(phase, pieces[phase].runs[n], args, arrays, workspace);
+      if (code != SCHAAS_OK) error.store(code, std::memory_order_relaxed);
+    }
   }
+}
+
+std::int32_t Execution::State::do_run(std::int32_t number, const Run& run, const schaas_tensor* const* args,
+                                      void* const* arrays, void* workspace) {
+  const schaas_phase& phase = descriptor().phases[number];
+  if (!run.is_part()) return phase.run(args, arrays, workspace, run.begin, run.end);
+  void* carry = run.carry < 0 ? nullptr : carries[number]->start(run.carry);
+  return phase.part(args, arrays, workspace, run.begin, run.first, run.last, carry);
+}
+
+// By each thread of a team; what the phases before it wrote is there.
+void Execution::State::run_phase(std::int32_t phase, int thread, int team) {
+#pragma omp barrier
+  take_pieces(phase, workspaces[thread].data());
+  if (!foldings[phase] && !carries[phase]) return;
+#pragma omp barrier
+  if (foldings[phase]) foldings[phase]->fold(thread, team);
+  if (!carries[phase] || error.load(std::memory_order_relaxed) != SCHAAS_OK) return;
+  const std::int32_t code = carries[phase]->combine(descriptor().phases[phase], arguments.data(),
+                                                    shared_pointers.data(), thread, team);
+  if (code != SCHAAS_OK) error.store(code, std::memory_order_relaxed);
 }
 
 support::Result<void> Execution::State::outcome() {
@@ -206,16 +323,13 @@ support::Result<void> Execution::State::outcome() {
 }
 
 support::Result<void> Execution::State::run_dense() {
-  const auto phases = static_cast<std::int32_t>(borders.size());
+  const auto phases = static_cast<std::int32_t>(pieces.size());
 #pragma omp parallel num_threads(threads)
   {
     const int thread = omp_get_thread_num(), team = omp_get_num_threads();
     if (!update && descriptor().writes_all == 0) start_result(thread, team);
     start_shared(thread, team, true);
-    for (std::int32_t phase = 0; phase < phases; ++phase) {
-#pragma omp barrier
-      take_pieces(phase, workspaces[thread].data());
-    }
+    for (std::int32_t phase = 0; phase < phases; ++phase) run_phase(phase, thread, team);
   }
   return outcome();
 }
@@ -223,12 +337,10 @@ support::Result<void> Execution::State::run_dense() {
 support::Result<void> Execution::State::run_counts(bool count) {
 #pragma omp parallel num_threads(threads)
   {
-    const int thread = omp_get_thread_num();
-    start_shared(thread, omp_get_num_threads(), count);
+    const int thread = omp_get_thread_num(), team = omp_get_num_threads();
+    start_shared(thread, team, count);
     for (std::int32_t phase = 0; phase < counted_phases; ++phase) {
-      if (!count && descriptor().phases[phase].step == SCHAAS_STEP_COUNT) continue;
-#pragma omp barrier
-      take_pieces(phase, workspaces[thread].data());
+      if (count || descriptor().phases[phase].step != SCHAAS_STEP_COUNT) run_phase(phase, thread, team);
     }
   }
   return outcome();
@@ -248,15 +360,12 @@ support::Result<void> Execution::State::make_structure() {
 }
 
 support::Result<void> Execution::State::run_fill() {
-  const auto phases = static_cast<std::int32_t>(borders.size());
+  const auto phases = static_cast<std::int32_t>(pieces.size());
 #pragma omp parallel num_threads(threads)
   {
-    const int thread = omp_get_thread_num();
-    if (descriptor().writes_all == 0) start_result(thread, omp_get_num_threads());
-    for (std::int32_t phase = counted_phases; phase < phases; ++phase) {
-#pragma omp barrier
-      take_pieces(phase, workspaces[thread].data());
-    }
+    const int thread = omp_get_thread_num(), team = omp_get_num_threads();
+    if (descriptor().writes_all == 0) start_result(thread, team);
+    for (std::int32_t phase = counted_phases; phase < phases; ++phase) run_phase(phase, thread, team);
   }
   return outcome();
 }
@@ -294,6 +403,13 @@ std::int64_t Execution::workspace_bytes() const {
 std::int64_t Execution::shared_bytes() const {
   std::int64_t bytes = 0;
   for (const Buffer& buffer : state_->shared) bytes += static_cast<std::int64_t>(buffer.bytes());
+  return bytes;
+}
+
+std::int64_t Execution::folding_bytes() const {
+  std::int64_t bytes = 0;
+  for (const auto& folding : state_->foldings) bytes += folding ? folding->bytes() : 0;
+  for (const auto& carries : state_->carries) bytes += carries ? carries->bytes() : 0;
   return bytes;
 }
 

@@ -87,6 +87,12 @@ support::Result<void> check_phases(const schaas_kernel_descriptor& d) {
     if (phase.run == nullptr || phase.range == nullptr) return bad_binary("an empty phase");
     if (phase.balance_arg >= d.argument_count)
       return bad_binary("balance by an argument that does not exist");
+    const bool folds = phase.fold >= SCHAAS_FOLD_NONE && phase.fold <= SCHAAS_FOLD_AND;
+    if (!folds || (phase.fold != SCHAAS_FOLD_NONE && phase.fold_target >= d.shared_count))
+      return bad_binary("a phase that folds into nothing");
+    const bool carries = phase.carry_elements != nullptr;
+    if (carries != (phase.combine != nullptr) || (carries && phase.part == nullptr))
+      return bad_binary("parts that nothing combines");
   }
   if (d.shared_count > 0 && d.shared_bytes == nullptr) return bad_binary("shared arrays without sizes");
   if (d.key == nullptr || d.problem == nullptr || d.schedule == nullptr || d.isa == nullptr) {

@@ -195,6 +195,8 @@ class Trying {
     for (auto& tensor : tensors) arguments.push_back(&tensor);
     ExecutionOptions options;
     options.threads = threads;
+    using Folding = ExecutionOptions::Folding;
+    options.folding = threads == 1 ? Folding::never : Folding::always;
     SCHAAS_ASSIGN_OR_RETURN(Execution execution, Execution::prepare(kernel_, arguments, options));
     for (int run = 0; run < 2; ++run) {
       Buffer& values = tensors.front().values();

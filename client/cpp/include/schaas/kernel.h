@@ -38,6 +38,18 @@ struct ExecutionOptions {
       12;  ///< pieces a phase's range is cut into, per thread: finer balances better, costs a little
   /// For messages, in argument order (Frontier::arguments); canonical names are used when empty.
   std::vector<std::string> names;
+  /// The same result to the last bit whatever the number of threads: what threads sum side by side is cut by
+  /// the sizes alone. Costs some time where a phase reduces over its outermost loop, and one thread gains
+  /// nothing from it. Otherwise results are the same for the same number of threads.
+  bool deterministic = false;
+  /// Phases whose threads would write the same elements: each thread may fold into an array of its own, and
+  /// these are folded in order afterwards; else such a phase runs on one thread.
+  enum class Folding {
+    when_it_pays,  ///< by the size of what is written and the work of the phase
+    always,
+    never,
+  } folding = Folding::when_it_pays;
+  std::int64_t folding_bytes = std::int64_t{1} << 30;  ///< most memory for these arrays
 };
 
 /// A kernel bound to its arguments, ready to run many times: pieces are cut and scratch is allocated once.
@@ -48,6 +60,7 @@ class Execution {
   /// arguments: the result first, then the operands in the kernel's order. They are checked against the
   /// kernel's problem text: number, formats, value type, position width, and extents of every index. Errors:
   /// invalid [argument-count], [argument-format], [argument-type], [argument-positions], [extent-mismatch],
+  /// [extent-bound] (the kernel is for another extent),
   /// [kernel-problem] (its text cannot be read), [kernel-binary] (its counters do not fit the result);
   /// unsupported [sparse-update] (a result with compressed levels cannot be updated); exhausted [memory].
   static support::Result<Execution> prepare(const Kernel& kernel, std::vector<PackedTensor*> arguments,
@@ -69,6 +82,7 @@ class Execution {
   int threads() const;
   std::int64_t workspace_bytes() const;  ///< of all threads together
   std::int64_t shared_bytes() const;
+  std::int64_t folding_bytes() const;  ///< of the arrays that threads fold into
 
  private:
   struct State;

@@ -1,0 +1,129 @@
+#include "compiler/concrete_notation/manners.h"
+
+#include <algorithm>
+#include <string>
+
+#include "compiler/concrete_notation/match.h"
+#include "compiler/concrete_notation/tree_checks.h"
+
+namespace schaas::concrete_notation {
+namespace {
+
+using support::Result;
+
+constexpr int most_unrolled = 64;
+
+bool has(const index_notation::Access& access, const std::string& index) {
+  return std::count(access.indices.begin(), access.indices.end(), index) > 0;
+}
+
+const Forall* inner_of(const Forall& loop) { return std::get_if<Forall>(&loop.body->node); }
+
+/// Both loops run over whole extents.
+Result<void> check_collapsed(const Forall& loop, const problem::Problem& problem) {
+  if (!loop.manner.collapsed) return {};
+  const Forall* inner = inner_of(loop);
+  if (inner == nullptr) return illegal("no loop stands directly inside loop " + quoted(loop.index));
+  auto accesses = reads(loop.body);
+  accesses.push_back(leaf_of(loop.body).target);
+  for (const auto& access : accesses) {
+    const auto format = problem.formats.find(access.tensor);
+    if (format == problem.formats.end()) continue;
+    for (std::size_t level = 0; level < format->second.levels.size(); ++level) {
+      const auto& index = access.indices[static_cast<std::size_t>(format->second.mode_order[level])];
+      if (!format::is_sparse(format->second.levels[level]) || (index != loop.index && index != inner->index))
+        continue;
+      return illegal("loops " + quoted(loop.index) + " and " + quoted(inner->index) +
+                     " are one loop where both run over all values, and " + quoted(index) +
+                     " runs over the entries of " + quoted(access) +
+                     "; rows that hold most of the entries are cut without being asked");
+    }
+  }
+  return {};
+}
+
+/// Of a loop that is outermost.
+Result<void> check_races(const Forall& loop, const problem::Problem& problem) {
+  SCHAAS_RETURN_IF_ERROR(check_collapsed(loop, problem));
+  if (!loop.manner.parallel) return {};
+  const auto& target = leaf_of(loop.body).target;
+  const std::string races = name(*loop.manner.parallel);
+  bool own = has(target, loop.index);
+  if (loop.manner.collapsed) own = own && has(target, inner_of(loop)->index);
+  if (*loop.manner.parallel == Races::none) {
+    if (own) return {};
+    return illegal("iterations of loop " + quoted(loop.index) + " write the same elements of " +
+                   quoted(target) +
+                   ": races=none is for loops over an index of what they write; private or " +
+                   "atomics keep the threads apart");
+  }
+  if (own) {
+    return illegal("each iteration of loop " + quoted(loop.index) + " writes elements of " + quoted(target) +
+                   " of its own, so there is nothing to keep apart: races=none instead of races=" + races);
+  }
+  const auto format = problem.formats.find(target.tensor);
+  if (format != problem.formats.end() && !format->second.all_dense()) {
+    return illegal("races=" + races + " needs a dense array to fold into, and " + quoted(target) +
+                   " is appended to in order");
+  }
+  return {};
+}
+
+Result<void> check_loop(const Forall& loop) {
+  if (loop.manner.unroll <= most_unrolled) return {};
+  return illegal("loop " + quoted(loop.index) + " is unrolled " + std::to_string(loop.manner.unroll) +
+                 " times; at most " + std::to_string(most_unrolled) + " are written");
+}
+
+/// `outermost`: the loop around, or none.
+Result<void> check_inside(const StatementPtr& statement, const std::string& outermost) {
+  return match(
+      statement->node,
+      [&](const Forall& loop) -> Result<void> {
+        if (loop.manner.parallel) {
+          return illegal("threads share the iterations of an outermost loop only, and loop " +
+                         quoted(loop.index) + " stands inside loop " + quoted(outermost) +
+                         ": reorder brings it outside");
+        }
+        if (loop.manner.collapsed) {
+          return illegal("loop " + quoted(loop.index) + " stands inside loop " + quoted(outermost) +
+                         "; only the two outermost loops become one for the threads");
+        }
+        SCHAAS_RETURN_IF_ERROR(check_loop(loop));
+        return check_inside(loop.body, outermost);
+      },
+      [&](const Blocks& blocks) { return check_inside(blocks.body, outermost); },
+      [&](const Where& branch) -> Result<void> {
+        SCHAAS_RETURN_IF_ERROR(check_inside(branch.producer, outermost));
+        return check_inside(branch.consumer, outermost);
+      },
+      [&](const Terms& sum) -> Result<void> {
+        for (const auto& term : sum.terms) SCHAAS_RETURN_IF_ERROR(check_inside(term, outermost));
+        return {};
+      },
+      [](const Assign&) -> Result<void> { return {}; });
+}
+
+}  // namespace
+
+Result<void> check_manners(const StatementPtr& statement, const problem::Problem& problem) {
+  return match(
+      statement->node,
+      [&](const Forall& loop) -> Result<void> {
+        SCHAAS_RETURN_IF_ERROR(check_races(loop, problem));
+        SCHAAS_RETURN_IF_ERROR(check_loop(loop));
+        return check_inside(loop.body, loop.index);
+      },
+      [&](const Blocks& blocks) { return check_inside(blocks.body, blocks.index); },
+      [&](const Where& branch) -> Result<void> {
+        SCHAAS_RETURN_IF_ERROR(check_manners(branch.producer, problem));
+        return check_manners(branch.consumer, problem);
+      },
+      [&](const Terms& sum) -> Result<void> {
+        for (const auto& term : sum.terms) SCHAAS_RETURN_IF_ERROR(check_manners(term, problem));
+        return {};
+      },
+      [](const Assign&) -> Result<void> { return {}; });
+}
+
+}  // namespace schaas::concrete_notation

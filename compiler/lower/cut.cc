@@ -1,0 +1,145 @@
+#include "compiler/lower/cut.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "compiler/loop_ir/nodes.h"
+#include "compiler/lower/iteration_space.h"
+
+namespace schaas::lower {
+namespace {
+
+using format::LevelFormat;
+using loop_ir::Match;
+
+class Cutting {
+ public:
+  Cutting(NestTree& tree, const Loop& phase) : tree_(tree), phase_(phase) {}
+
+  std::optional<PhaseCut> run() {
+    const int target = target_of(phase_.body);
+    const Tensor& written = tensor_of(target);
+    const bool dense = std::all_of(written.levels.begin(), written.levels.end(),
+                                   [](LevelFormat level) { return level == LevelFormat::dense; });
+    if (!dense || written.tracked > 0) return std::nullopt;
+    for (const int operand : weighed()) {
+      if (!divides(operand)) continue;
+      PhaseCut cut{operand, -1};
+      const auto& indices = tree_.operands[static_cast<std::size_t>(target)].indices;
+      const auto has = [&](int index) { return std::count(indices.begin(), indices.end(), index) > 0; };
+      const int cut_index = tree_.operands[static_cast<std::size_t>(operand)].indices[1];
+      if (!has(phase_.index) || (around_ && has(cut_index))) return cut;
+      if (has(cut_index)) continue;
+      cut.carry = static_cast<int>(tree_.tensors.size());
+      const auto own = static_cast<std::size_t>(
+          std::count_if(indices.begin(), indices.end(), [&](int index) { return index != phase_.index; }));
+      tree_.tensors.push_back(Tensor{"carry", -1, std::vector<LevelFormat>(own, LevelFormat::dense)});
+      return cut;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  const Tensor& tensor_of(int operand) const {
+    return tree_.tensors[static_cast<std::size_t>(tree_.operands[static_cast<std::size_t>(operand)].tensor)];
+  }
+
+  /// Operands whose second level could balance the phase.
+  std::vector<int> weighed() const {
+    const LoopSpace space = loop_space(phase_.body, phase_.index, tree_);
+    const bool positions = space.kind == LoopSpace::Kind::walk || space.kind == LoopSpace::Kind::intersection;
+    std::vector<int> out;
+    for (const int number :
+         positions ? std::vector<int>{space.cursors.front().operand} : factors_below(phase_.body)) {
+      const auto& indices = tree_.operands[static_cast<std::size_t>(number)].indices;
+      const auto& levels = tensor_of(number).levels;
+      if (levels.size() > 1 && indices[0] == phase_.index && indices[1] != phase_.index &&
+          (positions || levels[0] == LevelFormat::dense) && format::is_unique(levels[0]) &&
+          levels[1] == LevelFormat::compressed)
+        out.push_back(number);
+    }
+    return out;
+  }
+
+  bool divides(int operand) {
+    around_ = false;
+    const NestPtr* at = &phase_.body;
+    while (const auto* loop = std::get_if<Loop>(&(*at)->node)) {
+      if (walks(*loop, operand)) return around_ = true;
+      at = &loop->body;
+    }
+    std::set<int> dependent;
+    const auto linear = depends(*at, operand, dependent);
+    return linear && *linear;
+  }
+
+  bool walks(const Loop& loop, int operand) const {
+    const LoopSpace space = loop_space(loop.body, loop.index, tree_);
+    const bool all = space.kind == LoopSpace::Kind::walk || space.kind == LoopSpace::Kind::intersection;
+    return all && std::any_of(space.cursors.begin(), space.cursors.end(), [&](const auto& cursor) {
+             return cursor.operand == operand && cursor.level == 1;
+           });
+  }
+
+  /// Whether what the nest computes depends on the operand; nothing when it is not linear in it, or when the
+  /// operand's entries are not simply walked. `dependent`: temporaries that depend.
+  std::optional<bool> depends(const NestPtr& nest, int operand, std::set<int>& dependent) const {
+    return std::visit(
+        Match{
+            [&](const Loop& loop) -> std::optional<bool> {
+              const auto& use = tree_.operands[static_cast<std::size_t>(operand)];
+              const auto below = factors_below(loop.body);
+              const bool reads = std::count(below.begin(), below.end(), operand) > 0;
+              if (reads && loop.index == use.indices[1] && !walks(loop, operand)) return std::nullopt;
+              return depends(loop.body, operand, dependent);
+            },
+            [&](const Blocks& blocks) { return depends(blocks.body, operand, dependent); },
+            [&](const Branch& branch) -> std::optional<bool> {
+              const auto producer = depends(branch.producer, operand, dependent);
+              if (!producer) return std::nullopt;
+              if (*producer) dependent.insert(branch.temporary);
+              return depends(branch.consumer, operand, dependent);
+            },
+            [&](const Terms& sum) -> std::optional<bool> {
+              int count = 0;
+              for (const auto& term : sum.terms) {
+                const auto one = depends(term, operand, dependent);
+                if (!one) return std::nullopt;
+                count += *one ? 1 : 0;
+              }
+              if (count > 0 && count < static_cast<int>(sum.terms.size())) return std::nullopt;
+              return count > 0;
+            },
+            [&](const Leaf& leaf) -> std::optional<bool> {
+              const auto count = std::count_if(leaf.factors.begin(), leaf.factors.end(), [&](int factor) {
+                return factor == operand ||
+                       dependent.count(tree_.operands[static_cast<std::size_t>(factor)].tensor) > 0;
+              });
+              if (count == 0) return false;
+              if (count > 1 || !is_plain_product(leaf)) return std::nullopt;
+              return true;
+            },
+        },
+        nest->node);
+  }
+
+  NestTree& tree_;
+  const Loop& phase_;
+  bool around_ = false;  ///< the loop that is cut stands around everything else
+};
+
+void find(const NestPtr& nest, NestTree& tree) {
+  if (const auto* branch = std::get_if<Branch>(&nest->node)) {
+    find(branch->producer, tree);
+    find(branch->consumer, tree);
+  } else if (const auto* loop = std::get_if<Loop>(&nest->node)) {
+    if (const auto cut = Cutting(tree, *loop).run()) tree.cuts.emplace(nest.get(), *cut);
+  }
+}
+
+}  // namespace
+
+void find_cuts(NestTree& tree) { find(tree.root, tree); }
+
+}  // namespace schaas::lower

@@ -1,0 +1,97 @@
+#include "compiler/lower/work.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "compiler/lower/iteration_space.h"
+
+namespace schaas::lower {
+namespace {
+
+using loop_ir::ExpressionPtr;
+using loop_ir::Match;
+
+/// Loops over `indices` run `count` times together.
+struct Factor {
+  std::set<int> indices;
+  ExpressionPtr count;
+};
+
+class Work {
+ public:
+  Work(const NestTree& tree, KernelBuilder& builder) : tree_(tree), builder_(builder) {}
+
+  /// The factors of the leaf below with the most of them.
+  std::vector<Factor> of(const NestPtr& nest, std::vector<Factor> around) {
+    return std::visit(Match{
+                          [&](const Loop& loop) { return of(loop.body, with_loop(loop, std::move(around))); },
+                          [&](const Blocks& blocks) { return of(blocks.body, std::move(around)); },
+                          [&](const Branch& branch) {
+                            auto producer = of(branch.producer, around);
+                            auto consumer = of(branch.consumer, std::move(around));
+                            return producer.size() > consumer.size() ? producer : consumer;
+                          },
+                          [&](const Terms& sum) {
+                            std::vector<Factor> most;
+                            for (const auto& term : sum.terms) {
+                              auto one = of(term, around);
+                              if (one.size() >= most.size()) most = std::move(one);
+                            }
+                            return most;
+                          },
+                          [&](const Leaf&) { return around; },
+                      },
+                      nest->node);
+  }
+
+ private:
+  std::vector<Factor> with_loop(const Loop& loop, std::vector<Factor> around) {
+    const LoopSpace space = loop_space(loop.body, loop.index, tree_);
+    if (space.kind == LoopSpace::Kind::range || space.whole) {
+      around.push_back({{loop.index}, builder_.extent(loop.index)});
+      return around;
+    }
+    const auto& walked = space.cursors.front();
+    const Operand& operand = tree_.operands[static_cast<std::size_t>(walked.operand)];
+    const std::set<int> indices(operand.indices.begin(), operand.indices.begin() + walked.level + 1);
+    std::vector<Factor> left;
+    for (const auto& factor : around) {
+      const bool inside =
+          std::includes(indices.begin(), indices.end(), factor.indices.begin(), factor.indices.end());
+      if (inside) continue;
+      const bool apart = std::none_of(factor.indices.begin(), factor.indices.end(),
+                                      [&](int index) { return indices.count(index) > 0; });
+      if (!apart) return around;
+      left.push_back(factor);
+    }
+    left.push_back({indices, entries(operand, walked.level)});
+    return left;
+  }
+
+  /// Of one level; 1 above the first.
+  ExpressionPtr entries(const Operand& operand, int level) {
+    if (level < 0) return loop_ir::integer(1);
+    const auto kind =
+        tree_.tensors[static_cast<std::size_t>(operand.tensor)].levels[static_cast<std::size_t>(level)];
+    auto parents = entries(operand, level - 1);
+    if (kind == format::LevelFormat::dense)
+      return loop_ir::multiply(std::move(parents),
+                               builder_.extent(operand.indices[static_cast<std::size_t>(level)]));
+    if (format::is_singleton(kind)) return parents;
+    return loop_ir::load(builder_.positions(operand.tensor, level), std::move(parents));
+  }
+
+  const NestTree& tree_;
+  KernelBuilder& builder_;
+};
+
+}  // namespace
+
+std::vector<ExpressionPtr> work_of(const NestPtr& phase, const NestTree& tree, KernelBuilder& builder) {
+  std::vector<ExpressionPtr> out;
+  for (auto& factor : Work(tree, builder).of(phase, {})) out.push_back(std::move(factor.count));
+  return out;
+}
+
+}  // namespace schaas::lower

@@ -1,0 +1,13 @@
+#pragma once
+#include "compiler/concrete_notation/nodes.h"
+#include "compiler/schedule/trace.h"
+#include "compiler/support/result.h"
+
+namespace schaas::schedule {
+
+/// Whether the loop may be parallel is for the verifier to say (concrete_notation/manners.h). Errors: invalid
+/// [illegal-directive]: the section has no such loop.
+support::Result<concrete_notation::StatementPtr> apply_parallelize(
+    const concrete_notation::StatementPtr& tree, const Parallelize& directive);
+
+}  // namespace schaas::schedule

@@ -1,0 +1,135 @@
+// Phases that used to run on one thread, and rows that hold most of the entries: what cutting them gains. For
+// each matrix and kernel the best of several runs by one thread, by two without and by two with arrays that
+// threads fold into and rows that are cut; and the largest piece as a multiple of a thread's share, by
+// entries, without and with.
+//
+//   skewed_rows DATA [REPEATS]        DATA: the folder of the matrices
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "client/cpp/src/balance.h"
+#include "compiler/pipeline/pipeline.h"
+#include "schaas/fill.h"
+#include "schaas/kernel.h"
+#include "schaas/tensor_files.h"
+
+namespace {
+
+using namespace schaas;
+using client::ExecutionOptions;
+using client::PackedTensor;
+using client::ValueType;
+
+struct Kernel {
+  const char* name;
+  const char* expression;
+  const char* trace;
+  std::vector<std::vector<int>> extents;  ///< of result, B and the others: 0 rows, 1 columns, else that many
+};
+
+const Kernel kernels[] = {{"row sums", "A(i) = B(i,j) * C(j)", "linear", {{0}, {0, 1}, {1}}},
+                          {"rows of 16", "A(i,k) = B(i,j) * C(j,k)", "linear", {{0, 16}, {0, 1}, {1, 16}}},
+                          {"column sums", "A(j) = B(i,j) * C(i)", "linear", {{1}, {0, 1}, {0}}},
+                          {"one sum", "a = B(i,j) * C(j)", "linear", {{}, {0, 1}, {1}}}};
+
+double best_milliseconds(client::Execution& execution, int repeats) {
+  double best = 1e30;
+  for (int n = 0; n <= repeats; ++n) {
+    const auto begin = std::chrono::steady_clock::now();
+    if (!execution.run().ok()) std::exit(1);
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+    if (n > 0) best = std::min(best, took.count());
+  }
+  return best;
+}
+
+/// The largest piece over a thread's share, of two threads with twelve pieces each.
+double imbalance(const PackedTensor& matrix, bool cuts) {
+  const schaas_tensor view = matrix.view();
+  const schaas_level* weights = &view.levels[1];
+  const std::int64_t rows = matrix.extents()[0], total = client::total_weight(rows, weights);
+  const auto runs = client::runs_between(client::cut_range(rows, 24, weights), cuts ? weights : nullptr,
+                                         std::max<std::int64_t>(total / 24, 256), total);
+  std::int64_t most = 0;
+  for (const auto& run : runs) {
+    const auto before = client::total_weight(run.begin, weights),
+               after = client::total_weight(run.end, weights);
+    most = std::max(most, run.is_part() ? run.last - run.first : after - before);
+  }
+  return static_cast<double>(most) / (static_cast<double>(total) / 2);
+}
+
+void measure(const std::string& name, const client::CooTensor& entries, int repeats) {
+  const auto csr = format::parse("csr", 2, "B").value();
+  PackedTensor matrix = client::pack(entries, csr, {"B", ValueType::f64, 32}).value();
+  const double before = imbalance(matrix, false), after = imbalance(matrix, true);
+  for (const Kernel& kernel : kernels) {
+    problem::ProblemText text;
+    text.expression = kernel.expression;
+    text.formats = {{"B", "csr"}};
+    text.position_bits = "32";
+    const auto canonical = problem::canonicalize(problem::build(text).value());
+    const auto toolchain = toolchain::make_c_toolchain({});
+    const toolchain::Target target{client::host_isa()};
+    const auto bytes = pipeline::compile(canonical, schedule::parse(kernel.trace).value(), target, *toolchain,
+                                         support::Cancellation())
+                           .value();
+    const auto loaded = client::Kernel::load(bytes, support::digest_of(bytes)).value();
+    std::vector<PackedTensor> dense;
+    for (const auto& modes : kernel.extents) {
+      std::vector<std::int64_t> extents;
+      for (const int mode : modes)
+        extents.push_back(mode < 2 ? entries.extents[static_cast<std::size_t>(mode)] : mode);
+      const auto format = format::dense(static_cast<int>(extents.size()));
+      const auto values = client::fill("C", extents, 1, ValueType::f64).value();
+      dense.push_back(client::pack(values, format, {"C", ValueType::f64, 32}).value());
+    }
+    const auto timed = [&](int threads, ExecutionOptions::Folding folding) {
+      ExecutionOptions options;
+      options.threads = threads;
+      options.folding = folding;
+      auto execution = client::Execution::prepare(loaded, {&dense[0], &matrix, &dense[2]}, options).value();
+      return best_milliseconds(execution, repeats);
+    };
+    const double one = timed(1, ExecutionOptions::Folding::never);
+    const double without = timed(2, ExecutionOptions::Folding::never);
+    const double with = timed(2, ExecutionOptions::Folding::when_it_pays);
+    std::printf("%-20s %9zu  %-12s %8.3f %8.3f %8.3f   %5.2f %5.2f   %6.2f %6.2f\n", name.c_str(),
+                entries.entries(), kernel.name, one, without, with, one / without, one / with, before, after);
+  }
+}
+
+client::CooTensor with_a_full_row(std::int64_t rows) {
+  client::CooTensor out{{rows, rows}, {{}, {}}, {}};
+  for (std::int64_t i = 0; i < rows; ++i) {
+    for (std::int64_t j = 0; j < (i == rows / 3 ? rows : 1); ++j) {
+      out.coordinates[0].push_back(i);
+      out.coordinates[1].push_back(i == rows / 3 ? j : (i * 7919) % rows);
+      out.values.push_back(1);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  const int repeats = argc > 2 ? std::atoi(argv[2]) : 15;
+  std::printf("%-20s %9s  %-12s %8s %8s %8s   %5s %5s   %6s %6s\n", "matrix", "entries", "kernel", "1/ms",
+              "2 old", "2 new", "old x", "new x", "piece", "new");
+  measure("one full row", with_a_full_row(1000000), repeats);
+  for (const char* name : {"email-Enron", "p2p-Gnutella31", "wiki-Vote", "BlogCatalog", "soc-Slashdot0902",
+                           "NotreDame_www", "musae-github", "BOYD2_A"}) {
+    const auto file = client::read(std::string(argv[1]) + "/" + name + ".mtx.gz");
+    if (!file.ok()) {
+      std::printf("%s\n", support::render(file.error()).c_str());
+      continue;
+    }
+    measure(name, std::get<client::CooTensor>(*file), repeats);
+  }
+  return 0;
+}

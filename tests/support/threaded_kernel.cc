@@ -1,0 +1,99 @@
+#include "tests/support/threaded_kernel.h"
+
+#include <cstring>
+#include <random>
+
+#include "compiler/pipeline/pipeline.h"
+#include "tests/support/kernel_batch.h"
+
+namespace schaas::test_support {
+namespace {
+
+using client::CooTensor;
+
+CooTensor random_entries(const std::vector<std::int64_t>& extents, bool dense,
+                         const ThreadedKernel::Shape& shape, std::mt19937_64& random) {
+  CooTensor out;
+  out.extents = extents;
+  out.coordinates.resize(extents.size());
+  std::int64_t size = 1;
+  for (const auto extent : extents) size *= extent;
+  const std::int64_t row = extents.empty() || extents.front() == 0 ? 1 : size / extents.front();
+  for (std::int64_t e = 0; e < size; ++e) {
+    const std::int64_t at = e / row;
+    const double chance = std::uniform_real_distribution<double>(0, 1)(random);
+    const double value = std::uniform_real_distribution<double>(0.5, 1.5)(random);
+    const bool negative = shape.signs && random() % 2 == 0;
+    const bool full = dense || at == extents.front() / 2;
+    if (!full && (at % 5 == 0 || chance > shape.density)) continue;
+    std::int64_t rest = e;
+    for (std::size_t mode = extents.size(); mode-- > 0; rest /= extents[mode])
+      out.coordinates[mode].push_back(rest % extents[mode]);
+    out.values.push_back(negative ? -value : value);
+  }
+  return out;
+}
+
+}  // namespace
+
+ThreadedKernel::ThreadedKernel(const problem::ProblemText& text, const std::string& trace, const Shape& shape,
+                               std::uint64_t seed) {
+  const auto problem = problem::build(text).value();
+  QuickToolchain quick;
+  toolchain::Toolchain& compiler = *quick;
+  const toolchain::Target target;
+  const auto source =
+      pipeline::emit(problem, schedule::parse(trace).value(), pipeline::Language::c, target.isa).value();
+  const auto bytes = compiler.compile_c(source, target, support::Cancellation()).value();
+  kernel_ = std::make_unique<client::Kernel>(client::Kernel::load(bytes, support::digest_of(bytes)).value());
+  std::mt19937_64 random(seed);
+  std::map<std::string, CooTensor> data;
+  std::map<std::string, client::OracleOperand> operands;
+  for (const auto& tensor : problem.tensors()) {
+    std::vector<std::int64_t> extents;
+    for (const auto& index : problem.indices_of(tensor)) extents.push_back(shape.extents.at(index));
+    client::PackOptions options;
+    options.name = tensor;
+    options.value_type =
+        problem.value_type == problem::ValueType::f64 ? client::ValueType::f64 : client::ValueType::f32;
+    options.position_bits = problem.position_bits;
+    options.fill_value = problem.semiring->zero;
+    const auto& format = problem.formats.at(tensor);
+    const bool result = tensor == problem.statement.result.tensor;
+    if (result && !problem.statement.update) {
+      tensors_.push_back(client::zeros(extents, format, options).value());
+      continue;
+    }
+    auto& entries = data[tensor] = random_entries(extents, format.all_dense(), shape, random);
+    operands[tensor] = &entries;
+    tensors_.push_back(client::pack(entries, format, options).value());
+  }
+  client::OracleOptions options;
+  options.extents = shape.extents;
+  options.type = tensors_.front().value_type();
+  expected_ = client::evaluate(client::parse_program(text.expression).value(), operands, options).value();
+  before_ = tensors_.front().values().copy();
+}
+
+ThreadedKernel::Outcome ThreadedKernel::run(const client::ExecutionOptions& options) {
+  Outcome out;
+  std::vector<client::PackedTensor*> arguments;
+  for (auto& tensor : tensors_) arguments.push_back(&tensor);
+  auto execution = client::Execution::prepare(*kernel_, arguments, options);
+  if (!execution.ok()) return {support::render(execution.error()), {}, 0};
+  out.folding_bytes = execution->folding_bytes();
+  auto& values = tensors_.front().values();
+  if (before_.bytes() > 0 && before_.bytes() == values.bytes())
+    std::memcpy(values.data(), before_.data(), before_.bytes());
+  const auto ran = execution->run();
+  if (!ran.ok()) return {support::render(ran.error()), {}, 0};
+  out.result = client::to_dense(tensors_.front()).value();
+  const auto found = client::compare(out.result, expected_).value();
+  if (found.max_relative_error > client::tolerance(out.result.value_type))
+    out.error = "element " + std::to_string(found.worst) + " is " +
+                std::to_string(out.result.at(found.worst)) + ", off by " +
+                std::to_string(found.max_relative_error);
+  return out;
+}
+
+}  // namespace schaas::test_support
