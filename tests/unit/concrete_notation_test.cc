@@ -95,6 +95,27 @@ TEST(IndentedTree, HasOneLoopTemporaryOrStatementPerLine) {
             "      A(i,l) += t1 * E(j,l)\n");
 }
 
+TEST(Manner, PrintsInEveryForm) {
+  for (const char* text :
+       {"forall(i of 64 parallel none collapsed unroll 4, forall(j, A(i,j) += B(i,j)))",
+        "forall(i parallel private, A(j) += B(i))", "forall(parallel parallel atomics, A += B(parallel))",
+        "blocks(k, in 4, forall(k unroll 2, A(k) += B(k)))"}) {
+    const auto tree = parse(text);
+    ASSERT_TRUE(tree.ok()) << support::render(tree.error());
+    EXPECT_EQ(print(*tree), text);
+    EXPECT_TRUE(equal(*tree, parse(print(*tree)).value()));
+  }
+  EXPECT_EQ(print_indented(parse("blocks(k, in 4, forall(k unroll 2, A(k) += B(k)))").value()),
+            "for each of 4 parts of k\n"
+            "  for k unroll 2\n"
+            "    A(k) += B(k)\n");
+  EXPECT_EQ(print_loop_tree(parse("blocks(k, in 4, forall(k, A(k) += B(k)))").value()), "k/4k");
+  EXPECT_EQ(parse("forall(i parallel some, A(i) += B(i))").error().message,
+            "expected `none`, `atomics` or `private` but found `s`");
+  EXPECT_FALSE(
+      equal(parse("forall(i, A(i) += B(i))").value(), parse("forall(i unroll 2, A(i) += B(i))").value()));
+}
+
 TEST(Blocks, PrintInEveryForm) {
   const std::string text =
       "blocks(i, 48, where(forall(i, forall(k, A(i) += t1(i,k) * C(k))), forall(i, forall(k, t1(i,k) += "
@@ -252,10 +273,9 @@ TEST(Verifier, BlocksHoldLoopsOverTheirIndex) {
   const std::string consumer = "forall(i, forall(k, A(i) += t1(i,k) * C(k) * D(i,k)))";
   const std::string producer = "forall(i, forall(k, t1(i,k) += B(i,k)))";
   EXPECT_EQ(verdict(tree(consumer, producer), two), "legal");
-  EXPECT_EQ(verdict(tree("forall(k, forall(i, A(i) += t1(i,k) * C(k) * D(i,k)))", producer), two),
-            "only branches may stand between the blocks of `i` and the loops over `i` inside them");
+  EXPECT_EQ(verdict(tree("forall(k, forall(i, A(i) += t1(i,k) * C(k) * D(i,k)))", producer), two), "legal");
   EXPECT_EQ(verdict(tree(consumer, "forall(k, t1(i,k) += B(i,k))"), two),
-            "only branches may stand between the blocks of `i` and the loops over `i` inside them");
+            "inside the blocks of `i` every way to an assignment must pass a loop over `i`");
   EXPECT_EQ(verdict("blocks(l, 48, " + tree(consumer, producer) + ")", two),
             "blocks of `l` are of no index of `A(i) = B(i,k) * C(k) * D(i,k)`");
   EXPECT_EQ(verdict("forall(i, " + tree(consumer, producer) + ")", two),
