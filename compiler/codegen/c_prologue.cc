@@ -229,7 +229,7 @@ std::string_view sort_declarations() {
 DEFINE_SORT(32, int32_t)
 DEFINE_SORT(64, int64_t)
 /* A list that is dense enough between its least and greatest element is written again from a bitmap of them, whose
-   words that hold any are found by another; one with an element twice, or too wide for a bitmap on the stack, is
+   words that hold any are found by another unless most of them do; one with an element twice, or too wide for a bitmap on the stack, is
    sorted by comparisons. */
 #define LIST_WORDS 4096
 #define DEFINE_SORT_LIST(suffix, type)                                                     \
@@ -247,13 +247,16 @@ DEFINE_SORT(64, int64_t)
         memset(bits, 0, (size_t)words * sizeof(uint64_t));                                 \
         memset(used, 0, (size_t)((words + 63) / 64) * sizeof(uint64_t));                   \
         uint64_t twice = 0;                                                                \
+        const int dense = words <= 2 * count;                                              \
         for (int64_t p = begin; p < end; ++p) {                                            \
           const int64_t word = (int64_t)a[p] / 64 - first;                                 \
           const uint64_t bit = (uint64_t)1 << ((uint64_t)a[p] % 64);                       \
           twice |= bits[word] & bit;                                                       \
           bits[word] |= bit;                                                               \
-          used[word / 64] |= (uint64_t)1 << (word % 64);                                   \
+          if (!dense) used[word / 64] |= (uint64_t)1 << (word % 64);                       \
         }                                                                                  \
+        if (dense) memset(used, 0xff, (size_t)(words / 64) * sizeof(uint64_t));            \
+        if (dense && words % 64 != 0) used[words / 64] = ((uint64_t)1 << (words % 64)) - 1; \
         if (twice == 0) {                                                                  \
           int64_t at = begin;                                                              \
           for (int64_t u = 0; 64 * u < words; ++u) {                                       \

@@ -52,10 +52,9 @@ struct Sink {
 /// levels, and, where one level is tracked and the thread has it to itself, the list of those that are set.
 struct Tracking {
   std::string flags;
-  std::string list;         ///< "": none, the flags are asked one by one
-  std::string count;        ///< of the list
-  std::string stamp{};      ///< when they are only counted: what `flags` then holds for those written
-  bool zero_again = false;  ///< values are 0 when nothing is written, and are set to 0 with the flags
+  std::string list;     ///< "": none, the flags are asked one by one
+  std::string count;    ///< of the list
+  std::string stamp{};  ///< when they are only counted: what `flags` then holds for those written
 };
 
 /// Turns a numbered tree into loop IR, phase by phase.
@@ -161,8 +160,8 @@ class Emitter {
                     const std::function<void()>& consume);
   void emit_counted(const Branch& branch, const std::vector<int>& tracked, Statements& out,
                     const std::function<void()>& produce);
-  void emit_forget(int temporary, Statements& out);
-  void emit_listed(const Tracking& tracking, const loop_ir::ExpressionPtr& element, Statements& out);
+  void emit_forget(const Tracking& tracking, Statements& out);
+  void emit_stamp(const Tracking& tracking, const loop_ir::ExpressionPtr& element, Statements& out);
   void emit_inserts(const NestPtr& nest, const Scope& scope, Statements& out);
   void emit_insert(int target, const Scope& scope, Statements& out);
   const Operand* tracked_read(const NestPtr& body, int index) const;

@@ -177,8 +177,7 @@ std::string KernelBuilder::add_last_stamp(int tensor) {
 
 std::string KernelBuilder::add_list(int tensor, const std::vector<int>& indices) {
   const auto element = problem_.position_bits == 32 ? loop_ir::Element::index32 : loop_ir::Element::index64;
-  const auto size = loop_ir::add(extents(tensor, indices), loop_ir::integer(1));
-  return add_array(tensor, "_list", {"", element, loop_ir::Workspace{size}, true});
+  return add_array(tensor, "_list", {"", element, loop_ir::Workspace{extents(tensor, indices)}, true});
 }
 
 std::string KernelBuilder::add_counts(int level, const ExpressionPtr& units) {

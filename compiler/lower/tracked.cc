@@ -33,14 +33,13 @@ void Emitter::emit_tracked(const Branch& branch, Statements& out, const std::fun
   if (tracked.size() == 1) {
     tracking.list = builder_.add_list(branch.temporary, tracked);
     tracking.count = builder_.names().fresh("n");
-    tracking.zero_again = indices.size() == 1 && tensor_of(writer).fill == 0;
     out.push_back(make(loop_ir::Counter{tracking.count, loop_ir::integer(0)}));
   }
   produce();
   if (!tracking.list.empty() && step_ == Step::compute && appended)
     out.push_back(make(loop_ir::Sort{tracking.list, loop_ir::integer(0), loop_ir::name(tracking.count)}));
   consume();
-  if (!tracking.list.empty()) emit_forget(branch.temporary, out);
+  if (!tracking.list.empty()) emit_forget(tracking, out);
 }
 
 /// How many elements are written is all there is to know. Instead of a flag each element has the stamp of the
@@ -62,18 +61,13 @@ void Emitter::emit_counted(const Branch& branch, const std::vector<int>& tracked
       loop_ir::SetCounter{counter, loop_ir::add(loop_ir::name(counter), loop_ir::name(tracking.count))}));
 }
 
-/// Takes back the flags of a list, and the values.
-void Emitter::emit_forget(int temporary, Statements& out) {
-  const Tracking& tracking = tracking_.at(temporary);
+/// Takes back the flags of a list.
+void Emitter::emit_forget(const Tracking& tracking, Statements& out) {
   const std::string place = builder_.names().fresh("p");
-  const auto element = loop_ir::load(tracking.list, loop_ir::name(place));
-  Statements reset;
-  reset.push_back(make(loop_ir::Store{tracking.flags, element, Write::set, loop_ir::integer(0)}));
-  if (tracking.zero_again && step_ == Step::compute)
-    reset.push_back(
-        make(loop_ir::Store{builder_.values(temporary), element, Write::set, loop_ir::number(0)}));
+  const auto reset = make(loop_ir::Store{tracking.flags, loop_ir::load(tracking.list, loop_ir::name(place)),
+                                         Write::set, loop_ir::integer(0)});
   out.push_back(make(loop_ir::For{place, loop_ir::integer(0), loop_ir::name(tracking.count),
-                                  loop_ir::Shape::scalar, loop_ir::block(std::move(reset))}));
+                                  loop_ir::Shape::scalar, reset}));
 }
 
 /// The producer without its values.
@@ -121,7 +115,7 @@ void Emitter::emit_insert(int target, const Scope& scope, Statements& out) {
   const std::string place = builder_.names().fresh("o");
   out.push_back(make(loop_ir::Let{place, loop_ir::Type::index, tracked_place(use, scope)}));
   const auto at_place = loop_ir::name(place);
-  if (!tracking.stamp.empty() || tracking.zero_again) return emit_listed(tracking, at_place, out);
+  if (!tracking.stamp.empty()) return emit_stamp(tracking, at_place, out);
   Statements first;
   first.push_back(make(loop_ir::Store{tracking.flags, at_place, Write::set, loop_ir::integer(1)}));
   if (!tracking.list.empty()) {
@@ -150,17 +144,14 @@ void Emitter::emit_insert(int target, const Scope& scope, Statements& out) {
   out.push_back(make(loop_ir::If{unset, loop_ir::block(std::move(first))}));
 }
 
-/// Noting an element without a branch, which would be mispredicted: it is written to the end of the list,
-/// which only grows when the element is new.
-void Emitter::emit_listed(const Tracking& tracking, const ExpressionPtr& element, Statements& out) {
-  const auto count = loop_ir::name(tracking.count);
-  const bool stamped = !tracking.stamp.empty();
-  const auto known = stamped ? loop_ir::name(tracking.stamp) : loop_ir::integer(1);
+/// Counts an element without a branch, which would often be mispredicted.
+void Emitter::emit_stamp(const Tracking& tracking, const ExpressionPtr& element, Statements& out) {
+  const auto stamp = loop_ir::name(tracking.stamp);
   const auto is_new =
-      loop_ir::apply(operators::Function::not_equal, {loop_ir::load(tracking.flags, element), known});
-  if (!stamped) out.push_back(make(loop_ir::Store{tracking.list, count, Write::set, element}));
-  out.push_back(make(loop_ir::SetCounter{tracking.count, loop_ir::add(count, is_new)}));
-  out.push_back(make(loop_ir::Store{tracking.flags, element, Write::set, known}));
+      loop_ir::apply(operators::Function::not_equal, {loop_ir::load(tracking.flags, element), stamp});
+  out.push_back(
+      make(loop_ir::SetCounter{tracking.count, loop_ir::add(loop_ir::name(tracking.count), is_new)}));
+  out.push_back(make(loop_ir::Store{tracking.flags, element, Write::set, stamp}));
 }
 
 /// The use of a tracked temporary whose last tracked level the loop binds, read below it; or null.
