@@ -14,6 +14,7 @@ using concrete_notation::Assign;
 using concrete_notation::Blocks;
 using concrete_notation::Forall;
 using concrete_notation::StatementPtr;
+using concrete_notation::Terms;
 using concrete_notation::Where;
 using index_notation::Access;
 
@@ -58,6 +59,10 @@ class Nests {
       place.own.clear();
       walk(both->producer, place);
       walk(both->consumer, std::move(place));
+    } else if (const auto* sum = std::get_if<Terms>(&statement->node)) {
+      place.phase = place.phase && place.loops.empty();
+      place.own.clear();
+      for (const StatementPtr& term : sum->terms) walk(term, place);
     } else {
       add(std::get<Assign>(statement->node), place);
     }
