@@ -36,26 +36,10 @@ Result<loop_ir::Kernel> make_loops(const problem::Problem& problem, const schedu
   return kernel;
 }
 
-/// The problem that the kernel of a schedule is for: with the extents that its `bound`s ask for, which
-/// clients then check and trials then take.
-std::string problem_text_of(const problem::Problem& problem, const schedule::Trace& trace) {
-  problem::Problem bounded = problem;
-  for (const auto& directive : trace.directives) {
-    const auto* bound = std::get_if<schedule::Bound>(&directive);
-    if (bound == nullptr) continue;
-    const problem::Symbol extent{problem::Symbol::Kind::extent, bound->loop, 0};
-    const problem::Monomial alone{1, {{extent, 1}}}, size{bound->extent, {}};
-    bounded.constraints.push_back({{alone}, {size}});
-    bounded.constraints.push_back({{size}, {alone}});
-  }
-  return problem::print(bounded);
-}
-
-Result<std::string> make_c(const problem::Problem& problem, const schedule::Trace& trace,
-                           const std::string& key, const std::string& isa) {
+Result<std::string> make_c(const problem::Problem& problem, const std::string& problem_text,
+                           const schedule::Trace& trace, const std::string& key, const std::string& isa) {
   SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace));
-  return codegen::print_c(
-      kernel, codegen::KernelLabel{key, schedule::print(trace), isa, problem_text_of(problem, trace)});
+  return codegen::print_c(kernel, codegen::KernelLabel{key, schedule::print(trace), isa, problem_text});
 }
 
 }  // namespace
@@ -86,7 +70,7 @@ Result<std::string> emit(const problem::Problem& problem, const schedule::Trace&
       return loop_ir::print(kernel);
     }
     case Language::c:
-      return make_c(problem, trace, "", isa);
+      return make_c(problem, problem::print(problem), trace, "", isa);
   }
   SCHAAS_CHECK(false, "a language without a case");
 }
@@ -106,7 +90,8 @@ Result<std::string> compile(const problem::Canonical& canonical, const schedule:
                             const support::Cancellation& cancellation) {
   SCHAAS_RETURN_IF_ERROR(cancellation.check("lowering"));
   const std::string key = kernel_key(canonical, trace, target, toolchain);
-  SCHAAS_ASSIGN_OR_RETURN(const std::string source, make_c(canonical.problem, trace, key, target.isa));
+  SCHAAS_ASSIGN_OR_RETURN(const std::string source,
+                          make_c(canonical.problem, canonical.text, trace, key, target.isa));
   return toolchain.compile_c(source, target, cancellation);
 }
 

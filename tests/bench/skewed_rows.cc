@@ -13,6 +13,7 @@
 #include "client/cpp/src/balance.h"
 #include "compiler/pipeline/pipeline.h"
 #include "schaas/fill.h"
+#include "schaas/host.h"
 #include "schaas/kernel.h"
 #include "schaas/tensor_files.h"
 

@@ -221,9 +221,9 @@ TEST(Balance, weights_follow_the_entries) {
 TEST(Balance, iterations_with_most_of_the_entries_are_cut) {
   const std::int32_t pos[] = {0, 2, 92, 93, 94};  // the second row holds 90 of 94
   const schaas_level level{SCHAAS_LEVEL_COMPRESSED, 32, pos, nullptr, 94};
-  const auto text = [](const std::vector<Run>& runs) {
+  const auto text = [](const std::vector<client::Run>& runs) {
     std::ostringstream out;
-    for (const Run& run : runs) {
+    for (const client::Run& run : runs) {
       out << run.begin << "-" << run.end;
       if (run.is_part()) out << "[" << run.first << "," << run.last << ")";
       out << " ";

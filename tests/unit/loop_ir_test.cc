@@ -240,7 +240,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"A[0] = (1.0 + n)", "`n` is an index where the other is needed"},
         Wrong{"let t: index = max(n, 1.0)", "`1.0` is a value where the other is needed"},
         Wrong{"let t: index = exp(n)", "`exp` of indices"},
-        Wrong{"let t: index = (n / 2)", "`divide` of indices"},
+        Wrong{"let t: index = abs(n)", "`abs` of indices"},
         Wrong{"let t: value = choose(B[0], 1.0, 2.0)", "`B[0]` is a value where the other is needed"},
         Wrong{"let t: value = choose(n, 1.0, 2)", "`2` is an index where the other is needed"},
         Wrong{"merge any j at q over p in 0 .. n, r present h over p in 0 .. n { }",

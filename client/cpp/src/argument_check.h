@@ -7,11 +7,12 @@
 
 namespace schaas::client {
 
-/// Compares the arguments with what a kernel's problem text says of them (problem::print): number, formats,
-/// value type, position width, and one extent per index. `names` are for messages. Errors: invalid
+/// Compares the arguments with what a kernel's problem text (problem::print) and trace say of them: number,
+/// formats, value type, position width, and one extent per index. `names` are for messages. Errors: invalid
 /// [kernel-problem], [argument-count], [argument-format], [argument-type], [argument-positions],
 /// [extent-mismatch], [extent-bound] (a kernel for one extent only).
-support::Result<void> check_arguments(const std::string& problem, const std::vector<PackedTensor*>& arguments,
+support::Result<void> check_arguments(const std::string& problem, const std::string& schedule,
+                                      const std::vector<PackedTensor*>& arguments,
                                       const std::vector<std::string>& names);
 
 }  // namespace schaas::client

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <regex>
 #include <sstream>
 #include <string_view>
 
@@ -69,7 +70,7 @@ const std::vector<std::string>& KernelProblem::indices_of(std::size_t argument) 
       ->indices;
 }
 
-support::Result<KernelProblem> parse_kernel_problem(const std::string& text) {
+support::Result<KernelProblem> parse_kernel_problem(const std::string& text, const std::string& schedule) {
   std::istringstream lines(text);
   std::string line;
   KernelProblem problem;
@@ -98,6 +99,9 @@ support::Result<KernelProblem> parse_kernel_problem(const std::string& text) {
   }
   problem.extent_of = same_extents(problem);
   problem.fixed = bounds.fixed(problem.indices);
+  static const std::regex bound(R"(bound\(loop=(\w+), extent=(\d+)\))");
+  for (std::sregex_iterator at(schedule.begin(), schedule.end(), bound), end; at != end; ++at)
+    problem.fixed[(*at)[1]] = std::stoll((*at)[2]);
   return problem;
 }
 

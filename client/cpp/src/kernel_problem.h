@@ -22,13 +22,14 @@ struct KernelProblem {
   /// Index -> the index that stands for all whose extents must agree with its: by place in a tensor used more
   /// than once, or by an intermediate.
   std::map<std::string, std::string> extent_of;
-  std::map<std::string, std::int64_t> fixed;  ///< extents that the constraints leave one value
+  std::map<std::string, std::int64_t> fixed;  ///< extents for which alone the kernel is made
 
   /// Indices of the first access to an argument.
   const std::vector<std::string>& indices_of(std::size_t argument) const;
 };
 
-/// Errors: invalid [kernel-problem].
-support::Result<KernelProblem> parse_kernel_problem(const std::string& text);
+/// `schedule`: the kernel's trace, whose `bound`s fix extents as constraints of the problem do. Errors:
+/// invalid [kernel-problem].
+support::Result<KernelProblem> parse_kernel_problem(const std::string& text, const std::string& schedule);
 
 }  // namespace schaas::client
