@@ -28,13 +28,13 @@ struct Kernel {
   const char* name;
   const char* expression;
   const char* trace;
-  std::vector<std::vector<int>> extents;  ///< of result, B and the others: 0 rows, 1 columns, else that many
+  std::vector<int> result, operand;  ///< extents: 0 is the rows, 1 the columns, else that many
 };
 
-const Kernel kernels[] = {{"row sums", "A(i) = B(i,j) * C(j)", "linear", {{0}, {0, 1}, {1}}},
-                          {"rows of 16", "A(i,k) = B(i,j) * C(j,k)", "linear", {{0, 16}, {0, 1}, {1, 16}}},
-                          {"column sums", "A(j) = B(i,j) * C(i)", "linear", {{1}, {0, 1}, {0}}},
-                          {"one sum", "a = B(i,j) * C(j)", "linear", {{}, {0, 1}, {1}}}};
+const Kernel kernels[] = {{"row sums", "A(i) = B(i,j) * C(j)", "linear", {0}, {1}},
+                          {"rows of 16", "A(i,k) = B(i,j) * C(j,k)", "linear", {0, 16}, {1, 16}},
+                          {"column sums", "A(j) = B(i,j) * C(i)", "linear", {1}, {0}},
+                          {"one sum", "a = B(i,j) * C(j)", "linear", {}, {1}}};
 
 double best_milliseconds(client::Execution& execution, int repeats) {
   double best = 1e30;
@@ -80,7 +80,7 @@ void measure(const std::string& name, const client::CooTensor& entries, int repe
                            .value();
     const auto loaded = client::Kernel::load(bytes, support::digest_of(bytes)).value();
     std::vector<PackedTensor> dense;
-    for (const auto& modes : kernel.extents) {
+    for (const auto& modes : {kernel.result, kernel.operand}) {
       std::vector<std::int64_t> extents;
       for (const int mode : modes)
         extents.push_back(mode < 2 ? entries.extents[static_cast<std::size_t>(mode)] : mode);
@@ -92,7 +92,7 @@ void measure(const std::string& name, const client::CooTensor& entries, int repe
       ExecutionOptions options;
       options.threads = threads;
       options.folding = folding;
-      auto execution = client::Execution::prepare(loaded, {&dense[0], &matrix, &dense[2]}, options).value();
+      auto execution = client::Execution::prepare(loaded, {&dense[0], &matrix, &dense[1]}, options).value();
       return best_milliseconds(execution, repeats);
     };
     const double one = timed(1, ExecutionOptions::Folding::never);
