@@ -58,7 +58,7 @@ class Nests {
       place.phase = place.phase && place.loops.empty();
       place.own.clear();
       walk(both->producer, place);
-      walk(both->consumer, std::move(place));
+      if (!appends(*both)) walk(both->consumer, std::move(place));
     } else if (const auto* sum = std::get_if<Terms>(&statement->node)) {
       place.phase = place.phase && place.loops.empty();
       place.own.clear();
@@ -66,6 +66,16 @@ class Nests {
     } else {
       add(std::get<Assign>(statement->node), place);
     }
+  }
+
+  /// The branch gathers a sparse result: of its consumer's loops only what is listed runs, and the cost has
+  /// it.
+  bool appends(const Where& both) const {
+    const Assign& append = concrete_notation::leaf_of(both.consumer);
+    const auto* read = std::get_if<Access>(&append.value.node);
+    const auto format = problem_.formats.find(append.target.tensor);
+    return read != nullptr && read->tensor == concrete_notation::leaf_of(both.producer).target.tensor &&
+           format != problem_.formats.end() && !format->second.all_dense();
   }
 
   void enter(const StatementPtr& node, const std::string& index, const StatementPtr& body, int block,

@@ -80,6 +80,16 @@ std::string print_nest(const LeafNest& nest) {
   return text + " " + std::to_string(weight(nest.access));
 }
 
+/// Each term of a sum is a nest; what is appended from a list is none.
+TEST(LeafNests, TermsOfASumAreNests) {
+  const auto problem = problem_of("A(i,j) = B(i,j) + C(i,j)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}});
+  const auto nests_of = [&](const std::string& trace) {
+    return leaf_nests(schedule::apply(schedule::parse(trace).value(), problem).value(), problem).size();
+  };
+  EXPECT_EQ(nests_of("linear"), 1U);
+  EXPECT_EQ(nests_of("distribute(path={}, depth=1)"), 2U);
+}
+
 TEST(LeafNests, SayWhatEachLoopMoves) {
   const auto problem = problem_of("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}});
   const auto nests = [&](const std::string& trace) {
