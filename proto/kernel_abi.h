@@ -34,6 +34,10 @@
  * own them all. They do not write the counters: the client may run the COMPUTE phases again, with other
  * values, without counting again.
  *
+ * A COPY is an argument that whoever runs the kernel makes of another one: the same tensor in the same level
+ * formats, its modes in another order. The last `copy_count` arguments are copies; they hold what the
+ * originals hold when the first phase begins.
+ *
  * On the wire and on disk: fields are only ever appended, with a new version number.
  */
 #ifndef SCHAAS_KERNEL_ABI_H
@@ -92,11 +96,11 @@ typedef struct schaas_tensor {
   void* values;
 } schaas_tensor;
 
-/* What a phase gets. args: the result first, then the operands, as the descriptor names them. shared:
- * `shared_count` arrays that live from the first phase that uses them to the last, zeroed by the client
- * before the first phase, 64-byte aligned. workspace: private to the calling thread, workspace_bytes(args),
- * 64-byte aligned, zeroed once before the first call of a thread; a kernel leaves it in a state in which it
- * may be used again (also by another phase). */
+/* What a phase gets. args: the result first, then the operands, as the descriptor names them, then copies.
+ * shared: `shared_count` arrays that live from the first phase that uses them to the last, zeroed by the
+ * client before the first phase, 64-byte aligned. workspace: private to the calling thread,
+ * workspace_bytes(args), 64-byte aligned, zeroed once before the first call of a thread; a kernel leaves it
+ * in a state in which it may be used again (also by another phase). */
 typedef int32_t (*schaas_phase_run)(const schaas_tensor* const* args, void* const* shared, void* workspace,
                                     int64_t begin, int64_t end);
 
@@ -127,6 +131,13 @@ typedef struct schaas_counter {
   int32_t shared_slot; /* which shared array */
 } schaas_counter;
 
+/* An argument that is made of another one: level l stores mode mode_order[l]; the formats of the levels are
+ * those of the original. */
+typedef struct schaas_copy {
+  int32_t argument; /* the original, an operand */
+  const int32_t* mode_order;
+} schaas_copy;
+
 typedef struct schaas_kernel_descriptor {
   int32_t abi_version;
   int32_t argument_count;
@@ -143,6 +154,8 @@ typedef struct schaas_kernel_descriptor {
   const schaas_counter* counters; /* by level, outermost first */
   double result_fill;             /* what the result holds where nothing is stored or computed */
   int32_t writes_all; /* 1: the COMPUTE phases store every value of the result, none is read before */
+  int32_t copy_count;             /* the last of the argument_count arguments are copies */
+  const schaas_copy* copies;
 } schaas_kernel_descriptor;
 
 /* run returns 0, or */

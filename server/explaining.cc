@@ -35,8 +35,15 @@ bool is_removal_id(const std::string& text) {
 }
 
 Result<Asked> asked_of(const schedule::Trace& trace, const Subject& subject) {
-  SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(trace, subject.canonical.problem));
-  return Asked{trace, cost::of(tree, subject.canonical.problem)};
+  const problem::Problem& problem = subject.canonical.problem;
+  SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(trace, problem));
+  SCHAAS_ASSIGN_OR_RETURN(const auto with_copies, schedule::problem_of(trace, problem));
+  if (cost::variables_of(with_copies).fibers.size() != cost::variables_of(problem).fibers.size()) {
+    return support::unsupported("unknown-copies",
+                                "the schedule stores copies that the search does not know, so it cannot be "
+                                "compared with the frontier; `schaas run --schedule` runs it");
+  }
+  return Asked{trace, cost::of(tree, with_copies)};
 }
 
 Result<Asked> removal_named(const std::string& id, const frontier::Frontier& found) {

@@ -70,6 +70,10 @@ class Transfer {
  public:
   Transfer(const problem::Problem& from, const problem::Problem& to, const Renaming& names)
       : to_(to), names_(names) {
+    // Copies have no names in a renaming; the few problems that need some are searched anew.
+    fits_ =
+        schedule::default_trace(from).directives.empty() && schedule::default_trace(to).directives.empty();
+    if (!fits_) return;
     match_variables(cost::variables_of(from), cost::variables_of(to));
     match_factors(from.operands(), to.operands());
     for (const auto& [theirs, ours] : names.indices) indices_.emplace_back(theirs, ours);
@@ -81,7 +85,7 @@ class Transfer {
     frontier::Survivor out = survivor;
     out.cost = {terms(survivor.cost.time), terms(survivor.cost.memory)};
     for (schedule::Trace& trace : out.traces) {
-      trace = schedule::rename(trace, indices_);
+      trace = schedule::rename(trace, indices_, {});
       trace.directives.insert(trace.directives.begin(), head_.begin(), head_.end());
       const auto tree = schedule::apply(trace, to_);
       if (!tree.ok() || cost::of(*tree, to_) != out.cost) return std::nullopt;

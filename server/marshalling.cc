@@ -30,6 +30,9 @@ void add_variables(cost::Term term, const cost::Variables& variables, v1::Term& 
     variable.set_index(v.index);
     variable.set_tensor(v.tensor);
     variable.set_level(extent ? 0 : static_cast<std::uint32_t>(v.level));
+    variable.set_copy_of(v.copy_of);
+    for (const auto& index : v.outer) variable.add_outer(index);
+    variable.set_outer_dense(v.outer_dense);
   }
 }
 

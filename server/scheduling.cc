@@ -224,16 +224,20 @@ class Work {
     SCHAAS_ASSIGN_OR_RETURN(const KernelAnswer answer, provider_.kernel(question, cancellation_));
     const UserNames& names = subject_.names;
     SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(wanted.trace, subject_.canonical.problem));
+    SCHAAS_ASSIGN_OR_RETURN(const auto with_copies,
+                            schedule::problem_of(wanted.trace, subject_.canonical.problem));
+    SCHAAS_ASSIGN_OR_RETURN(const auto users,
+                            schedule::problem_of(names.to_user(wanted.trace), names.problem()));
     NamedKernel kernel;
     kernel.id = wanted.id;
     kernel.kernel_key = question.kernel_key;
     kernel.trace = schedule::print(names.to_user(wanted.trace));
     kernel.isa = query_.isa;
     SCHAAS_ASSIGN_OR_RETURN(kernel.tree, names.tree(wanted.trace));
-    kernel.cost = cost::of(tree, subject_.canonical.problem);
-    kernel.variables = names.variables();
-    kernel.time = cost::print_time(kernel.cost, names.variables());
-    kernel.memory = cost::print_memory(kernel.cost, names.variables());
+    kernel.cost = cost::of(tree, with_copies);
+    kernel.variables = cost::variables_of(users);
+    kernel.time = cost::print_time(kernel.cost, kernel.variables);
+    kernel.memory = cost::print_memory(kernel.cost, kernel.variables);
     kernel.digest = answer.digest;
     kernel.compile_seconds = answer.seconds;
     kernel.hit = answer.hit;

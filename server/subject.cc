@@ -161,7 +161,8 @@ bool is_frontier_id(const std::string& text) {
 }
 
 Result<schedule::Trace> canonical_trace(const std::string& text, const Subject& subject) {
-  SCHAAS_ASSIGN_OR_RETURN(const schedule::Trace trace, schedule::parse(text));
+  SCHAAS_ASSIGN_OR_RETURN(schedule::Trace trace, schedule::parse(text));
+  if (trace.directives.empty()) trace = schedule::default_trace(subject.names.problem());
   SCHAAS_RETURN_IF_ERROR(schedule::apply(trace, subject.names.problem()));
   return subject.names.to_canonical(trace);
 }

@@ -34,16 +34,6 @@ class Renaming {
     return out;
   }
 
-  cost::Variables of(cost::Variables variables) const {
-    for (auto* group : {&variables.extents, &variables.fibers}) {
-      for (auto& v : *group) {
-        if (!v.index.empty()) v.index = renamed(indices_, v.index);
-        if (!v.tensor.empty()) v.tensor = renamed(tensors_, v.tensor);
-      }
-    }
-    return variables;
-  }
-
  private:
   std::vector<problem::Monomial> of(std::vector<problem::Monomial> sum) const {
     for (auto& monomial : sum) {
@@ -69,20 +59,24 @@ bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 UserNames::UserNames(const problem::Canonical& canonical)
     : index_(canonical.user_index),
       problem_(Renaming(canonical).of(canonical.problem)),
-      variables_(Renaming(canonical).of(cost::variables_of(canonical.problem))) {
+      variables_(cost::variables_of(problem_)) {
   for (const auto& [ours, users] : canonical.user_index) {
-    to_user_.emplace_back(ours, users);
-    to_canonical_.emplace_back(users, ours);
+    to_user_.indices.emplace_back(ours, users);
+    to_canonical_.indices.emplace_back(users, ours);
+  }
+  for (const auto& [ours, users] : canonical.user_tensor) {
+    to_user_.tensors.emplace_back(ours, users);
+    to_canonical_.tensors.emplace_back(users, ours);
   }
   for (const auto& tensor : canonical.problem.tensors())
     arguments_.push_back(renamed(canonical.user_tensor, tensor));
 }
 
 schedule::Trace UserNames::to_user(const schedule::Trace& trace) const {
-  return schedule::rename(trace, to_user_);
+  return schedule::rename(trace, to_user_.indices, to_user_.tensors);
 }
 schedule::Trace UserNames::to_canonical(const schedule::Trace& trace) const {
-  return schedule::rename(trace, to_canonical_);
+  return schedule::rename(trace, to_canonical_.indices, to_canonical_.tensors);
 }
 
 support::Result<std::string> UserNames::tree(const schedule::Trace& trace) const {

@@ -33,7 +33,10 @@ class UserNames {
   std::string sentence(const std::string& text) const;
 
  private:
-  std::vector<std::pair<std::string, std::string>> to_user_, to_canonical_;
+  struct NewNames {
+    schedule::NewNames indices, tensors;
+  };
+  NewNames to_user_, to_canonical_;
   std::map<std::string, std::string> index_;
   problem::Problem problem_;
   cost::Variables variables_;

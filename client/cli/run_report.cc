@@ -120,6 +120,11 @@ std::string text_of(const RunFacts& facts, const Values& values) {
   table.rows.push_back({"  memory", kernel.memory + "   = " +
                                         bytes(static_cast<double>(facts.scratch_bytes)) +
                                         " allocated for all threads"});
+  for (const auto& copy : facts.copies) {
+    table.rows.push_back({"  copy", facts.arguments.at(static_cast<std::size_t>(copy.argument)) + " as " +
+                                        copy.format + ", " + bytes(static_cast<double>(copy.bytes)) +
+                                        ", made in " + seconds(copy.seconds)});
+  }
   table.rows.push_back({"  because", facts.choice.reason});
   for (const auto& measured : facts.choice.measured) {
     table.rows.push_back({"  measured", measured.id + "   " + seconds(measured.seconds)});
@@ -178,6 +183,13 @@ support::Result<Json> json_of(const RunFacts& facts, const Values& values) {
                     {"kernel_key", kernel.kernel_key},
                     {"reason", facts.choice.reason},
                     {"final", !facts.choice.out_of_patience}};
+  json["copies"] = Json::array();
+  for (const auto& copy : facts.copies) {
+    json["copies"].push_back({{"of", facts.arguments.at(static_cast<std::size_t>(copy.argument))},
+                              {"format", copy.format},
+                              {"bytes", copy.bytes},
+                              {"seconds", copy.seconds}});
+  }
   SCHAAS_ASSIGN_OR_RETURN(json["frontier"], frontier_json(facts));
   json["extents"] = facts.sizes.extents;
   json["nnz"] = sizes_json(facts);

@@ -6,6 +6,7 @@
 #include "client/cli/answer.h"
 #include "client/cli/kernels.h"
 #include "client/cli/verify.h"
+#include "schaas/kernel.h"
 
 namespace schaas::cli {
 
@@ -25,6 +26,8 @@ struct RunFacts {
   std::int64_t result_entries = 0;  ///< stored by the result
   std::int64_t scratch_bytes =
       0;  ///< temporaries as allocated: all threads together, shared ones, what threads fold into
+  std::vector<client::CopiedOperand> copies;  ///< what the kernel reads elsewhere than where it was packed
+  std::vector<std::string> arguments;         ///< by argument: its name
   std::vector<double> run_seconds;  ///< at least one
   double read_seconds = 0, pack_seconds = 0, first_result_seconds = 0;
   std::uint64_t seed = 1;

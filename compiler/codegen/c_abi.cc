@@ -46,6 +46,11 @@ typedef struct schaas_counter {
   int32_t shared_slot;
 } schaas_counter;
 
+typedef struct schaas_copy {
+  int32_t argument;
+  const int32_t* mode_order;
+} schaas_copy;
+
 typedef struct schaas_kernel_descriptor {
   int32_t abi_version;
   int32_t argument_count;
@@ -62,6 +67,8 @@ typedef struct schaas_kernel_descriptor {
   const schaas_counter* counters;
   double result_fill;
   int32_t writes_all;
+  int32_t copy_count;
+  const schaas_copy* copies;
 } schaas_kernel_descriptor;
 )";
 }

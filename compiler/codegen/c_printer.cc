@@ -72,6 +72,7 @@ class KernelPrinter {
   void print_workspaces(const loop_ir::Uses& uses);
   void print_shared_bytes();
   void print_workspace_bytes();
+  void print_copies();
   void print_descriptor();
   int shared_count() const;
   std::string padded(const Array& array, const loop_ir::ExpressionPtr& count) const;
@@ -365,6 +366,20 @@ void KernelPrinter::print_workspace_bytes() {
   out_.raw("\n");
 }
 
+void KernelPrinter::print_copies() {
+  if (kernel_.copies.empty()) return;
+  std::string entries;
+  for (std::size_t n = 0; n < kernel_.copies.size(); ++n) {
+    const auto& copy = kernel_.copies[n];
+    const std::string modes = prefix_ + "copy_modes_" + std::to_string(n);
+    std::string list;
+    for (const int mode : copy.mode_order) list += (list.empty() ? "" : ", ") + number(mode);
+    out_.line("static const int32_t " + modes + "[] = {" + list + "};");
+    entries += (n > 0 ? ", {" : "{") + number(copy.of) + ", " + modes + "}";
+  }
+  out_.line("static const schaas_copy " + prefix_ + "copies[] = {" + entries + "};");
+}
+
 void KernelPrinter::print_descriptor() {
   out_.open("static const schaas_phase " + prefix_ + "phases[] =");
   for (std::size_t n = 0; n < kernel_.phases.size(); ++n) {
@@ -388,6 +403,7 @@ void KernelPrinter::print_descriptor() {
     out_.close("};");
     out_.raw("\n");
   }
+  print_copies();
   out_.line("extern const schaas_kernel_descriptor " + label_.symbol + ";");
   out_.open("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor " + label_.symbol +
             " =");
@@ -401,6 +417,8 @@ void KernelPrinter::print_descriptor() {
   out_.line(std::to_string(kernel_.counters.size()) + ", " +
             (kernel_.counters.empty() ? "0" : prefix_ + "counters") + ", " +
             CExpressions::real(kernel_.result_fill) + ", " + (kernel_.writes_all ? "1" : "0") + ",");
+  out_.line(std::to_string(kernel_.copies.size()) + ", " +
+            (kernel_.copies.empty() ? "0" : prefix_ + "copies") + ",");
   out_.close("};");
 }
 

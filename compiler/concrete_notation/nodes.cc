@@ -8,8 +8,6 @@
 
 namespace schaas::concrete_notation {
 
-using index_notation::Expression;
-
 namespace {
 
 void collect(const StatementPtr& statement, std::vector<index_notation::Access>& out) {
@@ -146,18 +144,9 @@ StatementPtr with_accesses(const StatementPtr& statement,
         return terms(std::move(each));
       },
       [&](const Assign& leaf) {
-        auto value = with_accesses(leaf.value, changed);
+        auto value = index_notation::with_accesses(leaf.value, changed);
         return assign(changed(leaf.target), std::move(value), leaf.monoid);
       });
-}
-
-Expression with_accesses(const Expression& expression,
-                         const std::function<index_notation::Access(index_notation::Access)>& changed) {
-  if (const auto* access = std::get_if<index_notation::Access>(&expression.node))
-    return Expression{changed(*access), expression.range};
-  std::vector<Expression> parts = index_notation::parts(expression);
-  for (auto& part : parts) part = with_accesses(part, changed);
-  return index_notation::with_parts(expression, std::move(parts));
 }
 
 StatementPtr with_target(const StatementPtr& statement, const index_notation::Access& target) {

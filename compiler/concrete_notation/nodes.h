@@ -101,11 +101,6 @@ std::vector<index_notation::Access> reads(const StatementPtr& statement);
 StatementPtr with_accesses(const StatementPtr& statement,
                            const std::function<index_notation::Access(index_notation::Access)>& changed);
 
-/// The same expression with every access as `changed` gives it.
-index_notation::Expression with_accesses(
-    const index_notation::Expression& expression,
-    const std::function<index_notation::Access(index_notation::Access)>& changed);
-
 /// The same tree with another target for what it computes; trees in blocks stay.
 StatementPtr with_target(const StatementPtr& statement, const index_notation::Access& target);
 

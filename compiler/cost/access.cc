@@ -37,6 +37,8 @@ int weight(Access access) {
       return 1;
     case Access::function:
       return 48;
+    case Access::copied:
+      return 24;
   }
   return 8;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "compiler/concrete_notation/needed_copies.h"
 #include "compiler/support/result.h"
 
 namespace schaas::cost {
@@ -12,6 +13,48 @@ bool has_fiber(const Variables& variables, const std::string& tensor, int level,
   return std::any_of(variables.fibers.begin(), variables.fibers.end(), [&](const Variable& v) {
     return v.tensor == tensor && v.level == level && v.index == index;
   });
+}
+
+/// Of one access: a variable for each of its compressed levels that has none yet.
+void add_fibers(const std::string& tensor, const std::vector<std::string>& indices,
+                const problem::Problem& problem, Variables& variables) {
+  const format::TensorFormat& format = problem.formats.at(tensor);
+  for (int level = 0; level < format.order(); ++level) {
+    const auto at = static_cast<std::size_t>(level);
+    if (!format::is_sparse(format.levels[at])) continue;
+    if (problem.profile == problem::Profile::sparseauto && level == 0) continue;
+    const std::string& index = indices[static_cast<std::size_t>(format.mode_order[at])];
+    if (has_fiber(variables, tensor, level, index)) continue;
+    Variable fiber{Variable::Kind::fiber, index, tensor, level};
+    if (const problem::Copy* copy = problem.copy_named(tensor)) {
+      fiber.copy_of = copy->tensor;
+      for (std::size_t above = 0; above < at; ++above)
+        fiber.outer.push_back(indices[static_cast<std::size_t>(format.mode_order[above])]);
+      fiber.outer_dense =
+          std::none_of(format.levels.begin(), format.levels.begin() + level, format::is_sparse);
+    }
+    variables.fibers.push_back(std::move(fiber));
+  }
+}
+
+/// The stored entries of a tensor read with these indices: a fiber of each compressed level, else the extent.
+Term entries_of(const std::string& tensor, const std::vector<std::string>& indices,
+                const problem::Problem& problem, const Variables& variables) {
+  const format::TensorFormat& format = problem.formats.at(tensor);
+  Term entries = 0;
+  for (int level = 0; level < format.order(); ++level) {
+    const std::string& index =
+        indices[static_cast<std::size_t>(format.mode_order[static_cast<std::size_t>(level)])];
+    const auto fiber = std::find_if(variables.fibers.begin(), variables.fibers.end(), [&](const Variable& v) {
+      return v.tensor == tensor && v.level == level && v.index == index;
+    });
+    const auto extent = std::find_if(variables.extents.begin(), variables.extents.end(),
+                                     [&](const Variable& v) { return v.index == index; });
+    entries |= fiber != variables.fibers.end()
+                   ? Term{1} << (Variables::first_fiber + (fiber - variables.fibers.begin()))
+                   : Term{1} << (extent - variables.extents.begin());
+  }
+  return entries;
 }
 
 std::string name_of(int bit, const Variables& variables) {
@@ -47,8 +90,9 @@ std::string print_sum(std::span<const Term> terms, const Variables& variables) {
   std::string text;
   for (Term term : terms) {
     if (!text.empty()) text += " + ";
-    if (access_of(term) == Access::cleared) {
-      text += "clear(" + print_product(term, variables) + ")";
+    if (access_of(term) == Access::cleared || access_of(term) == Access::copied) {
+      text +=
+          (access_of(term) == Access::cleared ? "clear(" : "copy(") + print_product(term, variables) + ")";
       continue;
     }
     if (const int factor = weight(access_of(term)); factor != 1) text += std::to_string(factor) + "*";
@@ -90,25 +134,35 @@ const Variable& Variables::at(int bit) const {
 }
 
 Variables variables_of(const problem::Problem& problem) {
+  const problem::Problem known = concrete_notation::with_known_copies(problem);
   Variables variables;
-  for (const std::string& index : problem.indices()) {
+  for (const std::string& index : known.indices()) {
     variables.extents.push_back({Variable::Kind::extent, index, "", 0});
   }
-  for (const index_notation::Access& operand : problem.reads()) {
-    const format::TensorFormat& format = problem.formats.at(operand.tensor);
-    for (int level = 0; level < format.order(); ++level) {
-      const auto at = static_cast<std::size_t>(level);
-      if (!format::is_sparse(format.levels[at])) continue;
-      if (problem.profile == problem::Profile::sparseauto && level == 0) continue;
-      const std::string& index = operand.indices[static_cast<std::size_t>(format.mode_order[at])];
-      if (has_fiber(variables, operand.tensor, level, index)) continue;
-      variables.fibers.push_back({Variable::Kind::fiber, index, operand.tensor, level});
-    }
+  for (const index_notation::Access& operand : known.reads())
+    add_fibers(operand.tensor, operand.indices, known, variables);
+  for (const problem::Copy& copy : known.copies) {
+    for (const auto& indices : copy.reads) add_fibers(copy.name, indices, known, variables);
   }
   SCHAAS_CHECK(variables.extents.size() <= Variables::first_fiber &&
                    variables.fibers.size() <= static_cast<std::size_t>(access_shift - Variables::first_fiber),
                "more variables than a term has bits");
   return variables;
+}
+
+Cost copying(const problem::Problem& problem) {
+  Cost cost;
+  if (problem.copies.empty()) return cost;
+  const Variables variables = variables_of(problem);
+  for (const problem::Copy& copy : problem.copies) {
+    const Term entries = entries_of(copy.tensor, copy.reads.front(), problem, variables);
+    cost.time.push_back(make_term(entries, Access::copied));
+    cost.memory.push_back(entries);
+    if (!problem.formats.at(copy.tensor).all_dense()) cost.memory.push_back(entries);
+  }
+  std::sort(cost.time.begin(), cost.time.end());
+  std::sort(cost.memory.begin(), cost.memory.end());
+  return cost;
 }
 
 std::span<const Term> serial_terms(std::span<const Term> time) {

@@ -19,10 +19,17 @@ struct Variable {
   std::string index;
   std::string tensor;
   int level = 0;
+  /// Of a copy, whose levels nobody has counted before it is made: its original, and the indices of the
+  /// levels above, outermost first.
+  std::string copy_of{};
+  std::vector<std::string> outer{};
+  bool outer_dense = false;  ///< all of these are dense
 };
 
 /// The variables of a problem: bit v of a Term stands for variables[v]. Extents first, in index_variables
-/// order (bits 0..15), fibers from bit 16.
+/// order (bits 0..15), fibers from bit 16: of the operands, then of copies of them that the problem needs or
+/// has (concrete_notation::with_known_copies), under the names of the copies. So a problem with copies begins
+/// with the variables of the problem it was made of.
 struct Variables {
   std::vector<Variable> extents;
   std::vector<Variable> fibers;
@@ -41,6 +48,7 @@ enum class Access : std::uint8_t {
   strided,     ///< some access jumps by a whole row each trip
   cleared,     ///< elements of a temporary set to zero
   function,    ///< calls of exp, log, sin, ... besides what the leaf costs
+  copied,      ///< entries of an operand that are stored once more in another order
 };
 
 /// A product of variables (each at most once: a loop occurs once on a path), the access class of its leaf,
@@ -60,9 +68,9 @@ constexpr bool is_serial(Term term) { return (term & serial_bit) != 0; }
 /// tests/bench/trip_costs.cc; docs/cost_model.md.
 int weight(Access access);
 
-/// Sorted multisets. Time: one term per leaf nest, and one per temporary that is cleared. Memory: one term
-/// per temporary, extents only, in elements; a scalar (empty term) lives in a register and counts 0 in
-/// comparisons.
+/// Sorted multisets. Time: one term per leaf nest, one per temporary that is cleared, one per copy. Memory:
+/// one term per temporary, extents only, in elements; a scalar (empty term) lives in a register and counts 0
+/// in comparisons; of a copy one for its values and one for its coordinates, the entries of the original.
 ///
 /// A phase (an outermost nest) whose outermost loop is no index of what it writes runs on one thread; its
 /// terms are serial. On P threads a schedule takes (T - S) / P + S, T the sum of all its terms and S that of
@@ -88,6 +96,10 @@ Term clearing(bool between_phases, Term above, Term reached, Term extents);
 /// classes (all contiguous) nor clearing nor serial terms, and never counts the outermost level of a sparse
 /// tensor as sparse.
 Cost of(const concrete_notation::StatementPtr& statement, const problem::Problem& problem);
+
+/// What making the problem's copies costs: entries of what is copied, in class `copied`, and the memory they
+/// take. Nothing when copies are declared free (problem::SpaceOptions).
+Cost copying(const problem::Problem& problem);
 
 /// "i*j'*k + 2*i*j'*l + clear(i*j') + serial(j*k)" (a prime marks a loop over stored entries); "0" when
 /// empty; a scalar prints as "1". A term whose trips weigh more than one has its weight in front.

@@ -43,6 +43,9 @@ class TreeCost {
 
   Cost of(const StatementPtr& statement) {
     walk(statement, {});
+    const Cost copies = copying(problem_);
+    cost_.time.insert(cost_.time.end(), copies.time.begin(), copies.time.end());
+    cost_.memory.insert(cost_.memory.end(), copies.memory.begin(), copies.memory.end());
     std::sort(cost_.time.begin(), cost_.time.end());
     std::sort(cost_.memory.begin(), cost_.memory.end());
     return std::move(cost_);

@@ -52,6 +52,7 @@ class Search {
     SCHAAS_RETURN_IF_ERROR(check_constraints());
     SCHAAS_RETURN_IF_ERROR(papers_ ? by_published_stages() : by_proof());
     SCHAAS_RETURN_IF_ERROR(list_members());
+    add_copying();
     Seconds& s = frontier_.seconds;
     s.total = s.space + s.stage1 + s.stage2 + s.stage3;
     return std::move(frontier_);
@@ -389,6 +390,21 @@ class Search {
     if (!papers_) frontier_.counts.classes_stage3 = frontier_.survivors.size();
   }
 
+  /// The recursion does not know of copies: they are made beside every schedule, and cost each the same.
+  void add_copying() {
+    const cost::Cost copies = cost::copying(problem_);
+    const auto add = [&](cost::Cost& cost) {
+      for (const auto& [sum, more] : {std::pair{&cost.time, &copies.time}, {&cost.memory, &copies.memory}}) {
+        sum->insert(sum->end(), more->begin(), more->end());
+        std::sort(sum->begin(), sum->end());
+      }
+    };
+    for (Survivor& survivor : frontier_.survivors) add(survivor.cost);
+    for (Removal& removal : frontier_.removals) {
+      if (!removal.summary()) add(removal.cost);
+    }
+  }
+
   std::size_t operand_orders_ = 0;
   std::uint64_t dropped_ = 0, folded_ = 0;  ///< in all folds
   const problem::Problem& problem_;
@@ -408,21 +424,33 @@ class Search {
 /// Schedules of a product with a sparse result that are listed one by one, some 2 microseconds each.
 constexpr std::size_t most_listed = 1'000'000;
 
-/// Programs, and expressions that are no product.
-support::Result<Frontier> compute_program(const problem::Problem& problem, const Options& options,
+/// Every trace of the answer after these directives.
+void begin_with(const schedule::Trace& first, Frontier& frontier) {
+  for (Survivor& survivor : frontier.survivors) {
+    for (schedule::Trace& trace : survivor.traces)
+      trace.directives.insert(trace.directives.begin(), first.directives.begin(), first.directives.end());
+  }
+}
+
+/// Programs, and expressions that are no product: with the copies that their default nest needs.
+support::Result<Frontier> compute_program(const problem::Problem& asked, const Options& options,
                                           const Progress& progress,
                                           const support::Cancellation& cancellation) {
-  if (problem.profile == problem::Profile::sparseauto) {
+  if (asked.profile == problem::Profile::sparseauto) {
     return support::noting(
         support::unsupported("program-profile",
                              "profile `sparseauto` searches single products only, as the system "
                              "of the papers does"),
         "leave the profile out: the default one searches programs and every expression");
   }
+  const schedule::Trace copies = schedule::default_trace(asked);
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, schedule::problem_of(copies, asked));
   const auto list = [&] {
     return space::program_members(schedule::default_nest(problem), problem, {}, cancellation);
   };
-  return compute_listed(problem, list, options, progress, cancellation);
+  SCHAAS_ASSIGN_OR_RETURN(Frontier found, compute_listed(problem, list, options, progress, cancellation));
+  begin_with(copies, found);
+  return found;
 }
 
 /// All schedules when they can be listed; else those on the frontier of the schedules that append in order,
@@ -471,12 +499,30 @@ Options options_for(problem::Profile profile) {
   return options;
 }
 
-support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
-                                  const Progress& progress, const support::Cancellation& cancellation) {
-  if (!problem::is_contraction(problem)) return compute_program(problem, options, progress, cancellation);
+namespace {
+
+support::Result<Frontier> compute_contraction(const problem::Problem& problem, const Options& options,
+                                              const Progress& progress,
+                                              const support::Cancellation& cancellation) {
   const bool whole = problem.profile == problem::Profile::standard && options.operand_orders == 0;
   if (whole && space::appends(problem)) return compute_appending(problem, options, progress, cancellation);
   return Search(problem, options, progress, cancellation).run();
+}
+
+}  // namespace
+
+support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
+                                  const Progress& progress, const support::Cancellation& cancellation) {
+  if (!problem::is_contraction(problem)) return compute_program(problem, options, progress, cancellation);
+  auto found = compute_contraction(problem, options, progress, cancellation);
+  if (found.ok() || found.error().code != "no-schedule") return found;
+  // Storage orders go round in a circle that no split opens: with the copies the default nest needs.
+  const schedule::Trace copies = schedule::default_trace(problem);
+  if (copies.directives.empty()) return found;
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem copied, schedule::problem_of(copies, problem));
+  SCHAAS_ASSIGN_OR_RETURN(Frontier with_copies, compute_contraction(copied, options, progress, cancellation));
+  begin_with(copies, with_copies);
+  return with_copies;
 }
 
 }  // namespace schaas::frontier

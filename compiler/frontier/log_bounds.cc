@@ -6,6 +6,7 @@
 #include <limits>
 #include <random>
 
+#include "compiler/concrete_notation/needed_copies.h"
 #include "compiler/support/result.h"
 
 namespace schaas::frontier {
@@ -28,14 +29,17 @@ mpz_class power(const mpz_class& base, int exponent) {
 }  // namespace
 
 LogBounds::LogBounds(const problem::Problem& problem)
-    : problem_(problem), variables_(cost::variables_of(problem)), fiber_(variables_.fibers), program_(0, {}) {
-  for (const std::string& tensor : problem.tensors()) {
-    const format::TensorFormat& format = problem.formats.at(tensor);
+    : problem_(concrete_notation::with_known_copies(problem)),
+      variables_(cost::variables_of(problem_)),
+      fiber_(variables_.fibers),
+      program_(0, {}) {
+  for (const std::string& tensor : problem_.tensors()) {
+    const format::TensorFormat& format = problem_.formats.at(tensor);
     for (int level = 0; level < format.order(); ++level) {
       const auto at = static_cast<std::size_t>(level);
       if (!format::is_sparse(format.levels[at]) || fiber_of(tensor, level)) continue;
       const auto mode = static_cast<std::size_t>(format.mode_order[at]);
-      fiber_.push_back({cost::Variable::Kind::fiber, problem.indices_of(tensor)[mode], tensor, level});
+      fiber_.push_back({cost::Variable::Kind::fiber, problem_.indices_of(tensor)[mode], tensor, level});
     }
   }
   extents_ = static_cast<int>(variables_.extents.size());
@@ -53,6 +57,7 @@ LogBounds::LogBounds(const problem::Problem& problem)
   }
   add_inferred();
   add_ties();
+  for (const problem::Constraint& constraint : copied_entries()) add_rows(constraint);
   program_ = Simplex(extents_ + fibers_, linear_rows());
 }
 
@@ -173,6 +178,25 @@ void LogBounds::add_ties() {
       tie(extent_of_fiber_[static_cast<std::size_t>(a)], extent_of_fiber_[static_cast<std::size_t>(b)]);
     }
   }
+}
+
+/// A copy has as many entries as its original. Where dense levels stand below compressed ones the two store
+/// different numbers of elements, and nothing is said.
+std::vector<problem::Constraint> LogBounds::copied_entries() const {
+  std::vector<problem::Constraint> all;
+  const auto entries = [&](const std::string& tensor) {
+    const problem::Symbol symbol{problem::Symbol::Kind::nonzeros, tensor,
+                                 problem_.formats.at(tensor).order()};
+    return std::vector<problem::Monomial>{{1, {{symbol, 1}}}};
+  };
+  for (const problem::Copy& copy : problem_.copies) {
+    const auto& levels = problem_.formats.at(copy.tensor).levels;
+    const auto sparse = std::find_if(levels.begin(), levels.end(), format::is_sparse);
+    if (!std::all_of(sparse, levels.end(), format::is_sparse)) continue;
+    all.push_back({entries(copy.name), entries(copy.tensor)});
+    all.push_back({entries(copy.tensor), entries(copy.name)});
+  }
+  return all;
 }
 
 std::vector<LinearRow> LogBounds::linear_rows() const {
@@ -471,7 +495,9 @@ std::vector<SolverRelation> LogBounds::relations() const {
       all.push_back({{{1, {extents_ + m}}}, {{1, {extents_ + n}}}, false});
     }
   }
-  for (const problem::Constraint& constraint : problem_.constraints) {
+  std::vector<problem::Constraint> constraints = copied_entries();
+  constraints.insert(constraints.begin(), problem_.constraints.begin(), problem_.constraints.end());
+  for (const problem::Constraint& constraint : constraints) {
     SolverRelation relation;
     for (const problem::Monomial& m : constraint.lhs) relation.lhs.push_back(monomial_of(m));
     for (const problem::Monomial& m : constraint.rhs) relation.rhs.push_back(monomial_of(m));

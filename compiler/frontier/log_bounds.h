@@ -60,6 +60,7 @@ class LogBounds {
   SolverSum solver_sum(const std::vector<cost::Term>& terms) const;  ///< with weights
   const cost::Variables& variables() const { return variables_; }
   const std::vector<cost::Variable>& fibers() const { return fiber_; }
+  /// With the copies costs speak of.
   const problem::Problem& problem() const { return problem_; }
 
  private:
@@ -83,6 +84,7 @@ class LogBounds {
   void add_power(Form& form, const problem::Symbol& symbol, int exponent) const;
   void add_rows(const problem::Constraint& constraint);
   void add_ties();
+  std::vector<problem::Constraint> copied_entries() const;
   void add_nonempty(const problem::Constraint& constraint);
   void add_inferred();
   void at_least_one(std::size_t fiber);

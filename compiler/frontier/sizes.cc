@@ -49,6 +49,16 @@ std::vector<Level> levels_of(const problem::Problem& problem) {
   return all;
 }
 
+/// The level whose count is that of its original: the last one of a copy of entries alone.
+const problem::Copy* tied_copy(const Level& level, const problem::Problem& problem) {
+  const problem::Copy* copy = problem.copy_named(level.tensor);
+  if (copy == nullptr) return nullptr;
+  const auto& levels = problem.formats.at(level.tensor).levels;
+  const auto sparse = std::find_if(levels.begin(), levels.end(), format::is_sparse);
+  const bool entries = std::all_of(sparse, levels.end(), format::is_sparse);
+  return entries && level.level + 1 == static_cast<int>(levels.size()) ? copy : nullptr;
+}
+
 /// nnz(B,levels) of a dense tensor is the product of its extents.
 mpz_class symbol_value(const Sizes& sizes, const problem::Problem& problem, const Symbol& symbol) {
   if (symbol.kind == Symbol::Kind::extent) return value_of(sizes, symbol);
@@ -102,6 +112,8 @@ Sizes rounded(const cost::Point& point, const LogBounds& bounds, const std::vect
       count = mpz_class(round(above.get_d() * point[cost::Variables::first_fiber + n]));
       break;
     }
+    if (const problem::Copy* copy = tied_copy(level, problem))
+      count = values.at(entries(copy->tensor, level.level + 1));
     count = std::clamp(count, level.below_compressed ? above : mpz_class(0), most);
   }
   Sizes sizes;
@@ -115,6 +127,7 @@ std::string print(const Sizes& sizes, const problem::Problem& problem) {
   std::string text;
   for (const Size& size : sizes) {
     if (size.symbol.kind == Symbol::Kind::nonzeros) {
+      if (problem.formats.count(size.symbol.name) == 0) continue;  // of a copy: no size of the problem
       const auto& levels = problem.formats.at(size.symbol.name).levels;
       const auto end = levels.begin() + size.symbol.levels;
       if (std::none_of(levels.begin(), end, format::is_sparse)) continue;
@@ -134,6 +147,9 @@ bool allowed(const Sizes& sizes, const problem::Problem& problem) {
     const mpz_class most = above * value_of(sizes, extent(level.index));
     const mpz_class& count = value_of(sizes, entries(level.tensor, level.level + 1));
     if (count > most || (!level.compressed && count != most) || (level.below_compressed && count < above))
+      return false;
+    if (const problem::Copy* copy = tied_copy(level, problem);
+        copy != nullptr && count != value_of(sizes, entries(copy->tensor, level.level + 1)))
       return false;
   }
   return std::all_of(problem.constraints.begin(), problem.constraints.end(),

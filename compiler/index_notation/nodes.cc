@@ -92,6 +92,14 @@ Expression product_of(std::vector<Access> factors) {
   return Expression{std::move(product), {}};
 }
 
+Expression with_accesses(const Expression& expression, const std::function<Access(Access)>& changed) {
+  if (const auto* access = std::get_if<Access>(&expression.node))
+    return Expression{changed(*access), expression.range};
+  std::vector<Expression> inner = parts(expression);
+  for (auto& part : inner) part = with_accesses(part, changed);
+  return with_parts(expression, std::move(inner));
+}
+
 std::vector<std::string> index_variables(const Assignment& assignment) {
   std::vector<std::string> out;
   add_new(out, assignment.result.indices);

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 #include <variant>
@@ -89,6 +90,8 @@ std::vector<Access> operands(const Expression& expression);
 bool is_product(const Expression& expression);
 /// A single access, or the product of several.
 Expression product_of(std::vector<Access> factors);
+/// The same expression with every access as `changed` gives it.
+Expression with_accesses(const Expression& expression, const std::function<Access(Access)>& changed);
 /// All index variables in order of first appearance: the result's, then the operands'; statement by
 /// statement.
 std::vector<std::string> index_variables(const Assignment& assignment);

@@ -247,9 +247,17 @@ struct EntryCounter {
   int slot = 0;
 };
 
+/// An argument that the client makes of another one: the same tensor and level formats, modes in this order.
+struct ArgumentCopy {
+  int of = 0;
+  std::vector<int> mode_order;
+  bool operator==(const ArgumentCopy&) const = default;
+};
+
 struct Kernel {
   ValueType value_type = ValueType::f64;
-  int arguments = 0;
+  int arguments = 0;                 ///< copies included
+  std::vector<ArgumentCopy> copies;  ///< the last arguments, in order
   std::vector<Extent> extents;
   std::vector<Let> lets;  ///< index values made of extents and earlier lets; seen everywhere
   std::vector<Array> arrays;

@@ -26,7 +26,9 @@ class Parser {
     kernel.arguments = small_number();
     expect("{");
     while (word_ != "}" && !error_) {
-      if (word_ == "extent") {
+      if (word_ == "copy") {
+        kernel.copies.push_back(copy());
+      } else if (word_ == "extent") {
         kernel.extents.push_back(extent());
       } else if (word_ == "let") {
         kernel.lets.push_back(let());
@@ -37,7 +39,7 @@ class Parser {
       } else if (word_ == "phase") {
         kernel.phases.push_back(phase());
       } else {
-        fail("`extent`, `let`, `array`, `result`, `phase` or `}`");
+        fail("`copy`, `extent`, `let`, `array`, `result`, `phase` or `}`");
       }
     }
     expect("}");
@@ -219,6 +221,17 @@ class Parser {
     }
     array.written = accept("written");
     return array;
+  }
+
+  ArgumentCopy copy() {
+    ArgumentCopy copy;
+    expect("copy");
+    expect("of");
+    expect("argument");
+    copy.of = small_number();
+    expect("modes");
+    while (!word_.empty() && is_digit(word_.front()) && !error_) copy.mode_order.push_back(small_number());
+    return copy;
   }
 
   void result(Kernel& kernel) {

@@ -46,6 +46,7 @@ class Printer {
   std::string kernel(const Kernel& kernel) {
     open(std::string("kernel ") + (kernel.value_type == ValueType::f64 ? "f64" : "f32") + " arguments " +
          std::to_string(kernel.arguments));
+    for (const auto& each : kernel.copies) copy(each);
     for (const auto& each : kernel.extents) extent(each);
     for (const auto& each : kernel.lets) let(each);
     for (const auto& each : kernel.arrays) array(each);
@@ -72,6 +73,12 @@ class Printer {
   void close() {
     --depth_;
     line("}");
+  }
+
+  void copy(const ArgumentCopy& copy) {
+    std::string modes;
+    for (const int mode : copy.mode_order) modes += " " + std::to_string(mode);
+    line("copy of argument " + std::to_string(copy.of) + " modes" + modes);
   }
 
   void extent(const Extent& extent) {

@@ -85,6 +85,7 @@ class Verifier {
       names_ = outside;
       if (phase.cut) SCHAAS_RETURN_IF_ERROR(cut(phase, *phase.cut));
     }
+    SCHAAS_RETURN_IF_ERROR(copies(kernel));
     return counters(kernel);
   }
 
@@ -124,6 +125,21 @@ class Verifier {
       return wrong("`" + fold.array + "` is folded but no array of values that phases write");
     if (!phase.parallel || phase.step != Step::compute) return wrong("a phase folds that is not parallel");
     for (const auto& factor : fold.work) SCHAAS_RETURN_IF_ERROR(expect(factor, Type::index));
+    return {};
+  }
+
+  /// They stand last, and are of operands that are none themselves.
+  Result<void> copies(const Kernel& kernel) const {
+    const int first = kernel.arguments - static_cast<int>(kernel.copies.size());
+    for (const auto& copy : kernel.copies) {
+      if (copy.of < 1 || copy.of >= first)
+        return wrong("argument " + std::to_string(copy.of) + " is no operand to be copied");
+      for (std::size_t mode = 0; mode < copy.mode_order.size(); ++mode) {
+        if (std::find(copy.mode_order.begin(), copy.mode_order.end(), static_cast<int>(mode)) ==
+            copy.mode_order.end())
+          return wrong("the modes of a copy are no permutation");
+      }
+    }
     return {};
   }
 

@@ -6,6 +6,7 @@
 #include "compiler/concrete_notation/semantics.h"
 #include "compiler/index_notation/extent_classes.h"
 #include "compiler/loop_ir/printer.h"
+#include "compiler/problem/copies.h"
 
 namespace schaas::lower {
 namespace {
@@ -41,10 +42,17 @@ std::optional<std::int64_t> fixed_extent(const problem::Problem& problem, const 
 }  // namespace
 
 KernelBuilder::KernelBuilder(const problem::Problem& problem, const NestTree& tree)
-    : problem_(problem), tree_(tree), classes_(index_notation::extent_classes(problem.statements())) {
+    : problem_(problem),
+      tree_(tree),
+      classes_(index_notation::extent_classes(problem::without_copies(problem).statements())) {
   kernel_.value_type =
       problem.value_type == problem::ValueType::f64 ? loop_ir::ValueType::f64 : loop_ir::ValueType::f32;
-  kernel_.arguments = static_cast<int>(problem.tensors().size());
+  const auto tensors = problem.tensors();
+  kernel_.arguments = static_cast<int>(tensors.size());
+  for (const auto& copy : problem.copies) {
+    const auto of = std::find(tensors.begin(), tensors.end(), copy.tensor) - tensors.begin();
+    kernel_.copies.push_back({static_cast<int>(of), problem.formats.at(copy.name).mode_order});
+  }
   kernel_.result_fill = concrete_notation::result_fill(problem);
 }
 

@@ -1,5 +1,7 @@
 #include "compiler/pipeline/pipeline.h"
 
+#include <utility>
+
 #include "compiler/codegen/c_printer.h"
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/concrete_notation/verifier.h"
@@ -20,18 +22,24 @@ const std::vector<std::pair<std::string, Language>>& languages() {
   return known;
 }
 
+/// A tree, and the problem it computes: with the copies that its schedule reads.
+struct Tree {
+  concrete_notation::StatementPtr statement;
+  problem::Problem problem;
+};
+
 /// Trace -> tree, verified: a trace may come from disk or the network.
-Result<concrete_notation::StatementPtr> make_tree(const problem::Problem& problem,
-                                                  const schedule::Trace& trace) {
+Result<Tree> make_tree(const problem::Problem& problem, const schedule::Trace& trace) {
   SCHAAS_ASSIGN_OR_RETURN(auto tree, schedule::apply(trace, problem));
-  SCHAAS_RETURN_IF_ERROR(concrete_notation::verify(tree, problem));
-  return tree;
+  SCHAAS_ASSIGN_OR_RETURN(auto with_copies, schedule::problem_of(trace, problem));
+  SCHAAS_RETURN_IF_ERROR(concrete_notation::verify(tree, with_copies));
+  return Tree{std::move(tree), std::move(with_copies)};
 }
 
 /// Tree -> loop IR, verified: code generation trusts it.
 Result<loop_ir::Kernel> make_loops(const problem::Problem& problem, const schedule::Trace& trace) {
   SCHAAS_ASSIGN_OR_RETURN(const auto tree, make_tree(problem, trace));
-  SCHAAS_ASSIGN_OR_RETURN(auto kernel, lower::lower(tree, problem));
+  SCHAAS_ASSIGN_OR_RETURN(auto kernel, lower::lower(tree.statement, tree.problem));
   SCHAAS_RETURN_IF_ERROR(loop_ir::verify(kernel));
   return kernel;
 }
@@ -59,11 +67,11 @@ Result<std::string> emit(const problem::Problem& problem, const schedule::Trace&
   switch (language) {
     case Language::trace: {
       SCHAAS_RETURN_IF_ERROR(make_tree(problem, trace));
-      return schedule::print(trace) + "\n";
+      return schedule::print(trace.directives.empty() ? schedule::default_trace(problem) : trace) + "\n";
     }
     case Language::tree: {
       SCHAAS_ASSIGN_OR_RETURN(const auto tree, make_tree(problem, trace));
-      return concrete_notation::print_indented(tree);
+      return concrete_notation::print_indented(tree.statement);
     }
     case Language::loops: {
       SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace));

@@ -234,18 +234,20 @@ std::vector<index_notation::Assignment> Problem::statements() const {
   return out;
 }
 
+const Copy* Problem::copy_named(const std::string& name) const {
+  const auto found =
+      std::find_if(copies.begin(), copies.end(), [&](const Copy& copy) { return copy.name == name; });
+  return found == copies.end() ? nullptr : &*found;
+}
+
 std::vector<std::string> Problem::tensors() const {
   std::vector<std::string> out = {statement.result.tensor};
-  const auto is_known = [&](const std::string& tensor) {
-    return std::find(out.begin(), out.end(), tensor) != out.end() ||
-           std::any_of(intermediates.begin(), intermediates.end(),
-                       [&](const auto& each) { return defines(each, tensor); });
-  };
-  for (const auto& each : statements()) {
-    for (auto& access : index_notation::operands(each.value)) {
-      if (!is_known(access.tensor)) out.push_back(std::move(access.tensor));
-    }
+  for (const auto& access : reads()) {
+    const Copy* copy = copy_named(access.tensor);
+    const std::string& tensor = copy == nullptr ? access.tensor : copy->tensor;
+    if (std::find(out.begin(), out.end(), tensor) == out.end()) out.push_back(tensor);
   }
+  for (const Copy& copy : copies) out.push_back(copy.name);
   return out;
 }
 
@@ -263,10 +265,12 @@ std::vector<index_notation::Access> Problem::reads() const {
 
 std::vector<std::string> Problem::indices_of(const std::string& tensor) const {
   if (statement.result.tensor == tensor) return statement.result.indices;
+  if (const Copy* copy = copy_named(tensor)) return copy->reads.front();
   for (const auto& each : statements()) {
     if (defines(each, tensor)) return each.result.indices;
     for (const auto& access : index_notation::operands(each.value)) {
-      if (access.tensor == tensor) return access.indices;
+      const Copy* copy = copy_named(access.tensor);
+      if (access.tensor == tensor || (copy != nullptr && copy->tensor == tensor)) return access.indices;
     }
   }
   SCHAAS_CHECK(false, "no tensor " + tensor);

@@ -7,6 +7,7 @@
 #include "compiler/index_notation/nodes.h"
 #include "compiler/operators/operators.h"
 #include "compiler/problem/constraint.h"
+#include "compiler/problem/copy.h"
 #include "compiler/problem/space_options.h"
 #include "compiler/support/result.h"
 
@@ -37,18 +38,24 @@ struct Problem {
   /// used twice makes extents equal (B(i,j) * B(j,k): all three), they speak of the first of these indices in
   /// index_variables order, and `i <= j`, `j <= i` stand among them for each other one (constraint_set.h).
   std::vector<Constraint> constraints;
+  /// What a schedule's `store` directives make of a problem (copies.h): accesses that read a copy name it,
+  /// and `formats` has its storage. None in a problem as it is asked for.
+  std::vector<Copy> copies{};
   bool operator==(const Problem&) const = default;
 
   /// Intermediates, then the last one.
   std::vector<index_notation::Assignment> statements() const;
   index_notation::Program program() const { return {semiring, statements()}; }
   /// The distinct tensors that come from outside: the result first, then operands that no statement defines,
-  /// in order of first appearance. This is the order of a kernel's arguments.
+  /// in order of first appearance (where a copy is read, of what it is a copy of), then the copies. This is
+  /// the order of a kernel's arguments.
   std::vector<std::string> tensors() const;
   /// Indices of the first access to `tensor`, one per mode; of an intermediate those of its definition.
   std::vector<std::string> indices_of(const std::string& tensor) const;
   /// All index variables in order of first appearance.
   std::vector<std::string> indices() const { return index_notation::index_variables(statements()); }
+  /// The copy of that name, or null.
+  const Copy* copy_named(const std::string& name) const;
   /// Accesses on the right, of all statements, to arguments.
   std::vector<index_notation::Access> reads() const;
   /// Accesses on the right of the last statement.
@@ -88,7 +95,8 @@ support::Result<Problem> build(const ProblemText& text);
 const char* name(ValueType type);   ///< "f64", "f32"
 const char* name(Profile profile);  ///< "default", "sparseauto"
 
-/// Lines, in fixed order; parse_problem(print(p)) == p. The text a key is made of (docs/cache_key.md):
+/// Lines, in fixed order, of a problem without copies; parse_problem(print(p)) == p. The text a key is made
+/// of (docs/cache_key.md):
 ///     schaas-problem 1
 ///     A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)
 ///     format A dense,dense:0,1        (one line per argument, in tensors() order)

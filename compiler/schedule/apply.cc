@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/concrete_notation/match.h"
+#include "compiler/concrete_notation/needed_copies.h"
 #include "compiler/concrete_notation/verifier.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/schedule/block.h"
@@ -19,6 +20,7 @@
 #include "compiler/schedule/sequence.h"
 #include "compiler/schedule/share.h"
 #include "compiler/schedule/split.h"
+#include "compiler/schedule/store.h"
 #include "compiler/schedule/temporary_layout.h"
 #include "compiler/schedule/unroll.h"
 
@@ -44,7 +46,11 @@ Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& t
       [&](const Split& split) { return apply_split(tree, split); },
       [&](const Divide& divide) { return apply_divide(tree, divide); },
       [&](const Bound& bound) { return apply_bound(tree, bound); },
-      [&](const Collapse& collapse) { return apply_collapse(tree, collapse); });
+      [&](const Collapse& collapse) { return apply_collapse(tree, collapse); },
+      [](const Store&) -> Result<StatementPtr> {
+        return support::invalid("illegal-directive",
+                                "`store` stands before all other directives: they work on what it leads to");
+      });
 }
 
 /// The diagnostic pointing at directive `number` of print(trace).
@@ -73,15 +79,43 @@ Result<void> check(const StatementPtr& tree, const problem::Problem& problem) {
 Result<void> check_default_nest(const StatementPtr& tree, const problem::Problem& problem) {
   const auto verified = check(tree, problem);
   if (verified.ok()) return {};
-  return support::noting(support::unsupported("no-loop-order", "no single loop nest computes `" +
-                                                                   index_notation::print(problem.statement) +
-                                                                   "`: " + verified.error().message),
-                         "store one of these tensors in the mode order of the other, or dense");
+  return support::noting(
+      support::unsupported("no-loop-order", "no single loop nest computes `" +
+                                                index_notation::print(problem.statement) +
+                                                "`: " + verified.error().message),
+      "store one of these tensors in the mode order of the other (`store` makes a copy of it), or dense");
+}
+
+/// How many directives at the beginning store copies.
+std::size_t stores_of(const Trace& trace) {
+  const auto other =
+      std::find_if_not(trace.directives.begin(), trace.directives.end(),
+                       [](const Directive& directive) { return std::holds_alternative<Store>(directive); });
+  return static_cast<std::size_t>(other - trace.directives.begin());
 }
 
 }  // namespace
 
-Result<StatementPtr> apply(const Trace& trace, const problem::Problem& problem) {
+Trace default_trace(const problem::Problem& problem) {
+  Trace trace;
+  for (auto& request : concrete_notation::needed_copies(problem))
+    trace.directives.emplace_back(std::move(request));
+  return trace;
+}
+
+Result<problem::Problem> problem_of(const Trace& trace, const problem::Problem& problem) {
+  const Trace full = trace.directives.empty() ? default_trace(problem) : trace;
+  problem::Problem out = problem;
+  for (std::size_t number = 0; number < stores_of(full); ++number) {
+    auto next = apply_store(out, std::get<Store>(full.directives[number]));
+    if (!next.ok()) return at_directive(next.error(), full, number);
+    out = std::move(next).value();
+  }
+  return out;
+}
+
+Result<StatementPtr> apply(const Trace& trace, const problem::Problem& asked) {
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem_of(trace, asked));
   const auto& directives = trace.directives;
   const auto changing = static_cast<std::size_t>(
       std::find_if(directives.begin(), directives.end(), only_says_how) - directives.begin());
@@ -90,8 +124,9 @@ Result<StatementPtr> apply(const Trace& trace, const problem::Problem& problem) 
   // Storage orders that go round in a circle, as in B(i,j) * C(j,k) * D(k,i) by rows, have no nest, but they
   // have trees once they are split. There the tree must be legal at the end only.
   const auto legal_nest = check_default_nest(tree, problem);
-  if (!legal_nest.ok() && changing == 0) return legal_nest.error();
-  for (std::size_t number = 0; number < changing; ++number) {
+  const std::size_t stores = stores_of(trace);
+  if (!legal_nest.ok() && changing == stores) return legal_nest.error();
+  for (std::size_t number = stores; number < changing; ++number) {
     auto next = apply_one(directives[number], tree, problem, names);
     if (!next.ok()) return at_directive(next.error(), trace, number);
     tree = std::move(next).value();

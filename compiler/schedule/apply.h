@@ -15,12 +15,20 @@ namespace schaas::schedule {
 concrete_notation::StatementPtr default_nest(const problem::Problem& problem);
 concrete_notation::StatementPtr default_nest(const problem::Problem& problem, TemporaryNames& names);
 
-/// Replays `trace` on the default nest; every intermediate tree is verified, or only the last one when
-/// storage orders that contradict each other leave no legal nest to begin with. Temporaries are named t1, t2,
-/// ... in order of creation. Errors: unsupported [no-loop-order] (no legal nest, and nothing splits it);
-/// invalid [illegal-directive] quoting the directive with caret in print(trace), with the reason (path leads
-/// nowhere, section is branched, order is no permutation of the section's loops, order breaks the access
-/// order of `B`, loc out of range, ...).
+/// What a trace begins with when nobody asks for a schedule: nothing, or the copies without which the default
+/// nest has no loop order (concrete_notation::needed_copies).
+Trace default_trace(const problem::Problem& problem);
+
+/// The problem with the copies that the trace stores: what the tree of the trace computes, costs are counted
+/// for and kernels are made of. Of the empty trace those of default_trace. Errors: as apply.
+support::Result<problem::Problem> problem_of(const Trace& trace, const problem::Problem& problem);
+
+/// Replays `trace` on the default nest of problem_of(trace, problem); every intermediate tree is verified, or
+/// only the last one when storage orders that contradict each other leave no legal nest to begin with.
+/// Temporaries are named t1, t2, ... in order of creation. Errors: unsupported [no-loop-order] (no legal
+/// nest, no copies that would help, and nothing splits it); invalid [illegal-directive] quoting the directive
+/// with caret in print(trace), with the reason (path leads nowhere, section is branched, order is no
+/// permutation of the section's loops, order breaks the access order of `B`, loc out of range, ...).
 support::Result<concrete_notation::StatementPtr> apply(const Trace& trace, const problem::Problem& problem);
 
 }  // namespace schaas::schedule

@@ -1,14 +1,15 @@
 #include <utility>
 
+#include "compiler/concrete_notation/linear_order.h"
 #include "compiler/concrete_notation/loop_order.h"
 #include "compiler/schedule/apply.h"
-#include "compiler/schedule/linear_order.h"
 #include "compiler/schedule/section.h"
 #include "compiler/schedule/statement_nest.h"
 
 namespace schaas::schedule {
 namespace {
 
+using concrete_notation::LinearOrder;
 using concrete_notation::LoopOrder;
 using concrete_notation::StatementPtr;
 
@@ -28,8 +29,8 @@ StatementPtr linear_nest(const problem::Problem& problem) {
   section.value = problem.statement.value;
   section.monoid = problem.semiring->sum;
   const auto indices = index_notation::index_variables(problem.statement);
-  LinearOrder order = linear_order(indices, all);
-  if (const LinearOrder without_result = linear_order(indices, operands);
+  LinearOrder order = concrete_notation::linear_order(indices, all);
+  if (const LinearOrder without_result = concrete_notation::linear_order(indices, operands);
       !order.legal && without_result.legal)
     order = without_result;
   section.loops = std::move(order.loops);

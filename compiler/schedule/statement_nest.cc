@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/concrete_notation/linear_order.h"
 #include "compiler/concrete_notation/loop_order.h"
 #include "compiler/concrete_notation/semantics.h"
-#include "compiler/schedule/linear_order.h"
 
 namespace schaas::schedule {
 namespace {
@@ -82,7 +82,7 @@ class Builder {
   }
 
   static Expression named(const Expression& marked, const std::vector<Inner>& inner) {
-    return concrete_notation::with_accesses(marked, [&](Access access) {
+    return index_notation::with_accesses(marked, [&](Access access) {
       if (access.tensor.front() != '#') return access;
       return inner[static_cast<std::size_t>(std::stoul(access.tensor.substr(1)))].temporary;
     });
@@ -118,9 +118,9 @@ class Builder {
       const auto& wanted = with_inner ? inside : own;
       std::vector<LoopOrder> all = result;
       all.insert(all.end(), wanted.begin(), wanted.end());
-      if (auto order = linear_order(indices, all); order.legal) return order.loops;
+      if (auto order = concrete_notation::linear_order(indices, all); order.legal) return order.loops;
     }
-    return linear_order(indices, own).loops;
+    return concrete_notation::linear_order(indices, own).loops;
   }
 
   /// Storage orders allow the loops of the reduction below those around it.

@@ -14,7 +14,7 @@ std::string list(const std::vector<std::string>& names) {
 
 std::string outer_text(const std::string& outer) { return outer.empty() ? "" : ", outer=" + outer; }
 
-std::string renamed(const std::string& name, const std::vector<std::pair<std::string, std::string>>& names) {
+std::string renamed(const std::string& name, const NewNames& names) {
   for (const auto& [from, to] : names) {
     if (from == name) return to;
   }
@@ -69,6 +69,10 @@ std::string print(const Directive& directive) {
       },
       [](const Collapse& collapse) {
         return "collapse(path=" + print(collapse.path) + ", loop=" + collapse.loop + ")";
+      },
+      [](const Store& store) {
+        return "store(tensor=" + store.tensor + ", order=" + print(store.order) +
+               (store.at ? ", at=" + list(*store.at) : std::string()) + ")";
       });
 }
 
@@ -91,7 +95,7 @@ std::string print(const Trace& trace) {
   return out;
 }
 
-Trace rename(const Trace& trace, const std::vector<std::pair<std::string, std::string>>& index_names) {
+Trace rename(const Trace& trace, const NewNames& index_names, const NewNames& tensor_names) {
   Trace out = trace;
   for (auto& directive : out.directives) {
     if (auto* reorder = std::get_if<Reorder>(&directive)) {
@@ -113,6 +117,11 @@ Trace rename(const Trace& trace, const std::vector<std::pair<std::string, std::s
     if (auto* divide = std::get_if<Divide>(&directive)) {
       divide->loop = renamed(divide->loop, index_names);
       divide->outer = renamed(divide->outer, index_names);
+    }
+    if (auto* store = std::get_if<Store>(&directive)) {
+      store->tensor = renamed(store->tensor, tensor_names);
+      if (!store->at) continue;
+      for (auto& index : *store->at) index = renamed(index, index_names);
     }
   }
   return out;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/concrete_notation/nodes.h"
+#include "compiler/problem/copy.h"
 #include "compiler/support/result.h"
 
 /// A schedule is data: a replayable trace of directives applied to the default linear nest.
@@ -125,8 +126,12 @@ struct Collapse {
   bool operator==(const Collapse&) const = default;
 };
 
+/// store(tensor=C, order={1,0} [, at={j,i}]): the accesses of C, or those with the indices `at`, read a copy
+/// of C that stores its modes in this order. Stands before all directives of other kinds.
+using Store = problem::CopyRequest;
+
 using Directive = std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence, Distribute, Parallelize,
-                               Unroll, Split, Divide, Bound, Collapse>;
+                               Unroll, Split, Divide, Bound, Collapse, Store>;
 
 /// It says how loops run and leaves the tree as it is. Such directives come last: the others make new loops.
 bool only_says_how(const Directive& directive);
@@ -145,7 +150,9 @@ std::string print(const Directive& directive);
 /// [missing-argument], [trace-too-long].
 support::Result<Trace> parse(std::string_view text);
 
-/// The trace with index names replaced (canonical -> user names or back); unknown names stay.
-Trace rename(const Trace& trace, const std::vector<std::pair<std::string, std::string>>& index_names);
+/// The trace with names of indices and of tensors replaced (canonical -> user names or back); unknown names
+/// stay.
+using NewNames = std::vector<std::pair<std::string, std::string>>;
+Trace rename(const Trace& trace, const NewNames& index_names, const NewNames& tensor_names);
 
 }  // namespace schaas::schedule

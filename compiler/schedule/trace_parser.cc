@@ -129,7 +129,8 @@ class Parser {
         {"divide", {"path", "loop", "parts", "outer"}},
         {"unroll", {"path", "loop", "factor"}},
         {"bound", {"loop", "extent"}},
-        {"collapse", {"path", "loop"}}};
+        {"collapse", {"path", "loop"}},
+        {"store", {"tensor", "order", "at"}}};
     return all;
   }
 
@@ -225,6 +226,16 @@ class Parser {
     if (call.name.text == "collapse") {
       SCHAAS_ASSIGN_OR_RETURN(auto index, loop(call));
       return Directive{Collapse{std::move(path), std::move(index)}};
+    }
+    if (call.name.text == "store") {
+      Store store;
+      SCHAAS_ASSIGN_OR_RETURN(const Word tensor, single(call, "tensor"));
+      store.tensor = tensor.text;
+      SCHAAS_ASSIGN_OR_RETURN(store.order, numbers(call, "order"));
+      if (call.arguments.count("at")) {
+        SCHAAS_ASSIGN_OR_RETURN(store.at, names(call, "at"));
+      }
+      return Directive{std::move(store)};
     }
     LoopFuse fuse;
     fuse.path = std::move(path);

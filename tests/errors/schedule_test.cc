@@ -24,15 +24,16 @@ std::string apply_error(const std::string& text) {
 TEST(TraceErrors, UnknownDirectiveIsNamedWithTheNearest) {
   EXPECT_EQ(parse_error("loopfus(path={}, loc=1, pol=left)"),
             "invalid [unknown-directive]: `loopfus` is no directive; there are permute, reorder, "
-            "loopfuse, block, share, sequence, distribute, parallelize, split, divide, unroll, bound and "
-            "collapse; did "
+            "loopfuse, block, share, sequence, distribute, parallelize, split, divide, unroll, bound, "
+            "collapse and store; did "
             "you mean `loopfuse`?\n"
             "  --> schedule:1:1\n"
             "  | loopfus(path={}, loc=1, pol=left)\n"
             "  | ^~~~~~~");
   EXPECT_EQ(parse_error("linear; reorder(path={}, order={i})"),
             "invalid [unknown-directive]: `linear` is no directive; there are permute, reorder, loopfuse, "
-            "block, share, sequence, distribute, parallelize, split, divide, unroll, bound and collapse\n"
+            "block, share, sequence, distribute, parallelize, split, divide, unroll, bound, "
+            "collapse and store\n"
             "  --> schedule:1:1\n"
             "  | linear; reorder(path={}, order={i})\n"
             "  | ^~~~~~");
@@ -141,6 +142,40 @@ TEST(TraceErrors, LongTracesAreRefused) {
   EXPECT_EQ(result.error().message, "the trace has more than 256 directives");
   EXPECT_EQ(parse_error(std::string(65537, ' ')),
             "invalid [trace-too-long]: the trace has 65537 bytes; at most 65536 are read");
+}
+
+TEST(DirectiveErrors, StoreNamesAnOperandAnOrderAndAnAccess) {
+  EXPECT_EQ(apply_error("store(tensor=A, order={1,0})"),
+            "invalid [illegal-directive]: `A` is no operand; only operands can be copied; did you mean `B`?\n"
+            "  --> schedule:1:1\n"
+            "  | store(tensor=A, order={1,0})\n"
+            "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(apply_error("store(tensor=B, order={1,1})"),
+            "invalid [illegal-directive]: order {1,1} is no permutation of the modes {0,1} of `B`\n"
+            "  --> schedule:1:1\n"
+            "  | store(tensor=B, order={1,1})\n"
+            "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(apply_error("store(tensor=C, order={0,1})"),
+            "invalid [illegal-directive]: `C` is stored in the order {0,1} already\n"
+            "  --> schedule:1:1\n"
+            "  | store(tensor=C, order={0,1})\n"
+            "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(apply_error("store(tensor=C, order={1,0}, at={i,j})"),
+            "invalid [illegal-directive]: there is no access `C(i,j)`; `C` is read as `C(j,k)`\n"
+            "  --> schedule:1:1\n"
+            "  | store(tensor=C, order={1,0}, at={i,j})\n"
+            "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(apply_error("store(tensor=C, order={1,0}); store(tensor=C, order={1,0})"),
+            "invalid [illegal-directive]: all accesses of `C` read copies already\n"
+            "  --> schedule:1:31\n"
+            "  | store(tensor=C, order={1,0}); store(tensor=C, order={1,0})\n"
+            "  |                               ^~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+  EXPECT_EQ(apply_error("permute(factors={2,1,0}); store(tensor=C, order={1,0})"),
+            "invalid [illegal-directive]: `store` stands before all other directives: they work on what it "
+            "leads to\n"
+            "  --> schedule:1:27\n"
+            "  | permute(factors={2,1,0}); store(tensor=C, order={1,0})\n"
+            "  |                           ^~~~~~~~~~~~~~~~~~~~~~~~~~~~");
 }
 
 TEST(DirectiveErrors, PathLeadsNowhere) {

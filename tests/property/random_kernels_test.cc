@@ -33,7 +33,7 @@ TEST(RandomKernels, ComputeWhatTheOracleSays) {
   int computed = 0;
   for (int n = 0; n < problems && failures < 5; ++n) {
     const auto problem = test_support::random_problem({}, random);
-    if (!schedule::apply({}, problem).ok()) continue;
+    ASSERT_TRUE(schedule::apply({}, problem).ok()) << problem::print(problem);
     std::vector<schedule::Trace> schedules{schedule::Trace{}};
     while (schedules.size() < schedules_of_each) {
       schedules.push_back(test_support::random_trace(problem, 6, random));
@@ -44,7 +44,7 @@ TEST(RandomKernels, ComputeWhatTheOracleSays) {
     }
     ++computed;
   }
-  EXPECT_GT(computed, problems / 2);
+  if (failures < 5) EXPECT_EQ(computed, problems);
 }
 
 }  // namespace

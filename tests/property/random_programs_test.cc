@@ -60,6 +60,11 @@ class Session {
 
   const test_support::KernelQueue& queue() const { return queue_; }
   std::size_t drawn() const { return drawn_; }
+  /// How many programs were refused with this code.
+  std::size_t refusals(const std::string& code) const {
+    const auto found = refusals_.find(code);
+    return found == refusals_.end() ? 0 : found->second.first;
+  }
   int failures() const { return failures_; }
 
  private:
@@ -85,6 +90,7 @@ TEST(RandomPrograms, ComputeWhatTheOracleSays) {
   }
   session.finish();
   EXPECT_GE(session.queue().combinations(), combinations_wanted);
+  EXPECT_EQ(0U, session.refusals("no-loop-order")) << "operands stored against each other are copied";
   EXPECT_GT(session.queue().determined(), session.queue().elements() * 6 / 10);
 }
 

@@ -94,9 +94,8 @@ TEST_P(SmallWorld, AgreesWithDenseEvaluation) {
   });
   queue.finish();
   EXPECT_EQ(35U + 5U * 175U + 50U * 875U, number);  // of one, two and three operands
-  // Row-wise and column-wise storage in one expression have no common loop order; nothing else is refused.
-  for (const auto& [code, count] : refused) EXPECT_EQ("no-loop-order", code) << count;
-  EXPECT_GT(accepted, number / step / 4);
+  for (const auto& [code, count] : refused) ADD_FAILURE() << code << " " << count;
+  EXPECT_GE(accepted, number / step);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shards, SmallWorld, ::testing::Range<std::size_t>(0, shards));

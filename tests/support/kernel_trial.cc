@@ -53,8 +53,9 @@ Extents long_and_thin(const problem::Problem& problem, std::mt19937_64& random) 
 
 Result<std::string> source_of(const schedule::Trace& trace, const problem::Problem& problem) {
   SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(trace, problem));
-  SCHAAS_RETURN_IF_ERROR(concrete_notation::verify(tree, problem));
-  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, lower::lower(tree, problem));
+  SCHAAS_ASSIGN_OR_RETURN(const auto with_copies, schedule::problem_of(trace, problem));
+  SCHAAS_RETURN_IF_ERROR(concrete_notation::verify(tree, with_copies));
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, lower::lower(tree, with_copies));
   SCHAAS_RETURN_IF_ERROR(loop_ir::verify(kernel));
   codegen::KernelLabel label;
   label.schedule = schedule::print(trace);
@@ -149,6 +150,14 @@ std::string Trials::error_of(const schaas_kernel_descriptor& kernel, std::size_t
   if (!made) result.fill(problem_.statement.update ? initial_of(problem_) : start);
   auto arguments = trial.arguments;
   arguments.insert(arguments.begin(), result.abi());
+  std::vector<PackedTensor> copies;
+  for (std::int32_t c = 0; c < kernel.copy_count; ++c) {
+    const std::string tensor = problem_.tensors().at(static_cast<std::size_t>(kernel.copies[c].argument));
+    format::TensorFormat format = problem_.formats.at(tensor);
+    format.mode_order.assign(kernel.copies[c].mode_order, kernel.copies[c].mode_order + format.order());
+    copies.push_back(pack(trial.input.operands.at(tensor), format, problem_));
+    arguments.push_back(copies.back().abi());
+  }
   Allocate allocate;
   if (made) {
     allocate = [&](const std::vector<std::int64_t>& entries) { result.allocate(entries, start); };

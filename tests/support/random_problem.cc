@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "compiler/concrete_notation/match.h"
 #include "compiler/schedule/apply.h"
@@ -74,6 +76,18 @@ void linear_sections(const concrete_notation::StatementPtr& tree, Section sectio
         section.factors = static_cast<int>(index_notation::operands(leaf.value).size());
         out.push_back(section);
       });
+}
+
+/// A copy of an operand for one of its accesses, or for all of them; it may be stored like that already.
+std::optional<schedule::Store> random_store(const problem::Problem& problem, std::mt19937_64& random) {
+  std::vector<index_notation::Access> reads = problem.reads();
+  std::erase_if(reads, [](const index_notation::Access& read) { return read.indices.size() < 2; });
+  if (reads.empty()) return std::nullopt;
+  const auto& read = reads[random() % reads.size()];
+  schedule::Store store{read.tensor, std::nullopt, problem.formats.at(read.tensor).mode_order};
+  std::shuffle(store.order.begin(), store.order.end(), random);
+  if (random() % 2 == 0) store.at = read.indices;
+  return store;
 }
 
 }  // namespace
@@ -176,7 +190,12 @@ schedule::Directive random_manner(const problem::Problem& problem, schedule::Pat
 }
 
 schedule::Trace random_trace(const problem::Problem& problem, int most, std::mt19937_64& random) {
-  schedule::Trace trace;
+  schedule::Trace trace = schedule::default_trace(problem);
+  if (auto store = random_store(problem, random); store && random() % 4 == 0) {
+    schedule::Trace longer = trace;
+    longer.directives.emplace_back(std::move(*store));
+    if (schedule::apply(longer, problem).ok()) trace = std::move(longer);
+  }
   auto tree = schedule::apply(trace, problem);
   if (!tree.ok()) return trace;
   const int manners = between(0, 3, random);

@@ -27,8 +27,8 @@ problem::ProblemText random_problem_text(const RandomProblemOptions& options, st
 schedule::Directive random_directive(const std::vector<std::string>& loops, int factors,
                                      const schedule::Path& path, std::mt19937_64& random);
 
-/// A legal trace of up to `most` directives: draws directives for sections of the tree and keeps those that
-/// apply. Empty when the problem has no legal nest at all.
+/// A legal trace: the copies that the problem needs, now and then one more, and up to `most` directives:
+/// draws directives for sections of the tree and keeps those that apply.
 schedule::Trace random_trace(const problem::Problem& problem, int most, std::mt19937_64& random);
 
 }  // namespace schaas::test_support

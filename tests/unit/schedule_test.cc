@@ -45,7 +45,7 @@ TEST(Trace, ArgumentsComeInAnyOrderAndThePathMayBeLeftOut) {
 
 TEST(Trace, RenamesIndices) {
   const Trace trace = parse("reorder(path={}, order={i,j,k}); loopfuse(path={}, loc=1, pol=left)").value();
-  EXPECT_EQ(print(rename(trace, {{"i", "j"}, {"j", "row"}})),
+  EXPECT_EQ(print(rename(trace, {{"i", "j"}, {"j", "row"}}, {})),
             "reorder(path={}, order={j,row,k}); loopfuse(path={}, loc=1, pol=left)");
 }
 
@@ -74,15 +74,59 @@ TEST(DefaultNest, FormatsInACircleHaveTreesWhenSplit) {
             "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
 }
 
-TEST(DefaultNest, FormatsThatContradictEachOtherAreUnsupported) {
+TEST(DefaultNest, FormatsThatContradictEachOtherGetACopy) {
   const auto problem = problem_of("y(i) = B(i,j) * C(j,i)", {{"B", "csr"}, {"C", "csr"}});
-  EXPECT_EQ(applied("linear", problem),
-            "unsupported [no-loop-order]: no single loop nest computes `y(i) = B(i,j) * C(j,i)`: `C(j,i)` is "
-            "stored "
-            "dense,compressed:0,1: loop `j` must be outside loop `i`\n"
-            "  note: store one of these tensors in the mode order of the other, or dense");
+  EXPECT_EQ(print(default_trace(problem)), "store(tensor=C, order={1,0})");
+  EXPECT_EQ(applied("linear", problem), "forall(i, forall(j, y(i) += B(i,j) * C_1_0(j,i)))");
   EXPECT_EQ(applied("linear", problem_of("y(i) = B(i,j) * C(j,i)", {{"B", "csr"}, {"C", "csc"}})),
             "forall(i, forall(j, y(i) += B(i,j) * C(j,i)))");
+}
+
+TEST(DefaultNest, OneTensorIsReadThroughItselfAndItsCopy) {
+  const auto problem = problem_of("A(i,j) = B(i,j) + B(j,i)", {{"A", "csr"}, {"B", "csr"}});
+  EXPECT_EQ(print(default_trace(problem)), "store(tensor=B, order={1,0}, at={j,i})");
+  EXPECT_EQ(applied("linear", problem), "forall(i, forall(j, A(i,j) += B(i,j) + B_1_0(j,i)))");
+}
+
+TEST(DefaultNest, TheTensorWithFewestEntriesIsCopied) {
+  auto text =
+      problem::ProblemText{"A(i,j) = B(i,j) + C(j,i)", {{"B", "csr"}, {"C", "csr"}}, {"nnz(B) <= 100"}};
+  EXPECT_EQ(print(default_trace(problem::build(text).value())), "store(tensor=B, order={1,0})");
+  text.constraints.emplace_back("nnz(C) <= 99");
+  EXPECT_EQ(print(default_trace(problem::build(text).value())), "store(tensor=C, order={1,0})");
+}
+
+TEST(DefaultNest, NestsApartNeedNoCopies) {
+  const std::map<std::string, std::string> formats{{"B", "csr"}, {"C", "csr"}};
+  EXPECT_EQ(print(default_trace(problem_of("y(i) = sum(j)(B(i,j)) + max(j)(C(j,i))", formats))), "linear");
+  EXPECT_EQ(print(default_trace(problem_of("y(i) = sum(j)(abs(B(i,j) - C(j,i)))", formats))),
+            "store(tensor=C, order={1,0})");
+}
+
+TEST(DefaultNest, ADiagonalMayContradictItself) {
+  const auto problem = problem_of("y(n) = B(l,n,l)", {{"B", "csf"}});
+  EXPECT_EQ(print(default_trace(problem)), "store(tensor=B, order={1,0,2})");
+}
+
+TEST(DefaultNest, SeveralCopiesWhereOneDoesNotDo) {
+  const auto problem =
+      problem_of("A(i,j) = B(i,j) + C(j,i) + D(j,i)", {{"B", "csr"}, {"C", "csr"}, {"D", "csr"}});
+  EXPECT_EQ(print(default_trace(problem)), "store(tensor=B, order={1,0})");
+  const auto cubes =
+      problem_of("A(i,j,k) = B(i,j,k) * C(j,k,i) * D(k,i,j)", {{"B", "csf"}, {"C", "csf"}, {"D", "csf"}});
+  EXPECT_EQ(print(default_trace(cubes)), "store(tensor=C, order={2,0,1}); store(tensor=D, order={1,2,0})");
+  EXPECT_EQ(applied("linear", cubes),
+            "forall(i, forall(j, forall(k, A(i,j,k) += B(i,j,k) * C_2_0_1(j,k,i) * D_1_2_0(k,i,j))))");
+}
+
+TEST(Store, AnyOperandMayBeCopied) {
+  const auto problem = problem_of("A(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}});
+  EXPECT_EQ(applied("store(tensor=C, order={1,0})", problem),
+            "forall(i, forall(k, forall(j, A(i,k) += B(i,j) * C_1_0(j,k))))");
+  EXPECT_EQ(applied("store(tensor=B, order={1,0}); reorder(order={k,j,i})", problem),
+            "forall(k, forall(j, forall(i, A(i,k) += B_1_0(i,j) * C(j,k))))");
+  EXPECT_EQ(problem_of(parse("store(tensor=B, order={1,0})").value(), problem)->formats.at("B_1_0"),
+            format::parse("csc", 2, "B").value());
 }
 
 TEST(Permute, ReordersFactorsOnly) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "carries.h"
 #include "folding.h"
 #include "kernel_problem.h"
+#include "operand_copy.h"
 #include "result_storage.h"
 #include "scan.h"
 #include "schaas/host.h"
@@ -38,6 +40,9 @@ struct Execution::State {
   PackedTensor& result;
   std::string result_name;
   int threads = 1;
+  std::deque<OperandCopy> copies;
+  std::vector<CopiedOperand> copied;  ///< of each
+  bool operands_change = true;
   std::deque<schaas_tensor> views;
   std::vector<const schaas_tensor*> arguments;
   std::vector<Buffer> shared;
@@ -58,6 +63,9 @@ struct Execution::State {
   bool counts() const { return descriptor().counter_count > 0; }
   std::int64_t units() const { return descriptor().phases[counted_phases - 1].range(arguments.data()); }
 
+  support::Result<void> make_copies(const std::vector<PackedTensor*>& operands,
+                                    const std::vector<std::string>& names, bool guard);
+  void refresh_copies(int thread, int team);
   support::Result<void> check_counters() const;
   support::Result<void> allocate_scratch();
   support::Result<void> cut_phases(const ExecutionOptions& options);
@@ -117,10 +125,10 @@ support::Result<Execution> Execution::prepare(const Kernel& kernel, std::vector<
                                               const ExecutionOptions& options) {
   SCHAAS_RETURN_IF_ERROR(check_arguments(kernel.problem(), kernel.schedule(), arguments, options.names));
   const schaas_kernel_descriptor& d = kernel.descriptor();
-  if (d.argument_count != static_cast<std::int32_t>(arguments.size())) {
+  if (d.argument_count - d.copy_count != static_cast<std::int32_t>(arguments.size())) {
     return support::invalid("kernel-problem",
                             "the kernel's problem text names " + std::to_string(arguments.size()) +
-                                " tensors, but it takes " + std::to_string(d.argument_count));
+                                " tensors, but it takes " + std::to_string(d.argument_count - d.copy_count));
   }
   auto state = std::make_unique<State>(kernel, *arguments[0]);
   state->threads = options.threads > 0 ? options.threads : host_threads();
@@ -132,6 +140,9 @@ support::Result<Execution> Execution::prepare(const Kernel& kernel, std::vector<
     state->views.push_back(argument->view());
     state->arguments.push_back(&state->views.back());
   }
+  state->operands_change = options.operands_change;
+  SCHAAS_RETURN_IF_ERROR(state->make_copies(
+      arguments, options.names.empty() ? problem.tensors : options.names, options.guard_copies));
   for (std::int32_t p = 0; p < d.phase_count; ++p) {
     if (d.phases[p].step == SCHAAS_STEP_COUNT) state->counted_phases = p + 1;
   }
@@ -140,6 +151,35 @@ support::Result<Execution> Execution::prepare(const Kernel& kernel, std::vector<
   SCHAAS_RETURN_IF_ERROR(state->cut_phases(options));
   ResultStorage::set_fill_value(state->result, d.result_fill);
   return Execution(std::move(state));
+}
+
+support::Result<void> Execution::State::make_copies(const std::vector<PackedTensor*>& operands,
+                                                    const std::vector<std::string>& names, bool guard) {
+  using Clock = std::chrono::steady_clock;
+  for (std::int32_t c = 0; c < descriptor().copy_count; ++c) {
+    const schaas_copy& wanted = descriptor().copies[c];
+    const auto at = static_cast<std::size_t>(wanted.argument);
+    const PackedTensor& original = *operands[at];
+    const std::vector<int> order(wanted.mode_order, wanted.mode_order + original.order());
+    if (!std::is_permutation(order.begin(), order.end(), original.format().mode_order.begin()))
+      return bad_kernel("it wants a copy whose modes are no permutation");
+    const format::TensorFormat format{original.format().levels, order};
+    const auto start = Clock::now();
+    SCHAAS_ASSIGN_OR_RETURN(OperandCopy copy, OperandCopy::make(original, format, {names[at], threads}));
+    if (guard) copy.guard();
+    copy.refresh(0, 1);
+    const std::chrono::duration<double> took = Clock::now() - start;
+    copied.push_back({wanted.argument, format::print(format), copy.bytes(), took.count()});
+    copies.push_back(std::move(copy));
+    views.push_back(copies.back().tensor().view());
+    arguments.push_back(&views.back());
+  }
+  return {};
+}
+
+void Execution::State::refresh_copies(int thread, int team) {
+  if (!operands_change) return;
+  for (OperandCopy& copy : copies) copy.refresh(thread, team);
 }
 
 support::Result<void> Execution::State::check_counters() const {
@@ -329,6 +369,7 @@ support::Result<void> Execution::State::run_dense() {
   {
     const int thread = omp_get_thread_num(), team = omp_get_num_threads();
     if (!update && descriptor().writes_all == 0) start_result(thread, team);
+    refresh_copies(thread, team);
     start_shared(thread, team, true);
     for (std::int32_t phase = 0; phase < phases; ++phase) run_phase(phase, thread, team);
   }
@@ -339,6 +380,7 @@ support::Result<void> Execution::State::run_counts(bool count) {
 #pragma omp parallel num_threads(threads)
   {
     const int thread = omp_get_thread_num(), team = omp_get_num_threads();
+    refresh_copies(thread, team);
     start_shared(thread, team, count);
     for (std::int32_t phase = 0; phase < counted_phases; ++phase) {
       if (count || descriptor().phases[phase].step != SCHAAS_STEP_COUNT) run_phase(phase, thread, team);
@@ -413,5 +455,7 @@ std::int64_t Execution::folding_bytes() const {
   for (const auto& carries : state_->carries) bytes += carries ? carries->bytes() : 0;
   return bytes;
 }
+
+std::vector<CopiedOperand> Execution::copies() const { return state_->copied; }
 
 }  // namespace schaas::client

@@ -94,6 +94,14 @@ support::Result<void> check_phases(const schaas_kernel_descriptor& d) {
     if (carries != (phase.combine != nullptr) || (carries && phase.part == nullptr))
       return bad_binary("parts that nothing combines");
   }
+  const std::int32_t originals = d.argument_count - d.copy_count;
+  if (d.copy_count < 0 || originals < 1 || (d.copy_count > 0 && d.copies == nullptr))
+    return bad_binary("copies that are none");
+  for (std::int32_t c = 0; c < d.copy_count; ++c) {
+    const schaas_copy& copy = d.copies[c];
+    if (copy.argument < 1 || copy.argument >= originals || copy.mode_order == nullptr)
+      return bad_binary("a copy of an argument that is no operand");
+  }
   if (d.shared_count > 0 && d.shared_bytes == nullptr) return bad_binary("shared arrays without sizes");
   if (d.key == nullptr || d.problem == nullptr || d.schedule == nullptr || d.isa == nullptr) {
     return bad_binary("no description");

@@ -15,7 +15,7 @@ std::vector<std::string> strings(const Repeated& repeated) {
 Variable from_proto(const v1::Variable& v) {
   const bool is_fiber = v.kind() == v1::Variable::FIBER;
   return {is_fiber ? Variable::Kind::fiber : Variable::Kind::extent, v.index(), v.tensor(),
-          static_cast<int>(v.level())};
+          static_cast<int>(v.level()), v.copy_of(), strings(v.outer()), v.outer_dense()};
 }
 
 std::vector<Term> terms(const google::protobuf::RepeatedPtrField<v1::Term>& wire) {

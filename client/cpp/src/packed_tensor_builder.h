@@ -16,7 +16,12 @@ struct PackedTensorBuilder {
   Buffer values{};
 
   PackedTensor finish() &&;
+  /// A finished tensor taken apart again.
+  static PackedTensorBuilder of(PackedTensor tensor);
 };
+
+/// The same tensor, its arrays before pages that nobody may touch (Buffer::guarded).
+PackedTensor guarded(const PackedTensor& tensor);
 
 /// SCHAAS_LEVEL_* of a level.
 std::int32_t abi_number(format::LevelFormat level);

@@ -31,6 +31,17 @@ double copies(const FrontierEntry& entry, const Machine& machine) {
                                                           : static_cast<double>(std::max(machine.threads, 1));
 }
 
+// Copies of sparse operands: temporaries are made of extents alone.
+std::vector<Term> stored_terms(const std::vector<Term>& memory) {
+  std::vector<Term> out;
+  for (const Term& term : memory) {
+    if (std::any_of(term.variables.begin(), term.variables.end(),
+                    [](const Variable& v) { return v.kind == Variable::Kind::fiber; }))
+      out.push_back(term);
+  }
+  return out;
+}
+
 bool better(const Evaluated& a, const Evaluated& b, bool any_fits) {
   if (any_fits && a.fits != b.fits) return a.fits;
   if (!any_fits && a.memory_bytes != b.memory_bytes) return a.memory_bytes < b.memory_bytes;
@@ -100,6 +111,30 @@ double fiber(const std::vector<std::int64_t>& entries, int level) {
   return parents == 0 ? 0.0 : static_cast<double>(entries[level]) / parents;
 }
 
+namespace {
+
+support::Result<double> extent_of(const std::string& index, const Sizes& sizes) {
+  return evaluate(Variable{Variable::Kind::extent, index, "", 0}, sizes);
+}
+
+/// `original`: the entries of its levels.
+support::Result<double> copied_fiber(const Variable& variable, const std::vector<std::int64_t>& original,
+                                     const Sizes& sizes) {
+  const auto entries = static_cast<double>(original.back());
+  double above = 1;
+  for (const std::string& index : variable.outer) {
+    SCHAAS_ASSIGN_OR_RETURN(const double extent, extent_of(index, sizes));
+    above *= extent;
+  }
+  SCHAAS_ASSIGN_OR_RETURN(const double extent, extent_of(variable.index, sizes));
+  const bool last = variable.level + 1 == static_cast<int>(original.size());
+  const double here = last ? entries : std::min(entries, above * extent);
+  if (!variable.outer_dense) above = std::min(above, entries);
+  return above == 0 ? 0 : here / above;
+}
+
+}  // namespace
+
 support::Result<double> evaluate(const Variable& variable, const Sizes& sizes) {
   if (variable.kind == Variable::Kind::extent) {
     const auto it = sizes.extents.find(variable.index);
@@ -108,12 +143,13 @@ support::Result<double> evaluate(const Variable& variable, const Sizes& sizes) {
                             "no extent is known for index `" + variable.index + "`" +
                                 support::did_you_mean(variable.index, names_of(sizes.extents)));
   }
-  const auto it = sizes.entries.find(variable.tensor);
+  const std::string& tensor = variable.copy_of.empty() ? variable.tensor : variable.copy_of;
+  const auto it = sizes.entries.find(tensor);
   if (it == sizes.entries.end()) {
-    return support::invalid("unknown-size",
-                            "no entry counts are known for `" + variable.tensor + "`" +
-                                support::did_you_mean(variable.tensor, names_of(sizes.entries)));
+    return support::invalid("unknown-size", "no entry counts are known for `" + tensor + "`" +
+                                                support::did_you_mean(tensor, names_of(sizes.entries)));
   }
+  if (!variable.copy_of.empty()) return copied_fiber(variable, it->second, sizes);
   if (variable.level < 0 || variable.level >= static_cast<int>(it->second.size())) {
     return support::invalid("unknown-size",
                             "`" + variable.tensor + "` has " + std::to_string(it->second.size()) +
@@ -179,10 +215,12 @@ support::Result<Selection> select(const std::vector<FrontierEntry>& entries, con
   for (const FrontierEntry& entry : entries) {
     Evaluated evaluated;
     SCHAAS_ASSIGN_OR_RETURN(evaluated.time, evaluate(entry.time_terms, sizes, machine.threads));
-    SCHAAS_ASSIGN_OR_RETURN(const double elements, evaluate(entry.memory_terms, sizes));
-    evaluated.memory_bytes =
-        elements * static_cast<double>(bytes_of(machine.value_type)) * copies(entry, machine);
-    evaluated.fits = evaluated.memory_bytes <= 0.5 * static_cast<double>(machine.cache_bytes);
+    const auto size = static_cast<double>(bytes_of(machine.value_type));
+    SCHAAS_ASSIGN_OR_RETURN(const double all, evaluate(entry.memory_terms, sizes));
+    SCHAAS_ASSIGN_OR_RETURN(const double stored, evaluate(stored_terms(entry.memory_terms), sizes));
+    const double temporaries = (all - stored) * size * copies(entry, machine);
+    evaluated.memory_bytes = temporaries + stored * size;
+    evaluated.fits = temporaries <= 0.5 * static_cast<double>(machine.cache_bytes);
     fitting += evaluated.fits;
     SCHAAS_ASSIGN_OR_RETURN(evaluated.predicted, entry.variants.empty()
                                                      ? support::Result<double>(evaluated.time)

@@ -125,4 +125,23 @@ PackedTensor PackedTensorBuilder::finish() && {
   return tensor;
 }
 
+PackedTensorBuilder PackedTensorBuilder::of(PackedTensor tensor) {
+  return {std::move(tensor.format_), std::move(tensor.extents_), tensor.value_type_,
+          tensor.position_bits_,     tensor.fill_value_,         std::move(tensor.levels_),
+          std::move(tensor.values_)};
+}
+
+PackedTensor guarded(const PackedTensor& tensor) {
+  PackedTensorBuilder builder;
+  builder.format = tensor.format();
+  builder.extents = tensor.extents();
+  builder.value_type = tensor.value_type();
+  builder.position_bits = tensor.position_bits();
+  builder.fill_value = tensor.fill_value();
+  for (const auto& level : tensor.levels())
+    builder.levels.push_back({level.pos.guarded(), level.crd.guarded(), level.entries});
+  builder.values = tensor.values().guarded();
+  return std::move(builder).finish();
+}
+
 }  // namespace schaas::client

@@ -145,18 +145,6 @@ class Trying {
             problem_.position_bits == "32" ? 32 : 64, problem_.program.semiring->zero};
   }
 
-  static PackedTensor guarded(const PackedTensor& tensor) {
-    PackedTensorBuilder builder;
-    builder.format = tensor.format();
-    builder.extents = tensor.extents();
-    builder.value_type = tensor.value_type();
-    builder.position_bits = tensor.position_bits();
-    for (const auto& level : tensor.levels())
-      builder.levels.push_back({level.pos.guarded(), level.crd.guarded(), level.entries});
-    builder.values = tensor.values().guarded();
-    return std::move(builder).finish();
-  }
-
   support::Result<void> attempt(const Shape& shape) {
     std::map<std::string, CooTensor> data;
     std::map<std::string, OracleOperand> operands;
@@ -197,6 +185,7 @@ class Trying {
     options.threads = threads;
     using Folding = ExecutionOptions::Folding;
     options.folding = threads == 1 ? Folding::never : Folding::always;
+    options.guard_copies = true;
     SCHAAS_ASSIGN_OR_RETURN(Execution execution, Execution::prepare(kernel_, arguments, options));
     for (int run = 0; run < 2; ++run) {
       Buffer& values = tensors.front().values();

@@ -17,6 +17,10 @@ struct Variable {
   std::string index;   ///< extent
   std::string tensor;  ///< fiber
   int level = 0;       ///< fiber: 0-based storage level
+  /// Of a copy that the kernel reads: the tensor it is a copy of, and the indices of the levels above.
+  std::string copy_of{};
+  std::vector<std::string> outer{};
+  bool outer_dense = false;  ///< all of these are dense
   bool operator==(const Variable&) const = default;
 };
 

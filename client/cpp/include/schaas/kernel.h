@@ -50,11 +50,25 @@ struct ExecutionOptions {
     never,
   } folding = Folding::when_it_pays;
   std::int64_t folding_bytes = std::int64_t{1} << 30;  ///< most memory for these arrays
+  /// False: the caller promises that the values of the operands stay what they are at prepare(); copies of
+  /// operands are then not brought up to date before each run.
+  bool operands_change = true;
+  bool guard_copies = false;  ///< copies lie before pages that nobody may touch: for trials
 };
 
-/// A kernel bound to its arguments, ready to run many times: pieces are cut and scratch is allocated once.
-/// Not thread-safe: one run at a time. The tensors must outlive it, stay where they are and keep their shape;
-/// only run() gives a result with compressed levels another structure.
+/// An operand that a kernel reads from a copy in another storage.
+struct CopiedOperand {
+  int argument = 0;    ///< of which one it is a copy
+  std::string format;  ///< of the copy
+  std::int64_t bytes = 0;
+  double seconds = 0;  ///< to make it
+};
+
+/// A kernel bound to its arguments, ready to run many times: pieces are cut, scratch is allocated and the
+/// copies that the kernel reads of its operands are made once. Each run brings the values that the operands
+/// hold then into the copies; their entries must stay. Not thread-safe: one run at a time. The tensors must
+/// outlive it, stay where they are and keep their shape; only run() gives a result with compressed levels
+/// another structure.
 class Execution {
  public:
   /// arguments: the result first, then the operands in the kernel's order. They are checked against the
@@ -83,6 +97,7 @@ class Execution {
   std::int64_t workspace_bytes() const;  ///< of all threads together
   std::int64_t shared_bytes() const;
   std::int64_t folding_bytes() const;  ///< of the arrays that threads fold into
+  std::vector<CopiedOperand> copies() const;
 
  private:
   struct State;

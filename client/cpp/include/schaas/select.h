@@ -21,7 +21,9 @@ std::vector<std::int64_t> entries_of(const PackedTensor& tensor);
 /// Mean entries of a storage level under one entry of its parent (0 when there is no parent entry).
 double fiber(const std::vector<std::int64_t>& entries, int level);
 
-/// Value of a variable. Errors: invalid [unknown-size] when the sizes do not know its index or tensor.
+/// Value of a variable. What a copy will store is estimated: as many entries as its original, and of an outer
+/// compressed level as many as can be (all extents, or all entries). Errors: invalid [unknown-size] when the
+/// sizes do not know its index or tensor.
 support::Result<double> evaluate(const Variable& variable, const Sizes& sizes);
 /// Sum of the terms, the parallel ones divided by the number of threads; an empty product is its weight.
 support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes, int threads = 1);
@@ -38,8 +40,8 @@ struct Machine {
 struct Evaluated {
   double time = 0;          ///< weighted trips, those of parallel phases shared by the machine's threads
   double predicted = 0;     ///< the same with what working sets cost here; at least, where that is too much
-  double memory_bytes = 0;  ///< temporaries: private ones once per thread
-  bool fits = false;        ///< within half of the cache
+  double memory_bytes = 0;  ///< temporaries, private ones once per thread, and copies of operands
+  bool fits = false;        ///< the temporaries: within half of the cache
   std::size_t variant = 0;  ///< of the entry's, the one with the least `predicted`
 };
 struct Selection {

@@ -1,13 +1,12 @@
-#include "compiler/schedule/linear_order.h"
+#include "compiler/concrete_notation/linear_order.h"
 
 #include <algorithm>
 
-namespace schaas::schedule {
+namespace schaas::concrete_notation {
 
-LinearOrder linear_order(std::vector<std::string> indices,
-                         const std::vector<concrete_notation::LoopOrder>& orders) {
+LinearOrder linear_order(std::vector<std::string> indices, const std::vector<LoopOrder>& orders) {
   const auto waits = [&](const std::string& index) {
-    return std::any_of(orders.begin(), orders.end(), [&](const concrete_notation::LoopOrder& order) {
+    return std::any_of(orders.begin(), orders.end(), [&](const LoopOrder& order) {
       return order.after == index && order.before != index &&
              std::find(indices.begin(), indices.end(), order.before) != indices.end();
     });
@@ -25,4 +24,4 @@ LinearOrder linear_order(std::vector<std::string> indices,
   return out;
 }
 
-}  // namespace schaas::schedule
+}  // namespace schaas::concrete_notation

@@ -4,7 +4,7 @@
 
 #include "compiler/concrete_notation/loop_order.h"
 
-namespace schaas::schedule {
+namespace schaas::concrete_notation {
 
 struct LinearOrder {
   std::vector<std::string> loops;
@@ -14,7 +14,6 @@ struct LinearOrder {
 /// `indices` in the order they come in, but each after those that must be outside of it. Orders that go round
 /// in a circle are not legal; the circle is broken at its first index. Orders that speak of other indices do
 /// not matter.
-LinearOrder linear_order(std::vector<std::string> indices,
-                         const std::vector<concrete_notation::LoopOrder>& orders);
+LinearOrder linear_order(std::vector<std::string> indices, const std::vector<LoopOrder>& orders);
 
-}  // namespace schaas::schedule
+}  // namespace schaas::concrete_notation

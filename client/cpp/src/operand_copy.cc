@@ -1,0 +1,76 @@
+#include "operand_copy.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "allocate.h"
+#include "packed_tensor_builder.h"
+
+namespace schaas::client {
+namespace {
+
+using support::Result;
+
+// The same structure, whose values are their places, counted from 1: what a conversion makes of it says where
+// each value comes from. Doubles count exactly far beyond what memory holds.
+Result<PackedTensor> numbered(const PackedTensor& tensor, const std::string& name) {
+  PackedTensorBuilder builder;
+  builder.format = tensor.format();
+  builder.extents = tensor.extents();
+  builder.position_bits = tensor.position_bits();
+  for (const auto& level : tensor.levels())
+    builder.levels.push_back({level.pos.copy(), level.crd.copy(), level.entries});
+  SCHAAS_ASSIGN_OR_RETURN(builder.values, allocate(tensor.stored(), 8, "a copy of `" + name + "`"));
+  auto* const numbers = builder.values.as<double>();
+  for (std::int64_t place = 0; place < tensor.stored(); ++place)
+    numbers[place] = static_cast<double>(place + 1);
+  return std::move(builder).finish();
+}
+
+}  // namespace
+
+Result<OperandCopy> OperandCopy::make(const PackedTensor& original, const format::TensorFormat& format,
+                                      const ConvertOptions& options) {
+  SCHAAS_ASSIGN_OR_RETURN(const PackedTensor from, numbered(original, options.name));
+  SCHAAS_ASSIGN_OR_RETURN(PackedTensor to, convert(from, format, options));
+  const std::int64_t count = to.stored();
+  const std::string what = "a copy of `" + options.name + "`";
+  SCHAAS_ASSIGN_OR_RETURN(Buffer places, allocate(count, 8, what));
+  const auto* const numbers = std::as_const(to).values().as<double>();
+  auto* const place = places.as<std::int64_t>();
+  for (std::int64_t n = 0; n < count; ++n) place[n] = static_cast<std::int64_t>(numbers[n]) - 1;
+  SCHAAS_ASSIGN_OR_RETURN(Buffer values,
+                          allocate(count, static_cast<std::int64_t>(bytes_of(original.value_type())), what));
+  PackedTensorBuilder builder = PackedTensorBuilder::of(std::move(to));
+  builder.value_type = original.value_type();
+  builder.fill_value = original.fill_value();
+  builder.values = std::move(values);
+  return OperandCopy(original, std::move(builder).finish(), std::move(places));
+}
+
+template <class Value>
+void OperandCopy::bring(std::int64_t begin, std::int64_t end) {
+  const auto* const place = std::as_const(places_).as<std::int64_t>();
+  const auto* const from = original_->values().as<Value>();
+  const auto fill = static_cast<Value>(original_->fill_value());
+  auto* const to = copy_.values().as<Value>();
+  for (std::int64_t n = begin; n < end; ++n) to[n] = place[n] < 0 ? fill : from[place[n]];
+}
+
+void OperandCopy::refresh(int thread, int team) {
+  const std::int64_t count = copy_.stored();
+  const std::int64_t begin = count * thread / team, end = count * (thread + 1) / team;
+  if (copy_.value_type() == ValueType::f64) {
+    bring<double>(begin, end);
+  } else {
+    bring<float>(begin, end);
+  }
+}
+
+void OperandCopy::guard() { copy_ = guarded(copy_); }
+
+std::int64_t OperandCopy::bytes() const {
+  return static_cast<std::int64_t>(copy_.bytes()) + static_cast<std::int64_t>(places_.bytes());
+}
+
+}  // namespace schaas::client
