@@ -98,6 +98,7 @@ void add_commands(CLI::App& program, Action& chosen, bool& json) {
   add_schedule(program, chosen);
   add_plot(program, chosen);
   add_emit(program, chosen);
+  add_convert(program, chosen);
   add_cache(program, chosen);
   add_info(program, chosen);
   const auto add_json = [&json](CLI::App* command) {

@@ -12,6 +12,7 @@ void add_run(CLI::App& program, Action& chosen);
 void add_schedule(CLI::App& program, Action& chosen);
 void add_plot(CLI::App& program, Action& chosen);
 void add_emit(CLI::App& program, Action& chosen);
+void add_convert(CLI::App& program, Action& chosen);
 void add_cache(CLI::App& program, Action& chosen);
 void add_info(CLI::App& program, Action& chosen);
 

@@ -18,7 +18,6 @@ using concrete_notation::match;
 using concrete_notation::StatementPtr;
 using concrete_notation::Terms;
 using concrete_notation::Where;
-using format::LevelFormat;
 using index_notation::Access;
 using Names = std::vector<std::string>;
 
@@ -52,7 +51,7 @@ bool is_walked(const std::vector<Access>& reads, const std::string& index, const
     if (known == problem.formats.end()) continue;
     const auto& format = known->second;
     for (std::size_t level = 0; level < format.levels.size(); ++level) {
-      if (format.levels[level] == LevelFormat::compressed &&
+      if (format::is_sparse(format.levels[level]) &&
           read.indices[static_cast<std::size_t>(format.mode_order[level])] == index)
         return true;
     }
@@ -133,9 +132,9 @@ AppendRule::AppendRule(const problem::Problem& problem, const std::vector<Access
   const Access& result = problem.statement.result;
   const auto& format = problem.formats.at(result.tensor);
   for (const int mode : format.mode_order) levels_.push_back(result.indices[static_cast<std::size_t>(mode)]);
-  const auto last = std::find(format.levels.rbegin(), format.levels.rend(), LevelFormat::compressed);
+  const auto last = std::find_if(format.levels.rbegin(), format.levels.rend(), format::is_sparse);
   for (auto level = last; level != format.levels.rend(); ++level)
-    summed_below_.push_back(*level != LevelFormat::compressed);
+    summed_below_.push_back(!format::is_sparse(*level));
   std::reverse(summed_below_.begin(), summed_below_.end());
   for (std::size_t level = 0; level < needed(); ++level) {
     if (!summed_below_[level]) summed_below_[level] = is_walked(reads, levels_[level], problem);
@@ -161,7 +160,7 @@ std::size_t AppendRule::in_order(std::span<const int> loops, std::span<const int
 StatementPtr with_ordered_appends(const StatementPtr& given, const problem::Problem& problem) {
   const Access& result = problem.statement.result;
   const auto& levels = problem.formats.at(result.tensor).levels;
-  if (std::find(levels.begin(), levels.end(), LevelFormat::compressed) == levels.end()) return given;
+  if (std::none_of(levels.begin(), levels.end(), format::is_sparse)) return given;
   const StatementPtr tree = with_terms_apart(given, problem);
   Way way;
   if (!find_way(tree, way.loops, way)) return tree;

@@ -19,7 +19,7 @@ bool has(IndexSet set, std::uint8_t x) { return ((set >> x) & 1U) != 0; }
 }  // namespace
 
 AppendingCosts::AppendingCosts(Recursion& recursion, const problem::Problem& problem)
-    : recursion_(recursion), rule_(problem, problem.operands()) {
+    : recursion_(recursion), rule_(problem, problem.operands()), copies_(cost::copying(problem)) {
   const index_notation::Access& result = problem.statement.result;
   const auto& indices = recursion.contraction().indices;
   for (std::size_t x = 0; x < indices.size(); ++x) {
@@ -29,7 +29,7 @@ AppendingCosts::AppendingCosts(Recursion& recursion, const problem::Problem& pro
 }
 
 cost::Cost AppendingCosts::of(const Member& root) {
-  cost_ = {};
+  cost_ = copies_;
   lists_ = false;
   std::vector<int> loops;
   path(root, loops);

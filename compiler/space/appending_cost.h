@@ -45,6 +45,7 @@ class AppendingCosts {
   schedule::AppendRule rule_;
   std::vector<int> levels_;                              ///< by index: its level of the result, or -1
   std::array<cost::Touch, max_indices> result_touch_{};  ///< of the sparse result
+  cost::Cost copies_;                                    ///< of all schedules alike
   cost::Cost cost_;
   bool lists_ = false;  ///< as many entries are gathered as the last leaf has trips, not all elements
 };

@@ -1,4 +1,5 @@
-// Conversions of a random square matrix, direct and through a list of entries.
+// Conversions of a random square matrix, direct, through a list of entries, and as a copy for the runs of a
+// kernel (once to make it, and each time to bring its values up to date).
 //
 //   conversion_bench [ROWS [ENTRIES [REPEATS]]]
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "client/cpp/src/operand_copy.h"
 #include "schaas/convert.h"
 
 namespace {
@@ -44,8 +46,9 @@ int main(int argc, char** argv) {
   const std::int64_t entries = argc > 2 ? std::atoll(argv[2]) : 2000000;
   const int repeats = argc > 3 ? std::atoi(argv[3]) : 3;
   const client::CooTensor matrix = random_matrix(rows, entries);
-  std::printf("%lld rows and columns, %lld entries\n%-6s %-6s %12s %12s %14s\n", static_cast<long long>(rows),
-              static_cast<long long>(entries), "from", "to", "1 thread/ms", "threads/ms", "by entries/ms");
+  std::printf("%lld rows and columns, %lld entries\n%-6s %-6s %12s %12s %14s %10s %12s\n",
+              static_cast<long long>(rows), static_cast<long long>(entries), "from", "to", "1 thread/ms",
+              "threads/ms", "by entries/ms", "copy/ms", "refresh/ms");
   for (const char* from : {"csr", "coo", "dcsr"}) {
     const auto packed = client::pack(matrix, *format::parse(from, 2, "B"), {"B", client::ValueType::f64, 32});
     if (!packed.ok()) return 1;
@@ -58,8 +61,15 @@ int main(int argc, char** argv) {
             },
             repeats);
       };
-      std::printf("%-6s %-7s %11.1f %12.1f %14.1f\n", from, to, timed(client::convert, 1),
-                  timed(client::convert, 0), timed(client::convert_by_entries, 0));
+      auto copy = client::OperandCopy::make(*packed, format, {"B", 1});
+      if (!copy.ok()) return 1;
+      const auto refresh = [&]() -> support::Result<void> {
+        copy->refresh(0, 1);
+        return {};
+      };
+      std::printf("%-6s %-7s %11.1f %12.1f %14.1f %10.1f %12.1f\n", from, to, timed(client::convert, 1),
+                  timed(client::convert, 0), timed(client::convert_by_entries, 0),
+                  timed(client::OperandCopy::make, 1), best_milliseconds(refresh, repeats));
     }
   }
 }

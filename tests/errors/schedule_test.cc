@@ -146,7 +146,7 @@ TEST(TraceErrors, LongTracesAreRefused) {
 
 TEST(DirectiveErrors, StoreNamesAnOperandAnOrderAndAnAccess) {
   EXPECT_EQ(apply_error("store(tensor=A, order={1,0})"),
-            "invalid [illegal-directive]: `A` is no operand; only operands can be copied; did you mean `B`?\n"
+            "invalid [illegal-directive]: `A` is no operand; only operands can be copied\n"
             "  --> schedule:1:1\n"
             "  | store(tensor=A, order={1,0})\n"
             "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~");
@@ -170,12 +170,12 @@ TEST(DirectiveErrors, StoreNamesAnOperandAnOrderAndAnAccess) {
             "  --> schedule:1:31\n"
             "  | store(tensor=C, order={1,0}); store(tensor=C, order={1,0})\n"
             "  |                               ^~~~~~~~~~~~~~~~~~~~~~~~~~~~");
-  EXPECT_EQ(apply_error("permute(factors={2,1,0}); store(tensor=C, order={1,0})"),
+  EXPECT_EQ(apply_error("permute(path={}, factors={2,1,0}); store(tensor=C, order={1,0})"),
             "invalid [illegal-directive]: `store` stands before all other directives: they work on what it "
             "leads to\n"
-            "  --> schedule:1:27\n"
-            "  | permute(factors={2,1,0}); store(tensor=C, order={1,0})\n"
-            "  |                           ^~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+            "  --> schedule:1:36\n"
+            "  | permute(path={}, factors={2,1,0}); store(tensor=C, order={1,0})\n"
+            "  |                                    ^~~~~~~~~~~~~~~~~~~~~~~~~~~~");
 }
 
 TEST(DirectiveErrors, PathLeadsNowhere) {

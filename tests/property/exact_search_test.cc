@@ -170,12 +170,13 @@ BoxProblem random_box(std::mt19937_64& random) {
     }
     for (std::size_t n = 0; n < variables.fibers.size(); ++n) {
       const cost::Variable& fiber = variables.fibers[n];
-      if (fiber.index != index) continue;
+      // What a copy stores says nothing of the others, and no schedule here reads one.
+      if (fiber.index != index || !fiber.copy_of.empty()) continue;
       const auto& levels = open.formats.at(fiber.tensor).levels;
       const auto level = static_cast<std::size_t>(fiber.level);
-      const bool below_compressed = level > 0 && levels[level - 1] == format::LevelFormat::compressed;
+      const bool below_compressed = level > 0 && format::is_sparse(levels[level - 1]);
       double share = 1;
-      if (std::count(levels.begin(), levels.end(), format::LevelFormat::compressed) == 1 && pick(0, 1) == 1) {
+      if (std::count_if(levels.begin(), levels.end(), format::is_sparse) == 1 && pick(0, 1) == 1) {
         const int parts = 1 << pick(1, 2);
         share = 1.0 / parts;
         text.constraints.push_back("density(" + fiber.tensor + ") <= 1/" + std::to_string(parts));

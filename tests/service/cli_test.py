@@ -244,6 +244,34 @@ class Run(program.WithDaemon):
         self.assertTrue(answer["verify"]["passed"])
         self.assertGreater(answer["verify"]["checked"], 0)
 
+    def test_operands_stored_against_each_other_are_copied(self):
+        square = program.write_matrix(self.folder / "square.mtx", 30, 30, 90, seed=7)
+        for form, layout in (("csr", "dense,compressed:1,0"), ("coo", "compressed(nonunique),singleton:1,0")):
+            for threads in (1, 3):
+                answer = self.daemon.json("run", "A(i,j) = P(i,j) + P(j,i)", "-t", f"P={square}", "-f", f"P={form}", "-f", "A=csr",
+                                          "--threads", threads, "--repeat", 2, "--verify")
+                self.assertTrue(answer["verify"]["passed"])
+                self.assertEqual([(copy["of"], copy["format"]) for copy in answer["copies"]], [("P", layout)])
+                self.assertIn("store(tensor=P, order={1,0}, at={j,i})", answer["chosen"]["trace"])
+                self.assertIn("copy(", answer["chosen"]["time_cost"])
+        linear = self.daemon.json("run", "y(i) = P(i,j) * Q(j,i)", "-t", f"P={square}", "-t", f"Q={square}", "-f", "P=csr", "-f",
+                                  "Q=csr", "--schedule", "linear", "--verify")
+        self.assertTrue(linear["verify"]["passed"])
+        self.assertEqual(linear["chosen"]["trace"], "store(tensor=Q, order={1,0})")
+        self.assertEqual(self.daemon.json(*self.words)["copies"], [])
+
+    def test_convert_writes_entries_in_the_order_of_the_format(self):
+        source = self.folder / "source.mtx"
+        source.write_text("%%MatrixMarket matrix coordinate real general\n2 3 4\n2 1 5\n1 3 1\n1 2 2\n1 2 2\n")
+        answer = self.daemon.json("convert", source, "-f", "csc", "-o", self.folder / "columns.tns")
+        self.assertEqual((self.folder / "columns.tns").read_text().splitlines(), ["2 1 5", "1 2 4", "1 3 1"])
+        self.assertEqual((answer["extents"], answer["written"]), ([2, 3], str(self.folder / "columns.tns")))
+        self.assertEqual(answer["formats"][0]["entries"], [3, 3])
+        self.assertEqual(answer["formats"][0]["bytes"], 4 * 4 + 3 * 4 + 3 * 8)
+        usual = self.daemon.json("convert", source, "--dtype", "f32")
+        self.assertEqual([(one["name"], one["bytes"]) for one in usual["formats"]],
+                         [("csr", 36), ("csc", 40), ("dcsr", 52), ("dcsc", 60), ("coo", 44), ("dense", 24)])
+
     def test_scalars_and_vectors_pass_through_matrix_files(self):
         scalar, vector = self.folder / "s.mtx", self.folder / "v.mtx"
         self.daemon.json("run", "s = B(i,j) * B(i,j)", "-t", f"B={self.matrix}", "-o", scalar)

@@ -129,7 +129,7 @@ TEST(Requests, ToExplainArriveInEveryField) {
 cost::Variables two_variables() {
   cost::Variables variables;
   variables.extents = {{cost::Variable::Kind::extent, "row", "", 0}};
-  variables.fibers = {{cost::Variable::Kind::fiber, "k", "Sparse", 1}};
+  variables.fibers = {{cost::Variable::Kind::fiber, "k", "Sparse", 1, "Original", {"row"}, true}};
   return variables;
 }
 cost::Cost a_cost() {
@@ -156,6 +156,10 @@ TEST(Terms, CarryWeightAndVariablesInTheUsersNames) {
   EXPECT_EQ(time.variables(1).index(), "k");
   EXPECT_EQ(time.variables(1).tensor(), "Sparse");
   EXPECT_EQ(time.variables(1).level(), 1u);
+  EXPECT_EQ(time.variables(1).copy_of(), "Original");
+  ASSERT_EQ(time.variables(1).outer_size(), 1);
+  EXPECT_EQ(time.variables(1).outer(0), "row");
+  EXPECT_TRUE(time.variables(1).outer_dense());
   ASSERT_EQ(out.memory_terms_size(), 1);
   EXPECT_EQ(out.memory_terms(0).weight(), 1);
   EXPECT_EQ(out.memory_terms(0).variables_size(), 1);
@@ -192,24 +196,22 @@ NamedFrontier a_frontier() {
   return f;
 }
 
-// Fields only one kind of variable has.
-const std::vector<std::string> variable_fields = {"frontier.entries.memory_terms.serial",
-                                                  "frontier.entries.variants.nests.loops.trips.tensor",
-                                                  "frontier.entries.variants.nests.loops.trips.level",
-                                                  "kernel.memory_terms.serial",
-                                                  "frontier.removals.memory_terms.serial",
-                                                  "frontier.entries.time_terms.variables.tensor",
-                                                  "frontier.entries.time_terms.variables.level",
-                                                  "frontier.entries.memory_terms.variables.tensor",
-                                                  "frontier.entries.memory_terms.variables.level",
-                                                  "frontier.removals.time_terms.variables.tensor",
-                                                  "frontier.removals.time_terms.variables.level",
-                                                  "frontier.removals.memory_terms.variables.tensor",
-                                                  "frontier.removals.memory_terms.variables.level",
-                                                  "kernel.time_terms.variables.tensor",
-                                                  "kernel.time_terms.variables.level",
-                                                  "kernel.memory_terms.variables.tensor",
-                                                  "kernel.memory_terms.variables.level"};
+// Fields that only one kind of term or of variable has.
+std::vector<std::string> kind_fields() {
+  const std::vector<std::string> of_copies{"tensor", "level", "copy_of", "outer", "outer_dense"};
+  std::vector<std::string> fields;
+  for (const std::string& field : of_copies)
+    fields.push_back("frontier.entries.variants.nests.loops.trips." + field);
+  for (const std::string message : {"frontier.entries", "frontier.removals", "kernel"}) {
+    fields.push_back(message + ".memory_terms.serial");
+    for (const std::string terms : {".time_terms", ".memory_terms"}) {
+      for (const std::string& field : of_copies)
+        fields.push_back(message + terms + ".variables." + field);
+    }
+  }
+  return fields;
+}
+const std::vector<std::string> variable_fields = kind_fields();
 
 TEST(Replies, LeaveNoFieldOut) {
   const v1::Frontier frontier = to_proto(a_frontier());

@@ -59,7 +59,7 @@ class Enumerator {
       const auto& format = problem_.formats.at(operand.tensor);
       for (int level = 0; level < format.order(); ++level) {
         const auto at = static_cast<std::size_t>(level);
-        const bool counts = format.levels[at] == format::LevelFormat::compressed &&
+        const bool counts = format::is_sparse(format.levels[at]) &&
                             (level > 0 || problem_.profile == problem::Profile::standard);
         const std::string variable = fiber(operand, level);
         if (counts && std::find(fibers_.begin(), fibers_.end(), variable) == fibers_.end())
@@ -130,8 +130,8 @@ class Enumerator {
     const auto& format = problem_.formats.at(result.tensor);
     add(result);
     for (int level = 0; level < format.order(); ++level) {
-      const bool more_compressed = std::find(format.levels.begin() + level, format.levels.end(),
-                                             format::LevelFormat::compressed) != format.levels.end();
+      const bool more_compressed =
+          std::any_of(format.levels.begin() + level, format.levels.end(), format::is_sparse);
       if (!more_compressed) break;
       for (const index_notation::Access& operand : operands_) {
         for (const std::string& index : operand.indices) {
@@ -284,7 +284,7 @@ class Enumerator {
       if (f.access == nullptr) return false;
       const auto& format = problem_.formats.at(f.access->tensor);
       for (int level = 0; level < format.order(); ++level) {
-        if (format.levels[static_cast<std::size_t>(level)] == format::LevelFormat::compressed &&
+        if (format::is_sparse(format.levels[static_cast<std::size_t>(level)]) &&
             index_at(*f.access, level) == index)
           return true;
       }

@@ -29,16 +29,35 @@ std::string access(const std::string& tensor, const std::vector<std::string>& in
   return indices.empty() ? out : out + ")";
 }
 
-std::string random_format(std::size_t order, bool dense, std::mt19937_64& random) {
+std::string random_levels(std::size_t order, bool dense, std::mt19937_64& random) {
   std::string levels;
   for (std::size_t n = 0; n < order; ++n) {
     levels += (n ? "," : "") + std::string(dense || random() % 2 == 0 ? "dense" : "compressed");
   }
+  return levels;
+}
+
+/// A list of coordinates, maybe below other levels: "dense,compressed(nonunique),singleton".
+std::string list_levels(std::size_t order, std::mt19937_64& random) {
+  const std::size_t above = random() % (order - 1);
+  std::string levels = above == 0 ? "" : random_levels(above, false, random) + ",";
+  levels += "compressed(nonunique)";
+  for (std::size_t n = above + 1; n < order; ++n)
+    levels += n + 1 == order ? ",singleton" : ",singleton(nonunique)";
+  return levels;
+}
+
+std::string with_mode_order(std::string levels, std::size_t order, std::mt19937_64& random) {
   std::vector<int> modes(order);
   std::iota(modes.begin(), modes.end(), 0);
   std::shuffle(modes.begin(), modes.end(), random);
   for (std::size_t n = 0; n < order; ++n) levels += (n ? "," : ":") + std::to_string(modes[n]);
   return levels;
+}
+
+std::string random_format(std::size_t order, bool dense, std::mt19937_64& random) {
+  std::string levels = random_levels(order, dense, random);
+  return with_mode_order(std::move(levels), order, random);
 }
 
 /// A linear section of a tree: its path, loops and number of factors.
@@ -118,7 +137,9 @@ problem::ProblemText random_problem_text(const RandomProblemOptions& options, st
     used.insert(used.end(), own.begin(), own.end());
     product += (n ? " * " : "") + access(tensor, own);
     if (!own.empty() && text.formats.count(tensor) == 0)
-      text.formats[tensor] = random_format(own.size(), options.dense_operands, random);
+      text.formats[tensor] = options.lists && own.size() > 1 && random() % 4 == 0
+                                 ? with_mode_order(list_levels(own.size(), random), own.size(), random)
+                                 : random_format(own.size(), options.dense_operands, random);
   }
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());

@@ -38,7 +38,7 @@ class Generator {
     const Indices left = some_of(letters(), between(0, std::min(3, options_.most_order)));
     text.expression += access("A", left) + update() + right_side(left);
     for (const auto& [name, order] : orders_) {
-      if (name[0] != 'T' && name[0] != 'U' && order > 0) text.formats[name] = random_format(order, false);
+      if (name[0] != 'T' && name[0] != 'U' && order > 0) text.formats[name] = operand_format(order);
     }
     const bool sparse = options_.sparse_results && one_in(3);
     if (!left.empty()) text.formats["A"] = random_format(static_cast<int>(left.size()), !sparse);
@@ -69,11 +69,32 @@ class Generator {
     return indices.empty() ? out : out + ")";
   }
 
-  std::string random_format(int order, bool dense) {
+  std::string random_levels(int order, bool dense) {
     std::string levels;
     for (int n = 0; n < order; ++n) {
       levels += (n ? "," : "") + std::string(dense || one_in(2) ? "dense" : "compressed");
     }
+    return levels;
+  }
+
+  /// A list of coordinates, maybe below other levels.
+  std::string list_levels(int order) {
+    const int above = between(0, order - 2);
+    std::string levels = above == 0 ? "" : random_levels(above, false) + ",";
+    levels += "compressed(nonunique)";
+    for (int n = above + 1; n < order; ++n) levels += n + 1 == order ? ",singleton" : ",singleton(nonunique)";
+    return levels;
+  }
+
+  std::string operand_format(int order) {
+    const bool list = order > 1 && one_in(5);
+    return with_mode_order(list ? list_levels(order) : random_levels(order, false), order);
+  }
+  std::string random_format(int order, bool dense) {
+    return with_mode_order(random_levels(order, dense), order);
+  }
+
+  std::string with_mode_order(std::string levels, int order) {
     std::vector<int> modes(static_cast<std::size_t>(order));
     std::iota(modes.begin(), modes.end(), 0);
     if (one_in(2)) std::shuffle(modes.begin(), modes.end(), random_);

@@ -82,7 +82,7 @@ RandomInput random_input(const problem::Problem& problem, const Extents& given, 
     std::vector<std::int64_t> extents;
     for (const auto& index : operand.indices) extents.push_back(out.extents.at(index));
     const auto& levels = problem.formats.at(operand.tensor).levels;
-    const bool dense = std::count(levels.begin(), levels.end(), format::LevelFormat::compressed) == 0;
+    const bool dense = std::none_of(levels.begin(), levels.end(), format::is_sparse);
     RandomTensorOptions options;
     options.semiring = problem.semiring;
     // Empty tensors now and then only: they hide every mistake but one.

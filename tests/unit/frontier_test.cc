@@ -323,14 +323,22 @@ TEST(Frontier, AContradictionOnlySumsShowIsFoundByTheSolver) {
   EXPECT_EQ(found.error().code, "contradiction");
 }
 
-TEST(Frontier, OpposedStorageOrdersAreUnsupported) {
+TEST(Frontier, OpposedStorageOrdersReadACopy) {
   problem::ProblemText text;
   text.expression = "A(i,j) = B(i,j) * C(i,j)";
   text.formats = {{"B", "csr"}, {"C", "csc"}};
-  const auto found = compute(problem::build(text).value(), {}, {}, never);
-  ASSERT_FALSE(found.ok());
-  EXPECT_EQ(found.error().family, support::Family::unsupported);
-  EXPECT_EQ(found.error().code, "no-schedule");
+  const problem::Problem problem = problem::build(text).value();
+  const auto found = compute(problem, {}, {}, never);
+  ASSERT_TRUE(found.ok()) << support::render(found.error());
+  ASSERT_EQ(found->survivors.size(), 1U);
+  const Survivor& only = found->survivors.front();
+  EXPECT_EQ(schedule::print(only.traces.front()), "store(tensor=C, order={0,1})");
+  const auto variables = cost::variables_of(problem);
+  EXPECT_EQ(cost::print_time(only.cost, variables), "6*i*j'B + copy(i'*j)");
+  EXPECT_EQ(cost::print_memory(only.cost, variables), "i'*j + i'*j");
+  text.constraints = {"nnz(B) <= 100", "101 <= nnz(C)"};
+  const auto other = compute(problem::build(text).value(), {}, {}, never);
+  EXPECT_EQ(schedule::print(other->survivors.front().traces.front()), "store(tensor=B, order={1,0})");
 }
 
 TEST(Frontier, ACancelledSearchIsExhausted) {

@@ -163,7 +163,7 @@ TEST(LoopIr, ParserPointsAtTheFirstError) {
       "  |                                         ^~~~~~~~~~~~~~~~~~~",
       text_of("kernel f64 arguments 1 { let s: index = 9223372036854775808 }"));
   EXPECT_EQ(
-      "invalid [loops-syntax]: expected `extent`, `let`, `array`, `result`, `phase` or `}` but found the "
+      "invalid [loops-syntax]: expected `copy`, `extent`, `let`, `array`, `result`, `phase` or `}` but found the "
       "end of the text\n"
       "  --> loops:1:25\n"
       "  | kernel f64 arguments 1 {\n"

@@ -1,6 +1,6 @@
 #include "operand_copy.h"
 
-#include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "allocate.h"
@@ -34,14 +34,18 @@ Result<OperandCopy> OperandCopy::make(const PackedTensor& original, const format
   SCHAAS_ASSIGN_OR_RETURN(const PackedTensor from, numbered(original, options.name));
   SCHAAS_ASSIGN_OR_RETURN(PackedTensor to, convert(from, format, options));
   const std::int64_t count = to.stored();
-  const std::string what = "a copy of `" + options.name + "`";
-  SCHAAS_ASSIGN_OR_RETURN(Buffer places, allocate(count, 8, what));
-  const auto* const numbers = std::as_const(to).values().as<double>();
-  auto* const place = places.as<std::int64_t>();
-  for (std::int64_t n = 0; n < count; ++n) place[n] = static_cast<std::int64_t>(numbers[n]) - 1;
-  SCHAAS_ASSIGN_OR_RETURN(Buffer values,
-                          allocate(count, static_cast<std::int64_t>(bytes_of(original.value_type())), what));
   PackedTensorBuilder builder = PackedTensorBuilder::of(std::move(to));
+  Buffer places = std::move(builder.values);  // numbers become places where they stand
+  for (std::int64_t n = 0; n < count; ++n) {
+    char* const at = places.as<char>() + 8 * n;
+    double number = 0;
+    std::memcpy(&number, at, sizeof number);
+    const auto place = static_cast<std::int64_t>(number) - 1;
+    std::memcpy(at, &place, sizeof place);
+  }
+  SCHAAS_ASSIGN_OR_RETURN(Buffer values,
+                          allocate(count, static_cast<std::int64_t>(bytes_of(original.value_type())),
+                                   "a copy of `" + options.name + "`"));
   builder.value_type = original.value_type();
   builder.fill_value = original.fill_value();
   builder.values = std::move(values);

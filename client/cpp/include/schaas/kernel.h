@@ -75,7 +75,8 @@ class Execution {
   /// kernel's problem text: number, formats, value type, position width, and extents of every index. Errors:
   /// invalid [argument-count], [argument-format], [argument-type], [argument-positions], [extent-mismatch],
   /// [extent-bound] (the kernel is for another extent),
-  /// [kernel-problem] (its text cannot be read), [kernel-binary] (its counters do not fit the result);
+  /// [kernel-problem] (its text cannot be read), [kernel-binary] (its counters do not fit the result, or its
+  /// copies no operand);
   /// unsupported [sparse-update] (a result with compressed levels cannot be updated); exhausted [memory].
   static support::Result<Execution> prepare(const Kernel& kernel, std::vector<PackedTensor*> arguments,
                                             const ExecutionOptions& options = {});

@@ -1,0 +1,154 @@
+#include <chrono>
+#include <memory>
+#include <variant>
+
+#include "client/cli/command_line.h"
+#include "client/cli/figures.h"
+#include "client/cli/table.h"
+#include "schaas/tensor_files.h"
+
+/// schaas convert: a tensor file in another format: what it takes in memory, and as a file whose entries come
+/// in the order of that format.
+namespace schaas::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct ConvertOptions {
+  std::string file, format, output, value_type = "f64";
+  std::vector<std::int64_t> extents;
+};
+
+/// What one format makes of the tensor.
+struct Stored {
+  std::string name;
+  client::PackedTensor tensor;
+  double seconds = 0;
+};
+
+support::Result<Stored> store(const client::TensorData& data, const std::string& name,
+                              const ConvertOptions& options) {
+  const auto order = static_cast<int>(client::extents_of(data).size());
+  SCHAAS_ASSIGN_OR_RETURN(const auto format, format::parse(name, order, options.file));
+  client::PackOptions how;
+  how.name = options.file;
+  how.value_type = options.value_type == "f32" ? client::ValueType::f32 : client::ValueType::f64;
+  if (const auto* entries = std::get_if<client::CooTensor>(&data))
+    how.position_bits = client::position_bits_for(*entries, format);
+  const auto start = Clock::now();
+  auto packed = std::visit([&](const auto& tensor) { return client::pack(tensor, format, how); }, data);
+  if (!packed.ok()) return packed.error();
+  const std::chrono::duration<double> took = Clock::now() - start;
+  return Stored{name, std::move(packed).value(), took.count()};
+}
+
+/// The named formats that fit a tensor of this order, dense only where it is not much larger than the
+/// entries.
+std::vector<std::string> usual_formats(const client::TensorData& data) {
+  const auto& extents = client::extents_of(data);
+  std::vector<std::string> names;
+  if (extents.empty()) return {"dense"};
+  if (extents.size() == 2) names = {"csr", "csc", "dcsr", "dcsc", "coo"};
+  if (extents.size() > 2) names = {"csf", "coo"};
+  if (extents.size() == 1) names = {"compressed"};
+  const auto size = client::checked_product(extents);
+  const auto* entries = std::get_if<client::CooTensor>(&data);
+  if (entries == nullptr || (size && *size / 100 <= static_cast<std::int64_t>(entries->entries())))
+    names.emplace_back("dense");
+  return names;
+}
+
+Json levels_json(const client::PackedTensor& tensor) {
+  Json levels = Json::array();
+  for (const auto& level : tensor.levels()) levels.push_back(level.entries);
+  return levels;
+}
+
+std::string levels_text(const client::PackedTensor& tensor) {
+  std::string text;
+  for (const auto& level : tensor.levels())
+    text += (text.empty() ? "" : " > ") + grouped(std::to_string(level.entries));
+  return text.empty() ? "1" : text;
+}
+
+Answer answer_of(const ConvertOptions& options, const client::TensorData& data,
+                 const std::vector<Stored>& all) {
+  Answer answer;
+  Table table;
+  table.header = {"format", "levels", "entries of each level", "positions", "in memory", "packed in"};
+  table.indent = "  ";
+  Json formats = Json::array();
+  for (const Stored& one : all) {
+    table.rows.push_back(
+        {one.name, format::print(one.tensor.format()), levels_text(one.tensor),
+         one.tensor.format().all_dense() ? "" : std::to_string(one.tensor.position_bits()) + " bits",
+         bytes(static_cast<double>(one.tensor.bytes())), seconds(one.seconds)});
+    formats.push_back({{"name", one.name},
+                       {"format", format::print(one.tensor.format())},
+                       {"entries", levels_json(one.tensor)},
+                       {"positions", one.tensor.position_bits()},
+                       {"bytes", one.tensor.bytes()},
+                       {"seconds", one.seconds}});
+  }
+  answer.text = options.file + "   " + shape(client::extents_of(data)) + "\n" + print(table);
+  if (!options.output.empty()) answer.text += "written to " + options.output + "\n";
+  answer.json = {{"file", options.file},
+                 {"extents", client::extents_of(data)},
+                 {"formats", formats},
+                 {"written", options.output.empty() ? Json() : Json(options.output)}};
+  return answer;
+}
+
+support::Result<Answer> convert(const ConvertOptions& options) {
+  if (!options.output.empty()) {
+    SCHAAS_RETURN_IF_ERROR(client::kind_of(options.output));
+    SCHAAS_RETURN_IF_ERROR(client::check_writable(options.output));
+  }
+  client::ReadOptions reading;
+  reading.extents = options.extents;
+  SCHAAS_ASSIGN_OR_RETURN(const client::TensorData data, client::read(options.file, reading));
+  std::vector<std::string> names = usual_formats(data);
+  if (!options.format.empty()) names = {options.format};
+  if (options.format.empty() && !options.output.empty()) names.resize(1);
+  std::vector<Stored> all;
+  for (const auto& name : names) {
+    SCHAAS_ASSIGN_OR_RETURN(Stored one, store(data, name, options));
+    all.push_back(std::move(one));
+  }
+  if (!options.output.empty()) {
+    SCHAAS_RETURN_IF_ERROR(client::write(options.output, all.front().tensor));
+  }
+  return answer_of(options, data, all);
+}
+
+}  // namespace
+
+void add_convert(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<ConvertOptions>();
+  CLI::App* command = program.add_subcommand(
+      "convert", "Write a tensor file in another kind and order of entries, or say what formats would take");
+  command->add_option("file", options->file, "The tensor: .mtx, .tns (also .gz) or .npy")
+      ->required()
+      ->type_name("FILE");
+  command
+      ->add_option(
+          "-f", options->format,
+          "Storage format: csc, coo:1,0, dense,compressed:1,0, ... (default: all usual ones, or the first "
+          "of them with -o)")
+      ->type_name("FORMAT");
+  command
+      ->add_option("-o,--output", options->output, "Write it, entries in the order of the format, by ending")
+      ->type_name("FILE");
+  command->add_option("--dtype", options->value_type, "f64 or f32: type of the values in memory")
+      ->check(CLI::IsMember({"f64", "f32"}).description(""))
+      ->capture_default_str()
+      ->type_name("TYPE");
+  command
+      ->add_option("-d,--extents", options->extents,
+                   "Extents of a .tns file that are larger than its coordinates")
+      ->delimiter(',')
+      ->type_name("N,N,...");
+  command->callback([options, &chosen] { chosen = [options] { return convert(*options); }; });
+}
+
+}  // namespace schaas::cli
