@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compiler/concrete_notation/linear_order.h"
+#include "compiler/concrete_notation/possible_copies.h"
 #include "compiler/concrete_notation/semantics.h"
 #include "compiler/problem/copies.h"
 #include "compiler/problem/upper_bounds.h"
@@ -185,7 +186,11 @@ std::vector<CopyRequest> needed_copies(const Problem& problem) {
 
 Problem with_known_copies(const Problem& problem) {
   Problem out = problem::without_copies(problem);
-  for (const CopyRequest& request : needed_copies(out)) out = problem::with_copy_beside(out, request);
+  const Problem asked = out;
+  for (const CopyRequest& request : needed_copies(asked)) out = problem::with_copy_beside(out, request);
+  if (problem.space.has_copies()) {
+    for (const CopyRequest& request : possible_copies(asked)) out = problem::with_copy_beside(out, request);
+  }
   for (const problem::Copy& copy : problem.copies) {
     const auto& order = problem.formats.at(copy.name).mode_order;
     for (const auto& indices : copy.reads)

@@ -11,8 +11,8 @@ namespace schaas::concrete_notation {
 /// ones). None for most problems. Deterministic.
 std::vector<problem::CopyRequest> needed_copies(const problem::Problem& problem);
 
-/// What costs speak of: the problem without copies, and beside it the ones it needs and those it had, which
-/// nothing reads.
+/// What costs speak of: the problem without copies, and beside it, read by nothing, the ones it needs, with
+/// SpaceOption::copies the possible ones, and those it had.
 problem::Problem with_known_copies(const problem::Problem& problem);
 
 }  // namespace schaas::concrete_notation

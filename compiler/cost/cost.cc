@@ -152,7 +152,7 @@ Variables variables_of(const problem::Problem& problem) {
 
 Cost copying(const problem::Problem& problem) {
   Cost cost;
-  if (problem.copies.empty()) return cost;
+  if (problem.copies.empty() || problem.space.has(problem::SpaceOption::free_copies)) return cost;
   const Variables variables = variables_of(problem);
   for (const problem::Copy& copy : problem.copies) {
     const Term entries = entries_of(copy.tensor, copy.reads.front(), problem, variables);

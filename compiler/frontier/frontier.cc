@@ -6,6 +6,7 @@
 
 #include "compiler/frontier/class_order.h"
 #include "compiler/frontier/contradiction.h"
+#include "compiler/frontier/copied.h"
 #include "compiler/frontier/listed.h"
 #include "compiler/frontier/log_proof.h"
 #include "compiler/frontier/pairwise.h"
@@ -116,7 +117,10 @@ class Search {
   support::Result<void> count_options() {
     if (problem_.space.empty() || options_.operand_orders != 0) return {};
     std::vector<std::pair<std::string, problem::SpaceOptions>> parts{{"plain", {}}};
-    for (const auto option : problem_.space.list()) parts.emplace_back(problem::name(option), option);
+    for (const auto option : problem_.space.list()) {
+      if (option != problem::SpaceOption::copies && option != problem::SpaceOption::free_copies)
+        parts.emplace_back(problem::name(option), option);
+    }
     for (const auto& [name, options] : parts) {
       problem::Problem part = problem_;
       part.space = options;
@@ -424,14 +428,6 @@ class Search {
 /// Schedules of a product with a sparse result that are listed one by one, some 2 microseconds each.
 constexpr std::size_t most_listed = 1'000'000;
 
-/// Every trace of the answer after these directives.
-void begin_with(const schedule::Trace& first, Frontier& frontier) {
-  for (Survivor& survivor : frontier.survivors) {
-    for (schedule::Trace& trace : survivor.traces)
-      trace.directives.insert(trace.directives.begin(), first.directives.begin(), first.directives.end());
-  }
-}
-
 /// Programs, and expressions that are no product: with the copies that their default nest needs.
 support::Result<Frontier> compute_program(const problem::Problem& asked, const Options& options,
                                           const Progress& progress,
@@ -509,10 +505,9 @@ support::Result<Frontier> compute_contraction(const problem::Problem& problem, c
   return Search(problem, options, progress, cancellation).run();
 }
 
-}  // namespace
-
-support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
-                                  const Progress& progress, const support::Cancellation& cancellation) {
+/// Of a problem, or of one with some of its copies.
+support::Result<Frontier> compute_plain(const problem::Problem& problem, const Options& options,
+                                        const Progress& progress, const support::Cancellation& cancellation) {
   if (!problem::is_contraction(problem)) return compute_program(problem, options, progress, cancellation);
   auto found = compute_contraction(problem, options, progress, cancellation);
   if (found.ok() || found.error().code != "no-schedule") return found;
@@ -523,6 +518,18 @@ support::Result<Frontier> compute(const problem::Problem& problem, const Options
   SCHAAS_ASSIGN_OR_RETURN(Frontier with_copies, compute_contraction(copied, options, progress, cancellation));
   begin_with(copies, with_copies);
   return with_copies;
+}
+
+}  // namespace
+
+support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
+                                  const Progress& progress, const support::Cancellation& cancellation) {
+  const auto without = [&](const problem::Problem& one) {
+    return compute_plain(one, options, progress, cancellation);
+  };
+  // The first parts of a search go without copies: they are to come early.
+  if (!problem.space.has_copies() || options.operand_orders != 0) return without(problem);
+  return compute_copied(problem, options, without, progress, cancellation);
 }
 
 }  // namespace schaas::frontier

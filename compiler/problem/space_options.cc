@@ -8,8 +8,8 @@ namespace schaas::problem {
 
 std::vector<SpaceOption> SpaceOptions::list() const {
   std::vector<SpaceOption> out;
-  for (const auto one :
-       {SpaceOption::shorter_fusion, SpaceOption::stored_producers, SpaceOption::row_blocks}) {
+  for (const auto one : {SpaceOption::shorter_fusion, SpaceOption::stored_producers, SpaceOption::row_blocks,
+                         SpaceOption::copies, SpaceOption::free_copies}) {
     if (has(one)) out.push_back(one);
   }
   return out;
@@ -23,6 +23,10 @@ const char* name(SpaceOption option) {
       return "stored-producers";
     case SpaceOption::row_blocks:
       return "row-blocks";
+    case SpaceOption::copies:
+      return "copies";
+    case SpaceOption::free_copies:
+      return "free-copies";
   }
   return "";
 }
@@ -36,7 +40,7 @@ std::string print(SpaceOptions options) {
 support::Result<SpaceOptions> parse_space_options(std::string_view text) {
   if (text.empty() || text == "none") return SpaceOptions();
   if (text == "all") return SpaceOptions::all();
-  const auto known = SpaceOptions::all().list();
+  const auto known = (SpaceOptions::all() | SpaceOption::copies | SpaceOption::free_copies).list();
   SpaceOptions out;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());

@@ -13,6 +13,8 @@ enum class SpaceOption : unsigned {
   shorter_fusion,    ///< fusing fewer loops than both sides begin with
   stored_producers,  ///< both parts of a split stored whole, at any depth
   row_blocks,        ///< a single fused loop in blocks of `block_size` values
+  copies,            ///< operands stored once more in another order of modes
+  free_copies,       ///< the same, and copies cost nothing: they are there, or made once for many runs
 };
 
 /// A set of them. Immutable text form: names in the order above, separated by commas, or "none".
@@ -20,9 +22,11 @@ class SpaceOptions {
  public:
   constexpr SpaceOptions() = default;
   constexpr SpaceOptions(SpaceOption one) : bits_(1U << static_cast<unsigned>(one)) {}
+  /// Every option of one problem's recursion: copies are problems of their own.
   static constexpr SpaceOptions all() { return SpaceOptions(7U); }
 
   constexpr bool has(SpaceOption one) const { return (bits_ >> static_cast<unsigned>(one) & 1U) != 0; }
+  constexpr bool has_copies() const { return has(SpaceOption::copies) || has(SpaceOption::free_copies); }
   constexpr bool empty() const { return bits_ == 0; }
   constexpr SpaceOptions operator|(SpaceOptions other) const { return SpaceOptions(bits_ | other.bits_); }
   constexpr bool operator==(const SpaceOptions&) const = default;
@@ -34,9 +38,11 @@ class SpaceOptions {
   unsigned bits_ = 0;
 };
 
-const char* name(SpaceOption option);  ///< "shorter-fusion", "stored-producers", "row-blocks"
+const char* name(
+    SpaceOption option);  ///< "shorter-fusion", "stored-producers", "row-blocks", "copies", "free-copies"
 std::string print(SpaceOptions options);
-/// Inverse of print, in any order; "" and "none" are the plain space, "all" is every option. Errors: invalid
+/// Inverse of print, in any order; "" and "none" are the plain space, "all" is every option
+/// but the copies. Errors: invalid
 /// [space] (an unknown name, with suggestion).
 support::Result<SpaceOptions> parse_space_options(std::string_view text);
 

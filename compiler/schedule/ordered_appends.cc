@@ -84,7 +84,7 @@ bool reads_sparse_temporary(const StatementPtr& tree, const problem::Problem& pr
   const auto& format = problem.formats.at(result.tensor);
   const auto appended = [&](const std::string& index) {
     for (std::size_t level = 0; level < format.levels.size(); ++level) {
-      if (format.levels[level] == LevelFormat::compressed &&
+      if (format::is_sparse(format.levels[level]) &&
           result.indices[static_cast<std::size_t>(format.mode_order[level])] == index)
         return true;
     }

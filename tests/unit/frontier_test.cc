@@ -3,11 +3,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <map>
 #include <random>
+#include <set>
 
+#include "compiler/concrete_notation/possible_copies.h"
 #include "compiler/frontier/log_bounds.h"
 #include "compiler/frontier/log_proof.h"
 #include "compiler/frontier/pairwise.h"
+#include "compiler/problem/copies.h"
+#include "compiler/schedule/apply.h"
 #include "compiler/space/appending.h"
 #include "compiler/space/space.h"
 #include "tests/support/search_oracle.h"
@@ -339,6 +345,94 @@ TEST(Frontier, OpposedStorageOrdersReadACopy) {
   text.constraints = {"nnz(B) <= 100", "101 <= nnz(C)"};
   const auto other = compute(problem::build(text).value(), {}, {}, never);
   EXPECT_EQ(schedule::print(other->survivors.front().traces.front()), "store(tensor=B, order={1,0})");
+}
+
+/// Extents and entries at which every copy has as many entries as its original.
+cost::Point random_sizes(const problem::Problem& problem, std::mt19937_64& random) {
+  const auto variables = cost::variables_of(problem);
+  const auto up_to = [&](double most) {
+    return std::floor(std::exp(std::uniform_real_distribution<double>(0, std::log(most))(random)));
+  };
+  std::map<std::string, double> extents, entries;
+  for (const auto& extent : variables.extents) extents[extent.index] = up_to(1000);
+  for (const auto& read : problem.reads())
+    entries[read.tensor] = up_to(extents.at(read.indices[0]) * extents.at(read.indices[1]));
+  cost::Point point(static_cast<std::size_t>(cost::Variables::first_fiber) + variables.fibers.size(), 1);
+  for (std::size_t n = 0; n < variables.extents.size(); ++n)
+    point[n] = extents.at(variables.extents[n].index);
+  for (std::size_t n = 0; n < variables.fibers.size(); ++n) {
+    const cost::Variable& fiber = variables.fibers[n];  // of matrices: csr, csc
+    const std::string& tensor = fiber.copy_of.empty() ? fiber.tensor : fiber.copy_of;
+    const auto indices = problem.indices_of(tensor);
+    const double rows = extents.at(fiber.index == indices[0] ? indices[1] : indices[0]);
+    point[static_cast<std::size_t>(cost::Variables::first_fiber) + n] = entries.at(tensor) / rows;
+  }
+  return point;
+}
+
+TEST(Frontier, OfEverySetOfCopiesNoScheduleBeatsAllThatAreKept) {
+  constexpr std::uint64_t seed = 3;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  for (const char* space : {"copies", "free-copies"}) {
+    problem::ProblemText text;
+    text.expression = "A(i,k) = B(j,i) * C(j,k)";
+    text.formats = {{"B", "csr"}, {"C", "csr"}};
+    text.space = space;
+    const problem::Problem problem = problem::build(text).value();
+    const auto found = compute(problem, {}, {}, never);
+    ASSERT_TRUE(found.ok()) << support::render(found.error());
+    EXPECT_TRUE(found->complete);
+    std::vector<cost::Cost> members;
+    const auto sets = concrete_notation::copy_sets(problem);
+    EXPECT_EQ(sets.size(), 4U);  // none, B, C, both
+    for (const auto& set : sets) {
+      problem::Problem with_set = problem;
+      for (const auto& request : set) with_set = problem::with_copy(with_set, request);
+      space::Space members_of_set(with_set, {});
+      ASSERT_TRUE(members_of_set
+                      .for_each(
+                          [&](const schedule::Trace& trace) {
+                            members.push_back(cost::of(schedule::apply(trace, with_set).value(), with_set));
+                            return true;
+                          },
+                          never)
+                      .ok());
+    }
+    EXPECT_EQ(found->counts.space, std::to_string(members.size()));
+    bool copied = false;
+    for (const Survivor& survivor : found->survivors) {
+      const auto& trace = survivor.traces.front();
+      const auto with_copies = schedule::problem_of(trace, problem).value();
+      EXPECT_EQ(cost::of(schedule::apply(trace, problem).value(), with_copies), survivor.cost);
+      copied = copied || !with_copies.copies.empty();
+    }
+    EXPECT_TRUE(copied) << "rows of the result are computed side by side from a copy of B by columns";
+    for (int n = 0; n < 200; ++n) {
+      const cost::Point point = random_sizes(problem, random);
+      for (const cost::Cost& member : members) {
+        const double time = cost::evaluate_time(member, point), memory = cost::evaluate_memory(member, point);
+        ASSERT_TRUE(std::any_of(found->survivors.begin(), found->survivors.end(), [&](const Survivor& one) {
+          return cost::evaluate_time(one.cost, point) <= time * (1 + 1e-9) &&
+                 cost::evaluate_memory(one.cost, point) <= memory * (1 + 1e-9);
+        })) << cost::print_time(member, cost::variables_of(problem));
+      }
+    }
+  }
+}
+
+TEST(Frontier, ProgramsAreSearchedWithCopiesToo) {
+  problem::ProblemText text;
+  text.expression = "A(i,j) = B(i,j) + C(j,i)";
+  text.formats = {{"B", "csr"}, {"C", "csr"}};
+  text.space = "free-copies";
+  const auto found = compute(problem::build(text).value(), {}, {}, never);
+  ASSERT_TRUE(found.ok()) << support::render(found.error());
+  // Without a set B + C needs a copy of C; with B by columns it needs none; with C by rows of A none either;
+  // with both it is against itself again.
+  std::set<std::string> traces;
+  for (const Survivor& survivor : found->survivors) traces.insert(schedule::print(survivor.traces.front()));
+  EXPECT_TRUE(traces.count("store(tensor=C, order={1,0})") == 1) << *traces.begin();
 }
 
 TEST(Frontier, ACancelledSearchIsExhausted) {

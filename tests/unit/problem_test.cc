@@ -323,7 +323,7 @@ TEST(SpaceOptions, UnknownOnesAreNamedWithTheNearest) {
   EXPECT_EQ(
       support::render(parse_space_options("row-blocks,shorter-fusions").error()),
       "invalid [space]: unknown part of the schedule space `shorter-fusions`, expected `shorter-fusion`, "
-      "`stored-producers`, `row-blocks`, `all` or `none`; did you mean `shorter-fusion`?");
+      "`stored-producers`, `row-blocks`, `copies`, `free-copies`, `all` or `none`; did you mean `shorter-fusion`?");
   EXPECT_EQ(parse_space_options("row-blocks,").error().code, "space");
 }
 

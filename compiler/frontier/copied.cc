@@ -1,0 +1,97 @@
+#include "compiler/frontier/copied.h"
+
+#include <optional>
+#include <utility>
+
+#include "compiler/concrete_notation/possible_copies.h"
+#include "compiler/frontier/listed.h"
+#include "compiler/schedule/apply.h"
+
+namespace schaas::frontier {
+namespace {
+
+using support::Result;
+
+/// A survivor as a member for each of its traces; the first stands for the rest of the class too.
+void list(const Survivor& survivor, space::ListedMembers& out) {
+  mpz_class left(survivor.members);
+  std::uint64_t trees = survivor.loop_trees;
+  for (std::size_t t = survivor.traces.size(); t-- > 1;) {
+    out.members.push_back({survivor.traces[t], survivor.cost, 1, 1});
+    --left;
+    trees -= trees > 1 ? 1 : 0;
+  }
+  out.members.push_back({survivor.traces.front(), survivor.cost, left, trees});
+}
+
+class Joined {
+ public:
+  Joined(const problem::Problem& problem, const ComputeWithout& without,
+         const support::Cancellation& cancellation)
+      : problem_(problem),
+        without_(without),
+        cancellation_(cancellation),
+        fibers_(cost::variables_of(problem).fibers.size()) {}
+
+  Result<space::ListedMembers> run() {
+    for (auto& set : concrete_notation::copy_sets(problem_)) {
+      SCHAAS_RETURN_IF_ERROR(cancellation_.check("searching schedules with copies"));
+      schedule::Trace copies;
+      for (auto& request : set) copies.directives.emplace_back(std::move(request));
+      SCHAAS_RETURN_IF_ERROR(add(copies));
+    }
+    if (found_.members.empty() && none_) return *none_;
+    return std::move(found_);
+  }
+
+ private:
+  Result<void> add(const schedule::Trace& copies) {
+    problem::Problem problem = problem_;
+    if (!copies.directives.empty()) {
+      SCHAAS_ASSIGN_OR_RETURN(problem, schedule::problem_of(copies, problem_));
+    }
+    auto found = without_(problem);
+    if (!found.ok() && found.error().code == "no-schedule") {
+      if (!none_) none_ = found.error();
+      return {};
+    }
+    if (!found.ok()) return found.error();
+    begin_with(copies, *found);
+    for (const Survivor& survivor : found->survivors) {
+      // More copies that its nest needs than costs know of.
+      SCHAAS_ASSIGN_OR_RETURN(const auto with_copies,
+                              schedule::problem_of(survivor.traces.front(), problem_));
+      if (cost::variables_of(with_copies).fibers.size() != fibers_) continue;
+      list(survivor, found_);
+    }
+    if (!found->counts.space.empty()) found_.schedules += mpz_class(found->counts.space);
+    found_.steps += found->counts.states;
+    if (found_.limited.empty()) found_.limited = found->limited;
+    return {};
+  }
+
+  const problem::Problem& problem_;
+  const ComputeWithout& without_;
+  const support::Cancellation& cancellation_;
+  const std::size_t fibers_;
+  space::ListedMembers found_;
+  std::optional<support::Diagnostic> none_;
+};
+
+}  // namespace
+
+void begin_with(const schedule::Trace& first, Frontier& frontier) {
+  for (Survivor& survivor : frontier.survivors) {
+    for (schedule::Trace& trace : survivor.traces)
+      trace.directives.insert(trace.directives.begin(), first.directives.begin(), first.directives.end());
+  }
+}
+
+Result<Frontier> compute_copied(const problem::Problem& problem, const Options& options,
+                                const ComputeWithout& without, const Progress& progress,
+                                const support::Cancellation& cancellation) {
+  const auto list = [&] { return Joined(problem, without, cancellation).run(); };
+  return compute_listed(problem, list, options, progress, cancellation);
+}
+
+}  // namespace schaas::frontier
