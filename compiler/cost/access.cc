@@ -38,7 +38,7 @@ int weight(Access access) {
     case Access::function:
       return 48;
     case Access::copied:
-      return 24;
+      return 200;
   }
   return 8;
 }
