@@ -26,8 +26,9 @@ constexpr int entries_in_block = 8;
 constexpr int rows_in_block = 48;
 
 NamedVariant variant_of(const schedule::Trace& user_trace, const StatementPtr& tree, const UserNames& names) {
+  const problem::Problem with_copies = schedule::problem_of(user_trace, names.problem()).value();
   return {schedule::print(user_trace), concrete_notation::print_loop_tree(tree),
-          cost::leaf_nests(tree, names.problem())};
+          cost::leaf_nests(tree, with_copies)};
 }
 
 /// Blocks of the branches that have a loop in common with nothing but their own section, outermost first.

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 
+#include "compiler/concrete_notation/possible_copies.h"
 #include "compiler/frontier/class_order.h"
 #include "compiler/frontier/contradiction.h"
 #include "compiler/frontier/copied.h"
@@ -524,11 +525,14 @@ support::Result<Frontier> compute_plain(const problem::Problem& problem, const O
 
 support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
                                   const Progress& progress, const support::Cancellation& cancellation) {
-  const auto without = [&](const problem::Problem& one) {
-    return compute_plain(one, options, progress, cancellation);
-  };
   // The first parts of a search go without copies: they are to come early.
-  if (!problem.space.has_copies() || options.operand_orders != 0) return without(problem);
+  if (!problem.space.has_copies() || options.operand_orders != 0)
+    return compute_plain(problem, options, progress, cancellation);
+  Options part = options;
+  part.search_seconds /= static_cast<double>(concrete_notation::copy_sets(problem).size());
+  const auto without = [&](const problem::Problem& one) {
+    return compute_plain(one, part, progress, cancellation);
+  };
   return compute_copied(problem, options, without, progress, cancellation);
 }
 
