@@ -1,4 +1,4 @@
-/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 4.
+/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 5.
  *
  * A kernel computes a statement over tensors packed by the client. It is one or a few PHASES, run in order
  * with a barrier between them; each phase is a plain C function over a half-open range of its outermost loop
@@ -49,7 +49,7 @@
 extern "C" {
 #endif
 
-#define SCHAAS_KERNEL_ABI_VERSION 4
+#define SCHAAS_KERNEL_ABI_VERSION 5
 #define SCHAAS_KERNEL_SYMBOL "schaas_kernel"
 
 enum {
