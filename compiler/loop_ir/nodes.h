@@ -246,14 +246,11 @@ struct EntryCounter {
   int level = 0;
   int slot = 0;
 };
-
 /// An argument that the client makes of another one: the same tensor and level formats, modes in this order.
 struct ArgumentCopy {
   int of = 0;
   std::vector<int> mode_order;
-  bool operator==(const ArgumentCopy&) const = default;
 };
-
 struct Kernel {
   ValueType value_type = ValueType::f64;
   int arguments = 0;                 ///< copies included
@@ -292,7 +289,6 @@ StatementPtr make(Node node) {
 
 bool equal(const ExpressionPtr& a, const ExpressionPtr& b);
 bool equal(const StatementPtr& a, const StatementPtr& b);
-
 /// For std::visit over the closed sets above, without a default branch.
 template <class... F>
 struct Match : F... {
