@@ -320,14 +320,28 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pendin
     continued(sink, pending, sink.kind == Sink::Kind::accumulate);
     return;
   }
+  // An infinite factor must not meet the zero of an empty sum, so it waits for a loop that says whether it
+  // ran.
+  const bool waits = pending.prefix && !tells_whether_it_runs(*loop);
   const bool reuse_name = sink.kind == Sink::Kind::define && !pending.prefix;
   const std::string sum = reuse_name ? sink.name : builder_.names().fresh("t");
   out.push_back(accumulator(sum, sink.monoid));
   continued(Sink{Sink::Kind::accumulate, -1, Write::fold, sum, sink.monoid},
-            Pending{pending.factors, nullptr}, true);
+            Pending{pending.factors, waits ? pending.prefix : nullptr}, !waits);
   if (reuse_name) return;
   const auto total = loop_ir::name(sum);
-  write(sink, scope, pending.prefix ? multiply(pending.prefix, total) : total, out);
+  if (!pending.prefix || waits) return write(sink, scope, total, out);
+  const auto& ran = std::get<loop_ir::For>(out.back()->node);
+  const auto some = loop_ir::apply(operators::Function::less, {ran.begin, ran.end});
+  write(sink, scope, loop_ir::choose(some, multiply(pending.prefix, total), total), out);
+}
+
+/// An innermost loop over a range or one list: its bounds tell.
+bool Emitter::tells_whether_it_runs(const Loop& loop) const {
+  if (!std::holds_alternative<Leaf>(loop.body->node) || loop.block) return false;
+  const LoopSpace space = loop_space(loop.body, loop.index, tree_);
+  return space.kind == LoopSpace::Kind::range ||
+         (space.kind == LoopSpace::Kind::walk && format::is_unique(level_format(space.cursors.front())));
 }
 
 bool Emitter::is_complete(int number, const Scope& scope) const {

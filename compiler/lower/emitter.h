@@ -93,6 +93,7 @@ class Emitter {
   void emit_branch(const Branch& branch, const Scope& scope, const Sink& sink, Statements& out);
   void emit_chain(const NestPtr& nest, const Scope& scope, Pending pending, const Sink& sink, bool reducing,
                   Statements& out);
+  bool tells_whether_it_runs(const Loop& loop) const;
   void emit_reset(const NestPtr& nest, const Scope& scope, int target, Statements& out);
   loop_ir::StatementPtr accumulator(const std::string& name, operators::Monoid monoid) const;
 

@@ -154,7 +154,8 @@ INSTANTIATE_TEST_SUITE_P(
              "INVALID_ARGUMENT invalid [trace-syntax]: expected `)` but found the end of the text"},
         Case{"Directive", [](auto& r) { r.add_traces("reorden(path={}, order={i,j,k})"); },
              "INVALID_ARGUMENT invalid [unknown-directive]: `reorden` is no directive; there are permute, "
-             "reorder, loopfuse, block, share and sequence; did you mean `reorder`?"},
+             "reorder, loopfuse, block, share, sequence, distribute, parallelize, split, divide, unroll, "
+             "bound, collapse and store; did you mean `reorder`?"},
         Case{"Illegal", [](auto& r) { r.add_traces("reorder(path={}, order={j,i,k})"); },
              "INVALID_ARGUMENT invalid [illegal-directive]: `B(i,j)` is stored dense,compressed:0,1: loop "
              "`i` must be outside loop `j`"}),

@@ -428,8 +428,8 @@ TEST(Frontier, ProgramsAreSearchedWithCopiesToo) {
   text.space = "free-copies";
   const auto found = compute(problem::build(text).value(), {}, {}, never);
   ASSERT_TRUE(found.ok()) << support::render(found.error());
-  // As asked and with C by columns: a copy of C. With B by columns: none more. With both: one against the
-  // other again.
+  // With C by columns the terms add elements to a row of A each in turn. With B by columns, or both, they go
+  // down columns of A, which is dearer at all sizes.
   std::set<std::string> copies;
   for (const Survivor& survivor : found->survivors) {
     std::string stores;
@@ -438,7 +438,7 @@ TEST(Frontier, ProgramsAreSearchedWithCopiesToo) {
     }
     copies.insert(stores);
   }
-  EXPECT_THAT(copies, testing::ElementsAre("store(tensor=B, order={1,0})", "store(tensor=C, order={1,0})"));
+  EXPECT_THAT(copies, testing::ElementsAre("store(tensor=C, order={1,0})"));
 }
 
 TEST(Frontier, ACancelledSearchIsExhausted) {
