@@ -13,15 +13,16 @@ holds matrices/NAME.mtx.gz and tensors/NAME.tns.gz.
 Linear nests whose trip count exceeds --linear-limit are skipped and say so.
 """
 
-import argparse
 import functools
 import gzip
-import json
 import math
 import os
 import subprocess
 import sys
 import tempfile
+
+import schaas_runs
+from schaas_runs import mean
 
 MATRIX, TENSOR = "matrices", "tensors"
 # name: expression, format of B, the dense-only indices, result order limit on rows for extent 64 (elements), data sets
@@ -54,16 +55,13 @@ def stored_entries(path):
 
 def run(options, kernel, path, extent, value_type, schedule, repeat, more=()):
     expression, format_name, dense, _, _ = KERNELS[kernel]
-    command = [os.path.join(options.bin, "schaas"), "run", expression, "-t", f"B={path}", "-f", f"B={format_name}",
-               "--dtype", value_type, "--schedule", schedule, "--repeat", str(repeat), "--verify", "--json", *more]
+    # The wait: a choice that is not final is not what is compared here.
+    words = ["-t", f"B={path}", "-f", f"B={format_name}", "--dtype", value_type, "--schedule", schedule, "--repeat", repeat, "--wait", 600, *more]
     for index in dense:
-        command += ["-d", f"{index}={extent}", "-c", f"8 <= {index} <= 256"]
+        words += ["-d", f"{index}={extent}", "-c", f"8 <= {index} <= 256"]
     if options.threads:
-        command += ["--threads", str(options.threads)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
-    if done.returncode != 0:
-        raise RuntimeError(f"exit {done.returncode}: {done.stderr.strip() or done.stdout.strip()[:400]}")
-    return json.loads(done.stdout)
+        words += ["--threads", options.threads]
+    return schaas_runs.run(options, expression, *words, verify=True)
 
 
 def trips(kernel, entries, extent):
@@ -97,21 +95,15 @@ def show(case):
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    parser.add_argument("--data", default=os.path.join(root, "..", "shared", "data"))
-    parser.add_argument("--bin", default=os.path.join(root, "build", "release", "bin"))
+    parser = schaas_runs.parser(__doc__)
     parser.add_argument("--kernels", default=",".join(KERNELS))
     parser.add_argument("--extents", default="16,64")
     parser.add_argument("--types", default="f64,f32")
     parser.add_argument("--sets", type=int, default=4, help="data sets per kernel (default 4)")
-    parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--threads", type=int, default=0, help="0: the OpenMP default")
-    parser.add_argument("--timeout", type=int, default=600, help="seconds for one run")
     parser.add_argument("--no-linear", dest="linear", action="store_false")
     parser.add_argument("--tune", action="store_true", help="also measure the frontier's compiled schedules")
     parser.add_argument("--linear-limit", type=float, default=2e10, help="most trips of a linear nest that is run")
-    parser.add_argument("--json", help="also write all cases to this file")
     return parser.parse_args()
 
 
@@ -140,13 +132,10 @@ def main():
     for kernel in options.kernels.split(","):
         ratios = [case["ratio"] for case in cases if case["kernel"] == kernel and "ratio" in case]
         if ratios:
-            mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-            print(f"{kernel}: linear / selected, geometric mean {mean:.1f}x over {len(ratios)} cases, "
+            print(f"{kernel}: linear / selected, geometric mean {mean(ratios):.1f}x over {len(ratios)} cases, "
                   f"least {min(ratios):.1f}x, most {max(ratios):.1f}x")
     print(f"{len(cases)} cases, {failures} failures")
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as out:
-            json.dump(cases, out, indent=1)
+    schaas_runs.write_json(options, cases)
     return 1 if failures else 0
 
 

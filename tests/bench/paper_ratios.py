@@ -9,16 +9,15 @@ Every first run is verified. Crossover: A(i,r) = B(i,j,k) * C(j,r) * D(k,r), `sp
 section 8.3). DIR holds matrices/NAME.mtx.gz and tensors/NAME.tns.gz.
 """
 
-import argparse
-import json
 import math
 import os
 import random
-import subprocess
 import sys
 import tempfile
 
-HERE = os.path.dirname(os.path.abspath(__file__))
+import schaas_runs
+from schaas_runs import mean
+
 LINEAR = "reorder(path={{}}, order={{{}}})"
 
 
@@ -42,20 +41,11 @@ KERNELS = [
 
 
 def run(options, expression, files, extents, formats, schedule, threads, verify):
-    command = [os.path.join(options.bin, "schaas"), "run", expression, "--threads", str(threads), "--repeat", str(options.repeat), "--json",
-               "--schedule", schedule] + (["--verify"] if verify else [])
-    for name, path in files.items():
-        command += ["-t", f"{name}={path}"]
-    for name, extent in extents.items():
-        command += ["-d", f"{name}={extent}"]
-    for name, form in formats.items():
-        command += ["-f", f"{name}={form}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=900)
-    if done.returncode != 0:
-        sys.exit(f"{expression}, {schedule}: exit {done.returncode}: {done.stderr.strip()}")
-    answer = json.loads(done.stdout)
-    if verify and not answer["verify"]["passed"]:
-        sys.exit(f"{expression}, {schedule}: wrong result, {answer['verify']}")
+    words = ["--threads", threads, "--repeat", options.repeat, "--schedule", schedule]
+    for option, values in (("-t", files), ("-d", extents), ("-f", formats)):
+        for name, value in values.items():
+            words += [option, f"{name}={value}"]
+    answer = schaas_runs.run(options, expression, *words, verify=verify)
     return answer["run_seconds"]["min"], answer
 
 
@@ -85,7 +75,7 @@ def kernels(options, directory, figures):
             ratios.append([best[way] / best["chosen"] for way in ("fused", "one nest", "apart")])
             figures.append({"kernel": name, "threads": threads, **best})
             print(f"  {name:20} " + " ".join(f"{best[way] * 1e3:9.3f}" for way in best) + f" {ratios[-1][0]:12.2f} {ratios[-1][1]:15.2f} {ratios[-1][2]:12.2f}", flush=True)
-        means = [math.exp(sum(math.log(ratio[n]) for ratio in ratios) / len(ratios)) for n in range(3)]
+        means = [mean([ratio[n] for ratio in ratios]) for n in range(3)]
         print(f"  {'geometric mean':60} {means[0]:12.2f} {means[1]:15.2f} {means[2]:12.2f}\n")
 
 
@@ -121,14 +111,11 @@ def crossover(options, directory, figures):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", default=os.environ.get("SCHAAS_DATA", "data"))
-    parser.add_argument("--bin", default=os.path.join(HERE, "../../build/release/bin"))
+    parser = schaas_runs.parser(__doc__)
+    parser.set_defaults(repeat=7)
     parser.add_argument("--only", choices=["kernels", "crossover"])
     parser.add_argument("--threads", default="1,2", type=lambda text: [int(word) for word in text.split(",")])
-    parser.add_argument("--repeat", type=int, default=7)
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", help="also write the figures to this file")
     options = parser.parse_args()
     figures = []
     with tempfile.TemporaryDirectory(prefix="schaas-bench-") as directory:
@@ -138,9 +125,7 @@ def main():
             kernels(options, directory, figures)
         if options.only != "kernels":
             crossover(options, directory, figures)
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as out:
-            json.dump(figures, out, indent=1)
+    schaas_runs.write_json(options, figures)
     return 0
 
 

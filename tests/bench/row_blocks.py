@@ -8,12 +8,10 @@ temporary stays small enough the separate nests, in turn and --rounds times; eve
 seconds of each as a ratio to the fused one's (above 1: faster than fused), on one thread, in f64.
 """
 
-import argparse
-import json
-import math
 import os
-import subprocess
-import sys
+
+import schaas_runs
+from schaas_runs import mean
 
 SDDMM = "reorder(path={}, order={i,j,k,l}); loopfuse(path={}, loc=3, pol=left)"
 DEEP = ("reorder(path={}, order={i,j,k,l,m}); loopfuse(path={}, loc=4, pol=left); loopfuse(path={0}, loc=3, pol=left)")
@@ -33,26 +31,19 @@ SETS = ["cora", "bcsstk16", "email-Enron", "cage10", "debian-depends"]
 
 
 def seconds(options, expression, dense, path, extent, schedule):
-    command = [os.path.join(options.bin, "schaas"), "run", expression, "-t", f"B={path}", "-f", "B=csr", "--threads", "1",
-               "--schedule", schedule, "--repeat", str(options.repeat), "--verify", "--json"]
+    words = ["-t", f"B={path}", "-f", "B=csr", "--threads", "1", "--schedule", schedule, "--repeat", options.repeat]
     for index in dense:
-        command += ["-d", f"{index}={extent}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    if done.returncode != 0:
-        sys.exit(f"exit {done.returncode}: {done.stderr.strip()}")
-    return json.loads(done.stdout)["run_seconds"]["min"]
+        words += ["-d", f"{index}={extent}"]
+    return schaas_runs.run(options, expression, *words, verify=True)["run_seconds"]["min"]
 
 
 def main():
-    here = os.path.dirname(os.path.abspath(__file__))
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--data", default=os.environ.get("SCHAAS_DATA", "data"))
-    parser.add_argument("--bin", default=os.path.join(here, "../../build/release/bin"))
+    parser = schaas_runs.parser(__doc__)
+    parser.set_defaults(repeat=7)
     parser.add_argument("--kernels", default="K1,K2,K4")
     parser.add_argument("--extents", default="16,64")
     parser.add_argument("--sets", default=",".join(SETS))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--repeat", type=int, default=7)
     options = parser.parse_args()
     for kernel in options.kernels.split(","):
         expression, dense, schedules = KERNELS[kernel]
@@ -73,8 +64,7 @@ def main():
                 print(line, flush=True)
         for which, all_of in ratios.items():
             if which != "fused":
-                mean = math.exp(sum(math.log(r) for r in all_of) / len(all_of))
-                print(f"{kernel} {which:12} mean {mean:.2f}  least {min(all_of):.2f}  most {max(all_of):.2f}", flush=True)
+                print(f"{kernel} {which:12} mean {mean(all_of):.2f}  least {min(all_of):.2f}  most {max(all_of):.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -10,15 +10,16 @@ the result included; number of entries and sum of values must agree, ours is ver
 Eigen's side; without Eigen (libeigen3-dev) its columns are left out.
 """
 
-import argparse
 import gzip
-import json
 import math
 import os
 import random
 import subprocess
 import sys
 import tempfile
+
+import schaas_runs
+from schaas_runs import mean
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SETS = ["cora", "bcsstk16", "email-Enron", "cage10", "ca-HepPh", "p2p-Gnutella31", "bcsstk25", "wiki-Vote", "pubmed", "memplus"]
@@ -66,16 +67,10 @@ def write_both(stem, rows, columns, entries):
 
 
 def ours(options, expression, files, verify):
-    command = [os.path.join(options.bin, "schaas"), "run", expression, "-f", "C=csr", "--threads", "1", "--repeat",
-               str(options.repeat), "--json"] + (["--verify"] if verify else [])
+    words = ["-f", "C=csr", "--threads", "1", "--repeat", options.repeat]
     for name, stem in files.items():
-        command += ["-t", f"{name}={stem}.mtx", "-f", f"{name}=csr"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
-    if done.returncode != 0:
-        sys.exit(f"{expression}: exit {done.returncode}: {done.stderr.strip()}")
-    answer = json.loads(done.stdout)
-    if verify and not answer["verify"]["passed"]:
-        sys.exit(f"{expression}: wrong result, {answer['verify']}")
+        words += ["-t", f"{name}={stem}.mtx", "-f", f"{name}=csr"]
+    answer = schaas_runs.run(options, expression, *words, verify=verify)
     return answer["run_seconds"]["min"], answer
 
 
@@ -83,10 +78,6 @@ def eigen(options, operation, stems):
     command = [options.eigen, operation, str(options.repeat), *(stem + ".txt" for stem in stems)]
     lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600).stdout.splitlines()
     return min(map(float, lines[0].split())), int(lines[1].split()[0])
-
-
-def mean(ratios):
-    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else float("nan")
 
 
 def products(options, directory, figures):
@@ -168,15 +159,12 @@ def read_plain(path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", default=os.environ.get("SCHAAS_DATA", "data"))
-    parser.add_argument("--bin", default=os.path.join(HERE, "../../build/release/bin"))
+    parser = schaas_runs.parser(__doc__)
+    parser.set_defaults(repeat=7)
     parser.add_argument("--sets", default=",".join(SETS))
-    parser.add_argument("--repeat", type=int, default=7)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rows", type=int, default=20000)
     parser.add_argument("--entries", type=int, default=200000)
-    parser.add_argument("--json", help="also write the figures to this file")
     options = parser.parse_args()
     figures = []
     with tempfile.TemporaryDirectory(prefix="schaas-bench-") as directory:
@@ -185,9 +173,7 @@ def main():
         options.eigen = build_eigen(directory)
         products(options, directory, figures)
         sums(options, directory, figures)
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as out:
-            json.dump(figures, out, indent=1)
+    schaas_runs.write_json(options, figures)
     return 0
 
 

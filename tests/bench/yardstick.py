@@ -12,10 +12,8 @@ cases below 0.95 are listed again. `bound` is the least time in which the bytes 
 at the bandwidth of a triad measured in the same run on one thread, as a share of ours: what is left to gain where memory decides. Exits 1 when a result is wrong. DIR holds matrices/NAME.mtx.gz and tensors/NAME.tns.gz.
 """
 
-import argparse
 import array
 import gzip
-import json
 import math
 import os
 import random
@@ -25,6 +23,8 @@ import sys
 import tempfile
 
 import plain_loops
+import schaas_runs
+from schaas_runs import mean
 
 MATRICES = ["cora", "bcsstk16", "email-Enron", "cage10", "debian-depends", "maxwell_S", "wiki-Vote", "memplus", "p2p-Gnutella31", "bcsstk25"]
 SMALL = ["cora", "bcsstk13", "wiki-Vote", "cage8", "email-Eu-core", "lsc_Qu_2", "fidapex6", "steam2", "polblogs", "orsreg_1"]
@@ -146,13 +146,6 @@ def load_values(path):
     return array.array("d", (float(row[-1]) for row in sorted(rows, key=lambda row: tuple(map(int, row[:-1])))))
 
 
-def command(options, *words):
-    done = subprocess.run([os.path.join(options.bin, "schaas"), *words], capture_output=True, text=True, timeout=options.timeout)
-    if done.returncode != 0:
-        raise RuntimeError(f"schaas {words[0]}: exit {done.returncode}: {done.stderr.strip()[:500]}")
-    return done.stdout
-
-
 class Case:
     def __init__(self, options, kernel, name, path, sparse, extent, directory):
         self.options, self.kernel, self.name, self.extent, self.directory = options, kernel, name, extent, directory
@@ -167,7 +160,7 @@ class Case:
             self.words += ["-c", f"8 <= {index} <= 256"]
         if kernel in SPARSE_RESULT:
             self.words += ["-f", f"{self.result}={form}"]
-        self.files = ["-t", f"B={path}", "--threads", str(options.threads), "--json"]
+        self.files = ["-t", f"B={path}", "--threads", str(options.threads)]
         self.plain_files = [save(os.path.join(directory, f"{which}{n}"), numbers) for n, pair in enumerate(zip(sparse.pos, sparse.crd))
                             for which, numbers in zip(("pos", "crd"), pair)]
         self.plain_files.append(save(os.path.join(directory, "values"), sparse.values))
@@ -204,12 +197,12 @@ class Case:
     def build(self):
         trace = self.schedule
         if trace is None:
-            answer = json.loads(command(self.options, "run", *self.words, *self.files, "--profile", "sparseauto", "--schedule", "auto"))
+            answer = schaas_runs.run(self.options, *self.words, *self.files, "--profile", "sparseauto", "--schedule", "auto", verify=False)
             trace, self.paper_tree = answer["chosen"]["trace"], answer["chosen"]["tree"]
             self.paper_here = answer["run_seconds"]["min"]
         else:
             self.paper_tree, self.paper_here = "linear", None
-        tree = command(self.options, "emit", *self.words, "--schedule", trace or "linear", "--lang", "tree")
+        tree = schaas_runs.command(self.options, "emit", *self.words, "--schedule", trace or "linear", "--lang", "tree")
         self.turns = self.trips(tree)
         if self.turns > MOST_TRIPS:
             return False
@@ -224,15 +217,13 @@ class Case:
 
     def ours(self, first):
         seconds = max(1, min(self.options.repeat, math.ceil(self.options.seconds / self.last))) if not first else 3
-        words = ["run", *self.words, *self.files, "--repeat", str(seconds), "--schedule", "auto", "--wait", "60"]
+        words = [*self.words, *self.files, "--repeat", str(seconds), "--schedule", "auto", "--wait", "60"]
         if first:
             ending = "tns" if len(self.result_indices) > 2 else "mtx"
             self.written = os.path.join(self.directory, "ours." + (ending if self.kernel in SPARSE_RESULT else "npy"))
-            words += ["--verify", "-o", self.written]
-        answer = json.loads(command(self.options, *words))
+            words += ["-o", self.written]
+        answer = schaas_runs.run(self.options, *words, verify=first)
         if first:
-            if not answer["verify"]["passed"]:
-                raise ValueError(f"wrong result: {answer['verify']}")
             self.tree, self.frontier = answer["chosen"]["tree"], len(answer["frontier"])
         self.last = max(answer["run_seconds"]["min"], 1e-6)
         return answer["run_seconds"]["min"]
@@ -275,25 +266,16 @@ def bandwidth(directory):
     return float(subprocess.run([program], capture_output=True, text=True, check=True).stdout)
 
 
-def mean(ratios):
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
-
-
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    parser.add_argument("--data", default=os.path.join(root, "..", "shared", "data"))
-    parser.add_argument("--bin", default=os.path.join(root, "build", "release", "bin"))
+    parser = schaas_runs.parser(__doc__)
+    parser.set_defaults(repeat=50)
     parser.add_argument("--kernels", default=",".join(KERNELS))
     parser.add_argument("--only", help="these data sets, with commas")
     parser.add_argument("--sets", type=int, default=10, help="data sets per kernel (default 10)")
     parser.add_argument("--extents", default="16,64")
     parser.add_argument("--threads", type=int, default=1, help="of ours; the yardstick has one")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--repeat", type=int, default=50, help="most runs in a round")
     parser.add_argument("--seconds", type=float, default=0.4, help="of runs in a round")
-    parser.add_argument("--timeout", type=int, default=600, help="seconds for one command")
-    parser.add_argument("--json", help="also write all cases to this file")
     return parser.parse_args()
 
 
@@ -342,9 +324,7 @@ def main():
     for case in losses:
         print(f"loss: {case['kernel']} {case['data']} {case['extent']} {case['ratio']:.2f} ({case['tree']})")
     print(f"{len(cases)} cases, {len(losses)} below 0.95, {failures} failures")
-    if options.json:
-        with open(options.json, "w", encoding="utf-8") as out:
-            json.dump(cases, out, indent=1)
+    schaas_runs.write_json(options, cases)
     return 1 if failures else 0
 
 

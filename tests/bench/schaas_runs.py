@@ -1,0 +1,48 @@
+"""What the benches share: where the programs and the data are, one command of schaas as JSON, the mean of ratios."""
+
+import argparse
+import json
+import math
+import os
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def parser(description):
+    """With --data, --bin, --repeat, --timeout and --json."""
+    made = argparse.ArgumentParser(description=description.splitlines()[0])
+    made.add_argument("--data", default=os.path.join(ROOT, "..", "shared", "data"), help="holds matrices/ and tensors/")
+    made.add_argument("--bin", default=os.path.join(ROOT, "build", "release", "bin"), help="holds schaas and schaasd")
+    made.add_argument("--repeat", type=int, default=5, help="runs of one command")
+    made.add_argument("--timeout", type=int, default=900, help="seconds for one command")
+    made.add_argument("--json", help="also write all figures to this file")
+    return made
+
+
+def command(options, *words):
+    """Standard output; RuntimeError with what it said when it fails."""
+    done = subprocess.run([os.path.join(options.bin, "schaas"), *map(str, words)], capture_output=True, text=True,
+                          timeout=options.timeout)
+    if done.returncode != 0:
+        raise RuntimeError(f"schaas {words[0]}: exit {done.returncode}: {done.stderr.strip()[:500]}")
+    return done.stdout
+
+
+def run(options, expression, *words, verify):
+    """The answer of `schaas run`; RuntimeError for a wrong result."""
+    answer = json.loads(command(options, "run", expression, *words, "--json", *(["--verify"] if verify else [])))
+    if verify and not answer["verify"]["passed"]:
+        raise RuntimeError(f"{expression}: wrong result, {answer['verify']}")
+    return answer
+
+
+def mean(ratios):
+    """Geometric."""
+    return math.exp(sum(map(math.log, ratios)) / len(ratios)) if ratios else math.nan
+
+
+def write_json(options, figures):
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as out:
+            json.dump(figures, out, indent=1)
