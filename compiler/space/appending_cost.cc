@@ -126,6 +126,7 @@ void AppendingCosts::leaf(const Member& member, const Join* join, Place place) {
 
 cost::Access AppendingCosts::access_of(const Member& member, const Join* join, Into into,
                                        std::span<const std::uint8_t> own, bool outermost) const {
+  if (own.empty()) return cost::Access::contiguous;  // two scalars combined
   const State& state = recursion_.state(member.state);
   const Shapes& shapes = recursion_.shapes();
   const int last = own.back();
