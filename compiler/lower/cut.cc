@@ -19,7 +19,7 @@ class Cutting {
 
   std::optional<PhaseCut> run() {
     const int target = target_of(phase_.body);
-    const Tensor& written = tensor_of(target);
+    const Tensor written = tensor_of(target);
     const bool dense = std::all_of(written.levels.begin(), written.levels.end(),
                                    [](LevelFormat level) { return level == LevelFormat::dense; });
     if (!dense || written.tracked > 0) return std::nullopt;
@@ -34,7 +34,8 @@ class Cutting {
       cut.carry = static_cast<int>(tree_.tensors.size());
       const auto own = static_cast<std::size_t>(
           std::count_if(indices.begin(), indices.end(), [&](int index) { return index != phase_.index; }));
-      tree_.tensors.push_back(Tensor{"carry", -1, std::vector<LevelFormat>(own, LevelFormat::dense)});
+      tree_.tensors.push_back(Tensor{"carry", -1, std::vector<LevelFormat>(own, LevelFormat::dense),
+                                     written.fill});  // as the phase it is part of
       return cut;
     }
     return std::nullopt;
