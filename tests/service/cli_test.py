@@ -61,7 +61,7 @@ class Kernels(program.WithDaemon):
         statement, layout, sizes = KERNELS[kernel]
         file = self.matrix if layout == "csr" else self.tensor
         answer = self.daemon.json("run", statement, "-t", f"B={file}", "-f", f"B={layout}", *extents(sizes), *bounds(sizes),
-                                  "--verify", "--threads", 2, *more)
+                                  "--verify", "--threads", 2, "--wait", 600, *more)
         self.assertTrue(answer["verify"]["passed"], answer["verify"])
         self.assertEqual(answer["nnz"], {"B": 160 if layout == "csr" else 150})
         return answer
