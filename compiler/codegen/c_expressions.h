@@ -3,7 +3,7 @@
 #include <set>
 #include <string>
 
-#include "compiler/loop_ir/nodes.h"
+#include "compiler/loop_ir/kernel.h"
 
 namespace schaas::codegen {
 

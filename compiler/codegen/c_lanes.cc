@@ -12,6 +12,7 @@ namespace {
 using loop_ir::ExpressionPtr;
 using loop_ir::Match;
 using loop_ir::StatementPtr;
+using loop_ir::statements_of;
 
 /// Vectors that all varying names may occupy together: half of the sixteen registers of x86-64-v3; the rest
 /// is left for loads and broadcast factors.
@@ -24,11 +25,6 @@ constexpr int partial_sums = 4;
 /// Whole rounds of several turns below which a loop runs turn by turn: what a second loop costs that nobody
 /// can predict to run is as much as three of its rounds gain.
 constexpr int worth_turns = 3;
-
-std::vector<StatementPtr> statements_of(const StatementPtr& body) {
-  const auto* block = std::get_if<loop_ir::Block>(&body->node);
-  return block ? block->statements : std::vector<StatementPtr>{body};
-}
 
 /// Partial results of each of so many folds that run side by side.
 int parts_of(std::size_t folds) { return std::max(1, partial_sums / static_cast<int>(folds)); }

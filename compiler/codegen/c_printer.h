@@ -1,7 +1,7 @@
 #pragma once
 #include <string>
 
-#include "compiler/loop_ir/nodes.h"
+#include "compiler/loop_ir/kernel.h"
 
 namespace schaas::codegen {
 

@@ -13,18 +13,10 @@ namespace {
 using concrete_notation::Assign;
 using concrete_notation::Blocks;
 using concrete_notation::Forall;
+using concrete_notation::leaf_of;
 using concrete_notation::StatementPtr;
 using concrete_notation::Terms;
 using concrete_notation::Where;
-
-/// The access a statement leaves its value in: its last consumer's target.
-const index_notation::Access& target_of(const StatementPtr& statement) {
-  if (const auto* loop = std::get_if<Forall>(&statement->node)) return target_of(loop->body);
-  if (const auto* blocks = std::get_if<Blocks>(&statement->node)) return target_of(blocks->body);
-  if (const auto* both = std::get_if<Where>(&statement->node)) return target_of(both->consumer);
-  if (const auto* sum = std::get_if<Terms>(&statement->node)) return target_of(sum->terms.front());
-  return std::get<Assign>(statement->node).target;
-}
 
 bool has(const index_notation::Access& access, const std::string& index) {
   return std::find(access.indices.begin(), access.indices.end(), index) != access.indices.end();
@@ -69,12 +61,13 @@ class TreeCost {
 
   void walk(const StatementPtr& statement, Place place) {
     if (const auto* loop = std::get_if<Forall>(&statement->node)) {
-      if (place.outermost() && !papers_ && !has(target_of(statement), loop->index)) place.serial = serial_bit;
+      if (place.outermost() && !papers_ && !has(leaf_of(statement).target, loop->index))
+        place.serial = serial_bit;
       place.above.push_back({number(loop->index), counted(loop->index, loop->body)});
       if (in_blocks_.count(loop->index) == 0) place.own.push_back(number(loop->index));
       walk(loop->body, std::move(place));
     } else if (const auto* blocks = std::get_if<Blocks>(&statement->node)) {
-      if (place.outermost() && !papers_ && !has(target_of(statement), blocks->index))
+      if (place.outermost() && !papers_ && !has(leaf_of(statement).target, blocks->index))
         place.serial = serial_bit;
       place.phase = false;
       const auto outside = in_blocks_;
@@ -188,7 +181,7 @@ class TreeCost {
   bool is_result_workspace(const Where& both) const {
     const Assign& append = concrete_notation::leaf_of(both.consumer);
     const auto* read = std::get_if<index_notation::Access>(&append.value.node);
-    if (papers_ || read == nullptr || read->tensor != target_of(both.producer).tensor) return false;
+    if (papers_ || read == nullptr || read->tensor != leaf_of(both.producer).target.tensor) return false;
     const auto format = problem_.formats.find(append.target.tensor);
     return format != problem_.formats.end() && !format->second.all_dense();
   }
@@ -197,7 +190,7 @@ class TreeCost {
     const IterationSpace written = space_of(both.producer, {});
     Term extents = 0;
     Term reached = 0;
-    for (const std::string& index : target_of(both.producer).indices) {
+    for (const std::string& index : leaf_of(both.producer).target.indices) {
       extents |= extent(index);
       reached |= reachable(index, in_blocks_.count(index) != 0 ? in_blocks_.at(index) : written);
     }
@@ -218,7 +211,7 @@ class TreeCost {
   /// of them, else at most as many as it writes, however often.
   void append(const Where& both, const Place& place) {
     const IterationSpace written = space_of(both.producer, {});
-    const auto& indices = target_of(both.producer).indices;
+    const auto& indices = leaf_of(both.producer).target.indices;
     Term extents = 0;
     for (const std::string& index : indices) extents |= extent(index);
     const bool all = std::any_of(written.begin(), written.end(), [&](OperandSet way) {

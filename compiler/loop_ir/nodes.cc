@@ -83,6 +83,11 @@ StatementPtr block(std::vector<StatementPtr> statements) {
   return make(Block{std::move(statements)});
 }
 
+std::vector<StatementPtr> statements_of(const StatementPtr& statement) {
+  if (const auto* block = std::get_if<Block>(&statement->node)) return block->statements;
+  return {statement};
+}
+
 bool equal(const ExpressionPtr& a, const ExpressionPtr& b) {
   if (a == b) return true;
   if (a->node.index() != b->node.index()) return false;

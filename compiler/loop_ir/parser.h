@@ -1,7 +1,7 @@
 #pragma once
 #include <string_view>
 
-#include "compiler/loop_ir/nodes.h"
+#include "compiler/loop_ir/kernel.h"
 #include "compiler/support/result.h"
 
 namespace schaas::loop_ir {

@@ -1,5 +1,5 @@
 #pragma once
-#include "compiler/loop_ir/nodes.h"
+#include "compiler/loop_ir/kernel.h"
 #include "compiler/support/result.h"
 
 namespace schaas::loop_ir {

@@ -16,15 +16,11 @@ namespace {
 using loop_ir::ExpressionPtr;
 using loop_ir::Match;
 using loop_ir::StatementPtr;
+using loop_ir::statements_of;
 using loop_ir::Substitution;
 
 /// Values of the loop that run side by side: with one or two registers each their sums fill half of sixteen.
 constexpr int copies = 4;
-
-std::vector<StatementPtr> statements_of(const StatementPtr& body) {
-  if (const auto* block = std::get_if<loop_ir::Block>(&body->node)) return block->statements;
-  return {body};
-}
 
 template <class Node>
 const Node* as(const StatementPtr& statement) {
@@ -82,8 +78,8 @@ class Names {
 
 /// What the body of a loop reads and writes, as far as it can be jammed at all.
 struct Traffic {
-  std::set<std::string> loaded, stored;
-  std::map<std::string, int> set_by;   ///< arrays with a store that sets -> how many statements store there
+  std::set<std::string> loaded;
+  std::set<std::string> overwritten;   ///< arrays with a store that sets
   std::map<std::string, int> writers;  ///< array -> statements that store there
   std::set<std::string> counters;      ///< set inside
 };
@@ -108,9 +104,8 @@ bool collect(const StatementPtr& statement, Traffic& traffic) {
                         [&](const loop_ir::Store& x) {
                           loads_of(x.index, traffic);
                           loads_of(x.value, traffic);
-                          traffic.stored.insert(x.array);
                           ++traffic.writers[x.array];
-                          if (x.mode == loop_ir::Write::set) ++traffic.set_by[x.array];
+                          if (x.mode == loop_ir::Write::set) traffic.overwritten.insert(x.array);
                           return true;
                         },
                         [](const loop_ir::If&) { return false; },
@@ -158,10 +153,9 @@ class Jam {
   using Copies = std::vector<Substitution>;
 
   bool independent() const {
-    for (const auto& array : traffic_.stored) {
+    for (const auto& [array, statements] : traffic_.writers) {
       if (traffic_.loaded.count(array) > 0) return false;
-      const auto sets = traffic_.set_by.find(array);
-      if (sets != traffic_.set_by.end() && traffic_.writers.at(array) > 1) return false;
+      if (statements > 1 && traffic_.overwritten.count(array) > 0) return false;
     }
     return true;
   }

@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "compiler/loop_ir/nodes.h"
+#include "compiler/loop_ir/kernel.h"
 #include "compiler/lower/names.h"
 #include "compiler/lower/nest.h"
 #include "compiler/problem/problem.h"

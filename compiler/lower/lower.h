@@ -1,6 +1,6 @@
 #pragma once
 #include "compiler/concrete_notation/nodes.h"
-#include "compiler/loop_ir/nodes.h"
+#include "compiler/loop_ir/kernel.h"
 #include "compiler/problem/problem.h"
 #include "compiler/support/result.h"
 

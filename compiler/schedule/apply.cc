@@ -12,6 +12,7 @@
 #include "compiler/schedule/collapse.h"
 #include "compiler/schedule/distribute.h"
 #include "compiler/schedule/divide.h"
+#include "compiler/schedule/illegal.h"
 #include "compiler/schedule/loopfuse.h"
 #include "compiler/schedule/ordered_appends.h"
 #include "compiler/schedule/parallelize.h"
@@ -48,8 +49,7 @@ Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& t
       [&](const Bound& bound) { return apply_bound(tree, bound); },
       [&](const Collapse& collapse) { return apply_collapse(tree, collapse); },
       [](const Store&) -> Result<StatementPtr> {
-        return support::invalid("illegal-directive",
-                                "`store` stands before all other directives: they work on what it leads to");
+        return illegal("`store` stands before all other directives: they work on what it leads to");
       });
 }
 
@@ -60,15 +60,14 @@ Diagnostic at_directive(const Diagnostic& error, const Trace& trace, std::size_t
                            trace.directives.begin() + static_cast<std::ptrdiff_t>(number));
   const std::size_t begin = number == 0 ? 0 : print(before).size() + 2;  // "; "
   const std::size_t end = begin + print(trace.directives[number]).size();
-  return support::at(support::invalid("illegal-directive", error.message), "schedule", print(trace),
+  return support::at(illegal(error.message), "schedule", print(trace),
                      {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
 }
 
 Diagnostic too_late(const Directive& directive) {
-  return support::invalid("illegal-directive",
-                          "`" + name(directive) +
-                              "` makes new loops and forgets how the present ones run; it comes before "
-                              "parallelize, unroll, bound and collapse");
+  return illegal("`" + name(directive) +
+                 "` makes new loops and forgets how the present ones run; it comes before "
+                 "parallelize, unroll, bound and collapse");
 }
 
 /// Verifies what the tree is when nothing more is done to it.

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "compiler/schedule/illegal.h"
 #include "compiler/schedule/section.h"
 
 namespace schaas::schedule {
@@ -12,10 +13,6 @@ using concrete_notation::Forall;
 using concrete_notation::StatementPtr;
 using concrete_notation::Where;
 using index_notation::Access;
-
-support::Diagnostic illegal(std::string message) {
-  return support::invalid("illegal-directive", std::move(message));
-}
 
 /// `statement` with one more index on every access to `temporary`.
 StatementPtr extended(const StatementPtr& statement, const std::string& temporary, const std::string& index) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/concrete_notation/match.h"
+#include "compiler/schedule/illegal.h"
 
 namespace schaas::schedule {
 namespace {
@@ -46,13 +47,12 @@ StatementPtr bounded(const StatementPtr& statement, const Bound& directive, bool
 
 support::Result<StatementPtr> apply_bound(const StatementPtr& tree, const Bound& directive) {
   if (directive.extent < 1) {
-    return support::invalid("illegal-directive",
-                            "extent is " + std::to_string(directive.extent) + "; the least is 1");
+    return illegal("extent is " + std::to_string(directive.extent) + "; the least is 1");
   }
   bool found = false;
   auto out = bounded(tree, directive, found);
   if (found) return out;
-  return support::invalid("illegal-directive", "the tree has no loop `" + directive.loop + "`");
+  return illegal("the tree has no loop `" + directive.loop + "`");
 }
 
 }  // namespace schaas::schedule

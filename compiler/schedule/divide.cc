@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "compiler/schedule/illegal.h"
 #include "compiler/schedule/split.h"
 
 namespace schaas::schedule {
@@ -11,8 +12,7 @@ using concrete_notation::StatementPtr;
 
 support::Result<StatementPtr> apply_divide(const StatementPtr& tree, const Divide& directive) {
   if (directive.parts < 2) {
-    return support::invalid("illegal-directive", "parts is " + std::to_string(directive.parts) +
-                                                     "; a loop is divided into at least 2");
+    return illegal("parts is " + std::to_string(directive.parts) + "; a loop is divided into at least 2");
   }
   return with_blocks(tree, directive.path, directive.loop, directive.outer, [&](StatementPtr body) {
     return concrete_notation::divided(directive.loop, directive.parts, std::move(body));

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "compiler/schedule/illegal.h"
 #include "compiler/schedule/section.h"
 
 namespace schaas::schedule {
@@ -38,8 +39,8 @@ Result<StatementPtr> with_manner(const StatementPtr& tree, const Path& path, con
   SCHAAS_ASSIGN_OR_RETURN(const StatementPtr at, find_statement(tree, path));
   const auto replacement = changed_below(at, loop, changed);
   if (replacement) return replace_section(tree, path, replacement);
-  return support::invalid("illegal-directive", "the section at path " + print(path) + " has no loop `" +
-                                                   loop + "` of its own above its branches");
+  return illegal("the section at path " + print(path) + " has no loop `" + loop +
+                 "` of its own above its branches");
 }
 
 }  // namespace schaas::schedule

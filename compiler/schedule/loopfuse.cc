@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/schedule/illegal.h"
 #include "compiler/schedule/section.h"
 
 namespace schaas::schedule {
@@ -30,18 +31,15 @@ Names loops_of(const Names& loops, const Factors& side) {
 support::Result<void> check(const LoopFuse& directive, const Factors& factors) {
   const std::size_t count = factors.size();
   if (count < 2) {
-    return support::invalid("illegal-directive",
-                            "the section's product has one factor, so there is nothing to split");
+    return illegal("the section's product has one factor, so there is nothing to split");
   }
   if (directive.loc < 1 || static_cast<std::size_t>(directive.loc) >= count) {
-    return support::invalid("illegal-directive",
-                            "loc is " + std::to_string(directive.loc) + " but the section's product has " +
-                                std::to_string(count) + " factors; loc must be between 1 and " +
-                                std::to_string(count - 1));
+    return illegal("loc is " + std::to_string(directive.loc) + " but the section's product has " +
+                   std::to_string(count) + " factors; loc must be between 1 and " +
+                   std::to_string(count - 1));
   }
   if (directive.fuse && *directive.fuse < 0) {
-    return support::invalid("illegal-directive", "fuse is " + std::to_string(*directive.fuse) +
-                                                     "; it is a number of loops, at least 0");
+    return illegal("fuse is " + std::to_string(*directive.fuse) + "; it is a number of loops, at least 0");
   }
   return {};
 }

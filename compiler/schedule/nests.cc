@@ -6,6 +6,7 @@
 
 #include "compiler/concrete_notation/match.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/schedule/illegal.h"
 
 namespace schaas::schedule {
 namespace {
@@ -23,10 +24,6 @@ using Names = std::vector<std::string>;
 
 bool has(const Names& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-support::Diagnostic illegal(std::string message) {
-  return support::invalid("illegal-directive", std::move(message));
 }
 
 /// A loop of the tree: two with one name are told apart.

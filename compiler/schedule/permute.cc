@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "compiler/schedule/illegal.h"
 #include "compiler/schedule/section.h"
 
 namespace schaas::schedule {
@@ -17,9 +18,8 @@ support::Result<concrete_notation::StatementPtr> apply_permute(const concrete_no
   std::vector<int> all(present.size());
   std::iota(all.begin(), all.end(), 0);
   if (sorted != all) {
-    return support::invalid(
-        "illegal-directive",
-        "factors " + print(directive.factors) + " is no permutation of the section's factors " + print(all));
+    return illegal("factors " + print(directive.factors) + " is no permutation of the section's factors " +
+                   print(all));
   }
   std::vector<index_notation::Access> factors;
   for (const int factor : directive.factors) factors.push_back(present[static_cast<std::size_t>(factor)]);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/schedule/illegal.h"
 #include "compiler/schedule/section.h"
 #include "compiler/support/nearest_name.h"
 
@@ -18,19 +19,17 @@ support::Result<void> check_permutation(const std::vector<std::string>& order,
                                         const std::vector<std::string>& loops) {
   for (auto index = order.begin(); index != order.end(); ++index) {
     if (std::find(loops.begin(), loops.end(), *index) == loops.end()) {
-      return support::invalid("illegal-directive", "the section has no loop `" + *index +
-                                                       "`; its loops are " + list(loops) +
-                                                       support::did_you_mean(*index, loops));
+      return illegal("the section has no loop `" + *index + "`; its loops are " + list(loops) +
+                     support::did_you_mean(*index, loops));
     }
     if (std::find(order.begin(), index, *index) != index) {
-      return support::invalid("illegal-directive",
-                              "order " + list(order) + " names loop `" + *index + "` twice");
+      return illegal("order " + list(order) + " names loop `" + *index + "` twice");
     }
   }
   for (const auto& index : loops) {
     if (std::find(order.begin(), order.end(), index) == order.end()) {
-      return support::invalid("illegal-directive", "order " + list(order) + " leaves out loop `" + index +
-                                                       "`; the section's loops are " + list(loops));
+      return illegal("order " + list(order) + " leaves out loop `" + index + "`; the section's loops are " +
+                     list(loops));
     }
   }
   return {};

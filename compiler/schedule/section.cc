@@ -5,6 +5,7 @@
 #include "compiler/concrete_notation/match.h"
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/schedule/illegal.h"
 
 namespace schaas::schedule {
 namespace {
@@ -65,23 +66,21 @@ Result<StatementPtr> find_statement(const StatementPtr& tree, const Path& path) 
     if (const auto* sum = std::get_if<Terms>(&below_loops(at)->node)) {
       const auto term = static_cast<std::size_t>(path[step]);
       if (path[step] < 0 || term >= sum->terms.size()) {
-        return support::invalid("illegal-directive", "path " + print(path) + " has the step " +
-                                                         std::to_string(path[step]) + "; the section at " +
-                                                         print(so_far) + " is a sum of terms 0 to " +
-                                                         std::to_string(sum->terms.size() - 1));
+        return illegal("path " + print(path) + " has the step " + std::to_string(path[step]) +
+                       "; the section at " + print(so_far) + " is a sum of terms 0 to " +
+                       std::to_string(sum->terms.size() - 1));
       }
       const StatementPtr next = sum->terms[term];
       at = next;
       continue;
     }
     if (!branch) {
-      return support::invalid("illegal-directive", "path " + print(path) + " leads nowhere: the section at " +
-                                                       print(so_far) + " has no branches");
+      return illegal("path " + print(path) + " leads nowhere: the section at " + print(so_far) +
+                     " has no branches");
     }
     if (path[step] != 0 && path[step] != 1) {
-      return support::invalid("illegal-directive", "path " + print(path) + " has the step " +
-                                                       std::to_string(path[step]) +
-                                                       "; a step is 0 (the producer) or 1 (the consumer)");
+      return illegal("path " + print(path) + " has the step " + std::to_string(path[step]) +
+                     "; a step is 0 (the producer) or 1 (the consumer)");
     }
     const StatementPtr next = path[step] == 0 ? branch->producer : branch->consumer;
     at = next;
@@ -99,11 +98,9 @@ Result<Section> find_section(const StatementPtr& tree, const Path& path) {
   }
   const auto* leaf = std::get_if<Assign>(&at->node);
   if (!leaf) {
-    return support::invalid(
-        "illegal-directive",
-        "the section at path " + print(path) + " is branched (" +
-            concrete_notation::print_loop_tree(concrete_notation::forall(section.loops, at)) +
-            "); a directive needs a linear one, such as its producer or its consumer");
+    return illegal("the section at path " + print(path) + " is branched (" +
+                   concrete_notation::print_loop_tree(concrete_notation::forall(section.loops, at)) +
+                   "); a directive needs a linear one, such as its producer or its consumer");
   }
   section.target = leaf->target;
   section.value = leaf->value;
@@ -113,9 +110,8 @@ Result<Section> find_section(const StatementPtr& tree, const Path& path) {
 
 Result<std::vector<index_notation::Access>> factors_of(const Section& section) {
   if (index_notation::is_product(section.value)) return index_notation::operands(section.value);
-  return support::invalid("illegal-directive", "the section computes `" +
-                                                   index_notation::print(section.value) +
-                                                   "`, which is no product of tensors: it has no factors");
+  return illegal("the section computes `" + index_notation::print(section.value) +
+                 "`, which is no product of tensors: it has no factors");
 }
 
 StatementPtr replace_section(const StatementPtr& tree, const Path& path, const StatementPtr& replacement) {

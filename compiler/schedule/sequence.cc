@@ -5,14 +5,11 @@
 #include <utility>
 
 #include "compiler/index_notation/printer.h"
+#include "compiler/schedule/illegal.h"
 #include "compiler/schedule/nests.h"
 
 namespace schaas::schedule {
 namespace {
-
-support::Diagnostic illegal(std::string message) {
-  return support::invalid("illegal-directive", std::move(message));
-}
 
 support::Result<void> check_permutation(const std::vector<int>& order, std::size_t nests) {
   std::vector<int> sorted = order, all(nests);

@@ -4,16 +4,13 @@
 #include <utility>
 
 #include "compiler/index_notation/printer.h"
+#include "compiler/schedule/illegal.h"
 #include "compiler/schedule/nests.h"
 
 namespace schaas::schedule {
 namespace {
 
 using Names = std::vector<std::string>;
-
-support::Diagnostic illegal(std::string message) {
-  return support::invalid("illegal-directive", std::move(message));
-}
 
 support::Result<void> check_loops(const Nest& nest, const Names& loops) {
   for (auto index = loops.begin(); index != loops.end(); ++index) {

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/schedule/illegal.h"
 #include "compiler/schedule/section.h"
 
 namespace schaas::schedule {
@@ -13,14 +14,6 @@ using concrete_notation::Blocks;
 using concrete_notation::Forall;
 using concrete_notation::StatementPtr;
 using support::Result;
-
-namespace {
-
-support::Diagnostic illegal(std::string message) {
-  return support::invalid("illegal-directive", std::move(message));
-}
-
-}  // namespace
 
 Result<StatementPtr> with_blocks(const StatementPtr& tree, const Path& path, const std::string& loop,
                                  const std::string& outer,

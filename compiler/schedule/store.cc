@@ -6,6 +6,7 @@
 
 #include "compiler/index_notation/printer.h"
 #include "compiler/problem/copies.h"
+#include "compiler/schedule/illegal.h"
 #include "compiler/schedule/section.h"
 #include "compiler/support/nearest_name.h"
 
@@ -14,10 +15,6 @@ namespace {
 
 using index_notation::Access;
 using support::Result;
-
-support::Diagnostic illegal(const std::string& message) {
-  return support::invalid("illegal-directive", message);
-}
 
 /// The original's accesses: those that read another copy already are not among them.
 std::vector<Access> reads_of(const problem::Problem& problem, const std::string& tensor) {

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "compiler/schedule/illegal.h"
 #include "compiler/schedule/loop_manner.h"
 
 namespace schaas::schedule {
@@ -9,9 +10,8 @@ namespace schaas::schedule {
 support::Result<concrete_notation::StatementPtr> apply_unroll(const concrete_notation::StatementPtr& tree,
                                                               const Unroll& directive) {
   if (directive.factor < 2) {
-    return support::invalid("illegal-directive",
-                            "factor is " + std::to_string(directive.factor) +
-                                "; at least 2 iterations are written one after the other");
+    return illegal("factor is " + std::to_string(directive.factor) +
+                   "; at least 2 iterations are written one after the other");
   }
   return with_manner(tree, directive.path, directive.loop,
                      [&](concrete_notation::Manner& manner) { manner.unroll = directive.factor; });

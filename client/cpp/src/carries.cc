@@ -12,7 +12,7 @@ support::Result<Carries> Carries::make(const schaas_phase& phase, ValueType type
   out.type_ = type;
   out.monoid_ = phase.part_fold;
   out.elements_ = elements;
-  out.stride_ = (elements * (type == ValueType::f64 ? 8 : 4) + 63) / 64 * 64;
+  out.stride_ = (elements * static_cast<std::int64_t>(bytes_of(type)) + 63) / 64 * 64;
   int carries = 0;
   for (Run& run : runs) {
     if (!run.is_part()) continue;

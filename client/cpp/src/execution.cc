@@ -167,7 +167,7 @@ support::Result<void> Execution::State::make_copies(const std::vector<PackedTens
     const auto start = Clock::now();
     SCHAAS_ASSIGN_OR_RETURN(OperandCopy copy, OperandCopy::make(original, format, {names[at], threads}));
     if (guard) copy.guard();
-    copy.refresh(0, 1);
+    if (!operands_change) copy.refresh(0, 1);  // else each run does
     const std::chrono::duration<double> took = Clock::now() - start;
     copied.push_back({wanted.argument, format::print(format), copy.bytes(), took.count()});
     copies.push_back(std::move(copy));
@@ -297,12 +297,12 @@ std::int64_t Execution::State::most_entries(const schaas_phase& phase, const sch
 std::int64_t Execution::State::fold_elements(const schaas_phase& phase) const {
   if (phase.fold_target < 0) return result.stored();
   const auto slot = static_cast<std::size_t>(phase.fold_target);
-  return static_cast<std::int64_t>(shared[slot].bytes()) / (result.value_type() == ValueType::f64 ? 8 : 4);
+  return static_cast<std::int64_t>(shared[slot].bytes() / bytes_of(result.value_type()));
 }
 
 std::int64_t Execution::State::folding_pieces(const schaas_phase& phase,
                                               const ExecutionOptions& options) const {
-  const std::int64_t size = result.value_type() == ValueType::f64 ? 8 : 4;
+  const auto size = static_cast<std::int64_t>(bytes_of(result.value_type()));
   return std::max<std::int64_t>(
       Folding::pieces(phase, arguments.data(), fold_elements(phase), size, threads, options), 1);
 }

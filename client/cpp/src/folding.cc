@@ -52,7 +52,7 @@ support::Result<Folding> Folding::make(const schaas_phase& phase, ValueType type
   out.target_ = of_result ? arguments.front()->values : shared[slot];
   for (std::int64_t n = 1; n < pieces; ++n) {
     auto piece = std::make_unique<Piece>();
-    SCHAAS_ASSIGN_OR_RETURN(piece->values, allocate(elements, type == ValueType::f64 ? 8 : 4,
+    SCHAAS_ASSIGN_OR_RETURN(piece->values, allocate(elements, static_cast<std::int64_t>(bytes_of(type)),
                                                     "what one thread folds before the others' is added"));
     if (of_result) {
       piece->target = *arguments.front();

@@ -31,15 +31,10 @@ double copies(const FrontierEntry& entry, const Machine& machine) {
                                                           : static_cast<double>(std::max(machine.threads, 1));
 }
 
-// Copies of sparse operands: temporaries are made of extents alone.
-std::vector<Term> stored_terms(const std::vector<Term>& memory) {
-  std::vector<Term> out;
-  for (const Term& term : memory) {
-    if (std::any_of(term.variables.begin(), term.variables.end(),
-                    [](const Variable& v) { return v.kind == Variable::Kind::fiber; }))
-      out.push_back(term);
-  }
-  return out;
+// Of a copy of a sparse operand: temporaries are made of extents alone.
+bool is_stored(const Term& term) {
+  return std::any_of(term.variables.begin(), term.variables.end(),
+                     [](const Variable& v) { return v.kind == Variable::Kind::fiber; });
 }
 
 bool better(const Evaluated& a, const Evaluated& b, bool any_fits) {
@@ -158,15 +153,20 @@ support::Result<double> evaluate(const Variable& variable, const Sizes& sizes) {
   return fiber(it->second, variable.level);
 }
 
+support::Result<double> evaluate(const Term& term, const Sizes& sizes, int threads) {
+  double product = term.serial ? term.weight : term.weight / std::max(threads, 1);
+  for (const Variable& variable : term.variables) {
+    SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(variable, sizes));
+    product *= value;
+  }
+  return product;
+}
+
 support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes, int threads) {
   double sum = 0;
   for (const Term& term : terms) {
-    double product = term.serial ? term.weight : term.weight / std::max(threads, 1);
-    for (const Variable& variable : term.variables) {
-      SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(variable, sizes));
-      product *= value;
-    }
-    sum += product;
+    SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(term, sizes, threads));
+    sum += value;
   }
   return sum;
 }
@@ -216,8 +216,12 @@ support::Result<Selection> select(const std::vector<FrontierEntry>& entries, con
     Evaluated evaluated;
     SCHAAS_ASSIGN_OR_RETURN(evaluated.time, evaluate(entry.time_terms, sizes, machine.threads));
     const auto size = static_cast<double>(bytes_of(machine.value_type));
-    SCHAAS_ASSIGN_OR_RETURN(const double all, evaluate(entry.memory_terms, sizes));
-    SCHAAS_ASSIGN_OR_RETURN(const double stored, evaluate(stored_terms(entry.memory_terms), sizes));
+    double all = 0, stored = 0;
+    for (const Term& term : entry.memory_terms) {
+      SCHAAS_ASSIGN_OR_RETURN(const double elements, evaluate(term, sizes));
+      all += elements;
+      if (is_stored(term)) stored += elements;
+    }
     const double temporaries = (all - stored) * size * copies(entry, machine);
     evaluated.memory_bytes = temporaries + stored * size;
     evaluated.fits = temporaries <= 0.5 * static_cast<double>(machine.cache_bytes);

@@ -201,7 +201,7 @@ support::Result<Sized> sized(const Nest& nest, const Sizes& sizes) {
 support::Result<double> least_time(const std::vector<Term>& terms, const Sizes& sizes, int threads) {
   double sum = 0;
   for (const Term& term : terms) {
-    SCHAAS_ASSIGN_OR_RETURN(const double time, evaluate(std::vector<Term>{term}, sizes, threads));
+    SCHAAS_ASSIGN_OR_RETURN(const double time, evaluate(term, sizes, threads));
     sum += term.weight <= heaviest_row_code ? time * in_first : time;
   }
   return sum;
