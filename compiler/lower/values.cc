@@ -48,7 +48,7 @@ ExpressionPtr Emitter::product(const Scope& scope, ExpressionPtr prefix, const s
     auto value = load_of(factor, scope);
     prefix = prefix ? multiply(std::move(prefix), std::move(value)) : std::move(value);
   }
-  SCHAAS_CHECK(prefix, "a product without factors");
+  if (!prefix) prefix = loop_ir::number(tree_.semiring->one);
   const auto condition = presence(maybe_absent, scope);
   return condition ? loop_ir::choose(condition, prefix, loop_ir::number(tree_.semiring->zero)) : prefix;
 }

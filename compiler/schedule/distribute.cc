@@ -5,6 +5,7 @@
 
 #include "compiler/concrete_notation/sum_terms.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/schedule/illegal.h"
 #include "compiler/schedule/section.h"
 
 namespace schaas::schedule {
@@ -18,10 +19,6 @@ using index_notation::Call;
 using index_notation::Expression;
 using support::Result;
 using Names = std::vector<std::string>;
-
-support::Diagnostic illegal(std::string message) {
-  return support::invalid("illegal-directive", std::move(message));
-}
 
 /// The expression is the semiring's zero where none of its operands stores anything.
 bool vanishes(const Expression& value, const operators::Semiring& semiring) {
@@ -83,13 +80,19 @@ bool same_names(Names a, Names b) {
   return a == b;
 }
 
-/// The term that is the temporary of the branch and nothing else, where its producer may stand instead.
-std::size_t replaceable(const std::vector<Expression>& terms, const Section& section, const Where& branch) {
+/// The term that is the temporary of the branch and nothing else, where its producer may stand instead. What
+/// the program names keeps a branch: statements are verified one by one.
+std::size_t replaceable(const std::vector<Expression>& terms, const Section& section, const Where& branch,
+                        const problem::Problem& problem) {
   const Assign& producer = concrete_notation::leaf_of(branch.producer);
+  const bool named =
+      std::any_of(problem.intermediates.begin(), problem.intermediates.end(),
+                  [&](const auto& statement) { return statement.result.tensor == producer.target.tensor; });
   const auto reads = concrete_notation::reads(branch.consumer);
   const auto uses = std::count_if(reads.begin(), reads.end(),
                                   [&](const Access& read) { return read.tensor == producer.target.tensor; });
-  if (uses != 1 || producer.monoid != section.monoid || !same_names(producer.target.indices, section.loops))
+  if (named || uses != 1 || producer.monoid != section.monoid ||
+      !same_names(producer.target.indices, section.loops))
     return terms.size();
   const auto found = std::find_if(terms.begin(), terms.end(), [&](const Expression& term) {
     const auto* access = std::get_if<Access>(&term.node);
@@ -118,7 +121,7 @@ Result<StatementPtr> apply_distribute(const StatementPtr& tree, const Distribute
   Names loops;
   const Where* branch = directive.depth == 0 ? branch_above(tree, path, loops) : nullptr;
   while (branch != nullptr) {
-    const std::size_t term = replaceable(values, section, *branch);
+    const std::size_t term = replaceable(values, section, *branch, problem);
     const bool replaces = term < values.size();
     if (replaces) terms[term] = concrete_notation::with_target(branch->producer, section.target);
     around.emplace_back(loops, replaces ? nullptr : branch->producer);

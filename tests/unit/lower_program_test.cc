@@ -136,6 +136,14 @@ TEST(TermsApart, OfSparseAndDenseResults) {
                       "distribute(path={0}, depth=1)"));
   EXPECT_EQ("", check("T(i,j) = B(i,j) + C(i,j); y(i) = T(i,j) * x(j)", dense, 111,
                       "share(nest=0, loops={i,j}); distribute(path={0}, depth=0)"));
+  // A term of an index it does not have; one that a statement has a name for.
+  for (int depth = 0; depth < 4; ++depth) {
+    EXPECT_EQ("", check("A(i,j,k) = sum(m)(B(i,m) * C(m,j) + E(i,j,k))", {{"B", "csr"}}, 112,
+                        "distribute(path={}, depth=" + std::to_string(depth) + ")"))
+        << depth;
+  }
+  EXPECT_EQ("", check("max-min: T = B; U(m) = max(l)(C(l)) + (T + D) * (E(m) * F(m)); A(m) = U(m) + G", {},
+                      113, "share(nest=2, loops={m}); distribute(path={1,1,1}, depth=0)"));
 }
 
 TEST(TermsApart, ProductsAreAddedToTheTarget) {
