@@ -14,14 +14,25 @@ using loop_ir::Step;
 
 namespace {
 
-int last_compressed(const Tensor& tensor) {
-  const auto last = std::find(tensor.levels.rbegin(), tensor.levels.rend(), LevelFormat::compressed);
+int last_sparse(const Tensor& tensor) {
+  const auto last = std::find_if(tensor.levels.rbegin(), tensor.levels.rend(), format::is_sparse);
   return static_cast<int>(tensor.levels.rend() - last) - 1;
 }
 
-bool is_compressed(const Tensor& tensor, int level) {
+LevelFormat format_of(const Tensor& tensor, int level) {
+  return tensor.levels[static_cast<std::size_t>(level)];
+}
+
+/// A level whose entries are counted: sparse, and no singleton, which has the entries of the level above.
+bool is_counted(const Tensor& tensor, int level) {
   return level >= 0 && level < static_cast<int>(tensor.levels.size()) &&
-         tensor.levels[static_cast<std::size_t>(level)] == LevelFormat::compressed;
+         format::is_sparse(format_of(tensor, level)) && !format::is_singleton(format_of(tensor, level));
+}
+
+/// The counted level whose positions `level` shares.
+int counted_level(const Tensor& tensor, int level) {
+  while (format::is_singleton(format_of(tensor, level))) --level;
+  return level;
 }
 
 loop_ir::ExpressionPtr next(const std::string& name) {
@@ -31,7 +42,7 @@ loop_ir::ExpressionPtr next(const std::string& name) {
 }  // namespace
 
 bool Emitter::appends_to(int target) const {
-  return !tensor_of(target).temporary() && last_compressed(tensor_of(target)) >= 0;
+  return !tensor_of(target).temporary() && last_sparse(tensor_of(target)) >= 0;
 }
 
 void Emitter::emit_appending_phases(const NestPtr& nest, const Sink& sink) {
@@ -39,12 +50,13 @@ void Emitter::emit_appending_phases(const NestPtr& nest, const Sink& sink) {
   const int tensor = operand(sink.operand).tensor;
   const auto units = describe(nest).range;
   for (int level = 0; level < static_cast<int>(result.levels.size()); ++level) {
-    if (is_compressed(result, level)) counts_[level] = builder_.add_counts(level, units);
+    if (is_counted(result, level)) counts_[level] = builder_.add_counts(level, units);
   }
   emit_phase(nest, sink, Step::count);
-  for (const auto& [level, counts] : counts_) {
-    builder_.mark_written(builder_.coordinates(tensor, level));
-    if (level > 0) builder_.mark_written(builder_.positions(tensor, level));
+  for (int level = 0; level <= last_sparse(result); ++level) {
+    if (format::is_sparse(format_of(result, level)))
+      builder_.mark_written(builder_.coordinates(tensor, level));
+    if (level > 0 && is_counted(result, level)) builder_.mark_written(builder_.positions(tensor, level));
   }
   emit_phase(nest, sink, Step::compute);
 }
@@ -54,7 +66,7 @@ void Emitter::emit_count(const NestPtr& nest, const Scope& scope, Statements& ou
   std::visit(Match{
                  [&](const Loop& loop) {
                    const int target = target_of(nest);
-                   if (level_of(operand(target), loop.index) > last_compressed(tensor_of(target))) return;
+                   if (level_of(operand(target), loop.index) > last_sparse(tensor_of(target))) return;
                    if (level_of(operand(target), loop.index) < 0) return;
                    emit_loop(loop, scope, loop_ir::Shape::scalar, out,
                              [&](Scope& below, Statements& body) { emit_count(loop.body, below, body); });
@@ -89,30 +101,33 @@ Emitter::Body Emitter::with_unit(const Loop& loop, const Body& body) {
   };
 }
 
-/// Around the body of a loop over one of the result's levels, the target of what is below: its entry.
+/// Around the body of a loop over one of the result's levels, the target of what is below: its entry. A
+/// list of coordinates gets one where its last level is reached, for all of its levels.
 Emitter::Body Emitter::with_append(const Loop& loop, const Body& body) {
   const int target = target_of(loop.body);
   if (!appends_to(target)) return body;
   const int level = level_of(operand(target), loop.index);
   const Tensor& result = tensor_of(target);
-  if (is_compressed(result, level)) {
-    return [this, body, target, level, &loop](Scope& scope, Statements& out) {
+  if (level < 0 || !format::is_unique(format_of(result, level))) return body;
+  if (format::is_sparse(format_of(result, level))) {
+    return [this, body, target, level](Scope& scope, Statements& out) {
+      const int counted = counted_level(tensor_of(target), level);
       const std::string position = builder_.names().fresh("pA");
-      out.push_back(make(loop_ir::Let{position, loop_ir::Type::index, loop_ir::name(counters_.at(level))}));
+      out.push_back(make(loop_ir::Let{position, loop_ir::Type::index, loop_ir::name(counters_.at(counted))}));
       std::string before;
-      if (is_compressed(tensor_of(target), level + 1)) {
+      if (is_counted(tensor_of(target), level + 1)) {
         before = builder_.names().fresh("q");
         out.push_back(
             make(loop_ir::Let{before, loop_ir::Type::index, loop_ir::name(counters_.at(level + 1))}));
       }
-      scope.positions[static_cast<std::size_t>(target)].bound[static_cast<std::size_t>(level)] =
-          loop_ir::name(position);
+      auto& bound = scope.positions[static_cast<std::size_t>(target)].bound;
+      std::fill(bound.begin() + counted, bound.begin() + level + 1, loop_ir::name(position));
       settle_all({target}, scope, out);
       body(scope, out);
-      emit_append(target, level, scope.coordinates.at(loop.index), position, before, out);
+      emit_append({target, level}, scope, position, before, out);
     };
   }
-  if (level < 0 || !is_compressed(result, level + 1)) return body;
+  if (!is_counted(result, level + 1)) return body;
   return [this, body, target, level](Scope& scope, Statements& out) {
     body(scope, out);
     if (step_ == Step::count) return;
@@ -124,24 +139,30 @@ Emitter::Body Emitter::with_append(const Loop& loop, const Body& body) {
 }
 
 /// An entry above a compressed level is kept when something was appended below it since `before`.
-void Emitter::emit_append(int target, int level, const std::string& coordinate, const std::string& position,
-                          const std::string& before, Statements& out) {
-  const int tensor = operand(target).tensor;
+void Emitter::emit_append(const merge_lattice::LevelAccess& entry, const Scope& scope,
+                          const std::string& position, const std::string& before, Statements& out) {
+  const Operand& target = operand(entry.operand);
+  const int counted = counted_level(tensor_of(entry.operand), entry.level);
   Statements append;
   if (step_ == Step::compute) {
-    append.push_back(make(loop_ir::Store{builder_.coordinates(tensor, level), loop_ir::name(position),
-                                         loop_ir::Write::set, loop_ir::name(coordinate)}));
+    for (int level = counted; level <= entry.level; ++level) {
+      const int index = target.indices[static_cast<std::size_t>(level)];
+      append.push_back(
+          make(loop_ir::Store{builder_.coordinates(target.tensor, level), loop_ir::name(position),
+                              loop_ir::Write::set, loop_ir::name(scope.coordinates.at(index))}));
+    }
     if (!before.empty())
-      append.push_back(make(loop_ir::Store{builder_.positions(tensor, level + 1), next(position),
-                                           loop_ir::Write::set, loop_ir::name(counters_.at(level + 1))}));
+      append.push_back(
+          make(loop_ir::Store{builder_.positions(target.tensor, entry.level + 1), next(position),
+                              loop_ir::Write::set, loop_ir::name(counters_.at(entry.level + 1))}));
   }
-  append.push_back(make(loop_ir::SetCounter{counters_.at(level), next(position)}));
+  append.push_back(make(loop_ir::SetCounter{counters_.at(counted), next(position)}));
   if (before.empty()) {
     out.insert(out.end(), append.begin(), append.end());
     return;
   }
   const auto some = loop_ir::apply(operators::Function::less,
-                                   {loop_ir::name(before), loop_ir::name(counters_.at(level + 1))});
+                                   {loop_ir::name(before), loop_ir::name(counters_.at(entry.level + 1))});
   out.push_back(make(loop_ir::If{some, loop_ir::block(std::move(append))}));
 }
 

@@ -148,7 +148,8 @@ class Emitter {
   void emit_count(const NestPtr& nest, const Scope& scope, Statements& out);
   Body with_unit(const Loop& loop, const Body& body);
   Body with_append(const Loop& loop, const Body& body);
-  void emit_append(int target, int level, const std::string& coordinate, const std::string& position,
+  /// `entry`: of the result's levels the one whose loop is around.
+  void emit_append(const merge_lattice::LevelAccess& entry, const Scope& scope, const std::string& position,
                    const std::string& before, Statements& out);
 
   // tracked.cc
@@ -188,8 +189,8 @@ class Emitter {
   int atomic_ = -1;                                ///< tensor that the phase writes with atomic folds, or -1
   std::map<int, std::string> scalars_;             ///< temporaries that are names
   loop_ir::Step step_ = loop_ir::Step::compute;
-  std::map<int, std::string> counters_;  ///< compressed level of the result -> entries so far, in this phase
-  std::map<int, std::string> counts_;    ///< compressed level of the result -> the array of its counts
+  std::map<int, std::string> counters_;  ///< counted level of the result -> entries so far, in this phase
+  std::map<int, std::string> counts_;    ///< counted level of the result -> the array of its counts
   std::map<int, Tracking> tracking_;     ///< by temporary
 };
 

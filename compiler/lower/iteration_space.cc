@@ -99,15 +99,14 @@ std::vector<LevelAccess> sparse_levels(const NestPtr& body, int index, const Nes
   return out;
 }
 
-/// The index belongs to a dense level of the result that has a compressed one below it.
+/// The index belongs to a dense level of the result that has a sparse one below it.
 bool owns_positions(const NestPtr& body, int index, const NestTree& tree) {
   const auto& target = tree.operands[static_cast<std::size_t>(target_of(body))];
   const Tensor& result = tree.tensors[static_cast<std::size_t>(target.tensor)];
   const int level = level_of(target, index);
   return level >= 0 && !result.temporary() &&
          result.levels[static_cast<std::size_t>(level)] == LevelFormat::dense &&
-         std::find(result.levels.begin() + level, result.levels.end(), LevelFormat::compressed) !=
-             result.levels.end();
+         std::any_of(result.levels.begin() + level, result.levels.end(), format::is_sparse);
 }
 
 bool same_levels(const Formula& formula, Formula::Kind kind, const std::vector<LevelAccess>& levels) {

@@ -33,12 +33,6 @@ support::Result<void> check_result(const concrete_notation::StatementPtr& statem
   const std::string& result = problem.statement.result.tensor;
   const auto& format = problem.formats.at(result);
   if (format.all_dense()) return {};
-  if (std::any_of(format.levels.begin(), format.levels.end(), format::is_singleton)) {
-    return support::unsupported("level-format", "the result `" + result + "` is stored as " +
-                                                    format::print(format) +
-                                                    ", and no kernel appends to singleton levels: declare `" +
-                                                    result + "` csr or csf and convert it");
-  }
   const std::string found = "the result `" + result + "` has the sparse format " + format::print(format);
   if (problem.statement.update) {
     return support::unsupported("sparse-result", found +

@@ -244,7 +244,7 @@ class Numbering {
   }
 
   /// A temporary that is walked only to append what it holds to a sparse result, level by level, is tracked
-  /// down to the result's last compressed level.
+  /// down to the result's last sparse level.
   void track_appended(const Branch& branch) {
     std::vector<int> loops;
     const NestPtr* at = &branch.consumer;
@@ -257,15 +257,15 @@ class Numbering {
     const Operand& read = tree_.operands[static_cast<std::size_t>(leaf->factors.front())];
     const Operand& target = tree_.operands[static_cast<std::size_t>(leaf->target)];
     const auto& levels = tree_.tensors[static_cast<std::size_t>(target.tensor)].levels;
-    const auto last = std::find(levels.rbegin(), levels.rend(), format::LevelFormat::compressed);
+    const auto last = std::find_if(levels.rbegin(), levels.rend(), format::is_sparse);
     if (read.tensor != branch.temporary || read.indices != loops || last == levels.rend()) return;
     const auto above = levels.size() - loops.size();
-    const auto compressed = static_cast<std::size_t>(levels.rend() - last);
+    const auto sparse = static_cast<std::size_t>(levels.rend() - last);
     if (!std::equal(loops.begin(), loops.end(),
                     target.indices.end() - static_cast<std::ptrdiff_t>(loops.size())) ||
-        compressed <= above)
+        sparse <= above)
       return;
-    tree_.tensors[static_cast<std::size_t>(branch.temporary)].tracked = static_cast<int>(compressed - above);
+    tree_.tensors[static_cast<std::size_t>(branch.temporary)].tracked = static_cast<int>(sparse - above);
   }
 
   /// All uses of a temporary get their indices in one order of its modes.

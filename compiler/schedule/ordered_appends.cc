@@ -137,7 +137,9 @@ AppendRule::AppendRule(const problem::Problem& problem, const std::vector<Access
     summed_below_.push_back(!format::is_sparse(*level));
   std::reverse(summed_below_.begin(), summed_below_.end());
   for (std::size_t level = 0; level < needed(); ++level) {
-    if (!summed_below_[level]) summed_below_[level] = is_walked(reads, levels_[level], problem);
+    if (summed_below_[level]) continue;
+    const bool kept_when_filled = level + 1 < needed() && format::is_sparse(format.levels[level + 1]);
+    summed_below_[level] = kept_when_filled || is_walked(reads, levels_[level], problem);
   }
 }
 

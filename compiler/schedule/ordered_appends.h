@@ -9,7 +9,8 @@
 
 namespace schaas::schedule {
 
-/// When loops come by in the order in which a sparse result is appended to.
+/// When loops come by in the order in which a sparse result is appended to. Its entries are those of its last
+/// sparse level.
 class AppendRule {
  public:
   /// `reads`: the operands of the tree; of a contraction all there are. The result has a compressed level.
@@ -28,8 +29,9 @@ class AppendRule {
 
  private:
   std::vector<std::string> levels_;
-  /// Of the levels that are needed: whether something may be summed below it. A compressed level that no
-  /// operand stores compressed would get an entry for every coordinate.
+  /// Of the levels that are needed: whether something may be summed below it. A sparse level that no operand
+  /// stores sparse would get an entry for every coordinate; right above another sparse one only entries that
+  /// have something below are kept.
   std::vector<bool> summed_below_;
 };
 

@@ -134,6 +134,10 @@ Level build_level(const std::vector<Coordinates>& sorted, const std::vector<Span
   }
 }
 
+bool is_singleton(const schaas_level& level) {
+  return level.format == SCHAAS_LEVEL_SINGLETON || level.format == SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
+}
+
 std::int32_t abi_number(format::LevelFormat level) {
   using enum format::LevelFormat;
   switch (level) {
@@ -303,17 +307,20 @@ void PackedTensor::allocate(const std::vector<std::int64_t>& entries, double fil
     schaas_level& level = a.levels[l];
     if (level.format == SCHAAS_LEVEL_DENSE) {
       level.entries = parents * a.extents[static_cast<std::size_t>(a.mode_order[l])];
-    } else {
-      level.entries = entries.at(counted++);
+      parents = level.entries;
+      continue;
+    }
+    level.entries = is_singleton(level) ? parents : entries.at(counted++);
+    if (!is_singleton(level)) {
       std::vector<std::int64_t> pos(static_cast<std::size_t>(parents) + 1, not_written);
       pos.front() = 0;
       pos.back() = level.entries;
       a.pos[l] = Bytes::integers(pos, level.index_bits);
-      a.crd[l] = Bytes::integers(
-          std::vector<std::int64_t>(static_cast<std::size_t>(level.entries), not_written), level.index_bits);
       level.pos = a.pos[l].data.data();
-      level.crd = a.crd[l].data.data();
     }
+    const std::vector<std::int64_t> crd(static_cast<std::size_t>(level.entries), not_written);
+    a.crd[l] = Bytes::integers(crd, level.index_bits);
+    level.crd = a.crd[l].data.data();
     parents = level.entries;
   }
   a.values.data.assign(static_cast<std::size_t>(parents) * (a.abi.value_type == SCHAAS_F32 ? 4 : 8), 0);
@@ -321,17 +328,52 @@ void PackedTensor::allocate(const std::vector<std::int64_t>& entries, double fil
   fill(fill_value);
 }
 
+namespace {
+
+/// What is wrong with coordinate p of level `l`, which has to be at least `least`.
+std::string coordinate_error(const schaas_tensor& t, std::size_t l, std::int64_t p, std::int64_t before,
+                             std::int64_t least) {
+  const schaas_level& level = t.levels[l];
+  const std::int64_t c = integer(level.crd, level.index_bits, p);
+  const std::int64_t extent = t.extents[t.mode_order[l]];
+  const std::string where = "coordinate " + std::to_string(p) + " of level " + std::to_string(l);
+  if (c == not_written) return where + " is not written";
+  if (c >= least && c < extent) return "";
+  return where + " is " + std::to_string(c) + " after " + std::to_string(before) + " of " +
+         std::to_string(extent);
+}
+
+}  // namespace
+
+/// Of the entries [begin, end) of level `l` and the singleton levels below it.
+std::string PackedTensor::fiber_error(std::size_t l, std::int64_t begin, std::int64_t end) const {
+  const Arrays& a = *arrays_;
+  for (std::int64_t p = begin; p < end; ++p) {
+    bool greater = p == begin;  // than the entry before
+    for (std::size_t at = l;; ++at) {
+      const schaas_level& level = a.levels[at];
+      const bool last = at + 1 == a.levels.size() || !is_singleton(a.levels[at + 1]);
+      const std::int64_t before = greater ? -1 : integer(level.crd, level.index_bits, p - 1);
+      std::string error = coordinate_error(a.abi, at, p, before, greater ? 0 : last ? before + 1 : before);
+      if (!error.empty()) return error;
+      greater = greater || integer(level.crd, level.index_bits, p) > before;
+      if (last) break;
+    }
+  }
+  return "";
+}
+
 std::string PackedTensor::structure_error() const {
   const Arrays& a = *arrays_;
   std::int64_t parents = 1;
   for (std::size_t l = 0; l < a.levels.size(); ++l) {
     const schaas_level& level = a.levels[l];
-    const auto extent = a.extents[static_cast<std::size_t>(a.mode_order[l])];
     const std::string where = " of level " + std::to_string(l);
     if (level.format == SCHAAS_LEVEL_DENSE) {
-      parents *= extent;
+      parents *= a.extents[static_cast<std::size_t>(a.mode_order[l])];
       continue;
     }
+    if (is_singleton(level)) continue;  // looked at with the level above
     if (level.pos == nullptr) return "level " + std::to_string(l) + " is not allocated";
     std::int64_t end = integer(level.pos, level.index_bits, 0);
     if (end != 0) return "position 0" + where + " is not 0";
@@ -342,15 +384,8 @@ std::string PackedTensor::structure_error() const {
       if (end < begin || end > level.entries)
         return "position " + std::to_string(parent + 1) + where + " is " + std::to_string(end) + " of " +
                std::to_string(level.entries);
-      std::int64_t last = -1;
-      for (std::int64_t p = begin; p < end; ++p) {
-        const std::int64_t c = integer(level.crd, level.index_bits, p);
-        if (c == not_written) return "coordinate " + std::to_string(p) + where + " is not written";
-        if (c <= last || c >= extent)
-          return "coordinate " + std::to_string(p) + where + " is " + std::to_string(c) + " after " +
-                 std::to_string(last) + " of " + std::to_string(extent);
-        last = c;
-      }
+      std::string error = fiber_error(l, begin, end);
+      if (!error.empty()) return error;
     }
     if (end != level.entries)
       return std::to_string(end) + " entries" + where + " for " + std::to_string(level.entries) + " counted";

@@ -146,6 +146,8 @@ problem::ProblemText random_problem_text(const RandomProblemOptions& options, st
   const auto result = some_of(used, between(0, 3, random), random);
   const bool sparse_result = options.sparse_result && random() % 3 == 0;
   if (!result.empty()) text.formats["A"] = random_format(result.size(), !sparse_result, random);
+  if (sparse_result && options.lists && result.size() > 1 && random() % 2 == 0)
+    text.formats["A"] = with_mode_order(list_levels(result.size(), random), result.size(), random);
   text.expression = access("A", result) + " = " + product;
   text.value_type = random() % 3 == 0 ? "f32" : "f64";
   text.position_bits = random() % 2 == 0 ? "32" : "64";

@@ -13,7 +13,7 @@ struct RandomProblemOptions {
   int most_order = 3;           ///< modes of an operand
   bool dense_operands = false;  ///< true: no compressed level anywhere
   bool sparse_result = false;   ///< true: the result of every third product may have compressed levels
-  bool lists = false;           ///< true: every fourth operand ends in a list of coordinates
+  bool lists = false;           ///< true: every fourth operand, and half of the sparse results, end in a list
   bool repeats = false;         ///< true: every fourth factor reads an earlier tensor again
 };
 

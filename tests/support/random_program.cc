@@ -38,7 +38,7 @@ class Generator {
     const Indices left = some_of(letters(), between(0, std::min(3, options_.most_order)));
     text.expression += access("A", left) + update() + right_side(left);
     for (const auto& [name, order] : orders_) {
-      if (name[0] != 'T' && name[0] != 'U' && order > 0) text.formats[name] = operand_format(order);
+      if (name[0] != 'T' && name[0] != 'U' && order > 0) text.formats[name] = random_format(order, false);
     }
     const bool sparse = options_.sparse_results && one_in(3);
     if (!left.empty()) text.formats["A"] = random_format(static_cast<int>(left.size()), !sparse);
@@ -86,12 +86,9 @@ class Generator {
     return levels;
   }
 
-  std::string operand_format(int order) {
-    const bool list = order > 1 && one_in(5);
-    return with_mode_order(list ? list_levels(order) : random_levels(order, false), order);
-  }
   std::string random_format(int order, bool dense) {
-    return with_mode_order(random_levels(order, dense), order);
+    const bool list = !dense && order > 1 && one_in(5);
+    return with_mode_order(list ? list_levels(order) : random_levels(order, dense), order);
   }
 
   std::string with_mode_order(std::string levels, int order) {

@@ -45,7 +45,7 @@ std::string compile_and_check(const loop_ir::Kernel& kernel, const RunCase& run,
   std::map<std::string, DenseTensor> dense;
   for (const auto& [name, tensor] : operands) dense.emplace(name, tensor.dense);
   const auto want = test_support::evaluate(run.problem.statement, dense, run.extents);
-  const PackedTensor result = test_support::zero_result(run.problem, run.extents);
+  PackedTensor result = test_support::empty_result(run.problem, run.extents);
   std::vector<PackedTensor> packed;
   std::vector<const schaas_tensor*> arguments = {result.abi()};
   for (const auto& name : run.problem.tensors()) {
@@ -54,8 +54,10 @@ std::string compile_and_check(const loop_ir::Kernel& kernel, const RunCase& run,
     arguments.push_back(packed.back().abi());
   }
   const std::string failure =
-      test_support::run(loaded->descriptor(), arguments, test_support::Cuts::random, random);
+      test_support::run(loaded->descriptor(), arguments, test_support::Cuts::random, random,
+                        [&](const std::vector<std::int64_t>& entries) { result.allocate(entries, 0); });
   if (!failure.empty()) return failure;
+  if (const std::string broken = result.structure_error(); !broken.empty()) return broken;
   const double error = test_support::relative_error(result.unpack(), want);
   const double allowed = run.problem.value_type == problem::ValueType::f64 ? 1e-13 : 1e-5;
   if (error <= allowed) return "";

@@ -299,17 +299,33 @@ TEST(Lower, ListsHaveNoBlocksOfRepeatedCoordinates) {
             legal.error().message);
 }
 
-TEST(Lower, NothingIsAppendedToLists) {
+TEST(Lower, ListsOfCoordinatesAreAppendedTo) {
+  for (const std::string other : {"csr", "coo", "dcsr"}) {
+    const auto run = make_case({"A(i,j) = B(i,j) * C(i,j)", {{"A", "coo"}, {"B", "csr"}, {"C", other}}, {}},
+                               {{"i", 20}, {"j", 15}});
+    EXPECT_EQ("", check_tree("forall(i, forall(j, A(i,j) += B(i,j) * C(i,j)))", run, 52)) << other;
+  }
+  const auto turned =
+      make_case({"A(i,j) = B(j,i)", {{"A", "coo:1,0"}, {"B", "coo"}}, {}}, {{"i", 9}, {"j", 8}});
+  EXPECT_EQ("", check_tree("forall(j, forall(i, A(i,j) += B(j,i)))", turned, 53));
+}
+
+TEST(Lower, ListsOfCoordinatesAreGathered) {
+  const auto run = make_case({"A(i,j) = B(i,k) * C(k,j)", {{"A", "coo"}, {"B", "csr"}, {"C", "csr"}}, {}},
+                             {{"i", 12}, {"j", 15}, {"k", 9}});
+  EXPECT_EQ("", check_tree("forall(i, where(forall(j, A(i,j) += t1(j)), "
+                           "forall(k, forall(j, t1(j) += B(i,k) * C(k,j)))))",
+                           run, 54));
+}
+
+TEST(Lower, ListsBetweenOtherLevelsAreAppendedTo) {
   const auto run =
-      make_case({"A(i,j) = B(i,j) * C(i,j)", {{"A", "coo"}, {"B", "csr"}}, {}}, {{"i", 5}, {"j", 5}});
-  const auto kernel =
-      lower::lower(*concrete_notation::parse("forall(i, forall(j, A(i,j) += B(i,j) * C(i,j)))"), run.problem);
-  ASSERT_FALSE(kernel.ok());
+      make_case({"A(i,j,k,l) = B(i,j,k) * C(k,l)",
+                 {{"A", "compressed,compressed(nonunique),singleton,compressed"}, {"B", "csf"}, {"C", "csr"}},
+                 {}},
+                {{"i", 5}, {"j", 6}, {"k", 7}, {"l", 4}});
   EXPECT_EQ(
-      "unsupported [level-format]: the result `A` is stored as compressed(nonunique),singleton:0,1, and no "
-      "kernel "
-      "appends to singleton levels: declare `A` csr or csf and convert it",
-      support::render(kernel.error()));
+      "", check_tree("forall(i, forall(j, forall(k, forall(l, A(i,j,k,l) += B(i,j,k) * C(k,l)))))", run, 55));
 }
 
 TEST(Lower, SparseResultsAreNotUpdatedNorMadeInBlocks) {
