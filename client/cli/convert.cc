@@ -1,10 +1,12 @@
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <variant>
 
 #include "client/cli/command_line.h"
 #include "client/cli/figures.h"
 #include "client/cli/table.h"
+#include "schaas/blocks.h"
 #include "schaas/tensor_files.h"
 
 /// schaas convert: a tensor file in another format: what it takes in memory, and as a file whose entries come
@@ -24,11 +26,38 @@ struct Stored {
   std::string name;
   client::PackedTensor tensor;
   double seconds = 0;
+  std::optional<client::PackedTensor> rows{};  ///< of a matrix in blocks, for its file
 };
+
+/// A matrix as kernels take one in blocks.
+support::Result<Stored> store_blocks(const client::TensorData& data, const std::string& name,
+                                     const ConvertOptions& options) {
+  const auto& extents = client::extents_of(data);
+  std::vector<std::string> indices;
+  for (std::size_t mode = 0; mode < extents.size(); ++mode) indices.push_back("i" + std::to_string(mode));
+  client::Program copying;
+  copying.statements = {{{"copy", indices}, {}, {client::Access{options.file, indices}}}};
+  SCHAAS_ASSIGN_OR_RETURN(const auto blocks, client::Blocks::of(copying, {{options.file, name}}));
+  const auto* entries = std::get_if<client::CooTensor>(&data);
+  const client::CooTensor split = blocks.split(
+      options.file, entries != nullptr ? *entries : client::to_coo(std::get<client::DenseTensor>(data)));
+  const auto format = blocks.format(options.file, {});
+  client::PackOptions how;
+  how.name = options.file;
+  how.value_type = options.value_type == "f32" ? client::ValueType::f32 : client::ValueType::f64;
+  how.position_bits = client::position_bits_for(split, format);
+  const auto start = Clock::now();
+  SCHAAS_ASSIGN_OR_RETURN(auto packed, client::pack(split, format, how));
+  const std::chrono::duration<double> took = Clock::now() - start;
+  SCHAAS_ASSIGN_OR_RETURN(const auto csr, format::parse("csr", 2, options.file));
+  SCHAAS_ASSIGN_OR_RETURN(auto rows, blocks.joined(options.file, packed, extents, csr));
+  return Stored{name, std::move(packed), took.count(), std::move(rows)};
+}
 
 support::Result<Stored> store(const client::TensorData& data, const std::string& name,
                               const ConvertOptions& options) {
   const auto order = static_cast<int>(client::extents_of(data).size());
+  if (format::without_blocks(name) != name) return store_blocks(data, name, options);
   SCHAAS_ASSIGN_OR_RETURN(const auto format, format::parse(name, order, options.file));
   client::PackOptions how;
   how.name = options.file;
@@ -39,7 +68,7 @@ support::Result<Stored> store(const client::TensorData& data, const std::string&
   auto packed = std::visit([&](const auto& tensor) { return client::pack(tensor, format, how); }, data);
   if (!packed.ok()) return packed.error();
   const std::chrono::duration<double> took = Clock::now() - start;
-  return Stored{name, std::move(packed).value(), took.count()};
+  return Stored{name, std::move(packed).value(), took.count(), {}};
 }
 
 /// The named formats that fit a tensor of this order, dense only where it is not much larger than the
@@ -116,7 +145,8 @@ support::Result<Answer> convert(const ConvertOptions& options) {
     all.push_back(std::move(one));
   }
   if (!options.output.empty()) {
-    SCHAAS_RETURN_IF_ERROR(client::write(options.output, all.front().tensor));
+    const Stored& first = all.front();
+    SCHAAS_RETURN_IF_ERROR(client::write(options.output, first.rows ? *first.rows : first.tensor));
   }
   return answer_of(options, data, all);
 }
@@ -131,10 +161,10 @@ void add_convert(CLI::App& program, Action& chosen) {
       ->required()
       ->type_name("FILE");
   command
-      ->add_option(
-          "-f", options->format,
-          "Storage format: csc, coo:1,0, dense,compressed:1,0, ... (default: all usual ones, or the first "
-          "of them with -o)")
+      ->add_option("-f", options->format,
+                   "Storage format: csc, coo:1,0, bcsr(4,4), dense,compressed:1,0, ... (default: all usual "
+                   "ones, or the first "
+                   "of them with -o)")
       ->type_name("FORMAT");
   command
       ->add_option("-o,--output", options->output, "Write it, entries in the order of the format, by ending")

@@ -63,6 +63,11 @@ std::string default_format(const client::TensorData& data) {
   return order == 0 ? "dense" : order == 1 ? "compressed" : order == 2 ? "csr" : "csf";
 }
 
+support::Result<format::TensorFormat> parse_format(const std::string& text, int order,
+                                                   const std::string& tensor) {
+  return format::parse(format::without_blocks(text), order, tensor);
+}
+
 bool has_compressed_level(const format::TensorFormat& format) { return !format.all_dense(); }
 
 int position_bits(const Operand& operand) {
@@ -92,6 +97,9 @@ class Reader {
     Operands operands;
     SCHAAS_ASSIGN_OR_RETURN(operands.extents, extents_.all(program_));
     SCHAAS_RETURN_IF_ERROR(assemble(operands));
+    SCHAAS_ASSIGN_OR_RETURN(operands.blocks,
+                            client::Blocks::of(program_, format_texts(operands, arguments_)));
+    SCHAAS_ASSIGN_OR_RETURN(operands.kernel_extents, operands.blocks.extents(operands.extents));
     return operands;
   }
 
@@ -149,8 +157,8 @@ class Reader {
     if (given != arguments_.formats.end()) operands.result_format_text = given->second;
     SCHAAS_ASSIGN_OR_RETURN(
         operands.result_format,
-        format::parse(operands.result_format_text, static_cast<int>(program_.result().indices.size()),
-                      program_.result().tensor));
+        parse_format(operands.result_format_text, static_cast<int>(program_.result().indices.size()),
+                     program_.result().tensor));
     return {};
   }
 
@@ -176,7 +184,7 @@ class Reader {
         access.tensor == program_.result().tensor ? "dense" : default_format(operand.data);
     operand.format_text = given == arguments_.formats.end() ? by_default : given->second;
     SCHAAS_ASSIGN_OR_RETURN(
-        operand.format, format::parse(operand.format_text, static_cast<int>(extents.size()), operand.name));
+        operand.format, parse_format(operand.format_text, static_cast<int>(extents.size()), operand.name));
     return operand;
   }
 
@@ -202,7 +210,7 @@ class Reader {
     const auto given = arguments_.formats.find(name);
     if (given != arguments_.formats.end()) {
       SCHAAS_ASSIGN_OR_RETURN(const auto format,
-                              format::parse(given->second, static_cast<int>(extents.size()), name));
+                              parse_format(given->second, static_cast<int>(extents.size()), name));
       if (has_compressed_level(format)) {
         SCHAAS_ASSIGN_OR_RETURN(client::TensorData sparse,
                                 client::fill_sparse(name, extents, arguments_.seed));

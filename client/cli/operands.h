@@ -7,6 +7,7 @@
 #include "client/cli/progress.h"
 #include "compiler/format/tensor_format.h"
 #include "compiler/support/result.h"
+#include "schaas/blocks.h"
 #include "schaas/expression.h"
 #include "schaas/tensor.h"
 #include "schaas/tensor_files.h"
@@ -29,9 +30,9 @@ support::Result<void> check_names(const TensorArguments& arguments, const client
 
 struct Operand {
   std::string name;
-  std::string file;         ///< "" when filled from the seed
-  std::string format_text;  ///< as given with -f, else the default for what the file holds
-  format::TensorFormat format;
+  std::string file;             ///< "" when filled from the seed
+  std::string format_text;      ///< as given with -f, else the default for what the file holds
+  format::TensorFormat format;  ///< of a matrix in blocks csr
   client::TensorData data;
 };
 
@@ -39,8 +40,10 @@ struct Operands {
   std::vector<Operand> tensors;                 ///< distinct, in order of first appearance
   std::map<std::string, std::int64_t> extents;  ///< of every index
   format::TensorFormat result_format;
-  std::string result_format_text = "dense";  ///< as given with -f
-  int position_bits = 32;                    ///< 64 when a tensor needs it
+  std::string result_format_text = "dense";              ///< as given with -f
+  int position_bits = 32;                                ///< 64 when a tensor needs it
+  client::Blocks blocks{};                               ///< matrices in blocks, if there are any
+  std::map<std::string, std::int64_t> kernel_extents{};  ///< `extents`, and those of blocks
 };
 
 /// Reads the files, settles extents and formats, fills what has no file. A tensor file with a sparse ending
@@ -50,7 +53,7 @@ struct Operands {
 /// file is filled from the seed: fully, or at a tenth of its elements when -f gives it a compressed level
 /// (fill.h). A result
 /// that the statement updates is among the tensors: its file, or the semiring's zero. Errors: those of
-/// client::read and format::parse; invalid [file-rank], [extent-conflict], [missing-extent].
+/// client::read, format::parse and client::Blocks; invalid [file-rank], [extent-conflict], [missing-extent].
 support::Result<Operands> read_operands(const TensorArguments& arguments, const client::Program& program,
                                         ProgressLine& progress);
 

@@ -23,6 +23,27 @@ void Packed::restart() {
   std::memcpy(values.data(), before.data(), before.bytes());
 }
 
+namespace {
+
+/// What a kernel takes of an operand.
+support::Result<client::PackedTensor> pack_one(const Operand& operand, const client::Blocks& blocks,
+                                               const client::PackOptions& options) {
+  const auto format = blocks.format(operand.name, operand.format);
+  if (const auto* entries = std::get_if<client::CooTensor>(&operand.data)) {
+    if (blocks.empty()) return client::pack(*entries, format, options);
+    return client::pack(blocks.split(operand.name, *entries), format, options);
+  }
+  const auto& dense = std::get<client::DenseTensor>(operand.data);
+  if (blocks.empty()) return client::pack(dense, format, options);
+  if (!operand.format.all_dense())
+    return client::pack(blocks.split(operand.name, client::to_coo(dense, options.fill_value)), format,
+                        options);
+  SCHAAS_ASSIGN_OR_RETURN(const client::DenseTensor split, blocks.split(operand.name, dense));
+  return client::pack(split, format, options);
+}
+
+}  // namespace
+
 support::Result<Packed> pack_all(const Operands& operands, const client::Program& program,
                                  client::ValueType type, ProgressLine& progress) {
   Packed packed;
@@ -30,8 +51,7 @@ support::Result<Packed> pack_all(const Operands& operands, const client::Program
   for (const auto& operand : operands.tensors) {
     progress.show("packing " + operand.name);
     const client::PackOptions options{operand.name, type, operands.position_bits, program.semiring->zero};
-    auto one = std::visit([&](const auto& data) { return client::pack(data, operand.format, options); },
-                          operand.data);
+    auto one = pack_one(operand, operands.blocks, options);
     if (!one.ok()) return one.error();
     SCHAAS_RETURN_IF_ERROR(client::validate(one->view(), operand.name));
     packed.tensors.emplace(operand.name, std::move(one).value());
@@ -43,7 +63,8 @@ support::Result<Packed> pack_all(const Operands& operands, const client::Program
   std::vector<std::int64_t> extents;
   for (const auto& index : program.result().indices) extents.push_back(operands.extents.at(index));
   SCHAAS_ASSIGN_OR_RETURN(
-      auto result, client::zeros(extents, operands.result_format,
+      auto result, client::zeros(operands.blocks.extents(packed.result, extents),
+                                 operands.blocks.format(packed.result, operands.result_format),
                                  {packed.result, type, operands.position_bits, program.semiring->zero}));
   packed.tensors.emplace(packed.result, std::move(result));
   progress.clear();
@@ -52,7 +73,7 @@ support::Result<Packed> pack_all(const Operands& operands, const client::Program
 
 client::Sizes all_sizes(const Operands& operands, const Packed& packed) {
   client::Sizes sizes;
-  sizes.extents = operands.extents;
+  sizes.extents = operands.kernel_extents;
   for (const auto& [name, tensor] : packed.tensors) sizes.entries[name] = client::entries_of(tensor);
   return sizes;
 }

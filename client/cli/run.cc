@@ -130,6 +130,30 @@ ChoiceRequest choice_request(const RunOptions& options, const client::ProblemTex
   return request;
 }
 
+/// The result as the user knows it is verified and written.
+support::Result<void> use_result(const RunOptions& options, const Operands& operands, const Packed& packed,
+                                 ProgressLine& progress, RunFacts& facts) {
+  if (!options.verify && options.output.empty()) return {};
+  const client::PackedTensor* result = &packed.tensors.at(packed.result);
+  client::PackedTensor joined;
+  if (!operands.blocks.empty()) {
+    std::vector<std::int64_t> extents;
+    for (const auto& index : facts.program.result().indices) extents.push_back(operands.extents.at(index));
+    SCHAAS_ASSIGN_OR_RETURN(joined,
+                            operands.blocks.joined(packed.result, *result, extents, operands.result_format));
+    result = &joined;
+  }
+  if (options.verify) {
+    progress.show("verifying");
+    SCHAAS_ASSIGN_OR_RETURN(facts.verification, verify(facts.program, operands, *result));
+  }
+  if (options.output.empty()) return {};
+  progress.show("writing " + options.output);
+  SCHAAS_RETURN_IF_ERROR(client::write(options.output, *result));
+  facts.written = options.output;
+  return {};
+}
+
 /// Everything after the tensors are known.
 support::Result<RunFacts> compute(const RunOptions& options, client::Connection& connection,
                                   const client::ProblemText& text, const client::Program& program,
@@ -180,17 +204,8 @@ support::Result<RunFacts> compute(const RunOptions& options, client::Connection&
     facts.run_seconds.push_back(run == 0 ? took + copy_seconds : took);
     if (run == 0) facts.first_result_seconds = since(start);
   }
-  const client::PackedTensor& result = packed.tensors.at(packed.result);
-  facts.result_entries = result.stored();
-  if (options.verify) {
-    progress.show("verifying");
-    SCHAAS_ASSIGN_OR_RETURN(facts.verification, verify(program, operands, result));
-  }
-  if (!options.output.empty()) {
-    progress.show("writing " + options.output);
-    SCHAAS_RETURN_IF_ERROR(client::write(options.output, result));
-    facts.written = options.output;
-  }
+  facts.result_entries = packed.tensors.at(packed.result).stored();
+  SCHAAS_RETURN_IF_ERROR(use_result(options, operands, packed, progress, facts));
   return facts;
 }
 

@@ -11,6 +11,7 @@
 #include "compiler/index_notation/parser.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/index_notation/verifier.h"
+#include "compiler/problem/blocked.h"
 #include "compiler/problem/constraint_set.h"
 #include "compiler/problem/inline_intermediates.h"
 #include "compiler/problem/upper_bounds.h"
@@ -57,7 +58,7 @@ Result<void> read_formats(const ProblemText& text, Problem& problem) {
       problem.formats.emplace(tensor, format::dense(order));
       continue;
     }
-    SCHAAS_ASSIGN_OR_RETURN(auto parsed, format::parse(given->second, order, tensor));
+    SCHAAS_ASSIGN_OR_RETURN(auto parsed, format::parse(format::without_blocks(given->second), order, tensor));
     problem.formats.emplace(tensor, std::move(parsed));
   }
   return {};
@@ -307,12 +308,18 @@ Result<Problem> build(const ProblemText& text) {
   problem.statement = std::move(program.statements.back());
   program.statements.pop_back();
   problem.intermediates = std::move(program.statements);
+  SCHAAS_ASSIGN_OR_RETURN(const auto blocking,
+                          format::blocking(readings(problem.statements()), text.formats));
   SCHAAS_RETURN_IF_ERROR(read_formats(text, problem));
   SCHAAS_RETURN_IF_ERROR(check_levels(problem));
+  if (!blocking.empty()) {  // in the names of the request, which the next step may change
+    SCHAAS_RETURN_IF_ERROR(read_constraints(text, problem));
+    SCHAAS_ASSIGN_OR_RETURN(problem, with_blocks(problem, blocking));
+  }
   problem = with_sparse_intermediates_inlined(std::move(problem));
   SCHAAS_RETURN_IF_ERROR(read_choices(text, problem));
   SCHAAS_RETURN_IF_ERROR(check_numbers(text, problem));
-  SCHAAS_RETURN_IF_ERROR(read_constraints(text, problem));
+  if (blocking.empty()) SCHAAS_RETURN_IF_ERROR(read_constraints(text, problem));
   problem.position_bits = position_bits(text.position_bits, problem);
   return problem;
 }
