@@ -64,7 +64,8 @@ Result<BlockSizes> sizes_of(const Reading& reading, const std::string& text) {
   if (reading.indices.size() != 2) {
     return whole(
         support::invalid("format-rank", "`bcsr(rows,columns)` is for matrices, but `" + reading.tensor +
-                                            "` has " + std::to_string(reading.indices.size()) + " indices"),
+                                            "` has " + std::to_string(reading.indices.size()) +
+                                            (reading.indices.size() == 1 ? " index" : " indices")),
         reading.tensor, text);
   }
   return BlockSizes{numbers->first, numbers->second};

@@ -20,7 +20,14 @@ using loop_ir::statements_of;
 using loop_ir::Substitution;
 
 /// Values of the loop that run side by side: with one or two registers each their sums fill half of sixteen.
-constexpr int copies = 4;
+/// Of a loop over few values, as those of a block, all of them or a share that leaves none over.
+int group_of(const loop_ir::For& loop) {
+  const auto* begin = std::get_if<loop_ir::Integer>(&loop.begin->node);
+  const auto* end = std::get_if<loop_ir::Integer>(&loop.end->node);
+  if (begin == nullptr || end == nullptr) return 4;
+  const auto count = end->value - begin->value;
+  return count == 2 ? 2 : count % 4 != 0 && count % 3 == 0 && count <= 9 ? 3 : 4;
+}
 
 template <class Node>
 const Node* as(const StatementPtr& statement) {
@@ -130,7 +137,8 @@ bool collect(const StatementPtr& statement, Traffic& traffic) {
 /// One loop that may be jammed.
 class Jam {
  public:
-  Jam(const loop_ir::For& loop, Names& names) : loop_(loop), names_(names), varying_{loop.variable} {}
+  Jam(const loop_ir::For& loop, Names& names)
+      : loop_(loop), names_(names), group_(group_of(loop)), varying_{loop.variable} {}
 
   /// The loop in two parts, or null.
   StatementPtr result() {
@@ -138,12 +146,12 @@ class Jam {
     if (!collect(loop_.body, traffic_) || !independent() || !divide() || !shares_) return nullptr;
     for (auto& copy : copies_) copy.emplace(loop_.variable, loop_ir::name(loop_.variable));
     std::vector<StatementPtr> body;
-    for (int n = 1; n < copies; ++n) {
+    for (int n = 1; n < group_; ++n) {
       copies_[static_cast<std::size_t>(n)][loop_.variable] =
           loop_ir::add(loop_ir::name(loop_.variable), loop_ir::integer(n));
     }
     for (const auto& statement : head_) replicate(statement, body);
-    for (int n = 0; n < copies; ++n) {
+    for (int n = 0; n < group_; ++n) {
       for (const auto& statement : tail_) body.push_back(copy(statement, n));
     }
     return in_two_parts(std::move(body));
@@ -286,13 +294,13 @@ class Jam {
     }
     const auto* let = as<loop_ir::Let>(statement);
     const bool alike = let && !loop_ir::mentions(let->value, varying_);
-    for (int n = 0; n < (alike ? 1 : copies); ++n) out.push_back(copy(statement, n));
+    for (int n = 0; n < (alike ? 1 : group_); ++n) out.push_back(copy(statement, n));
   }
 
   /// What the copies fold into one place they fold together: it is read and written once.
   StatementPtr folded_once(const loop_ir::Store& store) const {
     auto together = store;
-    for (int n = 1; n < copies; ++n) {
+    for (int n = 1; n < group_; ++n) {
       together.value = loop_ir::apply(operators::combine(store.monoid), {together.value, in(store.value, n)});
     }
     return loop_ir::make(std::move(together));
@@ -329,10 +337,10 @@ class Jam {
   StatementPtr in_two_parts(std::vector<StatementPtr> body) {
     const std::string rest = names_.fresh(loop_.variable + "_rest");
     body.push_back(loop_ir::make(
-        loop_ir::SetCounter{rest, loop_ir::add(loop_ir::name(loop_.variable), loop_ir::integer(copies))}));
+        loop_ir::SetCounter{rest, loop_ir::add(loop_ir::name(loop_.variable), loop_ir::integer(group_))}));
     auto groups = loop_, last = loop_;
-    groups.step = copies;
-    groups.end = loop_ir::apply(operators::Function::subtract, {loop_.end, loop_ir::integer(copies - 1)});
+    groups.step = group_;
+    groups.end = loop_ir::apply(operators::Function::subtract, {loop_.end, loop_ir::integer(group_ - 1)});
     groups.body = loop_ir::block(std::move(body));
     last.begin = loop_ir::name(rest);
     return loop_ir::block({loop_ir::make(loop_ir::Counter{rest, loop_.begin}),
@@ -341,11 +349,12 @@ class Jam {
 
   const loop_ir::For& loop_;
   Names& names_;
+  const int group_;
   Traffic traffic_;
   std::vector<StatementPtr> head_, tail_;
   std::set<std::string> varying_;  ///< the loop's variable and what depends on it
   std::set<std::string> inner_;    ///< variables of the loops inside, and what depends on them
-  Copies copies_ = Copies(copies);
+  Copies copies_ = Copies(static_cast<std::size_t>(group_));
   bool shares_ = false;
 };
 

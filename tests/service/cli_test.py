@@ -221,6 +221,22 @@ class Run(program.WithDaemon):
             self.assertTrue(answer["verify"]["passed"], layout)
             self.assertEqual((self.folder / "Y.mtx").read_text().splitlines()[1:], ["2 3 2", "1 2 12", "2 3 -5"])
 
+    def test_matrices_in_blocks(self):
+        matrix = program.write_matrix(self.folder / "blocks.mtx", 30, 21, 90, seed=11)
+        answer = self.daemon.json("run", "Y(i,k) = P(i,j) * Q(j,k)", "-t", f"P={matrix}", "-f", "P=bcsr(4,3)", "-d", "k=5", "-o",
+                                  self.folder / "Y.npy", "--verify")
+        self.assertTrue(answer["verify"]["passed"])
+        self.assertEqual(read_npy(self.folder / "Y.npy")[0], [30, 5])
+        self.assertEqual({index: answer["extents"][index] for index in ("i", "i_block", "i_in", "j_block", "j_in")},
+                         {"i": 30, "i_block": 8, "i_in": 4, "j_block": 7, "j_in": 3})
+        product = self.daemon.json("run", "Y(i,k) = P(i,j) * Q(k,j)", "-t", f"P={matrix}", "-t", f"Q={matrix}", "-f", "P=bcsr(4,3)",
+                                   "-f", "Q=bcsr(4,3)", "-f", "Y=bcsr(4,4)", "-o", self.folder / "Y.tns", "--verify")
+        self.assertTrue(product["verify"]["passed"])
+        stored = self.daemon.json("convert", matrix, "-f", "bcsr(2,3)", "-o", self.folder / "rows.tns")
+        entries = stored["formats"][0]["entries"]
+        self.assertEqual((entries[0], entries[2], entries[3]), (15, 2 * entries[1], 6 * entries[1]))
+        self.assertEqual(len((self.folder / "rows.tns").read_text().splitlines()), 91)
+
     def test_positions_are_as_asked_for(self):
         for bits in ("32", "64"):
             answer = self.daemon.json(*self.words, "--positions", bits, "--verify")

@@ -34,6 +34,20 @@ CooTensor random_entries(const std::vector<std::int64_t>& extents, bool dense,
   return out;
 }
 
+/// By mode of a tensor, as the user's program accesses it.
+std::vector<std::int64_t> extents_of(const std::string& tensor, const client::Program& program,
+                                     const std::map<std::string, std::int64_t>& extents) {
+  std::vector<client::Access> accesses{program.result()};
+  for (auto& access : client::operands(program)) accesses.push_back(std::move(access));
+  for (const auto& access : accesses) {
+    if (access.tensor != tensor) continue;
+    std::vector<std::int64_t> out;
+    for (const auto& index : access.indices) out.push_back(extents.at(index));
+    return out;
+  }
+  return {};
+}
+
 }  // namespace
 
 ThreadedKernel::ThreadedKernel(const problem::ProblemText& text, const std::string& trace, const Shape& shape,
@@ -46,12 +60,20 @@ ThreadedKernel::ThreadedKernel(const problem::ProblemText& text, const std::stri
       pipeline::emit(problem, schedule::parse(trace).value(), pipeline::Language::c, target.isa).value();
   const auto bytes = compiler.compile_c(source, target, support::Cancellation()).value();
   kernel_ = std::make_unique<client::Kernel>(client::Kernel::load(bytes, support::digest_of(bytes)).value());
+  const auto program = client::parse_program(text.expression).value();
+  blocks_ = client::Blocks::of(program, text.formats).value();
+  result_ = program.result().tensor;
+  result_extents_ = extents_of(result_, program, shape.extents);
+  const auto wished = text.formats.find(result_);
+  result_format_ =
+      format::parse(wished == text.formats.end() ? "dense" : format::without_blocks(wished->second),
+                    static_cast<int>(result_extents_.size()), result_)
+          .value();
   std::mt19937_64 random(seed);
   std::map<std::string, CooTensor> data;
   std::map<std::string, client::OracleOperand> operands;
   for (const auto& tensor : problem.tensors()) {
-    std::vector<std::int64_t> extents;
-    for (const auto& index : problem.indices_of(tensor)) extents.push_back(shape.extents.at(index));
+    const auto extents = extents_of(tensor, program, shape.extents);
     client::PackOptions options;
     options.name = tensor;
     options.value_type =
@@ -61,17 +83,17 @@ ThreadedKernel::ThreadedKernel(const problem::ProblemText& text, const std::stri
     const auto& format = problem.formats.at(tensor);
     const bool result = tensor == problem.statement.result.tensor;
     if (result && !problem.statement.update) {
-      tensors_.push_back(client::zeros(extents, format, options).value());
+      tensors_.push_back(client::zeros(blocks_.extents(tensor, extents), format, options).value());
       continue;
     }
     auto& entries = data[tensor] = random_entries(extents, format.all_dense(), shape, random);
     operands[tensor] = &entries;
-    tensors_.push_back(client::pack(entries, format, options).value());
+    tensors_.push_back(client::pack(blocks_.split(tensor, entries), format, options).value());
   }
   client::OracleOptions options;
   options.extents = shape.extents;
   options.type = tensors_.front().value_type();
-  expected_ = client::evaluate(client::parse_program(text.expression).value(), operands, options).value();
+  expected_ = client::evaluate(program, operands, options).value();
   before_ = tensors_.front().values().copy();
 }
 
@@ -87,7 +109,8 @@ ThreadedKernel::Outcome ThreadedKernel::run(const client::ExecutionOptions& opti
     std::memcpy(values.data(), before_.data(), before_.bytes());
   const auto ran = execution->run();
   if (!ran.ok()) return {support::render(ran.error()), {}, 0};
-  out.result = client::to_dense(tensors_.front()).value();
+  const auto joined = blocks_.joined(result_, tensors_.front(), result_extents_, result_format_).value();
+  out.result = client::to_dense(joined).value();
   const auto found = client::compare(out.result, expected_).value();
   if (found.max_relative_error > client::tolerance(out.result.value_type))
     out.error = "element " + std::to_string(found.worst) + " is " +

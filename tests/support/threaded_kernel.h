@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/problem/problem.h"
+#include "schaas/blocks.h"
 #include "schaas/kernel.h"
 #include "schaas/oracle.h"
 
@@ -20,6 +21,7 @@ class ThreadedKernel {
     double density = 0.1;
     bool signs = true;
   };
+  /// Extents are those of the user's indices: matrices in blocks are made and checked as the user sees them.
   ThreadedKernel(const problem::ProblemText& text, const std::string& trace, const Shape& shape,
                  std::uint64_t seed);
 
@@ -36,6 +38,10 @@ class ThreadedKernel {
   std::unique_ptr<client::Kernel> kernel_;
   client::Expected expected_;
   client::Buffer before_;
+  client::Blocks blocks_;
+  std::string result_;
+  std::vector<std::int64_t> result_extents_;
+  format::TensorFormat result_format_;  ///< the user's, csr of a matrix in blocks
 };
 
 }  // namespace schaas::test_support

@@ -323,7 +323,8 @@ TEST(SpaceOptions, UnknownOnesAreNamedWithTheNearest) {
   EXPECT_EQ(
       support::render(parse_space_options("row-blocks,shorter-fusions").error()),
       "invalid [space]: unknown part of the schedule space `shorter-fusions`, expected `shorter-fusion`, "
-      "`stored-producers`, `row-blocks`, `copies`, `free-copies`, `all` or `none`; did you mean `shorter-fusion`?");
+      "`stored-producers`, `row-blocks`, `copies`, `free-copies`, `all` or `none`; did you mean "
+      "`shorter-fusion`?");
   EXPECT_EQ(parse_space_options("row-blocks,").error().code, "space");
 }
 
@@ -347,6 +348,46 @@ TEST(SpaceOptions, DoNotWidenThePublishedSpace) {
   EXPECT_EQ(
       support::render(build(text).error()),
       "invalid [space]: profile sparseauto searches the published space, which `row-blocks` would widen");
+}
+
+TEST(BlockedMatrices, AreTensorsOfFourModes) {
+  const auto problem = make("A(i,l) = B(i,j) * C(j,l)", {{"B", "bcsr(4, 2)"}, {"C", "dense:1,0"}});
+  EXPECT_EQ(print(problem),
+            "schaas-problem 1\n"
+            "A(i_block,i_in,l) = B(i_block,j_block,i_in,j_in) * C(j_block,j_in,l)\n"
+            "format A dense,dense,dense:0,1,2\n"
+            "format B dense,compressed,dense,dense:0,1,2,3\n"
+            "format C dense,dense,dense:2,0,1\n"
+            "values f64\npositions 64\nprofile default\n"
+            "where i_in <= 4\nwhere j_in <= 2\nwhere 2 <= j_in\nwhere 4 <= i_in\n");
+  EXPECT_EQ(parse_problem(print(problem)).value(), problem);
+}
+
+TEST(BlockedMatrices, ReductionsRunOverBothIndices) {
+  const auto problem = make("y(i) = max(j)(B(i,j)) * i_in(i)", {{"B", "bcsr(2,2)"}});
+  EXPECT_EQ(index_notation::print(problem.program()),
+            "y(i_block,i_in_) = max(j_block,j_in)(B(i_block,j_block,i_in_,j_in)) * i_in(i_block,i_in_)");
+}
+
+// 4 * i_block - 3 <= i <= 4 * i_block; a block has 1 to 8 nonzeros.
+TEST(BlockedMatrices, ConstraintsSayNoMoreThanBefore) {
+  const auto kept = [](const std::string& constraint) {
+    const auto problem = make("A(i,l) = B(i,j) * C(j,l)", {{"B", "bcsr(4,2)"}}, {constraint});
+    std::string out;
+    for (const auto& one : problem.constraints) {
+      const std::string text = print(one);
+      if (text.find("_in") == std::string::npos) out += (out.empty() ? "" : "; ") + text;
+    }
+    return out;
+  };
+  EXPECT_EQ(kept("i == 64"), "i_block <= 16; 16 <= i_block");
+  EXPECT_EQ(kept("i == 65"), "i_block <= 17; 17 <= i_block");
+  EXPECT_EQ(kept("nnz(B) <= 1000"), "nnz(B,2) <= 1000");
+  EXPECT_EQ(kept("1000 <= nnz(B)"), "125 <= nnz(B,2)");
+  EXPECT_EQ(kept("density(B) <= 0.01"), "25*nnz(B,2) <= 2*i_block*j_block");
+  EXPECT_EQ(kept("i <= l"), "4*i_block <= l + 3");
+  EXPECT_EQ(kept("i*j <= 1000000"), "");  // nothing holds for certain: neither factor has to be positive
+  EXPECT_EQ(kept("8 <= l <= 16"), "l <= 16; 8 <= l");
 }
 
 TEST(Canonical, SparseautoKeepsTheFactorOrder) {
