@@ -319,11 +319,12 @@ INSTANTIATE_TEST_SUITE_P(
     Shapes, OraclePrograms,
     ::testing::Values(
         "A(i,j) = B(i,j) + C(i,j)", "A(i,j) = B(i,j) + C(i,j) + D(i,j) + E(i,j)",
-        "y(i) = b(i) + A(i,j) * X(j)", "y(i) = B(i,j) * X(j) - 2 * C(i,k) * Z(k)",
-        "A(i,j) = B(i,j) * (C(i,j) + D(i,j))", "A(i,j) = -B(i,j)", "A(i,j) = B(i,j) / (c(i,k) * d(k,j))",
-        "A(i,j) = exp(B(i,j))", "A(i,j) = relu(B(i,j)) + 1", "y(i) = max(j)(B(i,j)) / c(i)",
-        "y(i) = sum(j)(exp(B(i,j)))", "y(i) = prod(j)(B(i,j) + 1)", "y(i) = and(j)(B(i,j))",
-        "y(i) = or(j)(B(i,j) > 0)", "s = min(i,j)(B(i,j) * C(j,i))",
+        "A(i,j) = B(i,j) - (C(i,j) - 2 * D(i,j) * c(j)) - -E(i,j)", "s = sum(i,j)(B(i,j) - C(j,i) * X(i))",
+        "max-plus: A(i,j) = B(i,j) + C(i,j) + D(i,j)", "y(i) = b(i) + A(i,j) * X(j)",
+        "y(i) = B(i,j) * X(j) - 2 * C(i,k) * Z(k)", "A(i,j) = B(i,j) * (C(i,j) + D(i,j))", "A(i,j) = -B(i,j)",
+        "A(i,j) = B(i,j) / (c(i,k) * d(k,j))", "A(i,j) = exp(B(i,j))", "A(i,j) = relu(B(i,j)) + 1",
+        "y(i) = max(j)(B(i,j)) / c(i)", "y(i) = sum(j)(exp(B(i,j)))", "y(i) = prod(j)(B(i,j) + 1)",
+        "y(i) = and(j)(B(i,j))", "y(i) = or(j)(B(i,j) > 0)", "s = min(i,j)(B(i,j) * C(j,i))",
         "A(i,j) = where(B(i,j) > 0, C(i,j) + D(i,j), 0)", "A(i,j) = where(B(i,j), C(i,j), D(i,j))",
         "A(i,j) = where(B(i,j) == 0, C(i,j), 1)", "A(i,j) = B(i,j) * (C(i,j) != 0)", "y(i) = B(i,i)",
         "y(i) = B(i,i) + C(i,j) * D(j,i)", "A(i,j) = x(i)", "A(i,j,k) = B(i,j) + C(j,k)",
@@ -428,6 +429,34 @@ TEST(OracleAtRealSize, keeps_sparse_results_as_entries) {
         << text;
     EXPECT_EQ(expected->entries->background, 0);
   }
+}
+
+TEST(OracleAtRealSize, looks_at_each_term_of_a_sum_at_its_own_entries) {
+  const std::int64_t n = 50000;
+  const CooTensor b = diagonal(n, 2), c = diagonal(n, 3);
+  const char* text = "A(i,j) = B(i,j) + C(i,j) - B(j,i) + 2 * C(j,i)";
+  const auto expected = evaluate(*parse_program(text), {{"B", &b}, {"C", &c}});
+  ASSERT_TRUE(expected.ok()) << support::render(expected.error());
+  ASSERT_TRUE(expected->entries.has_value());
+  EXPECT_EQ(expected->entries->values.values, std::vector<double>(static_cast<std::size_t>(n), 9.0));
+  EXPECT_EQ(expected->entries->magnitudes, std::vector<double>(static_cast<std::size_t>(n), 13.0));
+}
+
+/// docs/language.md: a reduction over nothing is its identity, the semiring's own sum its zero.
+TEST(OracleOverNothing, starts_where_kernels_start) {
+  const DenseTensor none = *zeros({3, 0}, ValueType::f64);
+  const auto value = [&](const char* text) {
+    const auto expected = evaluate(*parse_program(text), {{"b", &none}});
+    EXPECT_TRUE(expected.ok()) << text;
+    return expected->values.at(1);
+  };
+  EXPECT_EQ(value("y(i) = max(j)(b(i,j))"), -infinity);
+  EXPECT_EQ(value("y(i) = prod(j)(b(i,j))"), 1);
+  EXPECT_EQ(value("max-times: y(i) = max(j)(b(i,j))"), 0);
+  EXPECT_EQ(value("max-times: y(i) = 1 + max(j)(b(i,j))"), 1);
+  EXPECT_EQ(value("max-times: y(i) = min(j)(b(i,j))"), infinity);
+  EXPECT_EQ(value("max-times: y(i) = b(i,j)"), 0);
+  EXPECT_EQ(value("min-plus: y(i) = b(i,j)"), infinity);
 }
 
 TEST(OracleAtRealSize, computes_dense_factors_only_where_they_are_read) {

@@ -5,11 +5,15 @@
 
 namespace schaas::client {
 
-OracleAccumulator::OracleAccumulator(Fold how, std::vector<std::int64_t> extents, Store store)
-    : fold_(how), extents_(std::move(extents)), store_(store) {
+OracleAccumulator::OracleAccumulator(Fold how, double start, std::vector<std::int64_t> extents, Store store)
+    : fold_(how),
+      start_(given(start)),
+      neutral_(start == identity(how)),
+      extents_(std::move(extents)),
+      store_(store) {
   if (store_ == Store::dense) {
     const auto elements = static_cast<std::size_t>(checked_product(extents_).value_or(0));
-    values_.assign(elements, given(identity(fold_)));
+    values_.assign(elements, start_);
     visited_.assign(elements, 0);
   } else {
     slots_.assign(1024, 0);
@@ -34,7 +38,7 @@ std::size_t OracleAccumulator::place_of(Wide key) {
     slot = (slot + 1) & (slots_.size() - 1);
   }
   keys_.push_back(key);
-  values_.push_back(given(identity(fold_)));
+  values_.push_back(start_);
   visited_.push_back(0);
   slots_[slot] = keys_.size();
   return keys_.size() - 1;
@@ -42,9 +46,15 @@ std::size_t OracleAccumulator::place_of(Wide key) {
 
 void OracleAccumulator::fold(Wide key, const Judged& value) {
   const std::size_t place = place_of(key);
-  const bool first = visited_[place] == 0 && fold_ != Fold::logical_or && fold_ != Fold::logical_and;
+  const bool first =
+      visited_[place] == 0 && neutral_ && fold_ != Fold::logical_or && fold_ != Fold::logical_and;
   values_[place] = first ? value : client::fold(fold_, values_[place], value);
   visited_[place] += 1;
+}
+
+Judged OracleAccumulator::unvisited(const Judged& background, double points) const {
+  const Judged all = repeated(fold_, background, points);
+  return neutral_ ? all : client::fold(fold_, start_, all);
 }
 
 std::shared_ptr<const OracleTensor> OracleAccumulator::finish(const Judged& background, double points,
@@ -52,7 +62,7 @@ std::shared_ptr<const OracleTensor> OracleAccumulator::finish(const Judged& back
   for (std::size_t place = 0; place < values_.size() && !all_visited; ++place) {
     const double rest = points - visited_[place];
     if (visited_[place] == 0) {
-      values_[place] = repeated(fold_, background, points);
+      values_[place] = unvisited(background, points);
     } else if (rest > 0) {
       values_[place] = client::fold(fold_, values_[place], repeated(fold_, background, rest));
     }
@@ -67,7 +77,7 @@ std::shared_ptr<const OracleTensor> OracleAccumulator::finish(const Judged& back
     keys.push_back(keys_[place]);
     values.push_back(values_[place]);
   }
-  const Judged elsewhere = all_visited ? given(identity(fold_)) : repeated(fold_, background, points);
+  const Judged elsewhere = all_visited ? start_ : unvisited(background, points);
   return OracleTensor::computed_entries(std::move(extents_), std::move(keys), std::move(values), elsewhere);
 }
 

@@ -10,7 +10,9 @@ namespace schaas::client {
 class OracleAccumulator {
  public:
   enum class Store { dense, entries };
-  OracleAccumulator(Fold fold, std::vector<std::int64_t> extents, Store store);
+  /// `start`: what an element holds that nothing was folded into: the identity of the fold, or, of a
+  /// semiring's own sum, its zero.
+  OracleAccumulator(Fold fold, double start, std::vector<std::int64_t> extents, Store store);
 
   void fold(Wide key, const Judged& value);
   std::size_t entries() const { return keys_.size(); }  ///< 0 when dense
@@ -19,10 +21,14 @@ class OracleAccumulator {
   std::shared_ptr<const OracleTensor> finish(const Judged& background, double points, bool all_visited) &&;
 
  private:
+  /// The start and `points` times the background.
+  Judged unvisited(const Judged& background, double points) const;
   std::size_t place_of(Wide key);
   void grow();
 
   Fold fold_;
+  Judged start_;
+  bool neutral_;  ///< folding the start into a number leaves the number
   std::vector<std::int64_t> extents_;
   Store store_;
   std::vector<Judged> values_;

@@ -142,31 +142,36 @@ bool binds_all(const OracleSupport& support, const std::vector<OracleAccess>& ac
          });
 }
 
+std::vector<std::int64_t> free_extents(const OracleFold& fold, const OracleContext& context) {
+  std::vector<std::int64_t> extents;
+  for (const auto& index : fold.free) extents.push_back(context.extents.at(index));
+  return extents;
+}
+
 class Evaluation {
  public:
   Evaluation(const OracleFold& fold, const OracleContext& context)
       : fold_(fold), context_(context), compiled_(fold, context) {}
 
-  support::Result<OracleTensorPointer> run() {
-    OracleSupport support = support_of(compiled_);
-    SCHAAS_RETURN_IF_ERROR(compute_pending(support));
-    if (support.everywhere) support = support_of(compiled_);
+  /// Where the body has to be computed; the reductions in it are computed then.
+  support::Result<void> prepare() {
+    support_ = support_of(compiled_);
+    SCHAAS_RETURN_IF_ERROR(compute_pending(support_));
+    if (support_.everywhere) support_ = support_of(compiled_);
+    return {};
+  }
+
+  const OracleSupport& support() const { return support_; }
+  bool binds_free() const {
+    return binds_all(support_, compiled_.accesses, numbers_below(fold_.free.size()));
+  }
+
+  support::Result<void> fold_into(OracleAccumulator& sums) const {
     const std::vector<int> free = numbers_below(fold_.free.size());
-    std::vector<std::int64_t> extents(compiled_.extents.begin(),
-                                      compiled_.extents.begin() + static_cast<std::ptrdiff_t>(free.size()));
-    SCHAAS_RETURN_IF_ERROR(check_extents(extents));
-    const double elements = volume(fold_.free, context_), limit = static_cast<double>(context_.memory_limit);
-    const bool by_entries = binds_all(support, compiled_.accesses, free) || elements * 40 > limit;
-    if (support.everywhere && elements * 40 > limit) {
-      return support::unsupported("oracle-size", "verifying needs " + bytes_text(elements * 40) +
-                                                     "; at most " + bytes_text(limit) + " are used");
-    }
-    OracleAccumulator sums(fold_.fold, extents,
-                           by_entries ? OracleAccumulator::Store::entries : OracleAccumulator::Store::dense);
-    const OracleAccess result{nullptr, free, row_major_strides(extents)};
-    OracleWalk request{&compiled_.accesses, &support, numbers_below(fold_.free.size() + fold_.reduced.size()),
-                       compiled_.extents};
-    const auto most_entries = static_cast<std::size_t>(limit / 100);
+    const OracleAccess result{nullptr, free, row_major_strides(free_extents(fold_, context_))};
+    OracleWalk request{&compiled_.accesses, &support_,
+                       numbers_below(fold_.free.size() + fold_.reduced.size()), compiled_.extents};
+    const auto most_entries = static_cast<std::size_t>(static_cast<double>(context_.memory_limit) / 100);
     SCHAAS_RETURN_IF_ERROR(walk(request, [&](OraclePoint& point) {
       if (sums.entries() < most_entries)
         sums.fold(key_at(result, point), evaluate_term(compiled_.root, compiled_.accesses, point));
@@ -175,17 +180,10 @@ class Evaluation {
       return support::unsupported("oracle-size", "verifying would hold more than " +
                                                      std::to_string(most_entries) + " computed entries");
     }
-    return std::move(sums).finish(support.background, volume(fold_.reduced, context_), support.everywhere);
+    return {};
   }
 
  private:
-  static support::Result<void> check_extents(const std::vector<std::int64_t>& extents) {
-    double elements = 1;
-    for (const std::int64_t extent : extents) elements *= static_cast<double>(extent);
-    if (elements < 1e38) return {};
-    return support::unsupported("oracle-size", "verifying cannot number more than 2^127 elements");
-  }
-
   // Reductions of the body, each where it is read only, when it is read in few places.
   support::Result<void> compute_pending(const OracleSupport& support) {
     for (const auto& one : compiled_.pending) {
@@ -209,7 +207,7 @@ class Evaluation {
       extents.push_back(context_.extents.at(index));
     }
     if (wanted.empty()) return {};
-    OracleAccumulator seen(Fold::logical_or, extents, OracleAccumulator::Store::entries);
+    OracleAccumulator seen(Fold::logical_or, 0, extents, OracleAccumulator::Store::entries);
     const OracleAccess key{nullptr, wanted, row_major_strides(extents)};
     // Indices that no set binds do not matter: one value of each is enough.
     std::vector<int> loops;
@@ -231,6 +229,7 @@ class Evaluation {
   const OracleFold& fold_;
   const OracleContext& context_;
   Compiled compiled_;
+  OracleSupport support_;
 };
 
 // ---- products
@@ -267,6 +266,55 @@ OracleTensorPointer tensor_of(const Expected& expected) {
   return OracleTensor::computed_dense(expected.values.extents, std::move(values));
 }
 
+support::Result<void> check_extents(const std::vector<std::int64_t>& extents) {
+  double elements = 1;
+  for (const std::int64_t extent : extents) elements *= static_cast<double>(extent);
+  if (elements < 1e38) return {};
+  return support::unsupported("oracle-size", "verifying cannot number more than 2^127 elements");
+}
+
+/// What an element holds before anything is folded into it.
+double start_of(const OracleFold& fold, const OracleContext& context) {
+  return fold.fold == context.semiring->sum ? context.semiring->zero : identity(fold.fold);
+}
+
+/// Adds the terms that an expression adds up with the sum of the semiring to `out`.
+void collect_terms(const Expression& expression, bool negative, const Semiring& semiring,
+                   std::vector<Expression>& out) {
+  const auto* operation = std::get_if<Operation>(&expression.value);
+  const bool signs = semiring.sum == Fold::sum;
+  const bool adds =
+      operation != nullptr &&
+      (operation->function == Function::add ||
+       (signs && (operation->function == Function::subtract || operation->function == Function::negate)));
+  if (!adds) {
+    out.push_back(negative ? Expression{Operation{Function::negate, {expression}}} : expression);
+    return;
+  }
+  for (std::size_t n = 0; n < operation->arguments.size(); ++n) {
+    const bool flips =
+        operation->function == Function::negate || (operation->function == Function::subtract && n == 1);
+    collect_terms(operation->arguments[n], negative != flips, semiring, out);
+  }
+}
+
+/// A sum is folded term by term where each term is zero but at entries: every term then looks at its own
+/// entries, instead of each entry at all of the terms.
+std::vector<Expression> separate_terms(const OracleFold& fold, const OracleContext& context) {
+  std::vector<Expression> terms;
+  if (fold.fold == context.semiring->sum) collect_terms(*fold.body, false, *context.semiring, terms);
+  const auto has_entries = [&](const Expression& term) {
+    OracleFold one = fold;
+    one.body = &term;
+    const Compiled compiled(one, context);
+    const OracleSupport support = support_of(compiled);
+    return compiled.pending.empty() && !support.everywhere &&
+           support.background.value == context.semiring->zero;
+  };
+  if (terms.size() < 2 || !std::all_of(terms.begin(), terms.end(), has_entries)) return {*fold.body};
+  return terms;
+}
+
 support::Result<OracleTensorPointer> evaluate_points(const OracleFold& fold, const OracleContext& context) {
   const std::set<std::string> distinct(fold.free.begin(), fold.free.end());
   if (distinct.size() != fold.free.size()) {
@@ -274,7 +322,29 @@ support::Result<OracleTensorPointer> evaluate_points(const OracleFold& fold, con
                                 "verifying a result with the same index twice is limited to "
                                 "products that fit in memory as dense tensors");
   }
-  return Evaluation(fold, context).run();
+  const auto extents = free_extents(fold, context);
+  SCHAAS_RETURN_IF_ERROR(check_extents(extents));
+  const std::vector<Expression> terms = separate_terms(fold, context);
+  std::vector<OracleFold> folds(terms.size(), fold);
+  std::list<Evaluation> evaluations;
+  bool everywhere = false, by_entries = true;
+  for (std::size_t n = 0; n < terms.size(); ++n) {
+    folds[n].body = &terms[n];
+    SCHAAS_RETURN_IF_ERROR(evaluations.emplace_back(folds[n], context).prepare());
+    everywhere = everywhere || evaluations.back().support().everywhere;
+    by_entries = by_entries && evaluations.back().binds_free();
+  }
+  const double elements = volume(fold.free, context), limit = static_cast<double>(context.memory_limit);
+  if (everywhere && elements * 40 > limit) {
+    return support::unsupported("oracle-size", "verifying needs " + bytes_text(elements * 40) + "; at most " +
+                                                   bytes_text(limit) + " are used");
+  }
+  by_entries = by_entries || elements * 40 > limit;
+  OracleAccumulator sums(fold.fold, start_of(fold, context), extents,
+                         by_entries ? OracleAccumulator::Store::entries : OracleAccumulator::Store::dense);
+  for (const auto& evaluation : evaluations) SCHAAS_RETURN_IF_ERROR(evaluation.fold_into(sums));
+  return std::move(sums).finish(evaluations.front().support().background, volume(fold.reduced, context),
+                                everywhere);
 }
 
 bool has_few_entries(const OracleFold& fold, const OracleContext& context) {
