@@ -4,6 +4,7 @@
 #include <string>
 
 #include "compiler/concrete_notation/match.h"
+#include "compiler/concrete_notation/positions.h"
 #include "compiler/concrete_notation/tree_checks.h"
 
 namespace schaas::concrete_notation {
@@ -45,11 +46,13 @@ Result<void> check_collapsed(const Forall& loop, const problem::Problem& problem
 /// Of a loop that is outermost.
 Result<void> check_races(const Forall& loop, const problem::Problem& problem) {
   SCHAAS_RETURN_IF_ERROR(check_collapsed(loop, problem));
+  SCHAAS_RETURN_IF_ERROR(check_positions(loop, problem));
   if (!loop.manner.parallel) return {};
   const auto& target = leaf_of(loop.body).target;
   const std::string races = name(*loop.manner.parallel);
   bool own = has(target, loop.index);
   if (loop.manner.collapsed) own = own && has(target, inner_of(loop)->index);
+  for (const auto& index : loops_of_positions(loop)) own = own && has(target, index);
   if (*loop.manner.parallel == Races::none) {
     if (own) return {};
     return illegal("iterations of loop " + quoted(loop.index) + " write the same elements of " +
@@ -88,6 +91,11 @@ Result<void> check_inside(const StatementPtr& statement, const std::string& oute
         if (loop.manner.collapsed) {
           return illegal("loop " + quoted(loop.index) + " stands inside loop " + quoted(outermost) +
                          "; only the two outermost loops become one for the threads");
+        }
+        if (loop.manner.positions > 0) {
+          return illegal("loop " + quoted(loop.index) + " stands inside loop " + quoted(outermost) +
+                         "; threads share the entries that a phase's outermost loops walk, and `split` cuts "
+                         "the entries of one row");
         }
         SCHAAS_RETURN_IF_ERROR(check_loop(loop));
         return check_inside(loop.body, outermost);

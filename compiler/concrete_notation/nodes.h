@@ -31,6 +31,9 @@ struct Manner {
   std::optional<Races> parallel;  ///< its iterations are shared by threads; only of a phase's outermost loop
   int unroll = 1;                 ///< iterations written one after the other
   bool collapsed = false;         ///< with the loop inside it is one loop for the threads
+  /// So many loops from this one inwards are one loop for the threads: over the entries of the one sparse
+  /// operand that they walk, down to the level of the last one; 0: each loop is a loop of its own.
+  int positions = 0;
   std::optional<std::int64_t> extent{};  ///< the only size of the index for which the code is made
   bool operator==(const Manner&) const = default;
 };

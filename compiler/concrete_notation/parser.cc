@@ -84,6 +84,9 @@ class Parser {
       if (!manner.parallel) return expected("`none`, `atomics` or `private`");
     }
     manner.collapsed = accept_word("collapsed");
+    if (accept_word("positions")) {
+      SCHAAS_ASSIGN_OR_RETURN(manner.positions, number("the number of loops, 1 to 9999,"));
+    }
     if (accept_word("unroll")) {
       SCHAAS_ASSIGN_OR_RETURN(manner.unroll, number("the number of iterations, 1 to 9999,"));
     }

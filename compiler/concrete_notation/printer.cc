@@ -28,6 +28,7 @@ std::string manner_text(const Manner& manner) {
   if (manner.extent) out += " of " + std::to_string(*manner.extent);
   if (manner.parallel) out += std::string(" parallel ") + name(*manner.parallel);
   if (manner.collapsed) out += " collapsed";
+  if (manner.positions > 0) out += " positions " + std::to_string(manner.positions);
   if (manner.unroll > 1) out += " unroll " + std::to_string(manner.unroll);
   return out;
 }

@@ -135,7 +135,7 @@ void find(const NestPtr& nest, NestTree& tree) {
     find(branch->producer, tree);
     find(branch->consumer, tree);
   } else if (const auto* loop = std::get_if<Loop>(&nest->node)) {
-    if (loop->manner.collapsed) return;  // its range counts pairs, which no level of an operand weighs
+    if (loop->manner.collapsed || loop->manner.positions > 0) return;  // its range counts pairs or entries
     if (const auto cut = Cutting(tree, *loop).run()) tree.cuts.emplace(nest.get(), *cut);
   }
 }

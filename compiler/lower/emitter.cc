@@ -42,7 +42,7 @@ void Emitter::emit_phases(const NestPtr& nest) {
   const auto* loop = std::get_if<Loop>(&nest->node);
   const bool atomic = loop != nullptr && loop->manner.parallel == Races::atomics;
   atomic_ = atomic ? operand(target).tensor : -1;
-  const Write mode = atomic ? Write::atomic : sums_pairs(nest) ? Write::fold : write_mode(nest);
+  const Write mode = atomic ? Write::atomic : sums_pieces(nest) ? Write::fold : write_mode(nest);
   const Sink sink{Sink::Kind::array, target, mode, "", monoid_of(nest)};
   if (appends_to(target)) return emit_appending_phases(nest, sink);
   emit_phase(nest, sink, loop_ir::Step::compute);
@@ -77,7 +77,7 @@ void Emitter::emit_shared(const Branch& branch) {
   }
   const double start = tensor_of(writer).fill;
   const bool stored =
-      !indices.empty() && writes_each_once(branch.producer, tree_) && !sums_pairs(branch.producer);
+      !indices.empty() && writes_each_once(branch.producer, tree_) && !sums_pieces(branch.producer);
   if (start == 0 || stored) return;
   loop_ir::Phase phase;
   phase.range = loop_ir::integer(1);
@@ -88,6 +88,7 @@ void Emitter::emit_shared(const Branch& branch) {
 
 void Emitter::emit_phase(const NestPtr& nest, const Sink& sink, loop_ir::Step step) {
   step_ = step;
+  shares_ = {};
   outermost_ = std::visit([](const auto& node) -> const void* { return &node; }, nest->node);
   Statements out;
   const Scope scope = start(nest, out);
@@ -113,18 +114,22 @@ Scope Emitter::start(const NestPtr& nest, Statements& out) {
   return scope;
 }
 
-/// Iterations of a phase's outermost loop, or of the two that are collapsed, write elements of their own.
+/// Iterations of a phase's outermost loop, or of the several that are one, write elements of their own.
 bool Emitter::writes_own(const Loop& loop) const {
   const Operand& target = operand(target_of(loop.body));
+  const Operand* walked = loop.manner.positions > 0 ? &operand(operand_at(loop)) : nullptr;
+  for (int level = 0; level < loop.manner.positions; ++level) {
+    if (level_of(target, walked->indices[static_cast<std::size_t>(level)]) < 0) return false;
+  }
   if (loop.manner.collapsed && level_of(target, std::get<Loop>(loop.body->node).index) < 0) return false;
   return level_of(target, loop.index) >= 0;
 }
 
-/// The phase's two outermost loops are one for the threads, and sum.
-bool Emitter::sums_pairs(const NestPtr& nest) const {
-  if (const auto* branch = std::get_if<Branch>(&nest->node)) return sums_pairs(branch->consumer);
+/// The phase's outermost loops are one for the threads, and sum: what they sum comes in pieces.
+bool Emitter::sums_pieces(const NestPtr& nest) const {
+  if (const auto* branch = std::get_if<Branch>(&nest->node)) return sums_pieces(branch->consumer);
   const auto* loop = std::get_if<Loop>(&nest->node);
-  return loop != nullptr && loop->manner.collapsed && !writes_own(*loop);
+  return loop != nullptr && (loop->manner.collapsed || loop->manner.positions > 0) && !writes_own(*loop);
 }
 
 loop_ir::Phase Emitter::describe(const NestPtr& nest) {
@@ -143,6 +148,10 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
     phase.parallel = true;
     phase.fold = loop_ir::Fold{builder_.values(operand(target).tensor), monoid_of(nest),
                                work_of(nest, tree_, builder_)};
+  }
+  if (loop != nullptr && loop->manner.positions > 0) {
+    phase.range = builder_.entries(operand(operand_at(*loop)), loop->manner.positions - 1);
+    return phase;
   }
   const LoopSpace space = loop_space(body, index, tree_);
   const bool positions = space.kind == LoopSpace::Kind::walk || space.kind == LoopSpace::Kind::intersection;

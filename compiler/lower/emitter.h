@@ -57,6 +57,13 @@ struct Tracking {
   std::string stamp{};  ///< when they are only counted: what `flags` then holds for those written
 };
 
+/// Of a phase whose range counts the entries of one operand down to some level (Manner::positions): what of
+/// each of these levels holds the entries of the range.
+struct Shares {
+  int operand = -1;
+  std::vector<loop_ir::Range> levels{};
+};
+
 /// Turns a numbered tree into loop IR, phase by phase.
 class Emitter {
  public:
@@ -78,7 +85,7 @@ class Emitter {
   void emit_phase(const NestPtr& nest, const Sink& sink, loop_ir::Step step);
   Scope start(const NestPtr& nest, Statements& out);
   bool writes_own(const Loop& loop) const;
-  bool sums_pairs(const NestPtr& nest) const;
+  bool sums_pieces(const NestPtr& nest) const;
 
   // parts.cc
   /// Another tree with the same arrays, in the same phase.
@@ -121,6 +128,8 @@ class Emitter {
   format::LevelFormat level_format(const merge_lattice::LevelAccess& access) const;
   loop_ir::Cursor cursor(const merge_lattice::LevelAccess& access, const std::string& wish,
                          const Scope& scope);
+  Shares find_shares(const Loop& loop, Statements& out);
+  int operand_at(const Loop& loop) const;
   std::string letter_of(int index) const {
     return Names::base(tree_.index_names[static_cast<std::size_t>(index)], "x");
   }
@@ -185,6 +194,7 @@ class Emitter {
   const void* outermost_ = nullptr;  ///< the Loop or Blocks that run over [begin, end) of the phase
   bool adds_terms_ = false;          ///< the phases are the terms of one sum
   int lanes_ = 0;                    ///< depth of lanes loops around
+  Shares shares_;
   std::optional<merge_lattice::LevelAccess> cut_;  ///< only its positions [first, last) are walked
   int atomic_ = -1;                                ///< tensor that the phase writes with atomic folds, or -1
   std::map<int, std::string> scalars_;             ///< temporaries that are names

@@ -109,6 +109,17 @@ ExpressionPtr KernelBuilder::extents(int tensor, const std::vector<int>& indices
   return loop_ir::name(text);
 }
 
+ExpressionPtr KernelBuilder::entries(const Operand& operand, int level) {
+  if (level < 0) return loop_ir::integer(1);
+  const auto kind =
+      tree_.tensors[static_cast<std::size_t>(operand.tensor)].levels[static_cast<std::size_t>(level)];
+  auto parents = entries(operand, level - 1);
+  if (kind == format::LevelFormat::dense)
+    return loop_ir::multiply(std::move(parents), extent(operand.indices[static_cast<std::size_t>(level)]));
+  if (format::is_singleton(kind)) return parents;
+  return loop_ir::load(positions(operand.tensor, level), std::move(parents));
+}
+
 std::string KernelBuilder::add_array(int tensor, const std::string& suffix, loop_ir::Array array) {
   auto& text = arrays_[{tensor, suffix}];
   if (!text.empty()) return text;

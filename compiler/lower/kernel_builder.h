@@ -24,6 +24,8 @@ class KernelBuilder {
   /// Product of what levels of `tensor` over `indices` hold (their extents; of a temporary that holds one
   /// block of an index its size), named once when it is more than one factor.
   loop_ir::ExpressionPtr extents(int tensor, const std::vector<int>& indices);
+  /// Number of entries of one level of the operand's tensor; 1 above the first.
+  loop_ir::ExpressionPtr entries(const Operand& operand, int level);
   /// Names of a tensor's arrays.
   std::string values(int tensor);
   std::string positions(int tensor, int level);

@@ -1,5 +1,6 @@
 // Loops over one index: a dense range, the positions of one sparse level, or the intersection of several. A
 // level that is not unique is walked stretch by stretch of equal coordinates.
+#include <algorithm>
 #include <utility>
 
 #include "compiler/lower/emitter.h"
@@ -46,6 +47,7 @@ Shape Emitter::chain_shape(const Loop& loop, const Scope& scope) const {
 void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
                         const Body& body) {
   const Body whole = with_unit(loop, with_flag(loop, with_append(loop, body)));
+  if (&loop == outermost_ && loop.manner.positions > 0) shares_ = find_shares(loop, out);
   if (loop.block) return emit_block_loop(loop, scope, shape, out, whole);
   if (emit_list_loop(loop, scope, out, whole)) return;
   const LoopSpace space = loop_space(loop.body, loop.index, tree_);
@@ -90,7 +92,7 @@ loop_ir::Range Emitter::bounds_of(const Loop& loop, const Scope& scope) {
     const auto past = loop_ir::add(end, loop_ir::add(row, loop_ir::integer(-1)));
     return {loop_ir::apply(Function::divide, {begin, row}), loop_ir::apply(Function::divide, {past, row})};
   }
-  if (&loop == outermost_) return {begin, end};
+  if (&loop == outermost_) return shares_.operand >= 0 ? shares_.levels.front() : loop_ir::Range{begin, end};
   if (!scope.row.empty() && scope.inner_of_pair == &loop) {
     const auto before = loop_ir::multiply(loop_ir::name(scope.row), whole);
     const auto from = loop_ir::apply(Function::subtract, {begin, before});
@@ -98,6 +100,51 @@ loop_ir::Range Emitter::bounds_of(const Loop& loop, const Scope& scope) {
     return {loop_ir::apply(Function::maximum, {from, loop_ir::integer(0)}), loop_ir::minimum(to, whole)};
   }
   return {loop_ir::integer(0), whole};
+}
+
+/// The operand whose entries the loop and those inside it walk together, as its manner says. Lanes may have
+/// come between them.
+int Emitter::operand_at(const Loop& loop) const {
+  std::vector<int> indices;
+  const Loop* at = &loop;
+  while (at != nullptr && static_cast<int>(indices.size()) < loop.manner.positions) {
+    if (!at->lanes) indices.push_back(at->index);
+    at = std::get_if<Loop>(&at->body->node);
+  }
+  for (const int number : factors_below(loop.body)) {
+    const auto& use = operand(number).indices;
+    if (use.size() >= indices.size() && std::equal(indices.begin(), indices.end(), use.begin()) &&
+        tensor_of(number).levels[indices.size() - 1] == LevelFormat::compressed)
+      return number;
+  }
+  SCHAAS_CHECK(false, "positions of nothing");
+}
+
+/// From the last level, whose entries the range counts, upwards: the entries of a level lie below those from
+/// the last one that does not begin behind them to the first one that ends no sooner.
+Shares Emitter::find_shares(const Loop& loop, Statements& out) {
+  using operators::Function;
+  Shares shares{operand_at(loop),
+                std::vector<loop_ir::Range>(static_cast<std::size_t>(loop.manner.positions))};
+  const Operand& walked = operand(shares.operand);
+  shares.levels.back() = {loop_ir::name("begin"), loop_ir::name("end")};
+  const auto named = [&](const ExpressionPtr& value) {
+    const std::string text = builder_.names().fresh("o");
+    out.push_back(make(loop_ir::Let{text, loop_ir::Type::index, value}));
+    return loop_ir::name(text);
+  };
+  for (int level = loop.manner.positions - 1; level > 0; --level) {
+    const auto& below = shares.levels[static_cast<std::size_t>(level)];
+    const std::string ends = builder_.positions(walked.tensor, level);
+    const auto all = builder_.entries(walked, level - 1);
+    const auto past =
+        loop_ir::search(ends, loop_ir::integer(0), all, loop_ir::add(below.begin, loop_ir::integer(1)));
+    const auto first =
+        loop_ir::apply(Function::maximum, {loop_ir::add(past, loop_ir::integer(-1)), loop_ir::integer(0)});
+    shares.levels[static_cast<std::size_t>(level - 1)] = {
+        named(first), named(loop_ir::search(ends, loop_ir::integer(0), all, below.end))};
+  }
+  return shares;
 }
 
 void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& scope, Shape shape,
@@ -108,8 +155,10 @@ void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& s
   auto walk = cursor(walked, letter, scope);
   Scope inner = scope;
   if (&loop == outermost_) {
-    walk.begin = loop_ir::name("begin");
-    walk.end = loop_ir::name("end");
+    if (shares_.operand < 0) {
+      walk.begin = loop_ir::name("begin");
+      walk.end = loop_ir::name("end");
+    }
     inner.unit = walk.position;
   }
   auto& position = inner.positions[static_cast<std::size_t>(walked.operand)];
@@ -320,6 +369,12 @@ loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const 
     const std::string positions = builder_.positions(tensor, access.level);
     begin = loop_ir::load(positions, parent);
     end = loop_ir::load(positions, loop_ir::add(parent, loop_ir::integer(1)));
+  }
+  if (access.operand == shares_.operand && static_cast<std::size_t>(access.level) < shares_.levels.size()) {
+    const auto& share = shares_.levels[static_cast<std::size_t>(access.level)];
+    begin = access.level == 0 ? share.begin
+                              : loop_ir::apply(operators::Function::maximum, {std::move(begin), share.begin});
+    end = access.level == 0 ? share.end : loop_ir::minimum(std::move(end), share.end);
   }
   if (position.present) {  // what is absent has no entries
     begin = loop_ir::choose(position.present, std::move(begin), loop_ir::integer(0));

@@ -65,21 +65,8 @@ class Work {
       if (!apart) return around;
       left.push_back(factor);
     }
-    left.push_back({indices, entries(operand, walked.level)});
+    left.push_back({indices, builder_.entries(operand, walked.level)});
     return left;
-  }
-
-  /// Of one level; 1 above the first.
-  ExpressionPtr entries(const Operand& operand, int level) {
-    if (level < 0) return loop_ir::integer(1);
-    const auto kind =
-        tree_.tensors[static_cast<std::size_t>(operand.tensor)].levels[static_cast<std::size_t>(level)];
-    auto parents = entries(operand, level - 1);
-    if (kind == format::LevelFormat::dense)
-      return loop_ir::multiply(std::move(parents),
-                               builder_.extent(operand.indices[static_cast<std::size_t>(level)]));
-    if (format::is_singleton(kind)) return parents;
-    return loop_ir::load(builder_.positions(operand.tensor, level), std::move(parents));
   }
 
   const NestTree& tree_;

@@ -17,6 +17,7 @@
 #include "compiler/schedule/ordered_appends.h"
 #include "compiler/schedule/parallelize.h"
 #include "compiler/schedule/permute.h"
+#include "compiler/schedule/pos.h"
 #include "compiler/schedule/reorder.h"
 #include "compiler/schedule/sequence.h"
 #include "compiler/schedule/share.h"
@@ -48,6 +49,7 @@ Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& t
       [&](const Divide& divide) { return apply_divide(tree, divide); },
       [&](const Bound& bound) { return apply_bound(tree, bound); },
       [&](const Collapse& collapse) { return apply_collapse(tree, collapse); },
+      [&](const Pos& pos) { return apply_pos(tree, pos); },
       [](const Store&) -> Result<StatementPtr> {
         return illegal("`store` stands before all other directives: they work on what it leads to");
       });
@@ -67,7 +69,7 @@ Diagnostic at_directive(const Diagnostic& error, const Trace& trace, std::size_t
 Diagnostic too_late(const Directive& directive) {
   return illegal("`" + name(directive) +
                  "` makes new loops and forgets how the present ones run; it comes before "
-                 "parallelize, unroll, bound and collapse");
+                 "parallelize, unroll, bound, collapse and pos");
 }
 
 /// Verifies what the tree is when nothing more is done to it.

@@ -70,6 +70,7 @@ std::string print(const Directive& directive) {
       [](const Collapse& collapse) {
         return "collapse(path=" + print(collapse.path) + ", loop=" + collapse.loop + ")";
       },
+      [](const Pos& pos) { return "pos(path=" + print(pos.path) + ", loop=" + pos.loop + ")"; },
       [](const Store& store) {
         return "store(tensor=" + store.tensor + ", order=" + print(store.order) +
                (store.at ? ", at=" + list(*store.at) : std::string()) + ")";
@@ -80,7 +81,7 @@ bool only_says_how(const Directive& directive) {
   return concrete_notation::match(
       directive, [](const Parallelize&) { return true; }, [](const Unroll&) { return true; },
       [](const Bound&) { return true; }, [](const Collapse&) { return true; },
-      [](const auto&) { return false; });
+      [](const Pos&) { return true; }, [](const auto&) { return false; });
 }
 
 std::string name(const Directive& directive) {
@@ -110,6 +111,7 @@ Trace rename(const Trace& trace, const NewNames& index_names, const NewNames& te
     if (auto* bound = std::get_if<Bound>(&directive)) bound->loop = renamed(bound->loop, index_names);
     if (auto* collapse = std::get_if<Collapse>(&directive))
       collapse->loop = renamed(collapse->loop, index_names);
+    if (auto* pos = std::get_if<Pos>(&directive)) pos->loop = renamed(pos->loop, index_names);
     if (auto* split = std::get_if<Split>(&directive)) {
       split->loop = renamed(split->loop, index_names);
       split->outer = renamed(split->outer, index_names);

@@ -126,12 +126,20 @@ struct Collapse {
   bool operator==(const Collapse&) const = default;
 };
 
+/// pos(path={}, loop=j): threads share the entries of the sparse operand that loop j and those around it, out
+/// to the outermost one of a phase, walk together (`pos` of TACO: Senanayake et al., OOPSLA 2020).
+struct Pos {
+  Path path;
+  std::string loop;
+  bool operator==(const Pos&) const = default;
+};
+
 /// store(tensor=C, order={1,0} [, at={j,i}]): the accesses of C, or those with the indices `at`, read a copy
 /// of C that stores its modes in this order. Stands before all directives of other kinds.
 using Store = problem::CopyRequest;
 
 using Directive = std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence, Distribute, Parallelize,
-                               Unroll, Split, Divide, Bound, Collapse, Store>;
+                               Unroll, Split, Divide, Bound, Collapse, Pos, Store>;
 
 /// It says how loops run and leaves the tree as it is. Such directives come last: the others make new loops.
 bool only_says_how(const Directive& directive);

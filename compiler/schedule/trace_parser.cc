@@ -130,6 +130,7 @@ class Parser {
         {"unroll", {"path", "loop", "factor"}},
         {"bound", {"loop", "extent"}},
         {"collapse", {"path", "loop"}},
+        {"pos", {"path", "loop"}},
         {"store", {"tensor", "order", "at"}}};
     return all;
   }
@@ -226,6 +227,10 @@ class Parser {
     if (call.name.text == "collapse") {
       SCHAAS_ASSIGN_OR_RETURN(auto index, loop(call));
       return Directive{Collapse{std::move(path), std::move(index)}};
+    }
+    if (call.name.text == "pos") {
+      SCHAAS_ASSIGN_OR_RETURN(auto index, loop(call));
+      return Directive{Pos{std::move(path), std::move(index)}};
     }
     if (call.name.text == "store") {
       Store store;

@@ -25,7 +25,7 @@ TEST(TraceErrors, UnknownDirectiveIsNamedWithTheNearest) {
   EXPECT_EQ(parse_error("loopfus(path={}, loc=1, pol=left)"),
             "invalid [unknown-directive]: `loopfus` is no directive; there are permute, reorder, "
             "loopfuse, block, share, sequence, distribute, parallelize, split, divide, unroll, bound, "
-            "collapse and store; did "
+            "collapse, pos and store; did "
             "you mean `loopfuse`?\n"
             "  --> schedule:1:1\n"
             "  | loopfus(path={}, loc=1, pol=left)\n"
@@ -33,7 +33,7 @@ TEST(TraceErrors, UnknownDirectiveIsNamedWithTheNearest) {
   EXPECT_EQ(parse_error("linear; reorder(path={}, order={i})"),
             "invalid [unknown-directive]: `linear` is no directive; there are permute, reorder, loopfuse, "
             "block, share, sequence, distribute, parallelize, split, divide, unroll, bound, "
-            "collapse and store\n"
+            "collapse, pos and store\n"
             "  --> schedule:1:1\n"
             "  | linear; reorder(path={}, order={i})\n"
             "  | ^~~~~~");
@@ -403,11 +403,70 @@ TEST(CollapseErrors, LoopsThatAreNotOne) {
             "loops over an index of what they write; private or atomics keep the threads apart");
 }
 
+TEST(PosErrors, LoopsThatWalkNoListTogether) {
+  EXPECT_EQ(
+      reason_of("y(i) = B(i,j)", "pos(loop=k)"),
+      "invalid [illegal-directive]: the section at path {} has no loop `k` of its own above its branches");
+  EXPECT_EQ(reason_of("y(i) = B(i,j)", "pos(loop=i)"),
+            "invalid [illegal-directive]: loop `i` walks the entries of no sparse operand, so there are no "
+            "positions; collapse is for loops over all values");
+  EXPECT_EQ(reason_of("y(i) = B(i,j) * B(i,k)", "pos(loop=k)"),
+            "invalid [illegal-directive]: loops `i` to `k` walk the entries of `B(i,j)` and of `B(i,k)`; "
+            "positions are those of one operand alone");
+  EXPECT_EQ(reason_of("y(k,j) = c(k,i) * B(i,j)", "reorder(order={k,i,j}); pos(loop=j)"),
+            "invalid [illegal-directive]: no list of entries is walked by loops `k` to `j`: level 0 of "
+            "`B(i,j)` is walked by loop `i`, not by loop `k`");
+}
+
+TEST(PosErrors, LoopsThatRunOverMoreThanEntries) {
+  const std::string everywhere =
+      "invalid [illegal-directive]: loop `j` runs over more than the entries of `B(i,j)`: what it computes "
+      "is "
+      "not zero where none is stored";
+  EXPECT_EQ(reason_of("y(i) = sum(j)(c(i,j) + B(i,j))", "pos(loop=j)"), everywhere);
+  EXPECT_EQ(reason_of("y(i) = max(j)(B(i,j))", "pos(loop=j)"), everywhere);
+}
+
+TEST(PosErrors, RacesAndOtherManners) {
+  EXPECT_EQ(reason_of("y(i) = B(i,j) * x(j)", "pos(loop=j); parallelize(loop=i, races=none)"),
+            "invalid [illegal-directive]: iterations of loop `i` write the same elements of `y(i)`: "
+            "races=none is for loops over an index of what they write; private or atomics keep the threads "
+            "apart");
+  const auto of_formats = [](const std::string& expression, std::map<std::string, std::string> formats,
+                             const std::string& trace) {
+    problem::ProblemText text;
+    text.expression = expression;
+    text.formats = std::move(formats);
+    const std::string rendered =
+        support::render(apply(parse(trace).value(), problem::build(text).value()).error());
+    return rendered.substr(0, rendered.find('\n'));
+  };
+  EXPECT_EQ(of_formats("A(i,j) = c(i) * B(i,j)", {{"A", "csr"}, {"B", "csr"}}, "pos(loop=j)"),
+            "invalid [illegal-directive]: pieces of a row would append to it in any order, and `A(i,j)` is "
+            "appended to in order: its rows are cut without being asked");
+  EXPECT_EQ(of_formats("y(i) = B(i,j,k)", {{"B", "dense,dense,compressed"}}, "collapse(loop=i); pos(loop=k)"),
+            "invalid [illegal-directive]: loop `i` is collapsed; its entries are shared out or its pairs of "
+            "values, not both");
+  EXPECT_EQ(
+      of_formats("y(i) = B(i,j,k)", {{"B", "dense,dense,compressed"}}, "pos(loop=k)"),
+      "invalid [illegal-directive]: no list of entries is walked by loops `i` to `k`: `B(i,j,k)` is stored "
+      "dense,dense,compressed:0,1,2, and entries are shared out below a dense or compressed level, over "
+      "compressed ones");
+  EXPECT_EQ(
+      of_formats("y(i) = B(i,i)", {{"B", "csr"}}, "pos(loop=i)"),
+      "invalid [illegal-directive]: no list of entries is walked by loop `i`: level 0 of `B(i,i)` is dense");
+  EXPECT_EQ(
+      of_formats("a(i) = c(i,k); y(k) = a(i) * c(i,k) * B(k,j)", {{"B", "csr"}},
+                 "reorder(path={1}, order={i,k,j}); pos(path={1}, loop=j)"),
+      "invalid [illegal-directive]: no list of entries is walked by loops `i` to `j`: level 0 of `B(k,j)` is "
+      "walked by loop `k`, not by loop `i`");
+}
+
 TEST(DirectiveErrors, WhatMakesNewLoopsComesFirst) {
   EXPECT_EQ(
       apply_error("parallelize(loop=i, races=none); reorder(order={l,i,j,k})"),
       "invalid [illegal-directive]: `reorder` makes new loops and forgets how the present ones run; it comes "
-      "before parallelize, unroll, bound and collapse\n"
+      "before parallelize, unroll, bound, collapse and pos\n"
       "  --> schedule:1:43\n"
       "  | parallelize(path={}, loop=i, races=none); reorder(path={}, order={l,i,j,k})\n"
       "  |                                           ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");

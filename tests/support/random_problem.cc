@@ -200,16 +200,12 @@ schedule::Directive random_manner(const problem::Problem& problem, schedule::Pat
   path.resize(path.empty() ? 0 : random() % (path.size() + 1));
   const auto indices = problem.indices();
   const auto loop = indices.empty() ? "i" : indices[random() % indices.size()];
-  switch (random() % 5) {
-    case 0:
-      return schedule::Unroll{path, loop, between(2, 9, random)};
-    case 1:
-      return schedule::Collapse{path, loop};
-    default:
-      break;
-  }
-  return schedule::Parallelize{
-      path, loop, std::vector<Races>{Races::none, Races::atomics, Races::privates}[random() % 3]};
+  const auto draw = random();
+  if (draw % 5 == 0) return schedule::Unroll{path, loop, between(2, 9, random)};
+  if (draw % 5 == 1) return schedule::Collapse{path, loop};
+  const auto races = std::vector<Races>{Races::none, Races::atomics, Races::privates}[random() % 3];
+  if (draw / 5 % 3 == 0) return schedule::Pos{path, loop};
+  return schedule::Parallelize{path, loop, races};
 }
 
 schedule::Trace random_trace(const problem::Problem& problem, int most, std::mt19937_64& random) {

@@ -1,0 +1,29 @@
+#include "compiler/schedule/pos.h"
+
+#include "compiler/schedule/illegal.h"
+#include "compiler/schedule/loop_manner.h"
+#include "compiler/schedule/section.h"
+
+namespace schaas::schedule {
+
+using concrete_notation::Forall;
+using concrete_notation::StatementPtr;
+
+support::Result<StatementPtr> apply_pos(const StatementPtr& tree, const Pos& directive) {
+  SCHAAS_ASSIGN_OR_RETURN(StatementPtr at, find_statement(tree, directive.path));
+  const std::string section = "the section at path " + print(directive.path);
+  std::string outermost;
+  int loops = 0;
+  for (const Forall* loop = std::get_if<Forall>(&at->node); loop; loop = std::get_if<Forall>(&at->node)) {
+    if (loops++ == 0) outermost = loop->index;
+    if (loop->index == directive.loop) {
+      return with_manner(tree, directive.path, outermost,
+                         [&](concrete_notation::Manner& manner) { manner.positions = loops; });
+    }
+    const StatementPtr body = loop->body;
+    at = body;
+  }
+  return illegal(section + " has no loop `" + directive.loop + "` of its own above its branches");
+}
+
+}  // namespace schaas::schedule
