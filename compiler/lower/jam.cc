@@ -143,6 +143,7 @@ class Jam {
   /// The loop in two parts, or null.
   StatementPtr result() {
     if (loop_.shape != loop_ir::Shape::scalar || loop_.step != 1 || loop_.unroll != 1) return nullptr;
+    if (is_part(loop_.begin) || is_part(loop_.end)) return nullptr;
     if (!collect(loop_.body, traffic_) || !independent() || !divide() || !shares_) return nullptr;
     for (auto& copy : copies_) copy.emplace(loop_.variable, loop_ir::name(loop_.variable));
     std::vector<StatementPtr> body;
@@ -158,6 +159,12 @@ class Jam {
   }
 
  private:
+  /// Of a row that the phase's range cuts: which values went together would hang on the number of threads.
+  static bool is_part(const loop_ir::ExpressionPtr& border) {
+    return !std::holds_alternative<loop_ir::Name>(border->node) &&
+           loop_ir::mentions(border, {"begin", "end"});
+  }
+
   using Copies = std::vector<Substitution>;
 
   bool independent() const {
