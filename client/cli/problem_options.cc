@@ -26,7 +26,7 @@ void add_to(CLI::App& command, ProblemOptions& options) {
   command
       .add_option("--space", options.space,
                   "What to search beyond the plain space: none, all, or some of shorter-fusion, "
-                  "stored-producers, row-blocks, with commas")
+                  "stored-producers, row-blocks, copies, free-copies, with commas; all leaves the copies out")
       ->capture_default_str()
       ->type_name("NAMES");
   command.add_option("--positions", options.positions, "Width of positions and coordinates: auto, 32 or 64")

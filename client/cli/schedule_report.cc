@@ -31,10 +31,11 @@ Json json_of(const ScheduleFacts& facts) {
   const auto& frontier = facts.answer.frontier;
   const auto& counts = frontier.counts;
   const auto& spent = frontier.seconds;
+  const auto left = [](const std::string& count) { return count.empty() ? Json() : Json(count); };
   Json json = {{"expression", facts.expression}, {"key", frontier.key}, {"canonical", frontier.canonical}};
   json["counts"] = {{"space", counts.space},
-                    {"stage1", counts.stage1},
-                    {"stage2", counts.stage2},
+                    {"stage1", left(counts.stage1)},
+                    {"stage2", left(counts.stage2)},
                     {"stage3", counts.stage3}};
   json["spaces"] = Json::object();
   for (const auto& [name, members] : counts.spaces) json["spaces"][name] = members;
@@ -104,15 +105,16 @@ std::string stages_table(const client::Frontier& frontier) {
   // The papers' stages 1 and 2 go by depths; otherwise proven losers are dropped inside the recursion.
   const bool papers = frontier.canonical.find("\nprofile sparseauto\n") != std::string::npos;
   Table table;
-  table.header = {"stage", "left", "classes", "seconds"};
+  table.header = {"stage", "members", "classes", "seconds"};
   table.right = {1, 2, 3};
   table.rows = {{"space", grouped(counts.space), "", seconds(spent.space)},
-                {papers ? "1 memory depth" : "1 recursion", grouped(counts.stage1),
-                 number(counts.classes_stage1), seconds(spent.stage1)},
-                {papers ? "2 depth poset" : "2 unused", grouped(counts.stage2), number(counts.classes_stage2),
-                 seconds(spent.stage2)},
-                {papers ? "3 papers' test" : "3 proofs", grouped(counts.stage3),
-                 number(counts.classes_stage3), seconds(spent.stage3)}};
+                {papers ? "1 memory depth" : "1 pruned", grouped(counts.stage1),
+                 number(counts.classes_stage1), seconds(spent.stage1)}};
+  if (papers)
+    table.rows.push_back(
+        {"2 depth poset", grouped(counts.stage2), number(counts.classes_stage2), seconds(spent.stage2)});
+  table.rows.push_back({papers ? "3 papers' test" : "2 proofs", grouped(counts.stage3),
+                        number(counts.classes_stage3), seconds(spent.stage3)});
   std::string text = print(table);
   for (const auto& [name, members] : counts.spaces) {
     text += (name == "plain" ? "plain space" : "with " + name) + ": " + grouped(members) + " members\n";

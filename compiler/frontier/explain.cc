@@ -155,16 +155,6 @@ support::Result<Explanation> Explainer::explain(const cost::Cost& cost) {
 
 namespace {
 
-/// Takes out of both what both have.
-void cancel_common_terms(std::vector<cost::Term>& left, std::vector<cost::Term>& right) {
-  std::vector<cost::Term> common;
-  std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(common));
-  for (cost::Term term : common) {
-    left.erase(std::find(left.begin(), left.end(), term));
-    right.erase(std::find(right.begin(), right.end(), term));
-  }
-}
-
 void cancel_common_factor(std::vector<cost::Term>& left, std::vector<cost::Term>& right) {
   cost::Term factor = cost::variables_mask;
   for (const auto* side : {&left, &right}) {

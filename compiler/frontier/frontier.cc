@@ -186,9 +186,7 @@ class Search {
     }
     summarise(dominance.findings());
     drop_what_never_fits();
-    Counts& counts = frontier_.counts;
-    counts.classes_stage1 = counts.classes_stage2 = classes_.size();
-    counts.stage1 = counts.stage2 = std::to_string(classes_.size());
+    frontier_.counts.classes_stage1 = frontier_.counts.classes_stage2 = classes_.size();
     watch_.lap(frontier_.seconds.stage1);
     return {};
   }

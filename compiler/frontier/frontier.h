@@ -63,6 +63,7 @@ struct Removal {
 /// classes (default) left after the stage; `stage3`: loop trees of the survivors. "": more than are counted.
 /// `classes_*` count, under sparseauto, the papers' pairs (space::Space::published_pairs).
 struct Counts {
+  /// Members left, decimal; "" where a stage knows only classes (the recursion drops parts of schedules).
   std::string space, stage1, stage2, stage3;
   std::uint64_t states = 0, classes_stage1 = 0, classes_stage2 = 0, classes_stage3 = 0;
   /// Queries of the solver and those it did not decide; of stage 3's pairs of classes those proven without

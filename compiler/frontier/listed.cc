@@ -94,7 +94,9 @@ class Search {
     }
     Counts& counts = frontier_.counts;
     counts.classes_stage1 = counts.classes_stage2 = classes_.size();
-    counts.stage1 = counts.stage2 = std::to_string(classes_.size());
+    std::uint64_t trees = 0;
+    for (const auto& [cost, members] : classes_) trees += members.loop_trees;
+    counts.stage1 = counts.stage2 = std::to_string(trees);
     watch_.lap(frontier_.seconds.stage1);
   }
 

@@ -110,7 +110,31 @@ bool distributes(LogBounds& bounds, std::span<const cost::Term> winner, std::spa
   return certified(bounds, winner, loser, shares);
 }
 
+int weight_of(const std::vector<cost::Term>& terms, cost::Term variables) {
+  int sum = 0;
+  for (const cost::Term term : terms)
+    if ((term & cost::variables_mask) == variables) sum += cost::weight(cost::access_of(term));
+  return sum;
+}
+
 }  // namespace
+
+void cancel_common_terms(std::vector<cost::Term>& left, std::vector<cost::Term>& right) {
+  std::vector<cost::Term> common;
+  std::set_intersection(left.begin(), left.end(), right.begin(), right.end(), std::back_inserter(common));
+  for (const cost::Term term : common) {
+    left.erase(std::find(left.begin(), left.end(), term));
+    right.erase(std::find(right.begin(), right.end(), term));
+  }
+  const std::vector<cost::Term> before = left;
+  for (const cost::Term term : before) {
+    const cost::Term variables = term & cost::variables_mask;
+    if (weight_of(left, variables) != weight_of(right, variables)) continue;
+    const auto same = [&](cost::Term other) { return (other & cost::variables_mask) == variables; };
+    std::erase_if(left, same);
+    std::erase_if(right, same);
+  }
+}
 
 SumProof prove_at_most(LogBounds& bounds, std::span<const cost::Term> winner,
                        std::span<const cost::Term> loser) {

@@ -18,6 +18,10 @@ enum class SumProof {
   distributed,  ///< the winner's terms are dealt out over the loser's in shares, checked in fractions
 };
 
+/// Takes out of two sums of sorted terms what both have: equal terms, and the terms of the same variables
+/// where these weigh the same together.
+void cancel_common_terms(std::vector<cost::Term>& left, std::vector<cost::Term>& right);
+
 /// Proofs without a solver (docs/cost_model.md). `none` says nothing.
 SumProof prove_at_most(LogBounds& bounds, std::span<const cost::Term> winner,
                        std::span<const cost::Term> loser);

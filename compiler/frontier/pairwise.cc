@@ -6,6 +6,9 @@
 namespace schaas::frontier {
 namespace {
 
+/// Corners are looked for below these sizes.
+constexpr double corner_sizes[] = {1e6, 1e12};
+
 bool worse_somewhere(const std::vector<double>& a, const std::vector<double>& b) {
   for (std::size_t n = 0; n < a.size(); ++n) {
     if (a[n] > b[n] * (1 + 1e-9)) return true;
@@ -53,8 +56,24 @@ bool Pairwise::solver_proves(const std::vector<cost::Term>& winner, const std::v
          Verdict::unsatisfiable;
 }
 
-Pairwise::Answer Pairwise::at_most(const std::vector<cost::Term>& winner,
-                                   const std::vector<cost::Term>& loser) {
+/// Some corner of the allowed sizes where one winner's term is largest against one of the loser's shows that
+/// the solver would find no proof. Each takes one linear program.
+bool Pairwise::corner_refutes(const std::vector<cost::Term>& winner, const std::vector<cost::Term>& loser) {
+  for (const double most : corner_sizes) {
+    for (const cost::Term above : winner) {
+      for (const cost::Term below : loser) {
+        const auto corner = bounds_.extreme(above, below, most);
+        if (corner && worse_somewhere({cost::evaluate_time({winner, {}}, *corner)},
+                                      {cost::evaluate_time({loser, {}}, *corner)}))
+          return true;
+      }
+    }
+  }
+  return false;
+}
+
+Pairwise::Answer Pairwise::at_most(std::vector<cost::Term> winner, std::vector<cost::Term> loser) {
+  cancel_common_terms(winner, loser);
   switch (prove_at_most(bounds_, winner, loser)) {
     case SumProof::termwise:
       return Answer::termwise;
@@ -63,6 +82,7 @@ Pairwise::Answer Pairwise::at_most(const std::vector<cost::Term>& winner,
     case SumProof::none:
       break;
   }
+  if (corner_refutes(winner, loser)) return Answer::no;
   return solver_proves(winner, loser) ? Answer::solver : Answer::no;
 }
 

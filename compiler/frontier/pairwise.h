@@ -43,7 +43,8 @@ class Pairwise {
   enum class Answer { no, termwise, log_proof, solver };
   Entry entry_of(const cost::Cost& cost);
   Answer covers(const Entry& winner, const Entry& loser);
-  Answer at_most(const std::vector<cost::Term>& winner, const std::vector<cost::Term>& loser);
+  Answer at_most(std::vector<cost::Term> winner, std::vector<cost::Term> loser);
+  bool corner_refutes(const std::vector<cost::Term>& winner, const std::vector<cost::Term>& loser);
   bool solver_proves(const std::vector<cost::Term>& winner, const std::vector<cost::Term>& loser);
   Certificate certificate(const Entry& winner, const Entry& loser, Answer how) const;
 

@@ -103,7 +103,6 @@ support::Result<Frontier> tighten(const problem::Problem& problem, const Frontie
   Pairwise pairwise(bounds, dominance, *solver, options, out.counts);
   std::vector<cost::Cost> classes;
   for (const Survivor& survivor : looser.survivors) classes.push_back(survivor.cost);
-  const std::string left = std::to_string(classes.size());
   SCHAAS_ASSIGN_OR_RETURN(Pairwise::Outcome outcome, pairwise.prune(
                                                          classes,
                                                          [&](std::uint64_t done, std::uint64_t of) {
@@ -123,7 +122,6 @@ support::Result<Frontier> tighten(const problem::Problem& problem, const Frontie
   out.limited = looser.limited;
   out.counts.space = looser.counts.space;
   out.counts.states = looser.counts.states;
-  out.counts.stage1 = out.counts.stage2 = left;
   out.counts.classes_stage1 = out.counts.classes_stage2 = classes.size();
   out.counts.stage3 = loop_trees(out.survivors);
   out.counts.classes_stage3 = out.survivors.size();

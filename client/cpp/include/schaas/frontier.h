@@ -93,7 +93,7 @@ struct Removal {
 
 /// Exact counts after each stage as decimal strings, and what the proofs took.
 struct Counts {
-  std::string space, stage1, stage2, stage3;
+  std::string space, stage1, stage2, stage3;  ///< members left, decimal; "" where only classes are known
   std::uint64_t states = 0, classes_stage1 = 0, classes_stage2 = 0, classes_stage3 = 0;
   std::uint64_t solver_queries = 0, solver_unknown = 0, log_proofs = 0, witnesses = 0;
   std::uint64_t solver_pairs = 0;
