@@ -5,18 +5,11 @@
 #include <limits>
 
 #include "allocate.h"
-#include "compiler/support/nearest_name.h"
 #include "traffic.h"
+#include "unknowns.h"
 
 namespace schaas::client {
 namespace {
-
-template <class Value>
-std::vector<std::string> names_of(const std::map<std::string, Value>& map) {
-  std::vector<std::string> names;
-  for (const auto& [name, value] : map) names.push_back(name);
-  return names;
-}
 
 std::string number_text(double value) {
   char text[32];
@@ -29,12 +22,6 @@ std::string number_text(double value) {
 double copies(const FrontierEntry& entry, const Machine& machine) {
   return !entry.tree.empty() && entry.tree.front() == '<' ? 1.0
                                                           : static_cast<double>(std::max(machine.threads, 1));
-}
-
-// Of a copy of a sparse operand: temporaries are made of extents alone.
-bool is_stored(const Term& term) {
-  return std::any_of(term.variables.begin(), term.variables.end(),
-                     [](const Variable& v) { return v.kind == Variable::Kind::fiber; });
 }
 
 bool better(const Evaluated& a, const Evaluated& b, bool any_fits) {
@@ -59,186 +46,132 @@ std::string reason_for(const FrontierEntry& entry, const Evaluated& chosen, std:
          " schedules fit half of the cache";
 }
 
-}  // namespace
-
-namespace {
-
-// The distinct coordinates of a nonunique level: of the entries of each parent, those that begin a stretch of
-// equals.
-template <class Position>
-std::vector<bool> begins(const PackedTensor& tensor, int l, std::vector<bool> begins) {
-  const PackedTensor::Level& level = tensor.levels()[l];
-  if (begins.empty()) {
-    begins.resize(static_cast<std::size_t>(level.entries), false);
-    const std::int64_t parents = l == 0 ? 1 : tensor.levels()[l - 1].entries;
-    const auto* pos = level.pos.as<Position>();
-    for (std::int64_t p = 0; p < parents; ++p) {
-      if (pos[p] < pos[p + 1]) begins[static_cast<std::size_t>(pos[p])] = true;
-    }
-  }
-  const auto* crd = level.crd.as<Position>();
-  for (std::int64_t q = 1; q < level.entries; ++q)
-    if (crd[q] != crd[q - 1]) begins[static_cast<std::size_t>(q)] = true;
-  return begins;
-}
-
-}  // namespace
-
-std::vector<std::int64_t> entries_of(const PackedTensor& tensor) {
-  std::vector<std::int64_t> entries;
-  std::vector<bool> first;
-  for (int l = 0; l < tensor.order(); ++l) {
-    const bool unique = format::is_unique(tensor.format().levels[l]);
-    entries.push_back(tensor.levels()[l].entries);
-    if (unique) {
-      first.clear();
-      continue;
-    }
-    first = tensor.position_bits() == 32 ? begins<std::int32_t>(tensor, l, std::move(first))
-                                         : begins<std::int64_t>(tensor, l, std::move(first));
-    entries.back() = std::count(first.begin(), first.end(), true);
-  }
-  return entries;
-}
-
-double fiber(const std::vector<std::int64_t>& entries, int level) {
-  const double parents = level == 0 ? 1.0 : static_cast<double>(entries[level - 1]);
-  return parents == 0 ? 0.0 : static_cast<double>(entries[level]) / parents;
-}
-
-namespace {
-
-support::Result<double> extent_of(const std::string& index, const Sizes& sizes) {
-  return evaluate(Variable{Variable::Kind::extent, index, "", 0}, sizes);
-}
-
-/// `original`: the entries of its levels.
-support::Result<double> copied_fiber(const Variable& variable, const std::vector<std::int64_t>& original,
-                                     const Sizes& sizes) {
-  const auto entries = static_cast<double>(original.back());
-  double above = 1;
-  for (const std::string& index : variable.outer) {
-    SCHAAS_ASSIGN_OR_RETURN(const double extent, extent_of(index, sizes));
-    above *= extent;
-  }
-  SCHAAS_ASSIGN_OR_RETURN(const double extent, extent_of(variable.index, sizes));
-  const bool last = variable.level + 1 == static_cast<int>(original.size());
-  const double here = last ? entries : std::min(entries, above * extent);
-  if (!variable.outer_dense) above = std::min(above, entries);
-  return above == 0 ? 0 : here / above;
-}
-
-}  // namespace
-
-support::Result<double> evaluate(const Variable& variable, const Sizes& sizes) {
-  if (variable.kind == Variable::Kind::extent) {
-    const auto it = sizes.extents.find(variable.index);
-    if (it != sizes.extents.end()) return static_cast<double>(it->second);
-    return support::invalid("unknown-size",
-                            "no extent is known for index `" + variable.index + "`" +
-                                support::did_you_mean(variable.index, names_of(sizes.extents)));
-  }
-  const std::string& tensor = variable.copy_of.empty() ? variable.tensor : variable.copy_of;
-  const auto it = sizes.entries.find(tensor);
-  if (it == sizes.entries.end()) {
-    return support::invalid("unknown-size", "no entry counts are known for `" + tensor + "`" +
-                                                support::did_you_mean(tensor, names_of(sizes.entries)));
-  }
-  if (!variable.copy_of.empty()) return copied_fiber(variable, it->second, sizes);
-  if (variable.level < 0 || variable.level >= static_cast<int>(it->second.size())) {
-    return support::invalid("unknown-size",
-                            "`" + variable.tensor + "` has " + std::to_string(it->second.size()) +
-                                " levels, there is no level " + std::to_string(variable.level + 1));
-  }
-  return fiber(it->second, variable.level);
-}
-
-support::Result<double> evaluate(const Term& term, const Sizes& sizes, int threads) {
-  double product = term.serial ? term.weight : term.weight / std::max(threads, 1);
-  for (const Variable& variable : term.variables) {
-    SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(variable, sizes));
-    product *= value;
-  }
-  return product;
-}
-
-support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes, int threads) {
-  double sum = 0;
-  for (const Term& term : terms) {
-    SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(term, sizes, threads));
-    sum += value;
-  }
-  return sum;
-}
-
-namespace {
-
 // The server's own choice for an entry stays unless another variant is predicted to take so much less.
 constexpr double worth_a_variant = 0.93;
 
-// What working sets cost, most promising entries first: those that take longer without it than the best with
-// it are left as they are.
-support::Result<void> add_traffic(const std::vector<FrontierEntry>& entries, const Sizes& sizes,
-                                  const Machine& machine, std::vector<Evaluated>& evaluated) {
-  std::vector<std::size_t> order;
-  for (std::size_t e = 0; e < entries.size(); ++e)
-    if (evaluated[e].fits && !entries[e].variants.empty()) order.push_back(e);
-  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-    return std::pair(evaluated[a].predicted, a) < std::pair(evaluated[b].predicted, b);
-  });
-  double best = std::numeric_limits<double>::infinity();
-  for (const std::size_t e : order) {
-    if (evaluated[e].predicted > best) break;
-    const double without = evaluated[e].predicted;
-    for (std::size_t v = 0; v < entries[e].variants.size(); ++v) {
-      SCHAAS_ASSIGN_OR_RETURN(const double traffic,
-                              traffic_time(entries[e].variants[v].nests, sizes, machine));
-      const double needed = v == 0
-                                ? std::numeric_limits<double>::infinity()
-                                : evaluated[e].predicted * (evaluated[e].variant == 0 ? worth_a_variant : 1);
-      if (without + traffic >= needed) continue;
-      evaluated[e].predicted = without + traffic;
-      evaluated[e].variant = v;
-    }
-    best = std::min(best, evaluated[e].predicted);
+// A term whose variables are numbers.
+struct Product {
+  double weight = 1;
+  bool serial = false;
+  bool stored = false;  // of a copy of a sparse operand: temporaries are made of extents alone
+  std::vector<int> variables;
+
+  double value(const std::vector<double>& values) const {
+    double product = weight;
+    for (const int variable : variables) product *= values[static_cast<std::size_t>(variable)];
+    return product;
   }
-  return {};
+};
+
+std::vector<Product> products_of(const std::vector<Term>& terms, Unknowns& unknowns) {
+  std::vector<Product> out;
+  for (const Term& term : terms) {
+    Product& product = out.emplace_back(Product{term.weight, term.serial, false, {}});
+    for (const Variable& variable : term.variables) {
+      product.stored = product.stored || variable.kind == Variable::Kind::fiber;
+      product.variables.push_back(unknowns.number(variable));
+    }
+  }
+  return out;
 }
 
 }  // namespace
 
-support::Result<Selection> select(const std::vector<FrontierEntry>& entries, const Sizes& sizes,
-                                  const Machine& machine) {
-  if (entries.empty()) return support::invalid("empty-frontier", "there is no schedule to select from");
-  Selection selection;
-  std::size_t fitting = 0;
-  for (const FrontierEntry& entry : entries) {
-    Evaluated evaluated;
-    SCHAAS_ASSIGN_OR_RETURN(evaluated.time, evaluate(entry.time_terms, sizes, machine.threads));
-    const auto size = static_cast<double>(bytes_of(machine.value_type));
-    double all = 0, stored = 0;
-    for (const Term& term : entry.memory_terms) {
-      SCHAAS_ASSIGN_OR_RETURN(const double elements, evaluate(term, sizes));
-      all += elements;
-      if (is_stored(term)) stored += elements;
+struct Selector::State {
+  struct Entry {
+    std::vector<Product> time, memory;
+    std::vector<std::vector<NumberedNest>> variants;
+  };
+  std::vector<FrontierEntry> frontier;
+  std::vector<Entry> entries;
+  Unknowns unknowns;
+
+  explicit State(std::vector<FrontierEntry> given) : frontier(std::move(given)) {
+    for (const FrontierEntry& entry : frontier) {
+      Entry& to = entries.emplace_back();
+      to.time = products_of(entry.time_terms, unknowns);
+      to.memory = products_of(entry.memory_terms, unknowns);
+      for (const Variant& variant : entry.variants) {
+        auto& nests = to.variants.emplace_back();
+        for (const Nest& nest : variant.nests) nests.emplace_back(nest, unknowns);
+      }
     }
-    const double temporaries = (all - stored) * size * copies(entry, machine);
+  }
+
+  Evaluated evaluate(std::size_t e, const std::vector<double>& values, const Machine& machine) const {
+    Evaluated evaluated;
+    for (const Product& product : entries[e].time) {
+      const double trips = product.value(values) / (product.serial ? 1 : std::max(machine.threads, 1));
+      evaluated.time += trips;
+      evaluated.predicted += entries[e].variants.empty() ? trips : trips * least_part(product.weight);
+    }
+    double elements = 0, stored = 0;
+    for (const Product& product : entries[e].memory)
+      (product.stored ? stored : elements) += product.value(values);
+    const auto size = static_cast<double>(bytes_of(machine.value_type));
+    const double temporaries = elements * size * copies(frontier[e], machine);
     evaluated.memory_bytes = temporaries + stored * size;
     evaluated.fits = temporaries <= 0.5 * static_cast<double>(machine.cache_bytes);
-    fitting += evaluated.fits;
-    SCHAAS_ASSIGN_OR_RETURN(evaluated.predicted, entry.variants.empty()
-                                                     ? support::Result<double>(evaluated.time)
-                                                     : least_time(entry.time_terms, sizes, machine.threads));
-    selection.evaluated.push_back(evaluated);
+    return evaluated;
   }
-  if (fitting > 0) SCHAAS_RETURN_IF_ERROR(add_traffic(entries, sizes, machine, selection.evaluated));
-  for (std::size_t e = 1; e < entries.size(); ++e) {
-    if (better(selection.evaluated[e], selection.evaluated[selection.index], fitting > 0))
-      selection.index = e;
+
+  // What working sets cost, most promising entries first: those that take longer without it than the best
+  // with it are left as they are.
+  void add_traffic(const std::vector<double>& values, const Machine& machine,
+                   std::vector<Evaluated>& evaluated) const {
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t e = 0; e < entries.size(); ++e)
+      if (evaluated[e].fits && !entries[e].variants.empty()) order.emplace_back(evaluated[e].predicted, e);
+    std::sort(order.begin(), order.end());
+    double best = std::numeric_limits<double>::infinity();
+    for (const auto& [without, e] : order) {
+      if (without > best) break;
+      for (std::size_t v = 0; v < entries[e].variants.size(); ++v) {
+        const double predicted = without + traffic_time(entries[e].variants[v], values, machine);
+        const double needed =
+            v == 0 ? std::numeric_limits<double>::infinity()
+                   : evaluated[e].predicted * (evaluated[e].variant == 0 ? worth_a_variant : 1);
+        if (predicted >= needed) continue;
+        evaluated[e].predicted = predicted;
+        evaluated[e].variant = v;
+      }
+      best = std::min(best, evaluated[e].predicted);
+    }
   }
-  selection.reason =
-      reason_for(entries[selection.index], selection.evaluated[selection.index], fitting, entries.size());
-  return selection;
+
+  support::Result<Selection> select(const Sizes& sizes, const Machine& machine) const {
+    if (entries.empty()) return support::invalid("empty-frontier", "there is no schedule to select from");
+    SCHAAS_ASSIGN_OR_RETURN(const std::vector<double> values, unknowns.values(sizes));
+    Selection selection;
+    selection.evaluated.reserve(entries.size());
+    std::size_t fitting = 0;
+    for (std::size_t e = 0; e < entries.size(); ++e) {
+      selection.evaluated.push_back(evaluate(e, values, machine));
+      fitting += selection.evaluated.back().fits;
+    }
+    if (fitting > 0) add_traffic(values, machine, selection.evaluated);
+    for (std::size_t e = 1; e < entries.size(); ++e) {
+      if (better(selection.evaluated[e], selection.evaluated[selection.index], fitting > 0))
+        selection.index = e;
+    }
+    selection.reason =
+        reason_for(frontier[selection.index], selection.evaluated[selection.index], fitting, entries.size());
+    return selection;
+  }
+};
+
+Selector::Selector(std::vector<FrontierEntry> entries)
+    : state_(std::make_shared<const State>(std::move(entries))) {}
+
+const std::vector<FrontierEntry>& Selector::entries() const { return state_->frontier; }
+
+support::Result<Selection> Selector::select(const Sizes& sizes, const Machine& machine) const {
+  return state_->select(sizes, machine);
+}
+
+support::Result<Selection> select(const std::vector<FrontierEntry>& entries, const Sizes& sizes,
+                                  const Machine& machine) {
+  return Selector(entries).select(sizes, machine);
 }
 
 }  // namespace schaas::client

@@ -63,7 +63,19 @@ struct Sized {
 class Traffic {
  public:
   Traffic(std::vector<Sized> nests, const Machine& machine)
-      : nests_(std::move(nests)), machine_(machine), value_bytes_(bytes_of(machine.value_type)) {}
+      : nests_(std::move(nests)), machine_(machine), value_bytes_(bytes_of(machine.value_type)) {
+    for (const Sized& sized : nests_) {
+      first_.push_back(bytes_.size());
+      for (const Nest::Access& access : sized.nest->accesses)
+        for (std::size_t begin = 0; begin <= sized.loops.size(); ++begin)
+          bytes_.push_back(bytes_touched(sized, access, begin));
+    }
+    for (std::size_t n = 0; n < nests_.size(); ++n) {
+      footprints_.emplace_back();
+      for (std::size_t loops = 0; loops < nests_[n].loops.size(); ++loops)
+        footprints_.back().push_back(footprint(n, loops));
+    }
+  }
 
   double time() const {
     double all = 0;
@@ -80,11 +92,15 @@ class Traffic {
  private:
   // What the loops from `begin` on touch of an access. Where they do not go along its rows, each element is
   // on a line of its own.
-  double bytes(const Sized& sized, const Nest::Access& access, std::size_t begin) const {
+  double bytes_touched(const Sized& sized, const Nest::Access& access, std::size_t begin) const {
     const double elements = sized.touched(access, begin);
     if (access.sparse) return elements * (value_bytes_ + coordinate_bytes);
     const bool rows = access.loops == 0 || access.unit >> begin != 0;
     return elements * (rows ? value_bytes_ : line_bytes);
+  }
+
+  double bytes(std::size_t nest, std::size_t access, std::size_t begin) const {
+    return bytes_[first_[nest] + access * (nests_[nest].loops.size() + 1) + begin];
   }
 
   // What everything inside of the nest's first `loops` loops touches.
@@ -95,15 +111,17 @@ class Traffic {
     while (last + 1 < nests_.size() && within(last + 1)) ++last;
     double sum = 0;
     for (std::size_t n = first; n <= last; ++n) {
-      for (const Nest::Access& access : nests_[n].nest->accesses) {
+      const auto& accesses = nests_[n].nest->accesses;
+      for (std::size_t a = 0; a < accesses.size(); ++a) {
         // A tensor that several nests touch counts where most of it is touched.
         double most = 0;
         bool counted = false;
         for (std::size_t other = first; other <= last; ++other) {
-          for (const Nest::Access& same : nests_[other].nest->accesses) {
-            if (same.tensor != access.tensor) continue;
+          const auto& others = nests_[other].nest->accesses;
+          for (std::size_t o = 0; o < others.size(); ++o) {
+            if (others[o].tensor != accesses[a].tensor) continue;
             counted = counted || other < n;
-            most = std::max(most, bytes(nests_[other], same, loops));
+            most = std::max(most, bytes(other, o, loops));
           }
         }
         if (!counted) sum += most;
@@ -118,15 +136,15 @@ class Traffic {
     const double cache = share_of_cache * static_cast<double>(cache_bytes);
     const Sized& sized = nests_[nest];
     std::size_t inside = 0;
-    while (inside < sized.loops.size() && footprint(nest, inside) > cache) ++inside;
+    while (inside < sized.loops.size() && footprints_[nest][inside] > cache) ++inside;
     if (inside == 0) return 0;
     const std::size_t loop = inside - 1;  // what one turn of it touches fits
     const double outer = sized.trips(0, loop);
     double sum = 0;
     for (std::size_t a = 0; a < sized.nest->accesses.size(); ++a) {
       const Nest::Access& access = sized.nest->accesses[a];
-      const double turn = bytes(sized, access, inside);
-      const double all = bytes(sized, access, loop);
+      const double turn = bytes(nest, a, inside);
+      const double all = bytes(nest, a, loop);
       const double again = std::max(0.0, turn * sized.loops[loop].trips - all);
       const double missed = std::max(0.0, 1 - cache / all);
       const bool moved = (access.loops >> loop & 1U) != 0 || all > turn;
@@ -176,44 +194,48 @@ class Traffic {
   std::vector<Sized> nests_;
   const Machine& machine_;
   double value_bytes_;
+  std::vector<double> bytes_;       // touched by each access from each loop on
+  std::vector<std::size_t> first_;  // of a nest
+  std::vector<std::vector<double>> footprints_;
 };
 
-support::Result<Sized> sized(const Nest& nest, const Sizes& sizes) {
+Sized sized(const NumberedNest& nest, const std::vector<double>& values) {
   Sized out;
-  out.nest = &nest;
-  for (const Nest::Loop& loop : nest.loops) {
-    Sized::Loop to;
-    SCHAAS_ASSIGN_OR_RETURN(to.trips, evaluate(loop.trips, sizes));
+  out.nest = nest.nest;
+  out.loops.resize(nest.loops.size());
+  for (std::size_t n = 0; n < nest.loops.size(); ++n) {
+    const Nest::Loop& loop = nest.nest->loops[n];
+    Sized::Loop& to = out.loops[n];
+    to.trips = values[static_cast<std::size_t>(nest.loops[n].trips)];
     const double block = loop.block;
     if (loop.block > 0) {
       to.trips = loop.inside ? std::min(to.trips, block) : std::max(to.trips / block, 1.0);
-    } else if (loop.trips.kind == Variable::Kind::fiber) {
-      SCHAAS_ASSIGN_OR_RETURN(to.extent, evaluate({Variable::Kind::extent, loop.index, "", 0}, sizes));
+    } else if (nest.loops[n].extent >= 0) {
+      to.extent = values[static_cast<std::size_t>(nest.loops[n].extent)];
       to.under = loop.under;
     }
-    out.loops.push_back(to);
   }
   return out;
 }
 
 }  // namespace
 
-support::Result<double> least_time(const std::vector<Term>& terms, const Sizes& sizes, int threads) {
-  double sum = 0;
-  for (const Term& term : terms) {
-    SCHAAS_ASSIGN_OR_RETURN(const double time, evaluate(term, sizes, threads));
-    sum += term.weight <= heaviest_row_code ? time * in_first : time;
+NumberedNest::NumberedNest(const Nest& original, Unknowns& unknowns) : nest(&original) {
+  for (const Nest::Loop& loop : original.loops) {
+    Loop to{unknowns.number(loop.trips)};
+    if (loop.block == 0 && loop.trips.kind == Variable::Kind::fiber)
+      to.extent = unknowns.number({Variable::Kind::extent, loop.index, "", 0});
+    loops.push_back(to);
   }
-  return sum;
 }
 
-support::Result<double> traffic_time(std::span<const Nest> nests, const Sizes& sizes,
-                                     const Machine& machine) {
+double least_part(double weight) { return weight <= heaviest_row_code ? in_first : 1; }
+
+double traffic_time(std::span<const NumberedNest> nests, const std::vector<double>& values,
+                    const Machine& machine) {
   std::vector<Sized> all;
-  for (const Nest& nest : nests) {
-    SCHAAS_ASSIGN_OR_RETURN(Sized one, sized(nest, sizes));
-    all.push_back(std::move(one));
-  }
+  all.reserve(nests.size());
+  for (const NumberedNest& nest : nests) all.push_back(sized(nest, values));
   return Traffic(std::move(all), machine).time();
 }
 

@@ -3,19 +3,32 @@
 #include <vector>
 
 #include "schaas/select.h"
+#include "unknowns.h"
 
 // What a schedule's working sets cost at real sizes (docs/cost_model.md, "At real sizes"), in weighted trips:
 // one is a contiguous trip whose row comes from the second-level cache.
 
 namespace schaas::client {
 
-/// The terms' trips when all rows are in the first-level cache: the least the schedule can take. Parallel
-/// ones are divided by the threads. Errors: [unknown-size].
-support::Result<double> least_time(const std::vector<Term>& terms, const Sizes& sizes, int threads);
+/// A nest whose sizes are numbers of variables. Keeps a reference to the nest.
+struct NumberedNest {
+  struct Loop {
+    int trips = 0;
+    int extent = -1;  ///< of the index of a loop over a fiber that is not cut into blocks
+  };
+  NumberedNest(const Nest& original, Unknowns& unknowns);
+  const Nest* nest;
+  std::vector<Loop> loops;
+};
+
+/// Of trips of this weight the part they take when all rows are in the first-level cache: the least the
+/// schedule can take.
+double least_part(double weight);
 
 /// What comes on top: elements that pass from cache to cache because they are touched again after more than
-/// the cache holds, and result rows that are read and written again for each few trips. Errors:
-/// [unknown-size].
-support::Result<double> traffic_time(std::span<const Nest> nests, const Sizes& sizes, const Machine& machine);
+/// the cache holds, and result rows that are read and written again for each few trips. `values`: of the
+/// unknowns, by number.
+double traffic_time(std::span<const NumberedNest> nests, const std::vector<double>& values,
+                    const Machine& machine);
 
 }  // namespace schaas::client

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -65,6 +66,19 @@ inline const std::string& selected_trace(const FrontierEntry& entry, const Evalu
 /// to less memory, then to the earlier entry. A temporary inside an outer loop is private to a thread, so its
 /// bytes count once per thread; one at the root (the tree text starts with '<') is shared and counts once.
 /// Errors: invalid [empty-frontier], [unknown-size].
+class Selector {
+ public:
+  /// Prepares a frontier, for some microseconds an entry: then each selection takes microseconds in all.
+  explicit Selector(std::vector<FrontierEntry> entries);
+  const std::vector<FrontierEntry>& entries() const;
+  /// Thread-safe.
+  support::Result<Selection> select(const Sizes& sizes, const Machine& machine) const;
+
+ private:
+  struct State;
+  std::shared_ptr<const State> state_;
+};
+/// A selection from a frontier that is not used again.
 support::Result<Selection> select(const std::vector<FrontierEntry>& entries, const Sizes& sizes,
                                   const Machine& machine);
 

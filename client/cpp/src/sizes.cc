@@ -1,0 +1,128 @@
+#include <algorithm>
+
+#include "compiler/support/nearest_name.h"
+#include "schaas/select.h"
+
+namespace schaas::client {
+namespace {
+
+template <class Value>
+std::vector<std::string> names_of(const std::map<std::string, Value>& map) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : map) names.push_back(name);
+  return names;
+}
+
+}  // namespace
+
+namespace {
+
+// The distinct coordinates of a nonunique level: of the entries of each parent, those that begin a stretch of
+// equals.
+template <class Position>
+std::vector<bool> begins(const PackedTensor& tensor, int l, std::vector<bool> begins) {
+  const PackedTensor::Level& level = tensor.levels()[l];
+  if (begins.empty()) {
+    begins.resize(static_cast<std::size_t>(level.entries), false);
+    const std::int64_t parents = l == 0 ? 1 : tensor.levels()[l - 1].entries;
+    const auto* pos = level.pos.as<Position>();
+    for (std::int64_t p = 0; p < parents; ++p) {
+      if (pos[p] < pos[p + 1]) begins[static_cast<std::size_t>(pos[p])] = true;
+    }
+  }
+  const auto* crd = level.crd.as<Position>();
+  for (std::int64_t q = 1; q < level.entries; ++q)
+    if (crd[q] != crd[q - 1]) begins[static_cast<std::size_t>(q)] = true;
+  return begins;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> entries_of(const PackedTensor& tensor) {
+  std::vector<std::int64_t> entries;
+  std::vector<bool> first;
+  for (int l = 0; l < tensor.order(); ++l) {
+    const bool unique = format::is_unique(tensor.format().levels[l]);
+    entries.push_back(tensor.levels()[l].entries);
+    if (unique) {
+      first.clear();
+      continue;
+    }
+    first = tensor.position_bits() == 32 ? begins<std::int32_t>(tensor, l, std::move(first))
+                                         : begins<std::int64_t>(tensor, l, std::move(first));
+    entries.back() = std::count(first.begin(), first.end(), true);
+  }
+  return entries;
+}
+
+double fiber(const std::vector<std::int64_t>& entries, int level) {
+  const double parents = level == 0 ? 1.0 : static_cast<double>(entries[level - 1]);
+  return parents == 0 ? 0.0 : static_cast<double>(entries[level]) / parents;
+}
+
+namespace {
+
+support::Result<double> extent_of(const std::string& index, const Sizes& sizes) {
+  return evaluate(Variable{Variable::Kind::extent, index, "", 0}, sizes);
+}
+
+/// `original`: the entries of its levels.
+support::Result<double> copied_fiber(const Variable& variable, const std::vector<std::int64_t>& original,
+                                     const Sizes& sizes) {
+  const auto entries = static_cast<double>(original.back());
+  double above = 1;
+  for (const std::string& index : variable.outer) {
+    SCHAAS_ASSIGN_OR_RETURN(const double extent, extent_of(index, sizes));
+    above *= extent;
+  }
+  SCHAAS_ASSIGN_OR_RETURN(const double extent, extent_of(variable.index, sizes));
+  const bool last = variable.level + 1 == static_cast<int>(original.size());
+  const double here = last ? entries : std::min(entries, above * extent);
+  if (!variable.outer_dense) above = std::min(above, entries);
+  return above == 0 ? 0 : here / above;
+}
+
+}  // namespace
+
+support::Result<double> evaluate(const Variable& variable, const Sizes& sizes) {
+  if (variable.kind == Variable::Kind::extent) {
+    const auto it = sizes.extents.find(variable.index);
+    if (it != sizes.extents.end()) return static_cast<double>(it->second);
+    return support::invalid("unknown-size",
+                            "no extent is known for index `" + variable.index + "`" +
+                                support::did_you_mean(variable.index, names_of(sizes.extents)));
+  }
+  const std::string& tensor = variable.copy_of.empty() ? variable.tensor : variable.copy_of;
+  const auto it = sizes.entries.find(tensor);
+  if (it == sizes.entries.end()) {
+    return support::invalid("unknown-size", "no entry counts are known for `" + tensor + "`" +
+                                                support::did_you_mean(tensor, names_of(sizes.entries)));
+  }
+  if (!variable.copy_of.empty()) return copied_fiber(variable, it->second, sizes);
+  if (variable.level < 0 || variable.level >= static_cast<int>(it->second.size())) {
+    return support::invalid("unknown-size",
+                            "`" + variable.tensor + "` has " + std::to_string(it->second.size()) +
+                                " levels, there is no level " + std::to_string(variable.level + 1));
+  }
+  return fiber(it->second, variable.level);
+}
+
+support::Result<double> evaluate(const Term& term, const Sizes& sizes, int threads) {
+  double product = term.serial ? term.weight : term.weight / std::max(threads, 1);
+  for (const Variable& variable : term.variables) {
+    SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(variable, sizes));
+    product *= value;
+  }
+  return product;
+}
+
+support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes, int threads) {
+  double sum = 0;
+  for (const Term& term : terms) {
+    SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(term, sizes, threads));
+    sum += value;
+  }
+  return sum;
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,85 @@
+// What picking a schedule on real sizes takes, for frontiers of several lengths: preparing once, then
+// picking.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "schaas/connection.h"
+#include "schaas/select.h"
+
+namespace {
+
+using namespace schaas;
+using Clock = std::chrono::steady_clock;
+
+double microseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::micro>(Clock::now() - start).count();
+}
+
+struct Case {
+  const char* name;
+  const char* statement;
+  const char* format;
+  client::Sizes sizes;
+};
+
+std::vector<Case> cases() {
+  const std::vector<std::int64_t> matrix{20'000, 200'000}, tensor{5'000, 40'000, 200'000};
+  return {
+      {"K4",
+       "A(i,l) = B(i,j) * C(j,k) * D(k,l)",
+       "csr",
+       {{{"i", 20'000}, {"j", 20'000}, {"k", 64}, {"l", 64}}, {{"B", matrix}}}},
+      {"K2",
+       "A(i,m) = B(i,j) * C(i,k) * D(j,k) * E(j,l) * F(l,m)",
+       "csr",
+       {{{"i", 20'000}, {"j", 20'000}, {"k", 64}, {"l", 64}, {"m", 64}}, {{"B", matrix}}}},
+      {"K5",
+       "A(l,m,n) = B(i,j,k) * C(i,l) * D(j,m) * E(k,n)",
+       "csf",
+       {{{"i", 5'000}, {"j", 2'000}, {"k", 3'000}, {"l", 32}, {"m", 32}, {"n", 32}}, {{"B", tensor}}}},
+  };
+}
+
+double median(std::vector<double> values) {
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2),
+                   values.end());
+  return values[values.size() / 2];
+}
+
+int run() {
+  auto connection = client::Connection::open();
+  if (!connection.ok()) return std::printf("%s\n", connection.error().message.c_str()), 1;
+  std::printf("%-4s %8s %9s %12s %12s %12s\n", "", "entries", "variants", "prepared us", "first us",
+              "median us");
+  for (const Case& each : cases()) {
+    client::ScheduleRequest request;
+    request.problem.expression = each.statement;
+    request.problem.formats = {{"B", each.format}};
+    request.search_only = true;
+    const auto answer = connection->schedule(request);
+    if (!answer.ok()) return std::printf("%s\n", answer.error().message.c_str()), 1;
+    const auto& entries = answer->frontier.entries;
+    std::size_t variants = 0;
+    for (const auto& entry : entries) variants += entry.variants.size();
+    const auto begin = Clock::now();
+    const client::Selector selector(entries);
+    const double prepared = microseconds_since(begin);
+    std::vector<double> times;
+    for (int n = 0; n < 1001; ++n) {
+      const auto start = Clock::now();
+      const auto selection = selector.select(each.sizes, {});
+      times.push_back(microseconds_since(start));
+      if (!selection.ok()) return std::printf("%s\n", selection.error().message.c_str()), 1;
+    }
+    std::printf("%-4s %8zu %9zu %12.1f %12.1f %12.1f\n", each.name, entries.size(), variants, prepared,
+                times.front(), median(times));
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main() { return run(); }
