@@ -89,7 +89,7 @@ def crossover(options, directory, figures):
     for threads in options.threads:
         print(f"A(i,r) = B(i,j,k) * C(j,r) * D(k,r), C and D csr, {len(places)} entries of B, r = 256, {threads} thread(s), ms")
         print(f"  {'density':>8} {'of A':>8} {'sparse':>9} {'dense A':>9} {'dense':>9} {'dense/sparse':>12}")
-        for percent in (1, 2, 5, 10, 15, 20, 25, 30, 40, 50, 75, 100):
+        for percent in (0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 20, 25, 30, 40, 50, 75, 100):
             files = {"B": tensor}
             for name, rows in (("C", 300), ("D", 300)):
                 files[name] = os.path.join(directory, f"{name}{percent}.mtx")

@@ -540,7 +540,7 @@ class Cache(program.WithDaemon):
         self.assertTrue(self.daemon.json(*self.words)["verify"]["passed"])
 
     def test_survives_a_restart(self):
-        words = [*self.words, "-c", "l <= 77"]
+        words = [*self.words, "-c", "l <= 77", "--wait", 600]
         first = self.daemon.json(*words)
         self.assertEqual(self.daemon.stop(), 0)
         self.daemon.start()
