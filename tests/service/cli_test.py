@@ -511,7 +511,7 @@ class Plot(program.WithDaemon):
 class Cache(program.WithDaemon):
     def setUp(self):
         self.matrix = program.write_matrix(self.folder / "B.mtx", 25, 20, 60, seed=31)
-        self.words = ["run", K4, "-t", f"B={self.matrix}", "-d", "k=8", "-d", "l=8", "--verify"]
+        self.words = ["run", K4, "-t", f"B={self.matrix}", "-d", "k=8", "-d", "l=8", "--verify", "--wait", 600]
 
     def test_listed_shown_verified_rebuilt(self):
         self.assertEqual(self.daemon.json("cache", "list"), {"entries": []})
@@ -540,7 +540,7 @@ class Cache(program.WithDaemon):
         self.assertTrue(self.daemon.json(*self.words)["verify"]["passed"])
 
     def test_survives_a_restart(self):
-        words = [*self.words, "-c", "l <= 77", "--wait", 600]
+        words = [*self.words, "-c", "l <= 77"]
         first = self.daemon.json(*words)
         self.assertEqual(self.daemon.stop(), 0)
         self.daemon.start()
