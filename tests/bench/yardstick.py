@@ -9,7 +9,9 @@ sparseauto` selects (of one sparse product with dense matrices: the linear nest 
 on the same operands. Ours and the yardstick take turns, --rounds times; figures are the least seconds of all runs. Ours is verified
 by its oracle, and every element of the two results is compared. Prints a line per case and geometric means of yardstick / ours;
 cases below 0.95 are listed again. `bound` is the least time in which the bytes of B, of the dense operands and of the result can be moved once,
-at the bandwidth of a triad measured in the same run on one thread, as a share of ours: what is left to gain where memory decides. Exits 1 when a result is wrong. DIR holds matrices/NAME.mtx.gz and tensors/NAME.tns.gz.
+at the bandwidth of a triad measured in the same run on one thread, as a share of ours: what is left to gain where memory decides. `libs`: the
+matrix kernels by Eigen, OpenBLAS and SuiteSparse:GraphBLAS, a call for each step (library_kernels.cc), over ours, where all three are
+installed. Exits 1 when a result is wrong. DIR holds matrices/NAME.mtx.gz and tensors/NAME.tns.gz.
 """
 
 import array
@@ -46,6 +48,8 @@ KERNELS = {
     "TTM": ("A(i,j,l) = B(i,j,k) * C(k,l)", "ijk", CSF, "l", TENSORS, "reorder(order={i,j,k,l})"),
 }
 SPARSE_RESULT = {"SDDMM"}
+BY_LIBRARIES = {"K1", "K2", "K3", "K4", "SpMM", "SDDMM"}
+HERE = os.path.dirname(os.path.abspath(__file__))
 MOST_TRIPS, MOST_RESULT = 1.2e10, 1.2e8
 TRIAD = """
 #include <chrono>
@@ -234,26 +238,40 @@ class Case:
                               text=True, check=True, timeout=self.options.timeout)
         return min(map(float, done.stdout.split()))
 
-    def compare(self):
-        theirs = load(os.path.join(self.directory, "plain.out"), False)
+    def libraries(self):
+        """Seconds of the same by calls of libraries; None where there are none."""
+        if self.options.libraries is None or self.kernel not in BY_LIBRARIES:
+            return None
+        extents = ",".join(f"{index}={extent}" for index, extent in self.extents.items())
+        done = subprocess.run([self.options.libraries, self.kernel, extents, str(self.options.repeat), str(self.options.seconds),
+                               *self.plain_files, os.path.join(self.directory, "libraries.out")],
+                              capture_output=True, text=True, check=True, timeout=self.options.timeout)
+        return min(map(float, done.stdout.split()))
+
+    def compare(self, file):
+        theirs = load(os.path.join(self.directory, file), False)
         mine = load_values(self.written) if self.kernel in SPARSE_RESULT else load(self.written, True)
         if len(theirs) != len(mine):
-            raise ValueError(f"{len(mine)} values, the yardstick has {len(theirs)}")
+            raise ValueError(f"{len(mine)} values, {file} has {len(theirs)}")
         scale = max(map(abs, theirs), default=0.0) or 1.0
         worst = max((abs(a - b) for a, b in zip(mine, theirs)), default=0.0) / scale
         if not worst < 1e-9:
-            raise ValueError(f"results differ by {worst:.1e} of the largest value")
+            raise ValueError(f"{file} differs by {worst:.1e} of the largest value")
 
 
 def one_case(case):
     if not case.build():
         return {"skipped": f"the papers' choice takes {case.turns:.1e} trips"}
-    ours, plain = case.ours(True), case.plain()
-    case.compare()
+    ours, plain, libraries = case.ours(True), case.plain(), case.libraries()
+    case.compare("plain.out")
+    if libraries is not None:
+        case.compare("libraries.out")
     for _ in range(case.options.rounds):
         ours, plain = min(ours, case.ours(False)), min(plain, case.plain())
+        if libraries is not None:
+            libraries = min(libraries, case.libraries())
     bound = case.bytes_once() / case.options.bandwidth
-    return {"bound": bound, "ours": ours, "yardstick": plain, "ratio": plain / ours, "tree": case.tree, "papers_tree": case.paper_tree,
+    return {"bound": bound, "ours": ours, "yardstick": plain, "libraries": libraries, "ratio": plain / ours, "tree": case.tree, "papers_tree": case.paper_tree,
             "papers_choice_our_code": case.paper_here, "frontier": case.frontier}
 
 
@@ -264,6 +282,13 @@ def bandwidth(directory):
         out.write(TRIAD)
     subprocess.run(["g++", "-O3", "-march=native", "-o", program, program + ".cc"], check=True)
     return float(subprocess.run([program], capture_output=True, text=True, check=True).stdout)
+
+
+def build_libraries(directory):
+    program = os.path.join(directory, "library_kernels")
+    done = subprocess.run(["g++", "-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-isystem", "/usr/include/eigen3", "-I/usr/include/x86_64-linux-gnu/openblas-pthread",
+                           "-o", program, os.path.join(HERE, "library_kernels.cc"), "-lgraphblas", "-lopenblas"], capture_output=True, check=False)
+    return program if done.returncode == 0 else None
 
 
 def arguments():
@@ -279,6 +304,10 @@ def arguments():
     return parser.parse_args()
 
 
+def libraries_ratio(case):
+    return "" if case["libraries"] is None else f"{case['libraries'] / case['ours']:6.2f}"
+
+
 def main():
     options = arguments()
     cases, failures = [], 0
@@ -286,8 +315,9 @@ def main():
         os.environ.setdefault("XDG_DATA_HOME", state)
         os.environ.setdefault("XDG_RUNTIME_DIR", state)
         options.bandwidth = bandwidth(state)
+        options.libraries = build_libraries(state)
         print(f"triad: {options.bandwidth / 1e9:.1f} GB/s on one thread; a bound above 100 %: the data stay in a cache")
-        print(f"{'':6} {'data':20} {'ext':>4} {'ours ms':>10} {'yardstick':>10} {'ratio':>7} {'bound':>6}  ours <- the papers' choice")
+        print(f"{'':6} {'data':20} {'ext':>4} {'ours ms':>10} {'yardstick':>10} {'ratio':>7} {'libs':>6} {'bound':>6}  ours <- the papers' choice")
         for kernel in options.kernels.split(","):
             order, (_, levels), dense, names = KERNELS[kernel][1:5]
             for name in options.only.split(",") if options.only else names[:options.sets]:
@@ -312,7 +342,7 @@ def main():
                         continue
                     cases.append(found)
                     print(f"{kernel:6} {name:20} {extent:4} {found['ours'] * 1e3:10.3f} {found['yardstick'] * 1e3:10.3f} {found['ratio']:7.2f} "
-                          f"{found['bound'] / found['ours']:6.0%}  "
+                          f"{libraries_ratio(found):6} {found['bound'] / found['ours']:6.0%}  "
                           f"{found['tree']} <- {found['papers_tree']}", flush=True)
     for kernel in options.kernels.split(","):
         for extent in map(int, options.extents.split(",")):
@@ -320,6 +350,10 @@ def main():
             if ratios:
                 print(f"{kernel} at {extent}: yardstick / ours, geometric mean {mean(ratios):.2f} over {len(ratios)} sets, "
                       f"least {min(ratios):.2f}, most {max(ratios):.2f}")
+            ratios = [case["libraries"] / case["ours"] for case in cases
+                      if case["kernel"] == kernel and case["extent"] == extent and case["libraries"] is not None]
+            if ratios:
+                print(f"{kernel} at {extent}: libraries / ours, geometric mean {mean(ratios):.2f}, least {min(ratios):.2f}, most {max(ratios):.2f}")
     losses = [case for case in cases if case["ratio"] < 0.95]
     for case in losses:
         print(f"loss: {case['kernel']} {case['data']} {case['extent']} {case['ratio']:.2f} ({case['tree']})")
