@@ -139,8 +139,10 @@ Variables variables_of(const problem::Problem& problem) {
   for (const std::string& index : known.indices()) {
     variables.extents.push_back({Variable::Kind::extent, index, "", 0});
   }
-  for (const index_notation::Access& operand : known.reads())
+  for (const index_notation::Access& operand : known.reads()) {
+    if (known.pattern_named(operand.tensor) != nullptr) continue;
     add_fibers(operand.tensor, operand.indices, known, variables);
+  }
   for (const problem::Copy& copy : known.copies) {
     for (const auto& indices : copy.reads) add_fibers(copy.name, indices, known, variables);
   }

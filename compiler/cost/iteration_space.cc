@@ -119,13 +119,18 @@ IterationSpace intersect(const IterationSpace& a, const IterationSpace& b) {
 
 Operands::Operands(const problem::Problem& problem) : problem_(problem) {
   for (const Access& access : problem.reads()) {
+    if (problem.pattern_named(access.tensor) != nullptr) continue;
     if (problem.formats.at(access.tensor).all_dense() || number(access)) continue;
     if (sparse_.size() < 64) sparse_.push_back(access);
   }
 }
 
 std::optional<int> Operands::number(const Access& access) const {
-  const auto found = std::find(sparse_.begin(), sparse_.end(), access);
+  const problem::Pattern* pattern = problem_.pattern_named(access.tensor);
+  const auto found = std::find_if(sparse_.begin(), sparse_.end(), [&](const Access& known) {
+    return known.indices == access.indices &&
+           known.tensor == (pattern == nullptr ? access.tensor : pattern->tensor);
+  });
   if (found == sparse_.end()) return std::nullopt;
   return static_cast<int>(found - sparse_.begin());
 }

@@ -100,7 +100,8 @@ class Nests {
       const Variable& fiber = variables_.fibers[n];
       if (fiber.index != loop.index) continue;
       for (const Access& read : reads) {
-        if (read.tensor != fiber.tensor) continue;
+        const problem::Pattern* pattern = problem_.pattern_named(read.tensor);
+        if ((pattern == nullptr ? read.tensor : pattern->tensor) != fiber.tensor) continue;
         const auto& order = problem_.formats.at(read.tensor).mode_order;
         const auto index_at = [&](int level) {
           return read.indices[static_cast<std::size_t>(order[static_cast<std::size_t>(level)])];
@@ -137,7 +138,8 @@ class Nests {
 
   void add(const Access& access, const Place& place, LeafNest& nest) const {
     NestAccess touched;
-    touched.tensor = access.tensor;
+    const problem::Pattern* pattern = problem_.pattern_named(access.tensor);
+    touched.tensor = pattern == nullptr ? access.tensor : pattern->tensor;
     const auto known = problem_.formats.find(access.tensor);
     touched.sparse = known != problem_.formats.end() && !known->second.all_dense();
     for (const std::string& index : access.indices) touched.loops |= moved_by(index, place);

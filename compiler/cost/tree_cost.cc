@@ -2,6 +2,7 @@
 #include <map>
 #include <optional>
 
+#include "compiler/concrete_notation/kept_by_entries.h"
 #include "compiler/cost/cost.h"
 #include "compiler/cost/iteration_space.h"
 #include "compiler/cost/leaf_access.h"
@@ -194,9 +195,15 @@ class TreeCost {
       extents |= extent(index);
       reached |= reachable(index, in_blocks_.count(index) != 0 ? in_blocks_.at(index) : written);
     }
-    cost_.memory.push_back(extents);
+    const bool by_entries = place.phase && concrete_notation::kept_by_entries(both, problem_);
+    cost_.memory.push_back(by_entries ? reached : extents);
     if (listed) cost_.memory.push_back(extents);  // the list and flags
     if (papers_ || listed) return;
+    if (problem_.mask_of(leaf_of(both.producer).target.tensor) != nullptr) {
+      // What is read is written before: only what phases pass is cleared, by whoever runs the kernel.
+      if (place.phase) cost_.time.push_back(make_term(by_entries ? reached : extents, Access::cleared));
+      return;
+    }
     std::vector<Term> clear;
     for (Term above : trips_of(written, place)) {
       if (const Term term = clearing(place.phase, above | place.serial, reached, extents); term != 0)

@@ -427,7 +427,33 @@ class Search {
 /// Schedules of a product with a sparse result that are listed one by one, some 2 microseconds each.
 constexpr std::size_t most_listed = 1'000'000;
 
-/// Programs, and expressions that are no product: with the copies that their default nest needs.
+/// The schedules that begin with each of these lists of directives on the problem.
+support::Result<space::ListedMembers> list_program(const std::vector<schedule::Trace>& first,
+                                                   const problem::Problem& asked,
+                                                   const support::Cancellation& cancellation) {
+  space::ListedMembers all;
+  for (const schedule::Trace& begin : first) {
+    problem::Problem problem = asked;
+    if (!begin.directives.empty()) {
+      SCHAAS_ASSIGN_OR_RETURN(problem, schedule::problem_of(begin, asked));
+    }
+    SCHAAS_ASSIGN_OR_RETURN(
+        space::ListedMembers found,
+        space::program_members(schedule::default_nest(problem), problem, {}, cancellation));
+    for (space::ListedMember& member : found.members) {
+      auto& directives = member.trace.directives;
+      directives.insert(directives.begin(), begin.directives.begin(), begin.directives.end());
+      all.members.push_back(std::move(member));
+    }
+    all.schedules += found.schedules;
+    all.steps += found.steps;
+    if (all.limited.empty()) all.limited = std::move(found.limited);
+  }
+  return all;
+}
+
+/// Programs, and expressions that are no product: with the copies that their default nest needs, and with
+/// intermediates computed where they are read, or everywhere.
 support::Result<Frontier> compute_program(const problem::Problem& asked, const Options& options,
                                           const Progress& progress,
                                           const support::Cancellation& cancellation) {
@@ -438,14 +464,16 @@ support::Result<Frontier> compute_program(const problem::Problem& asked, const O
                              "of the papers does"),
         "leave the profile out: the default one searches programs and every expression");
   }
-  const schedule::Trace copies = schedule::default_trace(asked);
+  const schedule::Trace all = schedule::default_trace(asked);
+  schedule::Trace copies = all;
+  std::erase_if(copies.directives, [](const schedule::Directive& directive) {
+    return std::holds_alternative<schedule::Mask>(directive);
+  });
+  std::vector<schedule::Trace> first = {all};
+  if (copies != all) first.push_back(copies);
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, schedule::problem_of(copies, asked));
-  const auto list = [&] {
-    return space::program_members(schedule::default_nest(problem), problem, {}, cancellation);
-  };
-  SCHAAS_ASSIGN_OR_RETURN(Frontier found, compute_listed(problem, list, options, progress, cancellation));
-  begin_with(copies, found);
-  return found;
+  const auto list = [&] { return list_program(first, asked, cancellation); };
+  return compute_listed(problem, list, options, progress, cancellation);
 }
 
 /// All schedules when they can be listed; else those on the frontier of the schedules that append in order,

@@ -52,7 +52,7 @@ class Cutting {
     const bool positions = space.kind == LoopSpace::Kind::walk || space.kind == LoopSpace::Kind::intersection;
     std::vector<int> out;
     for (const int number :
-         positions ? std::vector<int>{space.cursors.front().operand} : factors_below(phase_.body)) {
+         positions ? std::vector<int>{space.cursors.front().operand} : factors_below(phase_.body, tree_)) {
       const auto& indices = tree_.operands[static_cast<std::size_t>(number)].indices;
       const auto& levels = tensor_of(number).levels;
       if (levels.size() > 1 && indices[0] == phase_.index && indices[1] != phase_.index &&
@@ -90,7 +90,7 @@ class Cutting {
         Match{
             [&](const Loop& loop) -> std::optional<bool> {
               const auto& use = tree_.operands[static_cast<std::size_t>(operand)];
-              const auto below = factors_below(loop.body);
+              const auto below = factors_below(loop.body, tree_);
               const bool reads = std::count(below.begin(), below.end(), operand) > 0;
               if (reads && loop.index == use.indices[1] && !walks(loop, operand)) return std::nullopt;
               return depends(loop.body, operand, dependent);
@@ -114,7 +114,8 @@ class Cutting {
             },
             [&](const Leaf& leaf) -> std::optional<bool> {
               const auto count = std::count_if(leaf.factors.begin(), leaf.factors.end(), [&](int factor) {
-                return factor == operand ||
+                const Operand& read = tree_.operands[static_cast<std::size_t>(factor)];
+                return factor == operand || (read.pattern && read.place == operand) ||
                        dependent.count(tree_.operands[static_cast<std::size_t>(factor)].tensor) > 0;
               });
               if (count == 0) return false;

@@ -55,8 +55,8 @@ Write Emitter::write_mode(const NestPtr& nest) {
   const Tensor& tensor = tensor_of(target);
   if (operand(target).indices.empty() || adds_terms_ || tracks(target) || !sums_in_register(target))
     return Write::fold;
+  if (tensor.temporary()) return may_overwrite(nest, tree_) ? Write::set : Write::fold;
   const bool all = writes_each_once(nest, tree_);
-  if (tensor.temporary()) return all ? Write::set : Write::fold;
   // Only a sum changes nothing that it finds at its beginning, whatever is added.
   const bool plain = monoid_of(nest) == operators::Monoid::sum && tensor.fill == 0 && !tree_.update;
   if (!plain || !writes_none_twice(nest, tree_)) return Write::fold;
@@ -77,12 +77,12 @@ void Emitter::emit_shared(const Branch& branch) {
   }
   const double start = tensor_of(writer).fill;
   const bool stored =
-      !indices.empty() && writes_each_once(branch.producer, tree_) && !sums_pieces(branch.producer);
+      !indices.empty() && may_overwrite(branch.producer, tree_) && !sums_pieces(branch.producer);
   if (start == 0 || stored) return;
   loop_ir::Phase phase;
   phase.range = loop_ir::integer(1);
   phase.body = make(loop_ir::Fill{builder_.values(branch.temporary),
-                                  builder_.extents(branch.temporary, indices), loop_ir::number(start)});
+                                  builder_.elements(branch.temporary, indices), loop_ir::number(start)});
   builder_.add_phase(std::move(phase));
 }
 
@@ -110,7 +110,7 @@ void Emitter::emit_phase(const NestPtr& nest, const Sink& sink, loop_ir::Step st
 Scope Emitter::start(const NestPtr& nest, Statements& out) {
   Scope scope;
   for (const auto& each : tree_.operands) scope.positions.push_back(start_position(each));
-  settle_all(operands_below(nest), scope, out);
+  settle_all(operands_below(nest, tree_), scope, out);
   return scope;
 }
 
@@ -174,7 +174,7 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
   }
   std::vector<int> weighed;
   if (positions) weighed.push_back(space.cursors.front().operand);
-  if (!positions) weighed = factors_below(body);
+  if (!positions) weighed = factors_below(body, tree_);
   for (const int number : weighed) {
     const auto& levels = tensor_of(number).levels;
     const bool here = level_of(operand(number), index) == 0 && (levels[0] == LevelFormat::dense || positions);
@@ -269,8 +269,7 @@ void Emitter::emit_branch(const Branch& branch, const Scope& scope, const Sink& 
 void Emitter::emit_reset(const NestPtr& nest, const Scope& scope, int target, Statements& out) {
   if (is_complete(target, scope)) {
     out.push_back(make(loop_ir::Store{builder_.values(operand(target).tensor),
-                                      location(scope.positions[static_cast<std::size_t>(target)]), Write::set,
-                                      loop_ir::number(0)}));
+                                      location(position_of(target, scope)), Write::set, loop_ir::number(0)}));
     return;
   }
   std::visit(Match{
@@ -354,11 +353,13 @@ bool Emitter::tells_whether_it_runs(const Loop& loop) const {
 }
 
 bool Emitter::is_complete(int number, const Scope& scope) const {
-  return complete(scope.positions[static_cast<std::size_t>(number)], tensor_of(number));
+  const int place = operand(number).place;
+  return complete(position_of(number, scope), tensor_of(place < 0 ? number : place));
 }
 
 void Emitter::settle_all(const std::vector<int>& operands, Scope& scope, Statements& out) {
   for (const int number : operands) {
+    if (operand(number).place >= 0) continue;
     settle(scope.positions[static_cast<std::size_t>(number)], operand(number), tensor_of(number), builder_,
            out);
   }

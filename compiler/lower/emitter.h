@@ -184,6 +184,12 @@ class Emitter {
   bool is_complete(int operand, const Scope& scope) const;
   void settle_all(const std::vector<int>& operands, Scope& scope, Statements& out);
 
+  /// Where the operand is read or written.
+  const Position& position_of(int number, const Scope& scope) const {
+    const int place = operand(number).place;
+    return scope.positions[static_cast<std::size_t>(place < 0 ? number : place)];
+  }
+
   const Operand& operand(int number) const { return tree_.operands[static_cast<std::size_t>(number)]; }
   const Tensor& tensor_of(int number) const {
     return tree_.tensors[static_cast<std::size_t>(operand(number).tensor)];

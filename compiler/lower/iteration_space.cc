@@ -60,7 +60,7 @@ class SpaceOf {
     const Tensor& known = tensor(access.tensor);
     if (level < 0 || !format::is_sparse(known.levels[static_cast<std::size_t>(level)]))
       return merge_lattice::anywhere();
-    return merge_lattice::stored(LevelAccess{number, level}, known.fill);
+    return merge_lattice::stored(LevelAccess{access.pattern ? access.place : number, level}, known.fill);
   }
 
   Space value(const ValuePtr& here) {
@@ -89,7 +89,7 @@ class SpaceOf {
 /// Levels below the loop that hold only some coordinates of the index, by operand.
 std::vector<LevelAccess> sparse_levels(const NestPtr& body, int index, const NestTree& tree) {
   std::vector<LevelAccess> out;
-  for (const int number : factors_below(body)) {
+  for (const int number : factors_below(body, tree)) {
     const auto& operand = tree.operands[static_cast<std::size_t>(number)];
     const int level = level_of(operand, index);
     const auto& levels = tree.tensors[static_cast<std::size_t>(operand.tensor)].levels;

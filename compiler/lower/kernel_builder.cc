@@ -165,6 +165,13 @@ void KernelBuilder::mark_written(const std::string& array) {
   }
 }
 
+ExpressionPtr KernelBuilder::elements(int tensor, const std::vector<int>& indices) {
+  const int by = tree_.tensors[static_cast<std::size_t>(tensor)].entries_of;
+  if (by < 0) return extents(tensor, indices);
+  const Operand& walked = tree_.operands[static_cast<std::size_t>(by)];
+  return entries(walked, static_cast<int>(walked.indices.size()) - 1);
+}
+
 void KernelBuilder::add_workspace(int tensor, const std::vector<int>& indices) {
   add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Workspace{extents(tensor, indices)}, true});
 }
@@ -215,7 +222,8 @@ bool KernelBuilder::is_private(const std::string& array) const {
 
 void KernelBuilder::add_shared(int tensor, const std::vector<int>& indices) {
   const int slot = shared_count_++;
-  add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Shared{slot, extents(tensor, indices)}, true});
+  add_array(tensor, "",
+            {"", loop_ir::Element::value, loop_ir::Shared{slot, elements(tensor, indices)}, true});
 }
 
 }  // namespace schaas::lower

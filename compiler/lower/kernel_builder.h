@@ -26,6 +26,8 @@ class KernelBuilder {
   loop_ir::ExpressionPtr extents(int tensor, const std::vector<int>& indices);
   /// Number of entries of one level of the operand's tensor; 1 above the first.
   loop_ir::ExpressionPtr entries(const Operand& operand, int level);
+  /// Number of elements of a temporary: as extents, or as the operand whose entries it has has entries.
+  loop_ir::ExpressionPtr elements(int tensor, const std::vector<int>& indices);
   /// Names of a tensor's arrays.
   std::string values(int tensor);
   std::string positions(int tensor, int level);

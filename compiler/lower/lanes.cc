@@ -121,7 +121,7 @@ class LaneMover {
 
   bool movable(const NestPtr& nest, int index) const {
     if (!has_more_than(nest, index)) return false;
-    for (const int number : operands_below(nest)) {
+    for (const int number : operands_below(nest, tree_)) {
       const int level = level_of(operand(number), index);
       if (level < 0) continue;
       if (tensor_of(number).tracked > 0) return false;
@@ -179,7 +179,7 @@ class LaneMover {
 
   int sparse_factors(const Loop& loop) const {
     int count = 0;
-    for (const int number : factors_below(loop.body)) {
+    for (const int number : factors_below(loop.body, tree_)) {
       const int level = level_of(operand(number), loop.index);
       if (level < 0) continue;
       const auto kind = tensor_of(number).levels[static_cast<std::size_t>(level)];

@@ -39,7 +39,7 @@ Shape Emitter::chain_shape(const Loop& loop, const Scope& scope) const {
     if (level < 0) continue;
     if (level + 1 != static_cast<int>(levels.size()) || levels.back() != LevelFormat::dense)
       return Shape::scalar;
-    if (scope.positions[static_cast<std::size_t>(number)].present) return Shape::scalar;
+    if (position_of(number, scope).present) return Shape::scalar;
   }
   return Shape::simd;
 }
@@ -111,7 +111,7 @@ int Emitter::operand_at(const Loop& loop) const {
     if (!at->lanes) indices.push_back(at->index);
     at = std::get_if<Loop>(&at->body->node);
   }
-  for (const int number : factors_below(loop.body)) {
+  for (const int number : factors_below(loop.body, tree_)) {
     const auto& use = operand(number).indices;
     if (use.size() >= indices.size() && std::equal(indices.begin(), indices.end(), use.begin()) &&
         tensor_of(number).levels[indices.size() - 1] == LevelFormat::compressed)
@@ -244,7 +244,7 @@ void Emitter::emit_block_loop(const Loop& loop, const Scope& scope, Shape shape,
   const auto place = loop_ir::add(loop_ir::name(variable),
                                   loop_ir::multiply(loop_ir::integer(-1), loop_ir::name(open.begin)));
   Scope inner = scope;
-  for (const int number : operands_below(loop.body)) {
+  for (const int number : operands_below(loop.body, tree_)) {
     const int level = level_of(operand(number), loop.index);
     if (level < 0 || tensor_of(number).blocks.count(loop.index) == 0) continue;
     inner.positions[static_cast<std::size_t>(number)].bound[static_cast<std::size_t>(level)] = place;
@@ -394,9 +394,10 @@ loop_ir::StatementPtr Emitter::loop_body(const Loop& loop, Scope inner, const st
 
 void Emitter::bind(const Loop& loop, const std::string& coordinate, Scope& scope, Statements& out) {
   scope.coordinates[loop.index] = coordinate;
-  const auto below = operands_below(loop.body);
+  const auto below = operands_below(loop.body, tree_);
   for (const int number : below) {
     const auto& use = operand(number);
+    if (use.place >= 0) continue;
     auto& bound = scope.positions[static_cast<std::size_t>(number)].bound;
     for (std::size_t level = 0; level < use.indices.size(); ++level) {
       if (use.indices[level] == loop.index && !bound[level] &&
@@ -405,7 +406,7 @@ void Emitter::bind(const Loop& loop, const std::string& coordinate, Scope& scope
     }
   }
   settle_all(below, scope, out);
-  for (const int number : factors_below(loop.body))
+  for (const int number : factors_below(loop.body, tree_))
     search_diagonal(number, loop.index, coordinate, scope, out);
 }
 

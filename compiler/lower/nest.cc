@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
+#include "compiler/concrete_notation/kept_by_entries.h"
 #include "compiler/concrete_notation/semantics.h"
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/lower/iteration_space.h"
@@ -34,6 +36,7 @@ class Numbering {
   support::Result<NestTree> run(const StatementPtr& statement) {
     tree_.semiring = problem_.semiring;
     tree_.index_names = problem_.indices();
+    for (const auto& pattern : problem_.patterns) patterns_.insert(pattern.name);
     int argument = 0;
     for (const auto& name : problem_.tensors()) {
       const auto found = problem_.formats.find(name);
@@ -41,6 +44,8 @@ class Numbering {
       tensor_numbers_[name] = argument;
       tree_.tensors.push_back(Tensor{name, argument++, found->second.levels, problem_.semiring->zero});
     }
+    for (const auto& pattern : problem_.patterns)
+      tensor_numbers_[pattern.name] = tensor_numbers_.at(pattern.tensor);
     SCHAAS_ASSIGN_OR_RETURN(tree_.root, convert(statement));
     tree_.update = problem_.statement.update.has_value();
     track(tree_.root, false);
@@ -91,9 +96,15 @@ class Numbering {
 
   support::Result<NestPtr> convert_branch(const Where& where) {
     const auto blocks_here = blocks_;
+    const Access& passed = leaf_of(where.producer).target;
+    if (loops_.empty() && blocks_.empty()) {
+      if (auto pattern = concrete_notation::kept_by_entries(where, problem_))
+        by_entries_[passed.tensor] = {passed, std::move(*pattern)};
+    }
     SCHAAS_ASSIGN_OR_RETURN(NestPtr producer, convert(where.producer));
     SCHAAS_ASSIGN_OR_RETURN(NestPtr consumer, convert(where.consumer));
     const int temporary = tree_.operands[static_cast<std::size_t>(target_of(producer))].tensor;
+    tree_.tensors[static_cast<std::size_t>(temporary)].masked = problem_.mask_of(passed.tensor) != nullptr;
     // A block's index of this temporary is bound inside the block, on both sides.
     for (const int index : tree_.operands[static_cast<std::size_t>(target_of(producer))].indices) {
       const auto block = blocks_here.find(index);
@@ -123,7 +134,7 @@ class Numbering {
     if (const auto shared = shared_target_.find(assign.target.tensor); shared != shared_target_.end()) {
       leaf.target = shared->second;
     } else {
-      SCHAAS_ASSIGN_OR_RETURN(leaf.target, add_operand(assign.target));
+      SCHAAS_ASSIGN_OR_RETURN(leaf.target, add_operand(assign.target, true));
     }
     tree_.tensors[number_of(leaf.target)].fill = concrete_notation::start_value(assign.monoid, problem_);
     SCHAAS_ASSIGN_OR_RETURN(auto value, convert_value(assign.value, leaf.factors));
@@ -135,7 +146,7 @@ class Numbering {
   /// Operands are numbered as they are read.
   support::Result<ValuePtr> convert_value(const Expression& expression, std::vector<int>& reads) {
     if (const auto* access = std::get_if<Access>(&expression.node)) {
-      SCHAAS_ASSIGN_OR_RETURN(const int operand, add_operand(*access));
+      SCHAAS_ASSIGN_OR_RETURN(const int operand, add_operand(*access, false));
       reads.push_back(operand);
       return make_value({Read{operand}});
     }
@@ -158,7 +169,7 @@ class Numbering {
     return static_cast<std::size_t>(tree_.operands[static_cast<std::size_t>(operand)].tensor);
   }
 
-  support::Result<int> add_operand(const Access& access) {
+  support::Result<int> add_operand(const Access& access, bool written) {
     const auto known = tensor_numbers_.find(access.tensor);
     if (known == tensor_numbers_.end()) {
       tensor_numbers_[access.tensor] = static_cast<int>(tree_.tensors.size());
@@ -179,10 +190,52 @@ class Numbering {
       SCHAAS_ASSIGN_OR_RETURN(const int index, index_number(access.indices[mode]));
       operand.indices.push_back(index);
     }
+    if (!description.temporary() && !written)
+      return read_argument(operand, patterns_.count(access.tensor) > 0);
+    if (const auto entries = by_entries_.find(access.tensor); entries != by_entries_.end()) {
+      SCHAAS_ASSIGN_OR_RETURN(operand.place, add_operand(entry_of(access, entries->second), false));
+      const int at = tree_.operands[static_cast<std::size_t>(operand.place)].place;
+      if (at >= 0) operand.place = at;
+      tree_.tensors[static_cast<std::size_t>(tensor)].entries_of = operand.place;
+    }
     const int number = static_cast<int>(tree_.operands.size());
     tree_.operands.push_back(operand);
-    if (description.temporary()) uses_[tensor].push_back(Use{number, loops_});
+    if (tree_.tensors[static_cast<std::size_t>(tensor)].temporary())
+      uses_[tensor].push_back(Use{number, loops_});
     return number;
+  }
+
+  /// The operand of these indices, and of a pattern one more, which stands where that does.
+  int read_argument(const Operand& operand, bool pattern) {
+    const std::pair key{operand.tensor, operand.indices};
+    auto found = arguments_.find(key);
+    if (found == arguments_.end()) {
+      found = arguments_.emplace(key, static_cast<int>(tree_.operands.size())).first;
+      tree_.operands.push_back(operand);
+    }
+    if (!pattern) return found->second;
+    auto known = pattern_reads_.find(key);
+    if (known == pattern_reads_.end()) {
+      known = pattern_reads_.emplace(key, static_cast<int>(tree_.operands.size())).first;
+      tree_.operands.push_back(Operand{operand.tensor, operand.indices, found->second, true});
+    }
+    return known->second;
+  }
+
+  /// A temporary with an element for each entry of an argument: as what it is written, and the pattern.
+  struct ByEntries {
+    Access target;
+    Access pattern;
+  };
+  /// The pattern where the temporary is read or written as `access`.
+  static Access entry_of(const Access& access, const ByEntries& entries) {
+    Access out = entries.pattern;
+    for (auto& index : out.indices) {
+      const auto& names = entries.target.indices;
+      const auto mode = std::find(names.begin(), names.end(), index) - names.begin();
+      index = access.indices[static_cast<std::size_t>(mode)];
+    }
+    return out;
   }
 
   std::size_t mode_of(const std::string& tensor, std::size_t level) const {
@@ -302,25 +355,32 @@ class Numbering {
   std::map<std::string, int> tensor_numbers_;
   std::map<int, std::vector<Use>> uses_;
   std::vector<int> loops_;
-  std::map<int, BlockSize> blocks_;           ///< by index: the blocks that are open
+  std::map<int, BlockSize> blocks_;  ///< by index: the blocks that are open
+  std::set<std::string> patterns_;
+  std::map<std::string, ByEntries> by_entries_;
+  std::map<std::pair<int, std::vector<int>>, int> arguments_, pattern_reads_;  ///< by tensor and indices
   std::map<std::string, int> shared_target_;  ///< written by several terms -> the operand they write
 };
 
-void collect(const NestPtr& nest, bool with_targets, std::vector<int>& out) {
-  const auto has = [&](int number) { return std::find(out.begin(), out.end(), number) != out.end(); };
+void collect(const NestPtr& nest, const NestTree& tree, bool with_targets, std::vector<int>& out) {
+  const auto add = [&](int number) {
+    const Operand& use = tree.operands[static_cast<std::size_t>(number)];
+    if (use.pattern) number = use.place;
+    if (std::find(out.begin(), out.end(), number) == out.end()) out.push_back(number);
+  };
   std::visit(Match{
-                 [&](const Loop& loop) { collect(loop.body, with_targets, out); },
-                 [&](const Blocks& blocks) { collect(blocks.body, with_targets, out); },
+                 [&](const Loop& loop) { collect(loop.body, tree, with_targets, out); },
+                 [&](const Blocks& blocks) { collect(blocks.body, tree, with_targets, out); },
                  [&](const Branch& branch) {
-                   collect(branch.producer, with_targets, out);
-                   collect(branch.consumer, with_targets, out);
+                   collect(branch.producer, tree, with_targets, out);
+                   collect(branch.consumer, tree, with_targets, out);
                  },
                  [&](const Terms& sum) {
-                   for (const auto& term : sum.terms) collect(term, with_targets, out);
+                   for (const auto& term : sum.terms) collect(term, tree, with_targets, out);
                  },
                  [&](const Leaf& leaf) {
-                   if (with_targets && !has(leaf.target)) out.push_back(leaf.target);
-                   out.insert(out.end(), leaf.factors.begin(), leaf.factors.end());
+                   if (with_targets) add(leaf.target);
+                   for (const int factor : leaf.factors) add(factor);
                  },
              },
              nest->node);
@@ -344,15 +404,15 @@ NestPtr with_body(Loop loop, NestPtr body) {
   return make_nest({std::move(loop)});
 }
 
-std::vector<int> operands_below(const NestPtr& nest) {
+std::vector<int> operands_below(const NestPtr& nest, const NestTree& tree) {
   std::vector<int> out;
-  collect(nest, true, out);
+  collect(nest, tree, true, out);
   return out;
 }
 
-std::vector<int> factors_below(const NestPtr& nest) {
+std::vector<int> factors_below(const NestPtr& nest, const NestTree& tree) {
   std::vector<int> out;
-  collect(nest, false, out);
+  collect(nest, tree, false, out);
   return out;
 }
 

@@ -91,13 +91,23 @@ struct Tensor {
   /// Temporaries: of the elements that agree in the first so many levels it is remembered whether one has
   /// been written since the start (tracked.cc); 0 of others.
   int tracked = 0;
+  /// Temporaries: elements are read only where the producer has written one since the start
+  /// (problem/masks.h).
+  bool masked = false;
+  int entries_of = -1;  ///< temporaries: the operand for each entry of which there is an element, or -1
   bool temporary() const { return argument < 0; }
 };
 
-/// One access: the index bound to each storage level of the tensor.
+/// One access: the index bound to each storage level of the tensor. All reads of an argument with the same
+/// indices are one operand.
 struct Operand {
   int tensor = 0;
   std::vector<int> indices;
+  /// The operand at whose position this one is read or written: of a pattern, and of a temporary with an
+  /// element for each entry of an argument; -1: at its own.
+  int place = -1;
+  /// Not the element is read but whether there is one: the semiring's one or its zero.
+  bool pattern = false;
 };
 
 /// How the iterations of a phase are done in parts: along level 1 of `operand`, into tensor `carry` where
@@ -127,10 +137,10 @@ support::Result<NestTree> number(const concrete_notation::StatementPtr& statemen
 NestPtr make_nest(Nest nest);
 NestPtr with_body(Loop loop, NestPtr body);
 NestPtr with_body(Blocks blocks, NestPtr body);
-/// Every operand below, targets included.
-std::vector<int> operands_below(const NestPtr& nest);
+/// Every operand below, targets included; of patterns the operands at whose position they are read.
+std::vector<int> operands_below(const NestPtr& nest, const NestTree& tree);
 /// Operands read below.
-std::vector<int> factors_below(const NestPtr& nest);
+std::vector<int> factors_below(const NestPtr& nest, const NestTree& tree);
 /// The operand that the statement accumulates into for the world outside it (every leaf reached by following
 /// consumers writes it).
 int target_of(const NestPtr& nest);

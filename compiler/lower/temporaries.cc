@@ -26,7 +26,7 @@ bool skips(const Loop& loop, const NestTree& tree, int temporary) {
 
 /// A list of the loop's coordinates may hold one several times.
 bool repeats(const Loop& loop, const NestTree& tree) {
-  for (const int number : factors_below(loop.body)) {
+  for (const int number : factors_below(loop.body, tree)) {
     const int level = level_of(operand(tree, number), loop.index);
     const auto& levels = tree.tensors[static_cast<std::size_t>(operand(tree, number).tensor)].levels;
     if (level >= 0 && !format::is_unique(levels[static_cast<std::size_t>(level)])) return true;
@@ -92,7 +92,7 @@ std::optional<bool> walks_all(const NestPtr& nest, const NestTree& tree, int tem
 }  // namespace
 
 bool is_sparse(const Loop& loop, const NestTree& tree) {
-  for (const int number : factors_below(loop.body)) {
+  for (const int number : factors_below(loop.body, tree)) {
     const int tracked = tree.tensors[static_cast<std::size_t>(operand(tree, number).tensor)].tracked;
     if (tracked > 0 && level_of(operand(tree, number), loop.index) == tracked - 1) return true;
   }
@@ -112,8 +112,14 @@ bool writes_none_twice(const NestPtr& nest, const NestTree& tree) {
               {target.indices.begin(), target.indices.end()});
 }
 
+bool may_overwrite(const NestPtr& producer, const NestTree& tree) {
+  const auto& target = operand(tree, target_of(producer));
+  return writes_each_once(producer, tree) ||
+         (tree.tensors[static_cast<std::size_t>(target.tensor)].masked && writes_none_twice(producer, tree));
+}
+
 Reset reset_of(const Branch& branch, const NestTree& tree) {
-  if (writes_each_once(branch.producer, tree)) return Reset::overwrite;
+  if (may_overwrite(branch.producer, tree)) return Reset::overwrite;
   const bool producer = walks_all(branch.producer, tree, branch.temporary).value_or(false);
   const bool consumer = walks_all(branch.consumer, tree, branch.temporary).value_or(false);
   // A workspace is zero at first; other starts are written each time.

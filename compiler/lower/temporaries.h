@@ -19,6 +19,9 @@ Reset reset_of(const Branch& branch, const NestTree& tree);
 /// reductions below them.
 bool writes_each_once(const NestPtr& producer, const NestTree& tree);
 
+/// `producer` may store instead of adding: each element that is read is written exactly once.
+bool may_overwrite(const NestPtr& producer, const NestTree& tree);
+
 /// `nest` stores no element of its target twice: loops over all of the target's indices, each coordinate of
 /// which comes by once, reductions below them. So it may store instead of adding.
 bool writes_none_twice(const NestPtr& nest, const NestTree& tree);

@@ -157,7 +157,7 @@ void Emitter::emit_stamp(const Tracking& tracking, const ExpressionPtr& element,
 /// The use of a tracked temporary whose last tracked level the loop binds, read below it; or null.
 const Operand* Emitter::tracked_read(const NestPtr& body, int index) const {
   if (!is_chain(body)) return nullptr;
-  for (const int number : factors_below(body)) {
+  for (const int number : factors_below(body, tree_)) {
     const int tracked = tensor_of(number).tracked;
     if (tracked > 0 && level_of(operand(number), index) == tracked - 1) return &operand(number);
   }

@@ -26,8 +26,16 @@ ExpressionPtr called(Function function, std::vector<ExpressionPtr> arguments) {
 void Emitter::hoist(const Scope& scope, Pending& pending, Statements& out) {
   std::vector<int> ready;
   std::vector<int> later;
-  for (const int factor : pending.factors) (is_complete(factor, scope) ? ready : later).push_back(factor);
-  if (ready.empty()) return;
+  for (const int factor : pending.factors) {
+    // Where a loop walks the operand alone, its pattern says nothing more.
+    const bool idle =
+        operand(factor).pattern && is_complete(factor, scope) && !position_of(factor, scope).present;
+    if (!idle) (is_complete(factor, scope) ? ready : later).push_back(factor);
+  }
+  if (ready.empty()) {
+    pending.factors = std::move(later);
+    return;
+  }
   auto value = product(scope, pending.prefix, ready);
   if (!std::holds_alternative<loop_ir::Name>(value->node)) {
     const std::string text = builder_.names().fresh("v");
@@ -44,7 +52,8 @@ ExpressionPtr Emitter::multiply(ExpressionPtr left, ExpressionPtr right) const {
 ExpressionPtr Emitter::product(const Scope& scope, ExpressionPtr prefix, const std::vector<int>& factors) {
   std::set<int> maybe_absent;
   for (const int factor : factors) {
-    if (scope.positions[static_cast<std::size_t>(factor)].present) maybe_absent.insert(factor);
+    if (position_of(factor, scope).present) maybe_absent.insert(factor);
+    if (operand(factor).pattern) continue;
     auto value = load_of(factor, scope);
     prefix = prefix ? multiply(std::move(prefix), std::move(value)) : std::move(value);
   }
@@ -54,17 +63,17 @@ ExpressionPtr Emitter::product(const Scope& scope, ExpressionPtr prefix, const s
 }
 
 ExpressionPtr Emitter::load_of(int number, const Scope& scope) {
+  if (operand(number).pattern) return loop_ir::number(tree_.semiring->one);
   const auto scalar = scalars_.find(operand(number).tensor);
   if (scalar != scalars_.end()) return loop_ir::name(scalar->second);
   SCHAAS_CHECK(is_complete(number, scope),
                "`" + tensor_of(number).name + "` is read before its indices are bound");
-  return loop_ir::load(builder_.values(operand(number).tensor),
-                       location(scope.positions[static_cast<std::size_t>(number)]));
+  return loop_ir::load(builder_.values(operand(number).tensor), location(position_of(number, scope)));
 }
 
 ExpressionPtr Emitter::value_of(int number, const Scope& scope) {
   auto value = load_of(number, scope);
-  const auto& present = scope.positions[static_cast<std::size_t>(number)].present;
+  const auto& present = position_of(number, scope).present;
   return present ? loop_ir::choose(present, std::move(value), loop_ir::number(tensor_of(number).fill))
                  : value;
 }
@@ -121,7 +130,7 @@ ExpressionPtr Emitter::evaluate_zeros(const ValuePtr& value, const Scope& scope,
 void Emitter::annihilators(const ValuePtr& value, const Scope& scope, std::set<int>& out) const {
   if (const auto* read = std::get_if<Read>(&value->node)) {
     const bool zero = tensor_of(read->operand).fill == tree_.semiring->zero;
-    if (zero && scope.positions[static_cast<std::size_t>(read->operand)].present) out.insert(read->operand);
+    if (zero && position_of(read->operand, scope).present) out.insert(read->operand);
   } else if (const auto* product = std::get_if<Multiplied>(&value->node)) {
     for (const auto& factor : product->factors) annihilators(factor, scope, out);
   } else if (const auto* call = std::get_if<Called>(&value->node)) {
@@ -133,7 +142,7 @@ void Emitter::annihilators(const ValuePtr& value, const Scope& scope, std::set<i
 ExpressionPtr Emitter::presence(const std::set<int>& operands, const Scope& scope) const {
   ExpressionPtr all;
   for (const int number : operands) {
-    const auto& present = scope.positions[static_cast<std::size_t>(number)].present;
+    const auto& present = position_of(number, scope).present;
     all = all ? loop_ir::apply(Function::logical_and, {all, present}) : present;
   }
   return all;
@@ -144,9 +153,9 @@ void Emitter::write(const Sink& sink, const Scope& scope, const ExpressionPtr& v
     case Sink::Kind::array:
       SCHAAS_CHECK(is_complete(sink.operand, scope), "a result is written before its indices are bound");
       if (tracks(sink.operand)) emit_insert(sink.operand, scope, out);
-      out.push_back(make(loop_ir::Store{builder_.values(operand(sink.operand).tensor),
-                                        location(scope.positions[static_cast<std::size_t>(sink.operand)]),
-                                        sink.mode, value, sink.monoid}));
+      out.push_back(
+          make(loop_ir::Store{builder_.values(operand(sink.operand).tensor),
+                              location(position_of(sink.operand, scope)), sink.mode, value, sink.monoid}));
       return;
     case Sink::Kind::accumulate:
       out.push_back(make(loop_ir::Accumulate{sink.name, value}));

@@ -33,8 +33,7 @@ bool is_taken(const std::string& name, const Problem& problem) {
 std::string name_of(const CopyRequest& request, const Problem& problem) {
   std::string name = request.tensor;
   for (const int mode : request.order) name += "_" + std::to_string(mode);
-  while (is_taken(name, problem)) name += "_";
-  return name;
+  return free_name(std::move(name), problem);
 }
 
 /// The copy that serves the request, new when there is none.
@@ -52,6 +51,11 @@ Copy& copy_for(const CopyRequest& request, Problem& problem) {
 }
 
 }  // namespace
+
+std::string free_name(std::string name, const Problem& problem) {
+  while (is_taken(name, problem)) name += "_";
+  return name;
+}
 
 Problem with_copy_beside(const Problem& problem, const CopyRequest& request) {
   Problem out = problem;

@@ -12,7 +12,10 @@ Problem with_copy(const Problem& problem, const CopyRequest& request);
 /// The same tensors and formats for `request`, but nothing reads the copy yet.
 Problem with_copy_beside(const Problem& problem, const CopyRequest& request);
 
-/// The problem that was asked for.
+/// `name`, or one made from it that no tensor, index or intermediate of the problem has.
+std::string free_name(std::string name, const Problem& problem);
+
+/// The problem that was asked for, but for its masks.
 Problem without_copies(const Problem& problem);
 
 }  // namespace schaas::problem

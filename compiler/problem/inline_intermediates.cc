@@ -4,57 +4,21 @@
 #include <map>
 #include <utility>
 
-#include "compiler/index_notation/implied_sums.h"
 #include "compiler/index_notation/verifier.h"
+#include "compiler/problem/masks.h"
+#include "compiler/problem/sparse_factors.h"
 
 namespace schaas::problem {
 namespace {
 
 using index_notation::Access;
 using index_notation::Assignment;
-using index_notation::Call;
 using index_notation::Expression;
 using index_notation::Product;
-using index_notation::Reduction;
-
-bool sums(const Expression& expression) {
-  if (std::holds_alternative<Reduction>(expression.node)) return true;
-  const auto& parts = index_notation::parts(expression);
-  return std::any_of(parts.begin(), parts.end(), sums);
-}
-
-/// The sparse arguments whose missing elements make the expression zero: factors, those of a dividend.
-std::vector<Access> sparse_factors(const Expression& expression, const Problem& problem) {
-  std::vector<Access> out;
-  if (const auto* access = std::get_if<Access>(&expression.node)) {
-    const auto known = problem.formats.find(access->tensor);
-    if (known != problem.formats.end() && !known->second.all_dense()) out.push_back(*access);
-  } else if (const auto* product = std::get_if<Product>(&expression.node)) {
-    for (const auto& factor : product->factors) {
-      const auto more = sparse_factors(factor, problem);
-      out.insert(out.end(), more.begin(), more.end());
-    }
-  } else if (const auto* call = std::get_if<Call>(&expression.node)) {
-    const bool quotient = call->function == operators::Function::divide;
-    if (quotient && problem.semiring == &operators::plus_times())
-      return sparse_factors(call->arguments.front(), problem);
-  }
-  return out;
-}
 
 /// One factor is a sparse argument: what it does not store is zero in the product.
 bool is_sparse_product(const Expression& expression, const Problem& problem) {
   return std::holds_alternative<Product>(expression.node) && !sparse_factors(expression, problem).empty();
-}
-
-/// The definition sums, in so many words or over an index that its target does not have.
-bool sums(const Assignment& definition) {
-  if (sums(definition.value)) return true;
-  const auto free = index_notation::free_indices(definition.value);
-  const auto& kept = definition.result.indices;
-  return !std::all_of(free.begin(), free.end(), [&](const std::string& index) {
-    return std::find(kept.begin(), kept.end(), index) != kept.end();
-  });
 }
 
 bool inlinable(const Assignment& definition, const Problem& problem) {
@@ -94,6 +58,9 @@ bool reads_at_entries(const Expression& expression, const std::string& tensor, c
 bool worth_repeating(const Assignment& definition, const Problem& problem) {
   const std::string& tensor = definition.result.tensor;
   if (definition.update) return false;
+  for (const MaskRequest& mask : possible_masks(problem)) {
+    if (mask.tensor == tensor) return false;  // computed once for all of them
+  }
   int readers = 0;
   for (const auto& statement : problem.program().statements) {
     if (!reads(statement.value, tensor)) continue;
@@ -101,15 +68,6 @@ bool worth_repeating(const Assignment& definition, const Problem& problem) {
     if (!reads_at_entries(statement.value, tensor, problem)) return false;
   }
   return readers > 1;
-}
-
-/// The value of a definition with its sums written out.
-Expression explicit_value(const Assignment& definition, const Problem& problem) {
-  Expression value = index_notation::with_explicit_sums(definition, *problem.semiring).value;
-  if (!index_notation::is_product(definition.value)) return value;
-  std::vector<std::string> summed = index_notation::implied_indices(definition, value);
-  if (summed.empty()) return value;
-  return Expression{Reduction{problem.semiring->sum, std::move(summed), {std::move(value)}}, {}};
 }
 
 /// The definition's value read with other indices; those it sums over keep their names.

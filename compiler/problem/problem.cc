@@ -241,9 +241,22 @@ const Copy* Problem::copy_named(const std::string& name) const {
   return found == copies.end() ? nullptr : &*found;
 }
 
+const Pattern* Problem::pattern_named(const std::string& name) const {
+  const auto found = std::find_if(patterns.begin(), patterns.end(),
+                                  [&](const Pattern& pattern) { return pattern.name == name; });
+  return found == patterns.end() ? nullptr : &*found;
+}
+
+const Mask* Problem::mask_of(const std::string& intermediate) const {
+  const auto found =
+      std::find_if(masks.begin(), masks.end(), [&](const Mask& mask) { return mask.tensor == intermediate; });
+  return found == masks.end() ? nullptr : &*found;
+}
+
 std::vector<std::string> Problem::tensors() const {
   std::vector<std::string> out = {statement.result.tensor};
   for (const auto& access : reads()) {
+    if (pattern_named(access.tensor) != nullptr) continue;
     const Copy* copy = copy_named(access.tensor);
     const std::string& tensor = copy == nullptr ? access.tensor : copy->tensor;
     if (std::find(out.begin(), out.end(), tensor) == out.end()) out.push_back(tensor);

@@ -8,6 +8,7 @@
 #include "compiler/operators/operators.h"
 #include "compiler/problem/constraint.h"
 #include "compiler/problem/copy.h"
+#include "compiler/problem/mask.h"
 #include "compiler/problem/space_options.h"
 #include "compiler/support/result.h"
 
@@ -41,6 +42,10 @@ struct Problem {
   /// What a schedule's `store` directives make of a problem (copies.h): accesses that read a copy name it,
   /// and `formats` has its storage. None in a problem as it is asked for.
   std::vector<Copy> copies{};
+  /// What `mask` directives make of it (masks.h): patterns stand among the accesses, and in `formats`, as the
+  /// operands they are of. None in a problem as it is asked for.
+  std::vector<Pattern> patterns{};
+  std::vector<Mask> masks{};
   bool operator==(const Problem&) const = default;
 
   /// Intermediates, then the last one.
@@ -56,7 +61,9 @@ struct Problem {
   std::vector<std::string> indices() const { return index_notation::index_variables(statements()); }
   /// The copy of that name, or null.
   const Copy* copy_named(const std::string& name) const;
-  /// Accesses on the right, of all statements, to arguments.
+  const Pattern* pattern_named(const std::string& name) const;  ///< or null
+  const Mask* mask_of(const std::string& intermediate) const;   ///< or null
+  /// Accesses on the right, of all statements, to arguments and patterns.
   std::vector<index_notation::Access> reads() const;
   /// Accesses on the right of the last statement.
   std::vector<index_notation::Access> operands() const { return index_notation::operands(statement.value); }

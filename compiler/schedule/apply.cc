@@ -7,6 +7,7 @@
 #include "compiler/concrete_notation/needed_copies.h"
 #include "compiler/concrete_notation/verifier.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/problem/masks.h"
 #include "compiler/schedule/block.h"
 #include "compiler/schedule/bound.h"
 #include "compiler/schedule/collapse.h"
@@ -52,6 +53,10 @@ Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& t
       [&](const Pos& pos) { return apply_pos(tree, pos); },
       [](const Store&) -> Result<StatementPtr> {
         return illegal("`store` stands before all other directives: they work on what it leads to");
+      },
+      [](const Mask&) -> Result<StatementPtr> {
+        return illegal(
+            "`mask` stands before all other directives but `store`: they work on what it leads to");
       });
 }
 
@@ -87,12 +92,27 @@ Result<void> check_default_nest(const StatementPtr& tree, const problem::Problem
       "store one of these tensors in the mode order of the other (`store` makes a copy of it), or dense");
 }
 
-/// How many directives at the beginning store copies.
-std::size_t stores_of(const Trace& trace) {
-  const auto other =
-      std::find_if_not(trace.directives.begin(), trace.directives.end(),
-                       [](const Directive& directive) { return std::holds_alternative<Store>(directive); });
-  return static_cast<std::size_t>(other - trace.directives.begin());
+/// How many directives at the beginning are of the problem: copies, then masks.
+std::size_t problem_directives_of(const Trace& trace) {
+  auto at = trace.directives.begin();
+  while (at != trace.directives.end() && std::holds_alternative<Store>(*at)) ++at;
+  while (at != trace.directives.end() && std::holds_alternative<Mask>(*at)) ++at;
+  return static_cast<std::size_t>(at - trace.directives.begin());
+}
+
+Result<problem::Problem> apply_to_problem(const problem::Problem& problem, const Directive& directive) {
+  if (const auto* mask = std::get_if<Mask>(&directive)) return problem::with_mask(problem, *mask);
+  return apply_store(problem, std::get<Store>(directive));
+}
+
+/// Masks of intermediates that several statements read, where the masked nest has an order of loops.
+void add_masks(problem::Problem problem, Trace& trace) {
+  for (auto& request : problem::possible_masks(problem)) {
+    auto masked = problem::with_mask(problem, request);
+    if (!masked.ok() || !check(default_nest(*masked), *masked).ok()) continue;
+    problem = std::move(masked).value();
+    trace.directives.emplace_back(std::move(request));
+  }
 }
 
 }  // namespace
@@ -101,14 +121,17 @@ Trace default_trace(const problem::Problem& problem) {
   Trace trace;
   for (auto& request : concrete_notation::needed_copies(problem))
     trace.directives.emplace_back(std::move(request));
+  if (problem.intermediates.empty() || problem::possible_masks(problem).empty()) return trace;
+  auto copied = trace.directives.empty() ? Result<problem::Problem>(problem) : problem_of(trace, problem);
+  if (copied.ok()) add_masks(std::move(copied).value(), trace);
   return trace;
 }
 
 Result<problem::Problem> problem_of(const Trace& trace, const problem::Problem& problem) {
   const Trace full = trace.directives.empty() ? default_trace(problem) : trace;
   problem::Problem out = problem;
-  for (std::size_t number = 0; number < stores_of(full); ++number) {
-    auto next = apply_store(out, std::get<Store>(full.directives[number]));
+  for (std::size_t number = 0; number < problem_directives_of(full); ++number) {
+    auto next = apply_to_problem(out, full.directives[number]);
     if (!next.ok()) return at_directive(next.error(), full, number);
     out = std::move(next).value();
   }
@@ -125,7 +148,7 @@ Result<StatementPtr> apply(const Trace& trace, const problem::Problem& asked) {
   // Storage orders that go round in a circle, as in B(i,j) * C(j,k) * D(k,i) by rows, have no nest, but they
   // have trees once they are split. There the tree must be legal at the end only.
   const auto legal_nest = check_default_nest(tree, problem);
-  const std::size_t stores = stores_of(trace);
+  const std::size_t stores = problem_directives_of(trace);
   if (!legal_nest.ok() && changing == stores) return legal_nest.error();
   for (std::size_t number = stores; number < changing; ++number) {
     auto next = apply_one(directives[number], tree, problem, names);

@@ -74,7 +74,8 @@ std::string print(const Directive& directive) {
       [](const Store& store) {
         return "store(tensor=" + store.tensor + ", order=" + print(store.order) +
                (store.at ? ", at=" + list(*store.at) : std::string()) + ")";
-      });
+      },
+      [](const Mask& mask) { return "mask(tensor=" + mask.tensor + ", by=" + list(mask.by) + ")"; });
 }
 
 bool only_says_how(const Directive& directive) {
@@ -119,6 +120,10 @@ Trace rename(const Trace& trace, const NewNames& index_names, const NewNames& te
     if (auto* divide = std::get_if<Divide>(&directive)) {
       divide->loop = renamed(divide->loop, index_names);
       divide->outer = renamed(divide->outer, index_names);
+    }
+    if (auto* mask = std::get_if<Mask>(&directive)) {
+      mask->tensor = renamed(mask->tensor, tensor_names);
+      for (auto& tensor : mask->by) tensor = renamed(tensor, tensor_names);
     }
     if (auto* store = std::get_if<Store>(&directive)) {
       store->tensor = renamed(store->tensor, tensor_names);

@@ -8,6 +8,7 @@
 
 #include "compiler/concrete_notation/nodes.h"
 #include "compiler/problem/copy.h"
+#include "compiler/problem/mask.h"
 #include "compiler/support/result.h"
 
 /// A schedule is data: a replayable trace of directives applied to the default linear nest.
@@ -138,8 +139,12 @@ struct Pos {
 /// of C that stores its modes in this order. Stands before all directives of other kinds.
 using Store = problem::CopyRequest;
 
+/// mask(tensor=T, by={B}): the intermediate T, which is read at the entries of B only, is computed there only
+/// (ReACT, section 4.2). Stands before all directives of other kinds but `store`.
+using Mask = problem::MaskRequest;
+
 using Directive = std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence, Distribute, Parallelize,
-                               Unroll, Split, Divide, Bound, Collapse, Pos, Store>;
+                               Unroll, Split, Divide, Bound, Collapse, Pos, Store, Mask>;
 
 /// It says how loops run and leaves the tree as it is. Such directives come last: the others make new loops.
 bool only_says_how(const Directive& directive);

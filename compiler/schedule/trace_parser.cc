@@ -131,7 +131,8 @@ class Parser {
         {"bound", {"loop", "extent"}},
         {"collapse", {"path", "loop"}},
         {"pos", {"path", "loop"}},
-        {"store", {"tensor", "order", "at"}}};
+        {"store", {"tensor", "order", "at"}},
+        {"mask", {"tensor", "by"}}};
     return all;
   }
 
@@ -231,6 +232,13 @@ class Parser {
     if (call.name.text == "pos") {
       SCHAAS_ASSIGN_OR_RETURN(auto index, loop(call));
       return Directive{Pos{std::move(path), std::move(index)}};
+    }
+    if (call.name.text == "mask") {
+      Mask mask;
+      SCHAAS_ASSIGN_OR_RETURN(const Word tensor, single(call, "tensor"));
+      mask.tensor = tensor.text;
+      SCHAAS_ASSIGN_OR_RETURN(mask.by, names(call, "by"));
+      return Directive{std::move(mask)};
     }
     if (call.name.text == "store") {
       Store store;
