@@ -16,6 +16,7 @@
 #include "compiler/frontier/stopwatch.h"
 #include "compiler/frontier/volume.h"
 #include "compiler/schedule/apply.h"
+#include "compiler/schedule/section.h"
 #include "compiler/space/appending.h"
 #include "compiler/space/program.h"
 #include "compiler/space/space.h"
@@ -427,6 +428,14 @@ class Search {
 /// Schedules of a product with a sparse result that are listed one by one, some 2 microseconds each.
 constexpr std::size_t most_listed = 1'000'000;
 
+/// Says nothing of the tree: the empty trace would stand for the default masks.
+schedule::Reorder as_it_is(const concrete_notation::StatementPtr& tree) {
+  schedule::Reorder out;
+  while (!schedule::find_section(tree, out.path).ok()) out.path.push_back(1);
+  out.order = schedule::find_section(tree, out.path).value().loops;
+  return out;
+}
+
 /// The schedules that begin with each of these lists of directives on the problem.
 support::Result<space::ListedMembers> list_program(const std::vector<schedule::Trace>& first,
                                                    const problem::Problem& asked,
@@ -442,6 +451,8 @@ support::Result<space::ListedMembers> list_program(const std::vector<schedule::T
         space::program_members(schedule::default_nest(problem), problem, {}, cancellation));
     for (space::ListedMember& member : found.members) {
       auto& directives = member.trace.directives;
+      if (directives.empty() && begin.directives.empty() && first.size() > 1)
+        directives.emplace_back(as_it_is(schedule::default_nest(problem)));
       directives.insert(directives.begin(), begin.directives.begin(), begin.directives.end());
       all.members.push_back(std::move(member));
     }

@@ -25,7 +25,7 @@ TEST(TraceErrors, UnknownDirectiveIsNamedWithTheNearest) {
   EXPECT_EQ(parse_error("loopfus(path={}, loc=1, pol=left)"),
             "invalid [unknown-directive]: `loopfus` is no directive; there are permute, reorder, "
             "loopfuse, block, share, sequence, distribute, parallelize, split, divide, unroll, bound, "
-            "collapse, pos and store; did "
+            "collapse, pos, store and mask; did "
             "you mean `loopfuse`?\n"
             "  --> schedule:1:1\n"
             "  | loopfus(path={}, loc=1, pol=left)\n"
@@ -33,7 +33,7 @@ TEST(TraceErrors, UnknownDirectiveIsNamedWithTheNearest) {
   EXPECT_EQ(parse_error("linear; reorder(path={}, order={i})"),
             "invalid [unknown-directive]: `linear` is no directive; there are permute, reorder, loopfuse, "
             "block, share, sequence, distribute, parallelize, split, divide, unroll, bound, "
-            "collapse, pos and store\n"
+            "collapse, pos, store and mask\n"
             "  --> schedule:1:1\n"
             "  | linear; reorder(path={}, order={i})\n"
             "  | ^~~~~~");
@@ -460,6 +460,46 @@ TEST(PosErrors, RacesAndOtherManners) {
                  "reorder(path={1}, order={i,k,j}); pos(path={1}, loop=j)"),
       "invalid [illegal-directive]: no list of entries is walked by loops `i` to `j`: level 0 of `B(k,j)` is "
       "walked by loop `k`, not by loop `i`");
+}
+
+TEST(MaskErrors, IntermediatesThatAreReadElsewhere) {
+  const auto of = [](const std::string& expression, const std::string& trace) {
+    problem::ProblemText text;
+    text.expression = expression;
+    text.formats = {{"B", "csr"}};
+    if (expression.find("E(") != std::string::npos) text.formats["E"] = "csr";
+    const auto tree = apply(parse(trace).value(), problem::build(text).value());
+    if (tree.ok()) return "no error: " + concrete_notation::print(*tree);
+    const std::string rendered = support::render(tree.error());
+    return rendered.substr(0, rendered.find('\n'));
+  };
+  const std::string refused = "invalid [illegal-directive]: ";
+  const std::string once = "T(i,j) = C(i,k) * D(k,j); A(i,j) = B(i,j) * T(i,j)";
+  EXPECT_EQ(of(once, "mask(tensor=S, by={B})"),
+            refused +
+                "`S` is no intermediate; only what a statement before the last defines is computed where "
+                "it is read");
+  EXPECT_EQ(of("A(i,l) = B(i,j) * C(j,l)", "mask(tensor=T, by={B})"),
+            refused +
+                "`T` is no intermediate; only what a statement before the last defines is computed where "
+                "it is read");
+  EXPECT_EQ(of(once, "mask(tensor=T, by={})"),
+            refused + "`by` names no operand whose entries `T` is computed at");
+  EXPECT_EQ(of(once, "mask(tensor=T, by={B}); mask(tensor=T, by={B})"), refused + "`T` is masked already");
+  EXPECT_EQ(of(once, "mask(tensor=T, by={B,C})"), refused + "no reading of `T` needs the entries of `C`");
+  EXPECT_EQ(of("T(i,j) = C(i,k) * D(k,j); A(i,j) = B(i,j) + T(i,j)", "mask(tensor=T, by={B})"),
+            refused + "`T(i,j)` is read where no entry of `B` with its indices decides whether it counts");
+  EXPECT_EQ(of("T(i,j) = C(i,k) * D(k,j); A(i,l) = B(i,l) * T(i,l)", "mask(tensor=T, by={B})"),
+            refused +
+                "`T(i,j)` is read as `T(i,l)`, masked by `B(i,l)`; define it with the indices that it is "
+                "read with");
+  EXPECT_EQ(of("min-plus: T(i,j) = C(i,k) * D(k,j); A(i,j) = B(i,j) * T(i,j) + E(i,j) * T(i,j)",
+               "mask(tensor=T, by={B,E})"),
+            refused +
+                "the readings of `T` are masked by several operands, and under min-plus there is no union "
+                "of their entries");
+  EXPECT_EQ(of(once, "share(nest=0, loops={i}); mask(tensor=T, by={B})"),
+            refused + "`mask` stands before all other directives but `store`: they work on what it leads to");
 }
 
 TEST(DirectiveErrors, WhatMakesNewLoopsComesFirst) {

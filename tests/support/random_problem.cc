@@ -109,6 +109,17 @@ std::optional<schedule::Store> random_store(const problem::Problem& problem, std
   return store;
 }
 
+/// An intermediate computed at the entries of one operand, or of two; it may be read elsewhere.
+std::optional<schedule::Mask> random_mask(const problem::Problem& problem, std::mt19937_64& random) {
+  std::vector<std::string> sparse;
+  for (const auto& [tensor, format] : problem.formats) {
+    if (!format.all_dense() && tensor != problem.statement.result.tensor) sparse.push_back(tensor);
+  }
+  if (problem.intermediates.empty() || sparse.empty()) return std::nullopt;
+  const auto& definition = problem.intermediates[random() % problem.intermediates.size()];
+  return schedule::Mask{definition.result.tensor, some_of(sparse, random() % 4 == 0 ? 2 : 1, random)};
+}
+
 }  // namespace
 
 problem::Problem random_problem(const RandomProblemOptions& options, std::mt19937_64& random) {
@@ -214,6 +225,15 @@ schedule::Trace random_trace(const problem::Problem& problem, int most, std::mt1
     schedule::Trace longer = trace;
     longer.directives.emplace_back(std::move(*store));
     if (schedule::apply(longer, problem).ok()) trace = std::move(longer);
+  }
+  // Few readings are masked, so every operand is tried.
+  std::mt19937_64 masks(problem.intermediates.size() + problem.reads().size());
+  for (int n = 0; n < 6; ++n) {
+    if (auto mask = random_mask(problem, masks)) {
+      schedule::Trace longer = trace;
+      longer.directives.emplace_back(std::move(*mask));
+      if (schedule::apply(longer, problem).ok()) trace = std::move(longer);
+    }
   }
   auto tree = schedule::apply(trace, problem);
   if (!tree.ok()) return trace;

@@ -64,6 +64,35 @@ TEST(Programs, Statements) {
   EXPECT_EQ("", check("y(i) max= sum(j)(A(i,j) * x(j))", {{"A", "csr"}}, 33));
 }
 
+TEST(Programs, MaskedIntermediates) {
+  const Formats csr = {{"B", "csr"}, {"E", "csr"}};
+  const std::string product = "T(i,j) = C(i,k) * D(k,j); ";
+  const std::string softmax = product + "S(i) = B(i,j) * exp(T(i,j)); A(i,j) = B(i,j) * exp(T(i,j)) / S(i)";
+  const std::string either = product + "S(i) = B(i,j) * T(i,j); A(i,j) = E(i,j) * T(i,j) + S(i)";
+  int seed = 60;
+  for (const char* trace :
+       {"linear", "mask(tensor=T, by={B})", "mask(tensor=T, by={B}); share(nest=1, loops={i})",
+        "mask(tensor=T, by={B}); share(nest=1, loops={i}); share(nest=0, loops={i})",
+        "share(nest=1, loops={i}); share(nest=0, loops={i})", "reorder(path={1,1}, order={i,j})"})
+    EXPECT_EQ("", check(softmax, csr, static_cast<std::uint64_t>(seed++), trace));
+  for (const char* trace : {"linear", "mask(tensor=T, by={B,E})",
+                            "mask(tensor=T, by={B,E}); share(nest=1, loops={i}); share(nest=0, loops={i})"})
+    EXPECT_EQ("", check(either, csr, static_cast<std::uint64_t>(seed++), trace));
+  for (const char* format : {"dcsr", "csc", "coo", "compressed,dense", "dense,compressed:1,0"}) {
+    EXPECT_EQ("", check(softmax, {{"B", format}}, static_cast<std::uint64_t>(seed++)));
+    EXPECT_EQ("", check(softmax, {{"B", format}, {"A", "csr"}}, static_cast<std::uint64_t>(seed++)));
+  }
+  EXPECT_EQ("", check("T(i,j,k) = C(i,l) * D(l,j) * c(k); S(i) = B(i,j,k) * T(i,j,k); A(i,j) = B(i,j,k) * "
+                      "relu(T(i,j,k)) * S(i)",
+                      {{"B", "csf"}}, 80));
+  EXPECT_EQ(
+      "", check("min-plus: T(i,j) = C(i,k) * D(k,j); S(i) = B(i,j) * T(i,j); A(i,j) = B(i,j) * T(i,j) * S(i)",
+                csr, 81));
+  EXPECT_EQ("",
+            check("T(i,j) = max(k)(C(i,k) - D(k,j)); S(i) = B(i,j) * T(i,j); A(i,j) = B(i,j) * T(i,j) * S(i)",
+                  csr, 82));
+}
+
 TEST(Programs, Semirings) {
   EXPECT_EQ("", check("min-plus: D(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}}, 40));
   EXPECT_EQ("", check("or-and: y(i) = B(i,j) * x(j)", {{"B", "csr"}}, 41));

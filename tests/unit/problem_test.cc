@@ -144,22 +144,58 @@ TEST(Intermediates, AreReadWhereTheirSparseOperandIsStored) {
             "y = B(i,j) * 3 * C(i,j)");
 }
 
-TEST(Intermediates, SumsReadBySeveralStatementsAreComputedAtTheirEntries) {
+TEST(Intermediates, SumsReadBySeveralStatementsStayWhereOneMaskServesAll) {
   const Formats csr = {{"B", "csr"}};
-  const std::string sum = "sum(k)(C(i,k) * D(k,j))";
   EXPECT_EQ(
       inlined(
           "T(i,j) = C(i,k) * D(k,j); E(i,j) = B(i,j) * exp(T(i,j)); S(i) = E(i,j); A(i,j) = E(i,j) / S(i)",
           csr),
-      "S(i) = B(i,j) * exp(" + sum + "); A(i,j) = B(i,j) * exp(" + sum + ") / S(i)");
-  EXPECT_EQ(inlined("T(i,j) = C(i,k) * D(k,j); S(i) = B(i,j) / T(i,j); A(a,b) = B(a,b) * T(a,b) * S(a)", csr),
-            "S(i) = B(i,j) / " + sum + "; A(a,b) = B(a,b) * sum(k)(C(a,k) * D(k,b)) * S(a)");
+      "T(i,j) = C(i,k) * D(k,j); S(i) = B(i,j) * exp(T(i,j)); A(i,j) = B(i,j) * exp(T(i,j)) / S(i)");
+  // Read with another operand's index: computed by each reader, where it needs it.
+  EXPECT_EQ(inlined("T(i) = C(i,k) * D(k); S(i) = B(i,j) / T(i); A(a,b) = B(a,b) * T(a) * S(a)", csr),
+            "S(i) = B(i,j) / sum(k)(C(i,k) * D(k)); A(a,b) = B(a,b) * sum(k)(C(a,k) * D(k)) * S(a)");
   for (const std::string stays :
        {"T(i,j) = C(i,k) * D(k,j); A(i,j) = B(i,j) / T(i,j)",                        // read once
         "T(i,j) = C(i,k) * D(k,j); S(i) = T(i,j); A(i,j) = B(i,j) * T(i,j) / S(i)",  // read everywhere
-        "T(i,j) = C(i,k) * D(k,j); S(i) = T(i,j) / B(i,j); A(i,j) = B(i,j) * T(i,j) / S(i)",   // a divisor
-        "T(i,j) = C(i,k) * D(k,j); S(i) = B(i,j) * T(i,j); A(k,j) = B(k,j) * T(k,j) / S(k)"})  // k is taken
+        "T(i,j) = C(i,k) * D(k,j); S(i) = T(i,j) / B(i,j); A(i,j) = B(i,j) * T(i,j) / S(i)",  // a divisor
+        "T(i,j) = C(i,k) * D(k,j); S(i) = B(i,j) * T(i,j); A(k,j) = B(k,j) * T(k,j) / S(k)"})
     EXPECT_EQ(inlined(stays, csr), stays);
+}
+
+/// The masks that are possible, and the program with the first of them.
+std::string masked(const std::string& program, const Formats& formats) {
+  const Problem problem = make(program, formats, {});
+  std::string out;
+  for (const auto& mask : possible_masks(problem)) {
+    out += mask.tensor + ":";
+    for (const auto& tensor : mask.by) out += " " + tensor;
+    out += "; " + index_notation::print(with_mask(problem, mask).value().program());
+  }
+  return out;
+}
+
+TEST(Masks, AreTheUnionOfWhatReadingsNeed) {
+  const Formats csr = {{"B", "csr"}, {"E", "csr"}};
+  const std::string product = "T(i,j) = C(i,k) * D(k,j); ";
+  EXPECT_EQ(masked(product + "S(i) = B(i,j) * exp(T(i,j)); A(i,j) = B(i,j) / T(i,j) * S(i) + E(i,j)", csr),
+            "T: B; T(i,j) = B_stored(i,j) * C(i,k) * D(k,j); S(i) = B(i,j) * exp(T(i,j)); "
+            "A(i,j) = B(i,j) / T(i,j) * S(i) + E(i,j)");
+  EXPECT_EQ(masked(product + "S(i) = B(i,j) * T(i,j); A(i,j) = E(i,j) * T(i,j) * S(i)", csr),
+            "T: B E; T(i,j) = or(B_stored(i,j),E_stored(i,j)) * sum(k)(C(i,k) * D(k,j)); "
+            "S(i) = B(i,j) * T(i,j); A(i,j) = E(i,j) * T(i,j) * S(i)");
+  EXPECT_EQ(
+      masked(product + "S(i) = B(i,j) * T(i,j) * E(i,j); A(i,j) = E(i,j) * T(i,j) * S(i)", csr).substr(0, 5),
+      "T: E;");
+  EXPECT_EQ(masked(product + "S(i) = B(i,j) * T(i,j); A(l,j) = B(l,j) * T(l,j) / S(l)", csr).substr(0, 5),
+            "T: B;");
+  EXPECT_EQ(masked("T(i,j) = relu(sum(k)(C(i,k) * D(k,j))) - c(j); S(i) = B(i,j) * T(i,j); A(i,j) = B(i,j) * "
+                   "T(i,j) / S(i)",
+                   csr),
+            "T: B; T(i,j) = B_stored(i,j) * (relu(sum(k)(C(i,k) * D(k,j))) - c(j)); S(i) = B(i,j) * T(i,j); "
+            "A(i,j) = B(i,j) * T(i,j) / S(i)");
+  EXPECT_EQ(masked(product + "A(i,j) = B(i,j) * T(i,j)", csr), "")
+      << "where one statement computes it is `share`'s";
+  EXPECT_EQ(masked(product + "S(i) = B(i,j) + T(i,j); A(i,j) = B(i,j) * T(i,j) / S(i)", csr), "");
 }
 
 TEST(Intermediates, StayWhereInliningWouldNotHelp) {
