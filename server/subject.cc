@@ -35,9 +35,10 @@ NamedVariant variant_of(const schedule::Trace& user_trace, const StatementPtr& t
 void add_blocks(const StatementPtr& tree, const schedule::Path& path, bool in_common, bool sparse,
                 const cost::Variables& variables, std::vector<schedule::Block>& blocks) {
   if (const auto* loop = std::get_if<concrete_notation::Forall>(&tree->node)) {
-    const bool fiber = std::any_of(variables.fibers.begin(), variables.fibers.end(),
-                                   [&](const cost::Variable& v) { return v.index == loop->index; });
-    add_blocks(loop->body, path, true, fiber, variables, blocks);
+    // A loop that merges several lists finds its place in each of them anew for every block.
+    const auto fibers = std::count_if(variables.fibers.begin(), variables.fibers.end(),
+                                      [&](const cost::Variable& v) { return v.index == loop->index; });
+    add_blocks(loop->body, path, fibers <= 1, fibers > 0, variables, blocks);
   } else if (const auto* branch = std::get_if<concrete_notation::Where>(&tree->node)) {
     if (in_common) blocks.push_back({path, sparse ? entries_in_block : rows_in_block});
     for (const int side : {0, 1}) {

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/concrete_notation/block_checks.h"
 #include "compiler/concrete_notation/loop_order.h"
 #include "compiler/concrete_notation/match.h"
 #include "compiler/concrete_notation/meaning.h"
@@ -35,6 +36,7 @@ struct Place {
   std::vector<std::string> loops;
   std::size_t started_at = 0;  ///< loops above the place where the present target gets its start value
   std::map<std::string, Value> temporaries;
+  std::vector<std::string> blocked{};  ///< indices with blocks around
 };
 
 class ProgramVerifier {
@@ -60,9 +62,7 @@ class ProgramVerifier {
   Result<Value> walk(const StatementPtr& statement, const Place& place) {
     return match(
         statement->node, [&](const Forall& loop) { return walk_loop(loop, place); },
-        [&](const Blocks& blocks) -> Result<Value> {
-          return illegal("blocks of " + quoted(blocks.index) + " stand in a tree that is not of one product");
-        },
+        [&](const Blocks& blocks) { return walk_blocks(blocks, place); },
         [&](const Where& branch) { return walk_where(branch, place); },
         [&](const Terms& sum) { return walk_terms(sum, place); },
         [&](const Assign& leaf) { return walk_leaf(leaf, place); });
@@ -77,11 +77,25 @@ class ProgramVerifier {
     return walk(loop.body, inner);
   }
 
+  /// Each value of the index is in exactly one block, so the loops inside fold as one loop would, into what
+  /// starts outside.
+  Result<Value> walk_blocks(const Blocks& blocks, const Place& place) {
+    SCHAAS_RETURN_IF_ERROR(check_blocks(blocks, place.loops, problem_));
+    Place inner = place;
+    inner.blocked.push_back(blocks.index);
+    return walk(blocks.body, inner);
+  }
+
   Result<Value> walk_where(const Where& branch, const Place& place) {
     Place producing = place;
     producing.started_at = place.loops.size();
     SCHAAS_ASSIGN_OR_RETURN(Value temporary, walk(branch.producer, producing));
     const std::string name = temporary.target.tensor;
+    for (const std::string& index : place.blocked) {
+      if (has(place.loops, index) || has(temporary.target.indices, index)) continue;
+      return illegal("temporary " + quoted(temporary.target) + " is complete only after all blocks of " +
+                     quoted(index));
+    }
     if (problem_.formats.count(name)) {
       return illegal("the producer of a `where` writes " + quoted(temporary.target) +
                      ", which is no temporary but a tensor of the problem");

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/concrete_notation/block_checks.h"
 #include "compiler/concrete_notation/loop_order.h"
 #include "compiler/concrete_notation/manners.h"
 #include "compiler/concrete_notation/match.h"
@@ -112,58 +113,8 @@ class Verifier {
     if (!has(indices_, blocks.index)) {
       return illegal("blocks of " + quoted(blocks.index) + " are of no index of " + quoted(statement_text()));
     }
-    if (has(place.loops, blocks.index)) {
-      return illegal("blocks of " + quoted(blocks.index) + " stand inside a loop " + quoted(blocks.index));
-    }
-    SCHAAS_RETURN_IF_ERROR(check_blocked(blocks.body, blocks.index));
-    SCHAAS_RETURN_IF_ERROR(check_entries(blocks, place));
+    SCHAAS_RETURN_IF_ERROR(check_blocks(blocks, place.loops, problem_));
     return walk(blocks.body, place);
-  }
-
-  static Result<void> check_blocked(const StatementPtr& body, const std::string& index) {
-    if (const auto* branch = std::get_if<Where>(&body->node)) {
-      SCHAAS_RETURN_IF_ERROR(check_blocked(branch->producer, index));
-      return check_blocked(branch->consumer, index);
-    }
-    const auto* loop = std::get_if<Forall>(&body->node);
-    if (loop != nullptr) return loop->index == index ? Result<void>() : check_blocked(loop->body, index);
-    return illegal("inside the blocks of " + quoted(index) +
-                   " every way to an assignment must pass a loop over " + quoted(index));
-  }
-
-  /// A block is a stretch of one sparse operand's entries, each with a coordinate of its own, or of the whole
-  /// extent.
-  Result<void> check_entries(const Blocks& blocks, const Place& place) const {
-    std::vector<Access> holders;
-    for (const Access& access : reads(blocks.body)) {
-      if (problem_.formats.count(access.tensor) && holds_entries(access, blocks.index))
-        holders.push_back(access);
-    }
-    for (const Access& access : holders) {
-      const format::TensorFormat& format = problem_.formats.at(access.tensor);
-      for (std::size_t level = 0; level < format.levels.size(); ++level) {
-        const auto& bound = access.indices[static_cast<std::size_t>(format.mode_order[level])];
-        if (bound == blocks.index && !format::is_unique(format.levels[level]))
-          return illegal("there are no blocks of " + quoted(blocks.index) + ": " + quoted(access) +
-                         " holds its coordinates several times");
-        if (bound == blocks.index) break;
-        if (!has(place.loops, bound))
-          return illegal("blocks of the entries of " + quoted(access) + " over " + quoted(blocks.index) +
-                         " stand outside loop " + quoted(bound) + ", which leads to these entries");
-      }
-    }
-    if (holders.size() < 2) return {};
-    return illegal("there are no blocks of " + quoted(blocks.index) + ": it is merged from the entries of " +
-                   quoted(holders[0]) + " and " + quoted(holders[1]));
-  }
-
-  bool holds_entries(const Access& access, const std::string& index) const {
-    const format::TensorFormat& format = problem_.formats.at(access.tensor);
-    for (std::size_t level = 0; level < format.levels.size(); ++level) {
-      const auto mode = static_cast<std::size_t>(format.mode_order[level]);
-      if (format::is_sparse(format.levels[level]) && access.indices[mode] == index) return true;
-    }
-    return false;
   }
 
   Result<Value> walk_where(const Where& branch, const Place& place) {

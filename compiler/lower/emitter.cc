@@ -154,7 +154,8 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
     return phase;
   }
   const LoopSpace space = loop_space(body, index, tree_);
-  const bool positions = space.kind == LoopSpace::Kind::walk || space.kind == LoopSpace::Kind::intersection;
+  const bool positions =
+      space.kind == LoopSpace::Kind::walk || (loop != nullptr && space.kind == LoopSpace::Kind::intersection);
   if (positions) {
     const auto& walked = space.cursors.front();
     SCHAAS_CHECK(walked.level == 0, "the outermost loop is below another level");
@@ -189,6 +190,7 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
 
 void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, Statements& out) {
   if (is_chain(nest)) {
+    known_.clear();
     const NestPtr* at = &nest;
     while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
     const auto& leaf = std::get<Leaf>((*at)->node);
@@ -318,6 +320,7 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pendin
     return;
   }
   hoist(scope, pending, out);
+  hoist_values(nest, scope, out);
   const Shape shape = chain_shape(*loop, scope);
   const auto continued = [&](const Sink& inner_sink, const Pending& inner, bool inner_reducing) {
     emit_loop(*loop, scope, shape, out, [&](Scope& body_scope, Statements& body) {

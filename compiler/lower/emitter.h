@@ -112,6 +112,7 @@ class Emitter {
                   Statements& out, const Body& body);
   void emit_block_loop(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                        const Body& body);
+  void bind_block(const Loop& loop, const loop_ir::ExpressionPtr& place, Scope& scope) const;
   void emit_range(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                   const Body& body);
   loop_ir::Range bounds_of(const Loop& loop, const Scope& scope);
@@ -139,6 +140,9 @@ class Emitter {
   // values.cc
   void write(const Sink& sink, const Scope& scope, const loop_ir::ExpressionPtr& value, Statements& out);
   void hoist(const Scope& scope, Pending& pending, Statements& out);
+  void hoist_values(const NestPtr& chain, const Scope& scope, Statements& out);
+  void hoist_value(const ValuePtr& value, const Scope& scope, Statements& out);
+  bool is_known(const ValuePtr& value, const Scope& scope) const;
   loop_ir::ExpressionPtr product(const Scope& scope, loop_ir::ExpressionPtr prefix,
                                  const std::vector<int>& factors);
   loop_ir::ExpressionPtr multiply(loop_ir::ExpressionPtr left, loop_ir::ExpressionPtr right) const;
@@ -204,6 +208,7 @@ class Emitter {
   std::optional<merge_lattice::LevelAccess> cut_;  ///< only its positions [first, last) are walked
   int atomic_ = -1;                                ///< tensor that the phase writes with atomic folds, or -1
   std::map<int, std::string> scalars_;             ///< temporaries that are names
+  std::map<const Value*, std::string> known_;      ///< parts of the present chain's value that are names
   loop_ir::Step step_ = loop_ir::Step::compute;
   std::map<int, std::string> counters_;  ///< counted level of the result -> entries so far, in this phase
   std::map<int, std::string> counts_;    ///< counted level of the result -> the array of its counts

@@ -176,8 +176,7 @@ void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& s
 /// `body` once per block; what is walked is walked in steps of its size.
 void Emitter::emit_blocks(const Blocks& blocks, const Scope& scope, Statements& out, const Body& body) {
   const LoopSpace space = loop_space(blocks.body, blocks.index, tree_);
-  const bool walks = space.kind == LoopSpace::Kind::walk;
-  SCHAAS_CHECK(walks || space.kind == LoopSpace::Kind::range, "blocks of a merged index");
+  const bool walks = space.kind == LoopSpace::Kind::walk;  // else the blocks are of coordinates
   const std::string letter = letter_of(blocks.index);
   auto begin = loop_ir::integer(0);
   auto end = walks ? nullptr : builder_.extent(blocks.index);
@@ -235,20 +234,27 @@ void Emitter::emit_parts(const Blocks& blocks, Scope& inner, const OpenBlock& op
                                         make(loop_ir::If{some, loop_ir::block(std::move(inside))})})}));
 }
 
+/// Temporaries that hold one block are at `place` in it.
+void Emitter::bind_block(const Loop& loop, const ExpressionPtr& place, Scope& scope) const {
+  for (const int number : operands_below(loop.body, tree_)) {
+    const int level = level_of(operand(number), loop.index);
+    if (level < 0 || tensor_of(number).blocks.count(loop.index) == 0) continue;
+    scope.positions[static_cast<std::size_t>(number)].bound[static_cast<std::size_t>(level)] = place;
+  }
+}
+
 /// The values of the present block. Temporaries that hold one block are indexed from its beginning.
 void Emitter::emit_block_loop(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
                               const Body& body) {
   const OpenBlock& open = scope.blocks.at(loop.index);
+  const LoopSpace space = loop_space(loop.body, loop.index, tree_);
+  if (!open.walked && space.kind != LoopSpace::Kind::range) return emit_merge(loop, space, scope, out, body);
   const std::string letter = letter_of(loop.index);
   const std::string variable = builder_.names().fresh((open.walked ? "p" : "") + letter);
   const auto place = loop_ir::add(loop_ir::name(variable),
                                   loop_ir::multiply(loop_ir::integer(-1), loop_ir::name(open.begin)));
   Scope inner = scope;
-  for (const int number : operands_below(loop.body, tree_)) {
-    const int level = level_of(operand(number), loop.index);
-    if (level < 0 || tensor_of(number).blocks.count(loop.index) == 0) continue;
-    inner.positions[static_cast<std::size_t>(number)].bound[static_cast<std::size_t>(level)] = place;
-  }
+  bind_block(loop, place, inner);
   std::string coordinate = variable;
   Statements statements;
   if (open.walked) {
@@ -275,13 +281,18 @@ void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& 
   const std::string letter = letter_of(loop.index);
   const bool intersects = space.kind != LoopSpace::Kind::merge;
   const bool ranged = &loop == outermost_;
+  const OpenBlock* block = loop.block ? &scope.blocks.at(loop.index) : nullptr;
   loop_ir::Merge merge;
   merge.kind = intersects ? loop_ir::MergeKind::all : loop_ir::MergeKind::any;
   Scope inner = scope;
   for (const auto& walked : space.cursors) {
     auto walk = cursor(walked, letter, scope);
     const bool unique = format::is_unique(level_format(walked));
-    if (ranged && intersects && merge.cursors.empty()) {
+    if (block != nullptr) {
+      walk.begin = loop_ir::search(walk.coordinates, walk.begin, walk.end, loop_ir::name(block->begin));
+      if (intersects)
+        walk.end = loop_ir::search(walk.coordinates, walk.begin, walk.end, loop_ir::name(block->end));
+    } else if (ranged && intersects && merge.cursors.empty()) {
       walk.begin = unique ? loop_ir::name("begin") : first_stretch("begin", walk);
       walk.end = unique ? loop_ir::name("end") : first_stretch("end", walk);
       inner.unit = walk.position;
@@ -303,14 +314,21 @@ void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& 
     merge.cursors.push_back(std::move(walk));
   }
   merge.variable = builder_.names().fresh(letter);
-  if (!intersects && ranged) {
+  if (block != nullptr) {
+    bind_block(loop,
+               loop_ir::add(loop_ir::name(merge.variable),
+                            loop_ir::multiply(loop_ir::integer(-1), loop_ir::name(block->begin))),
+               inner);
+    if (!intersects) merge.over = loop_ir::Range{loop_ir::name(block->begin), loop_ir::name(block->end)};
+  } else if (!intersects && ranged) {
     inner.unit = merge.variable;
     merge.over = loop_ir::Range{loop_ir::name("begin"), loop_ir::name("end")};
   } else if (space.whole) {
     merge.over = loop_ir::Range{loop_ir::integer(0), builder_.extent(loop.index)};
   }
   auto condition = space.condition;
-  if (ranged && !intersects && !space.whole && !condition) condition = any_held(space.cursors);
+  if ((ranged || block != nullptr) && !intersects && !space.whole && !condition)
+    condition = any_held(space.cursors);
   if (!condition) {
     merge.body = loop_body(loop, std::move(inner), merge.variable, {}, body);
   } else {

@@ -91,7 +91,32 @@ class Numbering {
     auto body = convert(blocks.body);
     blocks_.erase(index);
     if (!body.ok()) return body.error();
+    if (loop_space(*body, index, tree_).kind == LoopSpace::Kind::walk) body = over_entries(*body, index);
     return make_nest({Blocks{index, blocks.size, *body, blocks.parts}});
+  }
+
+  /// The loops over the index run over the entries of a block.
+  static NestPtr over_entries(const NestPtr& nest, int index) {
+    return std::visit(
+        Match{
+            [&](const Loop& loop) {
+              Loop out = loop;
+              out.entries = out.entries || loop.index == index;
+              return with_body(out, over_entries(loop.body, index));
+            },
+            [&](const Blocks& blocks) { return with_body(blocks, over_entries(blocks.body, index)); },
+            [&](const Branch& branch) {
+              return make_nest({Branch{branch.temporary, over_entries(branch.producer, index),
+                                       over_entries(branch.consumer, index)}});
+            },
+            [&](const Terms& sum) {
+              Terms out;
+              for (const auto& term : sum.terms) out.terms.push_back(over_entries(term, index));
+              return make_nest({std::move(out)});
+            },
+            [&](const Leaf&) { return nest; },
+        },
+        nest->node);
   }
 
   support::Result<NestPtr> convert_branch(const Where& where) {

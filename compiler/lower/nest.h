@@ -17,13 +17,15 @@ struct Nest;
 using NestPtr = std::shared_ptr<const Nest>;
 
 /// A loop over index `index`; `lanes`: the loop was moved outwards to keep what its body accumulates in
-/// registers. `block`: over the values of the present block only; their places in it are 0, 1, ...
+/// registers. `block`: over the values of the present block only; their places in it are 0, 1, ...;
+/// `entries`: over those entries of one operand that are the block.
 struct Loop {
   int index = 0;
   NestPtr body;
   bool lanes = false;
   bool block = false;
   concrete_notation::Manner manner{};
+  bool entries = false;
 };
 /// What a loop over `index` would run over, `size` values at a time.
 struct Blocks {

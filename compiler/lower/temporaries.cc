@@ -19,7 +19,8 @@ const Operand& operand(const NestTree& tree, int number) {
 
 /// The loop leaves out values of its index that `temporary` has room for.
 bool skips(const Loop& loop, const NestTree& tree, int temporary) {
-  if (!loop.block) return is_sparse(loop, tree);
+  if ((!loop.block || !loop.entries) && is_sparse(loop, tree)) return true;
+  if (!loop.block) return false;
   // A block has a place for each value it runs over; what is not held by blocks may be walked sparsely.
   return tree.tensors[static_cast<std::size_t>(temporary)].blocks.count(loop.index) == 0;
 }

@@ -45,6 +45,45 @@ void Emitter::hoist(const Scope& scope, Pending& pending, Statements& out) {
   pending = Pending{later, value};
 }
 
+/// Parts of the leaf's value that are known before the loops of the chain are computed before them.
+void Emitter::hoist_values(const NestPtr& chain, const Scope& scope, Statements& out) {
+  const NestPtr* at = &chain;
+  while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
+  const auto& leaf = std::get<Leaf>((*at)->node);
+  if (leaf.value) hoist_value(leaf.value, scope, out);
+}
+
+void Emitter::hoist_value(const ValuePtr& value, const Scope& scope, Statements& out) {
+  const auto* product = std::get_if<Multiplied>(&value->node);
+  const auto* call = std::get_if<Called>(&value->node);
+  if ((product == nullptr && call == nullptr) || known_.count(value.get()) > 0) return;
+  if (!is_known(value, scope)) {
+    for (const auto& part : product != nullptr ? product->factors : call->arguments)
+      hoist_value(part, scope, out);
+    return;
+  }
+  const std::string text = builder_.names().fresh("v");
+  out.push_back(make(loop_ir::Let{text, loop_ir::Type::value, evaluate(value, scope, {})}));
+  known_[value.get()] = text;
+}
+
+bool Emitter::is_known(const ValuePtr& value, const Scope& scope) const {
+  const auto all = [&](const std::vector<ValuePtr>& parts) {
+    return std::all_of(parts.begin(), parts.end(),
+                       [&](const ValuePtr& part) { return is_known(part, scope); });
+  };
+  return std::visit(Match{
+                        [&](const Read& read) {
+                          return scalars_.count(operand(read.operand).tensor) > 0 ||
+                                 is_complete(read.operand, scope);
+                        },
+                        [](const Constant&) { return true; },
+                        [&](const Multiplied& product) { return all(product.factors); },
+                        [&](const Called& call) { return all(call.arguments); },
+                    },
+                    value->node);
+}
+
 ExpressionPtr Emitter::multiply(ExpressionPtr left, ExpressionPtr right) const {
   return loop_ir::apply(tree_.semiring->product, {std::move(left), std::move(right)});
 }
@@ -83,8 +122,9 @@ Function Emitter::meant(Function function) const {
   return function == Function::add ? operators::combine(tree_.semiring->sum) : function;
 }
 
-/// `present`: operands that are known to be stored where the value is used.
+/// What is known already is a name. `present`: operands that are known to be stored where the value is used.
 ExpressionPtr Emitter::evaluate(const ValuePtr& value, const Scope& scope, const std::set<int>& present) {
+  if (const auto known = known_.find(value.get()); known != known_.end()) return loop_ir::name(known->second);
   return std::visit(Match{
                         [&](const Read& read) {
                           return present.count(read.operand) > 0 ? load_of(read.operand, scope)

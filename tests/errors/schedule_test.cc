@@ -292,22 +292,6 @@ TEST(DirectiveErrors, NothingToRunInBlocks) {
             "  |                                     ^~~~~~~~~~~~~~~~~~~~~~");
 }
 
-TEST(DirectiveErrors, BlocksOfAMergedIndex) {
-  const auto problem =
-      problem::build({"y(i) = B(i,j) * C(i,j) * D(i,k)", {{"B", "csr"}, {"C", "csr"}}, {}}).value();
-  const auto tree =
-      apply(parse("reorder(order={i,j,k}); loopfuse(loc=1, pol=left); block(size=4)").value(), problem);
-  ASSERT_FALSE(tree.ok());
-  EXPECT_EQ(
-      support::render(tree.error()),
-      "invalid [illegal-directive]: there are no blocks of `j`: it is merged from the entries of `B(i,j)` "
-      "and "
-      "`C(i,j)`\n"
-      "  --> schedule:1:70\n"
-      "  | reorder(path={}, order={i,j,k}); loopfuse(path={}, loc=1, pol=left); block(path={}, size=4)\n"
-      "  |                                                                      ^~~~~~~~~~~~~~~~~~~~~~");
-}
-
 /// Of the default nest of a problem with B in csr.
 std::string reason_of(const std::string& expression, const std::string& trace) {
   problem::ProblemText text;
@@ -375,8 +359,11 @@ TEST(SplitErrors, SizesAndPlaces) {
       "leads to these entries");
   EXPECT_EQ(reason_of("y(i) = B(i,j)", "split(loop=i, factor=4); split(loop=i, factor=4)"),
             "invalid [illegal-directive]: the section at path {} runs in blocks already");
-  EXPECT_EQ(reason_of("y(i) = max(j)(B(i,j))", "split(loop=i, factor=4)"),
-            "invalid [illegal-directive]: blocks of `i` stand in a tree that is not of one product");
+  EXPECT_EQ(reason_of("y(i) = max(j)(B(i,j)) / c(i)", "split(path={1}, loop=i, factor=4)"), "");
+  EXPECT_EQ(reason_of("T(j) = c(i,j); y(i,l) = B(i,j) * T(j) * d(l)", "split(path={1}, loop=l, factor=4)"),
+            "no error: where(forall(i, forall(l, forall(j, y(i,l) += B(i,j) * T(j) * d(l)))), "
+            "forall(j, forall(i, T(j) += c(i,j))))");
+  EXPECT_EQ(reason_of("y(i) = c(i) * max(j)(d(i,j) * sum(k)(B(k,j)))", "split(loop=i, factor=4)"), "");
 }
 
 TEST(BoundErrors, ExtentsAndIndices) {

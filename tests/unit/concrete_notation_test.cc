@@ -282,12 +282,17 @@ TEST(Verifier, BlocksHoldLoopsOverTheirIndex) {
             "blocks of `i` stand inside a loop `i`");
 }
 
-TEST(Verifier, BlocksAreOfOneSparseOperand) {
+TEST(Verifier, BlocksOfAMergedIndexAreOfCoordinates) {
   const auto merged = problem_of("A(i) = B(i,j) * C(i,j) * D(j)", {{"B", "csr"}, {"C", "csr"}});
   EXPECT_EQ(verdict("forall(i, blocks(j, 8, where(forall(j, A(i) += t1(j) * D(j)), "
                     "forall(j, t1(j) += B(i,j) * C(i,j)))))",
                     merged),
-            "there are no blocks of `j`: it is merged from the entries of `B(i,j)` and `C(i,j)`");
+            "legal");
+  EXPECT_EQ(
+      verdict("blocks(j, 8, forall(i, where(forall(j, A(i) += t1(j) * D(j)), "
+              "forall(j, t1(j) += B(i,j) * C(i,j)))))",
+              merged),
+      "blocks of the entries of `B(i,j)` over `j` stand outside loop `i`, which leads to these entries");
 }
 
 TEST(Verifier, SumsComeAfterEveryFactorThatHasTheIndex) {

@@ -12,12 +12,15 @@ namespace {
 
 using Formats = std::map<std::string, std::string>;
 
-/// What went wrong on three random inputs, whole and in pieces; "" when nothing did.
+/// What went wrong on three random inputs, whole and in pieces; "" when nothing did. `formats` of tensors
+/// that the program has.
 std::string check(const std::string& program, const Formats& formats, std::uint64_t seed,
                   const std::string& trace = "linear") {
   problem::ProblemText text;
   text.expression = program;
-  text.formats = formats;
+  for (const auto& [tensor, format] : formats) {
+    if (program.find(tensor + "(") != std::string::npos) text.formats[tensor] = format;
+  }
   const auto problem = problem::build(text);
   if (!problem.ok()) return support::render(problem.error());
   static const auto toolchain = toolchain::make_c_toolchain({});
@@ -91,6 +94,38 @@ TEST(Programs, MaskedIntermediates) {
   EXPECT_EQ("",
             check("T(i,j) = max(k)(C(i,k) - D(k,j)); S(i) = B(i,j) * T(i,j); A(i,j) = B(i,j) * T(i,j) * S(i)",
                   csr, 82));
+}
+
+TEST(Programs, PartsThatAreKnownBeforeALoop) {
+  const Formats csr = {{"B", "csr"}, {"C", "csr"}};
+  EXPECT_EQ("", check("A(i,j) = B(i,j) * (exp(s(i)) / r(i))", csr, 110));
+  EXPECT_EQ("", check("A(i,j) = B(i,j) * exp(s(i)) / r(i) + C(i,j) * (1 / r(i)) * abs(q)", csr, 111));
+  EXPECT_EQ("", check("Y(i,j) = exp(s(i)) + relu(q)", csr, 112));
+  EXPECT_EQ("", check("y(i) = max(j)(B(i,j) * (s(i) - 2 * r(i))) / (1 + exp(s(i)))", csr, 113));
+  EXPECT_EQ("", check("A(i,j) = where(s(i) > r(i), B(i,j), C(i,j)) * not(r(i))", csr, 114));
+}
+
+TEST(Programs, Blocks) {
+  const Formats csr = {{"B", "csr"}, {"C", "csr"}};
+  const auto passes = [&](const char* program, const char* trace, std::uint64_t seed) {
+    EXPECT_EQ("", check(program, csr, seed, trace));
+  };
+  passes("y(i) = max(j)(B(i,j))", "split(loop=i, factor=2)", 90);
+  passes("y(i) = max(j)(B(i,j))", "split(loop=j, factor=2)", 91);
+  passes("y(i) = max(j)(B(i,j)) / c(i)", "split(loop=i, factor=2)", 92);
+  passes("A(i,j) = B(i,j) + C(i,j)", "split(loop=j, factor=3)", 93);
+  passes("A(i,j) = B(i,j) + C(i,j)", "divide(loop=j, parts=2); unroll(loop=j, factor=2)", 94);
+  passes("A(i,j) = B(i,j) * C(i,j) + 1", "divide(loop=j, parts=3)", 95);
+  passes("y(i) = B(i,j) * C(i,j) * d(j)", "split(loop=j, factor=2)", 96);
+  passes("y(i) = B(i,j) * C(i,j) * D(i,k)",
+         "reorder(order={i,j,k}); loopfuse(loc=1, pol=left); block(size=4)", 97);
+  passes("T(i,k) = B(i,j) * D(j,k); A(i,l) = exp(T(i,k)) * E(k,l)", "share(nest=0, loops={i}); block(size=3)",
+         98);
+  passes("T(i,j) = D(i,k) * E(k,j); A(i,j) = B(i,j) * exp(T(i,j))",
+         "share(nest=0, loops={i,j}); block(size=2)", 99);
+  passes("T(i,j) = D(i,k) * E(k,j); A(i,j) = B(i,j) * T(i,j) + C(i,j)",
+         "share(nest=0, loops={i,j}); block(size=2)", 100);
+  passes("A(i,k) = B(i,j) * D(j,k) - C(i,k)", "split(loop=k, factor=2)", 101);
 }
 
 TEST(Programs, Semirings) {

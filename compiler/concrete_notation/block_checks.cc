@@ -1,0 +1,71 @@
+#include "compiler/concrete_notation/block_checks.h"
+
+#include <algorithm>
+
+#include "compiler/concrete_notation/match.h"
+#include "compiler/concrete_notation/tree_checks.h"
+
+namespace schaas::concrete_notation {
+namespace {
+
+using index_notation::Access;
+using support::Result;
+
+Result<void> check_ways(const StatementPtr& body, const std::string& index) {
+  return match(
+      body->node,
+      [&](const Forall& loop) { return loop.index == index ? Result<void>() : check_ways(loop.body, index); },
+      [&](const Blocks& blocks) { return check_ways(blocks.body, index); },
+      [&](const Where& branch) -> Result<void> {
+        SCHAAS_RETURN_IF_ERROR(check_ways(branch.producer, index));
+        return check_ways(branch.consumer, index);
+      },
+      [&](const Terms& sum) -> Result<void> {
+        for (const auto& term : sum.terms) SCHAAS_RETURN_IF_ERROR(check_ways(term, index));
+        return {};
+      },
+      [&](const Assign&) -> Result<void> {
+        return illegal("inside the blocks of " + quoted(index) +
+                       " every way to an assignment must pass a loop over " + quoted(index));
+      });
+}
+
+bool holds_entries(const Access& access, const std::string& index, const format::TensorFormat& format) {
+  for (std::size_t level = 0; level < format.levels.size(); ++level) {
+    const auto mode = static_cast<std::size_t>(format.mode_order[level]);
+    if (format::is_sparse(format.levels[level]) && access.indices[mode] == index) return true;
+  }
+  return false;
+}
+
+Result<void> check_entries(const Access& access, const std::string& index, const format::TensorFormat& format,
+                           const std::vector<std::string>& loops) {
+  for (std::size_t level = 0; level < format.levels.size(); ++level) {
+    const auto& bound = access.indices[static_cast<std::size_t>(format.mode_order[level])];
+    if (bound == index && !format::is_unique(format.levels[level]))
+      return illegal("there are no blocks of " + quoted(index) + ": " + quoted(access) +
+                     " holds its coordinates several times");
+    if (bound == index) break;
+    if (std::find(loops.begin(), loops.end(), bound) == loops.end())
+      return illegal("blocks of the entries of " + quoted(access) + " over " + quoted(index) +
+                     " stand outside loop " + quoted(bound) + ", which leads to these entries");
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_blocks(const Blocks& blocks, const std::vector<std::string>& loops,
+                          const problem::Problem& problem) {
+  if (std::find(loops.begin(), loops.end(), blocks.index) != loops.end())
+    return illegal("blocks of " + quoted(blocks.index) + " stand inside a loop " + quoted(blocks.index));
+  SCHAAS_RETURN_IF_ERROR(check_ways(blocks.body, blocks.index));
+  for (const Access& access : reads(blocks.body)) {
+    const auto format = problem.formats.find(access.tensor);
+    if (format == problem.formats.end() || !holds_entries(access, blocks.index, format->second)) continue;
+    SCHAAS_RETURN_IF_ERROR(check_entries(access, blocks.index, format->second, loops));
+  }
+  return {};
+}
+
+}  // namespace schaas::concrete_notation
