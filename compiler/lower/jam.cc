@@ -70,7 +70,12 @@ class Names {
     for (const auto& extent : kernel.extents) taken_.insert(extent.name);
     for (const auto& let : kernel.lets) taken_.insert(let.name);
     for (const auto& array : kernel.arrays) taken_.insert(array.name);
-    for (const auto& phase : kernel.phases) collect_declared(phase.body, taken_);
+    for (const auto& phase : kernel.phases) {
+      collect_declared(phase.body, taken_);
+      if (!phase.cut) continue;
+      collect_declared(phase.cut->part, taken_);
+      if (phase.cut->combine) collect_declared(phase.cut->combine, taken_);
+    }
   }
   std::string fresh(const std::string& like) {
     for (int n = 1;; ++n) {

@@ -15,6 +15,12 @@ using merge_lattice::Formula;
 
 namespace {
 
+/// Of a value in the block.
+ExpressionPtr place_in(const OpenBlock& block, const std::string& value) {
+  return loop_ir::add(loop_ir::name(value),
+                      loop_ir::multiply(loop_ir::integer(-1), loop_ir::name(block.begin)));
+}
+
 Formula any_held(const std::vector<merge_lattice::LevelAccess>& levels) {
   std::vector<Formula> parts;
   for (const auto& level : levels) parts.push_back(merge_lattice::held(level));
@@ -164,6 +170,12 @@ void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& s
   auto& position = inner.positions[static_cast<std::size_t>(walked.operand)];
   position.bound[static_cast<std::size_t>(walked.level)] = loop_ir::name(walk.position);
   const std::string coordinate = builder_.names().fresh(letter);
+  if (loop.block) {
+    const OpenBlock& block = scope.blocks.at(loop.index);
+    walk.begin = loop_ir::search(walk.coordinates, walk.begin, walk.end, loop_ir::name(block.begin));
+    walk.end = loop_ir::search(walk.coordinates, walk.begin, walk.end, loop_ir::name(block.end));
+    bind_block(loop, place_in(block, coordinate), inner);
+  }
   Statements statements;
   statements.push_back(make(loop_ir::Let{coordinate, loop_ir::Type::index,
                                          loop_ir::load(walk.coordinates, loop_ir::name(walk.position))}));
@@ -248,13 +260,13 @@ void Emitter::emit_block_loop(const Loop& loop, const Scope& scope, Shape shape,
                               const Body& body) {
   const OpenBlock& open = scope.blocks.at(loop.index);
   const LoopSpace space = loop_space(loop.body, loop.index, tree_);
+  if (!open.walked && space.kind == LoopSpace::Kind::walk)
+    return emit_walk(loop, space, scope, shape, out, body);
   if (!open.walked && space.kind != LoopSpace::Kind::range) return emit_merge(loop, space, scope, out, body);
   const std::string letter = letter_of(loop.index);
   const std::string variable = builder_.names().fresh((open.walked ? "p" : "") + letter);
-  const auto place = loop_ir::add(loop_ir::name(variable),
-                                  loop_ir::multiply(loop_ir::integer(-1), loop_ir::name(open.begin)));
   Scope inner = scope;
-  bind_block(loop, place, inner);
+  bind_block(loop, place_in(open, variable), inner);
   std::string coordinate = variable;
   Statements statements;
   if (open.walked) {
@@ -315,10 +327,7 @@ void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& 
   }
   merge.variable = builder_.names().fresh(letter);
   if (block != nullptr) {
-    bind_block(loop,
-               loop_ir::add(loop_ir::name(merge.variable),
-                            loop_ir::multiply(loop_ir::integer(-1), loop_ir::name(block->begin))),
-               inner);
+    bind_block(loop, place_in(*block, merge.variable), inner);
     if (!intersects) merge.over = loop_ir::Range{loop_ir::name(block->begin), loop_ir::name(block->end)};
   } else if (!intersects && ranged) {
     inner.unit = merge.variable;

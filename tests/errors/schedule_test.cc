@@ -359,11 +359,14 @@ TEST(SplitErrors, SizesAndPlaces) {
       "leads to these entries");
   EXPECT_EQ(reason_of("y(i) = B(i,j)", "split(loop=i, factor=4); split(loop=i, factor=4)"),
             "invalid [illegal-directive]: the section at path {} runs in blocks already");
-  EXPECT_EQ(reason_of("y(i) = max(j)(B(i,j)) / c(i)", "split(path={1}, loop=i, factor=4)"), "");
-  EXPECT_EQ(reason_of("T(j) = c(i,j); y(i,l) = B(i,j) * T(j) * d(l)", "split(path={1}, loop=l, factor=4)"),
-            "no error: where(forall(i, forall(l, forall(j, y(i,l) += B(i,j) * T(j) * d(l)))), "
-            "forall(j, forall(i, T(j) += c(i,j))))");
-  EXPECT_EQ(reason_of("y(i) = c(i) * max(j)(d(i,j) * sum(k)(B(k,j)))", "split(loop=i, factor=4)"), "");
+  EXPECT_EQ(
+      reason_of("y(i) = max(j)(B(i,j))", "split(loop=j, factor=4, outer=i)"),
+      "invalid [illegal-directive]: blocks of the entries of `B(i,j)` over `j` stand outside loop `i`, which "
+      "leads to these entries");
+  EXPECT_EQ(reason_of("T(i) = B(i,j); y(i) = T(i) * c(i)",
+                      "split(path={1}, loop=i, factor=4); share(nest=0, loops={i})"),
+            "invalid [illegal-directive]: the tree runs in blocks of `i`; share loops first and make blocks "
+            "afterwards");
 }
 
 TEST(BoundErrors, ExtentsAndIndices) {
