@@ -13,6 +13,7 @@
 #include "compiler/frontier/pairwise.h"
 #include "compiler/frontier/published.h"
 #include "compiler/frontier/solver.h"
+#include "compiler/frontier/split_products.h"
 #include "compiler/frontier/stopwatch.h"
 #include "compiler/frontier/volume.h"
 #include "compiler/schedule/apply.h"
@@ -439,6 +440,7 @@ schedule::Reorder as_it_is(const concrete_notation::StatementPtr& tree) {
 /// The schedules that begin with each of these lists of directives on the problem.
 support::Result<space::ListedMembers> list_program(const std::vector<schedule::Trace>& first,
                                                    const problem::Problem& asked,
+                                                   const ComputeContraction& contraction,
                                                    const support::Cancellation& cancellation) {
   space::ListedMembers all;
   for (const schedule::Trace& begin : first) {
@@ -454,14 +456,19 @@ support::Result<space::ListedMembers> list_program(const std::vector<schedule::T
       if (directives.empty() && begin.directives.empty() && first.size() > 1)
         directives.emplace_back(as_it_is(schedule::default_nest(problem)));
       directives.insert(directives.begin(), begin.directives.begin(), begin.directives.end());
-      all.members.push_back(std::move(member));
     }
+    SCHAAS_RETURN_IF_ERROR(add_split_products(found, asked, problem, contraction, cancellation));
+    all.members.insert(all.members.end(), std::make_move_iterator(found.members.begin()),
+                       std::make_move_iterator(found.members.end()));
     all.schedules += found.schedules;
     all.steps += found.steps;
     if (all.limited.empty()) all.limited = std::move(found.limited);
   }
   return all;
 }
+
+support::Result<Frontier> compute_plain(const problem::Problem& problem, const Options& options,
+                                        const Progress& progress, const support::Cancellation& cancellation);
 
 /// Programs, and expressions that are no product: with the copies that their default nest needs, and with
 /// intermediates computed where they are read, or everywhere.
@@ -483,7 +490,12 @@ support::Result<Frontier> compute_program(const problem::Problem& asked, const O
   std::vector<schedule::Trace> first = {all};
   if (copies != all) first.push_back(copies);
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, schedule::problem_of(copies, asked));
-  const auto list = [&] { return list_program(first, asked, cancellation); };
+  Options part = options;
+  part.search_seconds /= 8;
+  const auto contraction = [&](const problem::Problem& product) {
+    return compute_plain(product, part, {}, cancellation);
+  };
+  const auto list = [&] { return list_program(first, asked, contraction, cancellation); };
   return compute_listed(problem, list, options, progress, cancellation);
 }
 

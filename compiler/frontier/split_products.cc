@@ -1,0 +1,179 @@
+#include "compiler/frontier/split_products.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "compiler/schedule/apply.h"
+#include "compiler/schedule/nests.h"
+#include "compiler/schedule/section.h"
+
+namespace schaas::frontier {
+namespace {
+
+using index_notation::Access;
+using schedule::Path;
+using support::Result;
+using Names = std::vector<std::string>;
+
+constexpr std::size_t most_bases = 24;  ///< schedules of the program that are completed, for each product
+constexpr std::size_t most_splits = 4;  ///< entries of the product's frontier
+constexpr int least_factors = 3;
+
+bool speaks_of(const problem::Constraint& constraint, const std::set<std::string>& indices,
+               const problem::Problem& problem) {
+  for (const auto* side : {&constraint.lhs, &constraint.rhs}) {
+    for (const auto& monomial : *side) {
+      for (const auto& [symbol, exponent] : monomial.powers) {
+        const bool known = symbol.kind == problem::Symbol::Kind::extent
+                               ? indices.count(symbol.name) > 0
+                               : problem.formats.count(symbol.name) > 0;
+        if (!known) return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// The nest's product as a problem of its own, temporaries and what it computes dense; nothing when there is
+/// nothing to split.
+std::optional<problem::Problem> product_of(const schedule::Nest& nest, const problem::Problem& problem) {
+  const auto& leaf = nest.leaf();
+  if (leaf.monoid != problem.semiring->sum || !index_notation::is_product(leaf.value)) return std::nullopt;
+  const auto factors = index_notation::operands(leaf.value);
+  if (static_cast<int>(factors.size()) < least_factors) return std::nullopt;
+  problem::Problem out;
+  out.statement = {leaf.target, leaf.value};
+  out.semiring = problem.semiring;
+  out.value_type = problem.value_type;
+  out.position_bits = problem.position_bits;
+  std::vector<Access> all = factors;
+  all.push_back(leaf.target);
+  for (const Access& access : all) {
+    const auto known = problem.formats.find(access.tensor);
+    const bool kept = known != problem.formats.end();
+    if (kept && access.tensor == leaf.target.tensor && !known->second.all_dense()) return std::nullopt;
+    out.formats[access.tensor] =
+        kept ? known->second : format::dense(static_cast<int>(access.indices.size()));
+  }
+  const auto indices = index_notation::index_variables(out.statement);
+  const std::set<std::string> own(indices.begin(), indices.end());
+  for (const auto& constraint : problem.constraints) {
+    if (speaks_of(constraint, own, out)) out.constraints.push_back(constraint);
+  }
+  if (!problem::is_contraction(out) || indices.size() < 3) return std::nullopt;
+  return out;
+}
+
+/// The directive in the section at `at` instead of the root.
+schedule::Directive moved(schedule::Directive directive, const Path& at) {
+  const auto prefix = [&](auto& one) { one.path.insert(one.path.begin(), at.begin(), at.end()); };
+  if (auto* reorder = std::get_if<schedule::Reorder>(&directive)) prefix(*reorder);
+  if (auto* permute = std::get_if<schedule::Permute>(&directive)) prefix(*permute);
+  if (auto* fuse = std::get_if<schedule::LoopFuse>(&directive)) prefix(*fuse);
+  return directive;
+}
+
+/// The splits of a product: traces of its own default nest that branch.
+std::vector<schedule::Trace> splits_of(const problem::Problem& product, const Frontier& found) {
+  std::vector<schedule::Trace> out;
+  for (const Survivor& survivor : found.survivors) {
+    const auto& directives = survivor.traces.front().directives;
+    const bool plain = std::all_of(directives.begin(), directives.end(), [](const auto& directive) {
+      return std::holds_alternative<schedule::Reorder>(directive) ||
+             std::holds_alternative<schedule::Permute>(directive) ||
+             std::holds_alternative<schedule::LoopFuse>(directive);
+    });
+    const bool splits = std::any_of(directives.begin(), directives.end(), [](const auto& directive) {
+      return std::holds_alternative<schedule::LoopFuse>(directive);
+    });
+    if (!plain || !splits || out.size() == most_splits) continue;
+    schedule::Trace trace;
+    const auto nest = schedule::find_section(schedule::default_nest(product), {});
+    trace.directives.emplace_back(schedule::Reorder{{}, nest.value().loops});
+    trace.directives.insert(trace.directives.end(), directives.begin(), directives.end());
+    out.push_back(std::move(trace));
+  }
+  return out;
+}
+
+class Splitting {
+ public:
+  Splitting(space::ListedMembers& members, const problem::Problem& asked, const problem::Problem& problem)
+      : members_(members), asked_(asked), problem_(problem) {}
+
+  /// Completes schedules in which the nest of `target` shares nothing, those with least time first.
+  void add(const std::string& target, const std::vector<schedule::Trace>& splits) {
+    std::vector<std::size_t> order(members_.members.size());
+    for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
+    cost::Point point(cost::access_shift, 1000.0);
+    std::fill(point.begin() + cost::Variables::first_fiber, point.end(), 10.0);
+    const auto time = [&](std::size_t n) { return cost::evaluate_time(members_.members[n].cost, point); };
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return time(a) < time(b); });
+    std::size_t bases = 0;
+    std::vector<space::ListedMember> more;
+    for (const std::size_t n : order) {
+      if (bases == most_bases) break;
+      const auto path = path_apart(members_.members[n].trace, target);
+      if (!path) continue;
+      ++bases;
+      for (const schedule::Trace& split : splits) complete(members_.members[n], *path, split, more);
+    }
+    members_.members.insert(members_.members.end(), more.begin(), more.end());
+  }
+
+ private:
+  /// Where the section of the nest stands when it shares nothing.
+  std::optional<Path> path_apart(const schedule::Trace& trace, const std::string& target) const {
+    const auto tree = schedule::apply(trace, asked_);
+    if (!tree.ok()) return std::nullopt;
+    const auto nests = schedule::nests_of(*tree);
+    if (!nests.ok()) return std::nullopt;
+    const auto paths = schedule::paths_of(*nests);
+    for (std::size_t n = 0; n < nests->size(); ++n) {
+      const bool apart = (*nests)[n].shared == 0 && (n == 0 || (*nests)[n - 1].shared == 0);
+      if ((*nests)[n].leaf().target.tensor == target) return apart ? std::optional(paths[n]) : std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  void complete(const space::ListedMember& base, const Path& path, const schedule::Trace& split,
+                std::vector<space::ListedMember>& out) {
+    space::ListedMember member = base;
+    for (const auto& directive : split.directives) member.trace.directives.push_back(moved(directive, path));
+    const auto tree = schedule::apply(member.trace, asked_);
+    if (!tree.ok()) return;
+    member.cost = cost::of(*tree, problem_);
+    members_.schedules += member.schedules;
+    ++members_.steps;
+    out.push_back(std::move(member));
+  }
+
+  space::ListedMembers& members_;
+  const problem::Problem& asked_;
+  const problem::Problem& problem_;
+};
+
+}  // namespace
+
+Result<void> add_split_products(space::ListedMembers& members, const problem::Problem& asked,
+                                const problem::Problem& problem, const ComputeContraction& contraction,
+                                const support::Cancellation& cancellation) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto nests, schedule::nests_of(schedule::default_nest(problem)));
+  for (const schedule::Nest& nest : nests) {
+    SCHAAS_RETURN_IF_ERROR(cancellation.check("splitting the products of a program"));
+    const auto product = product_of(nest, problem);
+    if (!product || problem.mask_of(nest.leaf().target.tensor) != nullptr) continue;
+    const auto found = contraction(*product);
+    if (!found.ok()) {
+      if (found.error().family == support::Family::exhausted) return found.error();
+      continue;
+    }
+    Splitting(members, asked, problem).add(nest.leaf().target.tensor, splits_of(*product, *found));
+  }
+  return {};
+}
+
+}  // namespace schaas::frontier
