@@ -57,7 +57,8 @@ enum {
   SCHAAS_LEVEL_COMPRESSED = 1,
   SCHAAS_LEVEL_COMPRESSED_NONUNIQUE = 2,
   SCHAAS_LEVEL_SINGLETON = 3,
-  SCHAAS_LEVEL_SINGLETON_NONUNIQUE = 4
+  SCHAAS_LEVEL_SINGLETON_NONUNIQUE = 4,
+  SCHAAS_LEVEL_COMPRESSED_UNORDERED = 8
 };
 enum { SCHAAS_F64 = 0, SCHAAS_F32 = 1 };
 enum { SCHAAS_STEP_COMPUTE = 0, SCHAAS_STEP_COUNT = 1 };
@@ -76,7 +77,8 @@ enum {
  * pos[last] elements, both of `index_bits` bits, signed; coordinates ascend within a fiber. compressed
  * nonunique: the same, but equal coordinates follow each other, told apart by the singleton levels below.
  * singleton: pos is null, crd has entries(parent) elements: the entry at position p of the parent has
- * coordinate crd[p]. */
+ * coordinate crd[p]. compressed unordered, of results alone: as compressed, coordinates of a fiber distinct
+ * but in no order. */
 typedef struct schaas_level {
   int32_t format;     /* SCHAAS_LEVEL_* */
   int32_t index_bits; /* 32 or 64; 0 for dense */
@@ -154,7 +156,7 @@ typedef struct schaas_kernel_descriptor {
   const schaas_counter* counters; /* by level, outermost first */
   double result_fill;             /* what the result holds where nothing is stored or computed */
   int32_t writes_all; /* 1: the COMPUTE phases store every value of the result, none is read before */
-  int32_t copy_count;             /* the last of the argument_count arguments are copies */
+  int32_t copy_count; /* the last of the argument_count arguments are copies */
   const schaas_copy* copies;
 } schaas_kernel_descriptor;
 

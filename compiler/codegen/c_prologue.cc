@@ -228,6 +228,28 @@ std::string_view sort_declarations() {
   }
 DEFINE_SORT(32, int32_t)
 DEFINE_SORT(64, int64_t)
+/* A short list of different elements: each goes to the place that the number of smaller ones tells, which
+   is counted side by side, without a branch. 0 when an element is there twice. */
+#define DEFINE_RANK_SORT(suffix, type, largest)                                            \
+  UNUSED static inline __attribute__((always_inline)) int rank_sort_##suffix(              \
+      type* a, int64_t count, int width) {                                                 \
+    type x[64] __attribute__((aligned(64))), rank[64] __attribute__((aligned(64)));        \
+    for (int n = 0; n < width; ++n) {                                                      \
+      x[n] = n < count ? a[n] : largest;                                                   \
+      rank[n] = 0;                                                                         \
+    }                                                                                      \
+    for (int64_t m = 0; m < count; ++m) {                                                  \
+      const type one = a[m];                                                               \
+      for (int n = 0; n < width; ++n) rank[n] += one < x[n];                               \
+    }                                                                                      \
+    int64_t sum = 0;                                                                       \
+    for (int64_t n = 0; n < count; ++n) sum += rank[n];                                    \
+    if (2 * sum != count * (count - 1)) return 0;                                          \
+    for (int64_t n = 0; n < count; ++n) a[rank[n]] = x[n];                                 \
+    return 1;                                                                              \
+  }
+DEFINE_RANK_SORT(32, int32_t, INT32_MAX)
+DEFINE_RANK_SORT(64, int64_t, INT64_MAX)
 /* A list that is dense enough between its least and greatest element is written again from a bitmap of them, whose
    words that hold any are found by another unless most of them do; one with an element twice, or too wide for a bitmap on the stack, is
    sorted by comparisons. */
@@ -235,6 +257,11 @@ DEFINE_SORT(64, int64_t)
 #define DEFINE_SORT_LIST(suffix, type)                                                     \
   UNUSED static void sort_list_##suffix(type* a, int64_t begin, int64_t end) {             \
     const int64_t count = end - begin;                                                     \
+    if (count <= 1) return;                                                                \
+    if (count <= 16 ? rank_sort_##suffix(a + begin, count, 16)                             \
+        : count <= 32 ? rank_sort_##suffix(a + begin, count, 32)                           \
+        : count <= 64 && rank_sort_##suffix(a + begin, count, 64))                         \
+      return;                                                                              \
     if (count > 24) {                                                                      \
       type least = a[begin], most = a[begin];                                              \
       for (int64_t p = begin + 1; p < end; ++p) {                                          \

@@ -14,7 +14,8 @@ const std::vector<LevelProperties>& all_levels() {
       {compressed, "compressed", false, true, false, true, false, true, false},
       {compressed_nonunique, "compressed(nonunique)", false, false, false, true, false, true, false},
       {singleton, "singleton", false, true, true, true, false, true, false},
-      {singleton_nonunique, "singleton(nonunique)", false, false, true, true, false, true, false}};
+      {singleton_nonunique, "singleton(nonunique)", false, false, true, true, false, true, false},
+      {compressed_unordered, "compressed(unordered)", false, true, false, true, false, true, false}};
   return levels;
 }
 

@@ -12,6 +12,7 @@ enum class LevelFormat {
   compressed_nonunique,  ///< the same, sorted; equal coordinates are told apart by the singleton levels below
   singleton,             ///< one coordinate for each position of the level above, which is not unique
   singleton_nonunique,   ///< the same, and equal coordinates are told apart further below
+  compressed_unordered,  ///< as compressed, coordinates in the order in which a kernel met them: of results
 };
 
 struct LevelProperties {
@@ -25,13 +26,14 @@ struct LevelProperties {
   bool append;      ///< a kernel can write it in order
   bool insert;      ///< a kernel can write it in any order
 };
-// Every level is ordered: coordinates ascend below one parent.
 
 const LevelProperties& properties(LevelFormat level);
 const std::vector<LevelProperties>& all_levels();
 
 /// Holds only some coordinates, each with its own entry in `crd`.
 inline bool is_sparse(LevelFormat level) { return !properties(level).full; }
+/// Coordinates ascend below one parent.
+inline bool is_ordered(LevelFormat level) { return level != LevelFormat::compressed_unordered; }
 inline bool is_unique(LevelFormat level) { return properties(level).unique; }
 /// Shares the positions of the level above.
 inline bool is_singleton(LevelFormat level) { return properties(level).branchless; }

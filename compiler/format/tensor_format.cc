@@ -169,6 +169,10 @@ class Parser {
                      found(l - 1, "above"));
       if (!is_unique(format.levels[l]) && !told_apart)
         return wrong(l, "whose equal coordinates a singleton level below tells apart", found(l + 1, "below"));
+      for (std::size_t below = l + 1; below < words.size() && !is_ordered(format.levels[l]); ++below) {
+        if (is_sparse(format.levels[below]))
+          return wrong(l, "below which no sparse level stands", found(below, "below"));
+      }
     }
     return {};
   }

@@ -12,7 +12,7 @@ namespace schaas::format {
 /// 0..levels-1. csr = {dense, compressed}, {0, 1}; csc = {dense, compressed}, {1, 0}; csf = all compressed;
 /// coo = compressed(nonunique), singleton(nonunique), ..., singleton. A level that is not unique stands above
 /// a singleton level, and a singleton level below one that is not unique; so the last level is unique, and
-/// entries have distinct coordinates.
+/// entries have distinct coordinates. No sparse level stands below an unordered one.
 struct TensorFormat {
   std::vector<LevelFormat> levels;
   std::vector<int> mode_order;

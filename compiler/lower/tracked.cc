@@ -1,6 +1,8 @@
 // Temporaries that are appended to a sparse result: which of their elements have been written is remembered,
 // so that only those are appended (Kjolstad et al., CGO 2019, section 5.3: dense arrays with coordinate
 // lists).
+#include <algorithm>
+
 #include "compiler/lower/emitter.h"
 
 namespace schaas::lower {
@@ -10,6 +12,15 @@ using loop_ir::make;
 using loop_ir::Match;
 using loop_ir::Step;
 using loop_ir::Write;
+
+namespace {
+
+/// The result's entries come in the order of their coordinates, else in that of their first writes.
+bool is_sorted(const Tensor& result) {
+  return std::all_of(result.levels.begin(), result.levels.end(), format::is_ordered);
+}
+
+}  // namespace
 
 bool Emitter::tracks(int target) const { return tensor_of(target).tracked > 0; }
 
@@ -36,7 +47,8 @@ void Emitter::emit_tracked(const Branch& branch, Statements& out, const std::fun
     out.push_back(make(loop_ir::Counter{tracking.count, loop_ir::integer(0)}));
   }
   produce();
-  if (!tracking.list.empty() && step_ == Step::compute && appended)
+  if (!tracking.list.empty() && step_ == Step::compute && appended &&
+      is_sorted(tensor_of(target_of(branch.consumer))))
     out.push_back(make(loop_ir::Sort{tracking.list, loop_ir::integer(0), loop_ir::name(tracking.count)}));
   consume();
   if (!tracking.list.empty()) emit_forget(tracking, out);

@@ -64,6 +64,23 @@ Result<void> read_formats(const ProblemText& text, Problem& problem) {
   return {};
 }
 
+/// Lists without order are written, never read.
+Result<void> check_order(const ProblemText& text, const Problem& problem) {
+  for (const auto& access : problem.reads()) {
+    format::TensorFormat format = problem.formats.at(access.tensor);
+    if (std::all_of(format.levels.begin(), format.levels.end(), format::is_ordered)) continue;
+    std::replace(format.levels.begin(), format.levels.end(), format::LevelFormat::compressed_unordered,
+                 format::LevelFormat::compressed);
+    return whole(
+        support::noting(support::unsupported("level-format", "`" + access.tensor +
+                                                                 "` is read, and kernels read coordinates in "
+                                                                 "ascending order alone"),
+                        "declare it `" + format::print(format) + "`: packing sorts what has no order"),
+        "format of " + access.tensor, text.formats.at(access.tensor));
+  }
+  return {};
+}
+
 Result<void> check_levels(const Problem& problem) {
   std::set<std::pair<std::string, std::vector<std::string>>> seen;
   std::size_t compressed = 0;
@@ -324,6 +341,7 @@ Result<Problem> build(const ProblemText& text) {
   SCHAAS_ASSIGN_OR_RETURN(const auto blocking,
                           format::blocking(readings(problem.statements()), text.formats));
   SCHAAS_RETURN_IF_ERROR(read_formats(text, problem));
+  SCHAAS_RETURN_IF_ERROR(check_order(text, problem));
   SCHAAS_RETURN_IF_ERROR(check_levels(problem));
   if (!blocking.empty()) {  // in the names of the request, which the next step may change
     SCHAAS_RETURN_IF_ERROR(read_constraints(text, problem));

@@ -214,7 +214,7 @@ class Run(program.WithDaemon):
     def test_sparse_results_are_written_as_entries(self):
         (self.folder / "P.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 2\n2 3 -1\n1 2 4\n")
         (self.folder / "R.mtx").write_text("%%MatrixMarket matrix coordinate real general\n2 3 2\n1 2 3\n2 3 5\n")
-        for layout in ("csr", "dcsr"):
+        for layout in ("csr", "dcsr", "coo", "dense,compressed(unordered)"):
             answer = self.daemon.json("run", "Y(i,j) = P(i,j) * R(i,j)", "-t", f"P={self.folder}/P.mtx", "-t",
                                       f"R={self.folder}/R.mtx", "-f", "P=coo", "-f", f"Y={layout}", "-o",
                                       self.folder / "Y.mtx", "--verify")
@@ -236,6 +236,17 @@ class Run(program.WithDaemon):
         entries = stored["formats"][0]["entries"]
         self.assertEqual((entries[0], entries[2], entries[3]), (15, 2 * entries[1], 6 * entries[1]))
         self.assertEqual(len((self.folder / "rows.tns").read_text().splitlines()), 91)
+
+    def test_rows_without_order_hold_the_same(self):
+        square = program.write_matrix(self.folder / "rows.mtx", 40, 40, 300, seed=13)
+        lines = []
+        for layout in ("csr", "dense,compressed(unordered)"):
+            answer = self.daemon.json("run", "Y(i,j) = P(i,k) * Q(k,j)", "-t", f"P={square}", "-t", f"Q={square}", "-f",
+                                      f"Y={layout}", "-o", self.folder / "Y.tns", "--verify")
+            self.assertTrue(answer["verify"]["passed"], layout)
+            lines.append((self.folder / "Y.tns").read_text().splitlines())
+        self.assertNotEqual(lines[0], lines[1])
+        self.assertEqual(sorted(lines[0]), sorted(lines[1]))
 
     def test_positions_are_as_asked_for(self):
         for bits in ("32", "64"):

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <set>
 
 namespace schaas::test_support {
 namespace {
@@ -126,6 +127,7 @@ Level build_level(const std::vector<Coordinates>& sorted, const std::vector<Span
     case dense:
       return build_dense(sorted, parents, level, extent);
     case compressed:
+    case compressed_unordered:
       return build_compressed(sorted, parents, level);
     case compressed_nonunique:
       return build_nonunique(sorted, parents, level, last);
@@ -149,6 +151,8 @@ std::int32_t abi_number(format::LevelFormat level) {
       return SCHAAS_LEVEL_COMPRESSED_NONUNIQUE;
     case singleton:
       return SCHAAS_LEVEL_SINGLETON;
+    case compressed_unordered:
+      return SCHAAS_LEVEL_COMPRESSED_UNORDERED;
     default:
       return SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
   }
@@ -348,6 +352,7 @@ std::string coordinate_error(const schaas_tensor& t, std::size_t l, std::int64_t
 /// Of the entries [begin, end) of level `l` and the singleton levels below it.
 std::string PackedTensor::fiber_error(std::size_t l, std::int64_t begin, std::int64_t end) const {
   const Arrays& a = *arrays_;
+  if (a.levels[l].format == SCHAAS_LEVEL_COMPRESSED_UNORDERED) return unordered_error(l, begin, end);
   for (std::int64_t p = begin; p < end; ++p) {
     bool greater = p == begin;  // than the entry before
     for (std::size_t at = l;; ++at) {
@@ -359,6 +364,18 @@ std::string PackedTensor::fiber_error(std::size_t l, std::int64_t begin, std::in
       greater = greater || integer(level.crd, level.index_bits, p) > before;
       if (last) break;
     }
+  }
+  return "";
+}
+
+std::string PackedTensor::unordered_error(std::size_t l, std::int64_t begin, std::int64_t end) const {
+  std::set<std::int64_t> seen;
+  for (std::int64_t p = begin; p < end; ++p) {
+    std::string error = coordinate_error(arrays_->abi, l, p, -1, 0);
+    if (!error.empty()) return error;
+    const schaas_level& level = arrays_->levels[l];
+    if (!seen.insert(integer(level.crd, level.index_bits, p)).second)
+      return "coordinate " + std::to_string(p) + " of level " + std::to_string(l) + " is there twice";
   }
   return "";
 }

@@ -33,6 +33,7 @@ class PackedTensor {
   friend PackedTensor pack(const RandomTensor&, const format::TensorFormat&, const problem::Problem&);
   friend PackedTensor empty_result(const problem::Problem&, const Extents&);
   struct Arrays;
+  std::string unordered_error(std::size_t level, std::int64_t begin, std::int64_t end) const;
   std::string fiber_error(std::size_t level, std::int64_t begin, std::int64_t end) const;
   std::shared_ptr<Arrays> arrays_;
 };

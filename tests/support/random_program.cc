@@ -41,7 +41,7 @@ class Generator {
       if (name[0] != 'T' && name[0] != 'U' && order > 0) text.formats[name] = random_format(order, false);
     }
     const bool sparse = options_.sparse_results && one_in(3);
-    if (!left.empty()) text.formats["A"] = random_format(static_cast<int>(left.size()), !sparse);
+    if (!left.empty()) text.formats["A"] = result_format(static_cast<int>(left.size()), !sparse);
     text.value_type = one_in(4) ? "f32" : "f64";
     text.position_bits = one_in(2) ? "32" : "64";
     return text;
@@ -89,6 +89,15 @@ class Generator {
   std::string random_format(int order, bool dense) {
     const bool list = !dense && order > 1 && one_in(5);
     return with_mode_order(list ? list_levels(order) : random_levels(order, dense), order);
+  }
+
+  /// The last level without order, now and then.
+  std::string result_format(int order, bool dense) {
+    std::string format = random_format(order, dense);
+    const std::string last = "compressed:";
+    const std::size_t at = format.find(last);
+    if (at != std::string::npos && one_in(3)) format.insert(at + last.size() - 1, "(unordered)");
+    return format;
   }
 
   std::string with_mode_order(std::string levels, int order) {

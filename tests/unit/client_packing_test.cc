@@ -337,17 +337,30 @@ class Validation : public ::testing::Test {
     const std::int64_t extents[] = {2, 4};
     const std::int32_t mode_order[] = {0, 1};
     const schaas_level levels[] = {{SCHAAS_LEVEL_DENSE, 0, nullptr, nullptr, rows},
-                                   {SCHAAS_LEVEL_COMPRESSED, 32, pos, crd, 3}};
+                                   {columns_format, 32, pos, crd, 3}};
     double values[3] = {1, 2, 3};
     const auto valid = validate({2, SCHAAS_F64, extents, mode_order, levels, values}, "B");
     return valid.ok() ? "" : support::render(valid.error());
   }
+  std::int32_t columns_format = SCHAAS_LEVEL_COMPRESSED;
   std::int64_t rows = 2;
   std::int32_t pos[3] = {0, 2, 3};
   std::int32_t crd[3] = {1, 3, 0};
 };
 
 TEST_F(Validation, accepts_what_is_right) { EXPECT_EQ(message(), ""); }
+TEST_F(Validation, lists_without_order) {
+  columns_format = SCHAAS_LEVEL_COMPRESSED_UNORDERED;
+  crd[0] = 3;
+  crd[1] = 1;
+  EXPECT_EQ(message(), "");
+  crd[1] = 3;
+  EXPECT_EQ(message(),
+            "invalid [tensor-structure]: `B` level 2: coordinate 3 at position 1 is there already: distinct "
+            "ones are expected");
+  crd[1] = 4;
+  EXPECT_EQ(message(), "invalid [tensor-structure]: `B` level 2: coordinate 4 at position 1 is outside 0..3");
+}
 TEST_F(Validation, first_position) {
   pos[0] = 1;
   EXPECT_EQ(message(), "invalid [tensor-structure]: `B` level 2: positions start at 1, not 0");

@@ -318,6 +318,20 @@ TEST(Lower, ListsOfCoordinatesAreGathered) {
                            run, 54));
 }
 
+TEST(Lower, WhatIsGatheredWithoutOrderIsNotSorted) {
+  const std::string tree =
+      "forall(i, where(forall(j, A(i,j) += t1(j)), forall(k, forall(j, t1(j) += B(i,k) * C(k,j)))))";
+  for (const std::string last : {"compressed", "compressed(unordered)"}) {
+    const auto run =
+        make_case({"A(i,j) = B(i,k) * C(k,j)", {{"A", "dense," + last}, {"B", "csr"}, {"C", "csr"}}, {}},
+                  {{"i", 12}, {"j", 15}, {"k", 9}});
+    EXPECT_EQ("", check_tree(tree, run, 56));
+    const auto kernel = lower::lower(*concrete_notation::parse(tree), run.problem);
+    const bool sorts = loop_ir::print(*kernel).find("sort ") != std::string::npos;
+    EXPECT_EQ(last == "compressed", sorts);
+  }
+}
+
 TEST(Lower, ListsBetweenOtherLevelsAreAppendedTo) {
   const auto run =
       make_case({"A(i,j,k,l) = B(i,j,k) * C(k,l)",

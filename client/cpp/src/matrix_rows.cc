@@ -5,7 +5,7 @@ namespace schaas::client {
 using format::LevelFormat;
 
 bool has_rows(const format::TensorFormat& format) {
-  return format.order() == 2 && format::is_sparse(format.levels[1]);
+  return format.order() == 2 && format::is_sparse(format.levels[1]) && format::is_ordered(format.levels[1]);
 }
 
 template <class Position>

@@ -93,6 +93,8 @@ std::int32_t abi_number(format::LevelFormat level) {
       return SCHAAS_LEVEL_SINGLETON;
     case format::LevelFormat::singleton_nonunique:
       return SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
+    case format::LevelFormat::compressed_unordered:
+      return SCHAAS_LEVEL_COMPRESSED_UNORDERED;
   }
   SCHAAS_CHECK(false, "a level format without a number");
 }

@@ -56,8 +56,15 @@ class Chain {
   support::Result<void> check(std::int64_t parents, const std::string& name) const {
     const auto* pos = static_cast<const Position*>(head_.pos);
     std::atomic<std::int64_t> bad{-1};
+    const bool ordered = head_.format != SCHAAS_LEVEL_COMPRESSED_UNORDERED;
 #pragma omp parallel for schedule(static) if (head_.entries > 1000000)
     for (std::int64_t p = 0; p < parents; ++p) {
+      if (!ordered) {
+        const std::int64_t repeated = misplaced(pos[p], pos[p + 1]);
+        std::int64_t none = -1;
+        if (repeated >= 0) bad.compare_exchange_strong(none, repeated);
+        continue;
+      }
       for (std::int64_t q = pos[p]; q < pos[p + 1]; ++q) {
         if (outside(q) < 0 && (q == pos[p] || follows(q))) continue;
         std::int64_t none = -1;
@@ -82,11 +89,25 @@ class Chain {
     }
     return false;
   }
+  // Of a list without order: an entry outside the extent, or one that is there twice; or -1.
+  std::int64_t misplaced(std::int64_t begin, std::int64_t end) const {
+    std::vector<std::pair<Position, std::int64_t>> sorted;
+    for (std::int64_t q = begin; q < end; ++q) {
+      if (outside(q) >= 0) return q;
+      sorted.emplace_back(crd_[0][q], q);
+    }
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end(),
+                                          [](const auto& a, const auto& b) { return a.first == b.first; });
+    return twice == sorted.end() ? -1 : std::next(twice)->second;
+  }
   support::Diagnostic describe(std::int64_t q, const std::string& name) const {
     const int l = std::max(outside(q), 0);
     const std::string where = level_text(first_ + l) + ": coordinate " + std::to_string(crd_[l][q]) +
                               " at position " + std::to_string(q);
     if (outside(q) >= 0) return broken(name, where + " is outside 0.." + std::to_string(extents_[l] - 1));
+    if (head_.format == SCHAAS_LEVEL_COMPRESSED_UNORDERED)
+      return broken(name, where + " is there already: distinct ones are expected");
     return broken(name, where + " does not follow " + std::to_string(crd_[0][q - 1]) +
                             ": sorted and unique is expected" +
                             (crd_.size() > 1 ? ", together with the singleton levels below" : ""));
@@ -112,8 +133,9 @@ support::Result<void> check_arrays(const schaas_tensor& tensor, int l, std::int6
   const schaas_level& level = tensor.levels[l];
   if (level.format == SCHAAS_LEVEL_DENSE)
     return check_dense(level, parents, tensor.extents[tensor.mode_order[l]], l, name);
-  if (level.format < 0 || level.format > SCHAAS_LEVEL_SINGLETON_NONUNIQUE)
-    return broken(name, level_text(l) + ": unknown level format " + std::to_string(level.format));
+  const bool known = (level.format >= 0 && level.format <= SCHAAS_LEVEL_SINGLETON_NONUNIQUE) ||
+                     level.format == SCHAAS_LEVEL_COMPRESSED_UNORDERED;
+  if (!known) return broken(name, level_text(l) + ": unknown level format " + std::to_string(level.format));
   if (level.index_bits != 32 && level.index_bits != 64)
     return broken(name, level_text(l) + ": positions of " + std::to_string(level.index_bits) + " bits");
   const bool below_nonunique = l > 0 && is_nonunique(tensor.levels[l - 1]);
