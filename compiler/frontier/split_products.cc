@@ -18,8 +18,15 @@ using support::Result;
 using Names = std::vector<std::string>;
 
 constexpr std::size_t most_bases = 24;  ///< schedules of the program that are completed, for each product
-constexpr std::size_t most_splits = 4;  ///< entries of the product's frontier
+constexpr std::size_t most_splits = 8;  ///< entries of the product's frontier
 constexpr int least_factors = 3;
+
+/// Where every index has a thousand values and every row ten entries.
+double middling_time(const cost::Cost& cost) {
+  cost::Point point(cost::access_shift, 1000.0);
+  std::fill(point.begin() + cost::Variables::first_fiber, point.end(), 10.0);
+  return cost::evaluate_time(cost, point);
+}
 
 bool speaks_of(const problem::Constraint& constraint, const std::set<std::string>& indices,
                const problem::Problem& problem) {
@@ -77,9 +84,14 @@ schedule::Directive moved(schedule::Directive directive, const Path& at) {
 
 /// The splits of a product: traces of its own default nest that branch.
 std::vector<schedule::Trace> splits_of(const problem::Problem& product, const Frontier& found) {
+  std::vector<const Survivor*> fastest;
+  for (const Survivor& survivor : found.survivors) fastest.push_back(&survivor);
+  std::stable_sort(fastest.begin(), fastest.end(), [](const Survivor* a, const Survivor* b) {
+    return middling_time(a->cost) < middling_time(b->cost);
+  });
   std::vector<schedule::Trace> out;
-  for (const Survivor& survivor : found.survivors) {
-    const auto& directives = survivor.traces.front().directives;
+  for (const Survivor* survivor : fastest) {
+    const auto& directives = survivor->traces.front().directives;
     const bool plain = std::all_of(directives.begin(), directives.end(), [](const auto& directive) {
       return std::holds_alternative<schedule::Reorder>(directive) ||
              std::holds_alternative<schedule::Permute>(directive) ||
@@ -107,9 +119,7 @@ class Splitting {
   void add(const std::string& target, const std::vector<schedule::Trace>& splits) {
     std::vector<std::size_t> order(members_.members.size());
     for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
-    cost::Point point(cost::access_shift, 1000.0);
-    std::fill(point.begin() + cost::Variables::first_fiber, point.end(), 10.0);
-    const auto time = [&](std::size_t n) { return cost::evaluate_time(members_.members[n].cost, point); };
+    const auto time = [&](std::size_t n) { return middling_time(members_.members[n].cost); };
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return time(a) < time(b); });
     std::size_t bases = 0;

@@ -441,6 +441,57 @@ TEST(Frontier, ProgramsAreSearchedWithCopiesToo) {
   EXPECT_THAT(copies, testing::ElementsAre("store(tensor=C, order={1,0})"));
 }
 
+/// The survivors of a program, each replayed and costed again.
+std::vector<Survivor> survivors_of(const std::string& program,
+                                   const std::map<std::string, std::string>& formats) {
+  problem::ProblemText text;
+  text.expression = program;
+  text.formats = formats;
+  const auto problem = problem::build(text).value();
+  const auto found = compute(problem, {}, {}, never);
+  EXPECT_TRUE(found.ok());
+  for (const Survivor& survivor : found->survivors) {
+    for (const auto& trace : survivor.traces) {
+      const auto changed = schedule::problem_of(trace, problem).value();
+      const auto tree = schedule::apply(trace, problem);
+      EXPECT_TRUE(tree.ok()) << schedule::print(trace);
+      if (tree.ok()) EXPECT_EQ(cost::of(*tree, changed), survivor.cost) << schedule::print(trace);
+    }
+  }
+  return found->survivors;
+}
+
+int least_depth(const std::vector<Survivor>& survivors) {
+  int least = 64;
+  for (const Survivor& survivor : survivors) least = std::min(least, cost::loop_depth(survivor.cost));
+  return least;
+}
+
+TEST(Frontier, ProductsInsideProgramsAreSplit) {
+  const std::string product = "B(i,j) * C(j,k) * D(k,l) * E(l,m)";
+  EXPECT_EQ(least_depth(survivors_of("Y(i,m) = " + product, {})), 3);
+  EXPECT_EQ(least_depth(survivors_of("T(i,m) = " + product + "; Y(i,m) = exp(T(i,m))", {})), 3);
+  EXPECT_EQ(least_depth(survivors_of("Y(i,m) = b(i,m) + " + product, {})), 3);
+  EXPECT_EQ(least_depth(survivors_of("Y(i,m) = b(i,m) + " + product, {{"B", "csr"}})), 3);
+  EXPECT_EQ(least_depth(survivors_of("T(i,m) = " + product +
+                                         "; U(i,j) = exp(T(i,j)); "
+                                         "Y(i,m) = U(i,j) * C(j,k) * D(k,l) * E(l,m)",
+                                     {})),
+            3);
+}
+
+TEST(Frontier, IntermediatesAreComputedWhereTheyAreReadOrEverywhere) {
+  const auto survivors = survivors_of(
+      "T(i,j) = C(i,k) * D(k,j); S(i) = B(i,j) * exp(T(i,j)); A(i,j) = B(i,j) * exp(T(i,j)) / S(i)",
+      {{"B", "csr"}});
+  const auto masked = std::count_if(survivors.begin(), survivors.end(), [](const Survivor& survivor) {
+    const auto& directives = survivor.traces.front().directives;
+    return !directives.empty() && std::holds_alternative<schedule::Mask>(directives.front());
+  });
+  EXPECT_GT(masked, 0);
+  EXPECT_LT(static_cast<std::size_t>(masked), survivors.size()) << "rows of products are vector code";
+}
+
 TEST(Frontier, ACancelledSearchIsExhausted) {
   support::Cancellation cancelled;
   cancelled.cancel();
