@@ -40,6 +40,12 @@ Result<void> check_collapsed(const Forall& loop, const problem::Problem& problem
                      "; rows that hold most of the entries are cut without being asked");
     }
   }
+  const auto& target = leaf_of(loop.body).target;
+  const auto format = problem.formats.find(target.tensor);
+  if (format != problem.formats.end() && !format->second.all_dense())
+    return illegal("the pairs of values of loops " + quoted(loop.index) + " and " + quoted(inner->index) +
+                   " are shared out in any pieces, and " + quoted(target) +
+                   " is appended to by whole iterations of loop " + quoted(loop.index));
   return {};
 }
 

@@ -152,7 +152,14 @@ class Splitting {
   void complete(const space::ListedMember& base, const Path& path, const schedule::Trace& split,
                 std::vector<space::ListedMember>& out) {
     space::ListedMember member = base;
-    for (const auto& directive : split.directives) member.trace.directives.push_back(moved(directive, path));
+    auto& directives = member.trace.directives;
+    for (const auto& directive : split.directives) {
+      const auto next = moved(directive, path);
+      const auto* order = std::get_if<schedule::Reorder>(&next);
+      const auto* last = directives.empty() ? nullptr : std::get_if<schedule::Reorder>(&directives.back());
+      if (order != nullptr && last != nullptr && last->path == order->path) directives.pop_back();
+      directives.push_back(next);
+    }
     const auto tree = schedule::apply(member.trace, asked_);
     if (!tree.ok()) return;
     member.cost = cost::of(*tree, problem_);

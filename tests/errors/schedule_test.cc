@@ -393,6 +393,18 @@ TEST(CollapseErrors, LoopsThatAreNotOne) {
             "loops over an index of what they write; private or atomics keep the threads apart");
 }
 
+TEST(CollapseErrors, SparseResults) {
+  problem::ProblemText text;
+  text.expression = "A(i,l,k) = c(i,l,k)";
+  text.formats = {{"A", "dense,dense,compressed"}};
+  const auto tree = apply(parse("collapse(loop=i)").value(), problem::build(text).value());
+  ASSERT_FALSE(tree.ok());
+  EXPECT_EQ(
+      tree.error().message,
+      "the pairs of values of loops `i` and `l` are shared out in any pieces, and `A(i,l,k)` is appended to "
+      "by whole iterations of loop `i`");
+}
+
 TEST(PosErrors, LoopsThatWalkNoListTogether) {
   EXPECT_EQ(
       reason_of("y(i) = B(i,j)", "pos(loop=k)"),
