@@ -58,6 +58,9 @@ enum {
   SCHAAS_LEVEL_COMPRESSED_NONUNIQUE = 2,
   SCHAAS_LEVEL_SINGLETON = 3,
   SCHAAS_LEVEL_SINGLETON_NONUNIQUE = 4,
+  SCHAAS_LEVEL_BITMAP = 5,
+  SCHAAS_LEVEL_BANDED = 6,
+  SCHAAS_LEVEL_HASHED = 7,
   SCHAAS_LEVEL_COMPRESSED_UNORDERED = 8
 };
 enum { SCHAAS_F64 = 0, SCHAAS_F32 = 1 };
@@ -73,18 +76,29 @@ enum {
   SCHAAS_FOLD_AND = 6
 };
 
+static inline uint64_t schaas_hash(uint64_t coordinate) {
+  return (coordinate * UINT64_C(0x9E3779B97F4A7C15)) >> 32;
+}
+
 /* One storage level. dense: pos and crd are null. compressed: pos has entries(parent) + 1 elements, crd has
  * pos[last] elements, both of `index_bits` bits, signed; coordinates ascend within a fiber. compressed
  * nonunique: the same, but equal coordinates follow each other, told apart by the singleton levels below.
  * singleton: pos is null, crd has entries(parent) elements: the entry at position p of the parent has
  * coordinate crd[p]. compressed unordered, of results alone: as compressed, coordinates of a fiber distinct
- * but in no order. */
+ * but in no order. bitmap: pos is null, crd has `entries` bytes: crd[p] is 1 where position p is held;
+ * where it is 0, what is stored below or as its value is not read. banded: pos as compressed; crd has
+ * entries(parent) elements: parent p holds the pos[p + 1] - pos[p] coordinates from crd[p] on, in positions
+ * from pos[p] on.
+ * hashed: pos as compressed, crd has pos[last] elements: positions pos[p] to pos[p + 1] are a table of none,
+ * or of 2 or more places, a power of two, at most half of them taken. A free place has crd -1. Coordinate c
+ * is in the first place from schaas_hash(c) modulo their number on, around the end, that is free or has it.
+ */
 typedef struct schaas_level {
   int32_t format;     /* SCHAAS_LEVEL_* */
-  int32_t index_bits; /* 32 or 64; 0 for dense */
+  int32_t index_bits; /* 32 or 64; 0 for dense, 8 for bitmap */
   const void* pos;
   const void* crd;
-  int64_t entries; /* stored entries of this level: dense: entries(parent) * extent */
+  int64_t entries; /* positions of this level: dense and bitmap: entries(parent) * extent */
 } schaas_level;
 
 /* Levels are in storage order; level l stores mode mode_order[l]. values has entries(last level) elements (1

@@ -59,9 +59,8 @@ void add_to(CLI::App& command, client::SearchOptions& options) {
       ->transform(CLI::AsSizeValue(false).description(""))
       ->type_name("SIZE");
   command
-      .add_option(
-          "--budget", options.seconds,
-          "Let the search take so long; then parts of the space stand for the whole (default: 150)")
+      .add_option("--budget", options.seconds,
+                  "Let the search take so long; then parts of the space stand for the whole (default: 150)")
       ->check(CLI::Range(0.001, 1e6).description(""))
       ->type_name("SECONDS");
 }

@@ -145,7 +145,7 @@ support::Result<void> use_result(const RunOptions& options, const Operands& oper
   }
   if (options.verify) {
     progress.show("verifying");
-    SCHAAS_ASSIGN_OR_RETURN(facts.verification, verify(facts.program, operands, *result));
+    SCHAAS_ASSIGN_OR_RETURN(facts.verification, verify(facts.program, operands, packed, *result));
   }
   if (options.output.empty()) return {};
   progress.show("writing " + options.output);

@@ -1,15 +1,21 @@
 #include "client/cli/verify.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace schaas::cli {
 
 support::Result<Verification> verify(const client::Program& program, const Operands& operands,
-                                     const client::PackedTensor& result) {
+                                     const Packed& packed, const client::PackedTensor& result) {
   const auto start = std::chrono::steady_clock::now();
   std::map<std::string, client::OracleOperand> values;
+  std::map<std::string, client::CooTensor> bands;  // which store more than was read
   for (const auto& operand : operands.tensors) {
     std::visit([&](const auto& data) { values[operand.name] = &data; }, operand.data);
+    const auto& levels = operand.format.levels;
+    if (std::count(levels.begin(), levels.end(), format::LevelFormat::banded) == 0) continue;
+    if (operand.name == packed.result) continue;
+    values[operand.name] = &(bands[operand.name] = client::all_stored(packed.tensors.at(operand.name)));
   }
   client::OracleOptions options;
   options.extents = operands.extents;

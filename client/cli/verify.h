@@ -1,5 +1,6 @@
 #pragma once
 #include "client/cli/operands.h"
+#include "client/cli/packed.h"
 #include "compiler/support/result.h"
 #include "schaas/oracle.h"
 
@@ -14,8 +15,9 @@ struct Verification {
 };
 
 /// Computes the program again with the client's oracle, which shares no code with the compiler, and compares
-/// every value. Errors: those of client::evaluate and client::compare.
+/// every value of `result`; `packed` knows what else operands store. Errors: those of client::evaluate and
+/// client::compare.
 support::Result<Verification> verify(const client::Program& program, const Operands& operands,
-                                     const client::PackedTensor& result);
+                                     const Packed& packed, const client::PackedTensor& result);
 
 }  // namespace schaas::cli

@@ -90,22 +90,23 @@ void CExpressions::learn(Monoid monoid) {
 }
 
 void CExpressions::learn(const ExpressionPtr& expression) {
-  std::visit(Match{
-                 [](const loop_ir::Integer&) {},
-                 [](const loop_ir::Number&) {},
-                 [](const loop_ir::Name&) {},
-                 [&](const loop_ir::Load& x) { learn(x.index); },
-                 [&](const loop_ir::Apply& x) {
-                   for (const auto& each : x.arguments) learn(each);
-                   const bool called = c_name(x.function)[0] != '\0';
-                   if (called && is_value(x.arguments.front())) needs_functions_ = true;
-                 },
-                 [&](const loop_ir::Choose& x) {
-                   for (const auto& part : {x.condition, x.then, x.otherwise}) learn(part);
-                 },
-                 [](const loop_ir::Search&) {},
-             },
-             expression->node);
+  std::visit(
+      Match{
+          [](const loop_ir::Integer&) {},
+          [](const loop_ir::Number&) {},
+          [](const loop_ir::Name&) {},
+          [&](const loop_ir::Load& x) { learn(x.index); },
+          [&](const loop_ir::Apply& x) {
+            for (const auto& each : x.arguments) learn(each);
+            const bool called = c_name(x.function)[0] != '\0';
+            if (called && is_value(x.arguments.front())) needs_functions_ = true;
+          },
+          [&](const loop_ir::Choose& x) {
+            for (const auto& part : {x.condition, x.then, x.otherwise}) learn(part);
+          },
+          [&](const loop_ir::Search& x) { needs_find_ = needs_find_ || x.layout == loop_ir::Layout::hashed; },
+      },
+      expression->node);
 }
 
 void CExpressions::learn(const loop_ir::StatementPtr& statement) {
@@ -169,8 +170,8 @@ std::string CExpressions::print(const ExpressionPtr& expression) const {
                                  print(x.otherwise) + ")";
                         },
                         [&](const loop_ir::Search& x) {
-                          return "SEARCH(" + x.array + ", " + print(x.begin) + ", " + print(x.end) + ", " +
-                                 print(x.key) + ")";
+                          return (x.layout == loop_ir::Layout::hashed ? "FIND(" : "SEARCH(") + x.array +
+                                 ", " + print(x.begin) + ", " + print(x.end) + ", " + print(x.key) + ")";
                         },
                     },
                     expression->node);

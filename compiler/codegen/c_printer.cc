@@ -103,6 +103,11 @@ void KernelPrinter::print_prologue() {
     out_.raw(atomic_declarations());
     out_.raw("#endif\n\n");
   }
+  if (expressions_.needs_find()) {
+    out_.raw("#ifndef SCHAAS_KERNEL_FIND\n#define SCHAAS_KERNEL_FIND\n");
+    out_.raw(find_declarations());
+    out_.raw("#endif\n\n");
+  }
   if (expressions_.needs_sort()) {
     out_.raw("#ifndef SCHAAS_KERNEL_SORT\n#define SCHAAS_KERNEL_SORT\n");
     out_.raw(sort_declarations());

@@ -74,6 +74,25 @@ DEFINE_SEARCH(search_64, int64_t)
 )";
 }
 
+std::string_view find_declarations() {
+  return R"(#define DEFINE_FIND(name, type)                                                         \
+  UNUSED static inline int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
+    if (low == high) return -1;                                                         \
+    const uint64_t mask = (uint64_t)(high - low) - 1;                                   \
+    uint64_t at = (((uint64_t)key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & mask;        \
+    for (;; at = (at + 1) & mask) {                                                     \
+      const int64_t here = a[low + (int64_t)at];                                        \
+      if (here == key) return low + (int64_t)at;                                        \
+      if (here < 0) return -1;                                                          \
+    }                                                                                   \
+  }
+DEFINE_FIND(find_32, int32_t)
+DEFINE_FIND(find_64, int64_t)
+#define FIND(a, low, high, key) \
+  _Generic((a), const int32_t*: find_32, const int64_t*: find_64)(a, low, high, key)
+)";
+}
+
 std::string_view atomic_declarations() {
   return R"(#define DEFINE_ATOMIC(name, folded)                                                  \
   UNUSED static inline void atomic_##name(value* at, value x) {                        \

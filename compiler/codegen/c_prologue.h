@@ -14,5 +14,7 @@ std::string_view function_declarations();
 std::string_view atomic_declarations();
 /// SORT(array, begin, end): ascending, in place, no memory, n log n at worst.
 std::string_view sort_declarations();
+/// Search in the tables of hashed levels: schaas_hash of proto/kernel_abi.h.
+std::string_view find_declarations();
 
 }  // namespace schaas::codegen

@@ -173,6 +173,11 @@ void CStatements::print_for(const loop_ir::For& loop) {
   text_.close();
 }
 
+/// Where the cursor stands.
+std::string coordinate_at(const loop_ir::Cursor& cursor) {
+  return cursor.coordinates.empty() ? cursor.position : cursor.coordinates + "[" + cursor.position + "]";
+}
+
 /// Declares the cursors, in a block of their own.
 void CStatements::print_lists(const loop_ir::Merge& merge) {
   text_.open("");
@@ -219,7 +224,7 @@ void CStatements::print_all(const loop_ir::Merge& merge) {
   text_.open("while (" + more + ")");
   for (const auto& cursor : merge.cursors) {
     const std::string crd = cursor.position + "_crd";
-    text_.line("const int64_t " + crd + " = " + cursor.coordinates + "[" + cursor.position + "];");
+    text_.line("const int64_t " + crd + " = " + coordinate_at(cursor) + ";");
   }
   const std::string& v = merge.variable;
   text_.line("int64_t " + v + " = " + merge.cursors.front().position + "_crd;");
@@ -247,7 +252,7 @@ void CStatements::print_any(const loop_ir::Merge& merge) {
   const std::string& v = merge.variable;
   const auto next = [&](const loop_ir::Cursor& cursor) {
     const auto& p = cursor.position;
-    return p + " < " + p + "_end ? (int64_t)" + cursor.coordinates + "[" + p + "] : INT64_MAX;";
+    return p + " < " + p + "_end ? (int64_t)" + coordinate_at(cursor) + " : INT64_MAX;";
   };
   text_.open("while (1)");
   for (const auto& cursor : merge.cursors) {
@@ -276,8 +281,8 @@ void CStatements::print_over(const loop_ir::Merge& merge) {
              "_end = " + expression(merge.over->end) + "; " + v + " < " + v + "_end; ++" + v + ")");
   for (const auto& cursor : merge.cursors) {
     const auto& p = cursor.position;
-    text_.line("const int64_t " + cursor.present + " = " + p + " < " + p + "_end && " + cursor.coordinates +
-               "[" + p + "] == " + v + ";");
+    text_.line("const int64_t " + cursor.present + " = " + p + " < " + p + "_end && " +
+               coordinate_at(cursor) + " == " + v + ";");
   }
   print_stretches(merge);
   print(merge.body);

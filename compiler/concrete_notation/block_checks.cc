@@ -42,6 +42,10 @@ Result<void> check_entries(const Access& access, const std::string& index, const
                            const std::vector<std::string>& loops) {
   for (std::size_t level = 0; level < format.levels.size(); ++level) {
     const auto& bound = access.indices[static_cast<std::size_t>(format.mode_order[level])];
+    if (bound == index && format::is_located(format.levels[level]))
+      return illegal("there are no blocks of " + quoted(index) + ": " + quoted(access) +
+                     " has no list of its coordinates, but a " +
+                     std::string(format::properties(format.levels[level]).name));
     if (bound == index && !format::is_unique(format.levels[level]))
       return illegal("there are no blocks of " + quoted(index) + ": " + quoted(access) +
                      " holds its coordinates several times");

@@ -49,10 +49,13 @@ Touch touch(const std::vector<std::string>& indices, const format::TensorFormat&
   for (int level = 0; level < format.order(); ++level) {
     const auto at = static_cast<std::size_t>(level);
     if (indices[static_cast<std::size_t>(format.mode_order[at])] != loop) continue;
-    if (format::is_sparse(format.levels[at])) {
+    const bool last = level + 1 == format.order();
+    if (format.levels[at] == format::LevelFormat::banded && last) {
+      result = Touch::adjacent;
+    } else if (format::is_sparse(format.levels[at])) {
       result = Touch::walked;
     } else {
-      result = level + 1 == format.order() ? Touch::adjacent : Touch::jumping;
+      result = last ? Touch::adjacent : Touch::jumping;
     }
   }
   return result;

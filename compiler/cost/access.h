@@ -13,7 +13,7 @@ namespace schaas::cost {
 /// What one access does when one loop advances.
 enum class Touch : std::uint8_t {
   absent,    ///< the loop's index is not in the access
-  adjacent,  ///< dense and the last storage level: the next element
+  adjacent,  ///< dense or banded, and the last storage level: the next element
   jumping,   ///< dense and not the last storage level: at least a row further
   walked,    ///< a compressed level: the next stored entry; the coordinates come out of order of no other
              ///< tensor

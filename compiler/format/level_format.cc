@@ -15,7 +15,10 @@ const std::vector<LevelProperties>& all_levels() {
       {compressed_nonunique, "compressed(nonunique)", false, false, false, true, false, true, false},
       {singleton, "singleton", false, true, true, true, false, true, false},
       {singleton_nonunique, "singleton(nonunique)", false, false, true, true, false, true, false},
-      {compressed_unordered, "compressed(unordered)", false, true, false, true, false, true, false}};
+      {compressed_unordered, "compressed(unordered)", false, true, false, true, false, true, false},
+      {bitmap, "bitmap", false, true, false, false, true, false, false},
+      {banded, "banded", false, true, false, true, true, false, false},
+      {hashed, "hashed", false, true, false, false, true, false, false}};
   return levels;
 }
 

@@ -12,6 +12,9 @@ enum class LevelFormat {
   compressed_nonunique,  ///< the same, sorted; equal coordinates are told apart by the singleton levels below
   singleton,             ///< one coordinate for each position of the level above, which is not unique
   singleton_nonunique,   ///< the same, and equal coordinates are told apart further below
+  bitmap,                ///< a place for every coordinate of every parent, and for each whether it is held
+  banded,                ///< pos[p+1] - pos[p] neighbouring coordinates of parent p, from crd[p] on
+  hashed,                ///< a table of coordinates for each parent, in no order
   compressed_unordered,  ///< as compressed, coordinates in the order in which a kernel met them: of results
 };
 
@@ -30,10 +33,14 @@ struct LevelProperties {
 const LevelProperties& properties(LevelFormat level);
 const std::vector<LevelProperties>& all_levels();
 
-/// Holds only some coordinates, each with its own entry in `crd`.
+/// Holds only some coordinates.
 inline bool is_sparse(LevelFormat level) { return !properties(level).full; }
-/// Coordinates ascend below one parent.
+/// Of lists: coordinates ascend below one parent.
 inline bool is_ordered(LevelFormat level) { return level != LevelFormat::compressed_unordered; }
+/// Holds only some coordinates, and tells of any of them whether it does, and where, without a walk.
+inline bool is_located(LevelFormat level) { return is_sparse(level) && properties(level).locate; }
+/// Each coordinate it holds leads to a stored value.
+inline bool holds_entries(LevelFormat level) { return is_sparse(level) && level != LevelFormat::banded; }
 inline bool is_unique(LevelFormat level) { return properties(level).unique; }
 /// Shares the positions of the level above.
 inline bool is_singleton(LevelFormat level) { return properties(level).branchless; }

@@ -17,12 +17,14 @@ using support::SourceRange;
 
 constexpr std::size_t longest_text = 1024;
 constexpr const char* what_works =
-    "formats: dense, csr, csc, coo, dcsr, dcsc, csf, or one of `dense` and `compressed` per mode, outermost "
-    "first";
+    "formats: dense, csr, csc, coo, dcsr, dcsc, csf, bitmap, banded, hashed, or one of `dense`, "
+    "`compressed`, "
+    "`bitmap`, `banded`, `hashed` per mode, outermost first";
 
 const std::vector<std::string>& known_words() {
-  static const std::vector<std::string> words = {"dense", "csr", "csc",  "coo",        "dcsr",
-                                                 "dcsc",  "csf", "bcsr", "compressed", "singleton"};
+  static const std::vector<std::string> words = {"dense",  "csr",    "csc",   "coo",        "dcsr",
+                                                 "dcsc",   "csf",    "bcsr",  "compressed", "singleton",
+                                                 "bitmap", "banded", "hashed"};
   return words;
 }
 
@@ -32,8 +34,13 @@ bool is_future_format(const std::string& word) {
   return std::find(names.begin(), names.end(), word) != names.end();
 }
 bool is_future_level(const std::string& word) {
-  static constexpr std::array names = {"hashed", "hash", "range", "offset", "bitmap", "banded"};
+  static constexpr std::array names = {"range", "offset"};
   return std::find(names.begin(), names.end(), word) != names.end();
+}
+// The levels of diagonals (Chou, Kjolstad, Amarasinghe, OOPSLA 2018), and the format they make.
+std::string way_out(const std::string& word) {
+  const bool diagonals = word == "range" || word == "offset" || word == "dia";
+  return diagonals ? "; `banded` stores what lies near a diagonal" : "";
 }
 
 // One comma-separated piece of the text, white space around it removed, in lower case.
@@ -123,6 +130,11 @@ class Parser {
       const bool any_order = word == "csf" || word == "coo";
       if (any_order && order_ < 1) return rank_error(words.front(), "at least 1 level");
       if (any_order) return word == "csf" ? uniform(LevelFormat::compressed) : coordinates();
+      for (const auto& level : all_levels()) {
+        if (word != level.name || !is_located(level.format)) continue;
+        if (order_ < 1) return rank_error(words.front(), "at least 1 level");
+        return below_dense(level.format);
+      }
       if (word == "bcsr") {
         if (order_ != 4)
           return rank_error(words.front(), "4 levels (block row, block column, row and column in the block)");
@@ -191,7 +203,8 @@ class Parser {
     }
     if (is_future_level(word.text) || is_future_format(word.text)) {
       return fail(support::noting(support::unsupported("level-format", "`" + word.text + "` (of `" + tensor_ +
-                                                                           "`) is not supported yet"),
+                                                                           "`) is not supported yet" +
+                                                                           way_out(word.text)),
                                   what_works),
                   word.range);
     }
@@ -202,6 +215,7 @@ class Parser {
                 : "unknown format `" + word.text + "` of `" + tensor_ + "`" +
                       support::did_you_mean(word.text, known_words());
     if (word.text == "sparse") message += "; its name here is `compressed`";
+    if (word.text == "hash") message += "; its name here is `hashed`";
     return fail(support::noting(support::invalid("unknown-format", std::move(message)), what_works),
                 word.range);
   }
@@ -248,6 +262,12 @@ class Parser {
   }
   TensorFormat uniform(LevelFormat level) const {
     return {std::vector<LevelFormat>(static_cast<std::size_t>(order_), level), natural_order()};
+  }
+
+  TensorFormat below_dense(LevelFormat level) const {
+    TensorFormat format = uniform(LevelFormat::dense);
+    format.levels.back() = level;
+    return format;
   }
 
   TensorFormat coordinates() const {

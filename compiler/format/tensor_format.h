@@ -25,12 +25,14 @@ struct TensorFormat {
 /// All modes dense in natural order (row major).
 TensorFormat dense(int order);
 
-/// By name (`dense`, `csr`, `csc`, `coo`, `dcsr`, `dcsc`, `csf`; `bcsr`: the blocks of a matrix, a tensor of
-/// 4 modes) or by levels with an optional mode order (`dense,compressed:1,0`). `order` is the number of modes
-/// of the tensor, `tensor` its name for messages. Case and blanks are free; `dense`, `coo` and `csf` may
-/// carry a mode order too. Errors: invalid [unknown-format] (with suggestion), [format-rank], [mode-order],
-/// [format-syntax], [level-chain] (singleton and nonunique levels that do not fit each other); unsupported
-/// [level-format] for names of levels we know of but do not implement yet (hashed, ...).
+/// By name (`dense`, `csr`, `csc`, `coo`, `dcsr`, `dcsc`, `csf`; `bitmap`, `banded`, `hashed`: such a level
+/// below dense ones; `bcsr`: the blocks of a matrix, a tensor of 4 modes) or by levels with an optional mode
+/// order
+/// (`dense,compressed:1,0`). `order` is the number of modes of the tensor, `tensor` its name for messages.
+/// Case and blanks are free; all but the names of matrices may carry a mode order too. Errors: invalid
+/// [unknown-format] (with suggestion), [format-rank], [mode-order], [format-syntax], [level-chain] (singleton
+/// and nonunique levels that do not fit each other); unsupported [level-format] for names of levels we know
+/// of but do not implement yet (range, ...).
 support::Result<TensorFormat> parse(std::string_view text, int order, const std::string& tensor);
 
 /// Canonical text, by levels: "dense,compressed:1,0" (the mode order is always written; a scalar is "dense").

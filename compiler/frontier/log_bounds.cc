@@ -142,7 +142,7 @@ void LogBounds::add_inferred() {
     if (fiber_[n].level == 0) continue;
     const format::TensorFormat& format = problem_.formats.at(fiber_[n].tensor);
     const auto above = static_cast<std::size_t>(fiber_[n].level - 1);
-    if (format::is_sparse(format.levels[above])) at_least_one(n);
+    if (format::holds_entries(format.levels[above])) at_least_one(n);
   }
 }
 

@@ -41,7 +41,7 @@ std::vector<Level> levels_of(const problem::Problem& problem) {
     for (int level = 0; level < format.order(); ++level) {
       const auto at = static_cast<std::size_t>(level);
       const bool compressed = format::is_sparse(format.levels[at]);
-      const bool below = level > 0 && format::is_sparse(format.levels[at - 1]);
+      const bool below = level > 0 && format::holds_entries(format.levels[at - 1]);
       all.push_back(
           {tensor, indices[static_cast<std::size_t>(format.mode_order[at])], level, compressed, below});
     }

@@ -74,8 +74,10 @@ ExpressionPtr minimum(ExpressionPtr left, ExpressionPtr right) {
   return apply(operators::Function::minimum, {std::move(left), std::move(right)});
 }
 
-ExpressionPtr search(std::string array, ExpressionPtr begin, ExpressionPtr end, ExpressionPtr key) {
-  return make_expression({Search{std::move(array), std::move(begin), std::move(end), std::move(key)}});
+ExpressionPtr search(std::string array, ExpressionPtr begin, ExpressionPtr end, ExpressionPtr key,
+                     Layout layout) {
+  return make_expression(
+      {Search{std::move(array), std::move(begin), std::move(end), std::move(key), layout}});
 }
 
 StatementPtr block(std::vector<StatementPtr> statements) {
@@ -109,7 +111,8 @@ bool equal(const ExpressionPtr& a, const ExpressionPtr& b) {
       },
       [&](const Search& x) {
         const auto& y = std::get<Search>(b->node);
-        return x.array == y.array && equal(x.begin, y.begin) && equal(x.end, y.end) && equal(x.key, y.key);
+        return x.layout == y.layout && x.array == y.array && equal(x.begin, y.begin) && equal(x.end, y.end) &&
+               equal(x.key, y.key);
       },
   };
   return std::visit(same, a->node);

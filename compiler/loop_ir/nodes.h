@@ -47,10 +47,16 @@ struct Apply {
 struct Choose {
   ExpressionPtr condition, then, otherwise;
 };
-/// The first position p of [begin, end) with array[p] >= key, else `end`; array is ascending there.
+/// How the elements that are searched lie.
+enum class Layout {
+  ascending,  ///< the search gives the first position with array[p] >= key, else `end`
+  hashed,     ///< a table (proto/kernel_abi.h): it gives the key's position, or -1
+};
+/// A position of [begin, end).
 struct Search {
   std::string array;
   ExpressionPtr begin, end, key;
+  Layout layout = Layout::ascending;
 };
 
 struct Expression {
@@ -124,7 +130,8 @@ struct For {
 /// One of the sorted lists a Merge walks: `position` runs over [begin, end) of array `coordinates`. Where
 /// lists may lack a coordinate, the index `present` is 1 when this one holds it; else it is 0 and `position`
 /// is no place to load from. A list may hold a coordinate several times when it has a name `until`: the end
-/// of the stretch of entries with the coordinate, which begins at `position`.
+/// of the stretch of entries with the coordinate, which begins at `position`. Without an array the list
+/// holds [begin, end): positions are coordinates.
 struct Cursor {
   std::string position;
   std::string coordinates;
@@ -178,7 +185,8 @@ ExpressionPtr add(ExpressionPtr left, ExpressionPtr right);
 ExpressionPtr multiply(ExpressionPtr left, ExpressionPtr right);
 ExpressionPtr minimum(ExpressionPtr left, ExpressionPtr right);
 ExpressionPtr choose(ExpressionPtr condition, ExpressionPtr then, ExpressionPtr otherwise);
-ExpressionPtr search(std::string array, ExpressionPtr begin, ExpressionPtr end, ExpressionPtr key);
+ExpressionPtr search(std::string array, ExpressionPtr begin, ExpressionPtr end, ExpressionPtr key,
+                     Layout layout = Layout::ascending);
 /// The arguments of a use of `function`, or null.
 const std::vector<ExpressionPtr>* arguments_of(const ExpressionPtr& expression, operators::Function function);
 

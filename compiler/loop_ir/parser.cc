@@ -444,7 +444,7 @@ class Parser {
       if (accept("until")) cursor.until = identifier();
       if (accept("present")) cursor.present = identifier();
       expect("over");
-      cursor.coordinates = identifier();
+      if (!accept("itself")) cursor.coordinates = identifier();
       expect("in");
       cursor.begin = expression();
       expect("..");
@@ -482,7 +482,7 @@ class Parser {
       }
       return apply(*function, std::move(parts));
     }
-    if (text == "search" && accept("(")) {
+    if ((text == "search" || text == "find") && accept("(")) {
       const auto array = identifier();
       ExpressionPtr parts[3];
       for (auto& part : parts) {
@@ -490,7 +490,8 @@ class Parser {
         part = expression();
       }
       expect(")");
-      return search(array, parts[0], parts[1], parts[2]);
+      const auto layout = text == "find" ? Layout::hashed : Layout::ascending;
+      return search(array, parts[0], parts[1], parts[2], layout);
     }
     if (accept("[")) {
       auto index = expression();

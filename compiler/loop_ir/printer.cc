@@ -194,8 +194,9 @@ class Printer {
     for (std::size_t n = 0; n < merge.cursors.size(); ++n) {
       const auto& cursor = merge.cursors[n];
       text += (n > 0 ? ", " : "") + cursor.position + (cursor.until.empty() ? "" : " until " + cursor.until) +
-              (cursor.present.empty() ? "" : " present " + cursor.present) + " over " + cursor.coordinates +
-              " in " + print(cursor.begin) + " .. " + print(cursor.end);
+              (cursor.present.empty() ? "" : " present " + cursor.present) + " over " +
+              (cursor.coordinates.empty() ? "itself" : cursor.coordinates) + " in " + print(cursor.begin) +
+              " .. " + print(cursor.end);
     }
     open(text);
     statement(merge.body);
@@ -223,8 +224,8 @@ std::string print(const ExpressionPtr& expression) {
                                  print(x.otherwise) + ")";
                         },
                         [](const Search& x) {
-                          return "search(" + x.array + ", " + print(x.begin) + ", " + print(x.end) + ", " +
-                                 print(x.key) + ")";
+                          return (x.layout == Layout::hashed ? "find(" : "search(") + x.array + ", " +
+                                 print(x.begin) + ", " + print(x.end) + ", " + print(x.key) + ")";
                         },
                     },
                     expression->node);

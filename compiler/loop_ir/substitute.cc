@@ -32,7 +32,7 @@ ExpressionPtr substitute(const ExpressionPtr& expression, const Substitution& wi
             return rebuilt(Choose{replaced(x.condition), replaced(x.then), replaced(x.otherwise)});
           },
           [&](const Search& x) -> ExpressionPtr {
-            return rebuilt(Search{x.array, replaced(x.begin), replaced(x.end), replaced(x.key)});
+            return rebuilt(Search{x.array, replaced(x.begin), replaced(x.end), replaced(x.key), x.layout});
           },
       },
       expression->node);

@@ -59,7 +59,7 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
                  },
                  [&](const Merge& x) {
                    for (const auto& cursor : x.cursors) {
-                     uses.arrays.insert(cursor.coordinates);
+                     if (!cursor.coordinates.empty()) uses.arrays.insert(cursor.coordinates);
                      collect_uses(cursor.begin, uses);
                      collect_uses(cursor.end, uses);
                    }

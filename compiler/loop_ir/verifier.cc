@@ -201,7 +201,11 @@ class Verifier {
                             return argument(x.argument);
                           },
                           [&](const Positions& x) { return indexed(x.argument); },
-                          [&](const Coordinates& x) { return indexed(x.argument); },
+                          [&](const Coordinates& x) -> Result<void> {
+                            // The bytes of a bitmap are read, no more.
+                            if (array.element == Element::byte && !array.written) return argument(x.argument);
+                            return indexed(x.argument);
+                          },
                           [&](const Shared& x) { return expect(x.count, Type::index); },
                           [&](const Carry& x) -> Result<void> {
                             SCHAAS_RETURN_IF_ERROR(element(array.element == Element::value));
@@ -415,6 +419,17 @@ class Verifier {
     return {};
   }
 
+  Result<void> list(const Cursor& cursor) {
+    if (cursor.coordinates.empty()) {
+      if (cursor.until.empty()) return {};
+      return wrong("`" + cursor.position + "` is its own coordinate and is held once");
+    }
+    const auto found = arrays_.find(cursor.coordinates);
+    if (found == arrays_.end()) return wrong("array `" + cursor.coordinates + "` is not declared");
+    if (holds_indices(found->second.element)) return {};
+    return wrong("`" + cursor.coordinates + "` is merged but holds no indices");
+  }
+
   Result<void> merge(const Merge& merge) {
     if (!lanes_.empty()) return wrong("`" + merge.variable + "` is merged inside a lanes loop");
     const bool any = merge.kind == MergeKind::any;
@@ -429,10 +444,7 @@ class Verifier {
     for (const auto& cursor : merge.cursors) {
       SCHAAS_RETURN_IF_ERROR(expect(cursor.begin, Type::index));
       SCHAAS_RETURN_IF_ERROR(expect(cursor.end, Type::index));
-      const auto found = arrays_.find(cursor.coordinates);
-      if (found == arrays_.end()) return wrong("array `" + cursor.coordinates + "` is not declared");
-      if (!holds_indices(found->second.element))
-        return wrong("`" + cursor.coordinates + "` is merged but holds no indices");
+      SCHAAS_RETURN_IF_ERROR(list(cursor));
       if (cursor.present.empty() == any)
         return wrong("`" + cursor.position +
                      (any ? "` may be absent and has no name for it" : "` is never absent"));

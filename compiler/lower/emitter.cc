@@ -154,8 +154,8 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
     return phase;
   }
   const LoopSpace space = loop_space(body, index, tree_);
-  const bool positions =
-      space.kind == LoopSpace::Kind::walk || (loop != nullptr && space.kind == LoopSpace::Kind::intersection);
+  const bool positions = space.kind == LoopSpace::Kind::walk || space.kind == LoopSpace::Kind::table ||
+                         (loop != nullptr && space.kind == LoopSpace::Kind::intersection);
   if (positions) {
     const auto& walked = space.cursors.front();
     SCHAAS_CHECK(walked.level == 0, "the outermost loop is below another level");
@@ -178,8 +178,11 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
   if (!positions) weighed = factors_below(body, tree_);
   for (const int number : weighed) {
     const auto& levels = tensor_of(number).levels;
-    const bool here = level_of(operand(number), index) == 0 && (levels[0] == LevelFormat::dense || positions);
-    if (here && levels.size() > 1 && levels[1] == LevelFormat::compressed) {
+    if (level_of(operand(number), index) != 0) continue;
+    const bool here = levels[0] == LevelFormat::dense || levels[0] == LevelFormat::bitmap || positions;
+    const bool weighs =
+        levels.size() > 1 && (levels[1] == LevelFormat::compressed || levels[1] == LevelFormat::banded);
+    if (here && weighs) {
       phase.balance_argument = tensor_of(number).argument;
       phase.balance_level = 1;
       break;
@@ -351,7 +354,8 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pendin
 bool Emitter::tells_whether_it_runs(const Loop& loop) const {
   if (!std::holds_alternative<Leaf>(loop.body->node) || loop.block) return false;
   const LoopSpace space = loop_space(loop.body, loop.index, tree_);
-  return space.kind == LoopSpace::Kind::range ||
+  if (space.condition) return false;
+  return space.kind == LoopSpace::Kind::range || space.kind == LoopSpace::Kind::band ||
          (space.kind == LoopSpace::Kind::walk && format::is_unique(level_format(space.cursors.front())));
 }
 

@@ -24,14 +24,20 @@ struct OpenBlock {
   std::optional<merge_lattice::LevelAccess> walked;
 };
 
+/// The coordinates [first, end) of one parent of a banded level; a coordinate and `shift` make its position.
+struct Band {
+  loop_ir::ExpressionPtr first, end, shift;
+};
+
 /// Where each operand stands, the blocks that are open and the coordinates that are known, by index; copied
 /// on entering a loop.
 struct Scope {
   std::vector<Position> positions;
   std::map<int, OpenBlock> blocks{};
   std::map<int, std::string> coordinates{};
-  std::string unit{};  ///< the iteration of the phase's outermost loop
-  std::string row{};   ///< of two collapsed loops: the value of the outer one
+  std::map<std::pair<int, int>, Band> bands{};  ///< by operand and level: those of the loops entered
+  std::string unit{};                           ///< the iteration of the phase's outermost loop
+  std::string row{};                            ///< of two collapsed loops: the value of the outer one
   const Loop* inner_of_pair = nullptr;
 };
 
@@ -113,15 +119,36 @@ class Emitter {
   void emit_block_loop(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                        const Body& body);
   void bind_block(const Loop& loop, const loop_ir::ExpressionPtr& place, Scope& scope) const;
-  void emit_range(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
-                  const Body& body);
+  void emit_range(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,
+                  Statements& out, const Body& body);
   loop_ir::Range bounds_of(const Loop& loop, const Scope& scope);
   void emit_walk(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,
                  Statements& out, const Body& body);
   void emit_merge(const Loop& loop, const LoopSpace& space, const Scope& scope, Statements& out,
                   const Body& body);
-  loop_ir::StatementPtr loop_body(const Loop& loop, Scope inner, const std::string& coordinate,
-                                  Statements statements, const Body& body);
+  loop_ir::StatementPtr loop_body(const Loop& loop, const LoopSpace& space, Scope inner,
+                                  const std::string& coordinate, Statements statements, const Body& body);
+
+  // located.cc
+  void emit_band(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,
+                 Statements& out, const Body& body);
+  void emit_table(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,
+                  Statements& out, const Body& body);
+  bool runs_over_band(int operand, const Loop& loop) const;
+  Band open_band(const merge_lattice::LevelAccess& access, const Scope& scope, Statements& out);
+  void open_bands(const LoopSpace& space, Scope& scope, Statements& out);
+  void locate(const merge_lattice::LevelAccess& access, const std::string& coordinate, Scope& scope,
+              Statements& out);
+  loop_ir::ExpressionPtr locate_in_band(const merge_lattice::LevelAccess& access,
+                                        const loop_ir::ExpressionPtr& coordinate, Scope& scope,
+                                        Statements& out);
+  loop_ir::ExpressionPtr locate_in_table(const merge_lattice::LevelAccess& access,
+                                         const loop_ir::ExpressionPtr& coordinate, Scope& scope,
+                                         Statements& out);
+  loop_ir::ExpressionPtr locate_in_bitmap(const merge_lattice::LevelAccess& access,
+                                          const loop_ir::ExpressionPtr& coordinate, Scope& scope,
+                                          Statements& out);
+
   void bind(const Loop& loop, const std::string& coordinate, Scope& scope, Statements& out);
   void search_diagonal(int operand, int index, const std::string& coordinate, Scope& scope, Statements& out);
   loop_ir::ExpressionPtr holding(const merge_lattice::Formula& formula, const Scope& scope) const;

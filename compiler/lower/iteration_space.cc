@@ -109,6 +109,14 @@ bool owns_positions(const NestPtr& body, int index, const NestTree& tree) {
          std::any_of(result.levels.begin() + level, result.levels.end(), format::is_sparse);
 }
 
+/// Entries are appended to the result in the order of the index.
+bool appends_in_order(const NestPtr& body, int index, const NestTree& tree) {
+  const auto& target = tree.operands[static_cast<std::size_t>(target_of(body))];
+  const Tensor& result = tree.tensors[static_cast<std::size_t>(target.tensor)];
+  return !result.temporary() && level_of(target, index) >= 0 &&
+         std::any_of(result.levels.begin(), result.levels.end(), format::is_sparse);
+}
+
 bool same_levels(const Formula& formula, Formula::Kind kind, const std::vector<LevelAccess>& levels) {
   return formula.kind == kind && formula.parts.size() == levels.size() &&
          std::all_of(levels.begin(), levels.end(), [&](const LevelAccess& level) {
@@ -117,25 +125,107 @@ bool same_levels(const Formula& formula, Formula::Kind kind, const std::vector<L
          });
 }
 
+LevelFormat format_of(const LevelAccess& access, const NestTree& tree) {
+  const auto& operand = tree.operands[static_cast<std::size_t>(access.operand)];
+  const auto& levels = tree.tensors[static_cast<std::size_t>(operand.tensor)].levels;
+  return levels[static_cast<std::size_t>(access.level)];
+}
+
+/// The bands, when the formula is their intersection.
+std::vector<LevelAccess> bands_of(const Formula& formula, const NestTree& tree) {
+  if (formula.kind != Formula::Kind::level && formula.kind != Formula::Kind::intersection) return {};
+  std::vector<LevelAccess> bands;
+  for (const auto& part : formula.parts.empty() ? std::vector<Formula>{formula} : formula.parts) {
+    if (part.kind != Formula::Kind::level || format_of(part.level, tree) != LevelFormat::banded) return {};
+    bands.push_back(part.level);
+  }
+  return bands;
+}
+
+/// The formula wherever `given` levels are held.
+template <class Given>
+Formula where_held(const Given& given, const Formula& formula) {
+  if (formula.kind == Formula::Kind::level) return given(formula.level) ? merge_lattice::every() : formula;
+  if (formula.parts.empty()) return formula;
+  std::vector<Formula> parts;
+  for (const auto& part : formula.parts) parts.push_back(where_held(given, part));
+  return formula.kind == Formula::Kind::intersection ? merge_lattice::intersection(parts)
+                                                     : merge_lattice::united(parts);
+}
+
 }  // namespace
+
+bool implies(const Formula& formula, const LevelAccess& level) {
+  const auto implied = [&level](const Formula& part) { return implies(part, level); };
+  switch (formula.kind) {
+    case Formula::Kind::none:
+      return true;
+    case Formula::Kind::every:
+      return false;
+    case Formula::Kind::level:
+      return formula.level == level;
+    case Formula::Kind::intersection:
+      return std::any_of(formula.parts.begin(), formula.parts.end(), implied);
+    case Formula::Kind::united:
+      return std::all_of(formula.parts.begin(), formula.parts.end(), implied);
+  }
+  return false;
+}
 
 LoopSpace loop_space(const NestPtr& body, int index, const NestTree& tree) {
   LoopSpace space;
-  space.cursors = sparse_levels(body, index, tree);
-  if (space.cursors.empty()) return space;
+  const auto levels = sparse_levels(body, index, tree);
+  if (levels.empty()) return space;
   Formula formula = SpaceOf(index, tree).nest(body);
   if (formula.kind == Formula::Kind::none || owns_positions(body, index, tree))
     formula = merge_lattice::every();
-  if (space.cursors.size() == 1 && formula == merge_lattice::held(space.cursors.front())) {
+  // What is walked leads to the coordinates at which the levels that are asked decide: lists, or, where these
+  // do not suffice, bands too.
+  bool walks_bands = false;
+  const auto asked = [&](const LevelAccess& level) {
+    const LevelFormat kind = format_of(level, tree);
+    return format::is_located(kind) && !(walks_bands && kind == LevelFormat::banded);
+  };
+  Formula listed = where_held(asked, formula);
+  if (listed.kind == Formula::Kind::every && formula.kind != Formula::Kind::every) {
+    walks_bands = true;
+    listed = where_held(asked, formula);
+    walks_bands = listed.kind != Formula::Kind::every;
+  }
+  auto bands = bands_of(listed, tree);
+  const auto is_list = [&](const LevelAccess& level) { return !format::is_located(format_of(level, tree)); };
+  if (std::any_of(levels.begin(), levels.end(), is_list)) bands.clear();
+  for (const auto& level : levels) {
+    const bool in_bands = std::find(bands.begin(), bands.end(), level) != bands.end();
+    ((bands.empty() ? !asked(level) : in_bands) ? space.cursors : space.located).push_back(level);
+  }
+  const auto table = std::find_if(levels.begin(), levels.end(), [&](const LevelAccess& level) {
+    return format_of(level, tree) == LevelFormat::hashed && implies(formula, level);
+  });
+  if (space.cursors.empty() && table != levels.end() && !appends_in_order(body, index, tree)) {
+    space.kind = LoopSpace::Kind::table;
+    space.cursors.push_back(*table);
+    space.located.erase(std::find(space.located.begin(), space.located.end(), *table));
+  } else if (space.cursors.empty()) {
+    space.kind = LoopSpace::Kind::range;
+  } else if (!bands.empty()) {
+    space.kind = LoopSpace::Kind::band;
+  } else if (space.cursors.size() == 1 && listed == merge_lattice::held(space.cursors.front())) {
     space.kind = LoopSpace::Kind::walk;
-  } else if (same_levels(formula, Formula::Kind::intersection, space.cursors)) {
+  } else if (same_levels(listed, Formula::Kind::intersection, space.cursors)) {
     space.kind = LoopSpace::Kind::intersection;
   } else {
     space.kind = LoopSpace::Kind::merge;
-    space.whole = formula.kind == Formula::Kind::every;
-    if (!space.whole && !same_levels(formula, Formula::Kind::united, space.cursors))
-      space.condition = std::move(formula);
+    space.whole = listed.kind == Formula::Kind::every;
+    if (!space.whole && !same_levels(listed, Formula::Kind::united, space.cursors)) space.condition = formula;
   }
+  if (formula == listed) return space;
+  const auto walked = [&space](const LevelAccess& level) {
+    return space.kind != LoopSpace::Kind::merge &&
+           std::find(space.cursors.begin(), space.cursors.end(), level) != space.cursors.end();
+  };
+  const Formula left = where_held(walked, formula);
+  if (left.kind != Formula::Kind::every) space.condition = left;
   return space;
 }
 

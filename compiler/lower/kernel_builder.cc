@@ -114,7 +114,7 @@ ExpressionPtr KernelBuilder::entries(const Operand& operand, int level) {
   const auto kind =
       tree_.tensors[static_cast<std::size_t>(operand.tensor)].levels[static_cast<std::size_t>(level)];
   auto parents = entries(operand, level - 1);
-  if (kind == format::LevelFormat::dense)
+  if (kind == format::LevelFormat::dense || kind == format::LevelFormat::bitmap)
     return loop_ir::multiply(std::move(parents), extent(operand.indices[static_cast<std::size_t>(level)]));
   if (format::is_singleton(kind)) return parents;
   return loop_ir::load(positions(operand.tensor, level), std::move(parents));
@@ -155,6 +155,12 @@ std::string KernelBuilder::positions(int tensor, int level) {
 std::string KernelBuilder::coordinates(int tensor, int level) {
   const int argument = tree_.tensors[static_cast<std::size_t>(tensor)].argument;
   return index_array(tensor, level, "_crd", {"", {}, loop_ir::Coordinates{argument, level}, false});
+}
+
+std::string KernelBuilder::held(int tensor, int level) {
+  const int argument = tree_.tensors[static_cast<std::size_t>(tensor)].argument;
+  return add_array(tensor, "_held" + std::to_string(level),
+                   {"", loop_ir::Element::byte, loop_ir::Coordinates{argument, level}, false});
 }
 
 void KernelBuilder::mark_written(int tensor) { mark_written(values(tensor)); }

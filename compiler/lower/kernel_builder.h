@@ -32,7 +32,8 @@ class KernelBuilder {
   std::string values(int tensor);
   std::string positions(int tensor, int level);
   std::string coordinates(int tensor, int level);
-  void mark_written(int tensor);  ///< its values
+  std::string held(int tensor, int level);  ///< the bytes of a bitmap
+  void mark_written(int tensor);            ///< its values
   void mark_written(const std::string& array);
   void mark_all_written() { kernel_.writes_all = true; }  ///< of the result
   /// Gives a temporary its memory; elements in storage order of `indices`.

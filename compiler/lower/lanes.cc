@@ -155,7 +155,7 @@ class LaneMover {
                                    every_leaf_under(branch.consumer, index, seen);
                           },
                           [&](const Loop& loop) {
-                            return (loop.index != index || may_move(loop)) && sparse_factors(loop) <= 1 &&
+                            return (loop.index != index || may_move(loop)) && !merges(loop) &&
                                    every_leaf_under(loop.body, index, seen || loop.index == index);
                           },
                           [&](const Blocks& blocks) {
@@ -177,15 +177,13 @@ class LaneMover {
            tree_.semiring->product == operators::Function::multiply && tensor_of(leaf.target).tracked == 0;
   }
 
-  int sparse_factors(const Loop& loop) const {
-    int count = 0;
-    for (const int number : factors_below(loop.body, tree_)) {
-      const int level = level_of(operand(number), loop.index);
-      if (level < 0) continue;
-      const auto kind = tensor_of(number).levels[static_cast<std::size_t>(level)];
-      if (format::is_sparse(kind)) count += format::is_unique(kind) ? 1 : 2;  // stretches are merged too
-    }
-    return count;
+  /// Lists go side by side; stretches of equal coordinates do as well.
+  bool merges(const Loop& loop) const {
+    const LoopSpace space = loop_space(loop.body, loop.index, tree_);
+    using Kind = LoopSpace::Kind;
+    if (space.kind != Kind::walk) return space.kind == Kind::intersection || space.kind == Kind::merge;
+    const auto& walked = space.cursors.front();
+    return !format::is_unique(tensor_of(walked.operand).levels[static_cast<std::size_t>(walked.level)]);
   }
 
   static NestPtr without(const NestPtr& nest, int index) {

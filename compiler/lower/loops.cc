@@ -1,5 +1,6 @@
 // Loops over one index: a dense range, the positions of one sparse level, or the intersection of several. A
-// level that is not unique is walked stretch by stretch of equal coordinates.
+// level that is not unique is walked stretch by stretch of equal coordinates; one that is located is asked at
+// each coordinate.
 #include <algorithm>
 #include <utility>
 
@@ -43,8 +44,8 @@ Shape Emitter::chain_shape(const Loop& loop, const Scope& scope) const {
     const int level = level_of(operand(number), loop.index);
     const auto& levels = tensor_of(number).levels;
     if (level < 0) continue;
-    if (level + 1 != static_cast<int>(levels.size()) || levels.back() != LevelFormat::dense)
-      return Shape::scalar;
+    const bool next = levels.back() == LevelFormat::dense || runs_over_band(number, loop);
+    if (level + 1 != static_cast<int>(levels.size()) || !next) return Shape::scalar;
     if (position_of(number, scope).present) return Shape::scalar;
   }
   return Shape::simd;
@@ -59,7 +60,11 @@ void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, State
   const LoopSpace space = loop_space(loop.body, loop.index, tree_);
   switch (space.kind) {
     case LoopSpace::Kind::range:
-      return emit_range(loop, scope, shape, out, whole);
+      return emit_range(loop, space, scope, shape, out, whole);
+    case LoopSpace::Kind::band:
+      return emit_band(loop, space, scope, shape, out, whole);
+    case LoopSpace::Kind::table:
+      return emit_table(loop, space, scope, shape, out, whole);
     case LoopSpace::Kind::walk:
       if (!format::is_unique(level_format(space.cursors.front())))
         return emit_merge(loop, space, scope, out, whole);
@@ -70,12 +75,13 @@ void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, State
   }
 }
 
-void Emitter::emit_range(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
-                         const Body& body) {
+void Emitter::emit_range(const Loop& loop, const LoopSpace& space, const Scope& scope, Shape shape,
+                         Statements& out, const Body& body) {
   lanes_ += shape == Shape::lanes ? 1 : 0;
   const std::string variable = builder_.names().fresh(letter_of(loop.index));
   const auto bounds = bounds_of(loop, scope);
   Scope inner = scope;
+  open_bands(space, inner, out);
   if (&loop == outermost_) {
     inner.unit = variable;
     if (loop.manner.collapsed) {
@@ -83,7 +89,7 @@ void Emitter::emit_range(const Loop& loop, const Scope& scope, Shape shape, Stat
       inner.inner_of_pair = &std::get<Loop>(loop.body->node);
     }
   }
-  const auto inside = loop_body(loop, std::move(inner), variable, {}, body);
+  const auto inside = loop_body(loop, space, std::move(inner), variable, {}, body);
   out.push_back(make(loop_ir::For{variable, bounds.begin, bounds.end, shape, inside, 1, loop.manner.unroll}));
   lanes_ -= shape == Shape::lanes ? 1 : 0;
 }
@@ -160,6 +166,7 @@ void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& s
   const auto& walked = space.cursors.front();
   auto walk = cursor(walked, letter, scope);
   Scope inner = scope;
+  open_bands(space, inner, out);
   if (&loop == outermost_) {
     if (shares_.operand < 0) {
       walk.begin = loop_ir::name("begin");
@@ -179,7 +186,7 @@ void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& s
   Statements statements;
   statements.push_back(make(loop_ir::Let{coordinate, loop_ir::Type::index,
                                          loop_ir::load(walk.coordinates, loop_ir::name(walk.position))}));
-  const auto inside = loop_body(loop, std::move(inner), coordinate, std::move(statements), body);
+  const auto inside = loop_body(loop, space, std::move(inner), coordinate, std::move(statements), body);
   out.push_back(
       make(loop_ir::For{walk.position, walk.begin, walk.end, shape, inside, 1, loop.manner.unroll}));
   lanes_ -= shape == Shape::lanes ? 1 : 0;
@@ -279,7 +286,7 @@ void Emitter::emit_block_loop(const Loop& loop, const Scope& scope, Shape shape,
         loop_ir::Let{coordinate, loop_ir::Type::index, loop_ir::load(coordinates, loop_ir::name(variable))}));
   }
   lanes_ += shape == Shape::lanes ? 1 : 0;
-  const auto inside = loop_body(loop, std::move(inner), coordinate, std::move(statements), body);
+  const auto inside = loop_body(loop, {}, std::move(inner), coordinate, std::move(statements), body);
   out.push_back(make(loop_ir::For{variable, loop_ir::name(open.begin), loop_ir::name(open.end), shape, inside,
                                   1, loop.manner.unroll}));
   lanes_ -= shape == Shape::lanes ? 1 : 0;
@@ -297,8 +304,9 @@ void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& 
   loop_ir::Merge merge;
   merge.kind = intersects ? loop_ir::MergeKind::all : loop_ir::MergeKind::any;
   Scope inner = scope;
+  open_bands(space, inner, out);
   for (const auto& walked : space.cursors) {
-    auto walk = cursor(walked, letter, scope);
+    auto walk = cursor(walked, letter, inner);
     const bool unique = format::is_unique(level_format(walked));
     if (block != nullptr) {
       walk.begin = loop_ir::search(walk.coordinates, walk.begin, walk.end, loop_ir::name(block->begin));
@@ -311,9 +319,13 @@ void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& 
     } else if (ranged) {
       const auto from = intersects ? loop_ir::load(merge.cursors.front().coordinates, loop_ir::name("begin"))
                                    : loop_ir::name("begin");
-      walk.begin = loop_ir::search(walk.coordinates, walk.begin, walk.end, from);
+      walk.begin = walk.coordinates.empty() ? loop_ir::apply(operators::Function::maximum, {walk.begin, from})
+                                            : loop_ir::search(walk.coordinates, walk.begin, walk.end, from);
     }
     auto& position = inner.positions[static_cast<std::size_t>(walked.operand)];
+    if (walk.coordinates.empty())
+      position.shift[static_cast<std::size_t>(walked.level)] =
+          inner.bands.at({walked.operand, walked.level}).shift;
     position.bound[static_cast<std::size_t>(walked.level)] = loop_ir::name(walk.position);
     if (!unique) {
       walk.until = builder_.names().fresh("o");
@@ -335,15 +347,10 @@ void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& 
   } else if (space.whole) {
     merge.over = loop_ir::Range{loop_ir::integer(0), builder_.extent(loop.index)};
   }
-  auto condition = space.condition;
-  if ((ranged || block != nullptr) && !intersects && !space.whole && !condition)
-    condition = any_held(space.cursors);
-  if (!condition) {
-    merge.body = loop_body(loop, std::move(inner), merge.variable, {}, body);
-  } else {
-    const auto holds = holding(*condition, inner);
-    merge.body = make(loop_ir::If{holds, loop_body(loop, std::move(inner), merge.variable, {}, body)});
-  }
+  LoopSpace asked = space;
+  if ((ranged || block != nullptr) && !intersects && !space.whole && !asked.condition)
+    asked.condition = any_held(space.cursors);
+  merge.body = loop_body(loop, asked, std::move(inner), merge.variable, {}, body);
   out.push_back(make(std::move(merge)));
 }
 
@@ -383,6 +390,10 @@ loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const 
   SCHAAS_CHECK(reached(position, tensor_of(access.operand), access.level),
                "level " + std::to_string(access.level) + " of `" + tensor_of(access.operand).name +
                    "` is reached before the levels above it");
+  if (level_format(access) == LevelFormat::banded) {
+    const Band& band = scope.bands.at({access.operand, access.level});
+    return loop_ir::Cursor{builder_.names().fresh("p" + wish), "", band.first, band.end};
+  }
   const auto parent = location(position);
   auto begin = parent;
   ExpressionPtr end;
@@ -411,11 +422,25 @@ loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const 
                          std::move(begin), std::move(end)};
 }
 
-/// Binds the coordinate for everything below that locates it and fills the body.
-loop_ir::StatementPtr Emitter::loop_body(const Loop& loop, Scope inner, const std::string& coordinate,
-                                         Statements statements, const Body& body) {
-  bind(loop, coordinate, inner, statements);
-  body(inner, statements);
+/// Locates the coordinate where the loop asks for it, binds it for everything below and fills the body.
+loop_ir::StatementPtr Emitter::loop_body(const Loop& loop, const LoopSpace& space, Scope inner,
+                                         const std::string& coordinate, Statements statements,
+                                         const Body& body) {
+  for (const auto& access : space.located) locate(access, coordinate, inner, statements);
+  if (!space.condition) {
+    bind(loop, coordinate, inner, statements);
+    body(inner, statements);
+    return loop_ir::block(std::move(statements));
+  }
+  const auto holds = holding(*space.condition, inner);
+  for (const auto& access : space.located) {
+    if (implies(*space.condition, access))
+      inner.positions[static_cast<std::size_t>(access.operand)].present = nullptr;
+  }
+  Statements inside;
+  bind(loop, coordinate, inner, inside);
+  body(inner, inside);
+  statements.push_back(make(loop_ir::If{holds, loop_ir::block(std::move(inside))}));
   return loop_ir::block(std::move(statements));
 }
 
@@ -446,6 +471,11 @@ void Emitter::search_diagonal(int number, int index, const std::string& coordina
     const auto at = static_cast<std::size_t>(level);
     if (use.indices[at] != index || position.bound[at] || !reached(position, tensor_of(number), level))
       continue;
+    if (format::is_located(level_format({number, level}))) {
+      locate({number, level}, coordinate, scope, out);
+      settle(position, use, tensor_of(number), builder_, out);
+      continue;
+    }
     const auto list = cursor({number, level}, letter_of(index), scope);
     const std::string end = builder_.names().fresh("o");
     out.push_back(make(loop_ir::Let{end, loop_ir::Type::index, list.end}));

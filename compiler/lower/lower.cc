@@ -33,6 +33,13 @@ support::Result<void> check_result(const concrete_notation::StatementPtr& statem
   const std::string& result = problem.statement.result.tensor;
   const auto& format = problem.formats.at(result);
   if (format.all_dense()) return {};
+  const auto located = std::find_if(format.levels.begin(), format.levels.end(), format::is_located);
+  if (located != format.levels.end()) {
+    return support::unsupported(
+        "level-format", "the result `" + result + "` is stored as " + format::print(format) +
+                            ", and no kernel writes " + std::string(format::properties(*located).name) +
+                            " levels: declare `" + result + "` dense, csr or csf and convert it");
+  }
   const std::string found = "the result `" + result + "` has the sparse format " + format::print(format);
   if (problem.statement.update) {
     return support::unsupported("sparse-result", found +

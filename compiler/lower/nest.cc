@@ -308,7 +308,8 @@ class Numbering {
     if (reads == nullptr || reads->block) return;
     const LoopSpace writing = loop_space(writes->body, writes->index, tree_);
     const LoopSpace reading = loop_space(reads->body, reads->index, tree_);
-    if (writing.kind != LoopSpace::Kind::range && !writing.whole && reading.kind == LoopSpace::Kind::range)
+    if (writing.kind != LoopSpace::Kind::range && !writing.whole && reading.kind == LoopSpace::Kind::range &&
+        reading.located.empty())
       temporary.tracked = 1;
   }
 

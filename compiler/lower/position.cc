@@ -77,6 +77,7 @@ Position start_position(const Operand& operand) {
   Position position;
   position.bound.resize(operand.indices.size());
   position.added.resize(operand.indices.size());
+  position.shift.resize(operand.indices.size());
   position.until.resize(operand.indices.size());
   return position;
 }
@@ -89,9 +90,12 @@ void settle(Position& position, const Operand& operand, const Tensor& tensor, Ke
     const int next = run_end(tensor, position.run);
     if (next == levels || !run_complete(position, tensor) || !position.bound[at(next)]) return;
     position.added[at(next)] = true;
-    position.parent = position.bound[at(next)];
-    position.base = position.unit = nullptr;
-    position.entered = false;
+    const auto& shift = position.shift[at(next)];
+    const bool last = shift && next + 1 == levels;
+    position.parent = last ? nullptr : sum(shift, position.bound[at(next)]);
+    position.base = last ? shift : nullptr;
+    position.unit = last ? position.bound[at(next)] : nullptr;
+    position.entered = last;
     position.run = next + 1;
   }
 }

@@ -14,13 +14,16 @@ namespace schaas::lower {
 /// the outermost loop where it is known; the unit-stride coordinate is kept apart and added last, which
 /// leaves an index of the form `invariant + k` for the innermost loop. A sparse level gives the next
 /// parent: a position, of a nonunique level the first of a stretch that the singleton level below runs over.
-/// Strides use extents of dense levels only.
+/// Strides use extents of dense levels only. A band's position is its
+/// shift and the coordinate; where it is the last level that is `invariant + k` again.
 struct Position {
   std::vector<loop_ir::ExpressionPtr>
-      bound;                ///< by level: coordinate (dense) or position (compressed), null: not bound
+      bound;                ///< by level: coordinate (dense, banded) or position, null: not bound
   int run = 0;              ///< first level of the present run
   bool entered = false;     ///< the parent's share is in `base`
   std::vector<bool> added;  ///< by level: the coordinate is in `base` or `unit`
+  std::vector<loop_ir::ExpressionPtr>
+      shift;  ///< by level: of a band that is bound, its first position minus its first coordinate
   std::vector<loop_ir::ExpressionPtr>
       until;  ///< by level: of a nonunique level that is bound, one past the entries with its coordinate
   loop_ir::ExpressionPtr parent;  ///< position of level run - 1; null at the root

@@ -97,8 +97,7 @@ bool is_sparse(const Loop& loop, const NestTree& tree) {
     const int tracked = tree.tensors[static_cast<std::size_t>(operand(tree, number).tensor)].tracked;
     if (tracked > 0 && level_of(operand(tree, number), loop.index) == tracked - 1) return true;
   }
-  const LoopSpace space = loop_space(loop.body, loop.index, tree);
-  return space.kind != LoopSpace::Kind::range && !space.whole;
+  return loop_space(loop.body, loop.index, tree).skips();
 }
 
 bool writes_each_once(const NestPtr& producer, const NestTree& tree) {

@@ -186,7 +186,7 @@ bool Emitter::emit_list_loop(const Loop& loop, const Scope& scope, Statements& o
   Statements statements;
   statements.push_back(make(
       loop_ir::Let{coordinate, loop_ir::Type::index, loop_ir::load(tracking.list, loop_ir::name(place))}));
-  const auto inside = loop_body(loop, scope, coordinate, std::move(statements), body);
+  const auto inside = loop_body(loop, {}, scope, coordinate, std::move(statements), body);
   out.push_back(make(loop_ir::For{place, loop_ir::integer(0), loop_ir::name(tracking.count),
                                   loop_ir::Shape::scalar, inside}));
   return true;

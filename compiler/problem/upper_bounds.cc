@@ -94,7 +94,7 @@ class Propagation {
     }
     for (int levels = format.order() - 1; levels >= 1; --levels) {
       const auto level = static_cast<std::size_t>(levels - 1);
-      if (format::is_sparse(format.levels[level])) lower(entries(levels), of(entries(levels + 1)));
+      if (format::holds_entries(format.levels[level])) lower(entries(levels), of(entries(levels + 1)));
     }
   }
 
@@ -110,13 +110,13 @@ std::map<Symbol, std::int64_t> upper_bounds(const Problem& problem) { return Pro
 int narrowest_position_bits(const Problem& problem) {
   constexpr std::int64_t most = (std::int64_t{1} << 31) - 1;
   const auto bounds = upper_bounds(problem);
-  const auto fits = [&bounds](const Symbol& symbol) {
+  const auto fits = [&bounds](const Symbol& symbol, std::int64_t limit) {
     const auto found = bounds.find(symbol);
-    return found != bounds.end() && found->second <= most;
+    return found != bounds.end() && found->second <= limit;
   };
   for (const auto& intermediate : problem.intermediates) {
     for (const auto& index : intermediate.result.indices) {
-      if (!fits({Symbol::Kind::extent, index, 0})) return 64;
+      if (!fits({Symbol::Kind::extent, index, 0}, most)) return 64;
     }
   }
   bool compressed = false;
@@ -125,10 +125,12 @@ int narrowest_position_bits(const Problem& problem) {
     if (format.all_dense()) continue;
     compressed = true;
     for (const auto& index : problem.indices_of(tensor)) {
-      if (!fits({Symbol::Kind::extent, index, 0})) return 64;
+      if (!fits({Symbol::Kind::extent, index, 0}, most)) return 64;
     }
     for (int levels = 1; levels <= format.order(); ++levels) {
-      if (!fits({Symbol::Kind::nonzeros, tensor, levels})) return 64;
+      // A table has less than four places for each entry.
+      const bool table = format.levels[static_cast<std::size_t>(levels - 1)] == LevelFormat::hashed;
+      if (!fits({Symbol::Kind::nonzeros, tensor, levels}, table ? most / 4 : most)) return 64;
     }
   }
   return compressed ? 32 : 64;

@@ -201,16 +201,16 @@ WITH_SERVER = {
         "  --> format of B:1:1\n"
         "  | crs\n"
         "  | ^~~\n"
-        "  note: formats: dense, csr, csc, coo, dcsr, dcsc, csf, or one of `dense` and `compressed` per mode, outermost "
-        "first\n"),
+        "  note: formats: dense, csr, csc, coo, dcsr, dcsc, csf, bitmap, banded, hashed, or one of "
+        "`dense`, `compressed`, `bitmap`, `banded`, `hashed` per mode, outermost first\n"),
     "unsupported format": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-f", "B=ell"], 3,
         "unsupported [level-format]: `ell` (of `B`) is not supported yet\n"
         "  --> format of B:1:1\n"
         "  | ell\n"
         "  | ^~~\n"
-        "  note: formats: dense, csr, csc, coo, dcsr, dcsc, csf, or one of `dense` and `compressed` per mode, outermost "
-        "first\n"),
+        "  note: formats: dense, csr, csc, coo, dcsr, dcsc, csf, bitmap, banded, hashed, or one of "
+        "`dense`, `compressed`, `bitmap`, `banded`, `hashed` per mode, outermost first\n"),
     "unfinished constraint": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-c", "k < 3 <"], 2,
         "invalid [syntax]: expected a number, an index, nnz(...) or density(...), found the end of the constraint\n"

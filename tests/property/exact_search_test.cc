@@ -174,7 +174,7 @@ BoxProblem random_box(std::mt19937_64& random) {
       if (fiber.index != index || !fiber.copy_of.empty()) continue;
       const auto& levels = open.formats.at(fiber.tensor).levels;
       const auto level = static_cast<std::size_t>(fiber.level);
-      const bool below_compressed = level > 0 && format::is_sparse(levels[level - 1]);
+      const bool below_compressed = level > 0 && format::holds_entries(levels[level - 1]);
       double share = 1;
       if (std::count_if(levels.begin(), levels.end(), format::is_sparse) == 1 && pick(0, 1) == 1) {
         const int parts = 1 << pick(1, 2);

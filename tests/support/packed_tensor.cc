@@ -28,6 +28,7 @@ struct Bytes {
     return out;
   }
   static Bytes integers(const std::vector<std::int64_t>& numbers, int bits) {
+    if (bits == 8) return of<std::uint8_t>(numbers);
     return bits == 32 ? of<std::int32_t>(numbers) : of<std::int64_t>(numbers);
   }
 };
@@ -71,6 +72,55 @@ Level build_dense(const std::vector<Coordinates>& sorted, const std::vector<Span
   for (const Span& parent : parents) {
     for (std::int64_t c = 0; c < extent; ++c)
       out.children.push_back(with_coordinate(sorted, parent, level, c));
+  }
+  return out;
+}
+
+/// For each place whether something is stored there.
+Level build_bitmap(const std::vector<Coordinates>& sorted, const std::vector<Span>& parents,
+                   std::size_t level, std::int64_t extent) {
+  Level out = build_dense(sorted, parents, level, extent);
+  for (const Span& child : out.children) out.crd.push_back(child.begin < child.end ? 1 : 0);
+  return out;
+}
+
+/// From the first to the last coordinate of each parent.
+Level build_banded(const std::vector<Coordinates>& sorted, const std::vector<Span>& parents,
+                   std::size_t level) {
+  Level out;
+  out.pos.push_back(0);
+  for (const Span& parent : parents) {
+    const bool empty = parent.begin == parent.end;
+    out.crd.push_back(empty ? 0 : sorted[parent.begin][level]);
+    for (std::int64_t c = out.crd.back(); !empty && c <= sorted[parent.end - 1][level]; ++c)
+      out.children.push_back(with_coordinate(sorted, parent, level, c));
+    out.pos.push_back(static_cast<std::int64_t>(out.children.size()));
+  }
+  return out;
+}
+
+/// A table for each parent: places in no order, free ones with coordinate -1.
+Level build_hashed(const std::vector<Coordinates>& sorted, const std::vector<Span>& parents,
+                   std::size_t level) {
+  Level out;
+  out.pos.push_back(0);
+  for (const Span& parent : parents) {
+    std::vector<Span> found;
+    for (std::size_t at = parent.begin; at < parent.end; at = found.back().end)
+      found.push_back(with_coordinate(sorted, {at, parent.end}, level, sorted[at][level]));
+    std::size_t size = found.empty() ? 0 : 2;
+    while (size < 2 * found.size()) size *= 2;
+    const std::size_t begin = out.crd.size();
+    out.crd.resize(begin + size, -1);
+    out.children.resize(begin + size, Span{parent.end, parent.end});
+    for (const Span& child : found) {
+      const std::int64_t c = sorted[child.begin][level];
+      std::size_t at = schaas_hash(static_cast<std::uint64_t>(c)) % size;
+      while (out.crd[begin + at] >= 0) at = (at + 1) % size;
+      out.crd[begin + at] = c;
+      out.children[begin + at] = child;
+    }
+    out.pos.push_back(static_cast<std::int64_t>(out.crd.size()));
   }
   return out;
 }
@@ -126,6 +176,12 @@ Level build_level(const std::vector<Coordinates>& sorted, const std::vector<Span
   switch (format.levels[level]) {
     case dense:
       return build_dense(sorted, parents, level, extent);
+    case bitmap:
+      return build_bitmap(sorted, parents, level, extent);
+    case banded:
+      return build_banded(sorted, parents, level);
+    case hashed:
+      return build_hashed(sorted, parents, level);
     case compressed:
     case compressed_unordered:
       return build_compressed(sorted, parents, level);
@@ -138,6 +194,11 @@ Level build_level(const std::vector<Coordinates>& sorted, const std::vector<Span
 
 bool is_singleton(const schaas_level& level) {
   return level.format == SCHAAS_LEVEL_SINGLETON || level.format == SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
+}
+
+int index_bits(format::LevelFormat level, const problem::Problem& problem) {
+  if (level == format::LevelFormat::bitmap) return 8;
+  return format::is_sparse(level) ? problem.position_bits : 0;
 }
 
 std::int32_t abi_number(format::LevelFormat level) {
@@ -153,6 +214,12 @@ std::int32_t abi_number(format::LevelFormat level) {
       return SCHAAS_LEVEL_SINGLETON;
     case compressed_unordered:
       return SCHAAS_LEVEL_COMPRESSED_UNORDERED;
+    case bitmap:
+      return SCHAAS_LEVEL_BITMAP;
+    case banded:
+      return SCHAAS_LEVEL_BANDED;
+    case hashed:
+      return SCHAAS_LEVEL_HASHED;
     default:
       return SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
   }
@@ -264,15 +331,15 @@ PackedTensor pack(const RandomTensor& tensor, const format::TensorFormat& format
     const auto extent = a.extents[static_cast<std::size_t>(format.mode_order[l])];
     Level level = build_level(sorted, positions, format, l, extent);
     positions = std::move(level.children);
-    a.pos.push_back(Bytes::integers(level.pos, problem.position_bits));
-    a.crd.push_back(Bytes::integers(level.crd, problem.position_bits));
-    a.levels.push_back({abi_number(format.levels[l]),
-                        format::is_sparse(format.levels[l]) ? problem.position_bits : 0, nullptr, nullptr,
-                        static_cast<std::int64_t>(positions.size())});
+    const int bits = index_bits(format.levels[l], problem);
+    a.pos.push_back(Bytes::integers(level.pos, bits));
+    a.crd.push_back(Bytes::integers(level.crd, bits));
+    a.levels.push_back(
+        {abi_number(format.levels[l]), bits, nullptr, nullptr, static_cast<std::int64_t>(positions.size())});
   }
   for (std::size_t l = 0; l < a.levels.size(); ++l) {
     if (a.levels[l].format == SCHAAS_LEVEL_DENSE) continue;
-    if (!format::is_singleton(format.levels[l])) a.levels[l].pos = a.pos[l].data.data();
+    if (!a.pos[l].data.empty()) a.levels[l].pos = a.pos[l].data.data();
     a.levels[l].crd = a.crd[l].data.data();
   }
   const bool narrow = problem.value_type == problem::ValueType::f32;

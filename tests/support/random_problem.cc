@@ -29,18 +29,23 @@ std::string access(const std::string& tensor, const std::vector<std::string>& in
   return indices.empty() ? out : out + ")";
 }
 
-std::string random_levels(std::size_t order, bool dense, std::mt19937_64& random) {
+enum class Levels { dense, written, all };
+
+std::string random_levels(std::size_t order, Levels kinds, std::mt19937_64& random) {
+  static const std::vector<std::string> names{"dense", "compressed", "bitmap", "banded", "hashed"};
   std::string levels;
   for (std::size_t n = 0; n < order; ++n) {
-    levels += (n ? "," : "") + std::string(dense || random() % 2 == 0 ? "dense" : "compressed");
+    std::size_t drawn = kinds == Levels::dense ? 0 : random() % 2;
+    if (kinds == Levels::all && random() % 3 == 0) drawn = random() % names.size();
+    levels += (n ? "," : "") + names[drawn];
   }
   return levels;
 }
 
 /// A list of coordinates, maybe below other levels: "dense,compressed(nonunique),singleton".
-std::string list_levels(std::size_t order, std::mt19937_64& random) {
+std::string list_levels(std::size_t order, Levels above_it, std::mt19937_64& random) {
   const std::size_t above = random() % (order - 1);
-  std::string levels = above == 0 ? "" : random_levels(above, false, random) + ",";
+  std::string levels = above == 0 ? "" : random_levels(above, above_it, random) + ",";
   levels += "compressed(nonunique)";
   for (std::size_t n = above + 1; n < order; ++n)
     levels += n + 1 == order ? ",singleton" : ",singleton(nonunique)";
@@ -55,8 +60,8 @@ std::string with_mode_order(std::string levels, std::size_t order, std::mt19937_
   return levels;
 }
 
-std::string random_format(std::size_t order, bool dense, std::mt19937_64& random) {
-  std::string levels = random_levels(order, dense, random);
+std::string random_format(std::size_t order, Levels kinds, std::mt19937_64& random) {
+  std::string levels = random_levels(order, kinds, random);
   return with_mode_order(std::move(levels), order, random);
 }
 
@@ -148,17 +153,19 @@ problem::ProblemText random_problem_text(const RandomProblemOptions& options, st
     used.insert(used.end(), own.begin(), own.end());
     product += (n ? " * " : "") + access(tensor, own);
     if (!own.empty() && text.formats.count(tensor) == 0)
-      text.formats[tensor] = options.lists && own.size() > 1 && random() % 4 == 0
-                                 ? with_mode_order(list_levels(own.size(), random), own.size(), random)
-                                 : random_format(own.size(), options.dense_operands, random);
+      text.formats[tensor] =
+          options.lists && own.size() > 1 && random() % 4 == 0
+              ? with_mode_order(list_levels(own.size(), Levels::all, random), own.size(), random)
+              : random_format(own.size(), options.dense_operands ? Levels::dense : Levels::all, random);
   }
   std::sort(used.begin(), used.end());
   used.erase(std::unique(used.begin(), used.end()), used.end());
   const auto result = some_of(used, between(0, 3, random), random);
   const bool sparse_result = options.sparse_result && random() % 3 == 0;
-  if (!result.empty()) text.formats["A"] = random_format(result.size(), !sparse_result, random);
+  const auto kinds = sparse_result ? Levels::written : Levels::dense;
+  if (!result.empty()) text.formats["A"] = random_format(result.size(), kinds, random);
   if (sparse_result && options.lists && result.size() > 1 && random() % 2 == 0)
-    text.formats["A"] = with_mode_order(list_levels(result.size(), random), result.size(), random);
+    text.formats["A"] = with_mode_order(list_levels(result.size(), kinds, random), result.size(), random);
   text.expression = access("A", result) + " = " + product;
   text.value_type = random() % 3 == 0 ? "f32" : "f64";
   text.position_bits = random() % 2 == 0 ? "32" : "64";

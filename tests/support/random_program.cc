@@ -38,10 +38,13 @@ class Generator {
     const Indices left = some_of(letters(), between(0, std::min(3, options_.most_order)));
     text.expression += access("A", left) + update() + right_side(left);
     for (const auto& [name, order] : orders_) {
-      if (name[0] != 'T' && name[0] != 'U' && order > 0) text.formats[name] = random_format(order, false);
+      if (name[0] != 'T' && name[0] != 'U' && order > 0)
+        text.formats[name] = random_format(order, Levels::all);
     }
     const bool sparse = options_.sparse_results && one_in(3);
-    if (!left.empty()) text.formats["A"] = result_format(static_cast<int>(left.size()), !sparse);
+    if (!left.empty())
+      text.formats["A"] =
+          result_format(static_cast<int>(left.size()), sparse ? Levels::written : Levels::dense);
     text.value_type = one_in(4) ? "f32" : "f64";
     text.position_bits = one_in(2) ? "32" : "64";
     return text;
@@ -69,31 +72,36 @@ class Generator {
     return indices.empty() ? out : out + ")";
   }
 
-  std::string random_levels(int order, bool dense) {
+  enum class Levels { dense, written, all };
+
+  std::string random_levels(int order, Levels kinds) {
+    static const std::vector<std::string> written{"dense", "compressed"};
+    static const std::vector<std::string> all{"dense", "compressed", "bitmap", "banded", "hashed"};
     std::string levels;
     for (int n = 0; n < order; ++n) {
-      levels += (n ? "," : "") + std::string(dense || one_in(2) ? "dense" : "compressed");
+      const auto& names = kinds == Levels::all && one_in(3) ? all : written;
+      levels += (n ? "," : "") + (kinds == Levels::dense ? written.front() : pick(names));
     }
     return levels;
   }
 
   /// A list of coordinates, maybe below other levels.
-  std::string list_levels(int order) {
+  std::string list_levels(int order, Levels kinds) {
     const int above = between(0, order - 2);
-    std::string levels = above == 0 ? "" : random_levels(above, false) + ",";
+    std::string levels = above == 0 ? "" : random_levels(above, kinds) + ",";
     levels += "compressed(nonunique)";
     for (int n = above + 1; n < order; ++n) levels += n + 1 == order ? ",singleton" : ",singleton(nonunique)";
     return levels;
   }
 
-  std::string random_format(int order, bool dense) {
-    const bool list = !dense && order > 1 && one_in(5);
-    return with_mode_order(list ? list_levels(order) : random_levels(order, dense), order);
+  std::string random_format(int order, Levels kinds) {
+    const bool list = kinds != Levels::dense && order > 1 && one_in(5);
+    return with_mode_order(list ? list_levels(order, kinds) : random_levels(order, kinds), order);
   }
 
   /// The last level without order, now and then.
-  std::string result_format(int order, bool dense) {
-    std::string format = random_format(order, dense);
+  std::string result_format(int order, Levels kinds) {
+    std::string format = random_format(order, kinds);
     const std::string last = "compressed:";
     const std::size_t at = format.find(last);
     if (at != std::string::npos && one_in(3)) format.insert(at + last.size() - 1, "(unordered)");

@@ -152,7 +152,9 @@ CooTensor random_tensor(std::mt19937_64& random, int order, std::int64_t largest
 TensorFormat random_format(std::mt19937_64& random, int order) {
   TensorFormat format;
   for (int l = 0; l < order; ++l) {
-    format.levels.push_back(random() % 2 == 0 ? D : C);
+    static constexpr LevelFormat kinds[] = {D, C, LevelFormat::bitmap, LevelFormat::banded,
+                                            LevelFormat::hashed};
+    format.levels.push_back(kinds[random() % std::size(kinds)]);
     format.mode_order.push_back(l);
   }
   if (order > 1 && random() % 2 == 0) {  // coordinates told apart by singletons
@@ -183,7 +185,7 @@ TEST(Packing, unpacking_gives_back_what_was_packed_in_any_format) {
     ASSERT_TRUE(valid.ok()) << support::render(valid.error());
     EXPECT_EQ(entries_of(unpack(*packed)), [&] {
       Entries wanted = entries_of(tensor);
-      if (format::is_sparse(format.levels.back())) {
+      if (format::holds_entries(format.levels.back())) {
         for (const auto& [at, value] : entries_of(unpack(*packed)))
           wanted.emplace(at, value);  // stored zeros
       }
@@ -309,6 +311,131 @@ TEST(Packing, coo_holds_every_entry_once_in_order) {
   ASSERT_TRUE(empty.ok());
   EXPECT_TRUE(validate(empty->view(), "A").ok());
   EXPECT_EQ(client::entries_of(*empty), (std::vector<std::int64_t>{0, 0}));
+}
+
+TEST(Packing, bitmaps_note_what_is_held) {
+  CooTensor tensor{{2, 3}, {{1, 1, 0}, {2, 0, 1}}, {5, 0, 7}};
+  const auto packed = pack(tensor, *format::parse("bitmap", 2, "B"), {"B"});
+  ASSERT_TRUE(packed.ok());
+  const schaas_level level = packed->view().levels[1];
+  EXPECT_EQ(level.entries, 6);
+  EXPECT_EQ(level.index_bits, 8);
+  const auto* held = static_cast<const std::uint8_t*>(level.crd);
+  EXPECT_EQ(std::vector<int>(held, held + 6), (std::vector<int>{0, 1, 0, 1, 0, 1}));
+  EXPECT_EQ(client::entries_of(*packed), (std::vector<std::int64_t>{2, 3}));
+  EXPECT_EQ(unpack(*packed).values, (std::vector<double>{7, 0, 5}));  // a stored zero stays
+}
+
+TEST(Packing, bands_reach_from_the_first_to_the_last_entry_of_a_row) {
+  CooTensor tensor{{3, 6}, {{0, 0, 2}, {4, 1, 0}}, {5, 3, 7}};
+  const auto packed = pack(tensor, *format::parse("banded", 2, "B"), {"B", ValueType::f64, 32});
+  ASSERT_TRUE(packed.ok());
+  const schaas_level level = packed->view().levels[1];
+  const auto* pos = static_cast<const std::int32_t*>(level.pos);
+  const auto* first = static_cast<const std::int32_t*>(level.crd);
+  EXPECT_EQ(std::vector<int>(pos, pos + 4), (std::vector<int>{0, 4, 4, 5}));
+  EXPECT_EQ(std::vector<int>(first, first + 3), (std::vector<int>{1, 0, 0}));
+  EXPECT_EQ(level.entries, 5);
+  EXPECT_EQ(unpack(*packed).values, (std::vector<double>{3, 5, 7}));  // what only fills the band is left out
+  EXPECT_EQ(all_stored(*packed).values, (std::vector<double>{3, 0, 0, 5, 7}));
+  EXPECT_EQ(all_stored(*packed).coordinates[1], (std::vector<std::int64_t>{1, 2, 3, 4, 0}));
+  EXPECT_EQ(position_bits_for(tensor, packed->format()), 32);
+  const std::int64_t wide = std::int64_t{1} << 30;
+  CooTensor corners{{3, wide}, {{0, 0, 1, 1, 2, 2}, {0, wide - 1, 0, wide - 1, 0, 1}}, {1, 1, 1, 1, 1, 1}};
+  EXPECT_EQ(position_bits_for(corners, packed->format()), 64);
+}
+
+TEST(Packing, tables_hold_coordinates_where_their_hash_says) {
+  CooTensor tensor{{3, 100}, {{0, 0, 0, 2, 2}, {4, 91, 7, 3, 3}}, {5, 3, 7, 1, 1}};
+  const auto packed = pack(tensor, *format::parse("hashed", 2, "B"), {"B", ValueType::f64, 32});
+  ASSERT_TRUE(packed.ok());
+  const schaas_level level = packed->view().levels[1];
+  const auto* pos = static_cast<const std::int32_t*>(level.pos);
+  EXPECT_EQ(std::vector<int>(pos, pos + 4), (std::vector<int>{0, 8, 8, 10}));
+  const auto* crd = static_cast<const std::int32_t*>(level.crd);
+  EXPECT_EQ(std::count(crd, crd + 10, -1), 6);
+  EXPECT_EQ(client::entries_of(*packed), (std::vector<std::int64_t>{3, 4}));
+  EXPECT_EQ(unpack(*packed).coordinates[1], (std::vector<std::int64_t>{4, 7, 91, 3}));
+  EXPECT_EQ(unpack(*packed).values, (std::vector<double>{5, 7, 3, 2}));
+}
+
+TEST(TableValidation, of_places) {
+  const std::int64_t extents[] = {100};
+  const std::int32_t mode_order[] = {0};
+  CooTensor tensor{{100}, {{4, 91}}, {5, 3}};
+  auto packed = pack(tensor, *format::parse("hashed", 1, "x"), {"x", ValueType::f64, 32});
+  ASSERT_TRUE(packed.ok());
+  std::int32_t pos[2] = {0, 4}, crd[4];
+  std::copy_n(static_cast<const std::int32_t*>(packed->view().levels[0].crd), 4, crd);
+  double values[4] = {};
+  const auto message = [&](std::int32_t places) {
+    pos[1] = places;
+    const schaas_level levels[] = {{SCHAAS_LEVEL_HASHED, 32, pos, crd, places}};
+    const auto valid = validate({1, SCHAAS_F64, extents, mode_order, levels, values}, "x");
+    return valid.ok() ? "" : support::render(valid.error());
+  };
+  EXPECT_EQ(message(4), "");
+  EXPECT_EQ(message(0), "");
+  const std::string table = "invalid [tensor-structure]: `x` level 1, table 0: ";
+  const std::string sizes = " taken; a power of two and at most half is expected";
+  const auto taken = std::to_string(3 - std::count(crd, crd + 3, -1));
+  EXPECT_EQ(message(3), table + "3 places with " + taken + sizes);
+  const auto at = std::find(crd, crd + 4, 91) - crd;
+  crd[at] = 100;
+  EXPECT_EQ(message(4), table + "coordinate 100 is outside 0..99");
+  crd[at] = -2;
+  EXPECT_EQ(message(4), table + "coordinate -2 is outside 0..99");
+  crd[at] = 4;  // twice
+  EXPECT_EQ(message(4).rfind(table + "coordinate 4 in place ", 0), 0U) << message(4);
+  std::fill(crd, crd + 4, 4);
+  EXPECT_EQ(message(4), table + "4 places with 4" + sizes);
+}
+
+TEST(BandValidation, of_its_ends) {
+  const std::int64_t extents[] = {2, 6};
+  const std::int32_t mode_order[] = {0, 1};
+  std::int32_t pos[3] = {0, 3, 3}, first[2] = {3, 99};
+  double values[3] = {1, 2, 3};
+  const auto message = [&](const void* ends) {
+    const schaas_level levels[] = {{SCHAAS_LEVEL_DENSE, 0, nullptr, nullptr, 2},
+                                   {SCHAAS_LEVEL_BANDED, 32, pos, ends, 3}};
+    const auto valid = validate({2, SCHAAS_F64, extents, mode_order, levels, values}, "B");
+    return valid.ok() ? "" : support::render(valid.error());
+  };
+  EXPECT_EQ(message(first), "");  // an empty band begins anywhere
+  EXPECT_EQ(message(nullptr), "invalid [tensor-structure]: `B` level 2: arrays are missing");
+  first[0] = 4;
+  EXPECT_EQ(message(first),
+            "invalid [tensor-structure]: `B` level 2: a band of 3 from coordinate 4 at parent 0 is not "
+            "inside 0..5");
+  first[0] = -1;
+  EXPECT_EQ(message(first),
+            "invalid [tensor-structure]: `B` level 2: a band of 3 from coordinate -1 at parent 0 is not "
+            "inside 0..5");
+  first[0] = 0;
+  pos[1] = 4;
+  EXPECT_EQ(message(first),
+            "invalid [tensor-structure]: `B` level 2: position 2 is 3, below its predecessor 4");
+}
+
+TEST(BitmapValidation, of_its_bytes) {
+  const std::int64_t extents[] = {3};
+  const std::int32_t mode_order[] = {0};
+  std::uint8_t held[3] = {0, 1, 1};
+  double values[3] = {0, 2, 3};
+  const auto message = [&](std::int32_t bits, std::int64_t entries, const void* bytes) {
+    const schaas_level levels[] = {{SCHAAS_LEVEL_BITMAP, bits, nullptr, bytes, entries}};
+    const auto valid = validate({1, SCHAAS_F64, extents, mode_order, levels, values}, "x");
+    return valid.ok() ? "" : support::render(valid.error());
+  };
+  EXPECT_EQ(message(8, 3, held), "");
+  EXPECT_EQ(message(8, 2, held),
+            "invalid [tensor-structure]: `x` level 1: 2 entries, but 1 parents of extent 3");
+  EXPECT_EQ(message(8, 3, nullptr), "invalid [tensor-structure]: `x` level 1: arrays are missing");
+  EXPECT_EQ(message(32, 3, held), "invalid [tensor-structure]: `x` level 1: bitmap of 32 bits");
+  held[2] = 2;
+  EXPECT_EQ(message(8, 3, held),
+            "invalid [tensor-structure]: `x` level 1: byte 2 at position 2: 0 or 1 is expected");
 }
 
 TEST(Packing, what_is_not_stored_is_the_fill_value) {

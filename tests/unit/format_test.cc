@@ -79,6 +79,15 @@ TEST(Format, ChainsOfSingletonsReadBack) {
   }
 }
 
+TEST(Format, OneWordPutsALocatedLevelBelowDenseOnes) {
+  EXPECT_EQ(print(read("bitmap", 1)), "bitmap:0");
+  EXPECT_EQ(print(read("bitmap", 3)), "dense,dense,bitmap:0,1,2");
+  EXPECT_EQ(print(read("Bitmap:1,0", 2)), "dense,bitmap:1,0");
+  EXPECT_EQ(print(read("banded", 2)), "dense,banded:0,1");
+  EXPECT_EQ(print(read("hashed:1,0", 2)), "dense,hashed:1,0");
+  EXPECT_THAT(access_order(read("bitmap", 2)), ElementsAre(Pair(0, 1)));
+}
+
 TEST(Format, EveryLevelHasAName) {
   for (const LevelProperties& level : all_levels()) {
     EXPECT_EQ(&properties(level.format), &level);

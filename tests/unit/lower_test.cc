@@ -342,6 +342,28 @@ TEST(Lower, ListsBetweenOtherLevelsAreAppendedTo) {
       "", check_tree("forall(i, forall(j, forall(k, forall(l, A(i,j,k,l) += B(i,j,k) * C(k,l)))))", run, 55));
 }
 
+TEST(Lower, NothingIsWrittenToBitmaps) {
+  const auto run =
+      make_case({"A(i,j) = B(i,j) * C(i,j)", {{"A", "bitmap"}, {"B", "csr"}}, {}}, {{"i", 5}, {"j", 5}});
+  const auto kernel =
+      lower::lower(*concrete_notation::parse("forall(i, forall(j, A(i,j) += B(i,j) * C(i,j)))"), run.problem);
+  ASSERT_FALSE(kernel.ok());
+  EXPECT_EQ(
+      "unsupported [level-format]: the result `A` is stored as dense,bitmap:0,1, and no kernel writes bitmap "
+      "levels: declare `A` dense, csr or csf and convert it",
+      support::render(kernel.error()));
+}
+
+TEST(Lower, BitmapsHaveNoBlocksOfEntries) {
+  const auto run =
+      make_case({"A(i) = B(i,j) * C(j)", {{"B", "csr"}, {"C", "bitmap"}}, {}}, {{"i", 5}, {"j", 5}});
+  const auto tree = concrete_notation::parse("forall(i, blocks(j, 2, forall(j, A(i) += B(i,j) * C(j))))");
+  const auto legal = concrete_notation::verify(*tree, run.problem);
+  ASSERT_FALSE(legal.ok());
+  EXPECT_EQ("there are no blocks of `j`: `C(j)` has no list of its coordinates, but a bitmap",
+            legal.error().message);
+}
+
 TEST(Lower, SparseResultsAreNotUpdatedNorMadeInBlocks) {
   const auto run =
       make_case({"A(i,j) += B(i,j) * C(i,j)", {{"A", "csr"}, {"B", "csr"}}, {}}, {{"i", 5}, {"j", 5}});

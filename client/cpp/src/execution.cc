@@ -101,7 +101,8 @@ const schaas_level* weights_of(const schaas_phase& phase, const std::vector<cons
   if (phase.balance_level < 0 || phase.balance_level >= tensor.order) return nullptr;
   const schaas_level& level = tensor.levels[phase.balance_level];
   const std::int64_t parents = phase.balance_level == 0 ? 1 : tensor.levels[phase.balance_level - 1].entries;
-  return level.format == SCHAAS_LEVEL_COMPRESSED && range <= parents ? &level : nullptr;
+  const bool weighs = level.format == SCHAAS_LEVEL_COMPRESSED || level.format == SCHAAS_LEVEL_BANDED;
+  return weighs && range <= parents ? &level : nullptr;
 }
 
 support::Diagnostic bad_kernel(const std::string& why) {

@@ -1,11 +1,15 @@
 #include "matrix_rows.h"
 
+#include <algorithm>
+
 namespace schaas::client {
 
 using format::LevelFormat;
 
 bool has_rows(const format::TensorFormat& format) {
-  return format.order() == 2 && format::is_sparse(format.levels[1]) && format::is_ordered(format.levels[1]);
+  const bool located = std::any_of(format.levels.begin(), format.levels.end(), format::is_located);
+  return format.order() == 2 && format::is_sparse(format.levels[1]) && format::is_ordered(format.levels[1]) &&
+         !located;
 }
 
 template <class Position>

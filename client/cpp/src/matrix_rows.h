@@ -6,9 +6,9 @@
 
 namespace schaas::client {
 
-/// A matrix whose inner level is sparse, seen as stretches of entries, one for each coordinate of the outer
-/// level: stretch k has coordinate outer(k) and the entries begin[k]..begin[k + 1] of `inner`. Some may be
-/// empty. Points into the tensor it was made of.
+/// A matrix whose inner level is a list of coordinates, seen as stretches of entries, one for each coordinate
+/// of the outer level: stretch k has coordinate outer(k) and the entries begin[k]..begin[k + 1] of `inner`.
+/// Some may be empty. Points into the tensor it was made of.
 template <class Position>
 struct MatrixRows {
   std::int64_t count = 0;                ///< stretches
@@ -23,7 +23,7 @@ struct MatrixRows {
   }
 };
 
-/// Whether a format is one of a matrix whose inner level is sparse.
+/// Whether a format is one of a matrix whose inner level is a list of coordinates.
 bool has_rows(const format::TensorFormat& format);
 
 template <class Position>

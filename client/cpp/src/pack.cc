@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 
@@ -10,11 +11,13 @@
 #include "tensor_checks.h"
 
 // Level by level: `place[e]` is the position of entry e in the level above, ascending in e. A dense level
-// multiplies by its extent and adds the coordinate; a compressed level gives each new (parent, coordinate)
-// the next position, a nonunique one each new (parent, coordinates down to the next unique level); a
-// singleton level keeps the positions.
+// multiplies by its extent and adds the coordinate, and so does a bitmap, which notes what is there; a
+// compressed level gives each new (parent, coordinate) the next position, a nonunique one each new (parent,
+// coordinates down to the next unique level); a singleton level keeps the positions.
 namespace schaas::client {
 namespace {
+
+using format::LevelFormat;
 
 class Packer {
  public:
@@ -26,10 +29,7 @@ class Packer {
 
   support::Result<PackedTensor> pack() {
     for (int l = 0; l < builder_.format.order(); ++l) {
-      const format::LevelFormat kind = builder_.format.levels[l];
-      SCHAAS_RETURN_IF_ERROR(!format::is_sparse(kind)     ? dense_level(l)
-                             : format::is_singleton(kind) ? singleton_level(l)
-                                                          : compressed_level(l));
+      SCHAAS_RETURN_IF_ERROR(pack_level(l));
     }
     SCHAAS_RETURN_IF_ERROR(store_values());
     return std::move(builder_).finish();
@@ -38,6 +38,27 @@ class Packer {
  private:
   std::int64_t extent(int level) const { return builder_.extents[builder_.format.mode_order[level]]; }
   std::string what() const { return "`" + options_.name + "` packed as " + format::print(builder_.format); }
+
+  support::Result<void> pack_level(int l) {
+    switch (builder_.format.levels[l]) {
+      case LevelFormat::dense:
+        return dense_level(l);
+      case LevelFormat::bitmap:
+        return bitmap_level(l);
+      case LevelFormat::banded:
+        return options_.position_bits == 32 ? banded_level<std::int32_t>(l) : banded_level<std::int64_t>(l);
+      case LevelFormat::hashed:
+        return options_.position_bits == 32 ? hashed_level<std::int32_t>(l) : hashed_level<std::int64_t>(l);
+      case LevelFormat::singleton:
+      case LevelFormat::singleton_nonunique:
+        return singleton_level(l);
+      case LevelFormat::compressed:
+      case LevelFormat::compressed_nonunique:
+      case LevelFormat::compressed_unordered:
+        return compressed_level(l);
+    }
+    SCHAAS_CHECK(false, "a level format that is not packed");
+  }
 
   support::Result<void> dense_level(int l) {
     std::int64_t entries = 0;
@@ -51,6 +72,108 @@ class Packer {
     builder_.levels.push_back(std::move(level));
     parents_ = entries;
     return {};
+  }
+
+  support::Result<void> bitmap_level(int l) {
+    SCHAAS_RETURN_IF_ERROR(dense_level(l));
+    PackedTensor::Level& level = builder_.levels.back();
+    SCHAAS_ASSIGN_OR_RETURN(level.crd, allocate(level.entries, 1, what()));
+    for (const std::int64_t place : place_) level.crd.as<std::uint8_t>()[place] = 1;
+    return {};
+  }
+
+  // Entries of a parent are neighbours and ascend: the first and the last one bound its band.
+  template <class Position>
+  support::Result<void> banded_level(int l) {
+    if (parents_ == std::numeric_limits<std::int64_t>::max()) return too_large(what(), "2^63 positions");
+    PackedTensor::Level level;
+    SCHAAS_ASSIGN_OR_RETURN(level.pos, allocate(parents_ + 1, sizeof(Position), what()));
+    SCHAAS_ASSIGN_OR_RETURN(level.crd, allocate(parents_, sizeof(Position), what()));
+    SCHAAS_RETURN_IF_ERROR(check_positions_fit(options_.position_bits, extent(l), 0, l, options_.name));
+    auto* const pos = level.pos.as<Position>();
+    auto* const first = level.crd.as<Position>();
+    for (std::size_t e = 0; e < place_.size();) {
+      const std::int64_t parent = place_[e], begin = entries_.coordinate(l, e);
+      std::int64_t end = begin;
+      for (; e < place_.size() && place_[e] == parent; ++e) {
+        const std::int64_t c = entries_.coordinate(l, e);
+        end = c + 1;
+        if (__builtin_add_overflow(level.entries, c - begin, &place_[e]))
+          return too_large(what(), "more than 2^63 elements");
+      }
+      first[parent] = static_cast<Position>(begin);
+      if (__builtin_add_overflow(level.entries, end - begin, &level.entries))
+        return too_large(what(), "more than 2^63 elements");
+      SCHAAS_RETURN_IF_ERROR(
+          check_positions_fit(options_.position_bits, extent(l), level.entries, l, options_.name));
+      pos[parent + 1] = static_cast<Position>(end - begin);
+    }
+    std::partial_sum(pos, pos + parents_ + 1, pos);
+    parents_ = level.entries;
+    builder_.levels.push_back(std::move(level));
+    return {};
+  }
+
+  template <class Position>
+  support::Result<void> hashed_level(int l) {
+    if (parents_ == std::numeric_limits<std::int64_t>::max()) return too_large(what(), "2^63 positions");
+    PackedTensor::Level level;
+    SCHAAS_ASSIGN_OR_RETURN(level.pos, allocate(parents_ + 1, sizeof(Position), what()));
+    auto* const pos = level.pos.as<Position>();
+    SCHAAS_ASSIGN_OR_RETURN(const std::vector<std::int64_t> sizes, table_sizes(l));
+    for (std::size_t n = 0, e = 0; e < place_.size(); ++n) {
+      const std::int64_t parent = place_[e];
+      level.entries += sizes[n];
+      pos[parent + 1] = static_cast<Position>(sizes[n]);
+      while (e < place_.size() && place_[e] == parent) ++e;
+    }
+    std::partial_sum(pos, pos + parents_ + 1, pos);
+    SCHAAS_ASSIGN_OR_RETURN(level.crd, allocate(level.entries, sizeof(Position), what()));
+    auto* const crd = level.crd.as<Position>();
+    std::fill(crd, crd + level.entries, Position{-1});
+    for (std::int64_t& place : place_) {
+      const auto c =
+          static_cast<Position>(entries_.coordinate(l, static_cast<std::size_t>(&place - place_.data())));
+      const std::int64_t begin = pos[place];
+      const auto mask = static_cast<std::uint64_t>(pos[place + 1] - begin) - 1;
+      std::uint64_t at = schaas_hash(static_cast<std::uint64_t>(c)) & mask;
+      while (crd[begin + static_cast<std::int64_t>(at)] != c &&
+             crd[begin + static_cast<std::int64_t>(at)] >= 0)
+        at = (at + 1) & mask;
+      place = begin + static_cast<std::int64_t>(at);
+      crd[place] = c;
+    }
+    parents_ = level.entries;
+    builder_.levels.push_back(std::move(level));
+    sort_by_place();
+    return {};
+  }
+
+  // Of the table of each parent that has entries: a power of two, at least twice its coordinates.
+  support::Result<std::vector<std::int64_t>> table_sizes(int l) const {
+    std::vector<std::int64_t> sizes;
+    std::int64_t all = 0;
+    for (std::size_t e = 0; e < place_.size();) {
+      const std::size_t first = e;
+      std::uint64_t count = 0;
+      for (; e < place_.size() && place_[e] == place_[first]; ++e)
+        count += e == first || entries_.coordinate(l, e) != entries_.coordinate(l, e - 1);
+      sizes.push_back(static_cast<std::int64_t>(std::bit_ceil(2 * count)));
+      all += sizes.back();
+    }
+    SCHAAS_RETURN_IF_ERROR(check_positions_fit(options_.position_bits, extent(l), all, l, options_.name));
+    return sizes;
+  }
+
+  // Places of tables are in no order; the levels below want them ascending.
+  void sort_by_place() {
+    if (std::is_sorted(place_.begin(), place_.end())) return;
+    std::vector<std::size_t> order(place_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [this](std::size_t a, std::size_t b) { return place_[a] < place_[b]; });
+    entries_.reorder(order);
+    std::sort(place_.begin(), place_.end());
   }
 
   // Whether entry e has another position at level l than the entry before, given the level above's `place_`s.
@@ -220,6 +343,12 @@ support::Result<PackedTensor> zeros(std::vector<std::int64_t> extents, const for
                                     const PackOptions& options) {
   SCHAAS_RETURN_IF_ERROR(check_options(options));
   SCHAAS_RETURN_IF_ERROR(check_format(static_cast<int>(extents.size()), format, options.name));
+  if (std::any_of(format.levels.begin(), format.levels.end(), format::is_located)) {
+    CooTensor nothing;
+    nothing.coordinates.resize(extents.size());
+    nothing.extents = std::move(extents);
+    return pack(nothing, format, options);
+  }
   PackedTensorBuilder builder{format, std::move(extents), options.value_type, options.position_bits,
                               options.fill_value};
   builder.levels.resize(format.levels.size());

@@ -25,5 +25,7 @@ PackedTensor guarded(const PackedTensor& tensor);
 
 /// SCHAAS_LEVEL_* of a level.
 std::int32_t abi_number(format::LevelFormat level);
+/// Width of its positions and coordinates in `schaas_level`.
+std::int32_t index_bits(format::LevelFormat level, int position_bits);
 
 }  // namespace schaas::client

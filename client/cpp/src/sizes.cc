@@ -36,14 +36,33 @@ std::vector<bool> begins(const PackedTensor& tensor, int l, std::vector<bool> be
   return begins;
 }
 
+std::int64_t held_places(const PackedTensor& tensor, int l) {
+  const PackedTensor::Level& level = tensor.levels()[l];
+  const auto count = [&level](const auto* crd) {
+    return std::count_if(crd, crd + level.entries, [](auto c) { return c >= 0; });
+  };
+  if (tensor.format().levels[l] == format::LevelFormat::hashed)
+    return tensor.position_bits() == 32 ? count(level.crd.as<std::int32_t>())
+                                        : count(level.crd.as<std::int64_t>());
+  const auto* held = level.crd.as<std::uint8_t>();
+  return std::count(held, held + level.entries, std::uint8_t{1});
+}
+
 }  // namespace
 
 std::vector<std::int64_t> entries_of(const PackedTensor& tensor) {
   std::vector<std::int64_t> entries;
   std::vector<bool> first;
+  bool unheld = false;  // some positions of the level above are not held
   for (int l = 0; l < tensor.order(); ++l) {
-    const bool unique = format::is_unique(tensor.format().levels[l]);
+    const format::LevelFormat kind = tensor.format().levels[l];
+    const bool unique = format::is_unique(kind);
     entries.push_back(tensor.levels()[l].entries);
+    if (unheld && kind == format::LevelFormat::dense)
+      entries.back() = entries[l - 1] * tensor.extents()[tensor.format().mode_order[l]];
+    const bool places = kind == format::LevelFormat::bitmap || kind == format::LevelFormat::hashed;
+    if (places) entries.back() = held_places(tensor, l);
+    unheld = places || (unheld && kind == format::LevelFormat::dense);
     if (unique) {
       first.clear();
       continue;

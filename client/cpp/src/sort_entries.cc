@@ -76,6 +76,18 @@ void SortedEntries::sort_keys(const CooTensor& tensor, const std::vector<int>& m
   if (!ascending(keys_)) radix_sort(keys_, bits);
 }
 
+void SortedEntries::reorder(const std::vector<std::size_t>& order) {
+  if (keyed_) {
+    std::vector<Keyed> keys(size_);
+    for (std::size_t n = 0; n < size_; ++n) keys[n] = keys_[order[n]];
+    keys_ = std::move(keys);
+  } else {
+    std::vector<std::size_t> permutation(size_);
+    for (std::size_t n = 0; n < size_; ++n) permutation[n] = permutation_[order[n]];
+    permutation_ = std::move(permutation);
+  }
+}
+
 void SortedEntries::sort_permutation() {
   permutation_.resize(size_);
   std::iota(permutation_.begin(), permutation_.end(), std::size_t{0});

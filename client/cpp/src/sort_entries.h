@@ -24,6 +24,9 @@ class SortedEntries {
   }
   double value(std::size_t e) const { return keyed_ ? keys_[e].value : (*values_)[permutation_[e]]; }
 
+  /// Puts entry order[n] in place n.
+  void reorder(const std::vector<std::size_t>& order);
+
   struct Keyed {
     std::uint64_t key;
     double value;

@@ -95,8 +95,19 @@ std::int32_t abi_number(format::LevelFormat level) {
       return SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
     case format::LevelFormat::compressed_unordered:
       return SCHAAS_LEVEL_COMPRESSED_UNORDERED;
+    case format::LevelFormat::bitmap:
+      return SCHAAS_LEVEL_BITMAP;
+    case format::LevelFormat::banded:
+      return SCHAAS_LEVEL_BANDED;
+    case format::LevelFormat::hashed:
+      return SCHAAS_LEVEL_HASHED;
   }
   SCHAAS_CHECK(false, "a level format without a number");
+}
+
+std::int32_t index_bits(format::LevelFormat level, int position_bits) {
+  if (level == format::LevelFormat::bitmap) return 8;
+  return format::is_sparse(level) ? position_bits : 0;
 }
 
 void PackedTensor::refresh_views() {
@@ -105,7 +116,7 @@ void PackedTensor::refresh_views() {
     const Level& level = levels_[l];
     schaas_level view{};
     view.format = abi_number(format_.levels[l]);
-    view.index_bits = format::is_sparse(format_.levels[l]) ? position_bits_ : 0;
+    view.index_bits = index_bits(format_.levels[l], position_bits_);
     view.pos = level.pos.data();
     view.crd = level.crd.data();
     view.entries = level.entries;

@@ -160,6 +160,7 @@ class Trying {
           entries(extents_of(a, shape), format.all_dense() ? Pattern::full : shape.pattern);
       operands[problem_.tensors[a]] = &tensor;
       SCHAAS_ASSIGN_OR_RETURN(const PackedTensor plain, pack(tensor, format, options_of(a)));
+      if (!format.all_dense()) tensor = all_stored(plain);  // stored zeros are entries
       packed.push_back(guarded(plain));
     }
     OracleOptions options;

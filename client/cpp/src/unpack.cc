@@ -1,4 +1,6 @@
+#include <algorithm>
 #include <limits>
+#include <map>
 
 #include "allocate.h"
 #include "result_storage.h"
@@ -30,22 +32,42 @@ class Walk {
     }
     const int mode = tensor_.format().mode_order[l];
     const PackedTensor::Level& here = tensor_.levels()[l];
-    if (tensor_.format().levels[l] == format::LevelFormat::dense) {
+    const format::LevelFormat kind = tensor_.format().levels[l];
+    if (kind == format::LevelFormat::dense || kind == format::LevelFormat::bitmap) {
       const std::int64_t extent = tensor_.extents()[mode];
+      const std::uint8_t* const held =
+          kind == format::LevelFormat::bitmap ? here.crd.as<std::uint8_t>() + parent * extent : nullptr;
       for (std::int64_t c = 0; c < extent; ++c) {
+        if (held != nullptr && held[c] == 0) continue;
         coordinates_[mode] = c;
         level(l + 1, parent * extent + c);
       }
       return;
     }
-    if (format::is_singleton(tensor_.format().levels[l])) {
+    if (format::is_singleton(kind)) {
       coordinates_[mode] = read(here.crd, parent);
       level(l + 1, parent);
       return;
     }
-    const std::int64_t end = read(here.pos, parent + 1);
-    for (std::int64_t p = read(here.pos, parent); p < end; ++p) {
-      coordinates_[mode] = read(here.crd, p);
+    const std::int64_t begin = read(here.pos, parent), end = read(here.pos, parent + 1);
+    if (kind == format::LevelFormat::hashed) return table(l, begin, end);
+    const bool band = kind == format::LevelFormat::banded;
+    for (std::int64_t p = begin; p < end; ++p) {
+      coordinates_[mode] = band ? read(here.crd, parent) + p - begin : read(here.crd, p);
+      level(l + 1, p);
+    }
+  }
+
+  /// By ascending coordinates.
+  void table(int l, std::int64_t begin, std::int64_t end) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> held;
+    for (std::int64_t p = begin; p < end; ++p) {
+      const std::int64_t c = read(tensor_.levels()[l].crd, p);
+      if (c >= 0) held.emplace_back(c, p);
+    }
+    std::sort(held.begin(), held.end());
+    for (const auto& [c, p] : held) {
+      coordinates_[tensor_.format().mode_order[l]] = c;
       level(l + 1, p);
     }
   }
@@ -67,13 +89,11 @@ std::int64_t row_major(const std::vector<std::int64_t>& coordinates,
   return linear;
 }
 
-}  // namespace
-
-CooTensor unpack(const PackedTensor& tensor) {
+/// The stored entries; of those with the fill value only some, unless they are kept.
+CooTensor entries_between(const PackedTensor& tensor, bool keep_fill) {
   CooTensor result;
   result.extents = tensor.extents();
   result.coordinates.resize(tensor.order());
-  const bool keep_fill = tensor.order() == 0 || format::is_sparse(tensor.format().levels.back());
   walk(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {
     const double value = tensor.value(position);
     if (value == tensor.fill_value() && !keep_fill) return;
@@ -82,6 +102,14 @@ CooTensor unpack(const PackedTensor& tensor) {
   });
   return result;
 }
+
+}  // namespace
+
+CooTensor unpack(const PackedTensor& tensor) {
+  return entries_between(tensor, tensor.order() == 0 || format::holds_entries(tensor.format().levels.back()));
+}
+
+CooTensor all_stored(const PackedTensor& tensor) { return entries_between(tensor, true); }
 
 support::Result<DenseTensor> to_dense(const PackedTensor& tensor) {
   SCHAAS_ASSIGN_OR_RETURN(DenseTensor result, zeros(tensor.extents(), tensor.value_type()));
@@ -120,6 +148,26 @@ CooTensor to_coo(const DenseTensor& tensor, double fill_value) {
   return result;
 }
 
+namespace {
+
+/// Positions of a banded second level; no more is known further below.
+std::optional<std::int64_t> band_places(const CooTensor& tensor, const format::TensorFormat& format) {
+  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> bands;
+  const auto& outer = tensor.coordinates[format.mode_order[0]];
+  const auto& inner = tensor.coordinates[format.mode_order[1]];
+  for (std::size_t e = 0; e < outer.size(); ++e) {
+    auto& band = bands.try_emplace(outer[e], inner[e], inner[e]).first->second;
+    band = {std::min(band.first, inner[e]), std::max(band.second, inner[e])};
+  }
+  std::int64_t places = 0;
+  for (const auto& [row, band] : bands) {
+    if (__builtin_add_overflow(places, band.second - band.first + 1, &places)) return std::nullopt;
+  }
+  return places;
+}
+
+}  // namespace
+
 int position_bits_for(const CooTensor& tensor, const format::TensorFormat& format) {
   constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
   std::int64_t positions = 1;  // an upper bound on the positions of each level
@@ -127,7 +175,13 @@ int position_bits_for(const CooTensor& tensor, const format::TensorFormat& forma
   for (int l = 0; l < format.order(); ++l) {
     const std::int64_t extent = tensor.extents[format.mode_order[l]];
     if (extent > largest) return 64;
-    if (format::is_sparse(format.levels[l])) {
+    if (format.levels[l] == format::LevelFormat::banded && l == 1) {
+      const auto places = band_places(tensor, format);
+      if (!places) return 64;
+      positions = *places;
+    } else if (format.levels[l] == format::LevelFormat::hashed) {
+      positions = entries > largest / 4 ? largest + 1 : 4 * entries;  // places are less
+    } else if (format::is_sparse(format.levels[l]) && !format::is_located(format.levels[l])) {
       positions = entries;
     } else if (__builtin_mul_overflow(positions, extent, &positions)) {
       return 64;

@@ -42,6 +42,13 @@ bool is_singleton(const schaas_level& level) {
   return level.format == SCHAAS_LEVEL_SINGLETON || level.format == SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
 }
 
+bool has_places(const schaas_level& level) {
+  return level.format == SCHAAS_LEVEL_DENSE || level.format == SCHAAS_LEVEL_BITMAP;
+}
+support::Diagnostic unpaired(const std::string& name, int l) {
+  return broken(name, level_text(l) + ": singleton levels and nonunique levels above them do not pair");
+}
+
 // A compressed level and the singletons that tell its coordinates apart: together they are sorted and unique.
 template <class Position>
 class Chain {
@@ -119,29 +126,96 @@ class Chain {
   std::vector<std::int64_t> extents_;
 };
 
-support::Result<void> check_dense(const schaas_level& level, std::int64_t parents, std::int64_t extent, int l,
-                                  const std::string& name) {
+// A place for every coordinate.
+support::Result<void> check_places(const schaas_level& level, std::int64_t parents, std::int64_t extent,
+                                   int l, const std::string& name) {
   std::int64_t entries = 0;
   if (!__builtin_mul_overflow(parents, extent, &entries) && entries == level.entries) return {};
   return broken(name, level_text(l) + ": " + std::to_string(level.entries) + " entries, but " +
                           std::to_string(parents) + " parents of extent " + std::to_string(extent));
 }
 
+support::Result<void> check_bitmap(const schaas_level& level, int l, const std::string& name) {
+  if (level.index_bits != 8)
+    return broken(name, level_text(l) + ": bitmap of " + std::to_string(level.index_bits) + " bits");
+  const auto* held = static_cast<const std::uint8_t*>(level.crd);
+  if (held == nullptr && level.entries > 0) return broken(name, level_text(l) + ": arrays are missing");
+  const auto* bad = std::find_if(held, held + level.entries, [](std::uint8_t byte) { return byte > 1; });
+  if (bad == held + level.entries) return {};
+  return broken(name, level_text(l) + ": byte " + std::to_string(*bad) + " at position " +
+                          std::to_string(bad - held) + ": 0 or 1 is expected");
+}
+
+template <class Position>
+support::Result<void> check_bands(const schaas_level& level, std::int64_t parents, std::int64_t extent, int l,
+                                  const std::string& name) {
+  const auto* pos = static_cast<const Position*>(level.pos);
+  const auto* first = static_cast<const Position*>(level.crd);
+  for (std::int64_t p = 0; p < parents; ++p) {
+    const std::int64_t count = pos[p + 1] - pos[p];
+    if (count == 0 || (first[p] >= 0 && count <= extent && first[p] <= extent - count)) continue;
+    return broken(name, level_text(l) + ": a band of " + std::to_string(count) + " from coordinate " +
+                            std::to_string(first[p]) + " at parent " + std::to_string(p) +
+                            " is not inside 0.." + std::to_string(extent - 1));
+  }
+  return {};
+}
+
+// Each coordinate is where a search for it ends, and each search ends.
+template <class Position>
+support::Result<void> check_table(const Position* crd, std::int64_t size, std::int64_t extent,
+                                  const std::string& where, const std::string& name) {
+  if (size == 0) return {};
+  const auto mask = static_cast<std::uint64_t>(size) - 1;
+  const std::int64_t taken = size - std::count(crd, crd + size, Position{-1});
+  if (size < 2 || (static_cast<std::uint64_t>(size) & mask) != 0 || 2 * taken > size) {
+    return broken(name, where + std::to_string(size) + " places with " + std::to_string(taken) +
+                            " taken; a power of two and at most half is expected");
+  }
+  for (std::int64_t p = 0; p < size; ++p) {
+    if (crd[p] == -1) continue;
+    if (crd[p] < 0 || crd[p] >= extent)
+      return broken(name, where + "coordinate " + std::to_string(crd[p]) + " is outside 0.." +
+                              std::to_string(extent - 1));
+    std::uint64_t at = schaas_hash(static_cast<std::uint64_t>(crd[p])) & mask;
+    while (crd[at] != crd[p] && crd[at] != -1) at = (at + 1) & mask;
+    if (static_cast<std::int64_t>(at) != p)
+      return broken(name, where + "coordinate " + std::to_string(crd[p]) + " in place " + std::to_string(p) +
+                              " is looked for in place " + std::to_string(at));
+  }
+  return {};
+}
+
+template <class Position>
+support::Result<void> check_tables(const schaas_level& level, std::int64_t parents, std::int64_t extent,
+                                   int l, const std::string& name) {
+  const auto* pos = static_cast<const Position*>(level.pos);
+  const auto* crd = static_cast<const Position*>(level.crd);
+  for (std::int64_t p = 0; p < parents; ++p) {
+    SCHAAS_RETURN_IF_ERROR(check_table(crd + pos[p], pos[p + 1] - pos[p], extent,
+                                       level_text(l) + ", table " + std::to_string(p) + ": ", name));
+  }
+  return {};
+}
+
 // The arrays of a level are there and have the sizes they say; positions ascend.
 support::Result<void> check_arrays(const schaas_tensor& tensor, int l, std::int64_t parents,
                                    const std::string& name) {
   const schaas_level& level = tensor.levels[l];
-  if (level.format == SCHAAS_LEVEL_DENSE)
-    return check_dense(level, parents, tensor.extents[tensor.mode_order[l]], l, name);
-  const bool known = (level.format >= 0 && level.format <= SCHAAS_LEVEL_SINGLETON_NONUNIQUE) ||
-                     level.format == SCHAAS_LEVEL_COMPRESSED_UNORDERED;
-  if (!known) return broken(name, level_text(l) + ": unknown level format " + std::to_string(level.format));
+  if (level.format < 0 || level.format > SCHAAS_LEVEL_COMPRESSED_UNORDERED)
+    return broken(name, level_text(l) + ": unknown level format " + std::to_string(level.format));
+  if (has_places(level)) {
+    SCHAAS_RETURN_IF_ERROR(check_places(level, parents, tensor.extents[tensor.mode_order[l]], l, name));
+    if (l > 0 && is_nonunique(tensor.levels[l - 1])) return unpaired(name, l);
+    return level.format == SCHAAS_LEVEL_DENSE ? support::Result<void>() : check_bitmap(level, l, name);
+  }
   if (level.index_bits != 32 && level.index_bits != 64)
     return broken(name, level_text(l) + ": positions of " + std::to_string(level.index_bits) + " bits");
   const bool below_nonunique = l > 0 && is_nonunique(tensor.levels[l - 1]);
   if (below_nonunique != is_singleton(level) || (l + 1 == tensor.order && is_nonunique(level)))
-    return broken(name, level_text(l) + ": singleton levels and nonunique levels above them do not pair");
-  const bool missing = level.entries < 0 || (level.crd == nullptr && level.entries > 0);
+    return unpaired(name, l);
+  const std::int64_t coordinates = level.format == SCHAAS_LEVEL_BANDED ? parents : level.entries;
+  const bool missing = level.entries < 0 || (level.crd == nullptr && coordinates > 0);
   if (missing || (!is_singleton(level) && level.pos == nullptr))
     return broken(name, level_text(l) + ": arrays are missing");
   if (!is_singleton(level)) {
@@ -157,8 +231,18 @@ support::Result<void> check_arrays(const schaas_tensor& tensor, int l, std::int6
 
 support::Result<void> check_coordinates(const schaas_tensor& tensor, int l, const std::string& name) {
   const schaas_level& level = tensor.levels[l];
-  if (level.format == SCHAAS_LEVEL_DENSE || is_singleton(level)) return {};
+  if (has_places(level) || is_singleton(level)) return {};
   const std::int64_t parents = l == 0 ? 1 : tensor.levels[l - 1].entries;
+  if (level.format == SCHAAS_LEVEL_HASHED) {
+    const std::int64_t extent = tensor.extents[tensor.mode_order[l]];
+    return level.index_bits == 32 ? check_tables<std::int32_t>(level, parents, extent, l, name)
+                                  : check_tables<std::int64_t>(level, parents, extent, l, name);
+  }
+  if (level.format == SCHAAS_LEVEL_BANDED) {
+    const std::int64_t extent = tensor.extents[tensor.mode_order[l]];
+    return level.index_bits == 32 ? check_bands<std::int32_t>(level, parents, extent, l, name)
+                                  : check_bands<std::int64_t>(level, parents, extent, l, name);
+  }
   return level.index_bits == 32 ? Chain<std::int32_t>(tensor, l).check(parents, name)
                                 : Chain<std::int64_t>(tensor, l).check(parents, name);
 }

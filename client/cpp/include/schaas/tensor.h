@@ -52,8 +52,8 @@ DenseTensor copy(const DenseTensor& tensor);
 class PackedTensor {
  public:
   struct Level {
-    Buffer pos, crd;           ///< crd: sparse levels only; pos: those that are not singletons
-    std::int64_t entries = 0;  ///< stored entries of this level
+    Buffer pos, crd;           ///< as in schaas_level; empty where that has null
+    std::int64_t entries = 0;  ///< positions of this level
   };
 
   const format::TensorFormat& format() const { return format_; }
@@ -112,8 +112,10 @@ support::Result<PackedTensor> zeros(std::vector<std::int64_t> extents, const for
                                     const PackOptions& options);
 
 /// The stored entries in storage order, coordinates by mode. Fill values in dense levels are left out, those
-/// that a compressed last level stores are kept.
+/// that a sparse last level holds are kept, but of a band, where they may lie between entries.
 CooTensor unpack(const PackedTensor& tensor);
+/// The same with all values that are stored: what a kernel takes for entries.
+CooTensor all_stored(const PackedTensor& tensor);
 /// Every value, row major in mode order 0, 1, ... Errors: exhausted [memory].
 support::Result<DenseTensor> to_dense(const PackedTensor& tensor);
 /// Every value of a list of entries, 0 elsewhere; the same errors as pack.
@@ -126,9 +128,10 @@ int position_bits_for(const CooTensor& tensor, const format::TensorFormat& forma
 
 /// Checks what the kernel ABI promises a kernel: counts agree, positions ascend from 0 to the number of
 /// coordinates, coordinates are inside the extent and strictly ascending within a fiber (of a nonunique
-/// level: together with those of the singleton levels below). Tensors made by pack always pass; call it on
-/// arrays that came from elsewhere, before the first call. Linear time. Errors: invalid [tensor-structure]
-/// naming the tensor, level and position.
+/// level: together with those of the singleton levels below), bytes of bitmaps are 0 or 1, bands end inside
+/// the extent, tables lead to each of their coordinates. Tensors made by pack always pass; call it on arrays
+/// that came from elsewhere, before the first call. Linear time. Errors: invalid [tensor-structure] naming
+/// the tensor, level and position.
 support::Result<void> validate(const schaas_tensor& tensor, const std::string& name);
 
 }  // namespace schaas::client
