@@ -15,7 +15,11 @@ Result<void> check_ways(const StatementPtr& body, const std::string& index) {
   return match(
       body->node,
       [&](const Forall& loop) { return loop.index == index ? Result<void>() : check_ways(loop.body, index); },
-      [&](const Blocks& blocks) { return check_ways(blocks.body, index); },
+      [&](const Blocks& blocks) -> Result<void> {
+        if (blocks.index == index)
+          return illegal("blocks of " + quoted(index) + " stand inside blocks of " + quoted(index));
+        return check_ways(blocks.body, index);
+      },
       [&](const Where& branch) -> Result<void> {
         SCHAAS_RETURN_IF_ERROR(check_ways(branch.producer, index));
         return check_ways(branch.consumer, index);
