@@ -49,6 +49,7 @@ class Cutting {
   /// Operands whose second level could balance the phase.
   std::vector<int> weighed() const {
     const LoopSpace space = loop_space(phase_.body, phase_.index, tree_);
+    if (space.kind == LoopSpace::Kind::table) return {};  // its free places have no coordinate
     const bool positions = space.kind == LoopSpace::Kind::walk || space.kind == LoopSpace::Kind::intersection;
     std::vector<int> out;
     for (const int number :
