@@ -225,6 +225,12 @@ TEST(TermsApart, ProductsAreAddedToTheTarget) {
   EXPECT_EQ("", check("A(i,j) = 3 * B(i,k) * C(k,j) + D(i,j) / 2", sparse, 127));
 }
 
+/// A phase over the places of a table has none for the rows of another operand: it is not cut by them.
+TEST(Programs, TablesAreNotCut) {
+  EXPECT_EQ("", check("A(k,m) = D(l,k) * C(k) * B(l,m)", {{"B", "csr"}, {"D", "hashed,dense"}}, 140));
+  EXPECT_EQ("", check("A(i) = B(i,k,m) * C(k,m) * D(i)", {{"B", "hashed,compressed,dense"}}, 141));
+}
+
 /// What several statements need of a dense product at the entries of B is computed there, by each of them.
 TEST(Programs, SumsReadAtTheEntriesOfSomethingSparse) {
   const std::string attention =
