@@ -249,6 +249,13 @@ Checked check_sound(const problem::Problem& problem, int points, std::mt19937_64
   frontier::LogBounds bounds(problem);
   frontier::ProvenDominance objectives(bounds, 1, frontier::free_elements(problem.profile));
   const auto variables = cost::variables_of(problem);
+  // Sizes are drawn for operands, not for copies of them in another order.
+  const auto operands = problem.operands();
+  const auto is_operand = [&](const auto& fiber) {
+    return std::any_of(operands.begin(), operands.end(),
+                       [&](const auto& operand) { return operand.tensor == fiber.tensor; });
+  };
+  if (!std::all_of(variables.fibers.begin(), variables.fibers.end(), is_operand)) return {};
   Checked checked;
   checked.dropped = static_cast<int>(classes.size() - found.survivors.size());
   std::set<cost::Point> seen;
