@@ -102,7 +102,7 @@ def crossover(options, directory, figures):
             sparse = (expression, files, {}, {**formats, "A": "csr"}, "auto")
             stored = run(options, *sparse, threads, False)[1].get("nnz", {}).get("A") or 0
             best = least(options, {"sparse": sparse, "dense A": (expression, files, {}, formats, "auto"),
-                                   "dense": (expression, files, {}, {"B": "csf"}, "auto")}, threads)
+                                   "dense": (expression, files, {}, {"B": "csf", "C": "dense", "D": "dense"}, "auto")}, threads)
             figures.append({"density": percent / 100, "threads": threads, "entries": stored, **best})
             print(f"  {percent:7} % {stored / (extents['i'] * extents['r']) * 100:6.1f} % {best['sparse'] * 1e3:9.3f} "
                   f"{best['dense A'] * 1e3:9.3f} {best['dense'] * 1e3:9.3f} "
