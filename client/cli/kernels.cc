@@ -120,10 +120,9 @@ std::string name_of(const client::FrontierEntry& entry, const client::Evaluated&
 
 support::Result<void> take_selected(client::Connection& connection, const ChoiceRequest& request,
                                     ProgressLine& progress, Choice& choice) {
-  const auto& entries = choice.answer.frontier.entries;
-  const client::Selector selector(entries);
   const auto start = Clock::now();
-  SCHAAS_ASSIGN_OR_RETURN(const auto best, selector.select(request.sizes, request.machine));
+  const auto& entries = choice.answer.frontier.entries;
+  SCHAAS_ASSIGN_OR_RETURN(const auto best, client::select(entries, request.sizes, request.machine));
   choice.select_seconds += since(start);
   const client::FrontierEntry& entry = entries[best.index];
   const std::string name = name_of(entry, best.evaluated[best.index]);

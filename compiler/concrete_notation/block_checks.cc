@@ -34,14 +34,6 @@ Result<void> check_ways(const StatementPtr& body, const std::string& index) {
       });
 }
 
-bool holds_entries(const Access& access, const std::string& index, const format::TensorFormat& format) {
-  for (std::size_t level = 0; level < format.levels.size(); ++level) {
-    const auto mode = static_cast<std::size_t>(format.mode_order[level]);
-    if (format::is_sparse(format.levels[level]) && access.indices[mode] == index) return true;
-  }
-  return false;
-}
-
 Result<void> check_entries(const Access& access, const std::string& index, const format::TensorFormat& format,
                            const std::vector<std::string>& loops) {
   for (std::size_t level = 0; level < format.levels.size(); ++level) {
@@ -69,9 +61,8 @@ Result<void> check_blocks(const Blocks& blocks, const std::vector<std::string>& 
     return illegal("blocks of " + quoted(blocks.index) + " stand inside a loop " + quoted(blocks.index));
   SCHAAS_RETURN_IF_ERROR(check_ways(blocks.body, blocks.index));
   for (const Access& access : reads(blocks.body)) {
-    const auto format = problem.formats.find(access.tensor);
-    if (format == problem.formats.end() || !holds_entries(access, blocks.index, format->second)) continue;
-    SCHAAS_RETURN_IF_ERROR(check_entries(access, blocks.index, format->second, loops));
+    if (sparse_level(access, blocks.index, problem) < 0) continue;
+    SCHAAS_RETURN_IF_ERROR(check_entries(access, blocks.index, problem.formats.at(access.tensor), loops));
   }
   return {};
 }

@@ -11,19 +11,6 @@ namespace {
 
 using support::Result;
 
-/// A level of the access that holds some values only of the index; -1: none.
-int sparse_level(const index_notation::Access& access, const std::string& index,
-                 const problem::Problem& problem) {
-  const auto format = problem.formats.find(access.tensor);
-  if (format == problem.formats.end()) return -1;
-  const auto& levels = format->second.levels;
-  for (std::size_t level = 0; level < levels.size(); ++level) {
-    const auto mode = static_cast<std::size_t>(format->second.mode_order[level]);
-    if (format::is_sparse(levels[level]) && access.indices[mode] == index) return static_cast<int>(level);
-  }
-  return -1;
-}
-
 /// The value is the semiring's zero where the access stores nothing, or where one of `also` holds nothing.
 bool is_zero_without(const index_notation::Expression& value, const index_notation::Access& access,
                      const std::set<std::string>& also, const problem::Problem& problem) {

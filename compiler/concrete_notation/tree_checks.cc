@@ -34,4 +34,16 @@ Result<void> check_order(const std::vector<LoopOrder>& orders, const std::vector
   return {};
 }
 
+int sparse_level(const index_notation::Access& access, const std::string& index,
+                 const problem::Problem& problem) {
+  const auto format = problem.formats.find(access.tensor);
+  if (format == problem.formats.end()) return -1;
+  const auto& levels = format->second.levels;
+  for (std::size_t level = 0; level < levels.size(); ++level) {
+    const auto mode = static_cast<std::size_t>(format->second.mode_order[level]);
+    if (format::is_sparse(levels[level]) && access.indices[mode] == index) return static_cast<int>(level);
+  }
+  return -1;
+}
+
 }  // namespace schaas::concrete_notation

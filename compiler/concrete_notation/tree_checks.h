@@ -4,6 +4,7 @@
 
 #include "compiler/concrete_notation/loop_order.h"
 #include "compiler/index_notation/nodes.h"
+#include "compiler/problem/problem.h"
 #include "compiler/support/result.h"
 
 /// What the verifiers of contractions and of programs say alike. `loops`: those above, outermost first.
@@ -19,5 +20,9 @@ support::Result<void> check_bound(const index_notation::Access& access,
 /// The loops among `loops` keep the orders.
 support::Result<void> check_order(const std::vector<LoopOrder>& orders,
                                   const std::vector<std::string>& loops);
+
+/// The level of the access that stores some values only of the index; -1: there is none.
+int sparse_level(const index_notation::Access& access, const std::string& index,
+                 const problem::Problem& problem);
 
 }  // namespace schaas::concrete_notation

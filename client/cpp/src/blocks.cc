@@ -24,8 +24,7 @@ class Beyond {
 
   bool is_seen() const {
     return std::any_of(program_.statements.begin(), program_.statements.end(), [&](const Statement& s) {
-      return !has(s.result.indices, index_) ? !vanishes_in_terms(s.value) || reduces(s.value)
-                                            : reduces(s.value);
+      return reduces(s.value) || (!has(s.result.indices, index_) && !vanishes_in_terms(s.value));
     });
   }
 

@@ -75,41 +75,59 @@ std::vector<Product> products_of(const std::vector<Term>& terms, Unknowns& unkno
   return out;
 }
 
-}  // namespace
-
-struct Selector::State {
-  struct Entry {
-    std::vector<Product> time, memory;
-    std::vector<std::vector<NumberedNest>> variants;
-  };
-  std::vector<FrontierEntry> frontier;
-  std::vector<Entry> entries;
-  Unknowns unknowns;
-
-  explicit State(std::vector<FrontierEntry> given) : frontier(std::move(given)) {
+// A frontier whose variables are numbers. Keeps a reference to it.
+class Prepared {
+ public:
+  explicit Prepared(const std::vector<FrontierEntry>& frontier) : frontier_(frontier) {
     for (const FrontierEntry& entry : frontier) {
-      Entry& to = entries.emplace_back();
-      to.time = products_of(entry.time_terms, unknowns);
-      to.memory = products_of(entry.memory_terms, unknowns);
+      Entry& to = entries_.emplace_back();
+      to.time = products_of(entry.time_terms, unknowns_);
+      to.memory = products_of(entry.memory_terms, unknowns_);
       for (const Variant& variant : entry.variants) {
         auto& nests = to.variants.emplace_back();
-        for (const Nest& nest : variant.nests) nests.emplace_back(nest, unknowns);
+        for (const Nest& nest : variant.nests) nests.emplace_back(nest, unknowns_);
       }
     }
   }
 
+  support::Result<Selection> select(const Sizes& sizes, const Machine& machine) const {
+    if (entries_.empty()) return support::invalid("empty-frontier", "there is no schedule to select from");
+    SCHAAS_ASSIGN_OR_RETURN(const std::vector<double> values, unknowns_.values(sizes));
+    Selection selection;
+    selection.evaluated.reserve(entries_.size());
+    std::size_t fitting = 0;
+    for (std::size_t e = 0; e < entries_.size(); ++e) {
+      selection.evaluated.push_back(evaluate(e, values, machine));
+      fitting += selection.evaluated.back().fits;
+    }
+    if (fitting > 0) add_traffic(values, machine, selection.evaluated);
+    for (std::size_t e = 1; e < entries_.size(); ++e) {
+      if (better(selection.evaluated[e], selection.evaluated[selection.index], fitting > 0))
+        selection.index = e;
+    }
+    selection.reason = reason_for(frontier_[selection.index], selection.evaluated[selection.index], fitting,
+                                  entries_.size());
+    return selection;
+  }
+
+ private:
+  struct Entry {
+    std::vector<Product> time, memory;
+    std::vector<std::vector<NumberedNest>> variants;
+  };
+
   Evaluated evaluate(std::size_t e, const std::vector<double>& values, const Machine& machine) const {
     Evaluated evaluated;
-    for (const Product& product : entries[e].time) {
+    for (const Product& product : entries_[e].time) {
       const double trips = product.value(values) / (product.serial ? 1 : std::max(machine.threads, 1));
       evaluated.time += trips;
-      evaluated.predicted += entries[e].variants.empty() ? trips : trips * least_part(product.weight);
+      evaluated.predicted += entries_[e].variants.empty() ? trips : trips * least_part(product.weight);
     }
     double elements = 0, stored = 0;
-    for (const Product& product : entries[e].memory)
+    for (const Product& product : entries_[e].memory)
       (product.stored ? stored : elements) += product.value(values);
     const auto size = static_cast<double>(bytes_of(machine.value_type));
-    const double temporaries = elements * size * copies(frontier[e], machine);
+    const double temporaries = elements * size * copies(frontier_[e], machine);
     evaluated.memory_bytes = temporaries + stored * size;
     evaluated.fits = temporaries <= 0.5 * static_cast<double>(machine.cache_bytes);
     return evaluated;
@@ -120,14 +138,14 @@ struct Selector::State {
   void add_traffic(const std::vector<double>& values, const Machine& machine,
                    std::vector<Evaluated>& evaluated) const {
     std::vector<std::pair<double, std::size_t>> order;
-    for (std::size_t e = 0; e < entries.size(); ++e)
-      if (evaluated[e].fits && !entries[e].variants.empty()) order.emplace_back(evaluated[e].predicted, e);
+    for (std::size_t e = 0; e < entries_.size(); ++e)
+      if (evaluated[e].fits && !entries_[e].variants.empty()) order.emplace_back(evaluated[e].predicted, e);
     std::sort(order.begin(), order.end());
     double best = std::numeric_limits<double>::infinity();
     for (const auto& [without, e] : order) {
       if (without > best) break;
-      for (std::size_t v = 0; v < entries[e].variants.size(); ++v) {
-        const double predicted = without + traffic_time(entries[e].variants[v], values, machine);
+      for (std::size_t v = 0; v < entries_[e].variants.size(); ++v) {
+        const double predicted = without + traffic_time(entries_[e].variants[v], values, machine);
         const double needed =
             v == 0 ? std::numeric_limits<double>::infinity()
                    : evaluated[e].predicted * (evaluated[e].variant == 0 ? worth_a_variant : 1);
@@ -139,25 +157,18 @@ struct Selector::State {
     }
   }
 
-  support::Result<Selection> select(const Sizes& sizes, const Machine& machine) const {
-    if (entries.empty()) return support::invalid("empty-frontier", "there is no schedule to select from");
-    SCHAAS_ASSIGN_OR_RETURN(const std::vector<double> values, unknowns.values(sizes));
-    Selection selection;
-    selection.evaluated.reserve(entries.size());
-    std::size_t fitting = 0;
-    for (std::size_t e = 0; e < entries.size(); ++e) {
-      selection.evaluated.push_back(evaluate(e, values, machine));
-      fitting += selection.evaluated.back().fits;
-    }
-    if (fitting > 0) add_traffic(values, machine, selection.evaluated);
-    for (std::size_t e = 1; e < entries.size(); ++e) {
-      if (better(selection.evaluated[e], selection.evaluated[selection.index], fitting > 0))
-        selection.index = e;
-    }
-    selection.reason =
-        reason_for(frontier[selection.index], selection.evaluated[selection.index], fitting, entries.size());
-    return selection;
-  }
+  const std::vector<FrontierEntry>& frontier_;
+  std::vector<Entry> entries_;
+  Unknowns unknowns_;
+};
+
+}  // namespace
+
+struct Selector::State {
+  explicit State(std::vector<FrontierEntry> given) : frontier(std::move(given)) {}
+  State(const State&) = delete;
+  std::vector<FrontierEntry> frontier;
+  Prepared prepared{frontier};
 };
 
 Selector::Selector(std::vector<FrontierEntry> entries)
@@ -166,12 +177,12 @@ Selector::Selector(std::vector<FrontierEntry> entries)
 const std::vector<FrontierEntry>& Selector::entries() const { return state_->frontier; }
 
 support::Result<Selection> Selector::select(const Sizes& sizes, const Machine& machine) const {
-  return state_->select(sizes, machine);
+  return state_->prepared.select(sizes, machine);
 }
 
 support::Result<Selection> select(const std::vector<FrontierEntry>& entries, const Sizes& sizes,
                                   const Machine& machine) {
-  return Selector(entries).select(sizes, machine);
+  return Prepared(entries).select(sizes, machine);
 }
 
 }  // namespace schaas::client

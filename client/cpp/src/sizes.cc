@@ -126,20 +126,15 @@ support::Result<double> evaluate(const Variable& variable, const Sizes& sizes) {
   return fiber(it->second, variable.level);
 }
 
-support::Result<double> evaluate(const Term& term, const Sizes& sizes, int threads) {
-  double product = term.serial ? term.weight : term.weight / std::max(threads, 1);
-  for (const Variable& variable : term.variables) {
-    SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(variable, sizes));
-    product *= value;
-  }
-  return product;
-}
-
 support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes, int threads) {
   double sum = 0;
   for (const Term& term : terms) {
-    SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(term, sizes, threads));
-    sum += value;
+    double product = term.serial ? term.weight : term.weight / std::max(threads, 1);
+    for (const Variable& variable : term.variables) {
+      SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(variable, sizes));
+      product *= value;
+    }
+    sum += product;
   }
   return sum;
 }

@@ -1,11 +1,14 @@
 #include "unknowns.h"
 
+#include <algorithm>
+
 namespace schaas::client {
 
 int Unknowns::number(const Variable& variable) {
-  const auto [place, added] = numbers_.try_emplace(variable, static_cast<int>(variables_.size()));
-  if (added) variables_.push_back(variable);
-  return place->second;
+  const auto found = std::find(variables_.begin(), variables_.end(), variable);
+  const auto number = static_cast<int>(found - variables_.begin());
+  if (found == variables_.end()) variables_.push_back(variable);
+  return number;
 }
 
 support::Result<std::vector<double>> Unknowns::values(const Sizes& sizes) const {

@@ -1,7 +1,4 @@
 #pragma once
-#include <map>
-#include <string>
-#include <tuple>
 #include <vector>
 
 #include "schaas/select.h"
@@ -19,16 +16,7 @@ class Unknowns {
   support::Result<std::vector<double>> values(const Sizes& sizes) const;
 
  private:
-  struct Less {
-    bool operator()(const Variable& a, const Variable& b) const {
-      const auto key = [](const Variable& v) {
-        return std::tie(v.kind, v.index, v.tensor, v.level, v.copy_of, v.outer, v.outer_dense);
-      };
-      return key(a) < key(b);
-    }
-  };
-  std::map<Variable, int, Less> numbers_;
-  std::vector<Variable> variables_;
+  std::vector<Variable> variables_;  // few: compared one by one
 };
 
 }  // namespace schaas::client

@@ -26,8 +26,6 @@ double fiber(const std::vector<std::int64_t>& entries, int level);
 /// compressed level as many as can be (all extents, or all entries). Errors: invalid [unknown-size] when the
 /// sizes do not know its index or tensor.
 support::Result<double> evaluate(const Variable& variable, const Sizes& sizes);
-/// One term; divided by the number of threads unless it is serial.
-support::Result<double> evaluate(const Term& term, const Sizes& sizes, int threads = 1);
 /// Sum of the terms, the parallel ones divided by the number of threads; an empty product is its weight.
 support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes, int threads = 1);
 
