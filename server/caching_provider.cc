@@ -61,7 +61,7 @@ class CachingProvider final : public KernelProvider {
     // The binary first: a row never names a binary that was not written.
     SCHAAS_RETURN_IF_ERROR(stores_.schedules->put_kernel(
         {query.kernel_key, query.canonical.key, query.canonical.text, schedule::print(query.trace),
-         query.target.isa, answer.digest, answer.seconds, ""}));
+         toolchain::print(query.target), answer.digest, answer.seconds, ""}));
     return answer;
   }
 

@@ -311,6 +311,7 @@ v1::Kernel to_proto(const NamedKernel& kernel) {
   set_digest(kernel.digest, *out.mutable_digest());
   out.set_compile_seconds(kernel.compile_seconds);
   out.set_hit(kernel.hit);
+  out.set_draft(kernel.draft);
   out.set_tree(kernel.tree);
   out.set_time(kernel.time);
   out.set_memory(kernel.memory);

@@ -132,6 +132,10 @@ class Work {
     if (query_.wins) add_wins(out, *answer.frontier, subject_.names, cancellation_);
     SCHAAS_ASSIGN_OR_RETURN(const std::vector<Wanted> wanted, choose(*answer.frontier));
     tell(out);
+    // The most wanted kernel is not there for as long as the compiler takes for all its code: little code
+    // first.
+    if (!wanted.empty() && !drafted_ && !is_stored(wanted.front()))
+      crew.add([this, first = wanted.front()] { make_draft(first); });
     for (const auto& one : wanted) order(crew, one);
     return {};
   }
@@ -176,7 +180,9 @@ class Work {
         if (searched_.is_set()) return;
         if (std::find(known.begin(), known.end(), trace) != known.end()) continue;
         known.push_back(trace);
-        make({found->survivors[s].id, trace});
+        const Wanted wanted{found->survivors[s].id, trace};
+        if (!drafted_.exchange(true)) make_draft(wanted);
+        make(wanted);
       }
     }
   }
@@ -205,10 +211,21 @@ class Work {
     crew.add([this, wanted] { make(wanted); });
   }
 
+  bool is_stored(const Wanted& wanted) {
+    return !query_.no_cache && provider_.kernel(query_for(wanted, false, Source::stored), cancellation_).ok();
+  }
+
+  // On a thread of the crew. The full kernel tells what is wrong, should anything be.
+  void make_draft(const Wanted& wanted) {
+    if (!cancellation_.check("compilation").ok()) return;
+    const auto kernel = made(wanted, true);
+    if (kernel.ok()) tell(*kernel);
+  }
+
   // On a thread of the crew.
   void make(const Wanted& wanted) {
     if (!cancellation_.check("compilation").ok()) return;
-    const auto kernel = made(wanted);
+    const auto kernel = made(wanted, false);
     if (kernel.ok()) {
       tell(*kernel);
     } else {
@@ -216,11 +233,15 @@ class Work {
     }
   }
 
-  Result<NamedKernel> made(const Wanted& wanted) {
-    const toolchain::Target target{query_.isa};
-    KernelQuery question{subject_.canonical, wanted.trace, target,
-                         pipeline::kernel_key(subject_.canonical, wanted.trace, target, toolchain_),
-                         query_.no_cache ? Source::made : Source::stored_or_made};
+  KernelQuery query_for(const Wanted& wanted, bool draft, Source source) const {
+    const toolchain::Target target{query_.isa, draft};
+    return {subject_.canonical, wanted.trace, target,
+            pipeline::kernel_key(subject_.canonical, wanted.trace, target, toolchain_), source};
+  }
+
+  Result<NamedKernel> made(const Wanted& wanted, bool draft) {
+    const KernelQuery question =
+        query_for(wanted, draft, query_.no_cache ? Source::made : Source::stored_or_made);
     SCHAAS_ASSIGN_OR_RETURN(const KernelAnswer answer, provider_.kernel(question, cancellation_));
     const UserNames& names = subject_.names;
     SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(wanted.trace, subject_.canonical.problem));
@@ -241,6 +262,7 @@ class Work {
     kernel.digest = answer.digest;
     kernel.compile_seconds = answer.seconds;
     kernel.hit = answer.hit;
+    kernel.draft = draft;
     return kernel;
   }
 
@@ -260,7 +282,7 @@ class Work {
       if (frontier->partial && whole_told_) return;
       whole_told_ = !frontier->partial;
     }
-    if (const auto* kernel = std::get_if<NamedKernel>(&event)) {
+    if (const auto* kernel = std::get_if<NamedKernel>(&event); kernel && !kernel->draft) {
       ++made_;
       finished_.compiled += kernel->hit ? 0 : 1;
       finished_.compile_seconds += kernel->hit ? 0 : kernel->compile_seconds;
@@ -285,6 +307,7 @@ class Work {
   std::vector<std::string> ids_;
   bool search_hit_ = true;  // true also when no search was asked for
   Finish searched_;
+  std::atomic<bool> drafted_{false};  // a draft of a part's schedule was begun
   std::string last_stage_;
   Steady::time_point last_progress_;
 

@@ -85,6 +85,7 @@ struct NamedKernel {
   support::Digest digest;
   double compile_seconds = 0;
   bool hit = false;
+  bool draft = false;  ///< the full kernel of the same schedule follows
 };
 using StageProgress = frontier::Stage;
 struct KernelFailure {

@@ -13,8 +13,9 @@ using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 const client::KernelInfo* find_kernel(const client::ScheduleAnswer& answer, const std::string& id) {
-  const auto place = std::find_if(answer.kernels.begin(), answer.kernels.end(),
-                                  [&](const client::KernelInfo& kernel) { return kernel.id == id; });
+  const auto place =
+      std::find_if(answer.kernels.begin(), answer.kernels.end(),
+                   [&](const client::KernelInfo& kernel) { return kernel.id == id && !kernel.draft; });
   return place == answer.kernels.end() ? nullptr : &*place;
 }
 
@@ -151,7 +152,8 @@ class BestHasCome {
       const auto best = client::select(frontier->entries, request_.sizes, request_.machine);
       if (best.ok()) best_ = name_of(frontier->entries[best->index], best->evaluated[best->index]);
     }
-    if (const auto* kernel = std::get_if<client::KernelInfo>(&event)) come_.push_back(kernel->id);
+    if (const auto* kernel = std::get_if<client::KernelInfo>(&event); kernel && !kernel->draft)
+      come_.push_back(kernel->id);
     return !best_.empty() && std::find(come_.begin(), come_.end(), best_) != come_.end();
   }
 

@@ -59,14 +59,14 @@ support::Result<void> check_result(const concrete_notation::StatementPtr& statem
 }  // namespace
 
 support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& statement,
-                                       const problem::Problem& problem) {
+                                       const problem::Problem& problem, Effort effort) {
   SCHAAS_RETURN_IF_ERROR(check_result(statement, problem));
   SCHAAS_ASSIGN_OR_RETURN(NestTree tree, number(statement, problem));
   move_lanes_outwards(tree);
-  find_cuts(tree);
+  if (effort.cut_rows) find_cuts(tree);
   KernelBuilder builder(problem, tree);
   Emitter(tree, builder).emit_phases(tree.root);
-  return jam(builder.take());
+  return effort.jam ? jam(builder.take()) : builder.take();
 }
 
 }  // namespace schaas::lower

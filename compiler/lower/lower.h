@@ -6,12 +6,18 @@
 
 namespace schaas::lower {
 
+/// What may be left out of a kernel that is wanted soon: it computes the same by shorter code.
+struct Effort {
+  bool cut_rows = true;  ///< long rows in parts (cut.h)
+  bool jam = true;       ///< loops that share loads unrolled and jammed (jam.h)
+};
+
 /// Lowers a verified tree to a kernel: phases over ranges of their outermost loop, temporaries sized and
 /// reset, scalars in registers; a result with compressed levels is counted by one phase and filled by the
 /// next (proto/kernel_abi.h). Arguments are problem.tensors() in order. Errors: unsupported [level-format] (a
 /// level that no kernel walks), [sparse-result] (one that is updated, or made in blocks); invalid [lower-...]
 /// for a tree that was not verified.
 support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& statement,
-                                       const problem::Problem& problem);
+                                       const problem::Problem& problem, Effort effort = {});
 
 }  // namespace schaas::lower

@@ -37,17 +37,21 @@ Result<Tree> make_tree(const problem::Problem& problem, const schedule::Trace& t
 }
 
 /// Tree -> loop IR, verified: code generation trusts it.
-Result<loop_ir::Kernel> make_loops(const problem::Problem& problem, const schedule::Trace& trace) {
+Result<loop_ir::Kernel> make_loops(const problem::Problem& problem, const schedule::Trace& trace,
+                                   lower::Effort effort = {}) {
   SCHAAS_ASSIGN_OR_RETURN(const auto tree, make_tree(problem, trace));
-  SCHAAS_ASSIGN_OR_RETURN(auto kernel, lower::lower(tree.statement, tree.problem));
+  SCHAAS_ASSIGN_OR_RETURN(auto kernel, lower::lower(tree.statement, tree.problem, effort));
   SCHAAS_RETURN_IF_ERROR(loop_ir::verify(kernel));
   return kernel;
 }
 
 Result<std::string> make_c(const problem::Problem& problem, const std::string& problem_text,
-                           const schedule::Trace& trace, const std::string& key, const std::string& isa) {
-  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace));
-  return codegen::print_c(kernel, codegen::KernelLabel{key, schedule::print(trace), isa, problem_text});
+                           const schedule::Trace& trace, const std::string& key,
+                           const toolchain::Target& target) {
+  const lower::Effort effort{!target.draft, !target.draft};
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace, effort));
+  return codegen::print_c(kernel,
+                          codegen::KernelLabel{key, schedule::print(trace), target.isa, problem_text});
 }
 
 }  // namespace
@@ -78,7 +82,7 @@ Result<std::string> emit(const problem::Problem& problem, const schedule::Trace&
       return loop_ir::print(kernel);
     }
     case Language::c:
-      return make_c(problem, problem::print(problem), trace, "", isa);
+      return make_c(problem, problem::print(problem), trace, "", {isa});
   }
   SCHAAS_CHECK(false, "a language without a case");
 }
@@ -88,7 +92,7 @@ Result<std::string> emit(const problem::Problem& problem, const schedule::Trace&
 std::string kernel_key(const problem::Canonical& canonical, const schedule::Trace& trace,
                        const toolchain::Target& target, const toolchain::Toolchain& toolchain) {
   return support::digest_of("schaas-kernel 1\nproblem " + canonical.key + "\nschedule " +
-                            schedule::print(trace) + "\nisa " + target.isa + "\ntoolchain " +
+                            schedule::print(trace) + "\nisa " + toolchain::print(target) + "\ntoolchain " +
                             toolchain.identity(target) + "\ncode " + std::to_string(code_version) + "\n")
       .sha256;
 }
@@ -99,7 +103,7 @@ Result<std::string> compile(const problem::Canonical& canonical, const schedule:
   SCHAAS_RETURN_IF_ERROR(cancellation.check("lowering"));
   const std::string key = kernel_key(canonical, trace, target, toolchain);
   SCHAAS_ASSIGN_OR_RETURN(const std::string source,
-                          make_c(canonical.problem, canonical.text, trace, key, target.isa));
+                          make_c(canonical.problem, canonical.text, trace, key, target));
   return toolchain.compile_c(source, target, cancellation);
 }
 

@@ -25,7 +25,7 @@ const std::vector<std::string>& known_isas() {
 /// pragmas.
 std::vector<std::string> code_flags(const Target& target) {
   std::vector<std::string> flags = {"-std=c11",
-                                    "-O3",
+                                    target.draft ? "-O1" : "-O3",
                                     "-ffp-contract=fast",
                                     "-fno-math-errno",
                                     "-fopenmp-simd",
@@ -163,6 +163,8 @@ class CToolchain : public Toolchain {
 };
 
 }  // namespace
+
+std::string print(const Target& target) { return target.isa + (target.draft ? ", draft" : ""); }
 
 std::unique_ptr<Toolchain> make_c_toolchain(CToolchainOptions options) {
   return std::make_unique<CToolchain>(std::move(options));

@@ -12,7 +12,12 @@ namespace schaas::toolchain {
 /// x86-64-v4, or "native" (the exact host, only when asked), or "generic" (no -march; any architecture).
 struct Target {
   std::string isa = "x86-64-v3";
+  /// Little code, little optimised: compiled in a third of the time, to be used until the full kernel is
+  /// there.
+  bool draft = false;
 };
+/// As it stands in lists of kernels: "x86-64-v3", "x86-64-v3, draft".
+std::string print(const Target& target);
 
 /// Thread-safe.
 class Toolchain {

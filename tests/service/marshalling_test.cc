@@ -205,8 +205,7 @@ std::vector<std::string> kind_fields() {
   for (const std::string message : {"frontier.entries", "frontier.removals", "kernel"}) {
     fields.push_back(message + ".memory_terms.serial");
     for (const std::string terms : {".time_terms", ".memory_terms"}) {
-      for (const std::string& field : of_copies)
-        fields.push_back(message + terms + ".variables." + field);
+      for (const std::string& field : of_copies) fields.push_back(message + terms + ".variables." + field);
     }
   }
   return fields;
@@ -228,8 +227,8 @@ TEST(Replies, LeaveNoFieldOut) {
   EXPECT_EQ(frontier.user_tensors().at("A"), "Out");
   EXPECT_EQ(frontier.user_indices().at("i"), "row");
 
-  NamedKernel kernel{"s1",     "key",    "trace",         "isa",         "tree", "time",
-                     "memory", a_cost(), two_variables(), {"sha256", 7}, 0.5,    true};
+  NamedKernel kernel{"s1",     "key",           "trace",       "isa", "tree", "time", "memory",
+                     a_cost(), two_variables(), {"sha256", 7}, 0.5,   true,   true};
   expect_every_field_set(to_proto(kernel), "kernel", variable_fields);
 
   const NamedExplanation why{"removed",

@@ -24,7 +24,7 @@ struct Scheduled {
   Refusal refusal;
   std::size_t progress = 0;
   std::optional<v1::Frontier> frontier;
-  std::vector<v1::Kernel> kernels;
+  std::vector<v1::Kernel> drafts, kernels;
   std::vector<v1::KernelFailure> failures;
   std::optional<v1::Done> done;
   bool ok() const { return refusal.status == grpc::StatusCode::OK; }

@@ -27,7 +27,7 @@ using test::Refusal;
 using test::Scheduled;
 
 struct Counted {
-  std::atomic<int> searches{0}, compilations{0};
+  std::atomic<int> searches{0}, compilations{0}, drafts{0};
   std::atomic<bool> hold_search{false};  // searches last until cancelled
   std::atomic<bool> fail_linear{false};  // the linear schedule does not compile
   std::atomic<bool> crash{false};
@@ -57,7 +57,7 @@ class CountingProvider final : public server::KernelProvider {
   }
   Result<server::KernelAnswer> kernel(const server::KernelQuery& query,
                                       const Cancellation& cancellation) override {
-    ++counted_->compilations;
+    ++(query.target.draft ? counted_->drafts : counted_->compilations);
     if (counted_->fail_linear && query.trace.directives.empty())
       return support::unsupported("no-linear", "not today");
     return next_->kernel(query, cancellation);
@@ -155,6 +155,8 @@ std::vector<std::string> digests(const Scheduled& answer) {
   return out;
 }
 
+std::size_t stored_kernels(const Scheduled& answer) { return answer.kernels.size() + answer.drafts.size(); }
+
 // ---- answers ----
 
 TEST_F(Service, AnswersAMissWithAFrontierAndItsKernelsThenAHit) {
@@ -167,6 +169,7 @@ TEST_F(Service, AnswersAMissWithAFrontierAndItsKernelsThenAHit) {
   const int searches = counted_->searches, compilations = counted_->compilations;
   EXPECT_EQ(searches, 1);
   EXPECT_EQ(compilations, static_cast<int>(miss.kernels.size()));
+  EXPECT_EQ(counted_->drafts, 1);
 
   const Scheduled hit = must(spmm());
   EXPECT_TRUE(hit.done->hit());
@@ -178,8 +181,29 @@ TEST_F(Service, AnswersAMissWithAFrontierAndItsKernelsThenAHit) {
   as_made.set_hit(false);
   EXPECT_EQ(as_made.DebugString(), miss.frontier->DebugString());
   for (const auto& kernel : hit.kernels) EXPECT_TRUE(kernel.hit());
+  EXPECT_TRUE(hit.drafts.empty());
   EXPECT_EQ(counted_->searches, searches);
   EXPECT_EQ(counted_->compilations, compilations);
+  EXPECT_EQ(counted_->drafts, 1);
+}
+
+TEST_F(Service, DraftsTheMostWantedKernelOfAMiss) {
+  const Scheduled miss = must(chain());
+  ASSERT_EQ(miss.drafts.size(), 1u);
+  const v1::Kernel& draft = miss.drafts.front();
+  const auto full = std::find_if(miss.kernels.begin(), miss.kernels.end(),
+                                 [&](const v1::Kernel& kernel) { return kernel.id() == draft.id(); });
+  ASSERT_NE(full, miss.kernels.end());
+  EXPECT_EQ(draft.trace(), full->trace());
+  EXPECT_EQ(draft.isa(), full->isa());
+  EXPECT_NE(draft.kernel_key(), full->kernel_key());
+  EXPECT_NE(draft.digest().sha256(), full->digest().sha256());
+  EXPECT_EQ(client_->download(draft.digest().sha256()).second.status, grpc::StatusCode::OK);
+  // A trace that is asked for alone is waited for.
+  auto request = chain();
+  request.add_traces("linear");
+  request.set_traces_only(true);
+  EXPECT_TRUE(must(request).drafts.empty());
 }
 
 TEST_F(Service, AnswersTheSameProblemInOtherWordsFromTheStoreInThoseWords) {
@@ -358,12 +382,12 @@ TEST_F(Service, VerifiesItsCache) {
   v1::VerifyCacheReply reply;
   EXPECT_EQ(client_->call(&v1::Scheduler::Stub::VerifyCache, v1::VerifyCacheRequest(), reply).status,
             grpc::StatusCode::OK);
-  EXPECT_EQ(reply.checked(), answer.kernels.size() - 1);
+  EXPECT_EQ(reply.checked(), stored_kernels(answer) - 1);
   EXPECT_THAT(reply.damaged(), testing::ElementsAre(damaged));
   EXPECT_EQ(reply.missing(), 1u);
   v1::VerifyCacheReply again;
   client_->call(&v1::Scheduler::Stub::VerifyCache, v1::VerifyCacheRequest(), again);
-  EXPECT_EQ(again.checked(), answer.kernels.size() - 2);
+  EXPECT_EQ(again.checked(), stored_kernels(answer) - 2);
   EXPECT_EQ(again.damaged_size(), 0);
   EXPECT_EQ(again.missing(), 0u);
 }
@@ -417,7 +441,7 @@ TEST_F(Service, TellsAboutItself) {
   EXPECT_EQ(info.version(), "1.2.3");
   EXPECT_EQ(info.abi_version(), SCHAAS_KERNEL_ABI_VERSION);
   EXPECT_EQ(info.frontiers(), 1u);
-  EXPECT_EQ(info.kernels(), answer.kernels.size());
+  EXPECT_EQ(info.kernels(), stored_kernels(answer));
   EXPECT_EQ(info.data_directory(), data_);
   EXPECT_EQ(info.expression_bytes(), 16384u);
   EXPECT_THAT(info.isas(), testing::Contains("x86-64-v3"));
@@ -432,11 +456,11 @@ TEST_F(Service, ListsItsCache) {
   EXPECT_EQ(reply.entries(0).key(), answer.frontier->key());
   EXPECT_EQ(reply.entries(0).canonical(), answer.frontier->canonical());
   EXPECT_EQ(reply.entries(0).frontier(), static_cast<std::uint64_t>(answer.frontier->entries_size()));
-  EXPECT_EQ(reply.entries(0).kernels(), answer.kernels.size());
+  EXPECT_EQ(reply.entries(0).kernels(), stored_kernels(answer));
   EXPECT_EQ(reply.entries(0).kernel_size(), 0);
   request.set_key(answer.frontier->key());
   EXPECT_EQ(client_->call(&v1::Scheduler::Stub::ListCache, request, reply).status, grpc::StatusCode::OK);
-  EXPECT_EQ(reply.entries(0).kernel_size(), static_cast<int>(answer.kernels.size()));
+  EXPECT_EQ(reply.entries(0).kernel_size(), static_cast<int>(stored_kernels(answer)));
   request.set_key(std::string(64, '0'));
   EXPECT_EQ(client_->call(&v1::Scheduler::Stub::ListCache, request, reply).text(),
             "NOT_FOUND invalid [not-stored]: nothing is stored under the key " + std::string(64, '0'));
@@ -504,19 +528,23 @@ TEST_F(EarlyAnswers, GiveAKernelWhileTheSearchGoesOnThenTheWhole) {
   const auto reader = client_->stub().Schedule(&context, chain());
   const v1::Kernel early = first_kernel(*reader);
   EXPECT_EQ(early.id().substr(0, 3), "p1.");
+  EXPECT_TRUE(early.draft());
   EXPECT_EQ(client_->download(early.digest().sha256()).second.status, grpc::StatusCode::OK);
   counted_->hold_search = false;
   v1::ScheduleEvent event;
   std::optional<v1::Frontier> last;
   std::vector<std::string> whole_kernels;
-  bool done = false;
+  bool done = false, early_in_full = false;
   while (reader->Read(&event)) {
+    EXPECT_FALSE(event.kernel().draft()) << "one draft is enough";
+    early_in_full |= event.kernel().id() == early.id();
     if (event.has_frontier()) last = event.frontier();
     if (event.has_kernel() && event.kernel().id()[0] == 's') whole_kernels.push_back(event.kernel().id());
     done = event.has_done();
   }
   EXPECT_TRUE(reader->Finish().ok());
   EXPECT_TRUE(done);
+  EXPECT_TRUE(early_in_full);
   ASSERT_TRUE(last);
   EXPECT_FALSE(last->partial());
   EXPECT_TRUE(last->complete());

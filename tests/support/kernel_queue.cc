@@ -7,9 +7,10 @@ namespace {
 
 constexpr std::size_t batch_size = 32;
 
-support::Result<std::string> source_or_error(const schedule::Trace& trace, const problem::Problem& problem) {
+support::Result<std::string> source_or_error(const schedule::Trace& trace, const problem::Problem& problem,
+                                             lower::Effort effort) {
   try {
-    return source_of(trace, problem);
+    return source_of(trace, problem, effort);
   } catch (const std::exception& broken) {
     return support::internal("invariant", broken.what());
   }
@@ -18,7 +19,8 @@ support::Result<std::string> source_or_error(const schedule::Trace& trace, const
 }  // namespace
 
 support::Result<void> KernelQueue::add(const schedule::Trace& trace, const problem::Problem& problem) {
-  auto source = source_or_error(trace, problem);
+  const bool draft = random_() % 8 == 0;
+  auto source = source_or_error(trace, problem, draft ? lower::Effort{false, false} : lower::Effort{});
   if (!source.ok()) {
     if (source.error().family == support::Family::internal) {
       failed_(described(trace, problem, support::render(source.error())));
@@ -29,7 +31,8 @@ support::Result<void> KernelQueue::add(const schedule::Trace& trace, const probl
   elements_ += trials->elements();
   determined_ += trials->determined_elements();
   auto& waiting = waiting_[problem.value_type];
-  waiting.push_back({std::move(trials), std::move(source).value(), described(trace, problem, "")});
+  waiting.push_back({std::move(trials), std::move(source).value(),
+                     described(trace, problem, draft ? " in the draft" : "")});
   if (waiting.size() == batch_size) run(waiting);
   return {};
 }

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/lower/lower.h"
 #include "compiler/problem/problem.h"
 #include "compiler/schedule/trace.h"
 #include "compiler/toolchain/toolchain.h"
@@ -13,7 +14,8 @@
 namespace schaas::test_support {
 
 /// The C of a schedule of a problem, through every stage and its verifier; `symbol`s are as in print_c.
-support::Result<std::string> source_of(const schedule::Trace& trace, const problem::Problem& problem);
+support::Result<std::string> source_of(const schedule::Trace& trace, const problem::Problem& problem,
+                                       lower::Effort effort = {});
 
 /// Problem, trace and tree, for a person who has to find what went wrong.
 std::string described(const schedule::Trace& trace, const problem::Problem& problem, const std::string& what);

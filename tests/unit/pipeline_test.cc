@@ -62,9 +62,21 @@ TEST(Pipeline, KeyChangesWithEveryIngredient) {
   EXPECT_NE(key, kernel_key(canonical, reordered, {"x86-64-v3"}, toolchain));
   EXPECT_NE(key, kernel_key(canonical, linear, {"x86-64-v4"}, toolchain));
   EXPECT_NE(key, kernel_key(canonical, linear, {"x86-64-v3"}, EchoToolchain("echo 2")));
+  EXPECT_NE(key, kernel_key(canonical, linear, {"x86-64-v3", true}, toolchain));
   auto other = canonical;
   other.key = std::string(64, '0');
   EXPECT_NE(key, kernel_key(other, linear, {"x86-64-v3"}, toolchain));
+}
+
+TEST(Pipeline, DraftsSayTheSameInLessCode) {
+  const auto canonical = problem::canonicalize(spmm());
+  EchoToolchain toolchain;
+  const auto full = compile(canonical, {}, {"x86-64-v3"}, toolchain, {});
+  const auto draft = compile(canonical, {}, {"x86-64-v3", true}, toolchain, {});
+  ASSERT_TRUE(full.ok() && draft.ok());
+  EXPECT_LT(3 * draft->size(), 2 * full->size());
+  EXPECT_EQ("x86-64-v3, draft", toolchain::print({"x86-64-v3", true}));
+  EXPECT_EQ("x86-64-v3", toolchain::print({"x86-64-v3"}));
 }
 
 TEST(Pipeline, CompilesWhatTheDescriptorSays) {

@@ -3,6 +3,7 @@
 #include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
@@ -112,7 +113,7 @@ Done done_so_far(const ScheduleAnswer& answer, std::chrono::steady_clock::time_p
   Done done;
   done.hit = answer.frontier.hit;
   for (const KernelInfo& kernel : answer.kernels) {
-    if (kernel.hit) continue;
+    if (kernel.hit || kernel.draft) continue;
     ++done.compiled;
     done.compile_seconds += kernel.compile_seconds;
     done.hit = false;
@@ -122,9 +123,21 @@ Done done_so_far(const ScheduleAnswer& answer, std::chrono::steady_clock::time_p
   return done;
 }
 
+// A draft serves until the full kernel of its schedule is there.
+void add(std::vector<KernelInfo>& kernels, const KernelInfo& kernel) {
+  const auto same = std::find_if(kernels.begin(), kernels.end(), [&](const KernelInfo& known) {
+    return known.id == kernel.id && known.draft != kernel.draft;
+  });
+  if (same == kernels.end()) {
+    kernels.push_back(kernel);
+  } else if (!kernel.draft) {
+    *same = kernel;
+  }
+}
+
 void collect(ScheduleAnswer& answer, const ScheduleEvent& event, bool& done) {
   if (const auto* frontier = std::get_if<Frontier>(&event)) answer.frontier = *frontier;
-  if (const auto* kernel = std::get_if<KernelInfo>(&event)) answer.kernels.push_back(*kernel);
+  if (const auto* kernel = std::get_if<KernelInfo>(&event)) add(answer.kernels, *kernel);
   if (const auto* failure = std::get_if<KernelFailure>(&event)) answer.failures.push_back(*failure);
   if (const auto* last = std::get_if<Done>(&event)) {
     answer.done = *last;

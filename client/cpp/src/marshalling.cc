@@ -210,6 +210,7 @@ KernelInfo from_proto(const v1::Kernel& from) {
   kernel.digest = {from.digest().sha256(), from.digest().bytes()};
   kernel.compile_seconds = from.compile_seconds();
   kernel.hit = from.hit();
+  kernel.draft = from.draft();
   kernel.time_terms = terms(from.time_terms());
   kernel.memory_terms = terms(from.memory_terms());
   return kernel;

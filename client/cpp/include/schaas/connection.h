@@ -69,8 +69,8 @@ using ScheduleEvent = std::variant<Progress, Frontier, KernelInfo, Done, KernelF
 
 /// All events of one request, collected.
 struct ScheduleAnswer {
-  Frontier frontier;  ///< the last one
-  std::vector<KernelInfo> kernels;
+  Frontier frontier;                ///< the last one
+  std::vector<KernelInfo> kernels;  ///< a draft only where the full kernel of its schedule has not come
   std::vector<KernelFailure> failures;
   Done done;  ///< when the answer was left: from what had come
   /// Whether and why it was left before its end.

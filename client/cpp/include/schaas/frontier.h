@@ -151,6 +151,8 @@ struct KernelInfo {
   support::Digest digest;  ///< of the binary
   double compile_seconds = 0;
   bool hit = false;  ///< it was stored already
+  bool draft =
+      false;  ///< the first, quickly compiled and slower kernel of its schedule: the full one follows
   std::vector<Term> time_terms, memory_terms;
   bool operator==(const KernelInfo&) const = default;
 };
