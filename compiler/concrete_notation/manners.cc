@@ -6,6 +6,7 @@
 #include "compiler/concrete_notation/match.h"
 #include "compiler/concrete_notation/positions.h"
 #include "compiler/concrete_notation/tree_checks.h"
+#include "compiler/concrete_notation/units.h"
 
 namespace schaas::concrete_notation {
 namespace {
@@ -103,6 +104,11 @@ Result<void> check_inside(const StatementPtr& statement, const std::string& oute
                          "; threads share the entries that a phase's outermost loops walk, and `split` cuts "
                          "the entries of one row");
         }
+        if (loop.manner.units) {
+          return illegal("loop " + quoted(loop.index) + " stands inside loop " + quoted(outermost) +
+                         "; threads of a GPU share the outermost loop of a phase, or that and the one inside "
+                         "it");
+        }
         SCHAAS_RETURN_IF_ERROR(check_loop(loop));
         return check_inside(loop.body, outermost);
       },
@@ -126,7 +132,15 @@ Result<void> check_manners(const StatementPtr& statement, const problem::Problem
       [&](const Forall& loop) -> Result<void> {
         SCHAAS_RETURN_IF_ERROR(check_races(loop, problem));
         SCHAAS_RETURN_IF_ERROR(check_loop(loop));
-        return check_inside(loop.body, loop.index);
+        const UnitLoops loops = unit_loops(loop);
+        if (loops.columns == nullptr) {
+          SCHAAS_RETURN_IF_ERROR(check_inside(loop.body, loop.index));
+          return check_units(loop, problem);
+        }
+        SCHAAS_RETURN_IF_ERROR(check_races(*loops.rows, problem));
+        SCHAAS_RETURN_IF_ERROR(check_loop(*loops.rows));
+        SCHAAS_RETURN_IF_ERROR(check_inside(loops.rows->body, loop.index));
+        return check_units(loop, problem);
       },
       [&](const Blocks& blocks) { return check_inside(blocks.body, blocks.index); },
       [&](const Where& branch) -> Result<void> {

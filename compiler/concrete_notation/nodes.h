@@ -26,6 +26,27 @@ enum class Races {
 };
 const char* name(Races races);  ///< "none", "atomics", "private"
 
+/// How the threads of a group of a GPU bring together what they computed (Sgap, section 4).
+enum class Gather {
+  atomic,    ///< the group folds by shuffles; its first thread writes, in one indivisible step
+  parallel,  ///< the same, and nobody else writes the element
+  segment,   ///< threads next to each other that write one element fold it; which of them write is known at
+             ///< run time
+};
+const char* name(Gather gather);  ///< "atomic", "parallel", "segment"
+
+/// What one thread of a GPU gets of a loop, its minimal data in the paper's words (Sgap, section 3), and with
+/// whom it synchronises. docs/gpu.md.
+struct Units {
+  int take = 1;   ///< so many iterations for a thread, one after another
+  int share = 1;  ///< above 1: so many threads for each iteration
+  int width = 1;  ///< threads of a group
+  Gather reduce = Gather::atomic;
+  int block = 256;  ///< threads of a block
+  int tile = 0;     ///< iterations side by side before the columns change; 0: as many as a group needs
+  bool operator==(const Units&) const = default;
+};
+
 /// What a schedule says of how one loop runs; by default nothing, and lowering decides.
 struct Manner {
   std::optional<Races> parallel;  ///< its iterations are shared by threads; only of a phase's outermost loop
@@ -34,6 +55,7 @@ struct Manner {
   /// So many loops from this one inwards are one loop for the threads: over the entries of the one sparse
   /// operand that they walk, down to the level of the last one; 0: each loop is a loop of its own.
   int positions = 0;
+  std::optional<Units> units{};          ///< its iterations are shared out among the threads of a GPU
   std::optional<std::int64_t> extent{};  ///< the only size of the index for which the code is made
   bool operator==(const Manner&) const = default;
 };

@@ -12,10 +12,11 @@
 //               | "blocks" "(" name "," [ "in" ] number "," statement ")"
 //               | "where" "(" statement "," statement ")" | "terms" "(" statement { "," statement } ")"
 //               | access sign expression
-//     manner    = [ "of" number ] [ "parallel" races ] [ "collapsed" ] [ "unroll" number ]
-//     races     = "none" | "atomics" | "private"
-//     sign      = "+=" | "*=" | "max=" | "min=" | "or=" | "and="
-//     access    = name [ "(" name { "," name } ")" ]
+//     manner    = [ "of" number ] [ "parallel" races ] [ "collapsed" ] [ "positions" number ] [ units ] [
+//     "unroll" number ] units     = "threads" ( number | "1" "/" number ) [ "group" number strategy ] [
+//     "block" number ] [ "warp" number ] strategy  = "atomic" | "parallel" | "segment" races     = "none" |
+//     "atomics" | "private" sign      = "+=" | "*=" | "max=" | "min=" | "or=" | "and=" access    = name [ "("
+//     name { "," name } ")" ]
 //
 // where an expression of index notation goes to the next comma or closing parenthesis that is not its own.
 // Depth is bounded by Limits::nesting, so recursion is safe on any text.
@@ -87,10 +88,38 @@ class Parser {
     if (accept_word("positions")) {
       SCHAAS_ASSIGN_OR_RETURN(manner.positions, number("the number of loops, 1 to 9999,"));
     }
+    if (accept_word("threads")) {
+      SCHAAS_ASSIGN_OR_RETURN(manner.units, parse_units());
+    }
     if (accept_word("unroll")) {
       SCHAAS_ASSIGN_OR_RETURN(manner.unroll, number("the number of iterations, 1 to 9999,"));
     }
     return manner;
+  }
+
+  Result<Units> parse_units() {
+    Units units;
+    SCHAAS_ASSIGN_OR_RETURN(units.take, number("the number of iterations, 1 to 9999,"));
+    if (units.take == 1 && accept('/')) {
+      SCHAAS_ASSIGN_OR_RETURN(units.share, number("the number of threads, 1 to 9999,"));
+    }
+    if (accept_word("group")) {
+      SCHAAS_ASSIGN_OR_RETURN(units.width, number("the number of threads, 1 to 9999,"));
+      bool known = false;
+      for (const auto strategy : {Gather::atomic, Gather::parallel, Gather::segment}) {
+        if (known || !accept_word(concrete_notation::name(strategy))) continue;
+        units.reduce = strategy;
+        known = true;
+      }
+      if (!known) return expected("`atomic`, `parallel` or `segment`");
+    }
+    if (accept_word("block")) {
+      SCHAAS_ASSIGN_OR_RETURN(units.block, number("the number of threads, 1 to 9999,"));
+    }
+    if (accept_word("warp")) {
+      SCHAAS_ASSIGN_OR_RETURN(units.tile, number("the number of iterations, 1 to 9999,"));
+    }
+    return units;
   }
 
   bool accept_word(std::string_view word) {

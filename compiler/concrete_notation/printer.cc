@@ -23,12 +23,23 @@ std::string number_text(const Blocks& blocks) {
   return std::to_string(blocks.parts > 0 ? blocks.parts : blocks.size);
 }
 
+std::string units_text(const Units& units) {
+  std::string out =
+      " threads " + (units.share > 1 ? "1/" + std::to_string(units.share) : std::to_string(units.take));
+  if (units.width > 1 || units.reduce != Gather::atomic)
+    out += " group " + std::to_string(units.width) + " " + name(units.reduce);
+  if (units.block != Units{}.block) out += " block " + std::to_string(units.block);
+  if (units.tile > 0) out += " warp " + std::to_string(units.tile);
+  return out;
+}
+
 std::string manner_text(const Manner& manner) {
   std::string out;
   if (manner.extent) out += " of " + std::to_string(*manner.extent);
   if (manner.parallel) out += std::string(" parallel ") + name(*manner.parallel);
   if (manner.collapsed) out += " collapsed";
   if (manner.positions > 0) out += " positions " + std::to_string(manner.positions);
+  if (manner.units) out += units_text(*manner.units);
   if (manner.unroll > 1) out += " unroll " + std::to_string(manner.unroll);
   return out;
 }

@@ -13,7 +13,9 @@
 #include "compiler/schedule/collapse.h"
 #include "compiler/schedule/distribute.h"
 #include "compiler/schedule/divide.h"
+#include "compiler/schedule/group.h"
 #include "compiler/schedule/illegal.h"
+#include "compiler/schedule/launch.h"
 #include "compiler/schedule/loopfuse.h"
 #include "compiler/schedule/ordered_appends.h"
 #include "compiler/schedule/parallelize.h"
@@ -25,6 +27,7 @@
 #include "compiler/schedule/split.h"
 #include "compiler/schedule/store.h"
 #include "compiler/schedule/temporary_layout.h"
+#include "compiler/schedule/threads.h"
 #include "compiler/schedule/unroll.h"
 
 namespace schaas::schedule {
@@ -51,6 +54,9 @@ Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& t
       [&](const Bound& bound) { return apply_bound(tree, bound); },
       [&](const Collapse& collapse) { return apply_collapse(tree, collapse); },
       [&](const Pos& pos) { return apply_pos(tree, pos); },
+      [&](const Threads& threads) { return apply_threads(tree, threads); },
+      [&](const Group& group) { return apply_group(tree, group); },
+      [&](const Launch& launch) { return apply_launch(tree, launch); },
       [](const Store&) -> Result<StatementPtr> {
         return illegal("`store` stands before all other directives: they work on what it leads to");
       },
@@ -74,7 +80,7 @@ Diagnostic at_directive(const Diagnostic& error, const Trace& trace, std::size_t
 Diagnostic too_late(const Directive& directive) {
   return illegal("`" + name(directive) +
                  "` makes new loops and forgets how the present ones run; it comes before "
-                 "parallelize, unroll, bound, collapse and pos");
+                 "parallelize, unroll, bound, collapse, pos, threads, group and launch");
 }
 
 /// Verifies what the tree is when nothing more is done to it.

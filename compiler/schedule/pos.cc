@@ -15,14 +15,18 @@ support::Result<StatementPtr> apply_pos(const StatementPtr& tree, const Pos& dir
   std::string outermost;
   int loops = 0;
   for (const Forall* loop = std::get_if<Forall>(&at->node); loop; loop = std::get_if<Forall>(&at->node)) {
-    if (loops++ == 0) outermost = loop->index;
-    if (loop->index == directive.loop) {
+    const bool counts = loops > 0 || directive.from.empty() || loop->index == directive.from;
+    if (counts && loops++ == 0) outermost = loop->index;
+    if (loop->index == directive.loop && counts) {
       return with_manner(tree, directive.path, outermost,
                          [&](concrete_notation::Manner& manner) { manner.positions = loops; });
     }
     const StatementPtr body = loop->body;
     at = body;
   }
+  if (loops == 0 && !directive.from.empty())
+    return illegal(section + " has no loop `" + directive.from + "` of its own outside loop `" +
+                   directive.loop + "`");
   return illegal(section + " has no loop `" + directive.loop + "` of its own above its branches");
 }
 

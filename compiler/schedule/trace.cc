@@ -70,7 +70,25 @@ std::string print(const Directive& directive) {
       [](const Collapse& collapse) {
         return "collapse(path=" + print(collapse.path) + ", loop=" + collapse.loop + ")";
       },
-      [](const Pos& pos) { return "pos(path=" + print(pos.path) + ", loop=" + pos.loop + ")"; },
+      [](const Pos& pos) {
+        return "pos(path=" + print(pos.path) + ", loop=" + pos.loop +
+               (pos.from.empty() ? "" : ", from=" + pos.from) + ")";
+      },
+      [](const Threads& threads) {
+        return "threads(path=" + print(threads.path) + ", loop=" + threads.loop + ", each=" +
+               (threads.share > 1 ? "1/" + std::to_string(threads.share) : std::to_string(threads.take)) +
+               ")";
+      },
+      [](const Group& group) {
+        return "group(path=" + print(group.path) + ", loop=" + group.loop +
+               ", width=" + std::to_string(group.width) +
+               ", reduce=" + concrete_notation::name(group.reduce) + ")";
+      },
+      [](const Launch& launch) {
+        return "launch(path=" + print(launch.path) + ", loop=" + launch.loop +
+               ", block=" + std::to_string(launch.block) +
+               (launch.warp > 0 ? ", warp=" + std::to_string(launch.warp) : std::string()) + ")";
+      },
       [](const Store& store) {
         return "store(tensor=" + store.tensor + ", order=" + print(store.order) +
                (store.at ? ", at=" + list(*store.at) : std::string()) + ")";
@@ -82,7 +100,8 @@ bool only_says_how(const Directive& directive) {
   return concrete_notation::match(
       directive, [](const Parallelize&) { return true; }, [](const Unroll&) { return true; },
       [](const Bound&) { return true; }, [](const Collapse&) { return true; },
-      [](const Pos&) { return true; }, [](const auto&) { return false; });
+      [](const Pos&) { return true; }, [](const Threads&) { return true; }, [](const Group&) { return true; },
+      [](const Launch&) { return true; }, [](const auto&) { return false; });
 }
 
 std::string name(const Directive& directive) {
@@ -112,7 +131,13 @@ Trace rename(const Trace& trace, const NewNames& index_names, const NewNames& te
     if (auto* bound = std::get_if<Bound>(&directive)) bound->loop = renamed(bound->loop, index_names);
     if (auto* collapse = std::get_if<Collapse>(&directive))
       collapse->loop = renamed(collapse->loop, index_names);
-    if (auto* pos = std::get_if<Pos>(&directive)) pos->loop = renamed(pos->loop, index_names);
+    if (auto* pos = std::get_if<Pos>(&directive)) {
+      pos->loop = renamed(pos->loop, index_names);
+      pos->from = renamed(pos->from, index_names);
+    }
+    if (auto* threads = std::get_if<Threads>(&directive)) threads->loop = renamed(threads->loop, index_names);
+    if (auto* group = std::get_if<Group>(&directive)) group->loop = renamed(group->loop, index_names);
+    if (auto* launch = std::get_if<Launch>(&directive)) launch->loop = renamed(launch->loop, index_names);
     if (auto* split = std::get_if<Split>(&directive)) {
       split->loop = renamed(split->loop, index_names);
       split->outer = renamed(split->outer, index_names);

@@ -127,12 +127,45 @@ struct Collapse {
   bool operator==(const Collapse&) const = default;
 };
 
-/// pos(path={}, loop=j): threads share the entries of the sparse operand that loop j and those around it, out
-/// to the outermost one of a phase, walk together (`pos` of TACO: Senanayake et al., OOPSLA 2020).
+/// pos(path={}, loop=j [, from=i]): threads share the entries of the sparse operand that loop j and those
+/// around it, out to the outermost one of a phase, walk together (`pos` of TACO: Senanayake et al., OOPSLA
+/// 2020).
 struct Pos {
   Path path;
   std::string loop;
+  std::string from{};  ///< the first of these loops; "": the section's outermost one
   bool operator==(const Pos&) const = default;
+};
+
+/// threads(path={}, loop=i, each=4): a thread of a GPU takes so many iterations of the loop; each=1/8: so
+/// many threads share one (the minimal data of Sgap, section 3). The outermost loop of a phase, or that and
+/// the one directly inside it.
+struct Threads {
+  Path path;
+  std::string loop;
+  int take = 1;
+  int share = 1;
+  bool operator==(const Threads&) const = default;
+};
+
+/// group(path={}, loop=i, width=8, reduce=segment): how many threads bring together what they computed, and
+/// how (Sgap, section 4: tiling is one thing, synchronisation another).
+struct Group {
+  Path path;
+  std::string loop;
+  int width = 1;
+  concrete_notation::Gather reduce = concrete_notation::Gather::atomic;
+  bool operator==(const Group&) const = default;
+};
+
+/// launch(path={}, loop=i, block=256 [, warp=8]): threads of a block; iterations of the loop whose threads
+/// lie side by side before the columns change.
+struct Launch {
+  Path path;
+  std::string loop;
+  int block = 0;
+  int warp = 0;
+  bool operator==(const Launch&) const = default;
 };
 
 /// store(tensor=C, order={1,0} [, at={j,i}]): the accesses of C, or those with the indices `at`, read a copy
@@ -143,8 +176,9 @@ using Store = problem::CopyRequest;
 /// (ReACT, section 4.2). Stands before all directives of other kinds but `store`.
 using Mask = problem::MaskRequest;
 
-using Directive = std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence, Distribute, Parallelize,
-                               Unroll, Split, Divide, Bound, Collapse, Pos, Store, Mask>;
+using Directive =
+    std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence, Distribute, Parallelize, Unroll, Split,
+                 Divide, Bound, Collapse, Pos, Threads, Group, Launch, Store, Mask>;
 
 /// It says how loops run and leaves the tree as it is. Such directives come last: the others make new loops.
 bool only_says_how(const Directive& directive);

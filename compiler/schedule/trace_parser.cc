@@ -9,8 +9,8 @@
 
 // trace     = "" | "linear" | directive { ";" directive } [ ";" ]
 // directive = name "(" argument { "," argument } ")"
-// argument  = name "=" ( word | "{" [ word { "," word } ] "}" )        word = letters, digits, "_", "-"
-// Arguments come in any order; what they mean is decided by the one function of their directive below.
+// argument  = name "=" ( word [ "/" word ] | "{" [ word { "," word } ] "}" )     word = letters, digits, "_",
+// "-" Arguments come in any order; what they mean is decided by the one function of their directive below.
 namespace schaas::schedule {
 namespace {
 
@@ -108,6 +108,10 @@ class Parser {
       }
     } else {
       SCHAAS_ASSIGN_OR_RETURN(auto item, word("a value"));
+      if (accept('/')) {
+        SCHAAS_ASSIGN_OR_RETURN(const Word parts, word("a number of parts"));
+        item = {item.text + "/" + parts.text, {item.range.begin, parts.range.end}};
+      }
       value.words.push_back(std::move(item));
     }
     value.range = {begin, static_cast<std::uint32_t>(at_)};
@@ -130,7 +134,10 @@ class Parser {
         {"unroll", {"path", "loop", "factor"}},
         {"bound", {"loop", "extent"}},
         {"collapse", {"path", "loop"}},
-        {"pos", {"path", "loop"}},
+        {"pos", {"path", "loop", "from"}},
+        {"threads", {"path", "loop", "each"}},
+        {"group", {"path", "loop", "width", "reduce"}},
+        {"launch", {"path", "loop", "block", "warp"}},
         {"store", {"tensor", "order", "at"}},
         {"mask", {"tensor", "by"}}};
     return all;
@@ -210,14 +217,14 @@ class Parser {
       Split split{std::move(path), "", 0, ""};
       SCHAAS_ASSIGN_OR_RETURN(split.loop, loop(call));
       SCHAAS_ASSIGN_OR_RETURN(split.factor, number(call, "factor"));
-      SCHAAS_ASSIGN_OR_RETURN(split.outer, outer(call));
+      SCHAAS_ASSIGN_OR_RETURN(split.outer, optional_loop(call, "outer"));
       return Directive{std::move(split)};
     }
     if (call.name.text == "divide") {
       Divide divide{std::move(path), "", 0, ""};
       SCHAAS_ASSIGN_OR_RETURN(divide.loop, loop(call));
       SCHAAS_ASSIGN_OR_RETURN(divide.parts, number(call, "parts"));
-      SCHAAS_ASSIGN_OR_RETURN(divide.outer, outer(call));
+      SCHAAS_ASSIGN_OR_RETURN(divide.outer, optional_loop(call, "outer"));
       return Directive{std::move(divide)};
     }
     if (call.name.text == "bound") {
@@ -231,7 +238,30 @@ class Parser {
     }
     if (call.name.text == "pos") {
       SCHAAS_ASSIGN_OR_RETURN(auto index, loop(call));
-      return Directive{Pos{std::move(path), std::move(index)}};
+      SCHAAS_ASSIGN_OR_RETURN(auto from, optional_loop(call, "from"));
+      return Directive{Pos{std::move(path), std::move(index), std::move(from)}};
+    }
+    if (call.name.text == "threads") {
+      Threads threads{std::move(path), "", 1, 1};
+      SCHAAS_ASSIGN_OR_RETURN(threads.loop, loop(call));
+      SCHAAS_RETURN_IF_ERROR(portion(call, threads));
+      return Directive{std::move(threads)};
+    }
+    if (call.name.text == "group") {
+      Group group{std::move(path), "", 1, {}};
+      SCHAAS_ASSIGN_OR_RETURN(group.loop, loop(call));
+      SCHAAS_ASSIGN_OR_RETURN(group.width, number(call, "width"));
+      SCHAAS_ASSIGN_OR_RETURN(group.reduce, reduction(call));
+      return Directive{std::move(group)};
+    }
+    if (call.name.text == "launch") {
+      Launch launch{std::move(path), "", 0, 0};
+      SCHAAS_ASSIGN_OR_RETURN(launch.loop, loop(call));
+      SCHAAS_ASSIGN_OR_RETURN(launch.block, number(call, "block"));
+      if (call.arguments.count("warp")) {
+        SCHAAS_ASSIGN_OR_RETURN(launch.warp, number(call, "warp"));
+      }
+      return Directive{std::move(launch)};
     }
     if (call.name.text == "mask") {
       Mask mask;
@@ -317,9 +347,9 @@ class Parser {
     return std::move(index.text);
   }
 
-  Result<std::string> outer(const Call& call) const {
-    if (call.arguments.count("outer") == 0) return std::string();
-    SCHAAS_ASSIGN_OR_RETURN(Word index, single(call, "outer"));
+  Result<std::string> optional_loop(const Call& call, const char* name) const {
+    if (call.arguments.count(name) == 0) return std::string();
+    SCHAAS_ASSIGN_OR_RETURN(Word index, single(call, name));
     return std::move(index.text);
   }
 
@@ -331,6 +361,29 @@ class Parser {
     }
     return at(word.range, "trace-syntax",
               "argument `races` is `none`, `atomics` or `private`, not `" + word.text + "`");
+  }
+
+  Result<concrete_notation::Gather> reduction(const Call& call) const {
+    using concrete_notation::Gather;
+    SCHAAS_ASSIGN_OR_RETURN(const Word word, single(call, "reduce"));
+    for (const auto each : {Gather::atomic, Gather::parallel, Gather::segment}) {
+      if (word.text == concrete_notation::name(each)) return each;
+    }
+    return at(word.range, "trace-syntax",
+              "argument `reduce` is `atomic`, `parallel` or `segment`, not `" + word.text + "`");
+  }
+
+  /// `4` iterations for a thread, or `1/4` of one.
+  Result<void> portion(const Call& call, Threads& threads) const {
+    SCHAAS_ASSIGN_OR_RETURN(const Word word, single(call, "each"));
+    const auto slash = word.text.find('/');
+    const Word first{word.text.substr(0, slash), word.range};
+    SCHAAS_ASSIGN_OR_RETURN(threads.take, number(first));
+    if (slash == std::string::npos) return {};
+    SCHAAS_ASSIGN_OR_RETURN(threads.share, number(Word{word.text.substr(slash + 1), word.range}));
+    if (threads.take == 1) return {};
+    return at(word.range, "trace-syntax",
+              "each is a number of iterations, like 4, or a part of one, like 1/4, not `" + word.text + "`");
   }
 
   Result<bool> is_left(const Call& call) const {

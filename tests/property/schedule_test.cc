@@ -5,10 +5,12 @@
 
 #include "compiler/concrete_notation/parser.h"
 #include "compiler/concrete_notation/printer.h"
+#include "compiler/concrete_notation/units.h"
 #include "compiler/concrete_notation/verifier.h"
 #include "compiler/schedule/apply.h"
 #include "compiler/schedule/trace.h"
 #include "tests/support/random_problem.h"
+#include "tests/support/random_units.h"
 
 // Random problems under random traces. SCHAAS_SEED=n chooses another seed; it is in every failure.
 namespace schaas::schedule {
@@ -39,6 +41,31 @@ TEST(ScheduleProperty, AppliedTreesVerifyPrintAndParseBackEqual) {
     if (text.find("where") != std::string::npos) ++branched;
   }
   EXPECT_GT(branched, 500u) << "the generator makes trees without branches only";
+}
+
+TEST(ScheduleProperty, TreesForGpusVerifyPrintAndParseBackEqual) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  std::mt19937_64 random(seed());
+  std::size_t shared = 0, grouped = 0;
+  for (int n = 0; n < 1500; ++n) {
+    const auto problem = test_support::random_problem({}, random);
+    const Trace trace =
+        test_support::with_random_units(test_support::random_trace(problem, 3, random), problem, random);
+    const auto tree = apply(trace, problem);
+    ASSERT_TRUE(tree.ok()) << support::render(tree.error());
+    const std::string text = concrete_notation::print(*tree);
+    SCOPED_TRACE(problem::print(problem) + print(trace) + "\n" + text);
+    ASSERT_TRUE(concrete_notation::verify(*tree, problem_of(trace, problem).value()).ok());
+    const auto parsed = concrete_notation::parse(text);
+    ASSERT_TRUE(parsed.ok()) << support::render(parsed.error());
+    ASSERT_TRUE(concrete_notation::equal(*parsed, *tree));
+    ASSERT_EQ(parse(print(trace)).value(), trace);
+    ASSERT_EQ(concrete_notation::has_units(*tree), text.find(" threads ") != std::string::npos);
+    if (text.find(" threads 1/") != std::string::npos) ++shared;
+    if (text.find(" group ") != std::string::npos) ++grouped;
+  }
+  EXPECT_GT(shared, 50u) << "hardly an iteration is shared by several threads";
+  EXPECT_GT(grouped, 100u) << "hardly a group brings anything together";
 }
 
 TEST(ScheduleProperty, IllegalDirectivesAreRefusedWithAReasonAtTheirPlace) {

@@ -222,7 +222,7 @@ schedule::Directive random_manner(const problem::Problem& problem, schedule::Pat
   if (draw % 5 == 0) return schedule::Unroll{path, loop, between(2, 9, random)};
   if (draw % 5 == 1) return schedule::Collapse{path, loop};
   const auto races = std::vector<Races>{Races::none, Races::atomics, Races::privates}[random() % 3];
-  if (draw / 5 % 3 == 0) return schedule::Pos{path, loop};
+  if (draw / 5 % 3 == 0) return schedule::Pos{path, loop, ""};
   return schedule::Parallelize{path, loop, races};
 }
 

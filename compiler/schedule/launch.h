@@ -1,0 +1,13 @@
+#pragma once
+#include "compiler/concrete_notation/nodes.h"
+#include "compiler/schedule/trace.h"
+#include "compiler/support/result.h"
+
+namespace schaas::schedule {
+
+/// Threads of a block, and which of them lie side by side. Errors: invalid [illegal-directive]: a loop that
+/// `threads` has not shared out.
+support::Result<concrete_notation::StatementPtr> apply_launch(const concrete_notation::StatementPtr& tree,
+                                                              const Launch& directive);
+
+}  // namespace schaas::schedule

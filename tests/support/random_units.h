@@ -1,0 +1,14 @@
+#pragma once
+#include <random>
+
+#include "compiler/problem/problem.h"
+#include "compiler/schedule/trace.h"
+
+namespace schaas::test_support {
+
+/// The trace with directives for the threads of a GPU: up to three for each phase of what it leads to, and
+/// `pos` now and then, those that apply of random ones.
+schedule::Trace with_random_units(const schedule::Trace& trace, const problem::Problem& problem,
+                                  std::mt19937_64& random);
+
+}  // namespace schaas::test_support
