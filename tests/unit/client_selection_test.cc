@@ -180,6 +180,10 @@ TEST(Selecting, blocks_of_rows_where_the_rows_of_one_push_the_other_operand_out_
   EXPECT_EQ(selection->reason,
             "`s1` takes least time, 6.656e+07 weighted trips with 512 bytes of temporaries, run as "
             "`i:48<ijk,ikl>`; 1 of 1 schedules fit half of the cache");
+  // On a machine whose second cache is as fast as its first there is nothing to win.
+  Machine flat = small_caches();
+  flat.rates.beyond_first = 0;
+  EXPECT_EQ(select({fused_rows()}, long_rows, flat)->evaluated[0].variant, 0U);
   // Of 16 columns both fit.
   long_rows.extents["k"] = long_rows.extents["l"] = 16;
   selection = select({fused_rows()}, long_rows, small_caches());
@@ -228,6 +232,27 @@ TEST(Selecting, a_result_row_that_stays_in_registers_for_more_than_a_short_fiber
   e.variants[0].nests[0].accesses[1] = {"B", true, 3, 1};
   const Sizes here{{{"i", 1000}, {"j", 1000}, {"k", 16}, {"one", 1}}, {{"B", {1000, 30'000}}}};
   EXPECT_EQ(select({e}, here, small_caches())->evaluated[0].variant, 1U);
+}
+
+TEST(Selecting, threads_share_the_way_to_memory_as_far_as_it_was_measured) {
+  FrontierEntry e = entry("s1", "ik", {{1, {extent("i"), extent("k")}}}, {});
+  e.variants = {
+      {"", "ik", {{{loop("i"), loop("k")}, {{"A", false, 3, 2}, {"B", false, 3, 2}}, 0, false, 1}}}};
+  const Sizes large{{{"i", 1'000'000}, {"k", 64}}, {}};
+  const auto predicted = [&](int threads, double memory_threads) {  // what comes from memory
+    Machine machine = small_caches();
+    machine.threads = threads;
+    machine.rates = {0.1, 0, 0, 0, 1, memory_threads};
+    const double all = select({e}, large, machine)->evaluated[0].predicted;
+    machine.rates.beyond_last = 0;
+    return all - select({e}, large, machine)->evaluated[0].predicted;
+  };
+  const double alone = predicted(1, 1);
+  EXPECT_GT(alone, 0);
+  EXPECT_DOUBLE_EQ(predicted(1, 3), alone);
+  EXPECT_DOUBLE_EQ(predicted(2, 1), alone);
+  EXPECT_DOUBLE_EQ(predicted(2, 3), alone / 2);
+  EXPECT_DOUBLE_EQ(predicted(8, 3), alone / 3);
 }
 
 TEST(Selecting, needs_a_schedule) {

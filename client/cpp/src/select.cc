@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "allocate.h"
+#include "schaas/connection.h"
+#include "schaas/host.h"
 #include "traffic.h"
 #include "unknowns.h"
 
@@ -121,7 +123,8 @@ class Prepared {
     for (const Product& product : entries_[e].time) {
       const double trips = product.value(values) / (product.serial ? 1 : std::max(machine.threads, 1));
       evaluated.time += trips;
-      evaluated.predicted += entries_[e].variants.empty() ? trips : trips * least_part(product.weight);
+      evaluated.predicted +=
+          entries_[e].variants.empty() ? trips : trips * least_part(product.weight, machine.rates);
     }
     double elements = 0, stored = 0;
     for (const Product& product : entries_[e].memory)
@@ -163,6 +166,15 @@ class Prepared {
 };
 
 }  // namespace
+
+Machine this_machine(ValueType value_type, int threads) {
+  return {threads > 0 ? threads : host_threads(),
+          last_level_cache_bytes(),
+          value_type,
+          first_cache_bytes(),
+          second_cache_bytes(),
+          stored_rates(default_data_directory())};
+}
 
 struct Selector::State {
   explicit State(std::vector<FrontierEntry> given) : frontier(std::move(given)) {}

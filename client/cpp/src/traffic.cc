@@ -7,11 +7,6 @@
 namespace schaas::client {
 namespace {
 
-// Weighted trips per element that comes from beyond each cache. A contiguous trip measures 0.067 ns with its
-// row of f64 in the second-level cache, 0.375 out of the last one, and half as much as the former in the
-// first (build/release/bin/trip_costs; docs/notes/performance.md, section 1).
-constexpr double beyond_first = 0.5, beyond_second = 0.9, beyond_last = 3.6;
-constexpr double in_first = 0.5;
 // Reading and writing a row in the first-level cache, per element.
 constexpr double row_again = 1.0;
 // A run of an innermost loop over rows, however short, of values of 8 bytes: 0.3 to 0.4 ns by rows of 16.
@@ -79,12 +74,14 @@ class Traffic {
 
   double time() const {
     double all = 0;
+    const Rates& rates = machine_.rates;
     for (std::size_t n = 0; n < nests_.size(); ++n) {
-      const double threads = nests_[n].nest->serial ? 1 : std::max(machine_.threads, 1);
+      const double threads = nests_[n].nest->serial ? 1.0 : std::max(machine_.threads, 1);
       all += (rows_again(n) + runs(n)) / threads;
-      all += beyond(n, machine_.first_cache_bytes) * beyond_first / threads;
-      all += beyond(n, machine_.second_cache_bytes) * beyond_second / threads;
-      all += beyond(n, machine_.cache_bytes) * beyond_last;  // all cores share the way to memory
+      all += beyond(n, machine_.first_cache_bytes) * rates.beyond_first / threads;
+      all += beyond(n, machine_.second_cache_bytes) * rates.beyond_second / threads;
+      // All cores share the way to memory.
+      all += beyond(n, machine_.cache_bytes) * rates.beyond_last / std::min(threads, rates.memory_threads);
     }
     return all;
   }
@@ -229,7 +226,9 @@ NumberedNest::NumberedNest(const Nest& original, Unknowns& unknowns) : nest(&ori
   }
 }
 
-double least_part(double weight) { return weight <= heaviest_row_code ? in_first : 1; }
+double least_part(double weight, const Rates& rates) {
+  return weight <= heaviest_row_code ? rates.in_first : 1;
+}
 
 double traffic_time(std::span<const NumberedNest> nests, const std::vector<double>& values,
                     const Machine& machine) {

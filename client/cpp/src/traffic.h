@@ -23,7 +23,7 @@ struct NumberedNest {
 
 /// Of trips of this weight the part they take when all rows are in the first-level cache: the least the
 /// schedule can take.
-double least_part(double weight);
+double least_part(double weight, const Rates& rates);
 
 /// What comes on top: elements that pass from cache to cache because they are touched again after more than
 /// the cache holds, and result rows that are read and written again for each few trips. `values`: of the

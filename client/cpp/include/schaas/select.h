@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "schaas/frontier.h"
+#include "schaas/rates.h"
 #include "schaas/tensor.h"
 
 /// Stages 4 and 5 of the search (SparseAuto section 5), at run time: which schedule of the frontier for these
@@ -35,7 +36,12 @@ struct Machine {
   ValueType value_type = ValueType::f64;
   std::int64_t first_cache_bytes = 32 << 10;  ///< of one core, data
   std::int64_t second_cache_bytes = 1 << 20;  ///< of one core
+  Rates rates;                                ///< `schaas calibrate`
 };
+
+/// This machine: its caches, its threads (or so many), its rates as `schaas calibrate` stored them in the
+/// default data directory.
+Machine this_machine(ValueType value_type, int threads = 0);
 
 /// What one schedule costs here.
 struct Evaluated {
