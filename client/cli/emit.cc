@@ -4,7 +4,7 @@
 #include "client/cli/problem_options.h"
 #include "schaas/host.h"
 
-/// schaas emit: one schedule as trace, tree, loops or C.
+/// schaas emit: one schedule as trace, tree, loops, C or CUDA.
 namespace schaas::cli {
 namespace {
 
@@ -35,13 +35,13 @@ support::Result<Answer> emit(const EmitOptions& options) {
 
 void add_emit(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<EmitOptions>();
-  CLI::App* command = program.add_subcommand("emit", "Print one schedule as trace, tree, loops or C");
+  CLI::App* command = program.add_subcommand("emit", "Print one schedule as trace, tree, loops, C or CUDA");
   add_to(*command, options->problem);
   add_to(*command, options->search);
   command->add_option("--schedule", options->schedule, "auto, linear, an id of the frontier (s2), or a trace")
       ->capture_default_str()
       ->type_name("WHICH");
-  command->add_option("--lang", options->language, "trace, tree, loops or c")
+  command->add_option("--lang", options->language, "trace, tree, loops, c or cuda")
       ->capture_default_str()
       ->type_name("LANG");
   command

@@ -64,6 +64,10 @@ void CLanes::classify(const StatementPtr& statement) {
                  [](const loop_ir::Merge&) { SCHAAS_CHECK(false, "a merge inside a lanes loop"); },
                  [](const loop_ir::Fill&) { SCHAAS_CHECK(false, "a fill inside a lanes loop"); },
                  [](const loop_ir::Sort&) { SCHAAS_CHECK(false, "a sort inside a lanes loop"); },
+                 [](const loop_ir::GroupStore&) { SCHAAS_CHECK(false, "a group inside a lanes loop"); },
+                 [](const loop_ir::Pending&) { SCHAAS_CHECK(false, "a group inside a lanes loop"); },
+                 [](const loop_ir::Defer&) { SCHAAS_CHECK(false, "a group inside a lanes loop"); },
+                 [](const loop_ir::Settle&) { SCHAAS_CHECK(false, "a group inside a lanes loop"); },
              },
              statement->node);
 }
@@ -471,6 +475,10 @@ void CLanes::print_body(const StatementPtr& statement, const Block& block) {
                  [](const loop_ir::Merge&) { SCHAAS_CHECK(false, "a merge inside a lanes loop"); },
                  [](const loop_ir::Fill&) { SCHAAS_CHECK(false, "a fill inside a lanes loop"); },
                  [](const loop_ir::Sort&) { SCHAAS_CHECK(false, "a sort inside a lanes loop"); },
+                 [](const loop_ir::GroupStore&) { SCHAAS_CHECK(false, "a group inside a lanes loop"); },
+                 [](const loop_ir::Pending&) { SCHAAS_CHECK(false, "a group inside a lanes loop"); },
+                 [](const loop_ir::Defer&) { SCHAAS_CHECK(false, "a group inside a lanes loop"); },
+                 [](const loop_ir::Settle&) { SCHAAS_CHECK(false, "a group inside a lanes loop"); },
              },
              statement->node);
 }

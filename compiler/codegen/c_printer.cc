@@ -96,6 +96,7 @@ void KernelPrinter::print_prologue() {
     out_.raw("#ifndef SCHAAS_KERNEL_FUNCTIONS\n#define SCHAAS_KERNEL_FUNCTIONS\n");
     out_.raw(f64 ? "#define MATH(name) name\n" : "#define MATH(name) name##f\n");
     out_.raw(function_declarations());
+    out_.raw(vector_function_declarations());
     out_.raw("#endif\n\n");
   }
   if (expressions_.needs_atomics()) {

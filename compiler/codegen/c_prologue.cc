@@ -114,8 +114,6 @@ DEFINE_ATOMIC(and, (value)((seen != 0) & (x != 0)))
 std::string_view function_declarations() {
   return R"(#include <math.h>
 #define SELECT_ONE(type, condition, then, otherwise) ((condition) ? (then) : (otherwise))
-#define SELECT_LANES(type, condition, then, otherwise) \
-  ((type)(((condition) & (__typeof__(condition))(then)) | (~(condition) & (__typeof__(condition))(otherwise))))
 #define DEFINE_ONE(type, name, result) \
   UNUSED static inline type type##_##name(type x) { const type zero = {0}, one = zero + (value)1; (void)one; return result; }
 #define DEFINE_TWO(type, name, result) \
@@ -140,17 +138,8 @@ std::string_view function_declarations() {
     return SELECT(type, c != zero, a, b);                                               \
   }
 DEFINE_FUNCTIONS(value, SELECT_ONE)
-DEFINE_FUNCTIONS(vec, SELECT_LANES)
-DEFINE_FUNCTIONS(vec32, SELECT_LANES)
-DEFINE_FUNCTIONS(vec16, SELECT_LANES)
-#define DEFINE_EACH(type, name)                                           \
-  UNUSED static inline type type##_##name(type x) {                       \
-    for (int n = 0; n < WIDTH(type); ++n) x[n] = value_##name(x[n]);      \
-    return x;                                                             \
-  }
-#define DEFINE_MATH(name, called)                                         \
-  UNUSED static inline value value_##name(value x) { return called(x); }  \
-  DEFINE_EACH(vec, name) DEFINE_EACH(vec32, name) DEFINE_EACH(vec16, name)
+#define DEFINE_MATH(name, called) \
+  UNUSED static inline value value_##name(value x) { return called(x); }
 DEFINE_MATH(exp, MATH(exp))
 DEFINE_MATH(log, MATH(log))
 DEFINE_MATH(sqrt, MATH(sqrt))
@@ -164,10 +153,35 @@ DEFINE_MATH(round, MATH(nearbyint))
 #define DEFINE_SIGMOID(type) \
   UNUSED static inline type type##_sigmoid(type x) { return (value)1 / ((value)1 + type##_exp(-x)); }
 DEFINE_SIGMOID(value)
+UNUSED static inline value value_power(value a, value b) { return MATH(pow)(a, b); }
+)";
+}
+
+std::string_view vector_function_declarations() {
+  return R"(#define SELECT_LANES(type, condition, then, otherwise) \
+  ((type)(((condition) & (__typeof__(condition))(then)) | (~(condition) & (__typeof__(condition))(otherwise))))
+DEFINE_FUNCTIONS(vec, SELECT_LANES)
+DEFINE_FUNCTIONS(vec32, SELECT_LANES)
+DEFINE_FUNCTIONS(vec16, SELECT_LANES)
+#define DEFINE_EACH(type, name)                                           \
+  UNUSED static inline type type##_##name(type x) {                       \
+    for (int n = 0; n < WIDTH(type); ++n) x[n] = value_##name(x[n]);      \
+    return x;                                                             \
+  }
+#define DEFINE_EACH_TYPE(name) DEFINE_EACH(vec, name) DEFINE_EACH(vec32, name) DEFINE_EACH(vec16, name)
+DEFINE_EACH_TYPE(exp)
+DEFINE_EACH_TYPE(log)
+DEFINE_EACH_TYPE(sqrt)
+DEFINE_EACH_TYPE(sin)
+DEFINE_EACH_TYPE(cos)
+DEFINE_EACH_TYPE(tan)
+DEFINE_EACH_TYPE(tanh)
+DEFINE_EACH_TYPE(floor)
+DEFINE_EACH_TYPE(ceil)
+DEFINE_EACH_TYPE(round)
 DEFINE_SIGMOID(vec)
 DEFINE_SIGMOID(vec32)
 DEFINE_SIGMOID(vec16)
-UNUSED static inline value value_power(value a, value b) { return MATH(pow)(a, b); }
 #define DEFINE_POWER(type)                                                    \
   UNUSED static inline type type##_power(type a, type b) {                    \
     for (int n = 0; n < WIDTH(type); ++n) a[n] = MATH(pow)(a[n], b[n]);       \

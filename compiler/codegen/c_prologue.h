@@ -7,9 +7,11 @@ namespace schaas::codegen {
 
 /// Registers of the instruction set compiled for, unaligned; padding of buffers; binary search.
 std::string_view vector_declarations();
-/// Functions of numbers, each for `value` and for vectors of it: value_maximum, vec_exp. See c_expressions.h
-/// for the names. Needs libm.
+/// Functions of numbers: value_maximum. See c_expressions.h for the names. Needs libm and the macros UNUSED
+/// and MATH.
 std::string_view function_declarations();
+/// The same for vectors of `value`: vec_exp. Needs function_declarations() above it.
+std::string_view vector_function_declarations();
 /// atomic_sum(address, number), atomic_max, ...: folds in one step for all threads.
 std::string_view atomic_declarations();
 /// SORT(array, begin, end): ascending, in place, no memory, n log n at worst.

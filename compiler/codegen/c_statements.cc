@@ -32,6 +32,10 @@ void outer_accumulators(const StatementPtr& statement, std::set<std::string>& de
                  [&](const loop_ir::Merge& x) { outer_accumulators(x.body, declared, found); },
                  [](const loop_ir::Fill&) {},
                  [](const loop_ir::Sort&) {},
+                 [](const loop_ir::GroupStore&) {},
+                 [](const loop_ir::Pending&) {},
+                 [](const loop_ir::Defer&) {},
+                 [](const loop_ir::Settle&) {},
              },
              statement->node);
 }
@@ -115,15 +119,26 @@ void CStatements::print(const StatementPtr& statement) {
           [&](const loop_ir::Sort& x) {
             text_.line("SORT(" + x.array + ", " + expression(x.begin) + ", " + expression(x.end) + ");");
           },
+          [&](const loop_ir::GroupStore& x) { print_group_store(x); },
+          [&](const loop_ir::Pending& x) {
+            text_.line(std::string("pending<monoid_") + operators::name(x.monoid) + "> " + x.name + "(" +
+                       x.array + ");");
+          },
+          [&](const loop_ir::Defer& x) {
+            text_.line(x.name + ".defer(" + expression(x.index) + ", " + expression(x.value) + ");");
+          },
+          [&](const loop_ir::Settle& x) {
+            text_.line(x.name + ".settle<" + std::to_string(x.width) + ">();");
+          },
       },
       statement->node);
 }
 
-std::string for_header(const loop_ir::For& loop, const CExpressions& expressions) {
+std::string for_header(const loop_ir::For& loop, const CExpressions& expressions, const char* end) {
   const auto& v = loop.variable;
   const std::string next = loop.step == 1 ? "++" + v : v + " += " + std::to_string(loop.step);
-  return "for (int64_t " + v + " = " + expressions.print(loop.begin) + ", " + v +
-         "_end = " + expressions.print(loop.end) + "; " + v + " < " + v + "_end; " + next + ")";
+  return "for (int64_t " + v + " = " + expressions.print(loop.begin) + ", " + v + end + " = " +
+         expressions.print(loop.end) + "; " + v + " < " + v + end + "; " + next + ")";
 }
 
 void CStatements::print_store(const loop_ir::Store& store) {
@@ -133,6 +148,17 @@ void CStatements::print_store(const loop_ir::Store& store) {
     return text_.line(CExpressions::atomic(store.monoid, "&" + place, value));
   const bool set = store.mode == loop_ir::Write::set;
   text_.line(set ? place + " = " + value + ";" : CExpressions::fold("value", store.monoid, place, value));
+}
+
+/// The functions of cuda_prologue.h.
+void CStatements::print_group_store(const loop_ir::GroupStore& store) {
+  using loop_ir::Write;
+  const char* called = store.mode == Write::atomic ? "atomic_group"
+                       : store.mode == Write::set  ? "store_group"
+                                                   : "fold_group";
+  text_.line(std::string(called) + "<monoid_" + operators::name(store.monoid) + ", " +
+             std::to_string(store.width) + ">(" + store.array + ", " + expression(store.index) + ", " +
+             expression(store.value) + ");");
 }
 
 void CStatements::print_fill(const loop_ir::Fill& fill) {
@@ -151,6 +177,13 @@ void CStatements::print_fill(const loop_ir::Fill& fill) {
 }
 
 void CStatements::print_for(const loop_ir::For& loop) {
+  if (dialect_ == Dialect::cuda) {
+    if (loop.unroll > 1) text_.directive("#pragma unroll " + std::to_string(loop.unroll));
+    text_.open(for_header(loop, expressions_, "_stop"));  // C++ lets the body declare no second i_block_end
+    print(loop.body);
+    text_.close();
+    return;
+  }
   if (loop.shape == loop_ir::Shape::lanes) {
     CLanes(text_, expressions_).print(loop);
     return;

@@ -10,15 +10,22 @@
 
 namespace schaas::codegen {
 
+enum class Dialect {
+  c,     ///< loops that may run in vectors do
+  cuda,  ///< what one thread of a GPU does; groups of threads as functions of cuda_prologue.h
+};
+
 /// Prints the statements of one phase.
 class CStatements {
  public:
-  CStatements(CText& text, const CExpressions& expressions) : text_(text), expressions_(expressions) {}
+  CStatements(CText& text, const CExpressions& expressions, Dialect dialect = Dialect::c)
+      : text_(text), expressions_(expressions), dialect_(dialect) {}
   void print(const loop_ir::StatementPtr& statement);
 
  private:
   void print_for(const loop_ir::For& loop);
   void print_store(const loop_ir::Store& store);
+  void print_group_store(const loop_ir::GroupStore& store);
   void print_fill(const loop_ir::Fill& fill);
   void print_all(const loop_ir::Merge& merge);
   void print_any(const loop_ir::Merge& merge);
@@ -31,10 +38,11 @@ class CStatements {
 
   CText& text_;
   const CExpressions& expressions_;
+  const Dialect dialect_;
 };
 
-/// "for (...)" of a loop that runs in order; the end is evaluated once.
-std::string for_header(const loop_ir::For& loop, const CExpressions& expressions);
+/// "for (...)" of a loop that runs in order; the end is evaluated once, into a name that ends in `end`.
+std::string for_header(const loop_ir::For& loop, const CExpressions& expressions, const char* end = "_end");
 
 /// Prints a `lanes` loop as a cascade of register blocks: `count` vectors of one type at a time, then fewer,
 /// then narrower vectors, then single elements. Each block is the loop's body with every name that depends on

@@ -72,6 +72,20 @@ struct Cut {
   StatementPtr
       combine;  ///< takes what the parts of iteration `begin` folded to its place; null without a carry
 };
+/// Of a phase for a GPU: how its range is shared out among threads (docs/gpu.md). Its body knows the thread's
+/// share as `begin`, `end`, `lane`, below `share`, and `column_begin`, `column_end` of [0, columns).
+/// Neighbouring threads differ in `lane` first, then in which of `tile` shares of the range they have, then
+/// in the columns. The body is not run for an empty share but by phases that settle what is pending.
+struct Units {
+  int take = 1;   ///< iterations of a thread
+  int share = 1;  ///< threads that have the same iterations
+  int width = 1;  ///< threads of a group
+  int tile = 1;
+  int block = 256;          ///< threads of a block
+  ExpressionPtr columns{};  ///< null: there are none
+  int columns_take = 1;     ///< columns of a thread
+  bool operator==(const Units&) const = default;
+};
 /// A function over [begin, end) of its outermost loop, which runs over [0, range).
 struct Phase {
   ExpressionPtr range;
@@ -83,6 +97,7 @@ struct Phase {
   Step step = Step::compute;
   std::optional<Fold> fold{};
   std::optional<Cut> cut{};
+  std::optional<Units> units{};  ///< all phases of a kernel have them, or none
 };
 
 /// The shared array, of index64, in which counting phases count the entries of a compressed level of the
@@ -97,6 +112,8 @@ struct ArgumentCopy {
   std::vector<int> mode_order;
 };
 struct Kernel {
+  bool for_gpu() const { return !phases.empty() && phases.front().units.has_value(); }
+
   ValueType value_type = ValueType::f64;
   int arguments = 0;                 ///< copies included
   std::vector<ArgumentCopy> copies;  ///< the last arguments, in order

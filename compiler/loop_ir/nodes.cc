@@ -176,6 +176,23 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
         const auto& y = std::get<Sort>(b->node);
         return x.array == y.array && equal(x.begin, y.begin) && equal(x.end, y.end);
       },
+      [&](const GroupStore& x) {
+        const auto& y = std::get<GroupStore>(b->node);
+        return x.array == y.array && x.mode == y.mode && x.monoid == y.monoid && x.width == y.width &&
+               equal(x.index, y.index) && equal(x.value, y.value);
+      },
+      [&](const Pending& x) {
+        const auto& y = std::get<Pending>(b->node);
+        return x.name == y.name && x.array == y.array && x.monoid == y.monoid;
+      },
+      [&](const Defer& x) {
+        const auto& y = std::get<Defer>(b->node);
+        return x.name == y.name && equal(x.index, y.index) && equal(x.value, y.value);
+      },
+      [&](const Settle& x) {
+        const auto& y = std::get<Settle>(b->node);
+        return x.name == y.name && x.width == y.width;
+      },
   };
   return std::visit(same, a->node);
 }

@@ -97,6 +97,34 @@ struct Store {
   ExpressionPtr value;
   operators::Monoid monoid = operators::Monoid::sum;  ///< of a fold or atomic
 };
+/// Of groups of `width` threads of a GPU that come by together and all write array[index]: what they have is
+/// folded, and the first of them writes it, as `mode` says. Only in phases with units.
+struct GroupStore {
+  std::string array;
+  ExpressionPtr index;
+  Write mode = Write::set;
+  ExpressionPtr value;
+  operators::Monoid monoid = operators::Monoid::sum;
+  int width = 1;
+};
+/// What the thread has computed for an element of the array and not written yet; nothing. Seen until the end
+/// of the enclosing block.
+struct Pending {
+  std::string name, array;
+  operators::Monoid monoid = operators::Monoid::sum;
+};
+/// array[index] = monoid(array[index], value), later. What was pending of another element is written,
+/// atomically.
+struct Defer {
+  std::string name;
+  ExpressionPtr index, value;
+};
+/// The threads of each group of `width` come by together and write what is pending: neighbours that have the
+/// same element fold it first, and the first of them writes, atomically.
+struct Settle {
+  std::string name;
+  int width = 1;
+};
 /// The body when the index `condition` is not zero.
 struct If {
   ExpressionPtr condition;
@@ -169,7 +197,8 @@ struct Sort {
 };
 
 struct Statement {
-  std::variant<Block, Let, Accumulator, Accumulate, Store, If, Counter, SetCounter, For, Merge, Fill, Sort>
+  std::variant<Block, Let, Accumulator, Accumulate, Store, If, Counter, SetCounter, For, Merge, Fill, Sort,
+               GroupStore, Pending, Defer, Settle>
       node;
 };
 

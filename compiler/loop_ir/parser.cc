@@ -265,9 +265,25 @@ class Parser {
       phase.balance_level = small_number();
     }
     if (accept("fold")) phase.fold = folding();
+    if (accept("units")) phase.units = units();
     phase.body = body();
     if (accept("part")) phase.cut = cut();
     return phase;
+  }
+
+  Units units() {
+    Units units;
+    const std::pair<const char*, int*> numbers[] = {{"take", &units.take},
+                                                    {"share", &units.share},
+                                                    {"width", &units.width},
+                                                    {"tile", &units.tile},
+                                                    {"block", &units.block}};
+    for (const auto& [word, value] : numbers) expect(word), *value = small_number();
+    if (!accept("columns")) return units;
+    units.columns = expression();
+    expect("take");
+    units.columns_take = small_number();
+    return units;
   }
 
   Cut cut() {
@@ -319,6 +335,10 @@ class Parser {
     if (accept("merge")) return merge();
     if (accept("fill")) return fill();
     if (accept("sort")) return sort();
+    if (accept("group")) return group_store();
+    if (accept("pending")) return pending();
+    if (accept("defer")) return defer();
+    if (accept("settle")) return settle();
     if (accept("if")) {
       auto condition = expression();
       return make(If{std::move(condition), body()});
@@ -359,6 +379,34 @@ class Parser {
     }
     if (monoid) advance();
     return monoid;
+  }
+
+  /// What comes after `group`, `pending`, `defer` and `settle`.
+  StatementPtr group_store() {
+    const int width = small_number();
+    const auto folded = monoid();
+    const auto written = write();
+    const auto* store = std::get_if<Store>(&written->node);
+    if (store == nullptr) fail("what the group writes before this");
+    const Store plain = store == nullptr ? Store{} : *store;
+    return make(GroupStore{plain.array, plain.index, plain.mode, plain.value, folded, width});
+  }
+  StatementPtr pending() {
+    Pending pending{identifier(), {}, {}};
+    expect("of");
+    pending.array = identifier(), pending.monoid = monoid();
+    return make(std::move(pending));
+  }
+  StatementPtr defer() {
+    Defer defer{identifier(), nullptr, nullptr};
+    expect("at"), defer.index = expression();
+    expect("value"), defer.value = expression();
+    return make(std::move(defer));
+  }
+  StatementPtr settle() {
+    auto name = identifier();
+    expect("group");
+    return make(Settle{std::move(name), small_number()});
   }
 
   /// `atomic` says how unless it is the array itself.

@@ -41,6 +41,22 @@ std::string apply_text(const Apply& apply) {
   return text + ")";
 }
 
+std::string units_text(const Units& units) {
+  const auto number = [](const char* what, int value) { return what + std::to_string(value); };
+  std::string text = number(" units take ", units.take) + number(" share ", units.share) +
+                     number(" width ", units.width) + number(" tile ", units.tile) +
+                     number(" block ", units.block);
+  if (units.columns) text += " columns " + print(units.columns) + number(" take ", units.columns_take);
+  return text;
+}
+
+/// "=", "+=", "atomic ... +=": how something is written to an element.
+std::string write_text(const std::string& array, const ExpressionPtr& index, Write mode,
+                       operators::Monoid monoid) {
+  const std::string op = mode == Write::set ? "=" : fold_text(monoid);
+  return (mode == Write::atomic ? "atomic " : "") + array + "[" + print(index) + "] " + op + " ";
+}
+
 class Printer {
  public:
   std::string kernel(const Kernel& kernel) {
@@ -122,6 +138,7 @@ class Printer {
       text += " fold " + phase.fold->array + " " + operators::name(phase.fold->monoid) + " work";
       for (const auto& factor : phase.fold->work) text += " " + print(factor);
     }
+    if (phase.units) text += units_text(*phase.units);
     open(text);
     statement(phase.body);
     close();
@@ -144,11 +161,7 @@ class Printer {
             [&](const Let& x) { let(x); },
             [&](const Accumulator& x) { accumulator(x); },
             [&](const Accumulate& x) { accumulate(x); },
-            [&](const Store& x) {
-              const std::string op = x.mode == Write::set ? "=" : fold_text(x.monoid);
-              const std::string atomic = x.mode == Write::atomic ? "atomic " : "";
-              line(atomic + x.array + "[" + print(x.index) + "] " + op + " " + print(x.value));
-            },
+            [&](const Store& x) { line(write_text(x.array, x.index, x.mode, x.monoid) + print(x.value)); },
             [&](const If& x) {
               open("if " + print(x.condition));
               statement(x.body);
@@ -162,6 +175,17 @@ class Printer {
               line("fill " + x.array + " count " + print(x.count) + " with " + print(x.value));
             },
             [&](const Sort& x) { line("sort " + x.array + " in " + print(x.begin) + " .. " + print(x.end)); },
+            [&](const GroupStore& x) {
+              line("group " + std::to_string(x.width) + " " + operators::name(x.monoid) + " " +
+                   write_text(x.array, x.index, x.mode, x.monoid) + print(x.value));
+            },
+            [&](const Pending& x) {
+              line("pending " + x.name + " of " + x.array + " " + operators::name(x.monoid));
+            },
+            [&](const Defer& x) {
+              line("defer " + x.name + " at " + print(x.index) + " value " + print(x.value));
+            },
+            [&](const Settle& x) { line("settle " + x.name + " group " + std::to_string(x.width)); },
         },
         statement_ptr->node);
   }

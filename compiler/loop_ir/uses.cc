@@ -79,6 +79,18 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
                    collect_uses(x.begin, uses);
                    collect_uses(x.end, uses);
                  },
+                 [&](const GroupStore& x) {
+                   uses.arrays.insert(x.array);
+                   collect_uses(x.index, uses);
+                   collect_uses(x.value, uses);
+                 },
+                 [&](const Pending& x) { uses.arrays.insert(x.array); },
+                 [&](const Defer& x) {
+                   uses.names.insert(x.name);
+                   collect_uses(x.index, uses);
+                   collect_uses(x.value, uses);
+                 },
+                 [&](const Settle& x) { uses.names.insert(x.name); },
              },
              statement->node);
 }

@@ -25,7 +25,7 @@ bool is_identifier(const std::string& text) {
   return true;
 }
 
-enum class Kind { index, value, sum, counter };
+enum class Kind { index, value, sum, counter, pending };
 
 bool holds_indices(Element element) { return element == Element::index32 || element == Element::index64; }
 
@@ -81,6 +81,7 @@ class Verifier {
       const auto outside = names_;
       SCHAAS_RETURN_IF_ERROR(declare("begin", Kind::index));
       SCHAAS_RETURN_IF_ERROR(declare("end", Kind::index));
+      SCHAAS_RETURN_IF_ERROR(units(phase, kernel.for_gpu()));
       SCHAAS_RETURN_IF_ERROR(statement(phase.body));
       names_ = outside;
       if (phase.cut) SCHAAS_RETURN_IF_ERROR(cut(phase, *phase.cut));
@@ -95,6 +96,37 @@ class Verifier {
     if (arrays_.count(name) > 0 || !names_.emplace(name, kind).second)
       return wrong("`" + name + "` is declared twice");
     return {};
+  }
+
+  /// What the body knows of the thread's share.
+  Result<void> units(const Phase& phase, bool for_gpu) {
+    in_units_ = phase.units.has_value();
+    if (in_units_ != for_gpu) return wrong("some phases are for a GPU and some are not");
+    if (!in_units_) return {};
+    const Units& units = *phase.units;
+    const bool positive = units.take > 0 && units.share > 0 && units.tile > 0 && units.columns_take > 0;
+    const bool whole = units.width > 0 && units.tile * units.share % units.width == 0 &&
+                       units.block % 32 == 0 && units.block > 0;
+    if (!positive || !whole) return wrong("units of a phase that no GPU has");
+    if (phase.cut || phase.fold) return wrong("a phase for a GPU is cut or folds");
+    SCHAAS_RETURN_IF_ERROR(declare("lane", Kind::index));
+    if (!units.columns) return {};
+    SCHAAS_RETURN_IF_ERROR(expect(units.columns, Type::index));
+    SCHAAS_RETURN_IF_ERROR(declare("column_begin", Kind::index));
+    return declare("column_end", Kind::index);
+  }
+
+  Result<void> group_store(const GroupStore& store) {
+    if (!in_units_) return wrong("`" + store.array + "` is written by a group of threads that there are not");
+    SCHAAS_RETURN_IF_ERROR(writable(store.array, store.value));
+    SCHAAS_RETURN_IF_ERROR(expect(store.index, Type::index));
+    return expect(store.value, Type::value);
+  }
+
+  Result<void> pending(const std::string& name) const {
+    const auto found = names_.find(name);
+    if (found != names_.end() && found->second == Kind::pending) return {};
+    return wrong("nothing pends as `" + name + "`");
   }
 
   /// Parts know which positions they do; what combines them knows the iteration.
@@ -334,6 +366,18 @@ class Verifier {
                               return wrong("`" + x.array + "` is sorted but holds bytes");
                             return {};
                           },
+                          [&](const GroupStore& x) { return group_store(x); },
+                          [&](const Pending& x) -> Result<void> {
+                            if (!in_units_) return wrong("`" + x.name + "` pends for no group");
+                            SCHAAS_RETURN_IF_ERROR(writable(x.array, number(0)));
+                            return declare(x.name, Kind::pending);
+                          },
+                          [&](const Defer& x) -> Result<void> {
+                            SCHAAS_RETURN_IF_ERROR(pending(x.name));
+                            SCHAAS_RETURN_IF_ERROR(expect(x.index, Type::index));
+                            return expect(x.value, Type::value);
+                          },
+                          [&](const Settle& x) { return pending(x.name); },
                       },
                       statement_ptr->node);
   }
@@ -468,6 +512,7 @@ class Verifier {
 
   std::map<std::string, Kind> names_;
   std::map<std::string, Array> arrays_;
+  bool in_units_ = false;        ///< the phase is for a GPU
   std::set<std::string> lanes_;  ///< inside a lanes loop: its variable and what varies with it
   std::string lane_variable_;
   int vectors_ = 0;  ///< simd and lanes loops around

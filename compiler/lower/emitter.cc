@@ -42,7 +42,11 @@ void Emitter::emit_phases(const NestPtr& nest) {
   const auto* loop = std::get_if<Loop>(&nest->node);
   const bool atomic = loop != nullptr && loop->manner.parallel == Races::atomics;
   atomic_ = atomic ? operand(target).tensor : -1;
-  const Write mode = atomic ? Write::atomic : sums_pieces(nest) ? Write::fold : write_mode(nest);
+  units_ = for_gpu_ ? shared_loops(nest) : SharedLoops{};
+  const Write mode = for_gpu_            ? unit_write_mode(nest)
+                     : atomic            ? Write::atomic
+                     : sums_pieces(nest) ? Write::fold
+                                         : write_mode(nest);
   const Sink sink{Sink::Kind::array, target, mode, "", monoid_of(nest)};
   if (appends_to(target)) return emit_appending_phases(nest, sink);
   emit_phase(nest, sink, loop_ir::Step::compute);
@@ -76,8 +80,9 @@ void Emitter::emit_shared(const Branch& branch) {
     return;
   }
   const double start = tensor_of(writer).fill;
-  const bool stored =
-      !indices.empty() && may_overwrite(branch.producer, tree_) && !sums_pieces(branch.producer);
+  units_ = for_gpu_ ? shared_loops(branch.producer) : SharedLoops{};
+  const bool stored = !indices.empty() && may_overwrite(branch.producer, tree_) &&
+                      (for_gpu_ ? has_one_writer() : !sums_pieces(branch.producer));
   if (start == 0 || stored) return;
   loop_ir::Phase phase;
   phase.range = loop_ir::integer(1);
@@ -90,15 +95,17 @@ void Emitter::emit_phase(const NestPtr& nest, const Sink& sink, loop_ir::Step st
   step_ = step;
   shares_ = {};
   outermost_ = std::visit([](const auto& node) -> const void* { return &node; }, nest->node);
+  if (units_.columns != nullptr) outermost_ = units_.rows;
   Statements out;
   const Scope scope = start(nest, out);
-  loop_ir::Phase phase = describe(nest);
+  loop_ir::Phase phase = describe(units_.columns != nullptr ? units_.columns->body : nest);
   phase.step = step;
   if (step == loop_ir::Step::count) {
     emit_count(nest, scope, out);
   } else {
     emit(nest, scope, sink, out);
   }
+  if (for_gpu_) close_units(out, phase);
   phase.body = loop_ir::block(std::move(out));
   const auto cut = tree_.cuts.find(nest.get());
   if (cut != tree_.cuts.end() && step == loop_ir::Step::compute)

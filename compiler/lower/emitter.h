@@ -11,6 +11,7 @@
 #include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/position.h"
+#include "compiler/lower/units.h"
 #include "compiler/merge_lattice/merge_lattice.h"
 
 namespace schaas::lower {
@@ -39,6 +40,13 @@ struct Scope {
   std::string unit{};                           ///< the iteration of the phase's outermost loop
   std::string row{};                            ///< of two collapsed loops: the value of the outer one
   const Loop* inner_of_pair = nullptr;
+};
+
+/// How the threads of a GPU write what they compute together.
+enum class Together {
+  alone,    ///< each for itself
+  grouped,  ///< GroupStore
+  pending,  ///< Defer
 };
 
 /// What becomes of the value a statement computes.
@@ -93,6 +101,19 @@ class Emitter {
   bool writes_own(const Loop& loop) const;
   bool sums_pieces(const NestPtr& nest) const;
 
+  // for_units.cc
+  /// Of a phase for a GPU: how its target is written, by each thread for itself or by groups.
+  loop_ir::Write unit_write_mode(const NestPtr& nest);
+  bool has_one_writer() const;
+  void close_units(Statements& out, loop_ir::Phase& phase);
+  Statements settled(Statements body) const;
+  Body with_pending(const Body& body);
+  /// What a thread, or several together, do with a value that goes to an element of an array.
+  loop_ir::StatementPtr stored(const Sink& sink, const std::string& array,
+                               const loop_ir::ExpressionPtr& index,
+                               const loop_ir::ExpressionPtr& value) const;
+  loop_ir::StatementPtr in_turns(const loop_ir::StatementPtr& statement) const;
+
   // parts.cc
   /// Another tree with the same arrays, in the same phase.
   Emitter(const NestTree& tree, const Emitter& other);
@@ -113,6 +134,8 @@ class Emitter {
   // loops.cc
   void emit_loop(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                  const Body& body);
+  void emit_over(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
+                 const Body& whole);
   void emit_blocks(const Blocks& blocks, const Scope& scope, Statements& out, const Body& body);
   void emit_parts(const Blocks& blocks, Scope& inner, const OpenBlock& open, const loop_ir::Range& all,
                   Statements& out, const Body& body);
@@ -228,6 +251,11 @@ class Emitter {
 
   const NestTree& tree_;
   KernelBuilder& builder_;
+  const bool for_gpu_ = is_for_gpu(tree_);
+  SharedLoops units_;  ///< of the present phase, for a GPU
+  Together together_ = Together::alone;
+  std::string target_array_;         ///< what this phase writes, when it is for a GPU
+  loop_ir::Pending pending_;         ///< what this phase writes later
   const void* outermost_ = nullptr;  ///< the Loop or Blocks that run over [begin, end) of the phase
   bool adds_terms_ = false;          ///< the phases are the terms of one sum
   int lanes_ = 0;                    ///< depth of lanes loops around

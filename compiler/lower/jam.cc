@@ -59,6 +59,10 @@ void collect_declared(const StatementPtr& statement, std::set<std::string>& name
                  },
                  [](const loop_ir::Fill&) {},
                  [](const loop_ir::Sort&) {},
+                 [](const loop_ir::GroupStore&) {},
+                 [&](const loop_ir::Pending& x) { names.insert(x.name); },
+                 [](const loop_ir::Defer&) {},
+                 [](const loop_ir::Settle&) {},
              },
              statement->node);
 }
@@ -135,6 +139,10 @@ bool collect(const StatementPtr& statement, Traffic& traffic) {
                         [](const loop_ir::Merge&) { return false; },
                         [](const loop_ir::Fill&) { return false; },
                         [](const loop_ir::Sort&) { return false; },
+                        [](const loop_ir::GroupStore&) { return false; },
+                        [](const loop_ir::Pending&) { return false; },
+                        [](const loop_ir::Defer&) { return false; },
+                        [](const loop_ir::Settle&) { return false; },
                     },
                     statement->node);
 }

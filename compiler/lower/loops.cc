@@ -36,6 +36,7 @@ Shape Emitter::chain_shape(const Loop& loop, const Scope& scope) const {
   if (loop.block && scope.blocks.at(loop.index).walked) return Shape::scalar;
   const auto* leaf = std::get_if<Leaf>(&loop.body->node);
   if (!leaf || lanes_ > 0 || tracks(leaf->target) || loop.manner.unroll > 1) return Shape::scalar;
+  if (&loop == units_.inside) return Shape::scalar;
   const bool writes = level_of(operand(leaf->target), loop.index) >= 0;
   if (writes && operand(leaf->target).tensor == atomic_) return Shape::scalar;
   std::vector<int> operands = leaf->factors;
@@ -54,7 +55,15 @@ Shape Emitter::chain_shape(const Loop& loop, const Scope& scope) const {
 void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
                         const Body& body) {
   const Body whole = with_unit(loop, with_flag(loop, with_append(loop, body)));
-  if (&loop == outermost_ && loop.manner.positions > 0) shares_ = find_shares(loop, out);
+  const bool finds = &loop == units_.columns || (&loop == outermost_ && units_.columns == nullptr);
+  const Loop& rows = units_.columns != nullptr ? *units_.rows : loop;
+  if (finds && rows.manner.positions > 0) shares_ = find_shares(rows, out);
+  emit_over(loop, scope, shape, out, &loop == units_.columns ? with_pending(whole) : whole);
+  if (&loop == units_.inside) out.back() = in_turns(out.back());
+}
+
+void Emitter::emit_over(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
+                        const Body& whole) {
   if (loop.block) return emit_block_loop(loop, scope, shape, out, whole);
   if (emit_list_loop(loop, scope, out, whole)) return;
   const LoopSpace space = loop_space(loop.body, loop.index, tree_);
@@ -104,6 +113,7 @@ loop_ir::Range Emitter::bounds_of(const Loop& loop, const Scope& scope) {
     const auto past = loop_ir::add(end, loop_ir::add(row, loop_ir::integer(-1)));
     return {loop_ir::apply(Function::divide, {begin, row}), loop_ir::apply(Function::divide, {past, row})};
   }
+  if (&loop == units_.columns) return {loop_ir::name("column_begin"), loop_ir::name("column_end")};
   if (&loop == outermost_) return shares_.operand >= 0 ? shares_.levels.front() : loop_ir::Range{begin, end};
   if (!scope.row.empty() && scope.inner_of_pair == &loop) {
     const auto before = loop_ir::multiply(loop_ir::name(scope.row), whole);

@@ -9,6 +9,7 @@
 #include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/lanes.h"
 #include "compiler/lower/nest.h"
+#include "compiler/lower/units.h"
 
 namespace schaas::lower {
 
@@ -62,11 +63,16 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
                                        const problem::Problem& problem, Effort effort) {
   SCHAAS_RETURN_IF_ERROR(check_result(statement, problem));
   SCHAAS_ASSIGN_OR_RETURN(NestTree tree, number(statement, problem));
-  move_lanes_outwards(tree);
-  if (effort.cut_rows) find_cuts(tree);
+  const bool for_gpu = is_for_gpu(tree);
+  if (for_gpu) {
+    SCHAAS_RETURN_IF_ERROR(check_shared_loops(tree));
+  } else {
+    move_lanes_outwards(tree);
+    if (effort.cut_rows) find_cuts(tree);
+  }
   KernelBuilder builder(problem, tree);
   Emitter(tree, builder).emit_phases(tree.root);
-  return effort.jam ? jam(builder.take()) : builder.take();
+  return effort.jam && !for_gpu ? jam(builder.take()) : builder.take();
 }
 
 }  // namespace schaas::lower

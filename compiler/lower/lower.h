@@ -15,8 +15,8 @@ struct Effort {
 /// Lowers a verified tree to a kernel: phases over ranges of their outermost loop, temporaries sized and
 /// reset, scalars in registers; a result with compressed levels is counted by one phase and filled by the
 /// next (proto/kernel_abi.h). Arguments are problem.tensors() in order. Errors: unsupported [level-format] (a
-/// level that no kernel walks), [sparse-result] (one that is updated, or made in blocks); invalid [lower-...]
-/// for a tree that was not verified.
+/// level that no kernel walks), [gpu-loop] (lower/units.h), [sparse-result] (one that is updated, or made in
+/// blocks); invalid [lower-...] for a tree that was not verified.
 support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& statement,
                                        const problem::Problem& problem, Effort effort = {});
 

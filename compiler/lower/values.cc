@@ -193,9 +193,8 @@ void Emitter::write(const Sink& sink, const Scope& scope, const ExpressionPtr& v
     case Sink::Kind::array:
       SCHAAS_CHECK(is_complete(sink.operand, scope), "a result is written before its indices are bound");
       if (tracks(sink.operand)) emit_insert(sink.operand, scope, out);
-      out.push_back(
-          make(loop_ir::Store{builder_.values(operand(sink.operand).tensor),
-                              location(position_of(sink.operand, scope)), sink.mode, value, sink.monoid}));
+      out.push_back(stored(sink, builder_.values(operand(sink.operand).tensor),
+                           location(position_of(sink.operand, scope)), value));
       return;
     case Sink::Kind::accumulate:
       out.push_back(make(loop_ir::Accumulate{sink.name, value}));

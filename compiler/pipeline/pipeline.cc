@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compiler/codegen/c_printer.h"
+#include "compiler/codegen/cuda_printer.h"
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/concrete_notation/verifier.h"
 #include "compiler/loop_ir/printer.h"
@@ -17,8 +18,11 @@ namespace {
 using support::Result;
 
 const std::vector<std::pair<std::string, Language>>& languages() {
-  static const std::vector<std::pair<std::string, Language>> known = {
-      {"trace", Language::trace}, {"tree", Language::tree}, {"loops", Language::loops}, {"c", Language::c}};
+  static const std::vector<std::pair<std::string, Language>> known = {{"trace", Language::trace},
+                                                                      {"tree", Language::tree},
+                                                                      {"loops", Language::loops},
+                                                                      {"c", Language::c},
+                                                                      {"cuda", Language::cuda}};
   return known;
 }
 
@@ -50,8 +54,24 @@ Result<std::string> make_c(const problem::Problem& problem, const std::string& p
                            const toolchain::Target& target) {
   const lower::Effort effort{!target.draft, !target.draft};
   SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace, effort));
+  if (kernel.for_gpu())
+    return support::unsupported(
+        "gpu-schedule",
+        "the schedule is for a GPU: language `cuda` prints it; without `threads` it is "
+        "one for the CPU");
   return codegen::print_c(kernel,
                           codegen::KernelLabel{key, schedule::print(trace), target.isa, problem_text});
+}
+
+Result<std::string> make_cuda(const problem::Problem& problem, const std::string& problem_text,
+                              const schedule::Trace& trace, const std::string& key) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace));
+  if (!kernel.for_gpu())
+    return support::unsupported(
+        "gpu-schedule",
+        "the schedule says nothing of the threads of a GPU: `threads(loop=...)` at its "
+        "end does (docs/gpu.md); language `c` prints it for the CPU");
+  return codegen::print_cuda(kernel, codegen::KernelLabel{key, schedule::print(trace), "cuda", problem_text});
 }
 
 }  // namespace
@@ -63,7 +83,7 @@ Result<Language> parse_language(const std::string& text) {
     names.push_back(name);
   }
   return support::invalid("language", "unknown language `" + text + "`" + support::did_you_mean(text, names) +
-                                          "; known are trace, tree, loops, c");
+                                          "; known are trace, tree, loops, c, cuda");
 }
 
 Result<std::string> emit(const problem::Problem& problem, const schedule::Trace& trace, Language language,
@@ -83,6 +103,8 @@ Result<std::string> emit(const problem::Problem& problem, const schedule::Trace&
     }
     case Language::c:
       return make_c(problem, problem::print(problem), trace, "", {isa});
+    case Language::cuda:
+      return make_cuda(problem, problem::print(problem), trace, "");
   }
   SCHAAS_CHECK(false, "a language without a case");
 }

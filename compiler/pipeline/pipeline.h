@@ -13,11 +13,11 @@
 namespace schaas::pipeline {
 
 /// Bumped whenever lowering or code generation changes what a trace compiles to: part of every kernel key.
-inline constexpr int code_version = 22;
+inline constexpr int code_version = 23;
 /// Bumped whenever the search changes what it returns: part of every stored frontier.
 inline constexpr int search_version = 18;
 
-enum class Language { trace, tree, loops, c };
+enum class Language { trace, tree, loops, c, cuda };
 support::Result<Language> parse_language(const std::string& text);
 
 /// The source text of one schedule in one of its forms.

@@ -277,7 +277,7 @@ WITH_SERVER = {
         ".npy hold any\n"),
     "unknown language": (
         ["emit", K4, "--lang", "fortran"], 2,
-        "invalid [language]: unknown language `fortran`; known are trace, tree, loops, c\n"),
+        "invalid [language]: unknown language `fortran`; known are trace, tree, loops, c, cuda\n"),
     "why of an unknown removed class": (
         ["schedule", K4, "-f", "B=csr", "--why", "r900"], 2,
         "invalid [unknown-schedule]: there is no removed class `r900`; there are r1 to r1\n"),

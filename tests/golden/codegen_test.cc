@@ -1,5 +1,5 @@
-// Each codegen/*.test: a line of description, the problem and a tree, then the loops and the C they become,
-// both compared whole. SCHAAS_UPDATE=1 in the environment rewrites the expected parts; review reads
+// Each codegen/*.test: a line of description, the problem and a tree, then the loops and the C or CUDA they
+// become, both compared whole. SCHAAS_UPDATE=1 in the environment rewrites the expected parts; review reads
 // the difference.
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "compiler/codegen/c_printer.h"
+#include "compiler/codegen/cuda_printer.h"
 #include "compiler/concrete_notation/parser.h"
 #include "compiler/concrete_notation/verifier.h"
 #include "compiler/loop_ir/parser.h"
@@ -25,6 +26,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* loops_rule = "\n---- loops\n";
 constexpr const char* c_rule = "---- c\n";
+constexpr const char* cuda_rule = "---- cuda\n";
 
 std::string read_file(const fs::path& path) {
   std::ifstream file(path);
@@ -72,6 +74,20 @@ std::string without_prologue(const std::string& c) {
   return begin == std::string::npos ? c : c.substr(begin);
 }
 
+/// Of a kernel for a GPU what the device runs and how the host prepares it.
+std::string device_code(const std::string& cuda) {
+  const auto device = cuda.find("extern \"C\" __global__");
+  const auto host = cuda.find("static int64_t schaas_prepare_0");
+  const auto end = cuda.find("static int64_t schaas_shared_bytes");
+  return cuda.substr(device, cuda.find("#endif", device) - device) + cuda.substr(host, end - host);
+}
+
+const codegen::KernelLabel label{"key", "trace", "isa", "problem"};
+
+std::string source_of(const loop_ir::Kernel& kernel) {
+  return kernel.for_gpu() ? codegen::print_cuda(kernel, label) : codegen::print_c(kernel, label);
+}
+
 class CodegenGolden : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(CodegenGolden, LoopsAndC) {
@@ -91,8 +107,9 @@ TEST_P(CodegenGolden, LoopsAndC) {
   ASSERT_TRUE(verified.ok()) << support::render(verified.error());
 
   const std::string loops = loop_ir::print(*kernel);
-  const std::string c = codegen::print_c(*kernel, {"key", "trace", "isa", "problem"});
-  const std::string found = head + loops_rule + loops + c_rule + without_prologue(c);
+  const std::string c = source_of(*kernel);
+  const std::string code = kernel->for_gpu() ? cuda_rule + device_code(c) : c_rule + without_prologue(c);
+  const std::string found = head + loops_rule + loops + code;
   if (std::getenv("SCHAAS_UPDATE") != nullptr) {
     std::ofstream(path) << found;
     return;
@@ -102,7 +119,7 @@ TEST_P(CodegenGolden, LoopsAndC) {
   const auto again = loop_ir::parse(loops);
   ASSERT_TRUE(again.ok()) << support::render(again.error());
   EXPECT_EQ(loops, loop_ir::print(*again));
-  EXPECT_EQ(c, codegen::print_c(*again, {"key", "trace", "isa", "problem"}));
+  EXPECT_EQ(c, source_of(*again));
 }
 
 std::vector<std::string> golden_files() {

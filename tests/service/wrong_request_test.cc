@@ -88,9 +88,9 @@ TEST_F(WrongRequests, ToLookUpAndEmitAreRefusedToo) {
   emit.set_language("fortran");
   emit.set_schedule("linear");
   v1::EmitReply reply;
-  EXPECT_EQ(
-      client_->call(&v1::Scheduler::Stub::Emit, emit, reply).text(),
-      "INVALID_ARGUMENT invalid [language]: unknown language `fortran`; known are trace, tree, loops, c");
+  EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Emit, emit, reply).text(),
+            "INVALID_ARGUMENT invalid [language]: unknown language `fortran`; known are trace, tree, loops, "
+            "c, cuda");
 }
 
 TEST_F(WrongRequests, ForBinariesAreRefused) {

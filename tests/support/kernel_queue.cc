@@ -2,23 +2,35 @@
 
 #include <exception>
 
+#include "tests/support/gpu_batch.h"
+
 namespace schaas::test_support {
 namespace {
 
 constexpr std::size_t batch_size = 32;
 
-support::Result<std::string> source_or_error(const schedule::Trace& trace, const problem::Problem& problem,
-                                             lower::Effort effort) {
+}  // namespace
+
+support::Result<std::string> KernelQueue::source_or_error(const schedule::Trace& trace,
+                                                          const problem::Problem& problem,
+                                                          lower::Effort effort) const {
   try {
-    return source_of(trace, problem, effort);
+    return machine_ == Machine::cpu ? source_of(trace, problem, effort) : cuda_source_of(trace, problem);
   } catch (const std::exception& broken) {
     return support::internal("invariant", broken.what());
   }
 }
 
-}  // namespace
+support::Result<std::vector<LoadedKernel>> KernelQueue::compile(const std::vector<std::string>& sources) {
+  return machine_ == Machine::cpu ? compile_batch(sources, *toolchain_) : emulated_batch(sources);
+}
 
 support::Result<void> KernelQueue::add(const schedule::Trace& trace, const problem::Problem& problem) {
+  return add(trace, problem, nullptr);
+}
+
+support::Result<void> KernelQueue::add(const schedule::Trace& trace, const problem::Problem& problem,
+                                       std::shared_ptr<Trials> trials) {
   const bool draft = random_() % 8 == 0;
   auto source = source_or_error(trace, problem, draft ? lower::Effort{false, false} : lower::Effort{});
   if (!source.ok()) {
@@ -27,7 +39,7 @@ support::Result<void> KernelQueue::add(const schedule::Trace& trace, const probl
     }
     return source.error();
   }
-  auto trials = std::make_shared<Trials>(problem, inputs_, random_());
+  if (!trials) trials = std::make_shared<Trials>(problem, inputs_, random_());
   elements_ += trials->elements();
   determined_ += trials->determined_elements();
   auto& waiting = waiting_[problem.value_type];
@@ -45,10 +57,10 @@ void KernelQueue::run(std::vector<Waiting>& waiting) {
   std::vector<std::string> sources;
   for (const auto& each : waiting) sources.push_back(each.source);
   if (sources.empty()) return;
-  const auto kernels = compile_batch(sources, *toolchain_);
+  const auto kernels = compile(sources);
   if (!kernels.ok()) {
     for (const auto& each : waiting) {
-      const auto alone = compile_batch({each.source}, *toolchain_);
+      const auto alone = compile({each.source});
       if (!alone.ok()) failed_(support::render(alone.error()) + each.description);
     }
   } else {

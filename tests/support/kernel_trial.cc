@@ -82,22 +82,27 @@ struct Trials::Trial {
 Trials::Trials(const problem::Problem& problem, std::size_t count, std::uint64_t seed) : problem_(problem) {
   std::mt19937_64 random(seed);
   for (std::size_t n = 0; n < count; ++n) {
-    Trial trial{n % 3 == 2 ? random_input(problem, long_and_thin(problem, random), random)
-                           : random_input(problem, 6, random),
-                {},
-                {},
-                {}};
-    const auto tensors = problem.tensors();
-    for (std::size_t t = 1; t < tensors.size(); ++t) {
-      trial.operands.push_back(
-          pack(trial.input.operands.at(tensors[t]), problem.formats.at(tensors[t]), problem));
-      trial.arguments.push_back(trial.operands.back().abi());
-    }
-    DenseTensor before = zero_result(problem, trial.input.extents).unpack();
-    before.values.assign(before.values.size(), initial_of(problem));
-    trial.want = evaluate(problem.program(), trial.input.dense_operands(), trial.input.extents, &before);
-    trials_.push_back(std::move(trial));
+    add(n % 3 == 2 ? random_input(problem, long_and_thin(problem, random), random)
+                   : random_input(problem, 6, random));
   }
+}
+
+Trials::Trials(const problem::Problem& problem, std::vector<RandomInput> inputs) : problem_(problem) {
+  for (auto& input : inputs) add(std::move(input));
+}
+
+void Trials::add(RandomInput input) {
+  Trial trial{std::move(input), {}, {}, {}};
+  const auto tensors = problem_.tensors();
+  for (std::size_t t = 1; t < tensors.size(); ++t) {
+    trial.operands.push_back(
+        pack(trial.input.operands.at(tensors[t]), problem_.formats.at(tensors[t]), problem_));
+    trial.arguments.push_back(trial.operands.back().abi());
+  }
+  DenseTensor before = zero_result(problem_, trial.input.extents).unpack();
+  before.values.assign(before.values.size(), initial_of(problem_));
+  trial.want = evaluate(problem_.program(), trial.input.dense_operands(), trial.input.extents, &before);
+  trials_.push_back(std::move(trial));
 }
 
 Trials::~Trials() = default;

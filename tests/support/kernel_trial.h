@@ -26,6 +26,8 @@ class Trials {
   /// `count` inputs, drawn from `seed`: most with extents 0..6; every third has extents 1..3 and one index
   /// of 20..70, so that vector code of every width runs, and ends in the middle of a vector.
   Trials(const problem::Problem& problem, std::size_t count, std::uint64_t seed);
+  /// These inputs.
+  Trials(const problem::Problem& problem, std::vector<RandomInput> inputs);
   ~Trials();
   Trials(const Trials&) = delete;
   Trials& operator=(const Trials&) = delete;
@@ -50,6 +52,7 @@ class Trials {
 
  private:
   struct Trial;
+  void add(RandomInput input);
   const problem::Problem problem_;
   std::vector<Trial> trials_;
 };

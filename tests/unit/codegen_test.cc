@@ -13,10 +13,12 @@
 
 #include "compiler/codegen/c_abi.h"
 #include "compiler/codegen/c_text.h"
+#include "compiler/codegen/cuda_prologue.h"
 #include "compiler/loop_ir/parser.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/verifier.h"
 #include "compiler/toolchain/toolchain.h"
+#include "proto/gpu_abi.h"
 #include "proto/kernel_abi.h"
 #include "tests/support/kernel_runner.h"
 
@@ -46,6 +48,14 @@ TEST(Codegen, PrintedDeclarationsAreThoseOfTheAbiHeader) {
   EXPECT_EQ(0, SCHAAS_F64);
   EXPECT_EQ(1, SCHAAS_F32);
   EXPECT_EQ(1, SCHAAS_ERROR_ARGUMENT);
+}
+
+TEST(Codegen, PrintedDeclarationsAreThoseOfTheGpuAbiHeader) {
+  const std::string header = declarations(read_file(SCHAAS_SOURCE_DIR "/proto/gpu_abi.h"));
+  ASSERT_NE(std::string::npos, header.find("schaas_gpu_descriptor"));
+  EXPECT_EQ(header, declarations(std::string(gpu_abi_declarations())));
+  EXPECT_EQ(1, SCHAAS_GPU_ABI_VERSION);  // print_descriptor writes 1
+  EXPECT_EQ("schaas_gpu_kernel", std::string(SCHAAS_GPU_SYMBOL));
 }
 
 TEST(Codegen, StringLiteralsAreEscaped) {

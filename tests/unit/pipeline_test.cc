@@ -38,7 +38,8 @@ TEST(Pipeline, LanguagesByName) {
   const auto unknown = parse_language("lops");
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(
-      "invalid [language]: unknown language `lops`; did you mean `loops`?; known are trace, tree, loops, c",
+      "invalid [language]: unknown language `lops`; did you mean `loops`?; known are trace, tree, loops, c, "
+      "cuda",
       support::render(unknown.error()));
 }
 

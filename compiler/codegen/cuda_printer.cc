@@ -1,0 +1,443 @@
+#include "compiler/codegen/cuda_printer.h"
+
+#include <functional>
+#include <vector>
+
+#include "compiler/codegen/c_abi.h"
+#include "compiler/codegen/c_expressions.h"
+#include "compiler/codegen/c_prologue.h"
+#include "compiler/codegen/c_statements.h"
+#include "compiler/codegen/c_text.h"
+#include "compiler/codegen/cuda_prologue.h"
+#include "compiler/loop_ir/uses.h"
+#include "compiler/support/result.h"
+
+namespace schaas::codegen {
+namespace {
+
+using loop_ir::Array;
+using loop_ir::ExpressionPtr;
+using loop_ir::Match;
+
+std::string text_of(std::int64_t number) { return std::to_string(number); }
+
+class CudaPrinter {
+ public:
+  CudaPrinter(const loop_ir::Kernel& kernel, const KernelLabel& label)
+      : kernel_(kernel),
+        label_(label),
+        expressions_(kernel),
+        own_name_(label.symbol != "schaas_kernel"),
+        prefix_(own_name_ ? label.symbol + "_" : "schaas_") {
+    for (const auto& array : kernel.arrays)
+      works_ = works_ || std::holds_alternative<loop_ir::Workspace>(array.origin);
+  }
+
+  std::string run() {
+    print_declarations();
+    print_parameters();
+    out_.directive("#if defined(__CUDACC__) || defined(SCHAAS_EMULATION)");
+    print_device_prologue();
+    for (std::size_t phase = 0; phase < kernel_.phases.size(); ++phase) print_device(phase);
+    out_.directive("#endif");
+    out_.raw("\n");
+    print_check();
+    for (std::size_t phase = 0; phase < kernel_.phases.size(); ++phase) print_host(phase);
+    print_shared_bytes();
+    print_workspace_bytes();
+    print_descriptor();
+    return out_.text();
+  }
+
+ private:
+  void print_declarations();
+  void print_parameters();
+  void print_device_prologue();
+  void print_device(std::size_t phase);
+  void print_share(const loop_ir::Units& units);
+  void print_arrays(const loop_ir::Uses& uses);
+  void print_check();
+  void print_host(std::size_t phase);
+  void print_launch(std::size_t phase);
+  void print_shared_bytes();
+  void print_workspace_bytes();
+  void print_descriptor();
+  std::string print_copies();
+  using Source = std::function<std::string(const loop_ir::Extent&)>;
+  void print_sizes(loop_ir::Uses uses, const Source& source);
+  void print_host_sizes(const std::vector<ExpressionPtr>& expressions);
+  std::string entries(const ExpressionPtr& expression) const;
+  std::string on_host(const ExpressionPtr& expression) const;
+  const Array* array_named(const std::string& name) const;
+  std::string padded(const Array& array, const std::string& count) const;
+
+  const loop_ir::Kernel& kernel_;
+  const KernelLabel& label_;
+  const CExpressions expressions_;
+  const bool own_name_;
+  const std::string prefix_;
+  bool works_ = false;  ///< threads have memory of their own
+  CText out_;
+};
+
+void CudaPrinter::print_declarations() {
+  const bool f64 = kernel_.value_type == loop_ir::ValueType::f64;
+  out_.raw("#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
+  out_.raw("#ifndef SCHAAS_GPU_PROLOGUE\n#define SCHAAS_GPU_PROLOGUE\n");
+  out_.raw(abi_declarations());
+  out_.raw("\n");
+  out_.raw(gpu_abi_declarations());
+  out_.raw("#endif\n\n");
+  out_.raw(std::string("typedef ") + (f64 ? "double" : "float") + " value;\n\n");
+}
+
+/// Everything that any phase needs, in one struct.
+void CudaPrinter::print_parameters() {
+  out_.open("typedef struct " + prefix_ + "parameters");
+  for (const auto& array : kernel_.arrays) {
+    if (std::holds_alternative<loop_ir::Workspace>(array.origin)) continue;
+    out_.line(std::string(array.written ? "" : "const ") + CExpressions::c_type(array.element) + "* " +
+              array.name + ";");
+  }
+  for (const auto& extent : kernel_.extents) out_.line("int64_t " + extent.name + ";");
+  if (works_) out_.line("char* workspace;");
+  out_.line("int64_t range, columns;");
+  out_.close("} " + prefix_ + "parameters;");
+  out_.raw("\n");
+}
+
+/// Macros that several kernels of one text define alike go again at the end.
+void CudaPrinter::print_device_prologue() {
+  const bool f64 = kernel_.value_type == loop_ir::ValueType::f64;
+  out_.raw(device_declarations());
+  if (expressions_.needs_functions()) {
+    out_.raw("#undef UNUSED\n#undef MATH\n#define UNUSED __device__\n");
+    out_.raw(f64 ? "#define MATH(name) name\n" : "#define MATH(name) name##f\n");
+    out_.raw(function_declarations());
+  }
+  out_.raw(monoid_declarations());
+  out_.raw(group_declarations());
+  out_.raw("\n");
+}
+
+void CudaPrinter::print_sizes(loop_ir::Uses uses, const Source& source) {
+  for (auto let = kernel_.lets.rbegin(); let != kernel_.lets.rend(); ++let) {
+    if (uses.names.count(let->name) > 0) loop_ir::collect_uses(let->value, uses);
+  }
+  for (const auto& extent : kernel_.extents) {
+    if (uses.names.count(extent.name) > 0)
+      out_.line("const int64_t " + extent.name + " = " + source(extent) + ";");
+  }
+  for (const auto& let : kernel_.lets) {
+    if (uses.names.count(let.name) > 0)
+      out_.line("const int64_t " + let.name + " = " + expressions_.print(let.value) + ";");
+  }
+}
+
+const Array* CudaPrinter::array_named(const std::string& name) const {
+  for (const auto& array : kernel_.arrays) {
+    if (array.name == name) return &array;
+  }
+  return nullptr;
+}
+
+std::string CudaPrinter::padded(const Array& array, const std::string& count) const {
+  return std::string("((int64_t)(") + count + ") * (int64_t)sizeof(" + CExpressions::c_type(array.element) +
+         ") + 15) / 16 * 16";
+}
+
+/// The arrays of the arguments from the parameters, each thread's own from its part of the workspace.
+void CudaPrinter::print_arrays(const loop_ir::Uses& uses) {
+  std::string offset = "0";
+  for (const auto& array : kernel_.arrays) {
+    const bool used = uses.arrays.count(array.name) > 0;
+    const std::string type = CExpressions::c_type(array.element);
+    if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin)) {
+      if (used)
+        out_.line(type + "* __restrict__ " + array.name + " = (" + type + "*)(own + (" + offset + "));");
+      offset += " + " + padded(array, expressions_.print(workspace->count));
+    } else if (used) {
+      out_.line(std::string(array.written ? "" : "const ") + type + "* __restrict__ " + array.name +
+                " = parameters." + array.name + ";");
+    }
+  }
+  if (works_) out_.line("(void)own;");
+}
+
+/// What of the range and of the columns the thread has.
+void CudaPrinter::print_share(const loop_ir::Units& units) {
+  const std::string tile = text_of(units.tile), share = text_of(units.share), take = text_of(units.take);
+  out_.line("const int64_t lane = thread % " + share + ";");
+  out_.line("const int64_t side = thread / " + share + " % " + tile + ";");
+  out_.line("int64_t unit = thread / " + text_of(units.share * units.tile) + ";");
+  if (units.columns) {
+    out_.line("const int64_t row_tile = quotient(unit, column_shares);");
+    out_.line("const int64_t column_begin = (unit - row_tile * column_shares) * " +
+              text_of(units.columns_take) + ";");
+    out_.line("const int64_t column_end = parameters.columns < column_begin + " +
+              text_of(units.columns_take) + " ? parameters.columns : column_begin + " +
+              text_of(units.columns_take) + ";");
+    out_.line("unit = row_tile;");
+  }
+  out_.line("int64_t begin = (unit * " + tile + " + side) * " + take + ", end = begin + " + take + ";");
+  out_.line("if (begin > parameters.range) begin = parameters.range;");
+  out_.line("if (end > parameters.range) end = parameters.range;");
+  out_.line("(void)lane, (void)begin, (void)end;");
+}
+
+/// Threads of all tiles, rounded up to whole warps, so that a group is there or not as a whole.
+void CudaPrinter::print_device(std::size_t phase) {
+  const auto& described = kernel_.phases[phase];
+  const loop_ir::Units& units = *described.units;
+  loop_ir::Uses uses;
+  loop_ir::collect_uses(described.body, uses);
+  loop_ir::Uses sizes = uses;
+  for (const auto& array : kernel_.arrays) {
+    if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin))
+      loop_ir::collect_uses(workspace->count, sizes);
+  }
+  out_.open("extern \"C\" __global__ void __launch_bounds__(" + text_of(units.block) + ") " + prefix_ +
+            "phase_" + text_of(static_cast<std::int64_t>(phase)) + "(const " + prefix_ +
+            "parameters parameters)");
+  print_sizes(sizes, [](const loop_ir::Extent& extent) { return "parameters." + extent.name; });
+  const std::string unit = text_of(units.tile) + " * " + text_of(units.take);
+  out_.line("const int64_t tiles = (parameters.range + " + unit + " - 1) / (" + unit + ");");
+  std::string threads = "tiles * " + text_of(units.tile * units.share);
+  if (units.columns) {
+    const std::string take = text_of(units.columns_take);
+    out_.line("const int64_t column_shares = (parameters.columns + " + take + " - 1) / " + take + ";");
+    threads += " * column_shares";
+  }
+  out_.line("const int64_t threads = (" + threads + " + 31) / 32 * 32;");
+  if (works_) {
+    std::string bytes = "0";
+    for (const auto& array : kernel_.arrays) {
+      if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin))
+        bytes += " + " + padded(array, expressions_.print(workspace->count));
+    }
+    out_.line("char* const own = parameters.workspace + ((int64_t)blockIdx.x * " + text_of(units.block) +
+              " + threadIdx.x) * (" + bytes + ");");
+  }
+  print_arrays(uses);
+  out_.open("for (int64_t thread = (int64_t)blockIdx.x * " + text_of(units.block) +
+            " + threadIdx.x; thread < threads; thread += (int64_t)gridDim.x * " + text_of(units.block) + ")");
+  print_share(units);
+  CStatements(out_, expressions_, Dialect::cuda).print(described.body);
+  out_.close();
+  out_.close();
+  out_.raw("\n");
+}
+
+/// Positions of an operand are loaded in a size only where all of its entries end.
+std::string CudaPrinter::entries(const ExpressionPtr& expression) const {
+  const auto* load = std::get_if<loop_ir::Load>(&expression->node);
+  if (load == nullptr) return "";
+  const auto* positions = std::get_if<loop_ir::Positions>(&array_named(load->array)->origin);
+  SCHAAS_CHECK(positions != nullptr, "a size that depends on coordinates or values");
+  return "args[" + text_of(positions->argument) + "]->levels[" + text_of(positions->level) + "].entries";
+}
+
+std::string CudaPrinter::on_host(const ExpressionPtr& expression) const {
+  if (const auto text = entries(expression); !text.empty()) return text;
+  const auto* apply = std::get_if<loop_ir::Apply>(&expression->node);
+  if (apply == nullptr) return expressions_.print(expression);
+  const std::string op = CExpressions::infix(apply->function);
+  SCHAAS_CHECK(!op.empty(), "a size that is no sum or product");
+  std::string text;
+  for (const auto& part : apply->arguments) text += (text.empty() ? "(" : " " + op + " ") + on_host(part);
+  return text + ")";
+}
+
+void CudaPrinter::print_host_sizes(const std::vector<ExpressionPtr>& expressions) {
+  loop_ir::Uses uses;
+  for (const auto& expression : expressions) loop_ir::collect_uses(expression, uses);
+  print_sizes(uses, [](const loop_ir::Extent& extent) {
+    return "args[" + text_of(extent.argument) + "]->extents[" + text_of(extent.mode) + "]";
+  });
+}
+
+/// What the kernel was compiled for: value type, position width, fixed extents.
+void CudaPrinter::print_check() {
+  out_.open("static int " + prefix_ + "check(const schaas_tensor* const* args)");
+  out_.line("(void)args;");
+  const std::string value_type = kernel_.value_type == loop_ir::ValueType::f64 ? "0" : "1";
+  for (const auto& array : kernel_.arrays) {
+    if (const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin)) {
+      out_.line("if (args[" + text_of(values->argument) + "]->value_type != " + value_type + ") return 0;");
+    } else if (const auto* positions = std::get_if<loop_ir::Positions>(&array.origin)) {
+      const std::string bits = array.element == loop_ir::Element::index32 ? "32" : "64";
+      out_.line("if (args[" + text_of(positions->argument) + "]->levels[" + text_of(positions->level) +
+                "].index_bits != " + bits + ") return 0;");
+    }
+  }
+  for (const auto& extent : kernel_.extents) {
+    if (extent.required)
+      out_.line("if (args[" + text_of(extent.argument) + "]->extents[" + text_of(extent.mode) +
+                "] != " + text_of(*extent.required) + ") return 0;");
+  }
+  out_.line("return 1;");
+  out_.close();
+  out_.raw("\n");
+}
+
+void CudaPrinter::print_host(std::size_t phase) {
+  const auto& described = kernel_.phases[phase];
+  const loop_ir::Units& units = *described.units;
+  const std::string id = text_of(static_cast<std::int64_t>(phase));
+  out_.open(
+      "static int64_t " + prefix_ + "prepare_" + id +
+      "(const schaas_tensor* const* args, void* const* shared, void* workspace, int64_t workspace_threads, "
+      "void* parameters)");
+  out_.line("(void)shared, (void)workspace, (void)workspace_threads;");
+  out_.line("if (!" + prefix_ + "check(args)) return -1;");
+  out_.line(prefix_ + "parameters* const to = (" + prefix_ + "parameters*)parameters;");
+  for (const auto& array : kernel_.arrays) {
+    const std::string type =
+        std::string(array.written ? "" : "const ") + CExpressions::c_type(array.element) + "*";
+    const std::string source = std::visit(
+        Match{
+            [](const loop_ir::ArgumentValues& x) { return "args[" + text_of(x.argument) + "]->values"; },
+            [](const loop_ir::Positions& x) {
+              return "args[" + text_of(x.argument) + "]->levels[" + text_of(x.level) + "].pos";
+            },
+            [](const loop_ir::Coordinates& x) {
+              return "args[" + text_of(x.argument) + "]->levels[" + text_of(x.level) + "].crd";
+            },
+            [](const loop_ir::Shared& x) { return "shared[" + text_of(x.slot) + "]"; },
+            [](const loop_ir::Workspace&) { return std::string(); },
+            [](const loop_ir::Carry&) { return std::string(); },
+        },
+        array.origin);
+    if (!source.empty()) out_.line("to->" + array.name + " = (" + type + ")" + source + ";");
+  }
+  for (const auto& extent : kernel_.extents)
+    out_.line("to->" + extent.name + " = args[" + text_of(extent.argument) + "]->extents[" +
+              text_of(extent.mode) + "];");
+  if (works_) out_.line("to->workspace = (char*)workspace;");
+  std::vector<ExpressionPtr> sizes = {described.range};
+  if (units.columns) sizes.push_back(units.columns);
+  print_host_sizes(sizes);
+  out_.line("to->range = " + on_host(described.range) + ";");
+  out_.line("to->columns = " + (units.columns ? on_host(units.columns) : std::string("1")) + ";");
+  const std::string unit = text_of(units.tile) + " * " + text_of(units.take);
+  const std::string take = text_of(units.columns_take);
+  out_.line("const int64_t threads = (to->range + " + unit + " - 1) / (" + unit + ") * " +
+            text_of(units.tile * units.share) + " * ((to->columns + " + take + " - 1) / " + take + ");");
+  out_.line("int64_t blocks = (threads + " + text_of(units.block) + " - 1) / " + text_of(units.block) + ";");
+  if (works_) {
+    out_.line("const int64_t most = workspace_threads / " + text_of(units.block) + ";");
+    out_.line("if (blocks > most) blocks = most > 0 ? most : -1;");
+  }
+  out_.line("return blocks < 2147483647 ? blocks : 2147483647;");
+  out_.close();
+  print_launch(phase);
+  out_.raw("\n");
+}
+
+void CudaPrinter::print_launch(std::size_t phase) {
+  const std::string id = text_of(static_cast<std::int64_t>(phase));
+  const std::string block = text_of(kernel_.phases[phase].units->block);
+  out_.directive("#if defined(__CUDACC__) || defined(SCHAAS_EMULATION)");
+  out_.open("static int32_t " + prefix_ + "launch_" + id +
+            "(const void* parameters, int64_t blocks, void* stream)");
+  out_.line("(void)stream;");
+  const std::string given = "*(const " + prefix_ + "parameters*)parameters";
+  out_.directive("#if defined(__CUDACC__)");
+  out_.line(prefix_ + "phase_" + id + "<<<(unsigned)blocks, " + block + ", 0, (cudaStream_t)stream>>>(" +
+            given + ");");
+  out_.line("return (int32_t)cudaPeekAtLastError();");
+  out_.directive("#else");
+  out_.line("return schaas_emulate(blocks, " + block + ", [&] { " + prefix_ + "phase_" + id + "(" + given +
+            "); });");
+  out_.directive("#endif");
+  out_.close();
+  out_.directive("#else");
+  out_.directive("#define " + prefix_ + "launch_" + id + " 0");
+  out_.directive("#endif");
+}
+
+void CudaPrinter::print_shared_bytes() {
+  out_.open("static int64_t " + prefix_ + "shared_bytes(const schaas_tensor* const* args, int32_t which)");
+  out_.line("(void)args;");
+  std::vector<ExpressionPtr> counts;
+  for (const auto& array : kernel_.arrays) {
+    if (const auto* shared = std::get_if<loop_ir::Shared>(&array.origin)) counts.push_back(shared->count);
+  }
+  print_host_sizes(counts);
+  out_.open("switch (which)");
+  for (const auto& array : kernel_.arrays) {
+    if (const auto* shared = std::get_if<loop_ir::Shared>(&array.origin))
+      out_.line("case " + text_of(shared->slot) + ": return " + padded(array, on_host(shared->count)) + ";");
+  }
+  out_.line("default: return 0;");
+  out_.close();
+  out_.close();
+  out_.raw("\n");
+}
+
+void CudaPrinter::print_workspace_bytes() {
+  out_.open("static int64_t " + prefix_ + "workspace_bytes(const schaas_tensor* const* args)");
+  out_.line("(void)args;");
+  std::vector<ExpressionPtr> counts;
+  std::string total = "0";
+  for (const auto& array : kernel_.arrays) {
+    if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin)) {
+      counts.push_back(workspace->count);
+      total += " + " + padded(array, on_host(workspace->count));
+    }
+  }
+  print_host_sizes(counts);
+  out_.line("return " + total + ";");
+  out_.close();
+  out_.raw("\n");
+}
+
+std::string CudaPrinter::print_copies() {
+  std::string entries;
+  for (std::size_t n = 0; n < kernel_.copies.size(); ++n) {
+    const std::string modes = prefix_ + "copy_modes_" + text_of(static_cast<std::int64_t>(n));
+    std::string list;
+    for (const int mode : kernel_.copies[n].mode_order) list += (list.empty() ? "" : ", ") + text_of(mode);
+    out_.line("static const int32_t " + modes + "[] = {" + list + "};");
+    entries += (n > 0 ? ", {" : "{") + text_of(kernel_.copies[n].of) + ", " + modes + "}";
+  }
+  if (entries.empty()) return "0";
+  out_.line("static const schaas_copy " + prefix_ + "copies[] = {" + entries + "};");
+  return prefix_ + "copies";
+}
+
+void CudaPrinter::print_descriptor() {
+  int shared = 0;
+  for (const auto& array : kernel_.arrays)
+    shared += std::holds_alternative<loop_ir::Shared>(array.origin) ? 1 : 0;
+  out_.open("static const schaas_gpu_phase " + prefix_ + "phases[] =");
+  for (std::size_t n = 0; n < kernel_.phases.size(); ++n) {
+    const std::string id = text_of(static_cast<std::int64_t>(n));
+    out_.line("{\"" + prefix_ + "phase_" + id + "\", " + text_of(kernel_.phases[n].units->block) +
+              ", (int32_t)sizeof(" + prefix_ + "parameters), " + prefix_ + "prepare_" + id + ", " + prefix_ +
+              "launch_" + id + "},");
+  }
+  out_.close("};");
+  const std::string copies = print_copies();
+  const std::string symbol = own_name_ ? label_.symbol : "schaas_gpu_kernel";
+  out_.directive("#ifdef __cplusplus\nextern \"C\"\n#else\nextern\n#endif");
+  out_.line("const schaas_gpu_descriptor " + symbol + ";");
+  out_.open("__attribute__((visibility(\"default\"))) const schaas_gpu_descriptor " + symbol + " =");
+  out_.line("1, " + text_of(kernel_.arguments) + ", " +
+            text_of(static_cast<std::int64_t>(kernel_.phases.size())) + ", " + text_of(shared) + ", " +
+            prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ + "workspace_bytes,");
+  out_.line(c_literal(label_.key) + ",");
+  out_.line(c_literal(label_.problem) + ",");
+  out_.line(c_literal(label_.schedule) + ",");
+  out_.line(CExpressions::real(kernel_.result_fill) + ", " + (kernel_.writes_all ? "1" : "0") + ", " +
+            text_of(static_cast<std::int64_t>(kernel_.copies.size())) + ", " + copies + ",");
+  out_.close("};");
+}
+
+}  // namespace
+
+std::string print_cuda(const loop_ir::Kernel& kernel, const KernelLabel& label) {
+  return CudaPrinter(kernel, label).run();
+}
+
+}  // namespace schaas::codegen

@@ -1,0 +1,99 @@
+#include "compiler/lower/units.h"
+
+#include <algorithm>
+
+#include "compiler/lower/iteration_space.h"
+
+namespace schaas::lower {
+namespace {
+
+const Loop* inner_of(const Loop& loop) { return std::get_if<Loop>(&loop.body->node); }
+
+/// The phases of a nest, in order.
+void phases_of(const NestPtr& nest, std::vector<NestPtr>& out) {
+  if (const auto* branch = std::get_if<Branch>(&nest->node)) {
+    phases_of(branch->producer, out);
+    phases_of(branch->consumer, out);
+  } else if (const auto* sum = std::get_if<Terms>(&nest->node)) {
+    for (const auto& term : sum->terms) phases_of(term, out);
+  } else {
+    out.push_back(nest);
+  }
+}
+
+std::vector<NestPtr> phases_of(const NestTree& tree) {
+  std::vector<NestPtr> out;
+  phases_of(tree.root, out);
+  return out;
+}
+
+support::Diagnostic refused(const std::string& what) {
+  return support::unsupported("gpu-loop", what + "; a schedule without `threads` computes it on the CPU");
+}
+
+}  // namespace
+
+SharedLoops shared_loops(const NestPtr& phase) {
+  SharedLoops shared;
+  const auto* outermost = std::get_if<Loop>(&phase->node);
+  if (outermost == nullptr) return shared;
+  shared.rows = outermost;
+  const auto& given = outermost->manner.units;
+  shared.units = given.value_or(concrete_notation::Units{});
+  const Loop* second = inner_of(*outermost);
+  if (given && second != nullptr && (second->manner.units || second->manner.positions > 0)) {
+    shared.columns = outermost;
+    shared.rows = second;
+    shared.columns_take = given->take;
+    shared.units = second->manner.units.value_or(concrete_notation::Units{});
+    shared.units.share = std::max(shared.units.share, given->share);
+  }
+  if (shared.units.share == 1) return shared;
+  const Loop* last = shared.rows;
+  for (int n = 1; n < shared.rows->manner.positions; ++n) last = inner_of(*last);
+  shared.inside = inner_of(*last);
+  return shared;
+}
+
+bool is_for_gpu(const NestTree& tree) {
+  const auto phases = phases_of(tree);
+  return std::any_of(phases.begin(), phases.end(), [](const NestPtr& phase) {
+    const auto* outermost = std::get_if<Loop>(&phase->node);
+    return outermost != nullptr && outermost->manner.units;
+  });
+}
+
+loop_ir::Units units_of(const SharedLoops& loops) {
+  const auto& units = loops.units;
+  const bool segments = units.reduce == concrete_notation::Gather::segment && units.width > 1;
+  const int needed = std::max(1, (segments ? 32 : units.width) / units.share);
+  return {units.take,  units.share, units.width,       units.tile > 0 ? units.tile : needed,
+          units.block, nullptr,     loops.columns_take};
+}
+
+support::Result<void> check_shared_loops(const NestTree& tree) {
+  for (const auto& tensor : tree.tensors) {
+    if (tensor.tracked > 0)
+      return refused("which elements of the temporary `" + tensor.name +
+                     "` are written is remembered in a list, which the threads of a GPU do not share");
+  }
+  for (const auto& phase : phases_of(tree)) {
+    if (std::holds_alternative<Blocks>(phase->node))
+      return refused("a phase runs in blocks, whose ends are not those of what a thread gets");
+    const auto shared = shared_loops(phase);
+    if (shared.inside == nullptr) continue;
+    const auto space = loop_space(shared.inside->body, shared.inside->index, tree);
+    const bool list =
+        space.kind == LoopSpace::Kind::walk &&
+        format::is_unique(
+            tree.tensors[static_cast<std::size_t>(
+                             tree.operands[static_cast<std::size_t>(space.cursors.front().operand)].tensor)]
+                .levels[static_cast<std::size_t>(space.cursors.front().level)]);
+    if (list || space.kind == LoopSpace::Kind::range) continue;
+    return refused("threads that share an iteration take turns at a list or a range, and loop `" +
+                   tree.index_names[static_cast<std::size_t>(shared.inside->index)] + "` is neither");
+  }
+  return {};
+}
+
+}  // namespace schaas::lower

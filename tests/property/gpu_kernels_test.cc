@@ -1,0 +1,279 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/schedule/apply.h"
+#include "tests/support/gpu_batch.h"
+#include "tests/support/kernel_queue.h"
+#include "tests/support/problem_of.h"
+#include "tests/support/random_problem.h"
+#include "tests/support/random_units.h"
+
+// Kernels for GPUs, their CUDA source run on the host with its threads in step, against the oracle: the
+// points of Sgap's grid (minimal data x width x reduction x columns) for the sparse-dense kernels, and random
+// schedules of random products. SCHAAS_SEED=n chooses another seed; it is in every failure.
+namespace schaas::test_support {
+namespace {
+
+#ifdef SCHAAS_WHOLE_GRID
+constexpr std::size_t every = 1;
+constexpr int random_kernels = 1500;
+#else
+constexpr std::size_t every = 61;
+constexpr int random_kernels = 40;
+#endif
+
+std::uint64_t seed() {
+  const char* text = std::getenv("SCHAAS_SEED");
+  return text ? std::strtoull(text, nullptr, 10) : 20260101;
+}
+
+struct Case {
+  std::string name, expression;
+  std::map<std::string, std::string> formats;
+  std::string before;   ///< directives that come first; ends with "; " unless empty
+  std::string columns;  ///< loop; "": none
+  std::string rows;     ///< the outermost loop, or the one inside the columns
+  std::string entries;  ///< the last loop that walks entries
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all = {
+      {"spmv", "y(i) = A(i,j) * x(j)", {{"A", "csr"}}, "", "", "i", "j"},
+      {"spmv coo", "y(i) = A(i,j) * x(j)", {{"A", "coo"}}, "", "", "i", ""},
+      {"spmm", "C(i,k) = A(i,j) * B(j,k)", {{"A", "csr"}}, "reorder(order={k,i,j}); ", "k", "i", "j"},
+      {"spmm dcsr", "C(i,k) = A(i,j) * B(j,k)", {{"A", "dcsr"}}, "reorder(order={k,i,j}); ", "k", "i", "j"},
+      {"spmm coo", "C(i,k) = A(i,j) * B(j,k)", {{"A", "coo"}}, "reorder(order={k,i,j}); ", "k", "i", ""},
+      {"sddmm",
+       "Y(i,j) = A(i,j) * C(i,k) * D(k,j)",
+       {{"A", "csr"}},
+       "reorder(order={i,j,k}); ",
+       "",
+       "i",
+       "j"},
+      {"mttkrp",
+       "Y(i,j) = A(i,k,l) * C(k,j) * D(l,j)",
+       {{"A", "csf"}},
+       "reorder(order={j,i,k,l}); ",
+       "j",
+       "i",
+       "l"},
+      {"mttkrp fibers",
+       "Y(i,j) = A(i,k,l) * C(k,j) * D(l,j)",
+       {{"A", "csf"}},
+       "reorder(order={j,i,k,l}); ",
+       "j",
+       "i",
+       "k"},
+      {"mttkrp 4",
+       "Y(i,j) = A(i,k,l,m) * C(k,j) * D(l,j) * E(m,j)",
+       {{"A", "csf"}},
+       "reorder(order={j,i,k,l,m}); ",
+       "j",
+       "i",
+       "m"},
+      {"ttm", "Y(i,j,l) = A(i,j,k) * X(k,l)", {{"A", "csf"}}, "reorder(order={l,i,j,k}); ", "l", "i", "k"},
+      {"ttm fibers",
+       "Y(i,j,l) = A(i,j,k) * X(k,l)",
+       {{"A", "dense,compressed,compressed"}},
+       "reorder(order={l,i,j,k}); ",
+       "l",
+       "i",
+       "j"},
+      {"ttmc",
+       "Y(i,l,m) = A(i,j,k) * B(j,l) * C(k,m)",
+       {{"A", "csf"}},
+       "reorder(order={l,i,m,j,k}); ",
+       "l",
+       "i",
+       ""},
+      {"sddmm spmm",
+       "Y(i,l) = A(i,j) * C(i,k) * D(j,k) * E(j,l)",
+       {{"A", "csr"}},
+       "reorder(order={i,j,k,l}); loopfuse(loc=3, pol=left); ",
+       "",
+       "i",
+       "j"},
+      {"spmm gemm",
+       "Y(i,l) = A(i,j) * B(j,k) * D(k,l)",
+       {{"A", "csr"}},
+       "loopfuse(loc=2, pol=left); ",
+       "",
+       "i",
+       ""},
+      {"mttkrp gemm",
+       "Y(i,m) = A(i,k,l) * C(k,j) * D(l,j) * E(j,m)",
+       {{"A", "csf"}},
+       "loopfuse(loc=3, pol=left); ",
+       "",
+       "i",
+       ""},
+  };
+  return all;
+}
+
+/// The points of the grid as directives, legal or not.
+std::vector<std::string> grid_of(const Case& one) {
+  const auto text = [](int number) { return std::to_string(number); };
+  std::vector<std::string> out;
+  std::vector<std::string> columns = {""};
+  if (!one.columns.empty()) {
+    for (const int c : {1, 2, 4})
+      columns.push_back("threads(loop=" + one.columns + ", each=" + text(c) + "); ");
+    columns.erase(columns.begin());
+  }
+  const std::string loop = "loop=" + one.rows;
+  for (const auto& column : columns) {
+    for (const std::string& entries : {std::string(), one.entries}) {
+      const std::string pos = entries.empty() ? "" : "pos(loop=" + entries + ", from=" + one.rows + "); ";
+      for (const std::string each : {"1", "3", "1/2", "1/4", "1/8", "1/16", "1/32"}) {
+        const std::string threads = one.before + column + pos + "threads(" + loop + ", each=" + each + ")";
+        out.push_back(threads);
+        for (const int width : {2, 4, 8, 16, 32}) {
+          for (const std::string how : {"atomic", "parallel", "segment"})
+            out.push_back(threads + "; group(" + loop + ", width=" + text(width) + ", reduce=" + how + ")");
+        }
+      }
+      if (one.entries.empty()) break;
+    }
+  }
+  return out;
+}
+
+/// Nothing stored but in one row, which is full, and a few entries here and there.
+void make_giant_row(RandomTensor& tensor, std::mt19937_64& random) {
+  if (tensor.dense.values.empty() || tensor.dense.extents.size() < 2) return;
+  const auto rows = static_cast<std::size_t>(tensor.dense.extents[0]);
+  const std::size_t row = tensor.dense.values.size() / rows;
+  const std::size_t giant = random() % rows;
+  for (std::size_t n = 0; n < tensor.dense.values.size(); ++n) {
+    const bool stored = n / row == giant || random() % 40 == 0;
+    tensor.stored[n] = stored;
+    if (!stored) tensor.dense.values[n] = 0;
+    if (stored && tensor.dense.values[n] == 0) tensor.dense.values[n] = 0.5;
+  }
+}
+
+/// Few rows and many, columns 1, 3, 4 and 33, none, empty rows, one giant row.
+std::shared_ptr<Trials> trials_of(const Case& one, const problem::Problem& problem, std::mt19937_64& random) {
+  std::vector<RandomInput> inputs;
+  const auto indices = problem.indices();
+  const std::int64_t columns[] = {1, 3, 4, 33, 2, 5};
+  for (int n = 0; n < 6; ++n) {
+    Extents extents;
+    for (std::size_t index = 0; index < indices.size(); ++index)
+      extents[indices[index]] = std::uniform_int_distribution<std::int64_t>(n == 4 ? 0 : 1, 4)(random);
+    const std::string wide = one.columns.empty() ? indices.back() : one.columns;
+    extents[wide] = columns[n];
+    const bool giant = n % 2 == 1;
+    extents[one.rows] = giant ? 5 : n == 2 ? 70 : 9;
+    const std::string inner = one.entries.empty() ? "j" : one.entries;
+    if (extents.count(inner) > 0 && inner != wide) extents[inner] = giant ? 37 : 11;
+    auto input = random_input(problem, extents, random);
+    if (giant) make_giant_row(input.operands.at("A"), random);
+    inputs.push_back(std::move(input));
+  }
+  return std::make_shared<Trials>(problem, std::move(inputs));
+}
+
+TEST(GpuKernels, EveryLegalPointOfTheGridIsRight) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  std::mt19937_64 random(seed());
+  std::size_t failures = 0, legal = 0, illegal = 0, at = 0;
+  KernelQueue queue(
+      6, random,
+      [&](const std::string& what) {
+        if (++failures <= 5) ADD_FAILURE() << what;
+      },
+      KernelQueue::Machine::emulated_gpu);
+  for (const auto& one : cases()) {
+    for (const bool f32 : {false, true}) {
+      problem::ProblemText text;
+      text.expression = one.expression;
+      text.formats = one.formats;
+      text.value_type = f32 ? "f32" : "f64";
+      const auto problem = problem::build(text).value();
+      std::shared_ptr<Trials> trials;
+      std::size_t of_case = 0;
+      for (const auto& point : grid_of(one)) {
+        const auto trace = schedule::parse(point);
+        ASSERT_TRUE(trace.ok()) << support::render(trace.error());
+        if (!schedule::apply(*trace, problem).ok()) {
+          ++illegal;
+          continue;
+        }
+        ++legal;
+        ++of_case;
+        if (at++ % every != 0) continue;
+        if (!trials) trials = trials_of(one, problem, random);
+        const auto added = queue.add(*trace, problem, trials);
+        EXPECT_TRUE(added.ok()) << point << "\n" << support::render(added.error());
+      }
+      EXPECT_GT(of_case, 0u) << one.name << " has no legal point";
+    }
+  }
+  queue.finish();
+  RecordProperty("legal_points", static_cast<int>(legal));
+  std::printf("legal points %zu, illegal %zu; kernels times inputs %zu, failures %zu\n", legal, illegal,
+              queue.combinations(), failures);
+  EXPECT_GT(illegal, 0u);
+  EXPECT_EQ(failures, 0u);
+}
+
+TEST(GpuKernels, RandomSchedulesOfRandomProductsAreRight) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  std::mt19937_64 random(seed());
+  std::size_t failures = 0, grouped = 0;
+  KernelQueue queue(
+      4, random,
+      [&](const std::string& what) {
+        if (++failures <= 5) ADD_FAILURE() << what;
+      },
+      KernelQueue::Machine::emulated_gpu);
+  for (int kernels = 0, tries = 0; kernels < random_kernels && tries < 20 * random_kernels; ++tries) {
+    const auto problem = random_problem({}, random);
+    const auto trace = with_random_units(random_trace(problem, 3, random), problem, random);
+    if (!queue.add(trace, problem).ok()) continue;
+    ++kernels;
+    grouped += schedule::print(trace).find("group(") != std::string::npos ? 1 : 0;
+  }
+  queue.finish();
+  std::printf("kernels times inputs %zu, with groups %zu\n", queue.combinations(), grouped);
+  EXPECT_GT(grouped, 0u);
+  EXPECT_GT(queue.combinations(), 4u * random_kernels / 2);
+  EXPECT_EQ(failures, 0u);
+}
+
+/// What cannot be run here can be compiled.
+TEST(GpuKernels, NvccCompilesThem) {
+  const std::string nvcc = find_nvcc();
+  if (nvcc.empty()) GTEST_SKIP() << "no nvcc is installed";
+  std::vector<std::string> sources;
+  for (const auto& one : cases()) {
+    for (const bool f32 : {false, true}) {
+      problem::ProblemText text;
+      text.expression = one.expression;
+      text.formats = one.formats;
+      text.value_type = f32 ? "f32" : "f64";
+      const auto problem = problem::build(text).value();
+      std::size_t at = 0;
+      for (const auto& point : grid_of(one)) {
+        const auto trace = schedule::parse(point).value();
+        if (!schedule::apply(trace, problem).ok() || at++ % (every + 40) != 0) continue;
+        sources.push_back(cuda_source_of(trace, problem).value());
+      }
+    }
+  }
+  EXPECT_GT(sources.size(), cases().size());
+#ifdef SCHAAS_WHOLE_GRID
+  EXPECT_EQ(nvcc_error(nvcc, sources, "sm_80"), "");
+#endif
+  EXPECT_EQ(nvcc_error(nvcc, sources, "sm_90"), "");
+}
+
+}  // namespace
+}  // namespace schaas::test_support

@@ -1,0 +1,28 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "compiler/problem/problem.h"
+#include "compiler/schedule/trace.h"
+#include "compiler/support/result.h"
+#include "tests/support/kernel_runner.h"
+
+/// Kernels for GPUs without one: their CUDA sources, compiled by the C++ compiler against cuda_emulation.h.
+namespace schaas::test_support {
+
+/// The CUDA C++ of a schedule, through every stage and its verifier.
+support::Result<std::string> cuda_source_of(const schedule::Trace& trace, const problem::Problem& problem);
+
+/// One text of many, each in a namespace of its own with symbols numbered in order.
+std::string join_cuda_sources(const std::vector<std::string>& sources);
+
+/// Each runs on the host, by the kernel ABI of the CPU, its threads in step.
+support::Result<std::vector<LoadedKernel>> emulated_batch(const std::vector<std::string>& sources);
+
+/// "" or what nvcc says against the joined sources, for one architecture (sm_80, ...).
+std::string nvcc_error(const std::string& nvcc, const std::vector<std::string>& sources,
+                       const std::string& architecture);
+/// Its path; "": none is installed.
+std::string find_nvcc();
+
+}  // namespace schaas::test_support
