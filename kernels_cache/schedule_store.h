@@ -40,6 +40,21 @@ struct KernelRow {
   std::string created;  ///< set by the store
 };
 
+/// Seconds that a client measured.
+struct MeasurementRow {
+  std::string problem_key;
+  std::string canonical;  ///< canonical problem text, stored once per problem
+  std::string host;       ///< what like hosts share, text
+  std::string sizes;      ///< what like sizes share, text
+  int threads = 1;
+  std::string isa;
+  std::string trace;     ///< canonical names
+  int code_version = 0;  ///< pipeline::code_version: other code, other times
+  double seconds = 0;
+  std::string created;  ///< set by the store
+  bool operator==(const MeasurementRow&) const = default;
+};
+
 struct ProblemSummary {
   std::string problem_key;
   std::string canonical;
@@ -76,6 +91,16 @@ class ScheduleStore {
   virtual support::Result<std::vector<KernelRow>> kernels_of(const std::string& problem_key) = 0;
   /// Forgets every kernel whose binary has this digest; returns how many.
   virtual support::Result<std::uint64_t> drop_kernels_with(const std::string& sha256) = 0;
+
+  /// Replaces what was measured of the same schedule in the same circumstances. Of one problem the newest
+  /// `most_measurements` are kept.
+  virtual support::Result<void> put_measurement(const MeasurementRow& row) = 0;
+  static constexpr std::size_t most_measurements = 4096;
+  /// Those of one problem, kind of host and code, newest first, at most `limit`.
+  virtual support::Result<std::vector<MeasurementRow>> measurements_of(const std::string& problem_key,
+                                                                       const std::string& host,
+                                                                       int code_version,
+                                                                       std::size_t limit) = 0;
 
   /// Every problem, oldest first.
   virtual support::Result<std::vector<ProblemSummary>> list() = 0;

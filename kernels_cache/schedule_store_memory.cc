@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
 namespace schaas::kernels_cache {
@@ -82,6 +83,34 @@ class MemoryScheduleStore final : public ScheduleStore {
         std::erase_if(kernels_, [&](const KernelRow& row) { return row.digest.sha256 == sha256; })};
   }
 
+  Result<void> put_measurement(const MeasurementRow& row) override {
+    const std::lock_guard lock(mutex_);
+    remember(row.problem_key, row.canonical);
+    const auto circumstances = [](const MeasurementRow& of) {
+      return std::tie(of.problem_key, of.host, of.sizes, of.threads, of.isa, of.trace, of.code_version);
+    };
+    std::erase_if(measurements_,
+                  [&](const MeasurementRow& old) { return circumstances(old) == circumstances(row); });
+    measurements_.push_back(row);
+    measurements_.back().created = print(clock_->now());
+    const auto of_problem = [&](const MeasurementRow& old) { return old.problem_key == row.problem_key; };
+    if (std::count_if(measurements_.begin(), measurements_.end(), of_problem) >
+        static_cast<std::ptrdiff_t>(most_measurements))
+      measurements_.erase(std::find_if(measurements_.begin(), measurements_.end(), of_problem));
+    return {};
+  }
+
+  Result<std::vector<MeasurementRow>> measurements_of(const std::string& problem_key, const std::string& host,
+                                                      int code_version, std::size_t limit) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<MeasurementRow> rows;
+    for (auto row = measurements_.rbegin(); row != measurements_.rend() && rows.size() < limit; ++row) {
+      if (row->problem_key == problem_key && row->host == host && row->code_version == code_version)
+        rows.push_back(*row);
+    }
+    return rows;
+  }
+
   Result<std::vector<ProblemSummary>> list() override {
     const std::lock_guard lock(mutex_);
     std::vector<ProblemSummary> out;
@@ -116,6 +145,7 @@ class MemoryScheduleStore final : public ScheduleStore {
   std::vector<ProblemRow> problems_;
   std::vector<FrontierRow> frontiers_;
   std::vector<KernelRow> kernels_;
+  std::vector<MeasurementRow> measurements_;
 };
 
 }  // namespace

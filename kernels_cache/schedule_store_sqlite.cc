@@ -52,6 +52,21 @@ constexpr const char* migrations[] = {
     ALTER TABLE problem ADD COLUMN family TEXT NOT NULL DEFAULT '';
     CREATE INDEX problem_by_family ON problem(family);
     )sql",
+    R"sql(
+    CREATE TABLE measurement (
+      id INTEGER PRIMARY KEY,
+      problem INTEGER NOT NULL REFERENCES problem(id) ON DELETE CASCADE,
+      host TEXT NOT NULL,
+      sizes TEXT NOT NULL,
+      threads INTEGER NOT NULL,
+      isa TEXT NOT NULL,
+      trace TEXT NOT NULL,
+      code_version INTEGER NOT NULL,
+      seconds REAL NOT NULL,
+      created TEXT NOT NULL,
+      UNIQUE (problem, host, sizes, threads, isa, trace, code_version)
+    ) STRICT;
+    )sql",
 };
 static_assert(std::size(migrations) == schema_version);
 
@@ -279,6 +294,47 @@ class SqliteScheduleStore final : public ScheduleStore {
     drop.bind(sha256);
     SCHAAS_RETURN_IF_ERROR(drop.run("drop a kernel"));
     return static_cast<std::uint64_t>(sqlite3_changes64(database_.get()));
+  }
+
+  Result<void> put_measurement(const MeasurementRow& row) override {
+    const std::lock_guard lock(mutex_);
+    const std::string doing = "store a measurement";
+    Transaction transaction(database_.get());
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem, remember(row.problem_key, row.canonical, doing));
+    // REPLACE: the row moves to the end, so the ids go by age.
+    Statement insert(database_.get(),
+                     "INSERT OR REPLACE INTO measurement(problem, host, sizes, threads, isa, trace, "
+                     "code_version, seconds, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    insert.bind(problem).bind(row.host).bind(row.sizes).bind(std::int64_t{row.threads}).bind(row.isa);
+    insert.bind(row.trace).bind(std::int64_t{row.code_version}).bind(row.seconds);
+    insert.bind(print(clock_->now()));
+    SCHAAS_RETURN_IF_ERROR(insert.run(doing));
+    Statement forget(database_.get(),
+                     "DELETE FROM measurement WHERE problem = ?1 AND id <= (SELECT id FROM measurement "
+                     "WHERE problem = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)");
+    SCHAAS_RETURN_IF_ERROR(
+        forget.bind(problem).bind(static_cast<std::int64_t>(most_measurements)).run(doing));
+    return transaction.commit(doing);
+  }
+
+  Result<std::vector<MeasurementRow>> measurements_of(const std::string& problem_key, const std::string& host,
+                                                      int code_version, std::size_t limit) override {
+    const std::lock_guard lock(mutex_);
+    Statement query(database_.get(),
+                    "SELECT canonical, sizes, threads, isa, trace, seconds, measurement.created "
+                    "FROM measurement JOIN problem ON problem.id = measurement.problem "
+                    "WHERE problem.key = ? AND host = ? AND code_version = ? "
+                    "ORDER BY measurement.id DESC LIMIT ?");
+    query.bind(problem_key).bind(host).bind(std::int64_t{code_version});
+    query.bind(static_cast<std::int64_t>(limit));
+    std::vector<MeasurementRow> rows;
+    for (;;) {
+      SCHAAS_ASSIGN_OR_RETURN(const bool more, query.step("list measurements"));
+      if (!more) return rows;
+      rows.push_back({problem_key, query.text(0), host, query.text(1), static_cast<int>(query.integer(2)),
+                      query.text(3), query.text(4), code_version, query.real(5), query.text(6)});
+    }
   }
 
   Result<std::vector<ProblemSummary>> list() override {

@@ -27,8 +27,9 @@ Result<Stores> open_stores(const DataDirectory& directory) {
   return Stores{std::move(schedules), std::move(binaries)};
 }
 
-SchedulingOptions scheduling_options(const DaemonOptions& options, const Log& log) {
+SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores& stores, const Log& log) {
   SchedulingOptions out;
+  out.measurements = stores.schedules;
   out.compile_threads = static_cast<std::size_t>(options.admission.compilations);
   out.head_start = options.head_start;
   if (options.solver.empty()) return out;
@@ -90,7 +91,7 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
       toolchain_(options.toolchain) {
   if (!toolchain_) toolchain_ = toolchain::make_c_toolchain({});
   scheduling_ = std::make_unique<Scheduling>(stack(options_, directory_, toolchain_, stores, log_),
-                                             toolchain_, scheduling_options(options_, log_));
+                                             toolchain_, scheduling_options(options_, stores, log_));
   boundary_ = std::make_unique<RequestBoundary>(log_, options_.longest_request);
   service_ = std::make_unique<SchedulerService>(
       *scheduling_, std::move(stores), [this] { return facts(); }, *boundary_);

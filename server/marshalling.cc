@@ -1,6 +1,7 @@
 #include "server/marshalling.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "compiler/support/limits.h"
 
@@ -238,12 +239,24 @@ ScheduleQuery from_proto(const v1::ScheduleRequest& request) {
   query.no_stage2 = request.no_stage2();
   query.traces_only = request.traces_only();
   query.wins = request.wins();
+  query.host = request.host();
   return query;
 }
 
 ExplainQuery from_proto(const v1::ExplainRequest& request) {
   return {from_proto(request.problem()), from_proto(request.search()), request.schedule(),
           request.no_stage2()};
+}
+
+ReportQuery from_proto(const v1::ReportRequest& request) {
+  ReportQuery query{from_proto(request.problem()), request.host(), {}};
+  for (const v1::Measurement& one : request.measurements()) {
+    // A number of threads that no int holds is out of range as any other.
+    const auto threads =
+        static_cast<int>(std::min<std::uint32_t>(one.threads(), std::numeric_limits<int>::max()));
+    query.measurements.push_back({one.trace(), one.sizes(), one.isa(), threads, one.seconds()});
+  }
+  return query;
 }
 
 v1::Explanation to_proto(const NamedExplanation& explanation) {
@@ -299,6 +312,14 @@ v1::Frontier to_proto(const NamedFrontier& frontier) {
   out.set_looser(frontier.looser);
   out.set_hit(frontier.hit);
   out.set_partial(frontier.partial);
+  for (const NamedMeasurement& from : frontier.measurements) {
+    v1::Measurement& one = *out.add_measurements();
+    one.set_trace(from.trace);
+    one.set_sizes(from.sizes);
+    one.set_isa(from.isa);
+    one.set_threads(static_cast<std::uint32_t>(from.threads));
+    one.set_seconds(from.seconds);
+  }
   return out;
 }
 

@@ -16,6 +16,7 @@ problem::ProblemText from_proto(const v1::Problem& problem);
 SearchBounds from_proto(const v1::SearchOptions& options);
 ScheduleQuery from_proto(const v1::ScheduleRequest& request);
 ExplainQuery from_proto(const v1::ExplainRequest& request);
+ReportQuery from_proto(const v1::ReportRequest& request);
 v1::Explanation to_proto(const NamedExplanation& explanation);
 EmitQuery from_proto(const v1::EmitRequest& request);
 

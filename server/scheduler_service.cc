@@ -121,6 +121,15 @@ grpc::Status SchedulerService::Download(grpc::ServerContext* context, const v1::
       });
 }
 
+grpc::Status SchedulerService::Report(grpc::ServerContext* context, const v1::ReportRequest* request,
+                                      v1::ReportReply*) {
+  return boundary_.run("Report", *context,
+                       [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+                         summary.detail = "measurements=" + std::to_string(request->measurements_size());
+                         return scheduling_.report(from_proto(*request), cancellation);
+                       });
+}
+
 grpc::Status SchedulerService::Info(grpc::ServerContext* context, const v1::InfoRequest*,
                                     v1::ServerInfo* reply) {
   return boundary_.run("Info", *context, [&](RequestSummary&, Cancellation&) -> Result<void> {

@@ -28,6 +28,8 @@ class SchedulerService final : public v1::Scheduler::Service {
                     v1::EmitReply* reply) override;
   grpc::Status Download(grpc::ServerContext* context, const v1::DownloadRequest* request,
                         grpc::ServerWriter<v1::DownloadChunk>* writer) override;
+  grpc::Status Report(grpc::ServerContext* context, const v1::ReportRequest* request,
+                      v1::ReportReply* reply) override;
   grpc::Status Info(grpc::ServerContext* context, const v1::InfoRequest* request,
                     v1::ServerInfo* reply) override;
   grpc::Status ListCache(grpc::ServerContext* context, const v1::ListCacheRequest* request,

@@ -13,6 +13,7 @@
 #include "compiler/support/nearest_name.h"
 #include "server/compile_crew.h"
 #include "server/explaining.h"
+#include "server/measurements.h"
 #include "server/representatives.h"
 #include "server/subject.h"
 
@@ -26,14 +27,6 @@ using Steady = std::chrono::steady_clock;
 
 double seconds_since(Steady::time_point start) {
   return std::chrono::duration<double>(Steady::now() - start).count();
-}
-
-Result<void> check_isa(const std::string& isa) {
-  const auto& known = known_isas();
-  if (std::find(known.begin(), known.end(), isa) != known.end()) return {};
-  return support::invalid("isa", "unknown instruction set `" + isa +
-                                     "`; expected x86-64-v2, x86-64-v3, x86-64-v4, generic or native" +
-                                     support::did_you_mean(isa, known));
 }
 
 /// How large a part of the space is searched before the whole of it, one after the other.
@@ -129,6 +122,9 @@ class Work {
     search_hit_ = answer.hit;
     SCHAAS_ASSIGN_OR_RETURN(NamedFrontier out, named(*answer.frontier, subject_));
     out.hit = answer.hit;
+    if (options_.measurements != nullptr) {
+      SCHAAS_ASSIGN_OR_RETURN(out.measurements, measured(subject_, query_.host, *options_.measurements));
+    }
     if (query_.wins) add_wins(out, *answer.frontier, subject_.names, cancellation_);
     SCHAAS_ASSIGN_OR_RETURN(const std::vector<Wanted> wanted, choose(*answer.frontier));
     tell(out);
@@ -340,6 +336,14 @@ const std::vector<std::string>& known_isas() {
   return isas;
 }
 
+Result<void> check_isa(const std::string& isa) {
+  const auto& known = known_isas();
+  if (std::find(known.begin(), known.end(), isa) != known.end()) return {};
+  return support::invalid("isa", "unknown instruction set `" + isa +
+                                     "`; expected x86-64-v2, x86-64-v3, x86-64-v4, generic or native" +
+                                     support::did_you_mean(isa, known));
+}
+
 Scheduling::Scheduling(std::shared_ptr<KernelProvider> provider,
                        std::shared_ptr<const toolchain::Toolchain> toolchain, SchedulingOptions options)
     : provider_(std::move(provider)), toolchain_(std::move(toolchain)), options_(options) {}
@@ -360,6 +364,13 @@ Result<NamedFrontier> Scheduling::lookup(const problem::ProblemText& text, const
       const FrontierAnswer answer,
       provider_->frontier({subject.canonical, subject.options, Source::stored}, {}, cancellation));
   return named(*answer.frontier, subject);
+}
+
+Result<void> Scheduling::report(const ReportQuery& query, const Cancellation& cancellation) {
+  SCHAAS_ASSIGN_OR_RETURN(const Subject subject,
+                          subject_of(query.problem, {}, options_.solver, cancellation));
+  if (options_.measurements == nullptr) return {};
+  return keep(query.measurements, query.host, subject, *options_.measurements);
 }
 
 Result<std::vector<NamedExplanation>> Scheduling::explain(const ExplainQuery& query,

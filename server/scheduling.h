@@ -9,6 +9,7 @@
 
 #include "compiler/cost/leaf_nests.h"
 #include "compiler/problem/problem.h"
+#include "kernels_cache/schedule_store.h"
 #include "server/kernel_provider.h"
 #include "server/user_names.h"
 
@@ -34,12 +35,28 @@ struct ScheduleQuery {
   bool no_stage2 = false;    ///< only with profile sparseauto
   bool traces_only = false;  ///< no search unless `traces` names a frontier id
   bool wins = false;         ///< also tell at which sizes each schedule wins
+  std::string host;          ///< whose measurements to tell; "": none
+};
+
+/// Seconds of one run of a schedule, measured by a client.
+struct NamedMeasurement {
+  std::string trace;  ///< in the user's names
+  std::string sizes;  ///< the class of sizes, as the client makes it; compared, never read
+  std::string isa;
+  int threads = 1;
+  double seconds = 0;
+};
+struct ReportQuery {
+  problem::ProblemText problem;
+  std::string host;  ///< as in ScheduleQuery
+  std::vector<NamedMeasurement> measurements;
 };
 
 /// Limits of one request beside those of support::Limits.
 struct RequestLimits {
   static constexpr std::size_t kernels = 64;
   static constexpr std::size_t traces = 64;
+  static constexpr std::size_t measurements = 64;
   static constexpr std::size_t removals = 500;  ///< sent with a frontier; the rest is counted only
 };
 
@@ -76,7 +93,8 @@ struct NamedFrontier {
   std::string limited;  ///< which budget ended what, in a sentence; "" when complete
   std::string looser;   ///< key of the looser problem whose answer it was derived from; "": searched
   bool hit = false;
-  bool partial = false;  ///< of a small part of the space: a better one follows
+  bool partial = false;                        ///< of a small part of the space: a better one follows
+  std::vector<NamedMeasurement> measurements;  ///< on hosts like the client's, newest first
 };
 struct NamedKernel {
   std::string id, kernel_key, trace, isa, tree, time, memory;
@@ -133,12 +151,16 @@ struct NamedExplanation {
 
 /// Instruction sets a request may name.
 const std::vector<std::string>& known_isas();
+/// Errors: invalid [isa].
+support::Result<void> check_isa(const std::string& isa);
 
 struct SchedulingOptions {
   std::size_t compile_threads = 2;  ///< compilations of one request side by side
   /// A search that takes longer is answered in advance: first with schedules of small parts of the space.
   std::chrono::milliseconds head_start{40};
   frontier::SolverFactory solver;  ///< of searches, proofs and explanations; none: Z3 in this process
+  std::shared_ptr<kernels_cache::ScheduleStore>
+      measurements;  ///< keeps what clients measured; null: nobody does
 };
 
 /// Thread-safe.
@@ -160,6 +182,8 @@ class Scheduling {
   /// of schedule::parse, apply and traces_of_tree.
   support::Result<std::vector<NamedExplanation>> explain(const ExplainQuery& query,
                                                          const support::Cancellation& cancellation);
+  /// Keeps what a client measured. Errors: those of problem::build and of server::keep.
+  support::Result<void> report(const ReportQuery& query, const support::Cancellation& cancellation);
   /// One schedule as text; searches (and stores) when `schedule` is "auto" or a frontier id.
   support::Result<std::string> emit(const EmitQuery& query, const support::Cancellation& cancellation);
 

@@ -79,13 +79,33 @@ TEST(Requests, ArriveInEveryField) {
   EXPECT_EQ(query.kernels, 17u);
   EXPECT_THAT(query.traces, testing::ElementsAre("traces 1", "traces 2"));
   EXPECT_TRUE(query.search_only && query.no_cache && query.no_stage2 && query.traces_only && query.wins);
+  EXPECT_EQ(query.host, "the host");
   // keep_working is read by the service itself.
   EXPECT_EQ(query.bounds.memory_depth, 16) << "17, but a problem has at most 16 indices";
   EXPECT_EQ(query.bounds.max_temporary_bytes, 17u);
   EXPECT_EQ(query.bounds.seconds, 17.5);
   EXPECT_EQ(request.search().GetDescriptor()->field_count(), 3) << "a new field needs a line above";
-  EXPECT_EQ(request.GetDescriptor()->field_count(), 11) << "a new field needs a line above";
+  EXPECT_EQ(request.GetDescriptor()->field_count(), 12) << "a new field needs a line above";
   EXPECT_EQ(request.problem().GetDescriptor()->field_count(), 7) << "a new field needs a line above";
+}
+
+TEST(Requests, ToReportArriveInEveryField) {
+  v1::ReportRequest request;
+  fill(*request.mutable_problem());
+  request.set_host("the host");
+  fill(*request.add_measurements());
+  const ReportQuery query = from_proto(request);
+  expect_filled(query.problem);
+  EXPECT_EQ(query.host, "the host");
+  ASSERT_EQ(query.measurements.size(), 1u);
+  const NamedMeasurement& one = query.measurements.front();
+  EXPECT_EQ(one.trace, "the trace");
+  EXPECT_EQ(one.sizes, "the sizes");
+  EXPECT_EQ(one.isa, "the isa");
+  EXPECT_EQ(one.threads, 17);
+  EXPECT_EQ(one.seconds, 17.5);
+  EXPECT_EQ(request.measurements(0).GetDescriptor()->field_count(), 5) << "a new field needs a line above";
+  EXPECT_EQ(request.GetDescriptor()->field_count(), 3) << "a new field needs a line above";
 }
 
 TEST(Requests, HaveDefaultsForEmptyFields) {
@@ -193,6 +213,7 @@ NamedFrontier a_frontier() {
   f.hit = f.partial = true;
   f.limited = "limited";
   f.looser = "looser";
+  f.measurements = {{"trace", "sizes", "isa", 2, 0.5}};
   return f;
 }
 

@@ -394,6 +394,75 @@ TEST_F(Service, VerifiesItsCache) {
 
 // ---- the other methods ----
 
+v1::Measurement measurement(const std::string& trace, double seconds) {
+  v1::Measurement out;
+  out.set_trace(trace);
+  out.set_sizes("i=10 B=10/14");
+  out.set_threads(2);
+  out.set_isa("x86-64-v3");
+  out.set_seconds(seconds);
+  return out;
+}
+
+TEST_F(Service, TellsWhatClientsOnLikeHostsMeasured) {
+  v1::ReportRequest report;
+  *report.mutable_problem() = chain().problem();
+  report.set_host("an abacus, 2 threads");
+  *report.add_measurements() = measurement("linear", 0.5);
+  *report.add_measurements() = measurement("reorder(path={}, order={i,j,k,l})", 0.25);
+  v1::ReportReply reply;
+  EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Report, report, reply).status, grpc::StatusCode::OK);
+  auto request = chain_renamed();
+  EXPECT_EQ(must(request).frontier->measurements_size(), 0);
+  request.set_host("another host");
+  EXPECT_EQ(must(request).frontier->measurements_size(), 0);
+  request.set_host(report.host());
+  const Scheduled answer = must(request);
+  ASSERT_EQ(answer.frontier->measurements_size(), 2);
+  const v1::Measurement newest = measurement("reorder(path={}, order={row,col,f,d})", 0.25);
+  EXPECT_EQ(answer.frontier->measurements(0).DebugString(), newest.DebugString());
+  EXPECT_EQ(answer.frontier->measurements(1).DebugString(), measurement("linear", 0.5).DebugString());
+}
+
+TEST_F(Service, RefusesMeasurementsThatAreNone) {
+  const auto text = [&](const std::function<void(v1::ReportRequest&)>& change) {
+    v1::ReportRequest report;
+    *report.mutable_problem() = chain().problem();
+    report.set_host("an abacus");
+    *report.add_measurements() = measurement("linear", 0.5);
+    change(report);
+    v1::ReportReply reply;
+    return client_->call(&v1::Scheduler::Stub::Report, report, reply).text();
+  };
+  using Report = v1::ReportRequest;
+  EXPECT_EQ(text([](Report& r) { r.clear_host(); }),
+            "INVALID_ARGUMENT invalid [measurement]: the host of a measurement must be 1 to 1024 printable "
+            "characters; found 0");
+  EXPECT_EQ(text([](Report& r) { r.mutable_measurements(0)->set_sizes("i=1\n"); }),
+            "INVALID_ARGUMENT invalid [measurement]: the sizes of a measurement must be 1 to 1024 printable "
+            "characters; found 4, some of them not printable");
+  EXPECT_EQ(text([](Report& r) { r.mutable_measurements(0)->set_seconds(0); }),
+            "INVALID_ARGUMENT invalid [measurement]: a measurement of 0.000000 s; expected a time above 0");
+  EXPECT_EQ(text([](Report& r) { r.mutable_measurements(0)->set_seconds(NAN); }),
+            "INVALID_ARGUMENT invalid [measurement]: a measurement of nan s; expected a time above 0");
+  EXPECT_EQ(text([](Report& r) { r.mutable_measurements(0)->set_threads(0xffffffff); }),
+            "INVALID_ARGUMENT invalid [measurement]: measured with 2147483647 threads; expected 1 to 4096");
+  EXPECT_EQ(text([](Report& r) { r.mutable_measurements(0)->set_isa("z80"); }),
+            "INVALID_ARGUMENT invalid [isa]: unknown instruction set `z80`; expected x86-64-v2, x86-64-v3, "
+            "x86-64-v4, generic or native");
+  EXPECT_THAT(
+      text([](Report& r) { r.mutable_measurements(0)->set_trace("loopfuse(path={}, loc=9, pol=left)"); }),
+      testing::StartsWith("INVALID_ARGUMENT invalid ["));
+  EXPECT_EQ(text([](Report& r) {
+              for (int n = 0; n < 64; ++n) *r.add_measurements() = measurement("linear", 1);
+            }),
+            "INVALID_ARGUMENT invalid [measurement]: 65 measurements; at most 64 are taken at once");
+  // Nothing of all that was kept.
+  auto request = chain();
+  request.set_host("an abacus");
+  EXPECT_EQ(must(request).frontier->measurements_size(), 0);
+}
+
 TEST_F(Service, LooksUpOnlyWhatIsStored) {
   v1::LookupRequest request;
   *request.mutable_problem() = spmm().problem();

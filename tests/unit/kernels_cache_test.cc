@@ -170,6 +170,50 @@ TEST_P(ScheduleStores, DropEveryKernelOfADigest) {
   EXPECT_EQ(left->front().kernel_key, "k2");
 }
 
+MeasurementRow measurement_row(const std::string& problem, const std::string& trace, double seconds) {
+  return {problem, "text of " + problem, "host", "i=3", 2, "x86-64-v3", trace, 7, seconds, ""};
+}
+
+TEST_P(ScheduleStores, GiveBackMeasurementsOfOneProblemHostAndCodeNewestFirst) {
+  ASSERT_TRUE(store_->put_measurement(measurement_row("p", "linear", 0.5)).ok());
+  ASSERT_TRUE(store_->put_measurement(measurement_row("p", "other", 0.25)).ok());
+  for (auto* change : {+[](MeasurementRow& row) { row.problem_key = "q"; },
+                       +[](MeasurementRow& row) { row.host = "another"; },
+                       +[](MeasurementRow& row) { row.code_version = 8; }}) {
+    MeasurementRow elsewhere = measurement_row("p", "linear", 9);
+    change(elsewhere);
+    ASSERT_TRUE(store_->put_measurement(elsewhere).ok());
+  }
+  MeasurementRow linear = measurement_row("p", "linear", 0.5), other = measurement_row("p", "other", 0.25);
+  linear.created = other.created = "2026-03-01T12:00:00.007Z";
+  EXPECT_EQ(*store_->measurements_of("p", "host", 7, 10), (std::vector<MeasurementRow>{other, linear}));
+  EXPECT_EQ(*store_->measurements_of("p", "host", 7, 1), (std::vector<MeasurementRow>{other}));
+  // The same circumstances: the new time, and the newest.
+  ASSERT_TRUE(store_->put_measurement(measurement_row("p", "linear", 0.75)).ok());
+  linear.seconds = 0.75;
+  EXPECT_EQ(*store_->measurements_of("p", "host", 7, 10), (std::vector<MeasurementRow>{linear, other}));
+  // Other sizes, threads or instruction sets do not replace it.
+  for (auto* change :
+       {+[](MeasurementRow& row) { row.sizes = "i=4"; }, +[](MeasurementRow& row) { row.threads = 1; },
+        +[](MeasurementRow& row) { row.isa = "generic"; }}) {
+    MeasurementRow more = measurement_row("p", "linear", 1);
+    change(more);
+    ASSERT_TRUE(store_->put_measurement(more).ok());
+  }
+  EXPECT_EQ(store_->measurements_of("p", "host", 7, 10)->size(), 5u);
+}
+
+TEST_P(ScheduleStores, ForgetTheOldestMeasurementsOfAProblemThatHasTooMany) {
+  ASSERT_TRUE(store_->put_measurement(measurement_row("q", "kept", 1)).ok());
+  for (std::size_t n = 0; n < ScheduleStore::most_measurements + 2; ++n)
+    ASSERT_TRUE(store_->put_measurement(measurement_row("p", "trace " + std::to_string(n), 1)).ok());
+  const auto kept = store_->measurements_of("p", "host", 7, 10'000);
+  ASSERT_TRUE(kept.ok());
+  EXPECT_EQ(kept->size(), ScheduleStore::most_measurements);
+  EXPECT_EQ(kept->back().trace, "trace 2");
+  EXPECT_EQ(store_->measurements_of("q", "host", 7, 10)->size(), 1u);
+}
+
 TEST_P(ScheduleStores, ListProblemsOldestFirstWithTheirCounts) {
   ASSERT_TRUE(store_->put_kernel(kernel_row("k1", "z", 'a')).ok());
   ASSERT_TRUE(store_->put_frontier(frontier_row("a", "o", "x")).ok());
@@ -234,19 +278,21 @@ TEST_F(Database, KeepsItsRowsWhenOpenedAgain) {
 TEST_F(Database, IsInWriteAheadModeWithStrictTablesAndANumberedSchema) {
   ASSERT_TRUE(open().ok());
   EXPECT_EQ(raw(path_, "PRAGMA journal_mode"), "wal;");
-  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "2;");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "3;");
   EXPECT_EQ(raw(path_, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict ORDER BY name"),
-            "frontier;kernel;problem;");
+            "frontier;kernel;measurement;problem;");
 }
 
 TEST_F(Database, OfTheFirstSchemaKeepsItsRows) {
   ASSERT_TRUE((*open())->put_frontier(frontier_row("p", "o", "kept")).ok());
-  raw(path_, "DROP INDEX problem_by_family; ALTER TABLE problem DROP COLUMN family; PRAGMA user_version = 1");
+  raw(path_,
+      "DROP TABLE measurement; DROP INDEX problem_by_family; ALTER TABLE problem DROP COLUMN family; PRAGMA "
+      "user_version = 1");
   const auto opened = open();
   ASSERT_TRUE(opened.ok()) << support::render(opened.error());
   EXPECT_EQ((*(*opened)->frontier({"p", "o", 3}))->payload, "kept");
   EXPECT_EQ((*(*opened)->frontier({"p", "o", 3}))->family, "");
-  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "2;");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "3;");
 }
 
 TEST_F(Database, OfALaterSchemaIsRefusedUntouched) {
@@ -256,7 +302,7 @@ TEST_F(Database, OfALaterSchemaIsRefusedUntouched) {
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(support::render(opened.error()),
             "invalid [newer-schema]: `" + path_ +
-                "` has schema version 7, this schaas knows versions up to 2\n"
+                "` has schema version 7, this schaas knows versions up to 3\n"
                 "  note: use the newer schaas, or another data directory");
   EXPECT_EQ(raw(path_, "PRAGMA user_version"), "7;");
 }

@@ -229,6 +229,18 @@ support::Result<Frontier> Connection::lookup(const ProblemText& problem) {
   });
 }
 
+support::Result<void> Connection::report(const ProblemText& problem,
+                                         const std::vector<Measurement>& measurements) {
+  return guarded([&]() -> support::Result<void> {
+    grpc::ClientContext context;
+    limit(context, state_->options.call_limit);
+    v1::ReportReply reply;
+    const grpc::Status status = state_->stub->Report(&context, to_proto(problem, measurements), &reply);
+    if (!status.ok()) return state_->failure(status, context);
+    return {};
+  });
+}
+
 support::Result<std::vector<Explanation>> Connection::explain(const ScheduleRequest& asked,
                                                               const std::string& schedule) {
   return guarded([&]() -> support::Result<std::vector<Explanation>> {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schaas/host.h"
+#include "schaas/rates.h"
 
 namespace schaas::client {
 namespace {
@@ -170,7 +171,23 @@ v1::ScheduleRequest to_proto(const ScheduleRequest& request) {
   wire.set_traces_only(request.traces_only);
   wire.set_keep_working(request.keep_working);
   wire.set_wins(request.wins);
+  wire.set_host(host_text());
   *wire.mutable_search() = to_proto(request.search);
+  return wire;
+}
+
+v1::ReportRequest to_proto(const ProblemText& problem, const std::vector<Measurement>& measurements) {
+  v1::ReportRequest wire;
+  *wire.mutable_problem() = to_proto(problem);
+  wire.set_host(host_text());
+  for (const Measurement& from : measurements) {
+    v1::Measurement& one = *wire.add_measurements();
+    one.set_trace(from.trace);
+    one.set_sizes(from.sizes);
+    one.set_isa(from.isa);
+    one.set_threads(static_cast<std::uint32_t>(from.threads));
+    one.set_seconds(from.seconds);
+  }
   return wire;
 }
 
@@ -195,6 +212,10 @@ Frontier from_proto(const v1::Frontier& from) {
   frontier.looser = from.looser();
   frontier.hit = from.hit();
   frontier.partial = from.partial();
+  for (const auto& one : from.measurements()) {
+    frontier.measurements.push_back(
+        {one.trace(), one.sizes(), one.isa(), static_cast<int>(one.threads()), one.seconds()});
+  }
   return frontier;
 }
 

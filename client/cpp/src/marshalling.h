@@ -10,6 +10,7 @@ v1::Problem to_proto(const ProblemText& problem);
 Explanation from_proto(const v1::Explanation& from);
 v1::SearchOptions to_proto(const SearchOptions& options);
 v1::ScheduleRequest to_proto(const ScheduleRequest& request);
+v1::ReportRequest to_proto(const ProblemText& problem, const std::vector<Measurement>& measurements);
 
 Frontier from_proto(const v1::Frontier& frontier);
 KernelInfo from_proto(const v1::Kernel& kernel);

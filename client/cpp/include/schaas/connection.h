@@ -147,6 +147,9 @@ class Connection {
                                     const SearchOptions& search = {});
   /// The bytes of a binary; invalid [kernel-digest] when they are not what was promised.
   support::Result<std::string> download(const support::Digest& digest);
+  /// Tells the server what was measured on this host, for the answers to hosts like it. At most 64 at once.
+  /// Errors: invalid [measurement].
+  support::Result<void> report(const ProblemText& problem, const std::vector<Measurement>& measurements);
   support::Result<ServerInfo> info();
   support::Result<std::vector<CacheEntry>> list_cache(const std::string& key = {});
   support::Result<CacheVerification> verify_cache();

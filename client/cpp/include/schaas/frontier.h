@@ -107,6 +107,16 @@ struct StageSeconds {
   bool operator==(const StageSeconds&) const = default;
 };
 
+/// Seconds of one run of a schedule, measured by a client.
+struct Measurement {
+  std::string trace;
+  std::string sizes;  ///< size_class()
+  std::string isa;
+  int threads = 1;
+  double seconds = 0;
+  bool operator==(const Measurement&) const = default;
+};
+
 struct Frontier {
   std::string key;        ///< of the canonical problem
   std::string canonical;  ///< its text
@@ -124,6 +134,7 @@ struct Frontier {
   std::string looser;    ///< key of the looser problem whose answer it was derived from; "": searched
   bool hit = false;      ///< it was stored
   bool partial = false;  ///< of a small part of the space: a better one follows, with other ids
+  std::vector<Measurement> measurements;  ///< on hosts like this one, newest first
   bool operator==(const Frontier&) const = default;
 };
 

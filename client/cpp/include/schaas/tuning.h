@@ -1,0 +1,51 @@
+#pragma once
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schaas/frontier.h"
+#include "schaas/select.h"
+
+/// Choosing by measurement: kernels run in turns on the real tensors, and what that showed is remembered for
+/// sizes of the same class on like hosts (Connection::report).
+namespace schaas::client {
+
+/// Runs a kernel once on the real tensors: its seconds.
+using TimedRun = std::function<support::Result<double>()>;
+
+/// What runs of one schedule took.
+struct Measured {
+  std::string id;
+  std::string trace;
+  double seconds = 0;  ///< the median
+  int runs = 0;
+};
+struct Contender {
+  std::string id, trace;
+  TimedRun run;
+};
+/// All run once to warm up, then once a round, in turns, so that what else the machine does meets all of
+/// them. After each round those whose least time is above one and a half of the least median drop out. Ends
+/// after fifteen rounds, when one is left, or after three rounds once `seconds` are over (after one, when
+/// they are over by then). In the order of the contenders. Errors: of the first run that fails.
+support::Result<std::vector<Measured>> contest(const std::vector<Contender>& contenders, double seconds);
+/// The least median; one that is less than 3 % above it and comes earlier stays ahead of it. `measured` is
+/// not empty.
+std::size_t winner(const std::vector<Measured>& measured);
+
+/// What near sizes share: the rounded binary logarithms of the extents and of the stored entries of all
+/// levels, by canonical names: "i=14 j=14 k=6 B:14,17".
+std::string size_class(const Frontier& frontier, const Sizes& sizes);
+
+/// The schedule that was fastest at sizes of this class on a host like this, with as many threads and this
+/// instruction set, among at least two that were measured there.
+struct Remembered {
+  std::string trace;
+  double seconds = 0;
+  std::size_t of = 0;  ///< schedules measured
+};
+std::optional<Remembered> remembered(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
+                                     const std::string& isa);
+
+}  // namespace schaas::client

@@ -1,0 +1,101 @@
+#include "schaas/tuning.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+namespace schaas::client {
+namespace {
+
+constexpr int most_rounds = 15, enough_rounds = 3;
+constexpr double hopeless = 1.5;  // times the least median
+constexpr double noise = 1.03;
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+std::string rounded_logarithm(std::int64_t count) {
+  return count <= 0 ? "-" : std::to_string(std::lround(std::log2(static_cast<double>(count))));
+}
+
+}  // namespace
+
+support::Result<std::vector<Measured>> contest(const std::vector<Contender>& contenders, double seconds) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto over = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds;
+  };
+  std::vector<std::vector<double>> times(contenders.size());
+  std::vector<std::size_t> running;
+  for (std::size_t c = 0; c < contenders.size(); ++c) {
+    SCHAAS_RETURN_IF_ERROR(contenders[c].run());
+    running.push_back(c);
+  }
+  for (int round = 1; round <= most_rounds && !running.empty(); ++round) {
+    for (const std::size_t c : running) {
+      SCHAAS_ASSIGN_OR_RETURN(const double took, contenders[c].run());
+      times[c].push_back(took);
+    }
+    double best = median(times[running.front()]);
+    for (const std::size_t c : running) best = std::min(best, median(times[c]));
+    std::erase_if(running, [&](std::size_t c) {
+      return *std::min_element(times[c].begin(), times[c].end()) > hopeless * best;
+    });
+    if (running.size() == 1 && round >= enough_rounds) break;
+    if (over() && (round >= enough_rounds || round == 1)) break;
+  }
+  std::vector<Measured> out;
+  for (std::size_t c = 0; c < contenders.size(); ++c)
+    out.push_back(
+        {contenders[c].id, contenders[c].trace, median(times[c]), static_cast<int>(times[c].size())});
+  return out;
+}
+
+std::size_t winner(const std::vector<Measured>& measured) {
+  SCHAAS_CHECK(!measured.empty(), "a contest without contenders");
+  std::size_t best = 0;
+  for (std::size_t m = 1; m < measured.size(); ++m)
+    if (measured[m].seconds < measured[best].seconds) best = m;
+  for (std::size_t m = 0; m < best; ++m)
+    if (measured[m].seconds <= noise * measured[best].seconds) return m;
+  return best;
+}
+
+std::string size_class(const Frontier& frontier, const Sizes& sizes) {
+  std::string text;
+  const auto add = [&](const std::string& word) { text += (text.empty() ? "" : " ") + word; };
+  for (const auto& [canonical, user] : frontier.user_indices) {
+    const auto extent = sizes.extents.find(user);
+    if (extent != sizes.extents.end()) add(canonical + "=" + rounded_logarithm(extent->second));
+  }
+  for (const auto& [canonical, user] : frontier.user_tensors) {
+    const auto entries = sizes.entries.find(user);
+    if (entries == sizes.entries.end()) continue;
+    std::string levels;
+    for (const std::int64_t count : entries->second)
+      levels += (levels.empty() ? "" : ",") + rounded_logarithm(count);
+    add(canonical + ":" + levels);
+  }
+  return text;
+}
+
+std::optional<Remembered> remembered(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
+                                     const std::string& isa) {
+  const std::string here = size_class(frontier, sizes);
+  std::optional<Remembered> best;
+  std::size_t of = 0;
+  for (const Measurement& one : frontier.measurements) {
+    if (one.sizes != here || one.threads != machine.threads || one.isa != isa) continue;
+    ++of;
+    if (!best || one.seconds < best->seconds) best = Remembered{one.trace, one.seconds, 0};
+  }
+  if (of < 2) return std::nullopt;
+  best->of = of;
+  return best;
+}
+
+}  // namespace schaas::client
