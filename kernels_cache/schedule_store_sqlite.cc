@@ -1,16 +1,15 @@
 #include "kernels_cache/schedule_store_sqlite.h"
 
-#include <sqlite3.h>
-
 #include <cstdint>
 #include <mutex>
 #include <string_view>
 #include <utility>
 
+#include "kernels_cache/sqlite.h"
+
 namespace schaas::kernels_cache {
 namespace {
 
-using support::Diagnostic;
 using support::Result;
 
 // On disk, never edit: a change of the schema is one more entry. Entry n brings version n to n + 1.
@@ -70,108 +69,6 @@ constexpr const char* migrations[] = {
 };
 static_assert(std::size(migrations) == schema_version);
 
-struct CloseDatabase {
-  void operator()(sqlite3* database) const { sqlite3_close_v2(database); }
-};
-using Database = std::unique_ptr<sqlite3, CloseDatabase>;
-
-// What SQLite last said about `database`, as our error. `doing` completes "cannot ...".
-Diagnostic storage_error(sqlite3* database, const std::string& doing) {
-  const std::string said = sqlite3_errmsg(database);
-  switch (sqlite3_errcode(database) & 0xff) {
-    case SQLITE_FULL:
-      return support::exhausted("disk-full", "cannot " + doing + ": the disk is full");
-    case SQLITE_CORRUPT:
-    case SQLITE_NOTADB:
-      return support::internal("damaged-database",
-                               "cannot " + doing + ": the schedule database is damaged (" + said + ")");
-    default:
-      return support::internal("storage", "cannot " + doing + ": " + said);
-  }
-}
-
-// A prepared statement: bind in order, then step. Errors wait until `step`.
-class Statement {
- public:
-  Statement(sqlite3* database, const char* sql) : database_(database) {
-    state_ = sqlite3_prepare_v2(database, sql, -1, &statement_, nullptr);
-  }
-  Statement(const Statement&) = delete;
-  Statement& operator=(const Statement&) = delete;
-  ~Statement() { sqlite3_finalize(statement_); }
-
-  Statement& bind(std::string_view text) {
-    return note(sqlite3_bind_text64(statement_, ++parameter_, text.data(), text.size(), SQLITE_TRANSIENT,
-                                    SQLITE_UTF8));
-  }
-  Statement& bind(std::int64_t number) { return note(sqlite3_bind_int64(statement_, ++parameter_, number)); }
-  Statement& bind(double number) { return note(sqlite3_bind_double(statement_, ++parameter_, number)); }
-
-  /// True when there is a row to read.
-  Result<bool> step(const std::string& doing) {
-    if (state_ == SQLITE_OK) {
-      const int stepped = sqlite3_step(statement_);
-      if (stepped == SQLITE_ROW) return true;
-      if (stepped == SQLITE_DONE) return false;
-    }
-    return storage_error(database_, doing);
-  }
-  Result<void> run(const std::string& doing) {
-    SCHAAS_RETURN_IF_ERROR(step(doing));
-    return {};
-  }
-
-  std::string text(int column) const {
-    const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
-    return data == nullptr
-               ? std::string()
-               : std::string(data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
-  }
-  std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
-  std::uint64_t count(int column) const { return static_cast<std::uint64_t>(integer(column)); }
-  double real(int column) const { return sqlite3_column_double(statement_, column); }
-
- private:
-  Statement& note(int state) {
-    if (state_ == SQLITE_OK) state_ = state;
-    return *this;
-  }
-  sqlite3* database_;
-  sqlite3_stmt* statement_ = nullptr;
-  int state_ = SQLITE_OK;
-  int parameter_ = 0;
-};
-
-Result<void> execute(sqlite3* database, const char* sql, const std::string& doing) {
-  if (sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK) return {};
-  return storage_error(database, doing);
-}
-
-// BEGIN IMMEDIATE ... COMMIT; rolls back unless committed.
-class Transaction {
- public:
-  explicit Transaction(sqlite3* database) : database_(database) {}
-  Transaction(const Transaction&) = delete;
-  Transaction& operator=(const Transaction&) = delete;
-  ~Transaction() {
-    if (open_) sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
-  }
-  Result<void> begin(const std::string& doing) {
-    SCHAAS_RETURN_IF_ERROR(execute(database_, "BEGIN IMMEDIATE", doing));
-    open_ = true;
-    return {};
-  }
-  Result<void> commit(const std::string& doing) {
-    SCHAAS_RETURN_IF_ERROR(execute(database_, "COMMIT", doing));
-    open_ = false;
-    return {};
-  }
-
- private:
-  sqlite3* database_;
-  bool open_ = false;
-};
-
 constexpr const char* kernel_columns =
     "SELECT kernel.key, problem.key, problem.canonical, trace, isa, sha256, bytes, seconds, kernel.created "
     "FROM kernel JOIN problem ON problem.id = kernel.problem ";
@@ -189,13 +86,13 @@ class SqliteScheduleStore final : public ScheduleStore {
   Result<void> put_frontier(const FrontierRow& row) override {
     const std::lock_guard lock(mutex_);
     const std::string doing = "store a frontier";
-    Transaction transaction(database_.get());
+    Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem, remember(row.key.problem_key, row.canonical, doing));
-    Statement family(database_.get(), "UPDATE problem SET family = ? WHERE id = ?");
+    Statement family(database_, "UPDATE problem SET family = ? WHERE id = ?");
     SCHAAS_RETURN_IF_ERROR(family.bind(row.family).bind(problem).run(doing));
     Statement insert(
-        database_.get(),
+        database_,
         "INSERT INTO frontier(problem, options, search_version, complete, schedules, seconds, "
         "created, payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT(problem, options, search_version) DO UPDATE SET complete = excluded.complete, "
@@ -211,7 +108,7 @@ class SqliteScheduleStore final : public ScheduleStore {
   Result<std::optional<FrontierRow>> frontier(const FrontierKey& key) override {
     const std::lock_guard lock(mutex_);
     Statement query(
-        database_.get(),
+        database_,
         "SELECT problem.canonical, payload, complete, schedules, seconds, frontier.created, family "
         "FROM frontier JOIN problem ON problem.id = frontier.problem "
         "WHERE problem.key = ? AND options = ? AND search_version = ?");
@@ -225,7 +122,7 @@ class SqliteScheduleStore final : public ScheduleStore {
   Result<std::vector<FrontierRow>> frontiers_of(const std::string& family, const std::string& options,
                                                 int search_version, std::size_t limit) override {
     const std::lock_guard lock(mutex_);
-    Statement query(database_.get(),
+    Statement query(database_,
                     "SELECT problem.key, problem.canonical, payload, schedules, seconds, frontier.created "
                     "FROM frontier JOIN problem ON problem.id = frontier.problem "
                     "WHERE family = ? AND options = ? AND search_version = ? AND complete = 1 "
@@ -250,11 +147,11 @@ class SqliteScheduleStore final : public ScheduleStore {
   Result<void> put_kernel(const KernelRow& row) override {
     const std::lock_guard lock(mutex_);
     const std::string doing = "store a kernel";
-    Transaction transaction(database_.get());
+    Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem, remember(row.problem_key, row.canonical, doing));
     Statement insert(
-        database_.get(),
+        database_,
         "INSERT INTO kernel(key, problem, trace, isa, sha256, bytes, seconds, created) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO UPDATE SET sha256 = excluded.sha256, "
         "bytes = excluded.bytes, seconds = excluded.seconds, created = excluded.created");
@@ -267,7 +164,7 @@ class SqliteScheduleStore final : public ScheduleStore {
   Result<std::optional<KernelRow>> kernel(const std::string& kernel_key) override {
     const std::lock_guard lock(mutex_);
     const std::string sql = std::string(kernel_columns) + "WHERE kernel.key = ?";
-    Statement query(database_.get(), sql.c_str());
+    Statement query(database_, sql.c_str());
     query.bind(kernel_key);
     SCHAAS_ASSIGN_OR_RETURN(const bool found, query.step("read a kernel"));
     if (!found) return std::optional<KernelRow>();
@@ -278,7 +175,7 @@ class SqliteScheduleStore final : public ScheduleStore {
     const std::lock_guard lock(mutex_);
     const std::string sql =
         std::string(kernel_columns) + "WHERE ?1 = '' OR problem.key = ?1 ORDER BY kernel.id";
-    Statement query(database_.get(), sql.c_str());
+    Statement query(database_, sql.c_str());
     query.bind(problem_key);
     std::vector<KernelRow> rows;
     for (;;) {
@@ -290,27 +187,27 @@ class SqliteScheduleStore final : public ScheduleStore {
 
   Result<std::uint64_t> drop_kernels_with(const std::string& sha256) override {
     const std::lock_guard lock(mutex_);
-    Statement drop(database_.get(), "DELETE FROM kernel WHERE sha256 = ?");
+    Statement drop(database_, "DELETE FROM kernel WHERE sha256 = ?");
     drop.bind(sha256);
     SCHAAS_RETURN_IF_ERROR(drop.run("drop a kernel"));
-    return static_cast<std::uint64_t>(sqlite3_changes64(database_.get()));
+    return changes(database_);
   }
 
   Result<void> put_measurement(const MeasurementRow& row) override {
     const std::lock_guard lock(mutex_);
     const std::string doing = "store a measurement";
-    Transaction transaction(database_.get());
+    Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem, remember(row.problem_key, row.canonical, doing));
     // REPLACE: the row moves to the end, so the ids go by age.
-    Statement insert(database_.get(),
+    Statement insert(database_,
                      "INSERT OR REPLACE INTO measurement(problem, host, sizes, threads, isa, trace, "
                      "code_version, seconds, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
     insert.bind(problem).bind(row.host).bind(row.sizes).bind(std::int64_t{row.threads}).bind(row.isa);
     insert.bind(row.trace).bind(std::int64_t{row.code_version}).bind(row.seconds);
     insert.bind(print(clock_->now()));
     SCHAAS_RETURN_IF_ERROR(insert.run(doing));
-    Statement forget(database_.get(),
+    Statement forget(database_,
                      "DELETE FROM measurement WHERE problem = ?1 AND id <= (SELECT id FROM measurement "
                      "WHERE problem = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)");
     SCHAAS_RETURN_IF_ERROR(
@@ -321,7 +218,7 @@ class SqliteScheduleStore final : public ScheduleStore {
   Result<std::vector<MeasurementRow>> measurements_of(const std::string& problem_key, const std::string& host,
                                                       int code_version, std::size_t limit) override {
     const std::lock_guard lock(mutex_);
-    Statement query(database_.get(),
+    Statement query(database_,
                     "SELECT canonical, sizes, threads, isa, trace, seconds, measurement.created "
                     "FROM measurement JOIN problem ON problem.id = measurement.problem "
                     "WHERE problem.key = ? AND host = ? AND code_version = ? "
@@ -340,7 +237,7 @@ class SqliteScheduleStore final : public ScheduleStore {
   Result<std::vector<ProblemSummary>> list() override {
     const std::lock_guard lock(mutex_);
     Statement query(
-        database_.get(),
+        database_,
         "SELECT key, canonical, created, "
         "coalesce((SELECT schedules FROM frontier WHERE frontier.problem = problem.id "
         "          ORDER BY frontier.created DESC, frontier.id DESC LIMIT 1), 0), "
@@ -355,7 +252,7 @@ class SqliteScheduleStore final : public ScheduleStore {
 
   Result<Statistics> statistics() override {
     const std::lock_guard lock(mutex_);
-    Statement query(database_.get(),
+    Statement query(database_,
                     "SELECT (SELECT count(*) FROM problem), (SELECT count(*) FROM frontier), "
                     "(SELECT count(*) FROM kernel)");
     SCHAAS_RETURN_IF_ERROR(query.step("count the stored rows"));
@@ -367,11 +264,11 @@ class SqliteScheduleStore final : public ScheduleStore {
   Result<std::int64_t> remember(const std::string& key, const std::string& canonical,
                                 const std::string& doing) {
     Statement insert(
-        database_.get(),
+        database_,
         "INSERT INTO problem(key, canonical, created) VALUES (?, ?, ?) ON CONFLICT(key) DO NOTHING");
     insert.bind(key).bind(canonical).bind(print(clock_->now()));
     SCHAAS_RETURN_IF_ERROR(insert.run(doing));
-    Statement query(database_.get(), "SELECT id FROM problem WHERE key = ?");
+    Statement query(database_, "SELECT id FROM problem WHERE key = ?");
     query.bind(key);
     SCHAAS_RETURN_IF_ERROR(query.step(doing));
     return query.integer(0);
@@ -382,63 +279,11 @@ class SqliteScheduleStore final : public ScheduleStore {
   std::mutex mutex_;  // one connection, one statement at a time
 };
 
-// Errors while opening speak of the file: the user can do something about it.
-Diagnostic open_error(sqlite3* database, const std::string& path) {
-  const std::string said = database == nullptr ? "out of memory" : sqlite3_errmsg(database);
-  const int code = database == nullptr ? SQLITE_NOMEM : sqlite3_errcode(database) & 0xff;
-  if (code == SQLITE_FULL)
-    return support::exhausted("disk-full", "cannot open `" + path + "`: the disk is full");
-  if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) {
-    return support::noting(
-        support::invalid("damaged-database", "`" + path + "` is not a sound schedule database: " + said),
-        "stop the daemon and move the file away; what it held is computed again when asked for");
-  }
-  return support::invalid("data-directory", "cannot open `" + path + "`: " + said);
-}
-
-Result<int> stored_version(sqlite3* database, const std::string& path) {
-  Statement query(database, "PRAGMA user_version");
-  if (auto row = query.step("read the schema version"); !row.ok()) return open_error(database, path);
-  return static_cast<int>(query.integer(0));
-}
-
-Result<void> migrate(sqlite3* database, const std::string& path) {
-  Transaction transaction(database);
-  if (!transaction.begin("").ok()) return open_error(database, path);
-  SCHAAS_ASSIGN_OR_RETURN(const int found, stored_version(database, path));
-  if (found > schema_version || found < 0) {
-    return support::noting(
-        support::invalid("newer-schema", "`" + path + "` has schema version " + std::to_string(found) +
-                                             ", this schaas knows versions up to " +
-                                             std::to_string(schema_version)),
-        "use the newer schaas, or another data directory");
-  }
-  for (int version = found; version < schema_version; ++version) {
-    const std::string numbered =
-        std::string(migrations[version]) + "PRAGMA user_version = " + std::to_string(version + 1) + ";";
-    if (sqlite3_exec(database, numbered.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
-      return open_error(database, path);
-    }
-  }
-  if (!transaction.commit("").ok()) return open_error(database, path);
-  return {};
-}
-
 }  // namespace
 
 Result<std::unique_ptr<ScheduleStore>> open_sqlite_schedule_store(const std::string& path,
                                                                   std::shared_ptr<const Clock> clock) {
-  sqlite3* opened = nullptr;
-  const int state =
-      sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
-  Database database(opened);
-  if (state != SQLITE_OK) return open_error(opened, path);
-  sqlite3_busy_timeout(opened, 5000);  // another process may be reading: the sqlite3 shell, a backup
-  const char* settings =
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON; PRAGMA "
-      "trusted_schema = OFF;";
-  if (sqlite3_exec(opened, settings, nullptr, nullptr, nullptr) != SQLITE_OK) return open_error(opened, path);
-  SCHAAS_RETURN_IF_ERROR(migrate(opened, path));
+  SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, {"schedule database", migrations, false}));
   return std::unique_ptr<ScheduleStore>(
       std::make_unique<SqliteScheduleStore>(std::move(database), std::move(clock)));
 }

@@ -78,13 +78,17 @@ bool is_loopback(const std::string& host) {
 Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Log log) {
   SCHAAS_ASSIGN_OR_RETURN(DataDirectory directory, DataDirectory::open(options.data_directory));
   SCHAAS_ASSIGN_OR_RETURN(const Stores stores, open_stores(directory));
+  SCHAAS_ASSIGN_OR_RETURN(auto jobs,
+                          kernels_cache::open_job_store(directory.jobs(), kernels_cache::system_clock()));
   SCHAAS_ASSIGN_OR_RETURN(const std::vector<ListenAddress> addresses, addresses_of(options));
-  std::unique_ptr<Daemon> daemon(new Daemon(options, std::move(directory), stores, std::move(log)));
+  std::unique_ptr<Daemon> daemon(
+      new Daemon(options, std::move(directory), stores, std::move(jobs), std::move(log)));
   SCHAAS_RETURN_IF_ERROR(daemon->listen(addresses));
   return daemon;
 }
 
-Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores stores, Log log)
+Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores stores,
+               std::shared_ptr<kernels_cache::JobStore> jobs, Log log)
     : options_(options),
       directory_(std::move(directory)),
       log_(std::move(log)),
@@ -95,6 +99,15 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
   boundary_ = std::make_unique<RequestBoundary>(log_, options_.longest_request);
   service_ = std::make_unique<SchedulerService>(
       *scheduling_, std::move(stores), [this] { return facts(); }, *boundary_);
+  const auto work = [this](const std::string& request, support::Cancellation& cancellation) -> Result<void> {
+    SCHAAS_ASSIGN_OR_RETURN(const ScheduleQuery query, query_of_stored(request));
+    SCHAAS_RETURN_IF_ERROR(scheduling_->schedule(
+        query, [](const Event&) { return true; }, cancellation));
+    return {};
+  };
+  runner_ = std::make_unique<JobRunner>(
+      jobs, work, [this] { return service_->somebody_waits(); }, log_);
+  jobs_service_ = std::make_unique<JobsService>(*scheduling_, jobs, *runner_, *boundary_);
 }
 
 Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
@@ -110,6 +123,7 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
   builder.SetResourceQuota(grpc::ResourceQuota("schaasd").SetMaxThreads(options_.threads));
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
   builder.RegisterService(service_.get());
+  builder.RegisterService(jobs_service_.get());
   server_ = builder.BuildAndStart();
   for (std::size_t a = 0; a < addresses.size(); ++a) {
     if (server_ == nullptr || ports[a] == 0) {
@@ -143,12 +157,15 @@ ServerFacts Daemon::facts() const {
   return facts;
 }
 
-std::chrono::steady_clock::duration Daemon::idle() const { return boundary_->active().idle(); }
+std::chrono::steady_clock::duration Daemon::idle() const {
+  return runner_->has_work() ? std::chrono::steady_clock::duration::zero() : boundary_->active().idle();
+}
 
 void Daemon::stop() {
   if (server_ == nullptr) return;
   if (auto* health = server_->GetHealthCheckService()) health->SetServingStatus(false);
   log_->info("stopping: running requests have {} s to finish", options_.drain.count());
+  runner_->stop();  // what it worked on goes on after the next start
   boundary_->drain(options_.drain);
   // Given more time gRPC would also wait for idle clients to hang up, which takes them seconds. At this
   // deadline it cancels what still runs; ActiveRequests passes that on.

@@ -8,6 +8,7 @@
 
 #include "server/admitting_provider.h"
 #include "server/data_directory.h"
+#include "server/jobs_service.h"
 #include "server/listen_address.h"
 #include "server/log.h"
 #include "server/scheduler_service.h"
@@ -48,14 +49,15 @@ class Daemon {
 
   /// What clients connect to, with the real port.
   const std::vector<std::string>& addresses() const { return addresses_; }
-  /// How long nothing has been asked.
+  /// How long nothing has been asked or worked on.
   std::chrono::steady_clock::duration idle() const;
   /// Refuses new requests, lets running ones finish for `drain`, then cancels them. Returns when all have
   /// ended.
   void stop();
 
  private:
-  Daemon(const DaemonOptions& options, DataDirectory directory, Stores stores, Log log);
+  Daemon(const DaemonOptions& options, DataDirectory directory, Stores stores,
+         std::shared_ptr<kernels_cache::JobStore> jobs, Log log);
   support::Result<void> listen(const std::vector<ListenAddress>& addresses);
   ServerFacts facts() const;
 
@@ -67,6 +69,8 @@ class Daemon {
   std::unique_ptr<Scheduling> scheduling_;
   std::unique_ptr<RequestBoundary> boundary_;
   std::unique_ptr<SchedulerService> service_;
+  std::unique_ptr<JobRunner> runner_;
+  std::unique_ptr<JobsService> jobs_service_;
   std::unique_ptr<grpc::Server> server_;
   std::vector<std::string> addresses_;
 };

@@ -10,6 +10,7 @@ namespace schaas::server {
 ///     schaasd.sock   the default socket
 ///     schaasd.log    the log of a private daemon
 ///     schedules.db   schedule store
+///     jobs.db        job store
 ///     binaries/      binary store
 ///     quarantine/    kernels that failed their trial
 class DataDirectory {
@@ -26,6 +27,7 @@ class DataDirectory {
 
   const std::string& path() const { return path_; }
   std::string database() const { return path_ + "/schedules.db"; }
+  std::string jobs() const { return path_ + "/jobs.db"; }
   std::string binaries() const { return path_ + "/binaries"; }
   std::string quarantine() const { return path_ + "/quarantine"; }
   static std::string socket_in(const std::string& path) { return path + "/schaasd.sock"; }

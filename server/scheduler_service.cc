@@ -16,6 +16,18 @@ using support::Result;
 constexpr std::size_t chunk_bytes = 1 << 20;
 constexpr std::size_t key_digits = 12;  // enough to find the problem in a log
 
+// Counts as long as it lives.
+class Waiting {
+ public:
+  explicit Waiting(std::atomic<int>& count) : count_(count) { ++count_; }
+  Waiting(const Waiting&) = delete;
+  Waiting& operator=(const Waiting&) = delete;
+  ~Waiting() { --count_; }
+
+ private:
+  std::atomic<int>& count_;
+};
+
 std::string summary_of(const Finished& finished) {
   return fmt::format("hit={} compiled={} failed={} compile_seconds={:.3f}", int{finished.hit},
                      finished.compiled, finished.failed, finished.compile_seconds);
@@ -50,6 +62,7 @@ SchedulerService::SchedulerService(Scheduling& scheduling, Stores stores, std::f
 grpc::Status SchedulerService::Schedule(grpc::ServerContext* context, const v1::ScheduleRequest* request,
                                         grpc::ServerWriter<v1::ScheduleEvent>* writer) {
   std::atomic<bool> settled{false};  // the client has something to run and lets us finish without it
+  const Waiting waiting(waiting_);
   return boundary_.run(
       "Schedule", *context,
       [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -37,7 +38,11 @@ class SchedulerService final : public v1::Scheduler::Service {
   grpc::Status VerifyCache(grpc::ServerContext* context, const v1::VerifyCacheRequest* request,
                            v1::VerifyCacheReply* reply) override;
 
+  /// Whether somebody waits for a schedule.
+  bool somebody_waits() const { return waiting_ > 0; }
+
  private:
+  std::atomic<int> waiting_{0};
   Scheduling& scheduling_;
   Stores stores_;
   std::function<ServerFacts()> facts_;

@@ -357,6 +357,16 @@ Result<Finished> Scheduling::schedule(const ScheduleQuery& query, const Sink& si
   return Work(std::move(subject), query, *provider_, *toolchain_, sink, cancellation, options_).run();
 }
 
+Result<void> Scheduling::check(const ScheduleQuery& query, const Cancellation& cancellation) {
+  SCHAAS_RETURN_IF_ERROR(check_limits(query));
+  SCHAAS_ASSIGN_OR_RETURN(Subject subject,
+                          subject_of(query.problem, query.bounds, options_.solver, cancellation));
+  for (const auto& trace : query.traces) {
+    if (!is_frontier_id(trace)) SCHAAS_RETURN_IF_ERROR(canonical_trace(trace, subject));
+  }
+  return query.no_stage2 ? leave_out_stage2(subject) : Result<void>();
+}
+
 Result<NamedFrontier> Scheduling::lookup(const problem::ProblemText& text, const SearchBounds& bounds,
                                          const Cancellation& cancellation) {
   SCHAAS_ASSIGN_OR_RETURN(const Subject subject, subject_of(text, bounds, options_.solver, cancellation));

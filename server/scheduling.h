@@ -174,6 +174,8 @@ class Scheduling {
   /// at all could be made, the first failure. `cancellation` is also fired when the sink says nobody listens.
   support::Result<Finished> schedule(const ScheduleQuery& query, const Sink& sink,
                                      support::Cancellation& cancellation);
+  /// What would be wrong with a query before any work: the errors of `schedule` up to there.
+  support::Result<void> check(const ScheduleQuery& query, const support::Cancellation& cancellation);
   /// The stored frontier; invalid [not-stored].
   support::Result<NamedFrontier> lookup(const problem::ProblemText& text, const SearchBounds& bounds,
                                         const support::Cancellation& cancellation);

@@ -4,7 +4,8 @@ namespace schaas::server {
 
 grpc::StatusCode status_code(const support::Diagnostic& diagnostic) {
   const std::string& code = diagnostic.code;
-  if (code == "not-stored" || code == "unknown-binary") return grpc::StatusCode::NOT_FOUND;
+  if (code == "not-stored" || code == "unknown-binary" || code == "unknown-job")
+    return grpc::StatusCode::NOT_FOUND;
   if (code == "damaged-binary") return grpc::StatusCode::DATA_LOSS;
   if (code == "deadline") return grpc::StatusCode::DEADLINE_EXCEEDED;
   if (code == "cancelled") return grpc::StatusCode::CANCELLED;

@@ -1,0 +1,319 @@
+#include "kernels_cache/job_store.h"
+
+#include <array>
+#include <charconv>
+#include <mutex>
+
+#include "compiler/support/digest.h"
+#include "kernels_cache/sqlite.h"
+
+namespace schaas::kernels_cache {
+namespace {
+
+using support::Result;
+
+// On disk, never edit: a change of the schema is one more entry. Entry n brings version n to n + 1.
+constexpr const char* migrations[] = {
+    R"sql(
+    CREATE TABLE client (
+      id INTEGER PRIMARY KEY,
+      name TEXT NOT NULL UNIQUE,
+      served INTEGER NOT NULL DEFAULT 0
+    ) STRICT;
+    CREATE TABLE job (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      key TEXT NOT NULL UNIQUE,
+      digest TEXT NOT NULL,
+      client INTEGER NOT NULL REFERENCES client(id),
+      label TEXT NOT NULL,
+      priority INTEGER NOT NULL,
+      budget REAL NOT NULL,
+      spent_before REAL NOT NULL DEFAULT 0,
+      created TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE item (
+      id INTEGER PRIMARY KEY,
+      job INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
+      number INTEGER NOT NULL,
+      request TEXT NOT NULL,
+      state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'running', 'done', 'failed', 'cancelled')),
+      attempts INTEGER NOT NULL DEFAULT 0,
+      error TEXT NOT NULL DEFAULT '',
+      seconds REAL NOT NULL DEFAULT 0,
+      ended INTEGER NOT NULL DEFAULT 0,
+      UNIQUE (job, number)
+    ) STRICT;
+    CREATE INDEX item_by_state ON item(state, job);
+    CREATE INDEX item_by_end ON item(ended);
+    )sql",
+};
+
+constexpr std::array<std::pair<ItemState, const char*>, 5> states = {{{ItemState::waiting, "waiting"},
+                                                                      {ItemState::running, "running"},
+                                                                      {ItemState::done, "done"},
+                                                                      {ItemState::failed, "failed"},
+                                                                      {ItemState::cancelled, "cancelled"}}};
+
+ItemState state_named(const std::string& text) {
+  for (const auto& [state, name] : states)
+    if (text == name) return state;
+  SCHAAS_CHECK(false, "an item's state without a name");
+}
+
+/// What makes two jobs one: every ingredient with its length.
+std::string digest_of(const NewJob& job) {
+  std::string all;
+  const auto add = [&](const std::string& part) { all += std::to_string(part.size()) + ":" + part; };
+  add(job.client);
+  add(job.label);
+  add(std::to_string(job.priority));
+  add(std::to_string(job.budget_seconds));
+  for (const auto& request : job.requests) add(request);
+  return support::digest_of(all).sha256;
+}
+
+/// The number in "j17"; 0: no job's id.
+std::int64_t number_of(const std::string& id) {
+  std::int64_t number = 0;
+  if (id.size() < 2 || id[0] != 'j') return 0;
+  const char* end = id.data() + id.size();
+  const auto read = std::from_chars(id.data() + 1, end, number);
+  return read.ec == std::errc() && read.ptr == end && number > 0 && id == "j" + std::to_string(number)
+             ? number
+             : 0;
+}
+
+constexpr const char* job_columns =
+    "SELECT job.id, client.name, label, job.created, priority, budget, "
+    "sum(state = 'waiting'), sum(state = 'running'), sum(state = 'done'), sum(state = 'failed'), "
+    "sum(state = 'cancelled'), sum(seconds) "
+    "FROM job JOIN client ON client.id = job.client JOIN item ON item.job = job.id ";
+
+JobRow job_row(const Statement& row) {
+  return {"j" + row.text(0), row.text(1),  row.text(2),  row.text(3),  static_cast<int>(row.integer(4)),
+          row.real(5),       row.count(6), row.count(7), row.count(8), row.count(9),
+          row.count(10),     row.real(11)};
+}
+
+class SqliteJobStore final : public JobStore {
+ public:
+  SqliteJobStore(Database database, std::shared_ptr<const Clock> clock)
+      : database_(std::move(database)), clock_(std::move(clock)) {}
+
+  Result<std::string> submit(const NewJob& job) override {
+    SCHAAS_CHECK(!job.idempotency_key.empty() && !job.requests.empty(), "a job without key or requests");
+    const std::lock_guard lock(mutex_);
+    const std::string doing = "store a job";
+    Transaction transaction(database_);
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    const std::string digest = digest_of(job);
+    Statement known(database_, "SELECT id, digest FROM job WHERE key = ?");
+    SCHAAS_ASSIGN_OR_RETURN(const bool found, known.bind(job.idempotency_key).step(doing));
+    if (found) {
+      if (known.text(1) == digest) return "j" + known.text(0);
+      return support::noting(
+          support::invalid("idempotency-key", "the key `" + job.idempotency_key +
+                                                  "` was used for another job, j" + known.text(0)),
+          "a job that is sent again must be the same; give a new one a new key");
+    }
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(job.client, doing));
+    Statement insert(database_,
+                     "INSERT INTO job(key, digest, client, label, priority, budget, created) "
+                     "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id");
+    insert.bind(job.idempotency_key).bind(digest).bind(client).bind(job.label);
+    insert.bind(std::int64_t{job.priority}).bind(job.budget_seconds).bind(print(clock_->now()));
+    SCHAAS_RETURN_IF_ERROR(insert.step(doing));
+    const std::int64_t id = insert.integer(0);
+    for (std::size_t n = 0; n < job.requests.size(); ++n) {
+      Statement item(database_, "INSERT INTO item(job, number, request) VALUES (?, ?, ?)");
+      item.bind(id).bind(static_cast<std::int64_t>(n)).bind(job.requests[n]);
+      SCHAAS_RETURN_IF_ERROR(item.run(doing));
+    }
+    SCHAAS_RETURN_IF_ERROR(insert.run(doing));  // to its end
+    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
+    return "j" + std::to_string(id);
+  }
+
+  Result<std::optional<ClaimedItem>> claim() override {
+    const std::lock_guard lock(mutex_);
+    const std::string doing = "take an item of a job";
+    Transaction transaction(database_);
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    std::optional<ClaimedItem> claimed;
+    std::int64_t item = 0, client = 0;
+    {
+      Statement next(database_,
+                     "SELECT item.id, job.client, job.id, number, request, attempts FROM item "
+                     "JOIN job ON job.id = item.job JOIN client ON client.id = job.client "
+                     "WHERE state = 'waiting' ORDER BY priority DESC, served, job.id, number LIMIT 1");
+      SCHAAS_ASSIGN_OR_RETURN(const bool found, next.step(doing));
+      if (!found) return claimed;
+      item = next.integer(0);
+      client = next.integer(1);
+      claimed =
+          ClaimedItem{"j" + next.text(2), next.count(3), next.text(4), static_cast<int>(next.integer(5)) + 1};
+    }
+    Statement take(database_, "UPDATE item SET state = 'running', attempts = attempts + 1 WHERE id = ?");
+    SCHAAS_RETURN_IF_ERROR(take.bind(item).run(doing));
+    Statement served(database_,
+                     "UPDATE client SET served = (SELECT max(served) FROM client) + 1 WHERE id = ?");
+    SCHAAS_RETURN_IF_ERROR(served.bind(client).run(doing));
+    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
+    return claimed;
+  }
+
+  Result<void> finish(const std::string& job, std::uint64_t number, ItemState state, const std::string& error,
+                      double seconds) override {
+    const std::lock_guard lock(mutex_);
+    const std::string doing = "end an item of a job";
+    Transaction transaction(database_);
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    Statement end(
+        database_,
+        "UPDATE item SET state = ?, error = ?, seconds = seconds + ?, "
+        "ended = (SELECT max(ended) FROM item) + 1 WHERE job = ? AND number = ? AND state = 'running'");
+    end.bind(name(state))
+        .bind(error)
+        .bind(seconds)
+        .bind(number_of(job))
+        .bind(static_cast<std::int64_t>(number));
+    SCHAAS_RETURN_IF_ERROR(end.run(doing));
+    SCHAAS_RETURN_IF_ERROR(end_when_spent(number_of(job), doing));
+    return transaction.commit(doing);
+  }
+
+  Result<void> recover() override {
+    const std::lock_guard lock(mutex_);
+    const std::string doing = "take up the jobs";
+    Transaction transaction(database_);
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    Statement fail(
+        database_,
+        "UPDATE item SET state = 'failed', error = 'the server ended while it worked on this, ' || attempts "
+        "|| "
+        "' times', ended = (SELECT max(ended) FROM item) + 1 WHERE state = 'running' AND attempts >= ?");
+    SCHAAS_RETURN_IF_ERROR(fail.bind(std::int64_t{most_attempts}).run(doing));
+    Statement again(database_, "UPDATE item SET state = 'waiting' WHERE state = 'running'");
+    SCHAAS_RETURN_IF_ERROR(again.run(doing));
+    return transaction.commit(doing);
+  }
+
+  Result<void> give_back(const std::string& job, std::uint64_t number) override {
+    const std::lock_guard lock(mutex_);
+    Statement back(database_,
+                   "UPDATE item SET state = 'waiting', attempts = attempts - 1 "
+                   "WHERE job = ? AND number = ? AND state = 'running'");
+    return back.bind(number_of(job))
+        .bind(static_cast<std::int64_t>(number))
+        .run("give back an item of a job");
+  }
+
+  Result<std::vector<JobRow>> jobs(std::size_t limit) override {
+    const std::lock_guard lock(mutex_);
+    const std::string sql = std::string(job_columns) + "GROUP BY job.id ORDER BY job.id DESC LIMIT ?";
+    Statement query(database_, sql.c_str());
+    query.bind(static_cast<std::int64_t>(limit));
+    std::vector<JobRow> rows;
+    for (;;) {
+      SCHAAS_ASSIGN_OR_RETURN(const bool more, query.step("list the jobs"));
+      if (!more) return rows;
+      rows.push_back(job_row(query));
+    }
+  }
+
+  Result<JobRow> job(const std::string& id) override {
+    const std::lock_guard lock(mutex_);
+    return row_of(id);
+  }
+
+  Result<std::vector<ItemRow>> ended(const std::string& id, std::uint64_t after, std::size_t limit) override {
+    const std::lock_guard lock(mutex_);
+    SCHAAS_RETURN_IF_ERROR(row_of(id));
+    Statement query(database_,
+                    "SELECT number, request, state, error, seconds, ended FROM item "
+                    "WHERE job = ? AND ended > ? ORDER BY ended LIMIT ?");
+    query.bind(number_of(id)).bind(static_cast<std::int64_t>(after)).bind(static_cast<std::int64_t>(limit));
+    std::vector<ItemRow> rows;
+    for (;;) {
+      SCHAAS_ASSIGN_OR_RETURN(const bool more, query.step("list the items of a job"));
+      if (!more) return rows;
+      rows.push_back({query.count(0), query.text(1), state_named(query.text(2)), query.text(3), query.real(4),
+                      query.count(5)});
+    }
+  }
+
+  Result<void> cancel(const std::string& id) override {
+    const std::lock_guard lock(mutex_);
+    SCHAAS_RETURN_IF_ERROR(row_of(id));
+    Statement update(
+        database_,
+        "UPDATE item SET state = 'cancelled', ended = number + 1 + (SELECT max(ended) FROM item) "
+        "WHERE job = ? AND state IN ('waiting', 'running')");
+    return update.bind(number_of(id)).run("cancel a job");
+  }
+
+  Result<void> retry(const std::string& id) override {
+    const std::lock_guard lock(mutex_);
+    SCHAAS_RETURN_IF_ERROR(row_of(id));
+    const std::string doing = "retry a job";
+    Transaction transaction(database_);
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    Statement budget(database_,
+                     "UPDATE job SET spent_before = (SELECT sum(seconds) FROM item WHERE item.job = job.id) "
+                     "WHERE id = ?");
+    SCHAAS_RETURN_IF_ERROR(budget.bind(number_of(id)).run(doing));
+    Statement again(database_,
+                    "UPDATE item SET state = 'waiting', attempts = 0, error = '', ended = 0 "
+                    "WHERE job = ? AND state IN ('failed', 'cancelled')");
+    SCHAAS_RETURN_IF_ERROR(again.bind(number_of(id)).run(doing));
+    return transaction.commit(doing);
+  }
+
+ private:
+  Result<std::int64_t> client_named(const std::string& name, const std::string& doing) {
+    Statement insert(database_, "INSERT INTO client(name) VALUES (?) ON CONFLICT(name) DO NOTHING");
+    SCHAAS_RETURN_IF_ERROR(insert.bind(name).run(doing));
+    Statement query(database_, "SELECT id FROM client WHERE name = ?");
+    SCHAAS_RETURN_IF_ERROR(query.bind(name).step(doing));
+    return query.integer(0);
+  }
+
+  // Inside the caller's transaction.
+  Result<void> end_when_spent(std::int64_t job, const std::string& doing) {
+    Statement end(
+        database_,
+        "UPDATE item SET state = 'failed', ended = number + 1 + (SELECT max(ended) FROM item), "
+        "error = (SELECT printf('the budget of %g s is spent', budget) FROM job WHERE id = ?1) "
+        "WHERE job = ?1 AND state = 'waiting' AND EXISTS (SELECT 1 FROM job WHERE id = ?1 AND budget > 0 AND "
+        "budget <= (SELECT sum(seconds) FROM item WHERE job = ?1) - spent_before)");
+    return end.bind(job).run(doing);
+  }
+
+  Result<JobRow> row_of(const std::string& id) {
+    const std::string sql = std::string(job_columns) + "WHERE job.id = ? GROUP BY job.id";
+    Statement query(database_, sql.c_str());
+    SCHAAS_ASSIGN_OR_RETURN(const bool found, query.bind(number_of(id)).step("read a job"));
+    if (!found) return support::invalid("unknown-job", "there is no job `" + id.substr(0, 40) + "`");
+    return job_row(query);
+  }
+
+  Database database_;
+  std::shared_ptr<const Clock> clock_;
+  std::mutex mutex_;  // one connection, one statement at a time
+};
+
+}  // namespace
+
+std::string name(ItemState state) {
+  for (const auto& [known, name] : states)
+    if (state == known) return name;
+  SCHAAS_CHECK(false, "an item's state without a name");
+}
+
+Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path,
+                                                 std::shared_ptr<const Clock> clock) {
+  SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, {"job database", migrations, true}));
+  return std::unique_ptr<JobStore>(std::make_unique<SqliteJobStore>(std::move(database), std::move(clock)));
+}
+
+}  // namespace schaas::kernels_cache

@@ -1,0 +1,94 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/support/result.h"
+#include "kernels_cache/clock.h"
+
+/// Jobs of offline precomputation: what was accepted is never lost. A file of its own beside the schedule
+/// database, which is a cache and may be deleted. Nothing here reads a request. Schema and reasons:
+/// docs/storage.md.
+namespace schaas::kernels_cache {
+
+struct NewJob {
+  std::string idempotency_key;  ///< the same key again is the same job; not empty
+  std::string client;           ///< who shares the server fairly with others
+  std::string label;            ///< for people
+  int priority = 0;             ///< higher ones first
+  double budget_seconds = 0;    ///< of work; what is left then fails. 0: none
+  std::vector<std::string> requests;
+};
+
+enum class ItemState { waiting, running, done, failed, cancelled };
+/// "waiting", "running", ...
+std::string name(ItemState state);
+
+struct JobRow {
+  std::string id;  ///< "j1", "j2", ...
+  std::string client, label, created;
+  int priority = 0;
+  double budget_seconds = 0;
+  std::uint64_t waiting = 0, running = 0, done = 0, failed = 0, cancelled = 0;  ///< items
+  double seconds = 0;                                                           ///< of work so far
+  bool finished() const { return waiting + running == 0; }
+};
+
+struct ItemRow {
+  std::uint64_t number = 0;  ///< in the job, from 0
+  std::string request;
+  ItemState state = ItemState::waiting;
+  std::string error;  ///< of a failed one
+  double seconds = 0;
+  std::uint64_t ended = 0;  ///< its place in the order in which all items ended, from 1; 0: it has not
+};
+
+struct ClaimedItem {
+  std::string job;
+  std::uint64_t number = 0;
+  std::string request;
+  int attempt = 1;
+};
+
+/// Thread-safe. Every change is one transaction that is on disk when the call returns. Errors of every
+/// method: exhausted [disk-full]; internal [storage], [damaged-database]; those that take a job: invalid
+/// [unknown-job].
+class JobStore {
+ public:
+  virtual ~JobStore() = default;
+
+  /// The id of the job, a new one or the one that had this key. Errors: invalid [idempotency-key] when that
+  /// one was another.
+  virtual support::Result<std::string> submit(const NewJob& job) = 0;
+  /// Takes the next waiting item, which is running then: of the highest priority, of the client that was
+  /// served longest ago, of the oldest job.
+  virtual support::Result<std::optional<ClaimedItem>> claim() = 0;
+  /// Ends a running item; one that was cancelled meanwhile stays cancelled. When the job's budget is spent,
+  /// what waits fails: "the budget of 5 s is spent".
+  virtual support::Result<void> finish(const std::string& job, std::uint64_t number, ItemState state,
+                                       const std::string& error, double seconds) = 0;
+  /// Running items wait again: nobody works on them, or the work is given back. For the start of a server:
+  /// all of them; those that a server died with `most_attempts` times fail.
+  virtual support::Result<void> recover() = 0;
+  static constexpr int most_attempts = 3;
+  /// A running item waits again, as if it had not been taken: the server stops.
+  virtual support::Result<void> give_back(const std::string& job, std::uint64_t number) = 0;
+
+  virtual support::Result<std::vector<JobRow>> jobs(std::size_t limit) = 0;  ///< newest first
+  virtual support::Result<JobRow> job(const std::string& id) = 0;
+  /// Items of a job that ended after the item with `ended` == after, in that order, at most `limit`.
+  virtual support::Result<std::vector<ItemRow>> ended(const std::string& id, std::uint64_t after,
+                                                      std::size_t limit) = 0;
+  /// Waiting and running items become cancelled.
+  virtual support::Result<void> cancel(const std::string& id) = 0;
+  /// Failed and cancelled items wait again, with all attempts before them and the budget anew.
+  virtual support::Result<void> retry(const std::string& id) = 0;
+};
+
+/// Opens or creates the database at `path`. Errors: those of open_database (sqlite.h).
+support::Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path,
+                                                          std::shared_ptr<const Clock> clock);
+
+}  // namespace schaas::kernels_cache

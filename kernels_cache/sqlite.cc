@@ -1,0 +1,161 @@
+#include "kernels_cache/sqlite.h"
+
+#include <sqlite3.h>
+
+namespace schaas::kernels_cache {
+
+using support::Diagnostic;
+using support::Result;
+
+void CloseDatabase::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
+
+Diagnostic storage_error(sqlite3* database, const std::string& doing) {
+  const std::string said = sqlite3_errmsg(database);
+  switch (sqlite3_errcode(database) & 0xff) {
+    case SQLITE_FULL:
+      return support::exhausted("disk-full", "cannot " + doing + ": the disk is full");
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return support::internal("damaged-database",
+                               "cannot " + doing + ": the schedule database is damaged (" + said + ")");
+    default:
+      return support::internal("storage", "cannot " + doing + ": " + said);
+  }
+}
+
+Statement::Statement(const Database& database, const char* sql) : database_(database.get()) {
+  state_ = sqlite3_prepare_v2(database_, sql, -1, &statement_, nullptr);
+}
+Statement::~Statement() { sqlite3_finalize(statement_); }
+
+Statement& Statement::bind(std::string_view text) {
+  return note(
+      sqlite3_bind_text64(statement_, ++parameter_, text.data(), text.size(), SQLITE_TRANSIENT, SQLITE_UTF8));
+}
+Statement& Statement::bind(std::int64_t number) {
+  return note(sqlite3_bind_int64(statement_, ++parameter_, number));
+}
+Statement& Statement::bind(double number) {
+  return note(sqlite3_bind_double(statement_, ++parameter_, number));
+}
+Statement& Statement::note(int state) {
+  if (state_ == SQLITE_OK) state_ = state;
+  return *this;
+}
+
+Result<bool> Statement::step(const std::string& doing) {
+  if (state_ == SQLITE_OK) {
+    const int stepped = sqlite3_step(statement_);
+    if (stepped == SQLITE_ROW) return true;
+    if (stepped == SQLITE_DONE) return false;
+  }
+  return storage_error(database_, doing);
+}
+
+Result<void> Statement::run(const std::string& doing) {
+  SCHAAS_RETURN_IF_ERROR(step(doing));
+  return {};
+}
+
+std::string Statement::text(int column) const {
+  const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  return data == nullptr
+             ? std::string()
+             : std::string(data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)));
+}
+std::int64_t Statement::integer(int column) const { return sqlite3_column_int64(statement_, column); }
+double Statement::real(int column) const { return sqlite3_column_double(statement_, column); }
+
+std::uint64_t changes(const Database& database) {
+  return static_cast<std::uint64_t>(sqlite3_changes64(database.get()));
+}
+
+namespace {
+
+Result<void> execute(sqlite3* database, const char* sql, const std::string& doing) {
+  if (sqlite3_exec(database, sql, nullptr, nullptr, nullptr) == SQLITE_OK) return {};
+  return storage_error(database, doing);
+}
+
+}  // namespace
+
+Transaction::~Transaction() {
+  if (open_) sqlite3_exec(database_, "ROLLBACK", nullptr, nullptr, nullptr);
+}
+
+Result<void> Transaction::begin(const std::string& doing) {
+  SCHAAS_RETURN_IF_ERROR(execute(database_, "BEGIN IMMEDIATE", doing));
+  open_ = true;
+  return {};
+}
+
+Result<void> Transaction::commit(const std::string& doing) {
+  SCHAAS_RETURN_IF_ERROR(execute(database_, "COMMIT", doing));
+  open_ = false;
+  return {};
+}
+
+namespace {
+
+// Errors while opening speak of the file: the user can do something about it.
+Diagnostic open_error(sqlite3* database, const std::string& path, const Schema& schema) {
+  const std::string said = database == nullptr ? "out of memory" : sqlite3_errmsg(database);
+  const int code = database == nullptr ? SQLITE_NOMEM : sqlite3_errcode(database) & 0xff;
+  if (code == SQLITE_FULL)
+    return support::exhausted("disk-full", "cannot open `" + path + "`: the disk is full");
+  if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) {
+    return support::noting(
+        support::invalid("damaged-database", "`" + path + "` is not a sound " + schema.what + ": " + said),
+        schema.durable
+            ? "stop the daemon and move the file away; the jobs in it have to be submitted again"
+            : "stop the daemon and move the file away; what it held is computed again when asked for");
+  }
+  return support::invalid("data-directory", "cannot open `" + path + "`: " + said);
+}
+
+Result<void> migrate(const Database& database, const std::string& path, const Schema& schema) {
+  const int newest = static_cast<int>(schema.migrations.size());
+  Transaction transaction(database);
+  if (!transaction.begin("").ok()) return open_error(database.get(), path, schema);
+  int found = 0;
+  {
+    Statement query(database, "PRAGMA user_version");
+    if (auto row = query.step("read the schema version"); !row.ok())
+      return open_error(database.get(), path, schema);
+    found = static_cast<int>(query.integer(0));
+  }
+  if (found > newest || found < 0) {
+    return support::noting(
+        support::invalid("newer-schema", "`" + path + "` has schema version " + std::to_string(found) +
+                                             ", this schaas knows versions up to " + std::to_string(newest)),
+        "use the newer schaas, or another data directory");
+  }
+  for (int version = found; version < newest; ++version) {
+    const std::string numbered = std::string(schema.migrations[static_cast<std::size_t>(version)]) +
+                                 "PRAGMA user_version = " + std::to_string(version + 1) + ";";
+    if (sqlite3_exec(database.get(), numbered.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+      return open_error(database.get(), path, schema);
+  }
+  if (!transaction.commit("").ok()) return open_error(database.get(), path, schema);
+  return {};
+}
+
+}  // namespace
+
+Result<Database> open_database(const std::string& path, const Schema& schema) {
+  sqlite3* opened = nullptr;
+  const int state =
+      sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  Database database(opened);
+  if (state != SQLITE_OK) return open_error(opened, path, schema);
+  sqlite3_busy_timeout(opened, 5000);  // another process may be reading: the sqlite3 shell, a backup
+  const std::string settings =
+      std::string("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; ") +
+      (schema.durable ? "PRAGMA synchronous = FULL;" : "PRAGMA synchronous = NORMAL;");
+  if (sqlite3_exec(opened, settings.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
+    return open_error(opened, path, schema);
+  SCHAAS_RETURN_IF_ERROR(migrate(database, path, schema));
+  return database;
+}
+
+}  // namespace schaas::kernels_cache

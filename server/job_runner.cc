@@ -1,0 +1,123 @@
+#include "server/job_runner.h"
+
+#include <chrono>
+#include <utility>
+
+namespace schaas::server {
+namespace {
+
+using kernels_cache::ClaimedItem;
+using kernels_cache::ItemState;
+using Steady = std::chrono::steady_clock;
+
+/// How long at most an item waits for those who wait for an answer.
+constexpr std::chrono::seconds longest_courtesy{30};
+constexpr std::chrono::milliseconds glance{20};
+/// After an error of the store: it may be a full disk.
+constexpr std::chrono::seconds pause{5};
+
+}  // namespace
+
+JobRunner::JobRunner(std::shared_ptr<kernels_cache::JobStore> store, Work work, Busy busy, Log log)
+    : store_(std::move(store)), work_(std::move(work)), busy_(std::move(busy)), log_(std::move(log)) {
+  if (const auto recovered = store_->recover(); !recovered.ok())
+    log_->error("jobs of before cannot be taken up: {}", support::render(recovered.error()));
+  thread_ = std::thread([this] { run(); });
+}
+
+JobRunner::~JobRunner() { stop(); }
+
+void JobRunner::wake() {
+  const std::lock_guard lock(mutex_);
+  something_new_ = true;
+  working_ = true;
+  changed_.notify_all();
+}
+
+void JobRunner::stop_item_of(const std::string& job) {
+  const std::lock_guard lock(mutex_);
+  if (cancellation_ != nullptr && job_ == job) cancellation_->cancel();
+}
+
+bool JobRunner::has_work() const {
+  const std::lock_guard lock(mutex_);
+  return working_ && !stopping_;
+}
+
+bool JobRunner::stopping() const {
+  const std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
+void JobRunner::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    if (cancellation_ != nullptr) cancellation_->cancel();
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void JobRunner::run() {
+  for (;;) {
+    if (!wait_for_quiet()) return;
+    const auto claimed = store_->claim();
+    if (claimed.ok() && claimed->has_value()) {
+      work_on(**claimed);
+      continue;
+    }
+    if (!claimed.ok()) log_->error("no job can be taken up: {}", support::render(claimed.error()));
+    std::unique_lock lock(mutex_);
+    if (!claimed.ok()) {
+      changed_.wait_for(lock, pause, [this] { return stopping_; });
+      continue;
+    }
+    working_ = something_new_;
+    changed_.wait(lock, [this] { return stopping_ || something_new_; });
+    something_new_ = false;
+  }
+}
+
+// False: the runner stops.
+bool JobRunner::wait_for_quiet() {
+  const auto end = Steady::now() + longest_courtesy;
+  std::unique_lock lock(mutex_);
+  while (!stopping_ && Steady::now() < end && busy_()) changed_.wait_for(lock, glance);
+  return !stopping_;
+}
+
+void JobRunner::work_on(const ClaimedItem& item) {
+  support::Cancellation cancellation;
+  {
+    const std::lock_guard lock(mutex_);
+    job_ = item.job;
+    cancellation_ = &cancellation;
+    if (stopping_) cancellation.cancel();
+  }
+  const auto start = Steady::now();
+  std::optional<support::Diagnostic> error;
+  try {
+    if (const auto worked = work_(item.request, cancellation); !worked.ok()) error = worked.error();
+  } catch (const std::exception& broken) {
+    log_->error("internal error in job={} item={}: {}", item.job, item.number, broken.what());
+    error = support::internal("internal", "an error inside the server; its log has the facts");
+  }
+  const double seconds = std::chrono::duration<double>(Steady::now() - start).count();
+  bool stopped = false;
+  {
+    const std::lock_guard lock(mutex_);
+    cancellation_ = nullptr;
+    stopped = stopping_;
+  }
+  log_->info("job={} item={} attempt={} seconds={:.3f} outcome={}", item.job, item.number, item.attempt,
+             seconds, error ? error->code : "ok");
+  const auto kept = stopped && error
+                        ? store_->give_back(item.job, item.number)
+                        : store_->finish(item.job, item.number, error ? ItemState::failed : ItemState::done,
+                                         error ? support::render(*error) : "", seconds);
+  if (!kept.ok())
+    log_->error("the end of an item of {} cannot be stored: {}", item.job, support::render(kept.error()));
+}
+
+}  // namespace schaas::server

@@ -1,0 +1,60 @@
+#pragma once
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "compiler/support/cancellation.h"
+#include "kernels_cache/job_store.h"
+#include "server/log.h"
+
+namespace schaas::server {
+
+/// Works on the items of accepted jobs, one at a time, on a thread of its own. Between items it lets those go
+/// first who wait for an answer. Thread-safe.
+class JobRunner {
+ public:
+  /// Works on one request (the text that was submitted): its answer is stored by the way.
+  using Work =
+      std::function<support::Result<void>(const std::string& request, support::Cancellation& cancellation)>;
+  /// Whether somebody waits for an answer.
+  using Busy = std::function<bool()>;
+  /// Takes up what an earlier server left running.
+  JobRunner(std::shared_ptr<kernels_cache::JobStore> store, Work work, Busy busy, Log log);
+  /// Stops; an item in work is given back.
+  ~JobRunner();
+  JobRunner(const JobRunner&) = delete;
+  JobRunner& operator=(const JobRunner&) = delete;
+
+  /// There may be something new to do.
+  void wake();
+  /// Stops the item in work if it is of this job: after JobStore::cancel.
+  void stop_item_of(const std::string& job);
+  /// Whether an item is in work or waits.
+  bool has_work() const;
+  bool stopping() const;
+  /// Begins nothing more, stops what is in work and gives it back. Returns when that is done.
+  void stop();
+
+ private:
+  void run();
+  bool wait_for_quiet();
+  void work_on(const kernels_cache::ClaimedItem& item);
+
+  const std::shared_ptr<kernels_cache::JobStore> store_;
+  const Work work_;
+  const Busy busy_;
+  const Log log_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  bool something_new_ = true;
+  bool working_ = true;  ///< not asleep: an item is in work, or is being looked for
+  std::string job_;      ///< of the item in work
+  support::Cancellation* cancellation_ = nullptr;
+  std::thread thread_;
+};
+
+}  // namespace schaas::server

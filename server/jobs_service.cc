@@ -1,0 +1,193 @@
+#include "server/jobs_service.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+#include "server/marshalling.h"
+
+namespace schaas::server {
+namespace {
+
+using kernels_cache::ItemRow;
+using kernels_cache::JobRow;
+using support::Cancellation;
+using support::Result;
+
+constexpr std::size_t jobs_listed = 100, most_listed = 10'000;
+constexpr std::size_t items_at_once = 256;
+constexpr std::chrono::milliseconds glance{100};
+
+v1::Job to_proto(const JobRow& row) {
+  v1::Job out;
+  out.set_id(row.id);
+  out.set_client(row.client);
+  out.set_label(row.label);
+  out.set_created(row.created);
+  out.set_priority(row.priority);
+  out.set_budget_seconds(row.budget_seconds);
+  out.set_waiting(row.waiting);
+  out.set_running(row.running);
+  out.set_done(row.done);
+  out.set_failed(row.failed);
+  out.set_cancelled(row.cancelled);
+  out.set_seconds(row.seconds);
+  return out;
+}
+
+v1::JobItem to_proto(const ItemRow& row) {
+  v1::JobItem out;
+  out.set_number(row.number);
+  if (const auto query = query_of_stored(row.request); query.ok())
+    out.set_expression(query->problem.expression);
+  out.set_state(name(row.state));
+  out.set_error(row.error);
+  out.set_seconds(row.seconds);
+  out.set_ended(row.ended);
+  return out;
+}
+
+Result<void> check_text(const std::string& text, const char* what, bool may_be_empty) {
+  const bool printable =
+      std::all_of(text.begin(), text.end(), [](unsigned char c) { return c >= ' ' && c != 0x7f; });
+  if (printable && text.size() <= JobsService::longest_text && (may_be_empty || !text.empty())) return {};
+  return support::invalid("job", std::string("the ") + what + " of a job must be " +
+                                     (may_be_empty ? "at most " : "1 to ") +
+                                     std::to_string(JobsService::longest_text) + " printable characters");
+}
+
+}  // namespace
+
+std::string stored_request(const v1::ScheduleRequest& request) {
+  std::string text;
+  const auto written = google::protobuf::util::MessageToJsonString(request, &text);
+  SCHAAS_CHECK(written.ok(), "a request that cannot be written as JSON");
+  return text;
+}
+
+Result<ScheduleQuery> query_of_stored(const std::string& text) {
+  v1::ScheduleRequest request;
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;  // written by a later version
+  if (!google::protobuf::util::JsonStringToMessage(text, &request, options).ok())
+    return support::internal("stored-request", "the stored request of a job cannot be read");
+  return from_proto(request);
+}
+
+JobsService::JobsService(Scheduling& checking, std::shared_ptr<kernels_cache::JobStore> store,
+                         JobRunner& runner, RequestBoundary& boundary)
+    : checking_(checking), store_(std::move(store)), runner_(runner), boundary_(boundary) {}
+
+Result<kernels_cache::NewJob> JobsService::checked(const v1::SubmitJobRequest& request,
+                                                   const Cancellation& cancellation) {
+  SCHAAS_RETURN_IF_ERROR(check_text(request.idempotency_key(), "key", false));
+  SCHAAS_RETURN_IF_ERROR(check_text(request.client(), "client", true));
+  SCHAAS_RETURN_IF_ERROR(check_text(request.label(), "label", true));
+  if (request.priority() < -highest_priority || request.priority() > highest_priority) {
+    return support::invalid("job", "a priority of " + std::to_string(request.priority()) + "; expected -" +
+                                       std::to_string(highest_priority) + " to " +
+                                       std::to_string(highest_priority));
+  }
+  if (!std::isfinite(request.budget_seconds()) || request.budget_seconds() < 0)
+    return support::invalid("job", "the budget of a job must be a number of seconds, 0 for none");
+  const auto requests = static_cast<std::size_t>(request.requests_size());
+  if (requests == 0 || requests > most_requests) {
+    return support::invalid("job", "a job of " + std::to_string(requests) + " requests; expected 1 to " +
+                                       std::to_string(most_requests));
+  }
+  kernels_cache::NewJob job{request.idempotency_key(), request.client(),         request.label(),
+                            request.priority(),        request.budget_seconds(), {}};
+  for (const v1::ScheduleRequest& one : request.requests()) {
+    SCHAAS_RETURN_IF_ERROR(cancellation.check("checking a job"));
+    if (const auto fine = checking_.check(from_proto(one), cancellation); !fine.ok())
+      return support::noting(fine.error(),
+                             "in request " + std::to_string(job.requests.size() + 1) + " of the job");
+    job.requests.push_back(stored_request(one));
+  }
+  return job;
+}
+
+Result<void> JobsService::answer(const std::string& id, v1::Job& reply) {
+  SCHAAS_ASSIGN_OR_RETURN(const JobRow row, store_->job(id));
+  reply = to_proto(row);
+  return {};
+}
+
+grpc::Status JobsService::Submit(grpc::ServerContext* context, const v1::SubmitJobRequest* request,
+                                 v1::Job* reply) {
+  return boundary_.run("SubmitJob", *context,
+                       [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+                         SCHAAS_ASSIGN_OR_RETURN(const auto job, checked(*request, cancellation));
+                         SCHAAS_ASSIGN_OR_RETURN(const std::string id, store_->submit(job));
+                         summary.detail = "job=" + id + " requests=" + std::to_string(job.requests.size());
+                         runner_.wake();
+                         return answer(id, *reply);
+                       });
+}
+
+grpc::Status JobsService::List(grpc::ServerContext* context, const v1::ListJobsRequest* request,
+                               v1::ListJobsReply* reply) {
+  return boundary_.run("ListJobs", *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
+    const std::size_t limit =
+        request->limit() == 0 ? jobs_listed : std::min<std::size_t>(request->limit(), most_listed);
+    SCHAAS_ASSIGN_OR_RETURN(const auto rows, store_->jobs(limit));
+    for (const JobRow& row : rows) *reply->add_jobs() = to_proto(row);
+    return {};
+  });
+}
+
+grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJobRequest* request,
+                                grpc::ServerWriter<v1::JobEvent>* writer) {
+  return boundary_.run(
+      "WatchJob", *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+        summary.detail = "job=" + request->id().substr(0, 20);
+        std::uint64_t after = request->after();
+        v1::Job told;
+        for (;;) {
+          // The job first: what it says has ended is listed by what follows.
+          SCHAAS_ASSIGN_OR_RETURN(const JobRow row, store_->job(request->id()));
+          SCHAAS_ASSIGN_OR_RETURN(const auto items, store_->ended(request->id(), after, items_at_once));
+          for (const ItemRow& item : items) {
+            v1::JobEvent event;
+            *event.mutable_item() = to_proto(item);
+            if (!writer->Write(event)) return cancellation.check("watching a job");
+            after = item.ended;
+          }
+          if (items.size() == items_at_once) continue;
+          v1::JobEvent event;
+          *event.mutable_job() = to_proto(row);
+          if (event.job().SerializeAsString() != told.SerializeAsString()) {
+            told = event.job();
+            if (!writer->Write(event)) return cancellation.check("watching a job");
+          }
+          if (row.finished()) return {};
+          if (runner_.stopping())
+            return support::unreachable("stopping",
+                                        "the server is stopping; the job goes on when it is started again");
+          SCHAAS_RETURN_IF_ERROR(cancellation.check("watching a job"));
+          std::this_thread::sleep_for(glance);
+        }
+      });
+}
+
+grpc::Status JobsService::Cancel(grpc::ServerContext* context, const v1::JobRequest* request,
+                                 v1::Job* reply) {
+  return boundary_.run("CancelJob", *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
+    SCHAAS_RETURN_IF_ERROR(store_->cancel(request->id()));
+    runner_.stop_item_of(request->id());
+    return answer(request->id(), *reply);
+  });
+}
+
+grpc::Status JobsService::Retry(grpc::ServerContext* context, const v1::JobRequest* request, v1::Job* reply) {
+  return boundary_.run("RetryJob", *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
+    SCHAAS_RETURN_IF_ERROR(store_->retry(request->id()));
+    runner_.wake();
+    return answer(request->id(), *reply);
+  });
+}
+
+}  // namespace schaas::server

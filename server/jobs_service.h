@@ -1,0 +1,46 @@
+#pragma once
+#include <memory>
+
+#include "schaas/v1/jobs.grpc.pb.h"
+#include "server/job_runner.h"
+#include "server/request_boundary.h"
+#include "server/scheduling.h"
+
+namespace schaas::server {
+
+/// The RPCs of offline precomputation, inside RequestBoundary::run. Thread-safe.
+class JobsService final : public v1::Jobs::Service {
+ public:
+  /// `checking` says what is wrong with a request before a job is accepted.
+  JobsService(Scheduling& checking, std::shared_ptr<kernels_cache::JobStore> store, JobRunner& runner,
+              RequestBoundary& boundary);
+
+  grpc::Status Submit(grpc::ServerContext* context, const v1::SubmitJobRequest* request,
+                      v1::Job* reply) override;
+  grpc::Status List(grpc::ServerContext* context, const v1::ListJobsRequest* request,
+                    v1::ListJobsReply* reply) override;
+  grpc::Status Watch(grpc::ServerContext* context, const v1::WatchJobRequest* request,
+                     grpc::ServerWriter<v1::JobEvent>* writer) override;
+  grpc::Status Cancel(grpc::ServerContext* context, const v1::JobRequest* request, v1::Job* reply) override;
+  grpc::Status Retry(grpc::ServerContext* context, const v1::JobRequest* request, v1::Job* reply) override;
+
+  static constexpr std::size_t most_requests = 10'000;
+  static constexpr int highest_priority = 100;
+  static constexpr std::size_t longest_text = 200;  ///< of keys, clients and labels
+
+ private:
+  support::Result<kernels_cache::NewJob> checked(const v1::SubmitJobRequest& request,
+                                                 const support::Cancellation& cancellation);
+  support::Result<void> answer(const std::string& id, v1::Job& reply);
+
+  Scheduling& checking_;
+  const std::shared_ptr<kernels_cache::JobStore> store_;
+  JobRunner& runner_;
+  RequestBoundary& boundary_;
+};
+
+/// A submitted request as it is stored, and back. Errors: internal [stored-request] for a text that is none.
+std::string stored_request(const v1::ScheduleRequest& request);
+support::Result<ScheduleQuery> query_of_stored(const std::string& text);
+
+}  // namespace schaas::server

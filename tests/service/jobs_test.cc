@@ -1,0 +1,250 @@
+// Offline precomputation through the wire: what is accepted is done, whatever happens to the server.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "schaas/v1/jobs.grpc.pb.h"
+#include "server/daemon.h"
+#include "tests/service/service_client.h"
+#include "tests/support/temporary_directory.h"
+
+namespace schaas {
+namespace {
+
+using support::Cancellation;
+using support::Result;
+
+struct Holding {
+  std::atomic<bool> hold{false};  ///< searches last until cancelled
+  std::atomic<int> searches{0}, cancelled{0};
+};
+
+class HoldingProvider final : public server::KernelProvider {
+ public:
+  HoldingProvider(std::unique_ptr<KernelProvider> next, std::shared_ptr<Holding> holding)
+      : next_(std::move(next)), holding_(std::move(holding)) {}
+  Result<server::FrontierAnswer> frontier(const server::FrontierQuery& query,
+                                          const frontier::Progress& progress,
+                                          const Cancellation& cancellation) override {
+    ++holding_->searches;
+    while (holding_->hold) {
+      if (auto state = cancellation.check("a long search"); !state.ok()) {
+        ++holding_->cancelled;
+        return state.error();
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return next_->frontier(query, progress, cancellation);
+  }
+  Result<server::KernelAnswer> kernel(const server::KernelQuery& query,
+                                      const Cancellation& cancellation) override {
+    return next_->kernel(query, cancellation);
+  }
+
+ private:
+  std::unique_ptr<KernelProvider> next_;
+  std::shared_ptr<Holding> holding_;
+};
+
+v1::ScheduleRequest request_for(const std::string& expression) {
+  v1::ScheduleRequest request;
+  request.mutable_problem()->set_expression(expression);
+  (*request.mutable_problem()->mutable_formats())["B"] = "csr";
+  request.set_isa("x86-64-v2");
+  request.set_kernels(1);
+  return request;
+}
+
+class JobsOverTheWire : public testing::Test {
+ protected:
+  void SetUp() override { start(); }
+  void start() {
+    stub_.reset();
+    client_.reset();
+    daemon_.reset();
+    server::DaemonOptions options;
+    options.data_directory = directory_ / "data";
+    options.drain = std::chrono::seconds(5);
+    options.head_start = std::chrono::hours(1);
+    options.wrap_compiling = [holding = holding_](std::unique_ptr<server::KernelProvider> next) {
+      return std::make_unique<HoldingProvider>(std::move(next), holding);
+    };
+    auto daemon = server::Daemon::start(options, server::silent_log());
+    ASSERT_TRUE(daemon.ok()) << support::render(daemon.error());
+    daemon_ = std::move(daemon).value();
+    client_ = std::make_unique<test::ServiceClient>(daemon_->addresses().front());
+    stub_ = v1::Jobs::NewStub(client_->channel());
+  }
+
+  v1::SubmitJobRequest job(const std::string& key, const std::vector<std::string>& expressions) {
+    v1::SubmitJobRequest submission;
+    submission.set_idempotency_key(key);
+    submission.set_client("me");
+    submission.set_label("a model");
+    for (const auto& expression : expressions) *submission.add_requests() = request_for(expression);
+    return submission;
+  }
+  test::Refusal submit(const v1::SubmitJobRequest& submission, v1::Job& reply) {
+    grpc::ClientContext context;
+    return test::ServiceClient::refusal_of(stub_->Submit(&context, submission, &reply), context);
+  }
+  v1::Job must_submit(const v1::SubmitJobRequest& submission) {
+    v1::Job reply;
+    const auto refusal = submit(submission, reply);
+    EXPECT_EQ(refusal.status, grpc::StatusCode::OK) << refusal.text();
+    return reply;
+  }
+  /// Everything that is told of a job until it has ended: "number state", and the job at last.
+  std::pair<std::vector<std::string>, v1::Job> watch(const std::string& id, std::uint64_t after = 0) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::minutes(2));
+    v1::WatchJobRequest request;
+    request.set_id(id);
+    request.set_after(after);
+    const auto reader = stub_->Watch(&context, request);
+    std::pair<std::vector<std::string>, v1::Job> out;
+    for (v1::JobEvent event; reader->Read(&event);) {
+      if (event.has_job()) out.second = event.job();
+      if (!event.has_item()) continue;
+      out.first.push_back(std::to_string(event.item().number()) + " " + event.item().state());
+      last_item_ = event.item();
+    }
+    const auto status = reader->Finish();
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return out;
+  }
+  void wait_for_search(int searches) {
+    for (int n = 0; n < 10'000 && holding_->searches < searches; ++n)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ASSERT_EQ(holding_->searches, searches);
+  }
+
+  test_support::TemporaryDirectory directory_;
+  std::shared_ptr<Holding> holding_ = std::make_shared<Holding>();
+  std::unique_ptr<server::Daemon> daemon_;
+  std::unique_ptr<test::ServiceClient> client_;
+  std::unique_ptr<v1::Jobs::Stub> stub_;
+  v1::JobItem last_item_;
+};
+
+constexpr const char* spmm = "A(i,k) = B(i,j) * C(j,k)";
+constexpr const char* spmv = "a(i) = B(i,j) * c(j)";
+
+TEST_F(JobsOverTheWire, StoreTheAnswersOfAllTheirRequests) {
+  const v1::Job accepted = must_submit(job("k", {spmm, spmv, spmm}));
+  EXPECT_EQ(accepted.id(), "j1");
+  EXPECT_EQ(accepted.label(), "a model");
+  const auto [items, ended] = watch(accepted.id());
+  EXPECT_THAT(items, testing::ElementsAre("0 done", "1 done", "2 done"));
+  EXPECT_EQ(last_item_.expression(), spmm);
+  EXPECT_EQ(ended.done(), 3u);
+  EXPECT_EQ(ended.waiting() + ended.running() + ended.failed() + ended.cancelled(), 0u);
+  EXPECT_GT(ended.seconds(), 0);
+  EXPECT_TRUE(client_->schedule(request_for(spmm)).done->hit());
+  EXPECT_TRUE(client_->schedule(request_for(spmv)).done->hit());
+  EXPECT_EQ(holding_->searches, 2);
+  // Who was cut off asks for the rest alone.
+  EXPECT_THAT(watch(accepted.id(), last_item_.ended() - 1).first, testing::ElementsAre("2 done"));
+  // Sent again it is the same job, and nothing is done twice.
+  EXPECT_EQ(must_submit(job("k", {spmm, spmv, spmm})).done(), 3u);
+  grpc::ClientContext context;
+  v1::ListJobsReply list;
+  EXPECT_TRUE(stub_->List(&context, {}, &list).ok());
+  ASSERT_EQ(list.jobs_size(), 1);
+  EXPECT_EQ(list.jobs(0).SerializeAsString(), ended.SerializeAsString());
+}
+
+TEST_F(JobsOverTheWire, GoOnAfterARestartOfTheServer) {
+  holding_->hold = true;
+  const v1::Job accepted = must_submit(job("k", {spmm, spmv}));
+  wait_for_search(1);
+  daemon_->stop();
+  EXPECT_EQ(holding_->cancelled, 1);
+  holding_->hold = false;
+  start();
+  const auto [items, ended] = watch(accepted.id());
+  EXPECT_THAT(items, testing::ElementsAre("0 done", "1 done"));
+  EXPECT_EQ(ended.done(), 2u);
+}
+
+TEST_F(JobsOverTheWire, AreCancelledWithWhatRuns) {
+  holding_->hold = true;
+  const v1::Job accepted = must_submit(job("k", {spmm, spmv}));
+  wait_for_search(1);
+  v1::JobRequest which;
+  which.set_id(accepted.id());
+  v1::Job cancelled;
+  {
+    grpc::ClientContext context;
+    EXPECT_TRUE(stub_->Cancel(&context, which, &cancelled).ok());
+  }
+  EXPECT_EQ(cancelled.cancelled(), 2u);
+  for (int n = 0; n < 10'000 && holding_->cancelled == 0; ++n)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(holding_->cancelled, 1);
+  EXPECT_THAT(watch(accepted.id()).first, testing::ElementsAre("0 cancelled", "1 cancelled"));
+  holding_->hold = false;
+  grpc::ClientContext context;
+  EXPECT_TRUE(stub_->Retry(&context, which, &cancelled).ok());
+  EXPECT_THAT(watch(accepted.id()).first, testing::ElementsAre("0 done", "1 done"));
+}
+
+TEST_F(JobsOverTheWire, DoNotKeepOthersWaiting) {
+  holding_->hold = true;
+  must_submit(job("k", {spmm}));
+  wait_for_search(1);
+  holding_->hold = false;
+  EXPECT_TRUE(client_->schedule(request_for(spmv)).ok());
+}
+
+TEST_F(JobsOverTheWire, TellWhatFailedAndGoOn) {
+  auto submission = job("k", {spmm, spmv});
+  submission.mutable_requests(0)->add_traces("s99");  // known to be wrong only when the frontier is
+  submission.mutable_requests(0)->set_traces_only(true);
+  const auto [items, ended] = watch(must_submit(submission).id());
+  EXPECT_THAT(items, testing::ElementsAre("0 failed", "1 done"));
+  EXPECT_EQ(ended.failed(), 1u);
+}
+
+TEST_F(JobsOverTheWire, AreRefusedAsAWhole) {
+  const auto text = [&](const std::function<void(v1::SubmitJobRequest&)>& change) {
+    auto submission = job("k", {spmm, spmv});
+    change(submission);
+    v1::Job reply;
+    return submit(submission, reply).text();
+  };
+  using Submission = v1::SubmitJobRequest;
+  const auto wrong = [&] {
+    auto submission = job("k", {spmm, "a(i) = B(i,j) * c(j"});
+    v1::Job reply;
+    return submit(submission, reply);
+  }();
+  EXPECT_EQ(wrong.status, grpc::StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(wrong.diagnostic.code(), "syntax");
+  EXPECT_THAT(wrong.diagnostic.notes(), testing::Contains("in request 2 of the job"));
+  EXPECT_EQ(text([](Submission& s) { s.clear_idempotency_key(); }),
+            "INVALID_ARGUMENT invalid [job]: the key of a job must be 1 to 200 printable characters");
+  EXPECT_EQ(text([](Submission& s) { s.set_label("a\nb"); }),
+            "INVALID_ARGUMENT invalid [job]: the label of a job must be at most 200 printable characters");
+  EXPECT_EQ(text([](Submission& s) { s.clear_requests(); }),
+            "INVALID_ARGUMENT invalid [job]: a job of 0 requests; expected 1 to 10000");
+  EXPECT_EQ(text([](Submission& s) { s.set_priority(101); }),
+            "INVALID_ARGUMENT invalid [job]: a priority of 101; expected -100 to 100");
+  EXPECT_EQ(text([](Submission& s) { s.set_budget_seconds(-1); }),
+            "INVALID_ARGUMENT invalid [job]: the budget of a job must be a number of seconds, 0 for none");
+  grpc::ClientContext context;
+  v1::ListJobsReply list;
+  EXPECT_TRUE(stub_->List(&context, {}, &list).ok());
+  EXPECT_EQ(list.jobs_size(), 0);
+  v1::JobRequest which;
+  which.set_id("j7");
+  v1::Job reply;
+  grpc::ClientContext other;
+  EXPECT_EQ(test::ServiceClient::refusal_of(stub_->Cancel(&other, which, &reply), other).text(),
+            "NOT_FOUND invalid [unknown-job]: there is no job `j7`");
+}
+
+}  // namespace
+}  // namespace schaas

@@ -1,0 +1,175 @@
+#include "kernels_cache/job_store.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/support/temporary_directory.h"
+
+namespace schaas::kernels_cache {
+namespace {
+
+using test_support::TemporaryDirectory;
+
+class Jobs : public testing::Test {
+ protected:
+  void SetUp() override { open(); }
+  void open() {
+    store_.reset();
+    auto opened =
+        open_job_store(directory_ / "jobs.db", fixed_clock(Clock::Time(std::chrono::milliseconds(7))));
+    ASSERT_TRUE(opened.ok()) << support::render(opened.error());
+    store_ = std::move(opened).value();
+  }
+
+  std::string submit(const std::string& key, std::vector<std::string> requests,
+                     const std::string& client = "me", int priority = 0, double budget = 0) {
+    const auto id = store_->submit({key, client, "label of " + key, priority, budget, std::move(requests)});
+    EXPECT_TRUE(id.ok()) << support::render(id.error());
+    return id.ok() ? *id : "";
+  }
+  /// The request that is taken next; "" when nothing waits.
+  std::string claim() {
+    const auto item = store_->claim();
+    EXPECT_TRUE(item.ok()) << support::render(item.error());
+    if (!*item) return "";
+    last_ = **item;
+    return last_.request;
+  }
+  void finish(ItemState state = ItemState::done, const std::string& error = "", double seconds = 1) {
+    EXPECT_TRUE(store_->finish(last_.job, last_.number, state, error, seconds).ok());
+  }
+  /// "number state error" of what has ended, in order.
+  std::vector<std::string> ended(const std::string& id, std::uint64_t after = 0) {
+    std::vector<std::string> out;
+    for (const auto& row : store_->ended(id, after, 100).value())
+      out.push_back(std::to_string(row.number) + " " + name(row.state) + " " + row.error);
+    return out;
+  }
+  std::string counts(const std::string& id) {
+    const JobRow row = store_->job(id).value();
+    return std::to_string(row.waiting) + " " + std::to_string(row.running) + " " + std::to_string(row.done) +
+           " " + std::to_string(row.failed) + " " + std::to_string(row.cancelled);
+  }
+
+  TemporaryDirectory directory_;
+  std::unique_ptr<JobStore> store_;
+  ClaimedItem last_;
+};
+
+TEST_F(Jobs, AreWorkedOnInOrderAndTellWhatEnded) {
+  const std::string id = submit("a", {"x", "y", "z"});
+  EXPECT_EQ(id, "j1");
+  EXPECT_EQ(counts(id), "3 0 0 0 0");
+  EXPECT_EQ(claim(), "x");
+  EXPECT_EQ(last_.attempt, 1);
+  EXPECT_EQ(counts(id), "2 1 0 0 0");
+  finish();
+  EXPECT_EQ(claim(), "y");
+  finish(ItemState::failed, "why");
+  EXPECT_EQ(ended(id), (std::vector<std::string>{"0 done ", "1 failed why"}));
+  EXPECT_EQ(ended(id, 1), (std::vector<std::string>{"1 failed why"}));
+  EXPECT_EQ(claim(), "z");
+  EXPECT_EQ(claim(), "");
+  EXPECT_FALSE(store_->job(id)->finished());
+  finish();
+  const JobRow row = store_->job(id).value();
+  EXPECT_TRUE(row.finished());
+  EXPECT_EQ(row.seconds, 3);
+  EXPECT_EQ(row.label, "label of a");
+  EXPECT_EQ(row.client, "me");
+  EXPECT_EQ(row.created, "1970-01-01T00:00:00.007Z");
+}
+
+TEST_F(Jobs, SentAgainAreTheSame) {
+  const std::string id = submit("a", {"x"});
+  EXPECT_EQ(submit("a", {"x"}), id);
+  EXPECT_EQ(submit("b", {"x"}), "j2");
+  for (const NewJob& other :
+       {NewJob{"a", "me", "label of a", 0, 0, {"y"}}, NewJob{"a", "me", "label of a", 0, 0, {"x", "x"}},
+        NewJob{"a", "you", "label of a", 0, 0, {"x"}}, NewJob{"a", "me", "label of a", 1, 0, {"x"}}}) {
+    const auto refused = store_->submit(other);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(support::render(refused.error()),
+              "invalid [idempotency-key]: the key `a` was used for another job, j1\n"
+              "  note: a job that is sent again must be the same; give a new one a new key");
+  }
+  EXPECT_EQ(store_->jobs(10)->size(), 2u);
+  EXPECT_EQ(store_->jobs(10)->front().id, "j2");
+  EXPECT_EQ(store_->jobs(1)->size(), 1u);
+}
+
+TEST_F(Jobs, GoByPriorityThenByTurnsOfTheClients) {
+  submit("a", {"a1", "a2", "a3"}, "ann");
+  submit("b", {"b1", "b2"}, "bob");
+  submit("c", {"c1"}, "ann", 5);
+  std::vector<std::string> order;
+  for (std::string next = claim(); !next.empty(); next = claim()) order.push_back(next);
+  EXPECT_EQ(order, (std::vector<std::string>{"c1", "b1", "a1", "b2", "a2", "a3"}));
+}
+
+TEST_F(Jobs, OutliveTheirServer) {
+  const std::string id = submit("a", {"x", "y"});
+  for (int died = 1; died <= JobStore::most_attempts; ++died) {
+    EXPECT_EQ(claim(), "x");
+    EXPECT_EQ(last_.attempt, died);
+    open();
+    EXPECT_EQ(counts(id), "1 1 0 0 0");
+    ASSERT_TRUE(store_->recover().ok());
+  }
+  EXPECT_EQ(ended(id),
+            (std::vector<std::string>{"0 failed the server ended while it worked on this, 3 times"}));
+  EXPECT_EQ(claim(), "y");
+  // A server that stops gives back what it had: that is no attempt.
+  ASSERT_TRUE(store_->give_back(last_.job, last_.number).ok());
+  EXPECT_EQ(claim(), "y");
+  EXPECT_EQ(last_.attempt, 1);
+}
+
+TEST_F(Jobs, CanBeCancelledAndTriedAgain) {
+  const std::string id = submit("a", {"x", "y", "z"});
+  EXPECT_EQ(claim(), "x");
+  finish();
+  EXPECT_EQ(claim(), "y");
+  ASSERT_TRUE(store_->cancel(id).ok());
+  EXPECT_EQ(counts(id), "0 0 1 0 2");
+  finish();  // what was worked on meanwhile stays cancelled
+  EXPECT_EQ(counts(id), "0 0 1 0 2");
+  EXPECT_EQ(ended(id), (std::vector<std::string>{"0 done ", "1 cancelled ", "2 cancelled "}));
+  EXPECT_EQ(claim(), "");
+  ASSERT_TRUE(store_->retry(id).ok());
+  EXPECT_EQ(counts(id), "2 0 1 0 0");
+  EXPECT_EQ(ended(id), (std::vector<std::string>{"0 done "}));
+  EXPECT_EQ(claim(), "y");
+  EXPECT_EQ(last_.attempt, 1);
+}
+
+TEST_F(Jobs, EndWhenTheirBudgetIsSpent) {
+  const std::string id = submit("a", {"x", "y", "z"}, "me", 0, 1.5);
+  EXPECT_EQ(claim(), "x");
+  finish();
+  EXPECT_EQ(counts(id), "2 0 1 0 0");
+  EXPECT_EQ(claim(), "y");
+  finish();
+  EXPECT_EQ(counts(id), "0 0 2 1 0");
+  EXPECT_EQ(ended(id).back(), "2 failed the budget of 1.5 s is spent");
+  // Tried again it has its budget anew.
+  ASSERT_TRUE(store_->retry(id).ok());
+  EXPECT_EQ(claim(), "z");
+  finish();
+  EXPECT_EQ(counts(id), "0 0 3 0 0");
+}
+
+TEST_F(Jobs, ThatAreNotThereAreRefused) {
+  submit("a", {"x"});
+  for (const char* id :
+       {"j2", "j0", "j-1", "j01", "1", "", "j", "j1x", "j99999999999999999999", "j1; DROP TABLE job"}) {
+    const std::string expected = std::string("invalid [unknown-job]: there is no job `") + id + "`";
+    EXPECT_EQ(support::render(store_->job(id).error()), expected);
+    EXPECT_EQ(support::render(store_->cancel(id).error()), expected);
+    EXPECT_EQ(support::render(store_->retry(id).error()), expected);
+    EXPECT_EQ(support::render(store_->ended(id, 0, 1).error()), expected);
+  }
+}
+
+}  // namespace
+}  // namespace schaas::kernels_cache
