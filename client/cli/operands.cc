@@ -4,14 +4,16 @@
 #include <limits>
 #include <optional>
 
-#include "client/cli/extents.h"
 #include "compiler/support/nearest_name.h"
+#include "schaas/extents.h"
 #include "schaas/fill.h"
 
 namespace schaas::cli {
 namespace {
 
 using client::Access;
+using client::Operand;
+using client::Operands;
 using client::Program;
 
 support::Diagnostic unknown(const std::string& kind, const std::string& option, const std::string& name,
@@ -79,6 +81,10 @@ int position_bits(const Operand& operand) {
                                                                                                        : 32;
 }
 
+std::string not_given(const std::string& index) {
+  return "no file given with -t uses it; add `-d " + index + "=N`";
+}
+
 /// Reads every file once; those that know their extents first, so that FROSTT files can be held to them.
 class Reader {
  public:
@@ -95,7 +101,7 @@ class Reader {
     SCHAAS_RETURN_IF_ERROR(read_files(true));
     SCHAAS_RETURN_IF_ERROR(extents_.link(client::linked_indices(program_)));
     Operands operands;
-    SCHAAS_ASSIGN_OR_RETURN(operands.extents, extents_.all(program_));
+    SCHAAS_ASSIGN_OR_RETURN(operands.extents, extents_.all(program_, not_given));
     SCHAAS_RETURN_IF_ERROR(assemble(operands));
     SCHAAS_ASSIGN_OR_RETURN(operands.blocks,
                             client::Blocks::of(program_, format_texts(operands, arguments_)));
@@ -226,7 +232,7 @@ class Reader {
   const Program& program_;
   const std::vector<Access> operands_;  ///< every reading of a tensor that is an argument
   ProgressLine& progress_;
-  Extents extents_;
+  client::Extents extents_;
   std::map<std::string, client::TensorData> data_;
 };
 
@@ -257,14 +263,19 @@ support::Result<void> check_names(const TensorArguments& arguments, const Progra
   return {};
 }
 
-support::Result<Operands> read_operands(const TensorArguments& arguments, const Program& program,
-                                        ProgressLine& progress) {
+support::Result<client::Operands> read_operands(const TensorArguments& arguments, const Program& program,
+                                                ProgressLine& progress) {
   auto operands = Reader(arguments, program, progress).read();
   progress.clear();
   return operands;
 }
 
-std::map<std::string, std::string> format_texts(const Operands& operands, const TensorArguments& arguments) {
+client::PackListener show_packing(ProgressLine& progress) {
+  return [&progress](const std::string& tensor) { progress.show("packing " + tensor); };
+}
+
+std::map<std::string, std::string> format_texts(const client::Operands& operands,
+                                                const TensorArguments& arguments) {
   std::map<std::string, std::string> texts = arguments.formats;
   for (const auto& operand : operands.tensors) {
     if (operand.format != format::dense(operand.format.order())) texts[operand.name] = operand.format_text;

@@ -3,12 +3,11 @@
 
 #include "client/cli/command_line.h"
 #include "client/cli/figures.h"
-#include "client/cli/kernels.h"
-#include "client/cli/packed.h"
 #include "client/cli/plot_picture.h"
 #include "client/cli/tensor_options.h"
 #include "schaas/bounds.h"
 #include "schaas/host.h"
+#include "schaas/operands.h"
 #include "schaas/tensor_files.h"
 
 /// schaas plot: time against memory of the frontier, and of what was dropped for it, at real sizes, as a
@@ -131,16 +130,17 @@ support::Result<Answer> plot(const PlotOptions& options) {
   SCHAAS_RETURN_IF_ERROR(check_names(arguments, program));
   SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options.server));
   ProgressLine progress;
-  SCHAAS_ASSIGN_OR_RETURN(Operands operands, read_operands(arguments, program, progress));
+  SCHAAS_ASSIGN_OR_RETURN(client::Operands operands, read_operands(arguments, program, progress));
   request.problem.formats = format_texts(operands, arguments);
   if (request.problem.position_bits == "auto")
     request.problem.position_bits = std::to_string(operands.position_bits);
-  SCHAAS_ASSIGN_OR_RETURN(const Packed packed, pack_all(operands, program, arguments.value_type, progress));
-  const client::Sizes sizes = all_sizes(operands, packed);
-  SCHAAS_ASSIGN_OR_RETURN(const auto answer, connection.schedule(request, show_events(progress)));
+  SCHAAS_ASSIGN_OR_RETURN(const auto packed,
+                          client::pack_all(operands, program, arguments.value_type, show_packing(progress)));
+  const client::Sizes sizes = client::all_sizes(operands, packed);
+  SCHAAS_ASSIGN_OR_RETURN(const auto answer, connection.schedule(request, show_all_events(progress)));
   progress.clear();
   SCHAAS_RETURN_IF_ERROR(client::check_bounds(answer.frontier, sizes));
-  SCHAAS_ASSIGN_OR_RETURN(Drawn drawn, draw(options, answer, sizes, reported_sizes(sizes, packed)));
+  SCHAAS_ASSIGN_OR_RETURN(Drawn drawn, draw(options, answer, sizes, client::reported_sizes(sizes, packed)));
   SCHAAS_RETURN_IF_ERROR(client::write_text(options.output, svg(drawn.plot)));
 
   Answer out;

@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "client/cli/figures.h"
+
 namespace schaas::cli {
 
 ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
@@ -31,6 +33,32 @@ void ProgressLine::clear() {
   std::fprintf(stderr, "\r\033[K");
   std::fflush(stderr);
   drawn_ = false;
+}
+
+namespace {
+
+std::string details(const client::Progress& stage) {
+  std::string text;
+  if (stage.states > 0) text += ", " + counted(stage.states, "state", "states");
+  if (!stage.members.empty()) text += ", " + grouped(stage.members) + " members covered";
+  if (stage.classes > 0) text += ", " + counted(stage.classes, "class", "classes");
+  return text;
+}
+
+}  // namespace
+
+client::ScheduleListener show_events(ProgressLine& progress) {
+  return [&progress](const client::ScheduleEvent& event) {
+    if (const auto* stage = std::get_if<client::Progress>(&event)) {
+      progress.show("server: " + stage->stage, stage->done, stage->of, details(*stage));
+    } else if (const auto* kernel = std::get_if<client::KernelInfo>(&event)) {
+      progress.show("server: compiled " + kernel->id);
+    }
+  };
+}
+
+std::function<bool(const client::ScheduleEvent&)> show_all_events(ProgressLine& progress) {
+  return [show = show_events(progress)](const client::ScheduleEvent& event) { return show(event), true; };
 }
 
 }  // namespace schaas::cli

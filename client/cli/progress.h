@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <string>
 
+#include "schaas/choose.h"
+
 namespace schaas::cli {
 
 /// One line on standard error that is redrawn in place, at most ten times a second, and only on a terminal;
@@ -26,5 +28,10 @@ class ProgressLine {
   std::string last_;
   std::chrono::steady_clock::time_point next_{};
 };
+
+/// Shows the stages of the server on the progress line.
+client::ScheduleListener show_events(ProgressLine& progress);
+/// The same; always goes on.
+std::function<bool(const client::ScheduleEvent&)> show_all_events(ProgressLine& progress);
 
 }  // namespace schaas::cli

@@ -4,13 +4,14 @@
 #include <utility>
 
 #include "client/cli/command_line.h"
-#include "client/cli/packed.h"
 #include "client/cli/problem_options.h"
+#include "client/cli/progress.h"
 #include "client/cli/run_report.h"
 #include "client/cli/tensor_options.h"
 #include "compiler/support/nearest_name.h"
 #include "schaas/host.h"
-#include "schaas/kernel.h"
+#include "schaas/operands.h"
+#include "schaas/session.h"
 
 /// schaas run: reads the tensors, asks for the frontier and its kernels, selects one at the real sizes, runs
 /// it, and verifies and writes the result when asked to.
@@ -77,28 +78,19 @@ support::Result<void> check_texts(client::Connection& connection, const client::
   return stored.error();
 }
 
-/// A kernel loaded and bound to the tensors.
-struct Ready {
-  client::Kernel kernel;
-  client::Execution execution;
-};
-
-support::Result<Ready> make_ready(client::Connection& connection, const client::ScheduleAnswer& answer,
-                                  const client::KernelInfo& info, Packed& packed,
-                                  const RunOptions& run_options) {
-  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, connection.download(info.digest));
-  SCHAAS_ASSIGN_OR_RETURN(auto kernel, client::Kernel::load(binary, info.digest));
+support::Result<client::Execution> make_ready(const client::Session& session,
+                                              const client::ScheduleAnswer& answer,
+                                              const client::KernelInfo& info, client::Packed& packed,
+                                              const RunOptions& run_options) {
   client::ExecutionOptions options;
   options.threads = run_options.threads;
   options.deterministic = run_options.deterministic;
-  options.names = answer.frontier.arguments;
   options.operands_change = false;
-  SCHAAS_ASSIGN_OR_RETURN(auto execution, client::Execution::prepare(
-                                              kernel, packed.arguments(answer.frontier.arguments), options));
-  return Ready{std::move(kernel), std::move(execution)};
+  return session.prepare(answer.frontier.arguments, info, packed.arguments(answer.frontier.arguments),
+                         options);
 }
 
-support::Result<double> timed_run(client::Execution& execution, Packed& packed) {
+support::Result<double> timed_run(client::Execution& execution, client::Packed& packed) {
   packed.restart();
   const auto start = Clock::now();
   SCHAAS_RETURN_IF_ERROR(execution.run());
@@ -106,7 +98,7 @@ support::Result<double> timed_run(client::Execution& execution, Packed& packed) 
 }
 
 /// Once, and twice more when that was quick: the first run pays for cold caches.
-support::Result<double> measure(client::Execution& execution, Packed& packed) {
+support::Result<double> measure(client::Execution& execution, client::Packed& packed) {
   SCHAAS_ASSIGN_OR_RETURN(double best, timed_run(execution, packed));
   for (int again = 0; again < 2 && best < 1.0; ++again) {
     SCHAAS_ASSIGN_OR_RETURN(const double took, timed_run(execution, packed));
@@ -115,9 +107,9 @@ support::Result<double> measure(client::Execution& execution, Packed& packed) {
   return best;
 }
 
-ChoiceRequest choice_request(const RunOptions& options, const client::ProblemText& text,
-                             const Operands& operands) {
-  ChoiceRequest request;
+client::ChoiceRequest choice_request(const RunOptions& options, const client::ProblemText& text,
+                                     const client::Operands& operands) {
+  client::ChoiceRequest request;
   request.schedule.problem = text;
   request.schedule.search = options.search;
   if (text.position_bits == "auto")
@@ -131,8 +123,8 @@ ChoiceRequest choice_request(const RunOptions& options, const client::ProblemTex
 }
 
 /// The result as the user knows it is verified and written.
-support::Result<void> use_result(const RunOptions& options, const Operands& operands, const Packed& packed,
-                                 ProgressLine& progress, RunFacts& facts) {
+support::Result<void> use_result(const RunOptions& options, const client::Operands& operands,
+                                 const client::Packed& packed, ProgressLine& progress, RunFacts& facts) {
   if (!options.verify && options.output.empty()) return {};
   const client::PackedTensor* result = &packed.tensors.at(packed.result);
   client::PackedTensor joined;
@@ -155,9 +147,9 @@ support::Result<void> use_result(const RunOptions& options, const Operands& oper
 }
 
 /// Everything after the tensors are known.
-support::Result<RunFacts> compute(const RunOptions& options, client::Connection& connection,
+support::Result<RunFacts> compute(const RunOptions& options, const client::Session& session,
                                   const client::ProblemText& text, const client::Program& program,
-                                  const Operands& operands, Clock::time_point start) {
+                                  const client::Operands& operands, Clock::time_point start) {
   ProgressLine progress;
   RunFacts facts;
   facts.expression = options.problem.expression;
@@ -169,38 +161,40 @@ support::Result<RunFacts> compute(const RunOptions& options, client::Connection&
   SCHAAS_ASSIGN_OR_RETURN(facts.value_type, value_type(options.problem.value_type));
 
   const auto pack_start = Clock::now();
-  SCHAAS_ASSIGN_OR_RETURN(Packed packed, pack_all(operands, program, facts.value_type, progress));
+  SCHAAS_ASSIGN_OR_RETURN(auto packed,
+                          client::pack_all(operands, program, facts.value_type, show_packing(progress)));
+  progress.clear();
   facts.pack_seconds = since(pack_start);
-  const client::Sizes sizes = all_sizes(operands, packed);
-  facts.sizes = reported_sizes(sizes, packed);
+  const client::Sizes sizes = client::all_sizes(operands, packed);
+  facts.sizes = client::reported_sizes(sizes, packed);
   facts.machine = {options.threads > 0 ? options.threads : client::host_threads(),
                    client::last_level_cache_bytes(), facts.value_type, client::first_cache_bytes(),
                    client::second_cache_bytes()};
 
-  ChoiceRequest request = choice_request(options, text, operands);
+  client::ChoiceRequest request = choice_request(options, text, operands);
   request.sizes = sizes;
   request.machine = facts.machine;
   if (options.tune) {
     request.measure = [&](const client::ScheduleAnswer& answer,
                           const client::KernelInfo& kernel) -> support::Result<double> {
       progress.show("measuring " + kernel.id);
-      SCHAAS_ASSIGN_OR_RETURN(Ready ready, make_ready(connection, answer, kernel, packed, options));
-      return measure(ready.execution, packed);
+      SCHAAS_ASSIGN_OR_RETURN(auto execution, make_ready(session, answer, kernel, packed, options));
+      return measure(execution, packed);
     };
   }
-  SCHAAS_ASSIGN_OR_RETURN(facts.choice, choose(connection, request, progress));
-  SCHAAS_ASSIGN_OR_RETURN(Ready ready,
-                          make_ready(connection, facts.choice.answer, facts.choice.kernel, packed, options));
-  facts.threads = ready.execution.threads();
-  facts.copies = ready.execution.copies();
+  SCHAAS_ASSIGN_OR_RETURN(facts.choice, client::choose(session.connection(), request, show_events(progress)));
+  progress.clear();
+  SCHAAS_ASSIGN_OR_RETURN(auto execution,
+                          make_ready(session, facts.choice.answer, facts.choice.kernel, packed, options));
+  facts.threads = execution.threads();
+  facts.copies = execution.copies();
   facts.arguments = facts.choice.answer.frontier.arguments;
   double copy_seconds = 0;
   for (const auto& copy : facts.copies) copy_seconds += copy.seconds;
-  facts.scratch_bytes =
-      ready.execution.workspace_bytes() + ready.execution.shared_bytes() + ready.execution.folding_bytes();
+  facts.scratch_bytes = execution.workspace_bytes() + execution.shared_bytes() + execution.folding_bytes();
   for (int run = 0; run < options.repeat; ++run) {
     progress.show("running", static_cast<std::uint64_t>(run), static_cast<std::uint64_t>(options.repeat));
-    SCHAAS_ASSIGN_OR_RETURN(const double took, timed_run(ready.execution, packed));
+    SCHAAS_ASSIGN_OR_RETURN(const double took, timed_run(execution, packed));
     facts.run_seconds.push_back(run == 0 ? took + copy_seconds : took);
     if (run == 0) facts.first_result_seconds = since(start);
   }
@@ -221,18 +215,19 @@ support::Result<Answer> run(const RunOptions& options) {
     SCHAAS_RETURN_IF_ERROR(check_names(arguments, *program));
     SCHAAS_RETURN_IF_ERROR(check_output(options.output, *program));
   }
-  auto connection = connect(options.server);
-  if (!connection.ok()) return program.ok() ? connection.error() : program.error();
-  SCHAAS_RETURN_IF_ERROR(check_texts(*connection, text));
+  auto opened = connect(options.server);
+  if (!opened.ok()) return program.ok() ? opened.error() : program.error();
+  const client::Session session(*std::move(opened));
+  SCHAAS_RETURN_IF_ERROR(check_texts(session.connection(), text));
   if (!program.ok()) return program.error();
 
   ProgressLine progress;
-  SCHAAS_ASSIGN_OR_RETURN(Operands operands, read_operands(arguments, *program, progress));
+  SCHAAS_ASSIGN_OR_RETURN(client::Operands operands, read_operands(arguments, *program, progress));
   if (text.position_bits != "auto") operands.position_bits = text.position_bits == "32" ? 32 : 64;
   text.formats = format_texts(operands, arguments);
-  SCHAAS_ASSIGN_OR_RETURN(RunFacts facts, compute(options, *connection, text, *program, operands, start));
-  facts.server_address = connection->address();
-  facts.server_started = connection->started_server();
+  SCHAAS_ASSIGN_OR_RETURN(RunFacts facts, compute(options, session, text, *program, operands, start));
+  facts.server_address = session.connection().address();
+  facts.server_started = session.connection().started_server();
   return report(facts);
 }
 

@@ -13,7 +13,7 @@ constexpr std::size_t short_key = 16;
 /// Infinite errors (a value where none may be) have no JSON number.
 Json number(double value) { return value < 1e300 ? Json(value) : Json("infinite"); }
 
-std::string store(const Operand& operand, const RunFacts& facts) {
+std::string store(const client::Operand& operand, const RunFacts& facts) {
   const auto entries = facts.sizes.entries.find(operand.name);
   if (entries == facts.sizes.entries.end()) return "";
   return grouped(std::to_string(entries->second.back())) + " entries";

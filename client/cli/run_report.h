@@ -4,9 +4,10 @@
 #include <vector>
 
 #include "client/cli/answer.h"
-#include "client/cli/kernels.h"
 #include "client/cli/verify.h"
+#include "schaas/choose.h"
 #include "schaas/kernel.h"
+#include "schaas/operands.h"
 
 namespace schaas::cli {
 
@@ -16,10 +17,10 @@ struct RunFacts {
   std::string target;
   client::ValueType value_type = client::ValueType::f64;
   client::Program program;
-  const Operands* operands = nullptr;
+  const client::Operands* operands = nullptr;
   client::Sizes sizes;
   client::Machine machine;
-  Choice choice;
+  client::Choice choice;
   std::string server_address;
   bool server_started = false;
   int threads = 1;
@@ -28,7 +29,7 @@ struct RunFacts {
       0;  ///< temporaries as allocated: all threads together, shared ones, what threads fold into
   std::vector<client::CopiedOperand> copies;  ///< what the kernel reads elsewhere than where it was packed
   std::vector<std::string> arguments;         ///< by argument: its name
-  std::vector<double> run_seconds;  ///< at least one
+  std::vector<double> run_seconds;            ///< at least one
   double read_seconds = 0, pack_seconds = 0, first_result_seconds = 0;
   std::uint64_t seed = 1;
   std::optional<Verification> verification;

@@ -2,8 +2,8 @@
 #include <memory>
 
 #include "client/cli/command_line.h"
-#include "client/cli/kernels.h"
 #include "client/cli/problem_options.h"
+#include "client/cli/progress.h"
 #include "client/cli/schedule_report.h"
 
 /// schaas schedule: the frontier of a problem, without compiling or running anything.
@@ -37,7 +37,7 @@ support::Result<Answer> schedule(const ScheduleOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   {
     ProgressLine progress;
-    SCHAAS_ASSIGN_OR_RETURN(facts.answer, connection.schedule(request, show_events(progress)));
+    SCHAAS_ASSIGN_OR_RETURN(facts.answer, connection.schedule(request, show_all_events(progress)));
   }
   facts.server_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   if (!options.why.empty()) {

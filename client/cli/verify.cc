@@ -5,8 +5,8 @@
 
 namespace schaas::cli {
 
-support::Result<Verification> verify(const client::Program& program, const Operands& operands,
-                                     const Packed& packed, const client::PackedTensor& result) {
+support::Result<Verification> verify(const client::Program& program, const client::Operands& operands,
+                                     const client::Packed& packed, const client::PackedTensor& result) {
   const auto start = std::chrono::steady_clock::now();
   std::map<std::string, client::OracleOperand> values;
   std::map<std::string, client::CooTensor> bands;  // which store more than was read

@@ -1,7 +1,6 @@
 #pragma once
-#include "client/cli/operands.h"
-#include "client/cli/packed.h"
 #include "compiler/support/result.h"
+#include "schaas/operands.h"
 #include "schaas/oracle.h"
 
 namespace schaas::cli {
@@ -17,7 +16,7 @@ struct Verification {
 /// Computes the program again with the client's oracle, which shares no code with the compiler, and compares
 /// every value of `result`; `packed` knows what else operands store. Errors: those of client::evaluate and
 /// client::compare.
-support::Result<Verification> verify(const client::Program& program, const Operands& operands,
-                                     const Packed& packed, const client::PackedTensor& result);
+support::Result<Verification> verify(const client::Program& program, const client::Operands& operands,
+                                     const client::Packed& packed, const client::PackedTensor& result);
 
 }  // namespace schaas::cli

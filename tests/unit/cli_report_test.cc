@@ -2,12 +2,12 @@
 
 #include <limits>
 
-#include "client/cli/extents.h"
 #include "client/cli/figures.h"
 #include "client/cli/named_values.h"
 #include "client/cli/run_report.h"
 #include "client/cli/schedule_report.h"
 #include "client/cli/table.h"
+#include "schaas/extents.h"
 
 namespace schaas::cli {
 namespace {
@@ -43,17 +43,19 @@ TEST(Median, OfOddAndEvenCounts) {
   EXPECT_EQ(median({4, 1, 3, 2}), 2.5);
 }
 
+std::string not_given(const std::string& index) { return "give " + index; }
+
 TEST(Extents, PassThroughIntermediates) {
   const auto program = client::parse_program("t(i) = B(i,j); A(k,l) = t(k) * t(l)");
   ASSERT_TRUE(program.ok());
-  Extents extents;
+  client::Extents extents;
   extents.at_least("j", 2);
   ASSERT_TRUE(extents.bind("i", 7, "B.mtx (mode 1 of `B(i,j)`)").ok());
   ASSERT_TRUE(extents.link(client::linked_indices(*program)).ok());
-  const auto all = extents.all(*program);
+  const auto all = extents.all(*program, not_given);
   ASSERT_TRUE(all.ok());
   EXPECT_EQ(*all, (std::map<std::string, std::int64_t>{{"i", 7}, {"j", 2}, {"k", 7}, {"l", 7}}));
-  Extents other;
+  client::Extents other;
   ASSERT_TRUE(other.bind("i", 7, "`-d i=7`").ok());
   ASSERT_TRUE(other.bind("k", 8, "`-d k=8`").ok());
   const auto conflict = other.link(client::linked_indices(*program));
@@ -66,12 +68,12 @@ TEST(Extents, PassThroughIntermediates) {
 TEST(Extents, BoundBeatsLowerBoundAndConflictsNameBothSources) {
   const auto product = client::parse_program("A(i) = B(i,j)");
   ASSERT_TRUE(product.ok());
-  Extents extents;
+  client::Extents extents;
   extents.at_least("i", 4);
   extents.at_least("i", 3);
   extents.at_least("j", 5);
   ASSERT_TRUE(extents.bind("j", 9, "`-d j=9`").ok());
-  const auto all = extents.all(*product);
+  const auto all = extents.all(*product, not_given);
   ASSERT_TRUE(all.ok());
   EXPECT_EQ(*all, (std::map<std::string, std::int64_t>{{"i", 4}, {"j", 9}}));
   const auto conflict = extents.bind("j", 8, "C.mtx (mode 1 of `C(j)`)");
@@ -139,7 +141,7 @@ TEST(Report, CountsRemovedClassesAlsoBeyondTheServersLimit) {
 }
 
 TEST(Report, WrongResultIsPrintedInFullAndIsABugOfOurs) {
-  Operands operands;
+  client::Operands operands;
   RunFacts facts;
   facts.operands = &operands;
   facts.program = *client::parse_program("s = a * b");

@@ -5,12 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/progress.h"
 #include "compiler/support/result.h"
 #include "schaas/connection.h"
 #include "schaas/select.h"
 
-namespace schaas::cli {
+/// Which kernel of a frontier runs: asking the server and deciding at the real sizes.
+namespace schaas::client {
 
 /// Seconds of one schedule, measured on the real tensors.
 struct Measured {
@@ -20,8 +20,8 @@ struct Measured {
 
 /// The frontier and kernels of a problem and the one of them that will run.
 struct Choice {
-  client::ScheduleAnswer answer;
-  client::KernelInfo kernel;
+  ScheduleAnswer answer;
+  KernelInfo kernel;
   std::string reason;               ///< one sentence
   std::vector<Measured> measured;   ///< with tuning: every compiled schedule of the frontier
   double server_seconds = 0;        ///< from request to the end of the answer, as seen from here
@@ -31,25 +31,32 @@ struct Choice {
 };
 
 struct ChoiceRequest {
-  client::ScheduleRequest schedule;  ///< problem, isa, no_cache; the traces are set by choose
-  std::string wanted = "auto";       ///< "auto", "linear", a frontier id ("s2") or a trace
-  client::Sizes sizes;               ///< entries by level of every tensor, dense ones and the result too
-  client::Machine machine;
+  ScheduleRequest schedule;     ///< problem, isa, no_cache; the traces are set by choose
+  std::string wanted = "auto";  ///< "auto", "linear", a frontier id ("s2") or a trace
+  Sizes sizes;                  ///< entries by level of every tensor, dense ones and the result too
+  Machine machine;
   std::chrono::milliseconds patience{};  ///< after so long the best kernel that has come is taken
   bool whole_answer = false;  ///< wait for every kernel: nothing must be compiled while the chosen one runs
   /// When set (tuning): seconds of a kernel on the real tensors.
-  std::function<support::Result<double>(const client::ScheduleAnswer&, const client::KernelInfo&)> measure;
+  std::function<support::Result<double>(const ScheduleAnswer&, const KernelInfo&)> measure;
 };
+
+/// Sees what the server says while it is asked, on the calling thread.
+using ScheduleListener = std::function<void(const ScheduleEvent&)>;
 
 /// Asks the server and decides. With "auto" the whole frontier is evaluated at the real sizes; when the
 /// kernel of the schedule that wins comes it is taken, the others are finished without us. One that was not
 /// among those compiled is asked for by name. When patience is over, or the search has found only a part of
 /// the space by then, the best kernel that has come is taken. Sizes that break a constraint of the problem
-/// are refused before anything runs. Errors: the server's; those of client::check_bounds; internal
-/// [no-kernel].
-support::Result<Choice> choose(client::Connection& connection, ChoiceRequest request, ProgressLine& progress);
+/// are refused before anything runs. Errors: the server's; those of check_bounds; internal [no-kernel].
+support::Result<Choice> choose(Connection& connection, ChoiceRequest request,
+                               const ScheduleListener& listener = {});
 
-/// Shows the stages of the server on the progress line; always goes on.
-std::function<bool(const client::ScheduleEvent&)> show_events(ProgressLine& progress);
+/// Decides for other sizes from the answer that `choice` holds; `selector` is of its frontier, which is not a
+/// partial one. Asks the server only for a kernel that has not come yet, and adds it to the answer.
+/// Microseconds otherwise. Errors: as above.
+support::Result<void> choose_again(Connection& connection, const ChoiceRequest& request,
+                                   const Selector& selector, Choice& choice,
+                                   const ScheduleListener& listener = {});
 
-}  // namespace schaas::cli
+}  // namespace schaas::client

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -8,10 +9,10 @@
 #include "compiler/support/result.h"
 #include "schaas/expression.h"
 
-namespace schaas::cli {
+namespace schaas::client {
 
-/// How many values each index takes, and who said so: `-d` and files. FROSTT files do not know their extents,
-/// only the largest coordinate they use, so they give lower bounds.
+/// How many values each index takes, and who said so: options, files, arrays. FROSTT files do not know their
+/// extents, only the largest coordinate they use, so they give lower bounds.
 class Extents {
  public:
   /// `source` is for messages: "`-d k=64`", "C.npy (mode 2 of `C(i,k)`)". Errors: invalid [extent-conflict],
@@ -25,8 +26,9 @@ class Extents {
   /// [extent-conflict].
   support::Result<void> link(const std::vector<std::pair<std::string, std::string>>& pairs);
   /// Every index of the program with its extent, bound or else the largest lower bound. Errors: invalid
-  /// [missing-extent].
-  support::Result<std::map<std::string, std::int64_t>> all(const client::Program& program) const;
+  /// [missing-extent]; `way_out` ends its message, told the index.
+  support::Result<std::map<std::string, std::int64_t>> all(
+      const Program& program, const std::function<std::string(const std::string&)>& way_out) const;
 
  private:
   struct Bound {
@@ -37,4 +39,4 @@ class Extents {
   std::map<std::string, std::int64_t> least_;
 };
 
-}  // namespace schaas::cli
+}  // namespace schaas::client

@@ -1,9 +1,9 @@
-#include "client/cli/extents.h"
+#include "schaas/extents.h"
 
 #include <algorithm>
 #include <utility>
 
-namespace schaas::cli {
+namespace schaas::client {
 
 support::Result<void> Extents::bind(const std::string& index, std::int64_t extent,
                                     const std::string& source) {
@@ -44,21 +44,20 @@ support::Result<void> Extents::link(const std::vector<std::pair<std::string, std
   return {};
 }
 
-support::Result<std::map<std::string, std::int64_t>> Extents::all(const client::Program& program) const {
+support::Result<std::map<std::string, std::int64_t>> Extents::all(
+    const Program& program, const std::function<std::string(const std::string&)>& way_out) const {
   std::map<std::string, std::int64_t> extents;
-  for (const auto& index : client::indices_of(program)) {
+  for (const auto& index : indices_of(program)) {
     const auto least = least_.find(index);
     if (const auto known = bound(index)) {
       extents[index] = *known;
     } else if (least != least_.end()) {
       extents[index] = least->second;
     } else {
-      return support::invalid(
-          "missing-extent",
-          "index `" + index + "` has no extent: no file given with -t uses it; add `-d " + index + "=N`");
+      return support::invalid("missing-extent", "index `" + index + "` has no extent: " + way_out(index));
     }
   }
   return extents;
 }
 
-}  // namespace schaas::cli
+}  // namespace schaas::client

@@ -1,21 +1,19 @@
-#include "client/cli/kernels.h"
+#include "schaas/choose.h"
 
 #include <algorithm>
 #include <chrono>
 
-#include "client/cli/figures.h"
 #include "schaas/bounds.h"
 
-namespace schaas::cli {
+namespace schaas::client {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-const client::KernelInfo* find_kernel(const client::ScheduleAnswer& answer, const std::string& id) {
-  const auto place =
-      std::find_if(answer.kernels.begin(), answer.kernels.end(),
-                   [&](const client::KernelInfo& kernel) { return kernel.id == id && !kernel.draft; });
+const KernelInfo* find_kernel(const ScheduleAnswer& answer, const std::string& id) {
+  const auto place = std::find_if(answer.kernels.begin(), answer.kernels.end(),
+                                  [&](const KernelInfo& kernel) { return kernel.id == id && !kernel.draft; });
   return place == answer.kernels.end() ? nullptr : &*place;
 }
 
@@ -24,10 +22,10 @@ support::Diagnostic no_kernel(const std::string& wanted) {
 }
 
 /// Every kernel that has come, as something to select from.
-std::vector<client::FrontierEntry> entries_of_kernels(const client::ScheduleAnswer& answer) {
-  std::vector<client::FrontierEntry> entries;
+std::vector<FrontierEntry> entries_of_kernels(const ScheduleAnswer& answer) {
+  std::vector<FrontierEntry> entries;
   for (const auto& kernel : answer.kernels) {
-    client::FrontierEntry entry;
+    FrontierEntry entry;
     entry.id = kernel.id;
     entry.trace = kernel.trace;
     entry.tree = kernel.tree;
@@ -44,29 +42,28 @@ std::vector<client::FrontierEntry> entries_of_kernels(const client::ScheduleAnsw
 }
 
 /// `enough` (may be empty) says that no further event is wanted.
-support::Result<client::ScheduleAnswer> ask(
-    client::Connection& connection, const client::ScheduleRequest& request, ProgressLine& progress,
-    Choice& choice, const std::function<bool(const client::ScheduleEvent&)>& enough = {}) {
+support::Result<ScheduleAnswer> ask(Connection& connection, const ScheduleRequest& request,
+                                    const ScheduleListener& listener, Choice& choice,
+                                    const std::function<bool(const ScheduleEvent&)>& enough = {}) {
   const auto start = Clock::now();
-  const auto show = show_events(progress);
-  auto answer = connection.schedule(request, [&](const client::ScheduleEvent& event) {
-    if (std::holds_alternative<client::KernelInfo>(event) && choice.first_kernel_seconds == 0)
+  auto answer = connection.schedule(request, [&](const ScheduleEvent& event) {
+    if (std::holds_alternative<KernelInfo>(event) && choice.first_kernel_seconds == 0)
       choice.first_kernel_seconds = since(start);
-    return show(event) && !(enough && enough(event));
+    if (listener) listener(event);
+    return !(enough && enough(event));
   });
-  progress.clear();
   choice.server_seconds += since(start);
   return answer;
 }
 
 /// One kernel that the user named.
-support::Result<Choice> take_named(client::Connection& connection, ChoiceRequest& request,
-                                   ProgressLine& progress) {
+support::Result<Choice> take_named(Connection& connection, ChoiceRequest& request,
+                                   const ScheduleListener& listener) {
   Choice choice;
   request.schedule.traces = {request.wanted};
   request.schedule.traces_only = true;
-  SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(connection, request.schedule, progress, choice));
-  SCHAAS_RETURN_IF_ERROR(client::check_bounds(choice.answer.frontier, request.sizes));
+  SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(connection, request.schedule, listener, choice));
+  SCHAAS_RETURN_IF_ERROR(check_bounds(choice.answer.frontier, request.sizes));
   if (choice.answer.kernels.empty()) return no_kernel(request.wanted);
   choice.kernel = choice.answer.kernels.front();
   choice.reason = "asked for with --schedule";
@@ -87,14 +84,14 @@ support::Result<void> take_fastest(const ChoiceRequest& request, Choice& choice)
 }
 
 /// Makes sure that the schedule `id` is among the answer's kernels; false when it could not be compiled.
-bool add_kernel(client::Connection& connection, const ChoiceRequest& request, const std::string& id,
-                ProgressLine& progress, Choice& choice) {
+bool add_kernel(Connection& connection, const ChoiceRequest& request, const std::string& id,
+                const ScheduleListener& listener, Choice& choice) {
   if (find_kernel(choice.answer, id)) return true;
-  client::ScheduleRequest one = request.schedule;
+  ScheduleRequest one = request.schedule;
   one.traces = {id};
   one.traces_only = true;
   one.no_cache = false;
-  const auto more = ask(connection, one, progress, choice);
+  const auto more = ask(connection, one, listener, choice);
   if (!more.ok() || more->kernels.empty()) return false;
   choice.answer.kernels.push_back(more->kernels.front());
   choice.answer.done.compiled += more->done.compiled;
@@ -107,7 +104,7 @@ bool add_kernel(client::Connection& connection, const ChoiceRequest& request, co
 support::Result<void> take_best_kernel(const ChoiceRequest& request, Choice& choice) {
   const auto start = Clock::now();
   SCHAAS_ASSIGN_OR_RETURN(const auto best,
-                          client::select(entries_of_kernels(choice.answer), request.sizes, request.machine));
+                          select(entries_of_kernels(choice.answer), request.sizes, request.machine));
   choice.select_seconds += since(start);
   choice.kernel = choice.answer.kernels[best.index];
   choice.reason = best.reason;
@@ -115,19 +112,20 @@ support::Result<void> take_best_kernel(const ChoiceRequest& request, Choice& cho
 }
 
 /// What to ask the server for: an entry's own schedule by its id, another one by its trace.
-std::string name_of(const client::FrontierEntry& entry, const client::Evaluated& evaluated) {
-  return evaluated.variant == 0 ? entry.id : client::selected_trace(entry, evaluated);
+std::string name_of(const FrontierEntry& entry, const Evaluated& evaluated) {
+  return evaluated.variant == 0 ? entry.id : selected_trace(entry, evaluated);
 }
 
-support::Result<void> take_selected(client::Connection& connection, const ChoiceRequest& request,
-                                    ProgressLine& progress, Choice& choice) {
+support::Result<void> take_selected(Connection& connection, const ChoiceRequest& request,
+                                    const Selector& selector, const ScheduleListener& listener,
+                                    Choice& choice) {
   const auto start = Clock::now();
-  const auto& entries = choice.answer.frontier.entries;
-  SCHAAS_ASSIGN_OR_RETURN(const auto best, client::select(entries, request.sizes, request.machine));
+  const auto& entries = selector.entries();
+  SCHAAS_ASSIGN_OR_RETURN(const auto best, selector.select(request.sizes, request.machine));
   choice.select_seconds += since(start);
-  const client::FrontierEntry& entry = entries[best.index];
+  const FrontierEntry& entry = entries[best.index];
   const std::string name = name_of(entry, best.evaluated[best.index]);
-  if (!add_kernel(connection, request, name, progress, choice)) return take_best_kernel(request, choice);
+  if (!add_kernel(connection, request, name, listener, choice)) return take_best_kernel(request, choice);
   choice.reason = best.reason;
   choice.kernel = *find_kernel(choice.answer, name);
   choice.kernel.id = entry.id;
@@ -135,11 +133,11 @@ support::Result<void> take_selected(client::Connection& connection, const Choice
 }
 
 /// The kernel that would be selected is measured, too.
-support::Result<void> add_selected(client::Connection& connection, const ChoiceRequest& request,
-                                   ProgressLine& progress, Choice& choice) {
+support::Result<void> add_selected(Connection& connection, const ChoiceRequest& request,
+                                   const ScheduleListener& listener, Choice& choice) {
   const auto& entries = choice.answer.frontier.entries;
-  SCHAAS_ASSIGN_OR_RETURN(const auto best, client::select(entries, request.sizes, request.machine));
-  add_kernel(connection, request, name_of(entries[best.index], best.evaluated[best.index]), progress, choice);
+  SCHAAS_ASSIGN_OR_RETURN(const auto best, select(entries, request.sizes, request.machine));
+  add_kernel(connection, request, name_of(entries[best.index], best.evaluated[best.index]), listener, choice);
   return {};
 }
 
@@ -147,12 +145,12 @@ support::Result<void> add_selected(client::Connection& connection, const ChoiceR
 class BestHasCome {
  public:
   explicit BestHasCome(const ChoiceRequest& request) : request_(request) {}
-  bool operator()(const client::ScheduleEvent& event) {
-    if (const auto* frontier = std::get_if<client::Frontier>(&event); frontier && !frontier->partial) {
-      const auto best = client::select(frontier->entries, request_.sizes, request_.machine);
+  bool operator()(const ScheduleEvent& event) {
+    if (const auto* frontier = std::get_if<Frontier>(&event); frontier && !frontier->partial) {
+      const auto best = select(frontier->entries, request_.sizes, request_.machine);
       if (best.ok()) best_ = name_of(frontier->entries[best->index], best->evaluated[best->index]);
     }
-    if (const auto* kernel = std::get_if<client::KernelInfo>(&event); kernel && !kernel->draft)
+    if (const auto* kernel = std::get_if<KernelInfo>(&event); kernel && !kernel->draft)
       come_.push_back(kernel->id);
     return !best_.empty() && std::find(come_.begin(), come_.end(), best_) != come_.end();
   }
@@ -165,51 +163,36 @@ class BestHasCome {
 
 }  // namespace
 
-support::Result<Choice> choose(client::Connection& connection, ChoiceRequest request,
-                               ProgressLine& progress) {
-  if (request.wanted != "auto") return take_named(connection, request, progress);
+support::Result<Choice> choose(Connection& connection, ChoiceRequest request,
+                               const ScheduleListener& listener) {
+  if (request.wanted != "auto") return take_named(connection, request, listener);
   Choice choice;
   request.schedule.keep_working = true;
   request.schedule.patience = request.patience;
-  std::function<bool(const client::ScheduleEvent&)> enough;
+  std::function<bool(const ScheduleEvent&)> enough;
   if (!request.whole_answer && !request.measure) enough = BestHasCome(request);
-  SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(connection, request.schedule, progress, choice, enough));
-  SCHAAS_RETURN_IF_ERROR(client::check_bounds(choice.answer.frontier, request.sizes));
+  SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(connection, request.schedule, listener, choice, enough));
+  SCHAAS_RETURN_IF_ERROR(check_bounds(choice.answer.frontier, request.sizes));
   if (choice.answer.kernels.empty()) return no_kernel("auto");
-  choice.out_of_patience = choice.answer.left == client::ScheduleAnswer::Left::patience;
+  choice.out_of_patience = choice.answer.left == ScheduleAnswer::Left::patience;
   if (choice.out_of_patience && !request.measure) {
     SCHAAS_RETURN_IF_ERROR(take_best_kernel(request, choice));
   } else if (request.measure) {
     if (!choice.answer.frontier.entries.empty() && !choice.out_of_patience)
-      SCHAAS_RETURN_IF_ERROR(add_selected(connection, request, progress, choice));
+      SCHAAS_RETURN_IF_ERROR(add_selected(connection, request, listener, choice));
     SCHAAS_RETURN_IF_ERROR(take_fastest(request, choice));
   } else {
-    SCHAAS_RETURN_IF_ERROR(take_selected(connection, request, progress, choice));
+    const Selector selector(choice.answer.frontier.entries);
+    SCHAAS_RETURN_IF_ERROR(take_selected(connection, request, selector, listener, choice));
   }
   return choice;
 }
 
-namespace {
-
-std::string details(const client::Progress& stage) {
-  std::string text;
-  if (stage.states > 0) text += ", " + counted(stage.states, "state", "states");
-  if (!stage.members.empty()) text += ", " + grouped(stage.members) + " members covered";
-  if (stage.classes > 0) text += ", " + counted(stage.classes, "class", "classes");
-  return text;
+support::Result<void> choose_again(Connection& connection, const ChoiceRequest& request,
+                                   const Selector& selector, Choice& choice,
+                                   const ScheduleListener& listener) {
+  SCHAAS_RETURN_IF_ERROR(check_bounds(choice.answer.frontier, request.sizes));
+  return take_selected(connection, request, selector, listener, choice);
 }
 
-}  // namespace
-
-std::function<bool(const client::ScheduleEvent&)> show_events(ProgressLine& progress) {
-  return [&progress](const client::ScheduleEvent& event) {
-    if (const auto* stage = std::get_if<client::Progress>(&event)) {
-      progress.show("server: " + stage->stage, stage->done, stage->of, details(*stage));
-    } else if (const auto* kernel = std::get_if<client::KernelInfo>(&event)) {
-      progress.show("server: compiled " + kernel->id);
-    }
-    return true;
-  };
-}
-
-}  // namespace schaas::cli
+}  // namespace schaas::client

@@ -1,0 +1,96 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "schaas/expression.h"
+#include "schaas/session.h"
+
+/// The entrance for programs that hold their tensors in memory:
+///
+///     auto session = Session::open();
+///     auto kernels = KernelSet::open(*session, {.expression = "A(i,k) = B(i,j) * C(j,k)", .formats = {{"B",
+///     "csr"}}}); auto product = kernels->bind({{"B", &b}, {"C", &c}}); product->run(); // as often as
+///     wanted; the operands' values may change in between use(product->result());
+namespace schaas::client {
+
+struct KernelSetOptions {
+  SearchOptions search;
+  std::string isa;  ///< "" = host_isa()
+  /// After so long a search is not waited for: the best kernel that has come runs, and the server is asked
+  /// again when tensors are bound later.
+  std::chrono::milliseconds patience{3000};
+};
+
+struct BindOptions {
+  std::map<std::string, std::int64_t> extents{};  ///< of indices that no operand has
+  int threads = 0;                                ///< 0: host_threads(), one for what is done in microseconds
+  bool deterministic = false;                     ///< as in ExecutionOptions
+  bool operands_change = true;
+  std::string schedule = "auto";   ///< "auto", "linear", a frontier id or a trace
+  PackedTensor* result = nullptr;  ///< where to put it; of its extents and format. Null: made by bind
+  ScheduleListener listener{};
+};
+
+/// A kernel bound to tensors. One run at a time.
+class Computation {
+ public:
+  Computation(Computation&&) noexcept;
+  Computation& operator=(Computation&&) noexcept;
+  ~Computation();
+
+  /// A statement that updates its result (`A(i) += ...`) starts each run from the values that the operand of
+  /// that name holds then. Errors: those of Execution::run.
+  support::Result<void> run();
+  PackedTensor& result();
+  const KernelInfo& kernel() const;
+  const std::string& reason() const;  ///< why this schedule, a sentence
+  const Execution& execution() const;
+
+ private:
+  friend class KernelSet;
+  struct State;
+  explicit Computation(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Seconds of every compiled schedule on the tensors that were bound for it.
+struct Tuning {
+  std::vector<Measured> measured;
+  std::string fastest;  ///< its id
+};
+
+/// The kernels of one problem: asked for when tensors are first bound, then chosen anew for the sizes of each
+/// binding. Thread-safe; copies share it.
+class KernelSet {
+ public:
+  /// Checks the texts. problem.position_bits is the width of the operands' positions, "32" or "64". Errors:
+  /// those of parse_program and Connection::lookup; unsupported [blocks].
+  static support::Result<KernelSet> open(const Session& session, ProblemText problem,
+                                         KernelSetOptions options = {});
+
+  const Program& program() const;
+  const ProblemText& problem() const;
+  /// Every operand by its name. They must outlive the computation, stay where they are and keep their
+  /// structure. Errors: invalid [missing-operand], [unknown-tensor], [operand-rank], [extent-conflict],
+  /// [missing-extent], [result-shape]; those of choose, Session::prepare and zeros.
+  support::Result<Computation> bind(const std::map<std::string, PackedTensor*>& operands,
+                                    const BindOptions& options = {}) const;
+  /// Measures every compiled schedule of the frontier on these tensors; from then on the fastest is taken for
+  /// tensors of these sizes. Errors: as of bind and run.
+  support::Result<Tuning> tune(const std::map<std::string, PackedTensor*>& operands,
+                               const BindOptions& options = {}) const;
+  /// What the server has answered; nothing before the first bind.
+  std::optional<Frontier> frontier() const;
+
+ private:
+  struct State;
+  explicit KernelSet(std::shared_ptr<State> state);
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace schaas::client
