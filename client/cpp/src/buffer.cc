@@ -52,8 +52,8 @@ Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
 }
 
 Buffer::~Buffer() {
-  if (data_ == nullptr) return;
-  if (guarded_) {
+  if (data_ == nullptr || held_ == Held::borrowed) return;
+  if (held_ == Held::guarded) {
     const std::size_t pages = round_up(bytes_, page_bytes());
     munmap(static_cast<char*>(data_) + bytes_ - pages, pages + page_bytes());
   } else if (bytes_ >= mapped_from) {
@@ -78,8 +78,16 @@ Buffer Buffer::guarded() const {
   mprotect(static_cast<char*>(raw) + pages, page_bytes(), PROT_NONE);
   result.data_ = static_cast<char*>(raw) + pages - bytes_;
   result.bytes_ = bytes_;
-  result.guarded_ = true;
+  result.held_ = Held::guarded;
   std::memcpy(result.data_, data_, bytes_);
+  return result;
+}
+
+Buffer Buffer::borrowed(const void* data, std::size_t bytes) {
+  Buffer result;
+  result.data_ = const_cast<void*>(data);  // NOLINT: the owner says by type whether it may be written
+  result.bytes_ = bytes;
+  result.held_ = Held::borrowed;
   return result;
 }
 

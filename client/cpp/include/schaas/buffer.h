@@ -14,14 +14,16 @@ class Buffer {
   /// The same bytes, not aligned, before a page that nobody may touch: who reads or writes beyond the end is
   /// ended by the system. For trials of kernels (trial.h).
   Buffer guarded() const;
+  /// Memory of somebody else, who keeps it for as long as the buffer is used. Not aligned, never freed here.
+  static Buffer borrowed(const void* data, std::size_t bytes);
   Buffer(Buffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),
         bytes_(std::exchange(other.bytes_, 0)),
-        guarded_(std::exchange(other.guarded_, false)) {}
+        held_(std::exchange(other.held_, Held::allocated)) {}
   Buffer& operator=(Buffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
-    std::swap(guarded_, other.guarded_);
+    std::swap(held_, other.held_);
     return *this;
   }
   Buffer(const Buffer&) = delete;
@@ -44,7 +46,7 @@ class Buffer {
  private:
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
-  bool guarded_ = false;
+  enum class Held { allocated, guarded, borrowed } held_ = Held::allocated;
 };
 
 }  // namespace schaas::client

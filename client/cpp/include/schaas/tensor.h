@@ -111,6 +111,13 @@ support::Result<PackedTensor> pack(const DenseTensor& tensor, const format::Tens
 support::Result<PackedTensor> zeros(std::vector<std::int64_t> extents, const format::TensorFormat& format,
                                     const PackOptions& options);
 
+enum class Trust { check, trusted };
+/// A tensor that reads, and as a result writes, the arrays that `view` points to; they must stay while it
+/// lives. They are checked as `validate` does unless they are trusted. Errors: invalid [tensor-structure],
+/// [format-rank].
+support::Result<PackedTensor> borrow(const schaas_tensor& view, const std::string& name, double fill_value,
+                                     Trust trust = Trust::check);
+
 /// The stored entries in storage order, coordinates by mode. Fill values in dense levels are left out, those
 /// that a sparse last level holds are kept, but of a band, where they may lie between entries.
 CooTensor unpack(const PackedTensor& tensor);

@@ -1,0 +1,159 @@
+/* schaas from C: the stable binary interface of libschaas, on which the Python package stands.
+ *
+ *     schaas_session* session;
+ *     schaas_error* error = NULL;
+ *     if (schaas_session_open(NULL, &session, &error) != 0) die(schaas_error_text(error));
+ *     schaas_problem problem = {.expression = "y(i) = B(i,j) * x(j)", ...};
+ *     schaas_kernels_open(session, &problem, &kernels, &error);
+ *     schaas_bind(kernels, operands, 2, NULL, &product, &error);
+ *     schaas_run(product, &error);               as often as wanted
+ *     use(schaas_result(product));
+ *
+ * Every function that can fail returns 0 or a status (below) and then sets *error, which the caller frees;
+ * error may be NULL where only the status is wanted. No exception leaves the library. Tensors are the structs
+ * of a kernel (schaas_tensor, schaas_level): pointers to the caller's own arrays, which are read where they
+ * are and must stay for as long as something is bound to them. Sessions and kernel sets are thread-safe; a
+ * computation runs on one thread at a time. Texts are UTF-8. Structs are only ever appended to: set
+ * `struct_bytes` to sizeof, zero what is not needed.
+ */
+#ifndef SCHAAS_H
+#define SCHAAS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "proto/kernel_abi.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define SCHAAS_API __attribute__((visibility("default")))
+#else
+#define SCHAAS_API
+#endif
+
+/* Raised when something is added; a library serves every program that was built for its number or a lower
+ * one. */
+#define SCHAAS_API_VERSION 1
+SCHAAS_API int32_t schaas_api_version(void);
+SCHAAS_API const char* schaas_version(void); /* "0.1.0" */
+
+/* The families of errors, also the exit statuses of the program `schaas`. */
+enum {
+  SCHAAS_SUCCESS = 0,
+  SCHAAS_INVALID = 2,     /* what was asked is wrong */
+  SCHAAS_UNSUPPORTED = 3, /* right, but not possible yet; the text says what works */
+  SCHAAS_EXHAUSTED = 4,   /* time or memory */
+  SCHAAS_UNREACHABLE = 5, /* no server */
+  SCHAAS_INTERNAL = 70    /* a bug */
+};
+typedef struct schaas_error schaas_error;
+SCHAAS_API int32_t schaas_error_status(const schaas_error* error);
+SCHAAS_API const char* schaas_error_code(const schaas_error* error);    /* stable: "extent-conflict" */
+SCHAAS_API const char* schaas_error_message(const schaas_error* error); /* one sentence */
+SCHAAS_API const char* schaas_error_text(
+    const schaas_error* error); /* all of it, with the place and a caret */
+SCHAAS_API void schaas_error_free(schaas_error* error);
+/* Of texts that a function returns. */
+SCHAAS_API void schaas_text_free(char* text);
+
+/* A connection to a server: "unix:/path" or "host:port"; NULL: $SCHAAS_SERVER, else the user's private
+ * server, which is started when it does not run. */
+typedef struct schaas_session schaas_session;
+SCHAAS_API int32_t schaas_session_open(const char* server, schaas_session** session, schaas_error** error);
+SCHAAS_API void schaas_session_close(schaas_session* session);
+SCHAAS_API const char* schaas_session_address(const schaas_session* session);
+
+/* What is to be computed (docs/language.md). Null texts and zeros are defaults. */
+typedef struct schaas_problem {
+  size_t struct_bytes;
+  const char* expression;
+  const char* const* formats; /* tensor, format, tensor, format, ...: those that are not dense */
+  int32_t format_count;       /* pairs */
+  int32_t constraint_count;
+  const char* const* constraints;
+  int32_t value_type;      /* SCHAAS_F64 or SCHAAS_F32: of all tensors */
+  int32_t position_bits;   /* 32 or 64: of all sparse tensors */
+  const char* space;       /* what is searched beyond the plain space */
+  double patience_seconds; /* a search is waited for no longer; 0: 3 s */
+  double budget_seconds;   /* of the search */
+  uint64_t max_temporary_bytes;
+  int32_t memory_depth;
+} schaas_problem;
+
+/* The kernels of a problem. Opening checks the texts; kernels come with the first binding. */
+typedef struct schaas_kernels schaas_kernels;
+SCHAAS_API int32_t schaas_kernels_open(schaas_session* session, const schaas_problem* problem,
+                                       schaas_kernels** kernels, schaas_error** error);
+SCHAAS_API void schaas_kernels_close(schaas_kernels* kernels);
+/* The frontier as JSON: {key, statement, complete, partial, limited, counts, entries[{id, tree, trace, time,
+ * memory, members, code, compiled}], operands[], result{name, indices[], order}}; before the first binding
+ * the last two only. */
+SCHAAS_API int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json, schaas_error** error);
+
+typedef struct schaas_operand {
+  const char* name;
+  const schaas_tensor* tensor;
+} schaas_operand;
+
+typedef struct schaas_options {
+  size_t struct_bytes;
+  int32_t threads;       /* 0: all processors, one for tiny work */
+  int32_t deterministic; /* 1: the same result to the last bit for any number of threads */
+  int32_t trusted; /* 1: the arrays of sparse operands are not checked: positions and coordinates are known to
+                      be right */
+  int32_t extent_count;
+  const char* const* extent_names; /* indices that no operand has */
+  const int64_t* extents;
+  const char* schedule;        /* NULL: auto; "linear", a frontier id or a trace */
+  const schaas_tensor* result; /* a dense tensor to write to; NULL: the library makes the result */
+} schaas_options;
+
+/* A kernel bound to tensors. Structs and names may go after the call, arrays must stay; their values may
+ * change between runs. A statement that updates its result reads the operand of that name before each run. */
+typedef struct schaas_computation schaas_computation;
+SCHAAS_API int32_t schaas_bind(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,
+                               const schaas_options* options, schaas_computation** computation,
+                               schaas_error** error);
+SCHAAS_API int32_t schaas_run(schaas_computation* computation, schaas_error** error);
+SCHAAS_API void schaas_computation_close(schaas_computation* computation);
+/* Until the next run, or until the computation is closed. */
+SCHAAS_API const schaas_tensor* schaas_result(const schaas_computation* computation);
+/* What runs and why, as JSON: {id, trace, tree, time, memory, isa, reason, threads, copies[{format, bytes}]}.
+ */
+SCHAAS_API int32_t schaas_computation_describe(const schaas_computation* computation, char** json,
+                                               schaas_error** error);
+/* Measures the schedules of the frontier on these tensors; later bindings of the same sizes take the fastest.
+ * JSON: {fastest, measured[{id, seconds}]}. */
+SCHAAS_API int32_t schaas_tune(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,
+                               const schaas_options* options, char** json, schaas_error** error);
+
+/* Tensors that the library owns. */
+typedef struct schaas_storage schaas_storage;
+SCHAAS_API void schaas_storage_free(schaas_storage* storage);
+SCHAAS_API const schaas_tensor* schaas_storage_view(const schaas_storage* storage);
+
+/* Bind, run and close in one: for a result that the library makes `result` is set, else (options->result) it
+ * may be NULL. */
+SCHAAS_API int32_t schaas_compute(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,
+                                  const schaas_options* options, schaas_storage** result,
+                                  schaas_error** error);
+
+/* A tensor from a list of entries, sorted, duplicates added: coordinates by mode, then entry. */
+SCHAAS_API int32_t schaas_pack(const char* name, int32_t order, const int64_t* extents,
+                               const int64_t* const* coordinates, const double* values, int64_t entries,
+                               const char* format, int32_t value_type, int32_t position_bits,
+                               schaas_storage** storage, schaas_error** error);
+/* The same tensor in another format. */
+SCHAAS_API int32_t schaas_convert(const char* name, const schaas_tensor* tensor, const char* format,
+                                  schaas_storage** storage, schaas_error** error);
+/* Matrix Market, FROSTT or NumPy, by ending, also .gz: entries as coo with 64-bit positions, arrays dense. */
+SCHAAS_API int32_t schaas_read(const char* path, schaas_storage** storage, schaas_error** error);
+SCHAAS_API int32_t schaas_write(const char* path, const schaas_tensor* tensor, schaas_error** error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* SCHAAS_H */

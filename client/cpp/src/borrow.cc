@@ -1,0 +1,87 @@
+#include <optional>
+
+#include "packed_tensor_builder.h"
+#include "schaas/tensor.h"
+
+namespace schaas::client {
+namespace {
+
+support::Diagnostic broken(const std::string& name, const std::string& what) {
+  return support::invalid("tensor-structure", "`" + name + "` " + what);
+}
+
+std::optional<format::LevelFormat> level_of(std::int32_t number) {
+  for (const auto& level : format::all_levels()) {
+    if (abi_number(level.format) == number) return level.format;
+  }
+  return std::nullopt;
+}
+
+support::Result<format::TensorFormat> format_of(const schaas_tensor& view, const std::string& name) {
+  format::TensorFormat format;
+  for (std::int32_t l = 0; l < view.order; ++l) {
+    const auto level = level_of(view.levels[l].format);
+    if (!level) return broken(name, "has the unknown level format " + std::to_string(view.levels[l].format));
+    format.levels.push_back(*level);
+    format.mode_order.push_back(view.mode_order[l]);
+  }
+  if (view.order == 0) return format;
+  return format::parse(format::print(format), view.order, name);  // whether its levels fit each other
+}
+
+/// Of all sparse levels; 32 when there is none.
+support::Result<int> position_bits(const schaas_tensor& view, const format::TensorFormat& format,
+                                   const std::string& name) {
+  int bits = 0;
+  for (std::int32_t l = 0; l < view.order; ++l) {
+    const bool has_positions =
+        format::is_sparse(format.levels[l]) && format.levels[l] != format::LevelFormat::bitmap;
+    if (!has_positions) continue;
+    if (bits != 0 && bits != view.levels[l].index_bits)
+      return broken(name, "has levels of " + std::to_string(bits) + " and of " +
+                              std::to_string(view.levels[l].index_bits) + " bits");
+    bits = view.levels[l].index_bits;
+  }
+  return bits == 0 ? 32 : bits;
+}
+
+PackedTensor::Level borrow_level(const schaas_level& level, format::LevelFormat kind, std::int64_t parents) {
+  const auto width = static_cast<std::size_t>(level.index_bits / 8);
+  const bool has_positions =
+      format::is_sparse(kind) && kind != format::LevelFormat::bitmap && !format::is_singleton(kind);
+  const std::int64_t coordinates = kind == format::LevelFormat::banded ? parents : level.entries;
+  PackedTensor::Level out;
+  if (has_positions) out.pos = Buffer::borrowed(level.pos, width * static_cast<std::size_t>(parents + 1));
+  if (format::is_sparse(kind))
+    out.crd = Buffer::borrowed(level.crd, width * static_cast<std::size_t>(coordinates));
+  out.entries = level.entries;
+  return out;
+}
+
+}  // namespace
+
+support::Result<PackedTensor> borrow(const schaas_tensor& view, const std::string& name, double fill_value,
+                                     Trust trust) {
+  if (view.order < 0 ||
+      (view.order > 0 && (view.extents == nullptr || view.levels == nullptr || view.mode_order == nullptr)))
+    return broken(name, "has no levels");
+  if (view.value_type != SCHAAS_F64 && view.value_type != SCHAAS_F32)
+    return broken(name, "has the unknown value type " + std::to_string(view.value_type));
+  if (trust == Trust::check) SCHAAS_RETURN_IF_ERROR(validate(view, name));
+  PackedTensorBuilder builder;
+  SCHAAS_ASSIGN_OR_RETURN(builder.format, format_of(view, name));
+  SCHAAS_ASSIGN_OR_RETURN(builder.position_bits, position_bits(view, builder.format, name));
+  builder.extents.assign(view.extents, view.extents + view.order);
+  builder.value_type = view.value_type == SCHAAS_F64 ? ValueType::f64 : ValueType::f32;
+  builder.fill_value = fill_value;
+  std::int64_t parents = 1;
+  for (std::int32_t l = 0; l < view.order; ++l) {
+    builder.levels.push_back(borrow_level(view.levels[l], builder.format.levels[l], parents));
+    parents = view.levels[l].entries;
+  }
+  builder.values =
+      Buffer::borrowed(view.values, static_cast<std::size_t>(parents) * bytes_of(builder.value_type));
+  return std::move(builder).finish();
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,205 @@
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "c_boundary.h"
+
+/// schaas.h: sessions, kernels, computations.
+namespace schaas::client {
+
+char* text_for_c(const std::string& text) {
+  auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy == nullptr) throw std::bad_alloc();
+  std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+support::Diagnostic null_argument(const char* name) {
+  return support::invalid("null-argument", std::string("`") + name + "` is NULL");
+}
+
+namespace {
+
+std::string text_or(const char* text, const char* otherwise) { return text == nullptr ? otherwise : text; }
+
+support::Result<ProblemText> problem_of(const schaas_problem& given) {
+  if (given.struct_bytes < sizeof(schaas_problem))
+    return support::invalid("struct-size", "`struct_bytes` of the problem is " +
+                                               std::to_string(given.struct_bytes) +
+                                               ", expected sizeof(schaas_problem)");
+  if (given.expression == nullptr) return null_argument("expression");
+  if (given.position_bits != 32 && given.position_bits != 64)
+    return support::invalid(
+        "position-bits", "positions of " + std::to_string(given.position_bits) + " bits: expected 32 or 64");
+  ProblemText text;
+  text.expression = given.expression;
+  for (std::int32_t f = 0; f < given.format_count; ++f)
+    text.formats[text_or(given.formats[2 * f], "")] = text_or(given.formats[2 * f + 1], "");
+  for (std::int32_t c = 0; c < given.constraint_count; ++c)
+    text.constraints.push_back(text_or(given.constraints[c], ""));
+  text.value_type = given.value_type == SCHAAS_F32 ? "f32" : "f64";
+  text.position_bits = std::to_string(given.position_bits);
+  text.space = text_or(given.space, "none");
+  return text;
+}
+
+KernelSetOptions options_of(const schaas_problem& given) {
+  KernelSetOptions options;
+  options.search.memory_depth = given.memory_depth;
+  options.search.max_temporary_bytes = given.max_temporary_bytes;
+  options.search.seconds = given.budget_seconds;
+  if (given.patience_seconds > 0)
+    options.patience = std::chrono::milliseconds(static_cast<std::int64_t>(given.patience_seconds * 1e3));
+  return options;
+}
+
+support::Result<BindOptions> options_of(const schaas_options* given) {
+  BindOptions options;
+  if (given == nullptr) return options;
+  if (given->struct_bytes < sizeof(schaas_options))
+    return support::invalid("struct-size", "`struct_bytes` of the options is " +
+                                               std::to_string(given->struct_bytes) +
+                                               ", expected sizeof(schaas_options)");
+  options.threads = given->threads;
+  options.deterministic = given->deterministic != 0;
+  options.schedule = text_or(given->schedule, "auto");
+  for (std::int32_t e = 0; e < given->extent_count; ++e)
+    options.extents[text_or(given->extent_names[e], "")] = given->extents[e];
+  return options;
+}
+
+/// The operands where they are, as a computation holds them.
+support::Result<void> borrow_all(const schaas_kernels& kernels, const schaas_operand* operands,
+                                 std::int32_t count, const schaas_options* given, schaas_computation& to,
+                                 BindOptions& options, std::map<std::string, PackedTensor*>& pointers) {
+  const double fill = kernels.set.program().semiring->zero;
+  const bool trusted = given != nullptr && given->trusted != 0;
+  for (std::int32_t n = 0; n < count; ++n) {
+    if (operands[n].name == nullptr || operands[n].tensor == nullptr) return null_argument("operands");
+    const std::string name = operands[n].name;
+    SCHAAS_ASSIGN_OR_RETURN(PackedTensor tensor,
+                            borrow(*operands[n].tensor, name, fill, trusted ? Trust::trusted : Trust::check));
+    if (!to.operands.emplace(name, std::move(tensor)).second)
+      return support::invalid("given-twice", "`" + name + "` is given twice");
+  }
+  for (auto& [name, tensor] : to.operands) pointers[name] = &tensor;
+  if (given == nullptr || given->result == nullptr) return {};
+  const std::string& name = kernels.set.program().result().tensor;
+  SCHAAS_ASSIGN_OR_RETURN(to.result, borrow(*given->result, name, fill));
+  if (!to.result->format().all_dense())
+    return support::unsupported("result-format",
+                                "`" + name + "` is stored as " + format::print(to.result->format()) +
+                                    ": only a dense result can be written where the caller says");
+  options.result = &*to.result;
+  return {};
+}
+
+support::Result<std::unique_ptr<schaas_computation>> bound(const schaas_kernels* kernels,
+                                                           const schaas_operand* operands, std::int32_t count,
+                                                           const schaas_options* given) {
+  if (kernels == nullptr) return null_argument("kernels");
+  if (operands == nullptr && count > 0) return null_argument("operands");
+  SCHAAS_ASSIGN_OR_RETURN(BindOptions options, options_of(given));
+  auto computation = std::make_unique<schaas_computation>();
+  std::map<std::string, PackedTensor*> pointers;
+  SCHAAS_RETURN_IF_ERROR(borrow_all(*kernels, operands, count, given, *computation, options, pointers));
+  SCHAAS_ASSIGN_OR_RETURN(computation->computation, kernels->set.bind(pointers, options));
+  return computation;
+}
+
+}  // namespace
+}  // namespace schaas::client
+
+using namespace schaas::client;  // NOLINT: C names outside of any namespace
+using schaas::support::Result;
+
+extern "C" {
+
+int32_t schaas_api_version(void) { return SCHAAS_API_VERSION; }
+const char* schaas_version(void) { return SCHAAS_VERSION; }
+
+int32_t schaas_error_status(const schaas_error* error) {
+  return error == nullptr ? SCHAAS_SUCCESS : schaas::support::exit_code(error->diagnostic.family);
+}
+const char* schaas_error_code(const schaas_error* error) {
+  return error == nullptr ? "" : error->diagnostic.code.c_str();
+}
+const char* schaas_error_message(const schaas_error* error) {
+  return error == nullptr ? "" : error->diagnostic.message.c_str();
+}
+const char* schaas_error_text(const schaas_error* error) {
+  return error == nullptr ? "" : error->text.c_str();
+}
+void schaas_error_free(schaas_error* error) { delete error; }
+void schaas_text_free(char* text) { std::free(text); }
+
+int32_t schaas_session_open(const char* server, schaas_session** session, schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (session == nullptr) return null_argument("session");
+    ConnectOptions options;
+    if (server != nullptr) options.server = server;
+    SCHAAS_ASSIGN_OR_RETURN(Session opened, Session::open(options));
+    *session = new schaas_session{std::move(opened)};
+    return {};
+  });
+}
+void schaas_session_close(schaas_session* session) { delete session; }
+const char* schaas_session_address(const schaas_session* session) {
+  return session == nullptr ? "" : session->session.connection().address().c_str();
+}
+
+int32_t schaas_kernels_open(schaas_session* session, const schaas_problem* problem, schaas_kernels** kernels,
+                            schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (session == nullptr) return null_argument("session");
+    if (problem == nullptr || kernels == nullptr)
+      return null_argument(problem == nullptr ? "problem" : "kernels");
+    SCHAAS_ASSIGN_OR_RETURN(ProblemText text, problem_of(*problem));
+    SCHAAS_ASSIGN_OR_RETURN(KernelSet set,
+                            KernelSet::open(session->session, std::move(text), options_of(*problem)));
+    *kernels = new schaas_kernels{std::move(set)};
+    return {};
+  });
+}
+void schaas_kernels_close(schaas_kernels* kernels) { delete kernels; }
+
+int32_t schaas_bind(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,
+                    const schaas_options* options, schaas_computation** computation, schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (computation == nullptr) return null_argument("computation");
+    SCHAAS_ASSIGN_OR_RETURN(auto made, bound(kernels, operands, count, options));
+    *computation = made.release();
+    return {};
+  });
+}
+
+int32_t schaas_run(schaas_computation* computation, schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (computation == nullptr) return null_argument("computation");
+    SCHAAS_RETURN_IF_ERROR(computation->computation->run());
+    computation->view = computation->computation->result().view();
+    return {};
+  });
+}
+void schaas_computation_close(schaas_computation* computation) { delete computation; }
+const schaas_tensor* schaas_result(const schaas_computation* computation) {
+  return computation == nullptr ? nullptr : &computation->view;
+}
+
+int32_t schaas_compute(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,
+                       const schaas_options* options, schaas_storage** result, schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (result == nullptr && (options == nullptr || options->result == nullptr))
+      return null_argument("result");
+    SCHAAS_ASSIGN_OR_RETURN(auto made, bound(kernels, operands, count, options));
+    SCHAAS_RETURN_IF_ERROR(made->computation->run());
+    if (made->result) return {};
+    auto storage = std::make_unique<schaas_storage>();
+    storage->tensor = std::move(made->computation->result());
+    storage->view = storage->tensor.view();
+    *result = storage.release();
+    return {};
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,117 @@
+#include <nlohmann/json.hpp>
+
+#include "binding.h"
+#include "c_boundary.h"
+
+/// schaas.h: what is told as JSON.
+namespace schaas::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json entry_json(const FrontierEntry& entry) {
+  return {{"id", entry.id},         {"tree", entry.tree},       {"trace", entry.trace}, {"time", entry.time},
+          {"memory", entry.memory}, {"members", entry.members}, {"code", entry.code}};
+}
+
+Json frontier_json(const Frontier& frontier) {
+  Json json = {{"key", frontier.key},
+               {"statement", frontier.statement},
+               {"complete", frontier.complete},
+               {"partial", frontier.partial},
+               {"limited", frontier.limited}};
+  json["counts"] = {{"space", frontier.counts.space},
+                    {"stage1", frontier.counts.stage1},
+                    {"stage2", frontier.counts.stage2},
+                    {"stage3", frontier.counts.stage3}};
+  json["entries"] = Json::array();
+  for (const auto& entry : frontier.entries) json["entries"].push_back(entry_json(entry));
+  return json;
+}
+
+char* dumped(const Json& json) {
+  return text_for_c(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+Json description(const KernelSet& set) {
+  Json json = Json::object();
+  if (const auto frontier = set.frontier()) json = frontier_json(*frontier);
+  const Program& program = set.program();
+  json["operands"] = Json::array();
+  for (const Access& access : read_by(program))
+    json["operands"].push_back({{"name", access.tensor}, {"indices", access.indices}});
+  json["result"] = {{"name", program.result().tensor}, {"indices", program.result().indices}};
+  return json;
+}
+
+Json description(const schaas_computation& bound) {
+  const Computation& computation = *bound.computation;
+  const KernelInfo& kernel = computation.kernel();
+  Json json = {{"id", kernel.id},
+               {"trace", kernel.trace},
+               {"tree", kernel.tree},
+               {"time", kernel.time},
+               {"memory", kernel.memory},
+               {"isa", kernel.isa},
+               {"reason", computation.reason()},
+               {"threads", computation.execution().threads()}};
+  json["copies"] = Json::array();
+  for (const auto& copy : computation.execution().copies())
+    json["copies"].push_back({{"format", copy.format}, {"bytes", copy.bytes}});
+  return json;
+}
+
+}  // namespace
+}  // namespace schaas::client
+
+using namespace schaas::client;  // NOLINT: C names outside of any namespace
+using schaas::support::Result;
+
+extern "C" {
+
+int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json, schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (kernels == nullptr || json == nullptr) return null_argument(kernels == nullptr ? "kernels" : "json");
+    *json = dumped(description(kernels->set));
+    return {};
+  });
+}
+
+int32_t schaas_computation_describe(const schaas_computation* computation, char** json,
+                                    schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (computation == nullptr || json == nullptr)
+      return null_argument(computation == nullptr ? "computation" : "json");
+    *json = dumped(description(*computation));
+    return {};
+  });
+}
+
+int32_t schaas_tune(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,
+                    const schaas_options* options, char** json, schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (kernels == nullptr || json == nullptr) return null_argument(kernels == nullptr ? "kernels" : "json");
+    std::map<std::string, PackedTensor> tensors;
+    std::map<std::string, PackedTensor*> pointers;
+    for (std::int32_t n = 0; n < count; ++n) {
+      if (operands[n].name == nullptr || operands[n].tensor == nullptr) return null_argument("operands");
+      SCHAAS_ASSIGN_OR_RETURN(PackedTensor tensor, borrow(*operands[n].tensor, operands[n].name,
+                                                          kernels->set.program().semiring->zero));
+      pointers[operands[n].name] = &(tensors[operands[n].name] = std::move(tensor));
+    }
+    BindOptions bind;
+    if (options != nullptr) {
+      bind.threads = options->threads;
+      for (std::int32_t e = 0; e < options->extent_count; ++e)
+        bind.extents[options->extent_names[e]] = options->extents[e];
+    }
+    SCHAAS_ASSIGN_OR_RETURN(const Tuning tuning, kernels->set.tune(pointers, bind));
+    Json found = {{"fastest", tuning.fastest}, {"measured", Json::array()}};
+    for (const Measured& one : tuning.measured)
+      found["measured"].push_back({{"id", one.id}, {"seconds", one.seconds}});
+    *json = dumped(found);
+    return {};
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,66 @@
+#pragma once
+#include <exception>
+#include <functional>
+#include <string>
+
+#include "compiler/support/result.h"
+#include "schaas/kernel_set.h"
+#include "schaas/schaas.h"
+
+// What stands behind the opaque names of schaas.h, and the one place where C++ errors become C ones.
+
+struct schaas_error {
+  schaas::support::Diagnostic diagnostic;
+  std::string text;
+};
+struct schaas_session {
+  schaas::client::Session session;
+};
+struct schaas_kernels {
+  schaas::client::KernelSet set;
+};
+struct schaas_storage {
+  schaas::client::PackedTensor tensor;
+  schaas_tensor view{};
+};
+struct schaas_computation {
+  std::map<std::string, schaas::client::PackedTensor> operands;
+  std::optional<schaas::client::PackedTensor> result;  ///< the caller's, when it gave one
+  std::optional<schaas::client::Computation> computation;
+  schaas_tensor view{};
+};
+
+namespace schaas::client {
+
+/// Runs `body`, which returns Result<void>; an exception becomes a diagnostic as well.
+template <class Body>
+std::int32_t at_boundary(schaas_error** error, const Body& body) noexcept {
+  const auto fail = [error](support::Diagnostic diagnostic) {
+    const std::int32_t status = support::exit_code(diagnostic.family);
+    if (error != nullptr) {
+      std::string text = support::render(diagnostic);
+      *error = new schaas_error{std::move(diagnostic), std::move(text)};
+    }
+    return status;
+  };
+  try {
+    try {
+      const support::Result<void> done = body();
+      return done.ok() ? SCHAAS_SUCCESS : fail(done.error());
+    } catch (const std::bad_alloc&) {
+      return fail(support::exhausted("memory", "there is not enough memory"));
+    } catch (const std::exception& exception) {
+      return fail(support::internal("client-internal", exception.what()));
+    }
+  } catch (...) {  // no memory even for the message
+    return SCHAAS_EXHAUSTED;
+  }
+}
+
+/// To be freed by schaas_text_free.
+char* text_for_c(const std::string& text);
+
+/// An error that names the argument.
+support::Diagnostic null_argument(const char* name);
+
+}  // namespace schaas::client
