@@ -77,12 +77,8 @@ struct Drawn {
 support::Result<Drawn> draw(const PlotOptions& options, const client::ScheduleAnswer& answer,
                             const client::Sizes& sizes, const client::Sizes& reported) {
   const client::Frontier& frontier = answer.frontier;
-  client::Machine machine;
-  machine.threads = options.threads > 0 ? options.threads : client::host_threads();
-  machine.cache_bytes = client::last_level_cache_bytes();
-  machine.first_cache_bytes = client::first_cache_bytes();
-  machine.second_cache_bytes = client::second_cache_bytes();
-  SCHAAS_ASSIGN_OR_RETURN(machine.value_type, value_type(options.problem.value_type));
+  SCHAAS_ASSIGN_OR_RETURN(const auto type, value_type(options.problem.value_type));
+  const client::Machine machine = client::this_machine(type, options.threads);
   SCHAAS_ASSIGN_OR_RETURN(const auto selection, client::select(frontier.entries, sizes, machine));
   Drawn drawn;
   SCHAAS_ASSIGN_OR_RETURN(drawn.plot.points, removed_points(frontier, sizes, machine));

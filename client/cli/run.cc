@@ -167,9 +167,7 @@ support::Result<RunFacts> compute(const RunOptions& options, const client::Sessi
   facts.pack_seconds = since(pack_start);
   const client::Sizes sizes = client::all_sizes(operands, packed);
   facts.sizes = client::reported_sizes(sizes, packed);
-  facts.machine = {options.threads > 0 ? options.threads : client::host_threads(),
-                   client::last_level_cache_bytes(), facts.value_type, client::first_cache_bytes(),
-                   client::second_cache_bytes()};
+  facts.machine = client::this_machine(facts.value_type, options.threads);
 
   client::ChoiceRequest request = choice_request(options, text, operands);
   request.sizes = sizes;

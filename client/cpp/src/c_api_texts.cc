@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "binding.h"
@@ -33,14 +35,16 @@ char* dumped(const Json& json) {
   return text_for_c(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-Json description(const KernelSet& set) {
-  Json json = Json::object();
-  if (const auto frontier = set.frontier()) json = frontier_json(*frontier);
-  const Program& program = set.program();
-  json["operands"] = Json::array();
-  for (const Access& access : read_by(program))
+Json description(const Program& program) {
+  Json json = {{"operands", Json::array()}};
+  std::vector<std::string> seen;
+  for (const Access& access : read_by(program)) {
+    if (std::find(seen.begin(), seen.end(), access.tensor) != seen.end()) continue;
+    seen.push_back(access.tensor);
     json["operands"].push_back({{"name", access.tensor}, {"indices", access.indices}});
+  }
   json["result"] = {{"name", program.result().tensor}, {"indices", program.result().indices}};
+  json["update"] = program.statements.back().update.has_value();
   return json;
 }
 
@@ -72,7 +76,18 @@ extern "C" {
 int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json, schaas_error** error) {
   return at_boundary(error, [&]() -> Result<void> {
     if (kernels == nullptr || json == nullptr) return null_argument(kernels == nullptr ? "kernels" : "json");
-    *json = dumped(description(kernels->set));
+    SCHAAS_ASSIGN_OR_RETURN(const Frontier frontier, kernels->set.frontier());
+    *json = dumped(frontier_json(frontier));
+    return {};
+  });
+}
+
+int32_t schaas_parse(const char* expression, char** json, schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (expression == nullptr || json == nullptr)
+      return null_argument(expression == nullptr ? "expression" : "json");
+    SCHAAS_ASSIGN_OR_RETURN(const Program program, parse_program(expression));
+    *json = dumped(description(program));
     return {};
   });
 }

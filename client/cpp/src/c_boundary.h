@@ -1,6 +1,7 @@
 #pragma once
 #include <exception>
-#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 
 #include "compiler/support/result.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "binding.h"
@@ -73,6 +74,7 @@ struct KernelSet::State {
   Program program;
   format::TensorFormat result_format;
   ValueType value_type = ValueType::f64;
+  Machine machine;
 
   std::mutex mutex;                  ///< of all below
   Choice choice;                     ///< with the answer, once it has come
@@ -111,16 +113,22 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
                           format::parse(given == state->problem.formats.end() ? "dense" : given->second,
                                         static_cast<int>(result.indices.size()), result.tensor));
   state->value_type = state->problem.value_type == "f32" ? ValueType::f32 : ValueType::f64;
+  state->machine = this_machine(state->value_type);
   return KernelSet(std::move(state));
 }
 
 const Program& KernelSet::program() const { return state_->program; }
 const ProblemText& KernelSet::problem() const { return state_->problem; }
 
-std::optional<Frontier> KernelSet::frontier() const {
+support::Result<Frontier> KernelSet::frontier() const {
   const std::lock_guard lock(state_->mutex);
-  if (!state_->asked) return std::nullopt;
-  return state_->choice.answer.frontier;
+  if (state_->selector) return state_->choice.answer.frontier;
+  ScheduleRequest request;
+  request.problem = state_->problem;
+  request.search = state_->options.search;
+  request.search_only = true;
+  SCHAAS_ASSIGN_OR_RETURN(ScheduleAnswer answer, state_->session.connection().schedule(request));
+  return std::move(answer.frontier);
 }
 
 ChoiceRequest KernelSet::State::request(const Sizes& sizes, const BindOptions& bind) const {
@@ -131,8 +139,8 @@ ChoiceRequest KernelSet::State::request(const Sizes& sizes, const BindOptions& b
   request.wanted = bind.schedule;
   request.patience = options.patience;
   request.sizes = sizes;
-  request.machine = {bind.threads > 0 ? bind.threads : host_threads(), last_level_cache_bytes(), value_type,
-                     first_cache_bytes(), second_cache_bytes()};
+  request.machine = machine;
+  if (bind.threads > 0) request.machine.threads = bind.threads;
   return request;
 }
 

@@ -1,5 +1,6 @@
 #include "private_server.h"
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -175,6 +176,15 @@ support::Result<std::string> server_program() {
   const fs::path self = fs::read_symlink("/proc/self/exe", error);
   if (!error && is_program((self.parent_path() / "schaasd").string()))
     return (self.parent_path() / "schaasd").string();
+  // A program that has loaded the library: beside it, or where an installation has its programs.
+  Dl_info place{};
+  if (dladdr(reinterpret_cast<const void*>(&server_program), &place) != 0 && place.dli_fname != nullptr) {
+    const fs::path library = fs::weakly_canonical(place.dli_fname, error);
+    for (const char* folder : {"", "../bin", "../../bin"}) {
+      const fs::path program = (library.parent_path() / folder / "schaasd").lexically_normal();
+      if (!error && is_program(program.string())) return program.string();
+    }
+  }
   std::istringstream folders(environment("PATH"));
   for (std::string folder; std::getline(folders, folder, ':');) {
     if (!folder.empty() && is_program(folder + "/schaasd")) return folder + "/schaasd";

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -84,8 +83,9 @@ class KernelSet {
   /// tensors of these sizes. Errors: as of bind and run.
   support::Result<Tuning> tune(const std::map<std::string, PackedTensor*>& operands,
                                const BindOptions& options = {}) const;
-  /// What the server has answered; nothing before the first bind.
-  std::optional<Frontier> frontier() const;
+  /// What the server has answered; before the first bind it is asked for the frontier alone. Errors: those of
+  /// Connection::schedule.
+  support::Result<Frontier> frontier() const;
 
  private:
   struct State;

@@ -89,9 +89,12 @@ SCHAAS_API int32_t schaas_kernels_open(schaas_session* session, const schaas_pro
                                        schaas_kernels** kernels, schaas_error** error);
 SCHAAS_API void schaas_kernels_close(schaas_kernels* kernels);
 /* The frontier as JSON: {key, statement, complete, partial, limited, counts, entries[{id, tree, trace, time,
- * memory, members, code, compiled}], operands[], result{name, indices[], order}}; before the first binding
- * the last two only. */
+ * memory, members, code}]}. Waits for the search. */
 SCHAAS_API int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json, schaas_error** error);
+
+/* What a statement takes, without a server, as JSON: {operands[{name, indices[]}], result{name, indices[]},
+ * update}. */
+SCHAAS_API int32_t schaas_parse(const char* expression, char** json, schaas_error** error);
 
 typedef struct schaas_operand {
   const char* name;

@@ -1,0 +1,20 @@
+"""Sparse tensor algebra, scheduled: write an expression, call it with arrays.
+
+    import schaas
+    f = schaas.kernel("A[i,l] = B[i,j]*C[i,k]*D[j,k]*E[j,l]", where="8 <= k <= 256")
+    A = f(B=scipy_csr, C=..., D=..., E=...)
+
+A server searches the schedules, compiles the ones that can be the best and remembers them; by default it is a private one that
+starts by itself. docs/python.md is the manual.
+"""
+
+from ._einsum import einsum
+from ._errors import Error, Exhausted, Internal, Invalid, Unreachable, Unsupported
+from ._frontier import Frontier
+from ._kernel import Bound, Kernel, kernel
+from ._library import version as __version__
+from ._session import Session, connect
+from ._tensors import Tensor, read, tensor, write
+
+__all__ = ["Bound", "Error", "Exhausted", "Frontier", "Internal", "Invalid", "Kernel", "Session", "Tensor", "Unreachable",
+           "Unsupported", "connect", "einsum", "kernel", "read", "tensor", "write"]

@@ -1,0 +1,95 @@
+"""The structs of one call, in one block of memory: laid out once for each combination of formats, filled anew for each call."""
+
+import ctypes
+import struct
+
+import numpy as np
+
+from . import _library as library
+
+_F4 = np.dtype(np.float32)
+_LEVEL_WORDS, _TENSOR_WORDS, _OPERAND_WORDS, _OPTION_WORDS = 4, 5, 2, 7
+
+
+def _pair(low, high):
+    return low | high << 32
+
+
+def _address(array):
+    return array.__array_interface__["data"][0]
+
+
+class Frame:
+    """Words of 8 bytes: extents, modes, levels and struct of each tensor, then the operands, then the options. `out_order`: of
+    a dense result that is given."""
+
+    def __init__(self, names, views, out=None, schedule=None, extents=None):
+        self._texts = [name.encode() for name in names]
+        self._schedule = None if schedule is None else schedule.encode()
+        self._extent_names = library.texts(list(extents or {}))
+        self._extents = (ctypes.c_int64 * max(len(extents or {}), 1))(*(extents or {}).values())
+        tensors = list(views) + ([out] if out is not None else [])
+        count = sum(len(view.shape) * (1 + 1 + _LEVEL_WORDS) + _TENSOR_WORDS for view in tensors)
+        count += _OPERAND_WORDS * len(views) + _OPTION_WORDS
+        self._block = (ctypes.c_int64 * count)()
+        self._base = ctypes.addressof(self._block)
+        self._struct = struct.Struct(f"={count}Q")
+        self._words = [0] * count
+        self._places = []  # of the struct of each tensor
+        at = 0
+        for view in tensors:
+            at = self._lay_out(at, view)
+        self.operands = self._base + 8 * at
+        for number, text in enumerate(self._texts):
+            self._words[at] = ctypes.cast(text, ctypes.c_void_p).value
+            self._words[at + 1] = self.tensor_address(number)
+            at += _OPERAND_WORDS
+        self.options = self._base + 8 * at
+        self._options_at = at
+        self._words[at:at + _OPTION_WORDS] = [
+            8 * _OPTION_WORDS, 0, _pair(0, len(extents or {})), ctypes.addressof(self._extent_names), ctypes.addressof(self._extents),
+            0 if self._schedule is None else ctypes.cast(self._schedule, ctypes.c_void_p).value,
+            0 if out is None else self.tensor_address(len(views))]
+        self.count = len(views)
+        self.has_out = out is not None
+        self.error = ctypes.c_void_p()
+        self.error_address = ctypes.byref(self.error)
+        self.handle = ctypes.c_void_p()
+        self.handle_address = ctypes.byref(self.handle)
+        self.fill(views, out, 0)
+
+    def _lay_out(self, at, view):
+        order = len(view.shape)
+        words = self._words
+        extents, modes, levels = at, at + order, at + 2 * order
+        at = levels + _LEVEL_WORDS * order
+        packed = np.zeros(2 * order, np.int32)
+        packed[:order] = list(view.mode_order)
+        words[modes:levels] = [int(word) for word in packed.view(np.uint64)]
+        for number, (kind, pos, crd, _) in enumerate(view.levels):
+            index = pos if pos is not None else crd
+            words[levels + _LEVEL_WORDS * number] = _pair(kind, 0 if index is None else 8 * index.dtype.itemsize)
+        words[at] = _pair(order, library.F32 if view.values.dtype == _F4 else library.F64)
+        words[at + 1:at + 4] = [self._base + 8 * place for place in (extents, modes, levels)]
+        self._places.append((extents, levels, at))
+        return at + _TENSOR_WORDS
+
+    def tensor_address(self, number):
+        return self._base + 8 * self._places[number][2]
+
+    def fill(self, views, out, threads, deterministic=False):
+        words = self._words
+        for view, (extents, levels, at) in zip(views if out is None else (*views, out), self._places):
+            words[at + 4] = view.values.__array_interface__["data"][0]
+            for extent in view.shape:
+                words[extents] = extent
+                extents += 1
+            for _, pos, crd, entries in view.levels:
+                if pos is not None:
+                    words[levels + 1] = pos.__array_interface__["data"][0]
+                if crd is not None:
+                    words[levels + 2] = crd.__array_interface__["data"][0]
+                words[levels + 3] = entries
+                levels += 4
+        words[self._options_at + 1] = threads | deterministic << 32
+        self._struct.pack_into(self._block, 0, *words)

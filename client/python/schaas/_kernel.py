@@ -1,0 +1,330 @@
+"""Kernels: an expression that is called with arrays."""
+
+import ctypes
+import json
+import threading
+import weakref
+
+import numpy as np
+
+from . import _library as library
+from ._errors import Error, Invalid, invalid
+from ._frames import Frame
+from ._frontier import Frontier
+from ._operands import F4, F8, I4, I8, View, is_torch, repaired, view_of
+from ._results import natural
+from ._session import current
+from ._tensors import Tensor
+
+_OPTIONS = ("where", "dtype", "space", "patience", "budget", "session")
+_TYPES = {None: None, "f64": F8, "f32": F4, "float64": F8, "float32": F4}
+
+
+def _value_type(dtype):
+    if isinstance(dtype, str) or dtype is None:
+        if dtype in _TYPES:
+            return _TYPES[dtype]
+    elif np.dtype(dtype) in (F8, F4):
+        return np.dtype(dtype)
+    raise invalid("value-type", f"dtype={dtype!r}: expected f64 or f32")
+
+
+class _Set:
+    """The kernels for one combination of formats and types, and frames to call them with."""
+
+    def __init__(self, owner, formats, values, index):
+        problem = library.Problem()
+        problem.struct_bytes = ctypes.sizeof(problem)
+        problem.expression = owner._text.encode()
+        pairs = [text for pair in formats.items() for text in pair]
+        problem.formats, problem.format_count = library.texts(pairs), len(formats)
+        problem.constraints, problem.constraint_count = library.texts(owner._where), len(owner._where)
+        problem.value_type = library.F32 if values == F4 else library.F64
+        problem.position_bits = 8 * index.itemsize
+        problem.space = owner._space.encode()
+        problem.patience_seconds, problem.budget_seconds = owner._patience, owner._budget
+        self.session = owner._session or current()
+        self.handle = library.handle_from(library.api.schaas_kernels_open, self.session._handle, ctypes.byref(problem))
+        self._end = weakref.finalize(self, library.api.schaas_kernels_close, ctypes.c_void_p(self.handle))
+        self.frames = []  # of calls without options, not in use
+
+
+class Kernel:
+    """A statement in index notation, `y(i) = B(i,j) * x(j)` (brackets will do). Called with arrays it computes; schedules are
+    searched and compiled at the first call with each combination of formats and types, and selected for the sizes of each call.
+
+    Formats (`B="csr"`) are those of the operands as they come unless given; `where` is a constraint or a list of them. Thread-safe.
+    """
+
+    def __init__(self, expression, *, where=(), dtype=None, space="none", patience=3.0, budget=0.0, session=None, **formats):
+        self.expression = expression
+        self._text = expression.replace("[", "(").replace("]", ")")
+        self._where = [where] if isinstance(where, str) else list(where)
+        self._dtype = _value_type(dtype)
+        self._space, self._patience, self._budget, self._session = space, float(patience), float(budget), session
+        self._formats = {name: str(text) for name, text in formats.items()}
+        self._sets = {}
+        self._lock = threading.Lock()
+        self._check()
+        told = json.loads(library.text_from(library.api.schaas_parse, self._text.encode()))
+        self.operands = [operand["name"] for operand in told["operands"]]
+        self._indices = {operand["name"]: operand["indices"] for operand in told["operands"]}
+        self.result = told["result"]["name"]
+        self._result_indices = told["result"]["indices"]
+        self._given = [self._formats.get(name) for name in self.operands]
+        result_format = self._formats.get(self.result, "dense").replace(" ", "").lower()
+        self._dense_result = set(result_format.split(":")[0].split(",")) == {"dense"} and ":" not in result_format
+        self._where_extents = self._find_extents()
+        self._last = None
+
+    def _check(self):
+        """A wrong text is told at once, by the server, whose messages are the better ones."""
+        try:
+            _Set(self, self._formats, self._dtype or F8, I4)
+        except Error as error:
+            if error.code != "contradiction":  # formats that operands decide are not known yet
+                raise
+
+    def _find_extents(self):
+        """For each index of the result: which operand has it, and in which mode."""
+        places = {}
+        for number, name in enumerate(self.operands):
+            for mode, index in enumerate(self._indices[name]):
+                places.setdefault(index, (number, mode))
+        if any(index not in places for index in self._result_indices):
+            return None
+        return [places[index] for index in self._result_indices]
+
+    def _collect(self, positional, named):
+        if not positional and len(named) == len(self.operands):
+            try:
+                return [named[name] for name in self.operands]
+            except KeyError:
+                pass
+        if len(positional) > len(self.operands):
+            raise invalid("argument-count", f"`{self.expression}` takes {len(self.operands)} tensors, {len(positional)} were given")
+        given = dict(zip(self.operands, positional))
+        for name, value in named.items():
+            if name in given:
+                raise invalid("given-twice", f"`{name}` is given twice")
+            if name not in self.operands:
+                raise invalid("unknown-tensor", f"there is no operand `{name}` in `{self.expression}`; expected "
+                                                + ", ".join(f"`{known}`" for known in self.operands))
+            given[name] = value
+        for name in self.operands:
+            if name not in given:
+                raise invalid("missing-operand", f"no tensor is given for `{name}` in `{self.expression}`")
+        return [given[name] for name in self.operands]
+
+    def _views(self, operands):
+        views = [view_of(name, given, format) for name, given, format in zip(self.operands, operands, self._given)]
+        values, index = self._dtype, None
+        for view in views:
+            if values is None or (self._dtype is None and values == F4 and view.values.dtype == F8 and view.shape):
+                values = view.values.dtype if view.shape else values
+            if view.index is I8 or (view.index is not None and view.index == I8):
+                index = I8
+        values = values or F8
+        index = index or I4
+        for view in views:
+            if view.values.dtype is not values or (view.index is not None and view.index is not index):
+                view.cast(values, index)
+        return views, values, index
+
+    def _set(self, views, values, index):
+        key = (tuple([view.format for view in views]), values, index)
+        found = self._sets.get(key)
+        if found is None:
+            with self._lock:
+                found = self._sets.get(key)
+                if found is None:
+                    formats = {name: view.format for name, view in zip(self.operands, views) if view.format is not None}
+                    if self.result in self._formats:
+                        formats[self.result] = self._formats[self.result]
+                    for name in self._formats:
+                        if name not in self.operands and name != self.result:
+                            formats[name] = self._formats[name]
+                    found = self._sets[key] = _Set(self, formats, values, index)
+        return found
+
+    def _result_view(self, views, values, extents, out):
+        """Where the result goes, when it is dense and its extents are known."""
+        if not self._dense_result:
+            if out is not None:
+                raise invalid("out", f"`{self.result}` is stored as {self._formats[self.result]}: only a dense result can be written "
+                                     "to `out`")
+            return None
+        if out is None:
+            if self._where_extents is not None:
+                shape = tuple([views[number].shape[mode] if mode < len(views[number].shape) else 0
+                               for number, mode in self._where_extents])
+            elif extents and all(index in extents for index in self._result_indices if not self._known(index)):
+                shape = tuple(self._extent(index, views, extents) for index in self._result_indices)
+            else:
+                return None
+            out = np.empty(shape, values)
+        else:
+            self._check_out(out, values)
+        levels, parents = [], 1
+        for extent in out.shape:
+            parents *= extent
+            levels.append((0, None, None, parents))
+        return View(None, out.shape, range(out.ndim), levels, out)
+
+    def _known(self, index):
+        return any(index in indices for indices in self._indices.values())
+
+    def _extent(self, index, views, extents):
+        for view, name in zip(views, self.operands):
+            if index in self._indices[name]:
+                return view.shape[self._indices[name].index(index)]
+        return extents[index]
+
+    def _check_out(self, out, values):
+        if not isinstance(out, np.ndarray) or out.dtype != values or not out.flags.c_contiguous or not out.flags.writeable:
+            raise invalid("out", f"`out` must be a writable, C-contiguous numpy array of {values}")
+
+    def __call__(self, *positional, out=None, threads=0, extents=None, schedule=None, deterministic=False, **named):
+        """Computes. `out`: a numpy array for a dense result; `threads`: 0 for all processors; `extents`: of indices that no operand
+        has; `schedule`: "linear", an id of the frontier or a trace instead of the best."""
+        operands = self._collect(positional, named)
+        try:
+            return self._compute(operands, out, threads, extents, schedule, deterministic)
+        except Invalid as error:
+            if error.code != "tensor-structure":
+                raise
+            fixed = [repaired(operand) for operand in operands]
+            if all(one is None for one in fixed):
+                raise
+            return self._compute([old if new is None else new for old, new in zip(operands, fixed)], out, threads, extents, schedule,
+                                 deterministic)
+
+    def _compute(self, operands, out, threads, extents, schedule, deterministic):
+        views, values, index = self._views(operands)
+        kernels = self._set(views, values, index)
+        place = self._result_view(views, values, extents, out)
+        plain = schedule is None and not extents and place is not None
+        try:
+            frame = kernels.frames.pop() if plain else None
+        except IndexError:
+            frame = None
+        if frame is None:
+            frame = Frame(self.operands, views, place, schedule, extents)
+        frame.fill(views, place, threads, deterministic)
+        status = library.api.schaas_compute(kernels.handle, frame.operands, frame.count, frame.options, frame.handle_address,
+                                            frame.error_address)
+        if status:
+            error = ctypes.c_void_p(frame.error.value)
+            frame.error.value = None
+            library.raise_error(error)
+        if place is not None:
+            result = place.values
+            if plain:
+                kernels.frames.append(frame)
+            if not result.shape and out is None:
+                return result[()]
+        else:
+            made = Tensor(frame.handle.value)
+            result = natural(made, any(type(operand).__name__.endswith("_array") for operand in operands))
+        if any(is_torch(operand) for operand in operands) and isinstance(result, np.ndarray):
+            import torch
+            return torch.from_numpy(result)
+        return result
+
+    def bind(self, *positional, out=None, threads=0, extents=None, schedule=None, deterministic=False, **named):
+        """Fixes the operands: the returned Bound computes from what the arrays hold at each call, without checking them again. For
+        loops."""
+        operands = self._collect(positional, named)
+        operands = [new if new is not None else old for old, new in ((one, self._unsorted(one)) for one in operands)]
+        views, values, index = self._views(operands)
+        return Bound(self, self._set(views, values, index), views, self._result_view(views, values, extents, out), threads, extents,
+                     schedule, deterministic, any(type(operand).__name__.endswith("_array") for operand in operands))
+
+    def _unsorted(self, operand):
+        if getattr(operand, "format", None) in ("csr", "csc", "coo") and not getattr(operand, "has_canonical_format", True):
+            return repaired(operand)
+        return None
+
+    def tune(self, *positional, threads=0, extents=None, **named):
+        """Measures every compiled schedule on these tensors; later calls of the same sizes take the fastest. Returns {id: seconds},
+        the fastest first."""
+        views, values, index = self._views(self._collect(positional, named))
+        kernels = self._set(views, values, index)
+        frame = Frame(self.operands, views, None, None, extents)
+        frame.fill(views, None, threads)
+        told = json.loads(library.text_from(library.api.schaas_tune, kernels.handle, frame.operands, frame.count, frame.options))
+        return {one["id"]: one["seconds"] for one in sorted(told["measured"], key=lambda one: one["seconds"])}
+
+    def _latest(self):
+        """Of the formats that came last, else those that were given."""
+        if self._sets:
+            return next(reversed(self._sets.values()))
+        return _Set(self, self._formats, self._dtype or F8, I4)
+
+    @property
+    def frontier(self):
+        """Every schedule that can be the best for some sizes, of the formats of the last call (before the first: those given).
+        Waits for the search."""
+        return Frontier(json.loads(library.text_from(library.api.schaas_kernels_describe, self._latest().handle)))
+
+    def explain(self, *positional, **named):
+        """What is computed and how, as text; with tensors also which schedule runs for them, and why."""
+        lines = [self.expression]
+        if positional or named:
+            bound = self.bind(*positional, **named)
+            told = bound.describe()
+            entry = next((entry for entry in self.frontier if entry["id"] == told["id"]), None)
+            lines += ["", f"runs {told['id']}: {told['tree']}", f"  {told['reason']}", f"  time    {told['time']}",
+                      f"  memory  {told['memory']}", f"  threads {told['threads']}, {told['isa']}", f"  trace   {told['trace']}"]
+            lines += [f"  reads a copy, {copy['format']}, of {copy['bytes']} bytes" for copy in told["copies"]]
+            if entry is not None and entry["tree"] == told["tree"]:
+                lines += ["", *("  " + line for line in entry["code"].rstrip().splitlines())]
+        lines += ["", str(self.frontier)]
+        return "\n".join(lines)
+
+    def __repr__(self):
+        return f"<schaas.Kernel {self.expression!r}>"
+
+
+class Bound:
+    """A kernel with its operands. One call at a time; each returns the same array for a dense result, written anew."""
+
+    def __init__(self, kernel, kernels, views, out, threads, extents, schedule, deterministic, arrays):
+        frame = Frame(kernel.operands, views, out, schedule, extents)
+        frame.fill(views, out, threads, deterministic)
+        self._keep = (kernels, views, out)
+        self._arrays = arrays
+        self._out = None if out is None else out.values
+        self._handle = library.handle_from(library.api.schaas_bind, kernels.handle, frame.operands, frame.count, frame.options)
+        self._end = weakref.finalize(self, library.api.schaas_computation_close, ctypes.c_void_p(self._handle))
+
+    def __call__(self):
+        library.call(library.api.schaas_run, self._handle)
+        if self._out is not None:
+            return self._out if self._out.shape else self._out[()]
+        from ._results import natural as result_of
+        return result_of(_Running(self, library.api.schaas_result(self._handle).contents), self._arrays).copy()
+
+    def describe(self):
+        """Which schedule runs, and why: a dict."""
+        return json.loads(library.text_from(library.api.schaas_computation_describe, self._handle))
+
+
+class _Running(Tensor):
+    """The result of a computation, which the next run overwrites."""
+
+    def __init__(self, bound, view):
+        self._bound, self._view = bound, view
+
+    def copy(self):
+        return self.convert(_own_format(self))
+
+
+def _own_format(tensor):
+    from ._operands import _text
+    return _text(tensor.levels, tensor.mode_order) or ",".join(["dense"] * tensor.ndim)
+
+
+def kernel(expression, **options):
+    """A Kernel: `schaas.kernel("A[i,l] = B[i,j]*C[j,k]*D[k,l]", B="csr", where="8 <= k <= 256")`."""
+    return Kernel(expression, **options)

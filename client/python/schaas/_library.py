@@ -1,0 +1,140 @@
+"""libschaas through ctypes: the structs of schaas/schaas.h and proto/kernel_abi.h, and its functions."""
+
+import ctypes
+import os
+import pathlib
+from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
+
+from ._errors import Unreachable, error_of
+
+API_VERSION = 1
+
+F64, F32 = 0, 1
+# Level formats of kernel_abi.h.
+DENSE, COMPRESSED, COMPRESSED_NONUNIQUE, SINGLETON, SINGLETON_NONUNIQUE = range(5)
+
+
+class Level(ctypes.Structure):
+    _fields_ = [("format", c_int32), ("index_bits", c_int32), ("pos", c_void_p), ("crd", c_void_p), ("entries", c_int64)]
+
+
+class Tensor(ctypes.Structure):
+    _fields_ = [("order", c_int32), ("value_type", c_int32), ("extents", POINTER(c_int64)), ("mode_order", POINTER(c_int32)),
+                ("levels", POINTER(Level)), ("values", c_void_p)]
+
+
+class Problem(ctypes.Structure):
+    _fields_ = [("struct_bytes", c_size_t), ("expression", c_char_p), ("formats", POINTER(c_char_p)), ("format_count", c_int32),
+                ("constraint_count", c_int32), ("constraints", POINTER(c_char_p)), ("value_type", c_int32),
+                ("position_bits", c_int32), ("space", c_char_p), ("patience_seconds", c_double), ("budget_seconds", c_double),
+                ("max_temporary_bytes", c_uint64), ("memory_depth", c_int32)]
+
+
+class Options(ctypes.Structure):
+    _fields_ = [("struct_bytes", c_size_t), ("threads", c_int32), ("deterministic", c_int32), ("trusted", c_int32),
+                ("extent_count", c_int32), ("extent_names", POINTER(c_char_p)), ("extents", POINTER(c_int64)),
+                ("schedule", c_char_p), ("result", c_void_p)]
+
+
+def _places():
+    """Where the library may be: as told, in the wheel, in a build of the source tree, where the loader looks."""
+    told = os.environ.get("SCHAAS_LIBRARY")
+    if told:
+        yield told
+        return
+    here = pathlib.Path(__file__).resolve().parent
+    for path in (here / "_lib" / "libschaas.so.0", here.parents[2] / "build" / "release" / "lib" / "libschaas.so.0"):
+        if path.exists():
+            yield str(path)
+    yield "libschaas.so.0"
+
+
+def _load():
+    failures = []
+    for place in _places():
+        try:
+            return ctypes.CDLL(place)
+        except OSError as error:
+            failures.append(f"{place}: {error}")
+    raise ImportError("the library of schaas cannot be loaded (set SCHAAS_LIBRARY to libschaas.so.0): " + "; ".join(failures))
+
+
+# name -> argument types; all return a status but those in _OTHER.
+_ERROR = POINTER(c_void_p)
+_STATUS = {
+    "session_open": [c_char_p, POINTER(c_void_p), _ERROR],
+    "kernels_open": [c_void_p, POINTER(Problem), POINTER(c_void_p), _ERROR],
+    "kernels_describe": [c_void_p, POINTER(c_void_p), _ERROR],
+    "parse": [c_char_p, POINTER(c_void_p), _ERROR],
+    "bind": [c_void_p, c_void_p, c_int32, c_void_p, POINTER(c_void_p), _ERROR],
+    "run": [c_void_p, _ERROR],
+    "computation_describe": [c_void_p, POINTER(c_void_p), _ERROR],
+    "tune": [c_void_p, c_void_p, c_int32, c_void_p, POINTER(c_void_p), _ERROR],
+    "compute": [c_void_p, c_void_p, c_int32, c_void_p, POINTER(c_void_p), _ERROR],
+    "pack": [c_char_p, c_int32, c_void_p, c_void_p, c_void_p, c_int64, c_char_p, c_int32, c_int32, POINTER(c_void_p), _ERROR],
+    "convert": [c_char_p, c_void_p, c_char_p, POINTER(c_void_p), _ERROR],
+    "read": [c_char_p, POINTER(c_void_p), _ERROR],
+    "write": [c_char_p, c_void_p, _ERROR],
+}
+_OTHER = {
+    "api_version": ([], c_int32), "version": ([], c_char_p), "error_status": ([c_void_p], c_int32),
+    "error_code": ([c_void_p], c_char_p), "error_message": ([c_void_p], c_char_p), "error_text": ([c_void_p], c_char_p),
+    "error_free": ([c_void_p], None), "text_free": ([c_void_p], None), "session_close": ([c_void_p], None),
+    "session_address": ([c_void_p], c_char_p), "kernels_close": ([c_void_p], None), "computation_close": ([c_void_p], None),
+    "result": ([c_void_p], POINTER(Tensor)), "storage_free": ([c_void_p], None), "storage_view": ([c_void_p], POINTER(Tensor)),
+}
+
+_lib = _load()
+for _name, _arguments in _STATUS.items():
+    _function = getattr(_lib, "schaas_" + _name)
+    _function.argtypes, _function.restype = _arguments, c_int32
+for _name, (_arguments, _result) in _OTHER.items():
+    _function = getattr(_lib, "schaas_" + _name)
+    _function.argtypes, _function.restype = _arguments, _result
+
+if _lib.schaas_api_version() < API_VERSION:
+    raise ImportError(f"libschaas has interface {_lib.schaas_api_version()}, this package needs {API_VERSION}: install both of "
+                      "one version")
+
+api = _lib
+version = _lib.schaas_version().decode()
+
+
+def raise_error(error):
+    """The error as an exception; frees it."""
+    try:
+        if not error.value:
+            raise Unreachable("out-of-memory", "there is not enough memory", "there is not enough memory")
+        raise error_of(_lib.schaas_error_status(error), _lib.schaas_error_code(error).decode(),
+                       _lib.schaas_error_message(error).decode(errors="replace"),
+                       _lib.schaas_error_text(error).decode(errors="replace"))
+    finally:
+        _lib.schaas_error_free(error)
+
+
+def call(function, *arguments):
+    """Calls a function of the library that returns a status."""
+    error = c_void_p()
+    if function(*arguments, ctypes.byref(error)):
+        raise_error(error)
+
+
+def text_from(function, *arguments):
+    """The text that a function returns through its last argument."""
+    text = c_void_p()
+    call(function, *arguments, ctypes.byref(text))
+    try:
+        return ctypes.string_at(text.value).decode(errors="replace")
+    finally:
+        _lib.schaas_text_free(text)
+
+
+def handle_from(function, *arguments):
+    handle = c_void_p()
+    call(function, *arguments, ctypes.byref(handle))
+    return handle.value
+
+
+def texts(values):
+    """An array of C strings."""
+    return (c_char_p * max(len(values), 1))(*[value.encode() for value in values])
