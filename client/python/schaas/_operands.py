@@ -107,6 +107,13 @@ def _text(levels, mode_order):
     return ",".join(_LEVEL_NAMES[level[0]] for level in levels) + ":" + ",".join(map(str, mode_order))
 
 
+def _sorted_coo(given):
+    """By rows, then columns, each place once (scipy itself sorts by columns)."""
+    rows = given.tocsr(copy=True)
+    rows.sum_duplicates()
+    return rows.tocoo()
+
+
 def _scipy(name, given, format):
     if len(given.shape) != 2:
         raise unsupported("sparse-order", f"`{name}` is a {type(given).__name__} of order {len(given.shape)}; schaas.tensor takes "
@@ -119,9 +126,7 @@ def _scipy(name, given, format):
         return _owned(name, tensor((entries.row, entries.col), entries.data, given.shape, format, index_dtype=index), None)
     kind = format or (given.format if given.format in _NAMED else "csr")
     if given.format != kind:
-        given = getattr(given, "to" + kind)()
-        if kind == "coo":
-            given.sum_duplicates()
+        given = _sorted_coo(given) if kind == "coo" else getattr(given, "to" + kind)()
     if kind == "coo":
         return _coordinates(name, given.row, given.col, given.data, given.shape)
     return _compressed(name, kind, given.indptr, given.indices, given.data, given.shape)
@@ -194,10 +199,11 @@ def repaired(given):
     if given.format == "coo":
         inside = given.nnz == 0 or (given.row.min() >= 0 and given.row.max() < rows and given.col.min() >= 0
                                     and given.col.max() < columns)
+        return _sorted_coo(given) if inside else None
     else:
         minor = columns if given.format == "csr" else rows
         pointers = given.indptr
-        inside = pointers[0] == 0 and np.all(pointers[1:] >= pointers[:-1]) and (
+        inside = pointers[0] == 0 and pointers[-1] <= min(given.indices.size, given.data.size) and np.all(pointers[1:] >= pointers[:-1]) and (
             given.nnz == 0 or (given.indices.min() >= 0 and given.indices.max() < minor))
     if not inside:
         return None

@@ -1,0 +1,195 @@
+"""Kernels from Python: expressions, results, options, errors."""
+
+import pathlib
+import pickle
+import unittest
+
+import with_server
+import numpy as np
+import scipy.sparse as sp
+
+with_server.daemon()
+import schaas
+
+SEED = 20261121
+
+
+def setUpModule():
+    print(f"seed {SEED}")
+
+
+class Results(unittest.TestCase):
+    def setUp(self):
+        self.random = np.random.default_rng(SEED)
+        self.b = sp.random(30, 20, 0.2, format="csr", random_state=SEED)
+        self.c = self.random.random((20, 6))
+
+    def test_a_product_in_brackets_is_scipys(self):
+        f = schaas.kernel("A[i,k] = B[i,j]*C[j,k]")
+        found = f(B=self.b, C=self.c)
+        self.assertIs(type(found), np.ndarray)
+        self.assertEqual((found.shape, found.dtype), ((30, 6), np.float64))
+        np.testing.assert_allclose(found, self.b @ self.c, rtol=1e-13)
+        np.testing.assert_array_equal(f(self.b, self.c), found)  # by place: in order of appearance
+
+    def test_einsum_is_numpys(self):
+        d = self.random.random((20, 20))
+        found = schaas.einsum("ij,jk->ik", self.b, self.c)
+        np.testing.assert_allclose(found, np.einsum("ij,jk->ik", self.b.toarray(), self.c), rtol=1e-13)
+        found = schaas.einsum("ij,jk", self.b, d)
+        np.testing.assert_allclose(found, self.b @ d, rtol=1e-12)
+        total = schaas.einsum("ij,ij->", self.b, self.b)
+        self.assertIs(type(total), np.float64)
+        self.assertAlmostEqual(total, self.b.multiply(self.b).sum(), delta=1e-12)
+
+    def test_einsum_says_what_it_does_not_know(self):
+        with self.assertRaises(schaas.Unsupported) as raised:
+            schaas.einsum("...j,jk->k", self.b, self.c)
+        self.assertEqual(str(raised.exception), "unsupported [einsum-ellipsis]: `...j,jk->k`: an ellipsis has no fixed order; "
+                                                "write the indices")
+        with self.assertRaises(ValueError) as raised:
+            schaas.einsum("ij,jk->iz", self.b, self.c)
+        self.assertEqual(str(raised.exception), "invalid [einsum-subscripts]: `ij,jk->iz`: index `z` of the result is in no operand")
+        with self.assertRaises(ValueError) as raised:
+            schaas.einsum("ij,jk->ik", self.b)
+        self.assertEqual(str(raised.exception), "invalid [argument-count]: `ij,jk->ik` takes 2 tensors, 1 were given")
+
+    def test_a_sparse_result_is_a_scipy_matrix_of_the_operands_kind(self):
+        f = schaas.kernel("A(i,j) = B(i,j) * C(i,k) * D(k,j)", A="csr")
+        c, d = self.random.random((30, 4)), self.random.random((4, 20))
+        expected = self.b.multiply(c @ d).toarray()
+        found = f(B=self.b, C=c, D=d)
+        self.assertIs(type(found), sp.csr_matrix)
+        np.testing.assert_allclose(found.toarray(), expected, rtol=1e-13)
+        np.testing.assert_array_equal(found.indices, self.b.indices)
+        found = f(B=sp.csr_array(self.b), C=c, D=d)
+        self.assertIs(type(found), sp.csr_array)
+        np.testing.assert_allclose((found @ np.ones(20)), expected.sum(1), rtol=1e-12)
+
+    def test_out_is_written_where_it_lies(self):
+        f = schaas.kernel("A(i,k) = B(i,j) * C(j,k)")
+        out = np.full((30, 6), np.nan)
+        self.assertIs(f(B=self.b, C=self.c, out=out), out)
+        np.testing.assert_allclose(out, self.b @ self.c, rtol=1e-13)
+        for wrong in (np.empty((30, 6), np.float32), np.empty((6, 30)).T, [[1.0]]):
+            with self.assertRaises(ValueError) as raised:
+                f(B=self.b, C=self.c, out=wrong)
+            self.assertEqual(raised.exception.message, "`out` must be a writable, C-contiguous numpy array of float64")
+        with self.assertRaises(ValueError) as raised:
+            f(B=self.b, C=self.c, out=np.empty((30, 5)))
+        self.assertEqual(raised.exception.code, "result-shape")
+
+    def test_an_update_starts_from_what_the_operand_holds(self):
+        f = schaas.kernel("y(i) += B(i,j) * x(j)")
+        y, x = self.random.random(30), self.random.random(20)
+        kept = y.copy()
+        np.testing.assert_allclose(f(y=y, B=self.b, x=x), kept + self.b @ x, rtol=1e-13)
+        np.testing.assert_array_equal(y, kept)
+        f(y=y, B=self.b, x=x, out=y)
+        np.testing.assert_allclose(y, kept + self.b @ x, rtol=1e-13)
+
+    def test_bound_kernels_see_new_values(self):
+        f = schaas.kernel("A(i,k) = B(i,j) * C(j,k)")
+        c = self.c.copy()
+        step = f.bind(B=self.b, C=c)
+        first = step().copy()
+        c *= 2
+        np.testing.assert_allclose(step(), 2 * first, rtol=1e-13)
+        self.assertIs(step(), step())
+        self.assertEqual(step.describe()["id"], "s1")
+
+    def test_other_schedules_give_the_same(self):
+        f = schaas.kernel("A(i,k) = B(i,j) * C(j,k)")
+        for schedule in ("linear", "s1"):
+            np.testing.assert_allclose(f(B=self.b, C=self.c, schedule=schedule, threads=2, deterministic=True), self.b @ self.c,
+                                       rtol=1e-13)
+
+    def test_extents_that_no_operand_has(self):
+        f = schaas.kernel("A(i,j) = x(i)")
+        np.testing.assert_array_equal(f(x=np.arange(3.0), extents={"j": 2}), [[0, 0], [1, 1], [2, 2]])
+        with self.assertRaises(ValueError) as raised:
+            f(x=np.arange(3.0))
+        self.assertEqual(str(raised.exception), "invalid [missing-extent]: index `j` has no extent: no operand has it; give the "
+                                                "extent of `j`")
+
+    def test_frontier_explain_and_tune(self):
+        f = schaas.kernel("A(i,k) = B(i,j) * C(j,k)")
+        f(B=self.b, C=self.c)
+        self.assertEqual([entry["tree"] for entry in f.frontier], ["ijk"])
+        self.assertEqual(f.frontier["s1"]["memory"], "0")
+        self.assertIn("<td>ijk</td>", f.frontier._repr_html_())
+        text = f.explain(B=self.b, C=self.c)
+        self.assertIn("runs s1: ijk", text)
+        self.assertIn("A(i,k) += B(i,j) * C(j,k)", text)
+        self.assertEqual(list(f.tune(B=self.b, C=self.c)), ["s1"])
+
+
+class Errors(unittest.TestCase):
+    def test_a_wrong_expression_shows_the_place(self):
+        with self.assertRaises(schaas.Invalid) as raised:
+            schaas.kernel("A(i,k) = B(i,j) * C(j,k")
+        self.assertEqual(str(raised.exception),
+                         "invalid [syntax]: expected `,` or `)` after index `k` of `C`, found the end of the expression\n"
+                         "  --> expression:1:24\n"
+                         "  | A(i,k) = B(i,j) * C(j,k\n"
+                         "  |                        ^")
+        self.assertIsInstance(raised.exception, ValueError)
+        copy = pickle.loads(pickle.dumps(raised.exception))
+        self.assertEqual((str(copy), copy.code), (str(raised.exception), "syntax"))
+
+    def test_tensors_that_do_not_fit(self):
+        f = schaas.kernel("A(i,k) = B(i,j) * C(j,k)", B="csr")
+        b = sp.random(30, 20, 0.2, format="csr", random_state=SEED)
+        for operands, text in (
+                (dict(B=b, C=np.ones((5, 6))),
+                 "invalid [extent-conflict]: index `j` has extent 20 by mode 2 of `B(i,j)` but 5 by mode 1 of `C(j,k)`"),
+                (dict(B=b, C=np.ones(20)),
+                 "invalid [operand-rank]: `C` has 2 indices in `C(j,k)`, but the tensor given for it has order 1"),
+                (dict(B=b), "invalid [missing-operand]: no tensor is given for `C` in `A(i,k) = B(i,j) * C(j,k)`"),
+                (dict(B=b, C=np.ones((20, 6)), D=b),
+                 "invalid [unknown-tensor]: there is no operand `D` in `A(i,k) = B(i,j) * C(j,k)`; expected `B`, `C`"),
+                (dict(B=b, C=np.ones((20, 6), complex)),
+                 "invalid [value-type]: `C` has values of type complex128; expected real numbers")):
+            with self.assertRaises(ValueError) as raised:
+                f(**operands)
+            self.assertEqual(str(raised.exception), text)
+        with self.assertRaises(ValueError) as raised:
+            f(b, np.ones((20, 6)), b)
+        self.assertEqual(str(raised.exception), "invalid [argument-count]: `A(i,k) = B(i,j) * C(j,k)` takes 2 tensors, 3 were given")
+
+    def test_constraints_hold_for_what_is_given(self):
+        f = schaas.kernel("A(i,k) = B(i,j) * C(j,k)", B="csr", where="k <= 4")
+        with self.assertRaises(ValueError) as raised:
+            f(B=sp.random(30, 20, 0.2, format="csr", random_state=SEED), C=np.ones((20, 6)))
+        self.assertEqual(raised.exception.code, "bound-violated")
+
+    def test_no_server(self):
+        with self.assertRaises(ConnectionError) as raised:
+            schaas.Session("unix:/nonexistent/schaas.sock").kernel("A(i) = B(i)")
+        self.assertEqual(raised.exception.code, "server-down")
+        with self.assertRaises(NotImplementedError) as raised:
+            schaas.connect("localhost:1", token="x")
+        self.assertEqual(raised.exception.code, "token")
+
+
+class Files(unittest.TestCase):
+    def test_files_come_back_as_they_were_written(self):
+        folder = pathlib.Path(with_server.daemon().folder)
+        b = sp.random(30, 20, 0.2, format="csr", random_state=SEED)
+        schaas.write(folder / "b.mtx", b)
+        back = schaas.read(folder / "b.mtx")
+        self.assertEqual((back - b).nnz, 0)
+        schaas.write(folder / "c.npy", np.arange(6.0).reshape(2, 3))
+        np.testing.assert_array_equal(schaas.read(folder / "c.npy"), [[0, 1, 2], [3, 4, 5]])
+        t = schaas.tensor([[0, 1, 1], [2, 0, 3], [1, 1, 0]], [1.0, 2.0, 3.0], (2, 4, 2))
+        schaas.write(folder / "t.tns.gz", t)
+        back = schaas.read(folder / "t.tns.gz")
+        self.assertIsInstance(back, schaas.Tensor)
+        np.testing.assert_array_equal(np.asarray(back), np.asarray(t))
+        with self.assertRaises(ValueError) as raised:
+            schaas.read(folder / "none.mtx")
+        self.assertEqual(raised.exception.code, "file-missing")
+
+
+if __name__ == "__main__":
+    with_server.main()

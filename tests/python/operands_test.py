@@ -1,0 +1,208 @@
+"""Operands of every kind, in place where that can be, converted or refused where not."""
+
+import unittest
+
+import with_server
+import numpy as np
+import scipy.sparse as sp
+
+with_server.daemon()
+import schaas
+from schaas._operands import view_of
+
+SEED = 4711
+PRODUCT = schaas.kernel("y(i) = B(i,j) * x(j)")
+
+
+def setUpModule():
+    print(f"seed {SEED}")
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
+
+
+class Pointers(unittest.TestCase):
+    """What a kernel reads are the arrays that were given: the same addresses."""
+
+    def test_compressed_matrices(self):
+        for kind in ("csr", "csc"):
+            for index in (np.int32, np.int64):
+                b = sp.random(9, 7, 0.3, format=kind, random_state=SEED)
+                b.indices, b.indptr = b.indices.astype(index), b.indptr.astype(index)
+                view = view_of("B", b, None)
+                _, positions, coordinates, stored = view.levels[1]
+                self.assertEqual((address(positions), address(coordinates), address(view.values), stored),
+                                 (address(b.indptr), address(b.indices), address(b.data), b.nnz))
+                self.assertEqual(view.format, kind)
+
+    def test_coordinates(self):
+        b = sp.random(9, 7, 0.3, format="coo", random_state=SEED)
+        view = view_of("B", b, None)
+        self.assertEqual((address(view.levels[0][2]), address(view.levels[1][2]), address(view.values)),
+                         (address(b.row), address(b.col), address(b.data)))
+
+    def test_dense_arrays_and_what_looks_like_them(self):
+        array = np.arange(6.0).reshape(2, 3)
+
+        class Interface:
+            __array_interface__ = array.__array_interface__
+
+        class Exchanged:
+            def __dlpack__(self, stream=None):
+                return array.__dlpack__()
+
+            def __dlpack_device__(self):
+                return array.__dlpack_device__()
+
+        for given in (array, Interface(), Exchanged(), memoryview(array)):
+            self.assertEqual(address(view_of("C", given, None).values), address(array))
+
+    def test_torch_by_its_names(self):
+        b = sp.random(9, 7, 0.3, format="csr", random_state=SEED)
+
+        class Wrapped:
+            def __init__(self, array):
+                self.array = array
+
+            def numpy(self):
+                return self.array
+
+        class Stand:  # what the package asks of a torch tensor
+            device = "cpu"
+            layout = "torch.sparse_csr"
+            shape = b.shape
+
+            def detach(self):
+                return self
+
+            def crow_indices(self):
+                return Wrapped(b.indptr)
+
+            def col_indices(self):
+                return Wrapped(b.indices)
+
+            def values(self):
+                return Wrapped(b.data)
+
+        self.assertEqual(address(view_of("B", Stand(), None).values), address(b.data))
+        Stand.device = "cuda:0"
+        with self.assertRaises(schaas.Unsupported) as raised:
+            view_of("B", Stand(), None)
+        self.assertEqual(raised.exception.message, "`B` is on cuda:0; kernels run on the CPU: pass `.cpu()`")
+
+    def test_results_are_not_copied(self):
+        b = sp.random(9, 7, 0.3, format="csr", random_state=SEED)
+        step = schaas.kernel("A(i,j) = 2 * B(i,j)", A="csr")
+        made = step(B=b)
+        owner = made.data.base
+        while getattr(owner, "base", None) is not None:
+            owner = owner.base
+        self.assertEqual(type(getattr(owner, "owner", owner)), schaas.Tensor)
+        np.testing.assert_array_equal(made.toarray(), 2 * b.toarray())
+
+
+class Values(unittest.TestCase):
+    def setUp(self):
+        self.b = sp.random(9, 7, 0.4, format="csr", random_state=SEED)
+        self.x = np.random.default_rng(SEED).random(7)
+        self.expected = self.b @ self.x
+
+    def check(self, b, x, tolerance=1e-13):
+        found = PRODUCT(B=b, x=x)
+        np.testing.assert_allclose(found, self.expected, rtol=tolerance)
+        return found
+
+    def test_formats(self):
+        for kind in ("csc", "coo", "bsr", "lil", "dok", "dia"):
+            self.check(self.b.asformat(kind), self.x)
+        self.check(self.b.toarray(), self.x)
+
+    def test_number_types(self):
+        self.assertEqual(self.check(self.b.astype(np.float32), self.x, 1e-5).dtype, np.float64)
+        single = self.check(self.b.astype(np.float32), self.x.astype(np.float32), 1e-5)
+        self.assertEqual(single.dtype, np.float32)
+        counts = sp.csr_matrix((np.ones(self.b.nnz, np.int8), self.b.indices, self.b.indptr), self.b.shape)
+        np.testing.assert_allclose(PRODUCT(B=counts, x=np.arange(7)), counts @ np.arange(7))
+        np.testing.assert_allclose(PRODUCT(B=self.b.astype(">f8"), x=self.x.astype(">f8")), self.expected, rtol=1e-13)
+
+    def test_index_widths(self):
+        b = self.b.copy()
+        b.indices, b.indptr = b.indices.astype(np.int64), b.indptr.astype(np.int64)
+        self.check(b, self.x)
+        b.indptr = b.indptr.astype(np.int32)  # mixed
+        self.check(b, self.x)
+
+    def test_arrays_that_are_not_contiguous(self):
+        wide = np.zeros((7, 3))
+        wide[:, 1] = self.x
+        self.check(self.b, wide[:, 1])
+        self.check(np.asfortranarray(self.b.toarray()), self.x)
+        self.check(self.b.toarray()[::-1][::-1], self.x)
+        self.check(self.b, list(self.x))
+
+    def test_unsorted_and_repeated_entries_add_up_as_scipys_do(self):
+        rows, columns, values = [0, 0, 0, 1, 2, 2], [3, 1, 3, 6, 5, 0], [1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
+        expected = np.array([2 * self.x[1] + 5 * self.x[3], 8 * self.x[6], 16 * self.x[5] + 32 * self.x[0]])
+        entries = sp.coo_matrix((values, (rows, columns)), shape=(3, 7))
+        np.testing.assert_allclose(PRODUCT(B=entries, x=self.x), expected, rtol=1e-13)
+        csr = sp.csr_matrix((values, columns, [0, 3, 4, 6]), shape=(3, 7))
+        kept = csr.indices.copy()
+        np.testing.assert_allclose(PRODUCT(B=csr, x=self.x), expected, rtol=1e-13)
+        np.testing.assert_array_equal(csr.indices, kept)  # what the user gave stays as it is
+        np.testing.assert_allclose(PRODUCT.bind(B=csr, x=self.x)(), expected, rtol=1e-13)
+
+    def test_coordinates_out_of_range_are_refused(self):
+        b = self.b.copy()
+        b.indices[4] = 7
+        with self.assertRaises(ValueError) as raised:
+            PRODUCT(B=b, x=self.x)
+        self.assertEqual(str(raised.exception), "invalid [tensor-structure]: `B` level 2: coordinate 7 at position 4 is outside 0..6")
+        b.indices[4] = -1
+        with self.assertRaises(ValueError) as raised:
+            PRODUCT(B=b, x=self.x)
+        self.assertEqual(raised.exception.message, "`B` level 2: coordinate -1 at position 4 is outside 0..6")
+        b = self.b.copy()
+        b.indptr[3] = b.indptr[2] - 1
+        with self.assertRaises(ValueError) as raised:
+            PRODUCT(B=b, x=self.x)
+        self.assertEqual(raised.exception.code, "tensor-structure")
+        b = self.b.copy()
+        b.indptr[-1] += 5
+        with self.assertRaises(ValueError) as raised:
+            PRODUCT(B=b, x=self.x)
+        self.assertEqual(raised.exception.message, f"`B` has {b.indices.size} indices and {b.data.size} values, but its row pointers "
+                                                   f"end at {b.indices.size + 5}")
+
+    def test_nan_and_infinity_are_values(self):
+        b = self.b.copy()
+        b.data[0] = np.nan
+        b.data[-1] = np.inf
+        np.testing.assert_array_equal(np.isnan(PRODUCT(B=b, x=self.x)), np.isnan(b @ self.x))
+
+    def test_empty_tensors(self):
+        np.testing.assert_array_equal(PRODUCT(B=sp.csr_matrix((9, 7)), x=self.x), np.zeros(9))
+        self.assertEqual(PRODUCT(B=sp.csr_matrix((0, 7)), x=self.x).shape, (0,))
+        np.testing.assert_array_equal(PRODUCT(B=sp.csr_matrix((9, 0)), x=np.empty(0)), np.zeros(9))
+
+    def test_orders_above_two(self):
+        coords, values = [[0, 2, 2, 1], [1, 0, 0, 3], [4, 2, 2, 0]], [1.0, 2.0, 3.0, 4.0]
+        t = schaas.tensor(coords, values, (3, 4, 5))
+        self.assertEqual((t.shape, t.nnz, t.dtype), ((3, 4, 5), 3, np.float64))
+        dense = np.zeros((3, 4, 5))
+        np.add.at(dense, tuple(map(np.array, coords)), values)
+        np.testing.assert_array_equal(np.asarray(t), dense)
+        c, d = np.random.default_rng(SEED).random((4, 2)), np.random.default_rng(SEED + 1).random((5, 2))
+        mttkrp = schaas.kernel("A(i,r) = T(i,j,k) * C(j,r) * D(k,r)")
+        np.testing.assert_allclose(mttkrp(T=t, C=c, D=d), np.einsum("ijk,jr,kr->ir", dense, c, d), rtol=1e-13)
+
+        class Sparse:  # pydata/sparse
+            shape = (3, 4, 5)
+
+        other = Sparse()
+        other.coords, other.data = np.array(coords), np.array(values)
+        np.testing.assert_allclose(mttkrp(T=other, C=c, D=d), np.einsum("ijk,jr,kr->ir", dense, c, d), rtol=1e-13)
+
+
+if __name__ == "__main__":
+    with_server.main()
