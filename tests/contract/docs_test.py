@@ -24,7 +24,8 @@ PROVIDED_BY = {
     "GTest": "libgtest-dev", "benchmark": "libbenchmark-dev",
 }
 # Packages that are tools or come beside one of the above.
-TOOLS = {"g++", "cmake", "ninja-build", "pkg-config", "python3", "protobuf-compiler", "protobuf-compiler-grpc", "libgmock-dev"}
+TOOLS = {"g++", "cmake", "ninja-build", "pkg-config", "python3", "protobuf-compiler", "protobuf-compiler-grpc", "libgmock-dev",
+         "python3-numpy", "python3-scipy"}
 
 
 def markdown():

@@ -73,7 +73,7 @@ support::Result<Choice> take_named(Connection& connection, ChoiceRequest& reques
 support::Result<void> take_fastest(const ChoiceRequest& request, Choice& choice) {
   for (const auto& kernel : choice.answer.kernels) {
     SCHAAS_ASSIGN_OR_RETURN(const double took, request.measure(choice.answer, kernel));
-    choice.measured.push_back({kernel.id, took});
+    choice.measured.push_back({kernel.id, kernel.trace, took, 1});
   }
   const auto fastest =
       std::min_element(choice.measured.begin(), choice.measured.end(),

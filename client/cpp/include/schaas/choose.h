@@ -8,15 +8,10 @@
 #include "compiler/support/result.h"
 #include "schaas/connection.h"
 #include "schaas/select.h"
+#include "schaas/tuning.h"
 
 /// Which kernel of a frontier runs: asking the server and deciding at the real sizes.
 namespace schaas::client {
-
-/// Seconds of one schedule, measured on the real tensors.
-struct Measured {
-  std::string id;
-  double seconds = 0;
-};
 
 /// The frontier and kernels of a problem and the one of them that will run.
 struct Choice {
