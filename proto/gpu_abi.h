@@ -54,6 +54,15 @@ typedef struct schaas_gpu_descriptor {
   const schaas_copy* copies;
 } schaas_gpu_descriptor;
 
+/* Beside the descriptor in a shared object: modules of the device, the last with architecture 0. "sm_80":
+ * cubin, runs on 8.0 and later 8.x. "compute_90": PTX, which the driver compiles for 9.0 and anything newer. */
+#define SCHAAS_GPU_IMAGES_SYMBOL "schaas_gpu_images"
+typedef struct schaas_gpu_image {
+  const char* architecture;
+  const void* bytes;
+  int64_t size;
+} schaas_gpu_image;
+
 #ifdef __cplusplus
 }
 #endif

@@ -93,7 +93,7 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
       directory_(std::move(directory)),
       log_(std::move(log)),
       toolchain_(options.toolchain) {
-  if (!toolchain_) toolchain_ = toolchain::make_c_toolchain({});
+  if (!toolchain_) toolchain_ = toolchain::make_cuda_toolchain(toolchain::make_c_toolchain({}), {});
   scheduling_ = std::make_unique<Scheduling>(stack(options_, directory_, toolchain_, stores, log_),
                                              toolchain_, scheduling_options(options_, stores, log_));
   boundary_ = std::make_unique<RequestBoundary>(log_, options_.longest_request);

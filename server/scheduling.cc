@@ -337,10 +337,11 @@ const std::vector<std::string>& known_isas() {
 }
 
 Result<void> check_isa(const std::string& isa) {
-  const auto& known = known_isas();
+  auto known = known_isas();
+  known.push_back("cuda");
   if (std::find(known.begin(), known.end(), isa) != known.end()) return {};
   return support::invalid("isa", "unknown instruction set `" + isa +
-                                     "`; expected x86-64-v2, x86-64-v3, x86-64-v4, generic or native" +
+                                     "`; expected x86-64-v2, x86-64-v3, x86-64-v4, generic, native or cuda" +
                                      support::did_you_mean(isa, known));
 }
 

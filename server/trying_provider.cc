@@ -43,6 +43,7 @@ class TryingProvider final : public KernelProvider {
       return rejected(query, first_line(read(path(query, ".txt"))));
     }
     SCHAAS_ASSIGN_OR_RETURN(KernelAnswer answer, next_->kernel(query, cancellation));
+    if (query.target.isa == "cuda") return answer;  // a trial runs on a CPU
     SCHAAS_ASSIGN_OR_RETURN(TrialVerdict verdict, trial_(*answer.bytes, query.canonical.text, cancellation));
     if (verdict.kind == TrialVerdict::Kind::other_processor) {
       SCHAAS_ASSIGN_OR_RETURN(verdict, try_for_this_processor(query, cancellation));

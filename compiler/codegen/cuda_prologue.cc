@@ -28,6 +28,12 @@ typedef struct schaas_gpu_descriptor {
   int32_t copy_count;
   const schaas_copy* copies;
 } schaas_gpu_descriptor;
+
+typedef struct schaas_gpu_image {
+  const char* architecture;
+  const void* bytes;
+  int64_t size;
+} schaas_gpu_image;
 )";
 }
 

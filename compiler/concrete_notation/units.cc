@@ -42,8 +42,11 @@ bool write_own(const UnitLoops& loops) {
 Result<void> check_numbers(const UnitLoops& loops) {
   const Units& units = loops.units;
   const std::string rows = quoted(loops.rows->index);
-  if (units.take > 999 || loops.columns_take > 999)
-    return illegal("a thread takes more than 999 iterations of loop " + rows);
+  if (units.take > 999) return illegal("a thread takes more than 999 iterations of loop " + rows);
+  if (loops.columns_take > 16)
+    return illegal("a thread takes " + std::to_string(loops.columns_take) +
+                   " columns, one for each value of loop " + quoted(loops.columns->index) +
+                   "; it has registers for 16");
   if (!is_power_of_two(units.share, 32))
     return illegal(threads_of(units.share) + " share an iteration of loop " + rows +
                    "; 1, 2, 4, 8, 16 or 32 do");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/concrete_notation/match.h"
+#include "compiler/lower/columns.h"
 #include "compiler/lower/cut.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/jam.h"
@@ -72,7 +73,8 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
   }
   KernelBuilder builder(problem, tree);
   Emitter(tree, builder).emit_phases(tree.root);
-  return effort.jam && !for_gpu ? jam(builder.take()) : builder.take();
+  if (for_gpu) return put_columns_side_by_side(builder.take(), builder.names());
+  return effort.jam ? jam(builder.take()) : builder.take();
 }
 
 }  // namespace schaas::lower

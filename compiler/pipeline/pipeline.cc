@@ -125,7 +125,9 @@ Result<std::string> compile(const problem::Canonical& canonical, const schedule:
   SCHAAS_RETURN_IF_ERROR(cancellation.check("lowering"));
   const std::string key = kernel_key(canonical, trace, target, toolchain);
   SCHAAS_ASSIGN_OR_RETURN(const std::string source,
-                          make_c(canonical.problem, canonical.text, trace, key, target));
+                          target.isa == "cuda"
+                              ? make_cuda(canonical.problem, canonical.text, trace, key)
+                              : make_c(canonical.problem, canonical.text, trace, key, target));
   return toolchain.compile_c(source, target, cancellation);
 }
 

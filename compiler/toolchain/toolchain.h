@@ -9,7 +9,8 @@
 namespace schaas::toolchain {
 
 /// Instruction sets a CPU kernel can be compiled for, as gcc's -march names them: x86-64-v2, x86-64-v3,
-/// x86-64-v4, or "native" (the exact host, only when asked), or "generic" (no -march; any architecture).
+/// x86-64-v4, or "native" (the exact host, only when asked), or "generic" (no -march; any architecture). Of
+/// toolchains that have it, "cuda": GPUs.
 struct Target {
   std::string isa = "x86-64-v3";
   /// Little code, little optimised: compiled in a third of the time, to be used until the full kernel is
@@ -38,5 +39,17 @@ struct CToolchainOptions {
   std::string temporary_directory;  ///< "" = the system's
 };
 std::unique_ptr<Toolchain> make_c_toolchain(CToolchainOptions options);
+
+struct CudaToolchainOptions {
+  std::string compiler = "nvcc";  ///< found on PATH or in /usr/local/cuda/bin
+  int timeout_seconds = 120;
+  std::string temporary_directory;  ///< "" = the system's
+};
+/// Compiles for Target::isa "cuda" too: the source is CUDA C++ whose host half is C
+/// (codegen/cuda_printer.h), and the shared object is that half, compiled by `c`, with modules of the device
+/// in schaas_gpu_images (proto/gpu_abi.h): cubins for sm_80 and sm_90, and PTX for what is newer. Needs no
+/// GPU and no driver. Errors besides those of `c`: unsupported [no-cuda] (no toolkit: what to install, and
+/// that the CPU works).
+std::unique_ptr<Toolchain> make_cuda_toolchain(std::unique_ptr<Toolchain> c, CudaToolchainOptions options);
 
 }  // namespace schaas::toolchain

@@ -132,6 +132,8 @@ TEST(GpuErrors, NumbersThatNoGpuHas) {
             "3 threads share an iteration of loop `i`; 1, 2, 4, 8, 16 or 32 do");
   EXPECT_EQ(reason_of("y(i) = A(i,j)", "threads(loop=i, each=1/4); group(loop=i, width=5, reduce=segment)"),
             "a group has 5 threads; it has 1, 2, 4, 8, 16 or 32");
+  EXPECT_EQ(reason_of(spmm, columns_outside + "threads(loop=k, each=17); threads(loop=i, each=1)"),
+            "a thread takes 17 columns, one for each value of loop `k`; it has registers for 16");
   EXPECT_EQ(reason_of(spmm, "threads(loop=i, each=1); launch(loop=i, block=100)"),
             "a block has 100 threads; it has 32, 64, 128, 256 or 512");
   EXPECT_EQ(reason_of(spmm, "threads(loop=i, each=1); launch(loop=i, block=64, warp=3)"),

@@ -126,7 +126,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"Isa", [](auto& r) { r.set_isa("x86-64-v33"); },
              "INVALID_ARGUMENT invalid [isa]: unknown instruction set `x86-64-v33`; expected x86-64-v2, "
              "x86-64-v3, "
-             "x86-64-v4, generic or native; did you mean `x86-64-v3`?"},
+             "x86-64-v4, generic, native or cuda; did you mean `x86-64-v3`?"},
         Case{"Kernels", [](auto& r) { r.set_kernels(65); },
              "INVALID_ARGUMENT invalid [kernels]: 65 kernels are asked for; at most 64 are made for one "
              "request"},

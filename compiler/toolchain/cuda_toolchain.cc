@@ -1,0 +1,140 @@
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <utility>
+
+#include "compiler/toolchain/child_process.h"
+#include "compiler/toolchain/programs.h"
+#include "compiler/toolchain/temporary_directory.h"
+#include "compiler/toolchain/toolchain.h"
+
+namespace schaas::toolchain {
+namespace {
+
+using support::Cancellation;
+using support::Result;
+
+/// cubin or PTX for one architecture.
+struct Image {
+  const char* architecture;
+  const char* kind;
+};
+constexpr Image images[] = {{"sm_80", "-cubin"}, {"sm_90", "-cubin"}, {"compute_90", "-ptx"}};
+
+const std::vector<std::string>& code_flags() {
+  static const std::vector<std::string> flags = {"-std=c++17", "-O3", "-w"};
+  return flags;
+}
+
+/// The bytes as an array of C.
+void append_array(const std::string& name, const std::string& bytes, std::string& out) {
+  out += "static const unsigned char " + name + "[] __attribute__((aligned(16))) = {";
+  for (std::size_t n = 0; n < bytes.size(); ++n) {
+    out += n % 24 == 0 ? "\n" : "";
+    out += std::to_string(static_cast<unsigned>(static_cast<unsigned char>(bytes[n]))) + ",";
+  }
+  out += "0};\n";  // PTX is a text, and ends with a zero
+}
+
+class CudaToolchain : public Toolchain {
+ public:
+  CudaToolchain(std::unique_ptr<Toolchain> c, CudaToolchainOptions options)
+      : c_(std::move(c)), options_(std::move(options)), program_(find_program(options_.compiler)) {
+    if (!program_ && options_.compiler == "nvcc") program_ = find_program("/usr/local/cuda/bin/nvcc");
+  }
+
+  std::string identity(const Target& target) const override {
+    if (target.isa != "cuda") return c_->identity(target);
+    std::string text = version() + " " + joined(code_flags());
+    for (const auto& image : images) text += std::string(" ") + image.architecture;
+    return text + " " + c_->identity(host_target());
+  }
+
+  Result<std::string> compile_c(const std::string& source, const Target& target,
+                                const Cancellation& cancellation) override {
+    if (target.isa != "cuda") return c_->compile_c(source, target, cancellation);
+    if (!program_)
+      return support::unsupported("no-cuda",
+                                  "no CUDA toolkit here: `" + options_.compiler +
+                                      "` is neither on PATH nor in /usr/local/cuda/bin, so no kernels "
+                                      "are compiled for GPUs; install the CUDA toolkit (12 or newer) "
+                                      "on the server, or take `--target cpu`");
+    SCHAAS_ASSIGN_OR_RETURN(const auto directory, TemporaryDirectory::make(options_.temporary_directory));
+    std::ofstream(directory.path() + "/kernel.cu", std::ios::binary) << source;
+    std::string host = source + "\n", table;
+    int number = 0;
+    for (const auto& image : images) {
+      SCHAAS_ASSIGN_OR_RETURN(const auto bytes, compiled(image, directory.path(), cancellation));
+      const std::string name = "image_" + std::to_string(number++);
+      append_array(name, bytes, host);
+      table += std::string("{\"") + image.architecture + "\", " + name + ", " + std::to_string(bytes.size()) +
+               "}, ";
+    }
+    host +=
+        "extern const schaas_gpu_image schaas_gpu_images[];\n__attribute__((visibility(\"default\"))) const "
+        "schaas_gpu_image schaas_gpu_images[] = {" +
+        table + "{0, 0, 0}};\n";
+    return c_->compile_c(host, host_target(), cancellation);
+  }
+
+ private:
+  static Target host_target() { return {"generic"}; }
+
+  Result<std::string> compiled(const Image& image, const std::string& directory,
+                               const Cancellation& cancellation) const {
+    auto arguments = code_flags();
+    arguments.insert(arguments.end(),
+                     {image.kind, std::string("-arch=") + image.architecture, "-o", "image", "kernel.cu"});
+    SCHAAS_ASSIGN_OR_RETURN(const auto result, run(arguments, directory, cancellation));
+    if (result.timed_out)
+      return support::exhausted("compiler-timeout", "`" + options_.compiler + "` took more than " +
+                                                        std::to_string(options_.timeout_seconds) + " s");
+    std::ifstream file(directory + "/image", std::ios::binary);
+    std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    if (result.exit_code == 0 && !bytes.empty()) return bytes;
+    return with_output(support::internal("compiler-failed", "`" + options_.compiler +
+                                                                "` did not accept generated code (exit " +
+                                                                std::to_string(result.exit_code) + ")"),
+                       result.output, 20);
+  }
+
+  Result<ChildResult> run(const std::vector<std::string>& arguments, const std::string& directory,
+                          const Cancellation& cancellation) const {
+    ChildOptions child;
+    child.program = *program_;
+    child.arguments = arguments;
+    child.environment = {"PATH=" + search_path(), "LC_ALL=C", "TMPDIR=" + directory};
+    child.working_directory = directory;
+    child.wall_time = std::chrono::seconds(options_.timeout_seconds);
+    child.cpu_seconds = options_.timeout_seconds;
+    child.memory_bytes = std::size_t{16} << 30;
+    return run_child(child, cancellation);
+  }
+
+  /// Last line of `nvcc --version`, asked once; a failure is not remembered.
+  std::string version() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!version_.empty()) return version_;
+    if (!program_) return "no CUDA toolkit";
+    const auto result = run({"--version"}, "/", Cancellation());
+    if (!result.ok() || result->exit_code != 0) return "unknown CUDA toolkit";
+    const auto end = result->output.find_last_not_of('\n') + 1;
+    const auto begin = result->output.rfind('\n', end - 1) + 1;
+    return version_ = "nvcc " + result->output.substr(begin, end - begin);
+  }
+
+  const std::unique_ptr<Toolchain> c_;
+  const CudaToolchainOptions options_;
+  std::optional<std::string> program_;
+  mutable std::mutex mutex_;
+  mutable std::string version_;
+};
+
+}  // namespace
+
+std::unique_ptr<Toolchain> make_cuda_toolchain(std::unique_ptr<Toolchain> c, CudaToolchainOptions options) {
+  return std::make_unique<CudaToolchain>(std::move(c), std::move(options));
+}
+
+}  // namespace schaas::toolchain

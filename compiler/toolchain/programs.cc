@@ -1,0 +1,44 @@
+#include "compiler/toolchain/programs.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace schaas::toolchain {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+std::string search_path() {
+  const char* path = std::getenv("PATH");
+  return path != nullptr && *path != '\0' ? path : "/usr/local/bin:/usr/bin:/bin";
+}
+
+std::optional<std::string> find_program(const std::string& program) {
+  if (program.find('/') != std::string::npos) {
+    return access(program.c_str(), X_OK) == 0 ? std::optional(program) : std::nullopt;
+  }
+  const std::string path = search_path();
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    const std::string full = path.substr(begin, end - begin) + "/" + program;
+    if (end > begin && access(full.c_str(), X_OK) == 0) return full;
+    begin = end + 1;
+  }
+  return std::nullopt;
+}
+
+support::Diagnostic with_output(support::Diagnostic diagnostic, const std::string& output, int lines) {
+  for (std::size_t begin = 0; begin < output.size() && lines > 0; --lines) {
+    const std::size_t end = std::min(output.find('\n', begin), output.size());
+    diagnostic = support::noting(std::move(diagnostic), output.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return diagnostic;
+}
+
+}  // namespace schaas::toolchain

@@ -1,0 +1,19 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/support/result.h"
+
+/// What toolchains have in common.
+namespace schaas::toolchain {
+
+/// PATH, or where programs are without it.
+std::string search_path();
+/// The path of a program: itself when it has a slash, else where search_path() has it.
+std::optional<std::string> find_program(const std::string& program);
+std::string joined(const std::vector<std::string>& words);  ///< with blanks between
+/// At most `lines` lines of a compiler's output, as notes.
+support::Diagnostic with_output(support::Diagnostic diagnostic, const std::string& output, int lines);
+
+}  // namespace schaas::toolchain

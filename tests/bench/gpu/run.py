@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""Compiles and measures what make_travel.py wrote. Needs nvcc, cuSPARSE and a GPU; stays within --seconds.
+
+    run.py [--seconds 540] [--json FILE] [--nvcc PATH] [--compile-only]
+"""
+
+import argparse
+import concurrent.futures
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+COLUMNS = [1, 4, 16, 64, 128]
+
+
+def compile_all(nvcc, architecture, build):
+    build.mkdir(exist_ok=True)
+
+    def one(source):
+        object_file = build / (source.stem + ".o")
+        subprocess.run([nvcc, "-std=c++17", "-O3", "-w", f"-arch={architecture}", "-I", HERE, "-c", source, "-o", object_file], check=True)
+        return object_file
+
+    sources = sorted(HERE.glob("*.cu"))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        objects = list(pool.map(one, sources))
+    program = build / "runner"
+    subprocess.run([nvcc, f"-arch={architecture}", *objects, "-lcusparse", "-o", program], check=True)
+    return program
+
+
+def geometric_mean(numbers):
+    return math.exp(sum(map(math.log, numbers)) / len(numbers)) if numbers else float("nan")
+
+
+def best(rows, keep):
+    """Seconds of the fastest kept one, by matrix and columns."""
+    out = {}
+    for row in rows:
+        if row["error"] < 1e-4 and keep(row):
+            at = (row["matrix"], row["n"])
+            out[at] = min(out.get(at, math.inf), row["seconds"])
+    return out
+
+
+def ratio(rows, slower, faster, n=None):
+    one, two = best(rows, slower), best(rows, faster)
+    return geometric_mean([one[at] / two[at] for at in one if at in two and (n is None or at[1] == n)])
+
+
+def report(rows):
+    wrong = [row for row in rows if not row["error"] < 1e-4]
+    print(f"{len(rows)} measurements, {len(wrong)} wrong")
+    for row in wrong[:10]:
+        print("  wrong:", row["kernel"], row["matrix"], row["n"], row["error"])
+    ours = lambda row: row["family"] != "cusparse"
+    theirs = lambda row: row["family"] == "cusparse"
+    print("chosen over the best of cuSPARSE (geometric mean over matrices):")
+    for n in COLUMNS:
+        print(f"  N = {n:3}: {ratio(rows, theirs, ours, n):.2f}")
+    shared = lambda row: row["family"] == "row shared"
+    print(f"flexible width over 32: {ratio(rows, lambda r: shared(r) and r['width'] == 32, shared):.2f}")
+    segments = lambda row: row["family"] == "entries segment"
+    atomics = lambda row: row["family"] in ("row shared", "row shared, atomic")
+    for c in (1, 2, 4):
+        line = [f"{max(1.0, ratio(rows, lambda r: atomics(r) and r['columns'] == c, lambda r: segments(r) and r['columns'] == c and r['width'] == w)):.2f}"
+                for w in (4, 8, 16, 32)]
+        print(f"segments over groups of rows, c = {c}, r = 4, 8, 16, 32:", *line)
+    static = {row["kernel"] for row in rows if ours(row)}
+    fixed = min((ratio(rows, lambda r, k=k: r["kernel"] == k, ours), k) for k in static)
+    print(f"chosen for each matrix over the best fixed point ({fixed[1]}): {fixed[0]:.2f}")
+    speeds = [row["gb_per_second"] for row in rows if ours(row) and row["matrix"] in ("even", "skewed")]
+    if speeds:
+        print(f"most bytes moved (each counted once): {max(speeds):.0f} GB/s")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=540)
+    parser.add_argument("--json")
+    parser.add_argument("--nvcc", default=shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
+    parser.add_argument("--architecture", default="native")
+    parser.add_argument("--compile-only", action="store_true")
+    options = parser.parse_args()
+    start = time.monotonic()
+    program = compile_all(options.nvcc, options.architecture, HERE / "build")
+    print(f"compiled in {time.monotonic() - start:.0f} s", file=sys.stderr)
+    if options.compile_only:
+        return
+    matrices = sorted(HERE.glob("*.bin"))
+    jobs = [(matrix, n) for n in COLUMNS for matrix in matrices]
+    kernels = len(list(HERE.glob("kernel_*.cu"))) + 4
+    rows = []
+    for number, (matrix, n) in enumerate(jobs):
+        left = options.seconds - (time.monotonic() - start)
+        if left < 5:
+            print(f"out of time after {number} of {len(jobs)} jobs", file=sys.stderr)
+            break
+        each = min(0.05, left / (len(jobs) - number) / kernels / 2)
+        done = subprocess.run([program, matrix, matrix.stem, str(n), f"{each:.4f}"], capture_output=True, text=True)
+        if done.returncode != 0:
+            print(matrix.stem, n, done.stderr, file=sys.stderr)
+        rows += [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    if options.json:
+        pathlib.Path(options.json).write_text(json.dumps(rows))
+    for command in (["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"], [options.nvcc, "--version"]):
+        print(subprocess.run(command, capture_output=True, text=True).stdout.strip().splitlines()[-1:])
+    report(rows)
+
+
+if __name__ == "__main__":
+    main()
