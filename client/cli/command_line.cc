@@ -100,6 +100,7 @@ void add_commands(CLI::App& program, Action& chosen, bool& json) {
   add_emit(program, chosen);
   add_convert(program, chosen);
   add_cache(program, chosen);
+  add_jobs(program, chosen);
   add_calibrate(program, chosen);
   add_info(program, chosen);
   const auto add_json = [&json](CLI::App* command) {

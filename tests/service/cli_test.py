@@ -561,6 +561,62 @@ class Cache(program.WithDaemon):
         self.assertTrue(again["verify"]["passed"])
 
 
+class Jobs(program.WithDaemon):
+    """Offline precomputation: what a job computed is there when it is asked for."""
+
+    MODEL = """
+# a model's kernels
+{"expression": "A(i,k) = B(i,j) * C(j,k)", "formats": {"B": ["csr", "csc"]}, "dtype": ["f64", "f32"], "isa": "generic", "kernels": 1}
+{"expression": "y(i) = B(i,j) * x(j)", "formats": {"B": "csr"}, "constraints": [["i <= 100"], []], "isa": "generic", "kernels": 1}
+"""
+
+    def file(self, text, name="model.json"):
+        path = self.daemon.folder / name
+        path.write_text(text)
+        return path
+
+    def test_every_combination_is_done_and_stored(self):
+        path = self.file(self.MODEL)
+        job = self.daemon.json("precompute", path, "--label", "my model")
+        self.assertEqual([job[name] for name in ("requests", "done", "failed", "waiting", "label")], [6, 6, 0, 0, "my model"])
+        self.assertEqual(sorted(item["number"] for item in job["items"]), list(range(6)))
+        self.assertEqual({item["state"] for item in job["items"]}, {"done"})
+        stored = self.daemon.json("cache", "list")["entries"]
+        self.assertEqual(len(stored), 6)
+        self.assertTrue(all(entry["kernels"] >= 1 for entry in stored))
+        again = self.daemon.json("precompute", path, "--label", "my model", "--detach")
+        self.assertEqual(again["id"], job["id"])
+        self.assertEqual(self.daemon.json("watch", job["id"])["items"], job["items"])
+        self.assertEqual([one["id"] for one in self.daemon.json("jobs")["jobs"]].count(job["id"]), 1)
+        self.assertEqual(self.daemon.json("cancel", job["id"])["done"], 6)
+
+    def test_failures_are_told_and_give_the_exit_status(self):
+        path = self.file('{"expression": "a(i) = B(i,j) * c(j)", "traces": "s99", "isa": "generic"}', "late.json")
+        done = self.daemon.run("precompute", path)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("0 of 1 request done, 1 failed", done.stdout)
+        self.assertIn("unknown-schedule", done.stdout)
+        self.assertRegex(done.stderr, r"^invalid \[job-failed\]: 1 request of the job j\d+ failed; `schaas retry j\d+` tries again")
+
+    def test_wrong_files_are_refused(self):
+        for text, message in [
+                ("", "holds no requests"),
+                ('{"expresion": "a = b"}', "unknown member `expresion`; did you mean `expression`?"),
+                ('{"expression": "a(i) = b(i)"} {"formats": {}}', '{"formats":{}} has no `expression`'),
+                ('\n\n{"expression": ', "what begins in line 3 is not JSON"),
+                ('[1]', "1; expected an object with an `expression`"),
+                ('{"expression": []}', "`expression` is []; expected a text or a list of texts"),
+                ('{"expression": "a(i) = b(i)", "kernels": -1}', "`kernels` is -1; expected a number up to 64"),
+                ('{"expression": "a(i) = b(i)", "formats": "csr"}', '`formats` is "csr"; expected an object, {"B": "csr"}')]:
+            with self.subTest(text=text):
+                path = self.file(text, "wrong.json")
+                done = self.daemon.run("precompute", path)
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", f"invalid [job-file]: `{path}`: {message}\n"
+                                 if text else f"invalid [job-file]: `{path}` holds no requests\n"))
+        done = self.daemon.run("watch", "j999")
+        self.assertEqual((done.returncode, done.stderr), (2, "invalid [unknown-job]: there is no job `j999`\n"))
+
+
 class PrivateServer(unittest.TestCase):
     """Without SCHAAS_SERVER: the program starts a daemon of its own."""
 

@@ -10,45 +10,16 @@
 #include <optional>
 #include <thread>
 
+#include "connection_state.h"
 #include "marshalling.h"
 #include "private_server.h"
-#include "schaas/v1/schaas.grpc.pb.h"
 #include "server_address.h"
-#include "status.h"
 
 namespace schaas::client {
-
-struct Connection::State {
-  std::string address;
-  bool started = false;
-  ConnectOptions options;
-  std::shared_ptr<grpc::Channel> channel;
-  std::unique_ptr<v1::Scheduler::Stub> stub;
-
-  support::Diagnostic failure(const grpc::Status& status, const grpc::ClientContext& context) const {
-    return diagnostic_of(status, context, address);
-  }
-};
 
 namespace {
 
 constexpr int largest_message = 256 << 20;
-
-void limit(grpc::ClientContext& context, std::chrono::milliseconds time) {
-  context.set_deadline(std::chrono::system_clock::now() + time);
-}
-
-// The library's boundary: an exception (no memory, a broken invariant) becomes a diagnostic.
-template <class Call>
-auto guarded(Call call) -> decltype(call()) {
-  try {
-    return call();
-  } catch (const std::bad_alloc&) {
-    return support::exhausted("memory", "the client ran out of memory");
-  } catch (const std::exception& e) {
-    return support::internal("client-internal", e.what());
-  }
-}
 
 std::shared_ptr<grpc::Channel> open_channel(const std::string& address) {
   // Held to the end of the process: gRPC's last release can wait up to 10 s for its own poller.
@@ -169,6 +140,7 @@ support::Result<Connection> Connection::open(const ConnectOptions& options) {
     SCHAAS_RETURN_IF_ERROR(check_address(state->address));
     state->channel = open_channel(state->address);
     state->stub = v1::Scheduler::NewStub(state->channel);
+    state->jobs = v1::Jobs::NewStub(state->channel);
     Connection connection(std::move(state));
     SCHAAS_RETURN_IF_ERROR([&]() -> support::Result<void> {
       const auto info = connection.info();

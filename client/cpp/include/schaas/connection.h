@@ -10,6 +10,7 @@
 
 #include "compiler/support/result.h"
 #include "schaas/frontier.h"
+#include "schaas/jobs.h"
 
 /// The server, as seen by a client.
 namespace schaas::client {
@@ -151,6 +152,18 @@ class Connection {
   /// Errors: invalid [measurement].
   support::Result<void> report(const ProblemText& problem, const std::vector<Measurement>& measurements);
   support::Result<ServerInfo> info();
+
+  /// Accepted when this returns: on disk, and worked on also after a crash of the server. Requests are
+  /// checked first. Errors: of the first wrong request; invalid [job], [idempotency-key] (used for another
+  /// job).
+  support::Result<Job> submit(const NewJob& job);
+  support::Result<std::vector<Job>> jobs(std::uint32_t limit = 100);  ///< newest first
+  /// Waits for the end of a job; the listener sees what has ended after the item with `ended` == after.
+  /// Returns how it stands. Errors: invalid [unknown-job]; unreachable [stopping].
+  support::Result<Job> watch(const std::string& id, std::uint64_t after = 0,
+                             const JobListener& listener = {});
+  support::Result<Job> cancel(const std::string& id);  ///< stops what runs, too; invalid [unknown-job]
+  support::Result<Job> retry(const std::string& id);  ///< what failed or was cancelled; invalid [unknown-job]
   support::Result<std::vector<CacheEntry>> list_cache(const std::string& key = {});
   support::Result<CacheVerification> verify_cache();
 
