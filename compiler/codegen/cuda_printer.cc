@@ -421,8 +421,8 @@ void CudaPrinter::print_descriptor() {
   const std::string copies = print_copies();
   const std::string symbol = own_name_ ? label_.symbol : "schaas_gpu_kernel";
   out_.directive("#ifdef __cplusplus\nextern \"C\"\n#else\nextern\n#endif");
-  out_.line("const schaas_gpu_descriptor " + symbol + ";");
-  out_.open("__attribute__((visibility(\"default\"))) const schaas_gpu_descriptor " + symbol + " =");
+  out_.line("__attribute__((visibility(\"default\"))) const schaas_gpu_descriptor " + symbol + ";");
+  out_.open("const schaas_gpu_descriptor " + symbol + " =");
   out_.line("1, " + text_of(kernel_.arguments) + ", " +
             text_of(static_cast<std::int64_t>(kernel_.phases.size())) + ", " + text_of(shared) + ", " +
             prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ + "workspace_bytes,");

@@ -449,7 +449,7 @@ TEST_F(Service, RefusesMeasurementsThatAreNone) {
             "INVALID_ARGUMENT invalid [measurement]: measured with 2147483647 threads; expected 1 to 4096");
   EXPECT_EQ(text([](Report& r) { r.mutable_measurements(0)->set_isa("z80"); }),
             "INVALID_ARGUMENT invalid [isa]: unknown instruction set `z80`; expected x86-64-v2, x86-64-v3, "
-            "x86-64-v4, generic or native");
+            "x86-64-v4, generic, native or cuda");
   EXPECT_THAT(
       text([](Report& r) { r.mutable_measurements(0)->set_trace("loopfuse(path={}, loc=9, pol=left)"); }),
       testing::StartsWith("INVALID_ARGUMENT invalid ["));

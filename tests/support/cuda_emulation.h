@@ -3,7 +3,7 @@
 //
 // The threads of a warp are fibers that run one after another and wait at shuffles and ballots until all
 // threads of the mask have come by; one that does not come is an error, not a hang. Warps and blocks run in
-// order. Values are those of CUDA; timing is not, and races are not found.
+// order, on one thread of the host. Values are those of CUDA; timing is not, and races are not found.
 #pragma once
 #include <math.h>
 #include <setjmp.h>
@@ -58,7 +58,7 @@ struct Machine {
 };
 
 inline Machine& machine() {
-  static thread_local Machine one;
+  static Machine one;
   return one;
 }
 

@@ -33,9 +33,25 @@ std::string error_of_command(const std::string& command) {
 
 std::string number(std::size_t n) { return std::to_string(n); }
 
+/// A shared object of a CUDA source, for the host.
+support::Result<std::string> emulated_bytes(const std::string& source) {
+  const TemporaryDirectory directory;
+  const std::string input = directory / "batch.cc", output = directory / "batch.so";
+  std::ofstream(input) << source;
+  const std::string root = SCHAAS_SOURCE_DIR;
+  const auto error = error_of_command(
+      "c++ -std=c++17 -O1 -w -fPIC -shared -fvisibility=hidden -fno-gnu-unique -Wl,-Bsymbolic "
+      "-ffp-contract=off -I" +
+      root + " -include " + root + "/tests/support/cuda_emulation.h -o " + output + " " + input);
+  if (!error.empty()) return support::internal("compiler-failed", error);
+  std::ifstream file(output, std::ios::binary);
+  return std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
 }  // namespace
 
-support::Result<std::string> cuda_source_of(const schedule::Trace& trace, const problem::Problem& problem) {
+support::Result<std::string> cuda_source_of(const schedule::Trace& trace, const problem::Problem& problem,
+                                            const std::string& text) {
   SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(trace, problem));
   SCHAAS_ASSIGN_OR_RETURN(const auto with_copies, schedule::problem_of(trace, problem));
   SCHAAS_RETURN_IF_ERROR(concrete_notation::verify(tree, with_copies));
@@ -44,6 +60,7 @@ support::Result<std::string> cuda_source_of(const schedule::Trace& trace, const 
   if (!kernel.for_gpu()) return support::unsupported("gpu-loop", "the schedule is none for a GPU");
   codegen::KernelLabel label;
   label.schedule = schedule::print(trace);
+  label.problem = text;
   return codegen::print_cuda(kernel, label);
 }
 
@@ -69,7 +86,6 @@ std::string join_cuda_sources(const std::vector<std::string>& sources) {
 }
 
 support::Result<std::vector<LoadedKernel>> emulated_batch(const std::vector<std::string>& sources) {
-  const TemporaryDirectory directory;
   std::string source = join_cuda_sources(sources);
   for (std::size_t n = 0; n < sources.size(); ++n) {
     const std::string kernel = "kernel_" + number(n) + "::schaas_gpu_kernel_" + number(n);
@@ -78,16 +94,7 @@ support::Result<std::vector<LoadedKernel>> emulated_batch(const std::vector<std:
         "schaas_kernel_" +
         number(n) + " = schaas_emulation::described<" + kernel + ">();\n";
   }
-  const std::string input = directory / "batch.cc", output = directory / "batch.so";
-  std::ofstream(input) << source;
-  const std::string root = SCHAAS_SOURCE_DIR;
-  const auto error = error_of_command(
-      "c++ -std=c++17 -O1 -w -fPIC -shared -fvisibility=hidden -fno-gnu-unique -Wl,-Bsymbolic "
-      "-ffp-contract=off -I" +
-      root + " -include " + root + "/tests/support/cuda_emulation.h -o " + output + " " + input);
-  if (!error.empty()) return support::internal("compiler-failed", error);
-  std::ifstream file(output, std::ios::binary);
-  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  SCHAAS_ASSIGN_OR_RETURN(const std::string bytes, emulated_bytes(source));
   std::vector<LoadedKernel> out;
   for (std::size_t n = 0; n < sources.size(); ++n) {
     const std::string symbol = "schaas_kernel_" + number(n);
@@ -96,6 +103,17 @@ support::Result<std::vector<LoadedKernel>> emulated_batch(const std::vector<std:
     out.push_back(std::move(kernel));
   }
   return out;
+}
+
+support::Result<std::string> emulated_object(const schedule::Trace& trace, const problem::Problem& problem,
+                                             const std::string& text) {
+  SCHAAS_ASSIGN_OR_RETURN(std::string source, cuda_source_of(trace, problem, text));
+  source +=
+      "extern \"C\" __attribute__((visibility(\"default\"))) const schaas_gpu_image schaas_gpu_images[] = "
+      "{\n";
+  for (const std::string architecture : {"sm_80", "sm_90", "compute_90"})
+    source += "    {\"" + architecture + "\", \"module " + architecture + "\", 13},\n";
+  return emulated_bytes(source + "    {0, 0, 0}};\n");
 }
 
 std::string find_nvcc() {

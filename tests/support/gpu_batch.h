@@ -10,14 +10,20 @@
 /// Kernels for GPUs without one: their CUDA sources, compiled by the C++ compiler against cuda_emulation.h.
 namespace schaas::test_support {
 
-/// The CUDA C++ of a schedule, through every stage and its verifier.
-support::Result<std::string> cuda_source_of(const schedule::Trace& trace, const problem::Problem& problem);
+/// The CUDA C++ of a schedule, through every stage and its verifier. `text`: what it says of its problem.
+support::Result<std::string> cuda_source_of(const schedule::Trace& trace, const problem::Problem& problem,
+                                            const std::string& text = "");
 
 /// One text of many, each in a namespace of its own with symbols numbered in order.
 std::string join_cuda_sources(const std::vector<std::string>& sources);
 
 /// Each runs on the host, by the kernel ABI of the CPU, its threads in step.
 support::Result<std::vector<LoadedKernel>> emulated_batch(const std::vector<std::string>& sources);
+
+/// The bytes of one as the CUDA toolchain makes it, but that its device code is emulated, behind `launch`,
+/// and its modules are the texts "module sm_80", "module sm_90", "module compute_90". `text`: of the problem.
+support::Result<std::string> emulated_object(const schedule::Trace& trace, const problem::Problem& problem,
+                                             const std::string& text);
 
 /// "" or what nvcc says against the joined sources, for one architecture (sm_80, ...).
 std::string nvcc_error(const std::string& nvcc, const std::vector<std::string>& sources,
