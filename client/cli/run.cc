@@ -1,6 +1,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "client/cli/command_line.h"
@@ -9,6 +10,7 @@
 #include "client/cli/run_report.h"
 #include "client/cli/tensor_options.h"
 #include "compiler/support/nearest_name.h"
+#include "schaas/gpu.h"
 #include "schaas/host.h"
 #include "schaas/operands.h"
 #include "schaas/session.h"
@@ -33,11 +35,15 @@ struct RunOptions {
 };
 
 support::Result<void> check_options(const RunOptions& options) {
-  if (options.target == "cuda") {
-    return support::unsupported("target",
-                                "`--target cuda`: kernels for GPUs are not made yet; `--target cpu` works");
+  const bool named = options.schedule.find('(') != std::string::npos;
+  if (options.target == "cuda" && (options.tune || !named)) {
+    return support::unsupported(
+        "target",
+        "`--target cuda` runs a schedule that says what the threads of a GPU get, and the search proposes "
+        "none "
+        "yet: `--schedule '...; threads(loop=i, each=1)'` (docs/gpu.md), or `--target cpu`");
   }
-  if (options.target != "cpu") {
+  if (options.target != "cpu" && options.target != "cuda") {
     return support::invalid("target", "`--target " + options.target + "`: expected cpu or cuda" +
                                           support::did_you_mean(options.target, {"cpu", "cuda"}));
   }
@@ -90,7 +96,8 @@ support::Result<client::Execution> make_ready(const client::Session& session,
                          options);
 }
 
-support::Result<double> timed_run(client::Execution& execution, client::Packed& packed) {
+template <class Execution>
+support::Result<double> timed_run(Execution& execution, client::Packed& packed) {
   packed.restart();
   const auto start = Clock::now();
   SCHAAS_RETURN_IF_ERROR(execution.run());
@@ -114,7 +121,9 @@ client::ChoiceRequest choice_request(const RunOptions& options, const client::Pr
   request.schedule.search = options.search;
   if (text.position_bits == "auto")
     request.schedule.problem.position_bits = std::to_string(operands.position_bits);
-  request.schedule.isa = options.isa.empty() ? client::host_isa() : options.isa;
+  request.schedule.isa = options.target == "cuda" ? "cuda"
+                         : options.isa.empty()    ? client::host_isa()
+                                                  : options.isa;
   request.schedule.no_cache = options.no_cache;
   request.wanted = options.schedule;
   request.patience = std::chrono::milliseconds(static_cast<std::int64_t>(options.wait * 1e3));
@@ -146,6 +155,49 @@ support::Result<void> use_result(const RunOptions& options, const client::Operan
   return {};
 }
 
+/// As often as asked; the first run pays for `before` too.
+template <class Execution>
+support::Result<void> run_all(const RunOptions& options, Execution& execution, client::Packed& packed,
+                              double before, Clock::time_point start, ProgressLine& progress,
+                              RunFacts& facts) {
+  for (int run = 0; run < options.repeat; ++run) {
+    progress.show("running", static_cast<std::uint64_t>(run), static_cast<std::uint64_t>(options.repeat));
+    SCHAAS_ASSIGN_OR_RETURN(const double took, timed_run(execution, packed));
+    facts.run_seconds.push_back(run == 0 ? took + before : took);
+    if (run == 0) facts.first_result_seconds = since(start);
+  }
+  return {};
+}
+
+/// The chosen kernel, on the device; times are with the values' way there and back.
+support::Result<void> run_on_gpu(const RunOptions& options, const client::Session& session,
+                                 const client::Gpu& gpu, client::Packed& packed, Clock::time_point start,
+                                 ProgressLine& progress, RunFacts& facts) {
+  SCHAAS_ASSIGN_OR_RETURN(const std::string binary,
+                          session.connection().download(facts.choice.kernel.digest));
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, client::GpuKernel::load(binary, facts.choice.kernel.digest));
+  const auto bring = Clock::now();
+  SCHAAS_ASSIGN_OR_RETURN(
+      auto execution,
+      client::GpuExecution::prepare(gpu, kernel, packed.arguments(facts.arguments), facts.arguments));
+  facts.threads = 1;
+  facts.scratch_bytes = execution.scratch_bytes();
+  return run_all(options, execution, packed, since(bring), start, progress, facts);
+}
+
+support::Result<void> run_on_cpu(const RunOptions& options, const client::Session& session,
+                                 client::Packed& packed, Clock::time_point start, ProgressLine& progress,
+                                 RunFacts& facts) {
+  SCHAAS_ASSIGN_OR_RETURN(auto execution,
+                          make_ready(session, facts.choice.answer, facts.choice.kernel, packed, options));
+  facts.threads = execution.threads();
+  facts.copies = execution.copies();
+  double copy_seconds = 0;
+  for (const auto& copy : facts.copies) copy_seconds += copy.seconds;
+  facts.scratch_bytes = execution.workspace_bytes() + execution.shared_bytes() + execution.folding_bytes();
+  return run_all(options, execution, packed, copy_seconds, start, progress, facts);
+}
+
 /// Everything after the tensors are known.
 support::Result<RunFacts> compute(const RunOptions& options, const client::Session& session,
                                   const client::ProblemText& text, const client::Program& program,
@@ -168,6 +220,10 @@ support::Result<RunFacts> compute(const RunOptions& options, const client::Sessi
   const client::Sizes sizes = client::all_sizes(operands, packed);
   facts.sizes = client::reported_sizes(sizes, packed);
   facts.machine = client::this_machine(facts.value_type, options.threads);
+  std::optional<client::Gpu> gpu;
+  if (options.target == "cuda") {
+    SCHAAS_ASSIGN_OR_RETURN(gpu, client::Gpu::open());
+  }
 
   client::ChoiceRequest request = choice_request(options, text, operands);
   request.sizes = sizes;
@@ -182,20 +238,9 @@ support::Result<RunFacts> compute(const RunOptions& options, const client::Sessi
   }
   SCHAAS_ASSIGN_OR_RETURN(facts.choice, client::choose(session.connection(), request, show_events(progress)));
   progress.clear();
-  SCHAAS_ASSIGN_OR_RETURN(auto execution,
-                          make_ready(session, facts.choice.answer, facts.choice.kernel, packed, options));
-  facts.threads = execution.threads();
-  facts.copies = execution.copies();
   facts.arguments = facts.choice.answer.frontier.arguments;
-  double copy_seconds = 0;
-  for (const auto& copy : facts.copies) copy_seconds += copy.seconds;
-  facts.scratch_bytes = execution.workspace_bytes() + execution.shared_bytes() + execution.folding_bytes();
-  for (int run = 0; run < options.repeat; ++run) {
-    progress.show("running", static_cast<std::uint64_t>(run), static_cast<std::uint64_t>(options.repeat));
-    SCHAAS_ASSIGN_OR_RETURN(const double took, timed_run(execution, packed));
-    facts.run_seconds.push_back(run == 0 ? took + copy_seconds : took);
-    if (run == 0) facts.first_result_seconds = since(start);
-  }
+  SCHAAS_RETURN_IF_ERROR(gpu ? run_on_gpu(options, session, *gpu, packed, start, progress, facts)
+                             : run_on_cpu(options, session, packed, start, progress, facts));
   facts.result_entries = packed.tensors.at(packed.result).stored();
   SCHAAS_RETURN_IF_ERROR(use_result(options, operands, packed, progress, facts));
   return facts;
@@ -230,7 +275,9 @@ support::Result<Answer> run(const RunOptions& options) {
 }
 
 void add_run_options(CLI::App& command, RunOptions& options) {
-  command.add_option("--target", options.target, "Where to run: cpu (cuda is to come)")
+  command
+      .add_option("--target", options.target,
+                  "Where to run: cpu, or cuda: a GPU, by a schedule with `threads`")
       ->capture_default_str()
       ->type_name("NAME");
   command

@@ -67,8 +67,9 @@ WITHOUT_SERVER = {
                                                              "to a file use `-o a.npy`\n"),
     "output into no folder": (["run", K4, "-o", "/nonexistent/x.npy"], 2, "invalid [file-unwritable]: /nonexistent/x.npy cannot be "
                                                                           "written: No such file or directory\n"),
-    "gpu": (["run", K4, "--target", "cuda"], 3, "unsupported [target]: `--target cuda`: kernels for GPUs are not made yet; "
-                                                "`--target cpu` works\n"),
+    "gpu": (["run", K4, "--target", "cuda"], 3, "unsupported [target]: `--target cuda` runs a schedule that says what the threads of "
+                                                "a GPU get, and the search proposes none yet: `--schedule '...; "
+                                                "threads(loop=i, each=1)'` (docs/gpu.md), or `--target cpu`\n"),
     "unknown target": (["run", K4, "--target", "gpu"], 2, "invalid [target]: `--target gpu`: expected cpu or cuda; did you mean "
                                                           "`cpu`?\n"),
     "value type": (["run", K4, "--dtype", "f16"], 2, "invalid [value-type]: `--dtype f16`: expected f64 or f32\n"),

@@ -84,7 +84,7 @@ struct GpuExecution::State {
   void* module = nullptr;
   std::vector<void*> functions;
   std::vector<GpuDriver::Address> allocated;
-  std::int64_t bytes = 0, workspace_bytes = 0;
+  std::int64_t bytes = 0, tensor_bytes = 0, workspace_bytes = 0;
   std::deque<std::vector<schaas_level>> levels;
   std::deque<schaas_tensor> views;  ///< structs of the host, arrays of the device
   std::vector<const schaas_tensor*> arguments;
@@ -137,6 +137,7 @@ Result<void> GpuExecution::State::place_arguments() {
     views.push_back(view);
     arguments.push_back(&views.back());
   }
+  tensor_bytes = bytes;
   return {};
 }
 
@@ -166,6 +167,7 @@ GpuExecution::GpuExecution(GpuExecution&&) noexcept = default;
 GpuExecution& GpuExecution::operator=(GpuExecution&&) noexcept = default;
 GpuExecution::~GpuExecution() = default;
 std::int64_t GpuExecution::device_bytes() const { return state_->bytes; }
+std::int64_t GpuExecution::scratch_bytes() const { return state_->bytes - state_->tensor_bytes; }
 
 Result<GpuExecution> GpuExecution::prepare(const Gpu& gpu, const GpuKernel& kernel,
                                            std::vector<PackedTensor*> arguments,

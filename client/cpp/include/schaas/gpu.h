@@ -70,7 +70,8 @@ class GpuExecution {
   /// The result starts from its fill value, or from what it holds when the statement updates it. Errors:
   /// internal [gpu-failed].
   support::Result<void> run();
-  std::int64_t device_bytes() const;  ///< of all arrays on the device
+  std::int64_t device_bytes() const;   ///< of all arrays on the device
+  std::int64_t scratch_bytes() const;  ///< of those that are no tensor's
 
  private:
   struct State;
