@@ -257,8 +257,8 @@ WITH_SERVER = {
         "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~\n"),
     "unknown instruction set": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "--isa", "x86-64-v9"], 2,
-        "invalid [isa]: unknown instruction set `x86-64-v9`; expected x86-64-v2, x86-64-v3, x86-64-v4, generic or "
-        "native; did you mean `x86-64-v2`?\n"),
+        "invalid [isa]: unknown instruction set `x86-64-v9`; expected x86-64-v2, x86-64-v3, x86-64-v4, generic, "
+        "native or cuda; did you mean `x86-64-v2`?\n"),
     "position width": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "--positions", "16"], 2,
         "invalid [position-bits]: unknown position bits `16`, expected `auto`, `32` or `64`\n"),
