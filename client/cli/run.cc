@@ -30,7 +30,7 @@ struct RunOptions {
   TensorOptions tensors;
   std::string target = "cpu", isa, schedule = "auto", output;
   int threads = 0, repeat = 1;
-  double wait = 3;
+  double wait = 3, tune_seconds = 10;
   bool tune = false, verify = false, no_cache = false, deterministic = false;
 };
 
@@ -102,16 +102,6 @@ support::Result<double> timed_run(Execution& execution, client::Packed& packed) 
   const auto start = Clock::now();
   SCHAAS_RETURN_IF_ERROR(execution.run());
   return since(start);
-}
-
-/// Once, and twice more when that was quick: the first run pays for cold caches.
-support::Result<double> measure(client::Execution& execution, client::Packed& packed) {
-  SCHAAS_ASSIGN_OR_RETURN(double best, timed_run(execution, packed));
-  for (int again = 0; again < 2 && best < 1.0; ++again) {
-    SCHAAS_ASSIGN_OR_RETURN(const double took, timed_run(execution, packed));
-    best = std::min(best, took);
-  }
-  return best;
 }
 
 client::ChoiceRequest choice_request(const RunOptions& options, const client::ProblemText& text,
@@ -229,11 +219,16 @@ support::Result<RunFacts> compute(const RunOptions& options, const client::Sessi
   request.sizes = sizes;
   request.machine = facts.machine;
   if (options.tune) {
-    request.measure = [&](const client::ScheduleAnswer& answer,
-                          const client::KernelInfo& kernel) -> support::Result<double> {
+    request.tune_seconds = options.tune_seconds;
+    request.contend = [&](const client::ScheduleAnswer& answer,
+                          const client::KernelInfo& kernel) -> support::Result<client::TimedRun> {
       progress.show("measuring " + kernel.id);
-      SCHAAS_ASSIGN_OR_RETURN(auto execution, make_ready(session, answer, kernel, packed, options));
-      return measure(execution, packed);
+      auto ready = make_ready(session, answer, kernel, packed, options);
+      if (!ready.ok()) return ready.error();
+      return client::TimedRun(
+          [&packed, execution = std::make_shared<client::Execution>(std::move(ready).value())] {
+            return timed_run(*execution, packed);
+          });
     };
   }
   SCHAAS_ASSIGN_OR_RETURN(facts.choice, client::choose(session.connection(), request, show_events(progress)));
@@ -292,8 +287,13 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command.add_option("--schedule", options.schedule, "auto, linear, an id of the frontier (s2), or a trace")
       ->capture_default_str()
       ->type_name("WHICH");
-  command.add_flag("--tune", options.tune,
-                   "Measure every compiled schedule of the frontier, take the fastest");
+  command.add_flag(
+      "--tune", options.tune,
+      "Measure the most promising schedules on these tensors, take the fastest, and remember it");
+  command.add_option("--tune-seconds", options.tune_seconds, "How long --tune may measure")
+      ->check(CLI::Range(0.0, 86400.0).description(""))
+      ->capture_default_str()
+      ->type_name("SECONDS");
   command.add_option("--repeat", options.repeat, "Runs; the median time is reported")
       ->check(CLI::Range(1, 1000000).description(""))
       ->capture_default_str()

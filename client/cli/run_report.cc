@@ -127,7 +127,8 @@ std::string text_of(const RunFacts& facts, const Values& values) {
   }
   table.rows.push_back({"  because", facts.choice.reason});
   for (const auto& measured : facts.choice.measured) {
-    table.rows.push_back({"  measured", measured.id + "   " + seconds(measured.seconds)});
+    table.rows.push_back({"  measured", measured.id + "   " + seconds(measured.seconds) + ", median of " +
+                                            counted(static_cast<std::size_t>(measured.runs), "run", "runs")});
   }
   table.rows.push_back({"run", run_text(facts)});
   table.rows.push_back({"verified", verification_text(facts)});
@@ -207,7 +208,8 @@ support::Result<Json> json_of(const RunFacts& facts, const Values& values) {
   json["pack_seconds"] = facts.pack_seconds;
   json["measured"] = Json::array();
   for (const auto& one : facts.choice.measured)
-    json["measured"].push_back({{"id", one.id}, {"seconds", one.seconds}});
+    json["measured"].push_back(
+        {{"id", one.id}, {"trace", one.trace}, {"seconds", one.seconds}, {"runs", one.runs}});
   json["verify"] = nullptr;
   if (const auto& found = facts.verification) {
     json["verify"] = {{"checked", found->checked},

@@ -163,11 +163,20 @@ class Run(program.WithDaemon):
         by_trace = self.daemon.json(*self.words, "--schedule", entry["trace"], "--verify")
         self.assertEqual((by_trace["chosen"]["tree"], by_trace["verify"]["passed"]), (entry["tree"], True))
 
-    def test_tune_measures_and_takes_the_fastest(self):
-        answer = self.daemon.json(*self.words, "--tune", "--verify")
-        fastest = min(answer["measured"], key=lambda one: one["seconds"])
-        self.assertEqual(answer["chosen"]["id"], fastest["id"])
+    def test_tune_measures_takes_the_fastest_and_remembers_it(self):
+        answer = self.daemon.json(*self.words, "--threads", 3, "--tune", "--tune-seconds", 0.2, "--verify")
         self.assertTrue(answer["verify"]["passed"])
+        self.assertGreater(len(answer["measured"]), 1)
+        seconds = {one["trace"]: one["seconds"] for one in answer["measured"]}
+        # What was predicted stays where it is nearly as fast.
+        self.assertLessEqual(seconds[answer["chosen"]["trace"]], 1.031 * min(seconds.values()))
+        fastest = min(seconds, key=seconds.get)
+        later = self.daemon.json(*self.words, "--threads", 3, "--verify")
+        self.assertEqual(later["chosen"]["trace"], fastest)
+        self.assertIn(f"the fastest of {len(seconds)} that were measured at sizes like these", later["chosen"]["reason"])
+        self.assertTrue(later["verify"]["passed"])
+        # Not with another number of threads.
+        self.assertNotIn("measured", self.daemon.json(*self.words, "--threads", 1)["chosen"]["reason"])
 
     def test_without_waiting_the_first_kernel_runs(self):
         words = ["run", SIX, "-t", f"B={self.matrix}", *extents({"k": 2, "l": 3, "m": 2, "n": 3})]

@@ -31,14 +31,19 @@ TEST(Contests, take_the_median_of_interleaved_runs) {
 }
 
 TEST(Contests, do_not_go_on_with_what_cannot_win) {
-  Scripted fast{{1}}, slow{{2}}, near{{1.4}};
-  const auto found =
-      contest({{"slow", "", slow.run()}, {"fast", "", fast.run()}, {"near", "", near.run()}}, 1e9);
+  Scripted fast{{1}}, slow{{2}}, far{{5}}, near{{1.4}};
+  const auto found = contest(
+      {{"slow", "", slow.run()}, {"fast", "", fast.run()}, {"far", "", far.run()}, {"near", "", near.run()}},
+      1e9);
   ASSERT_TRUE(found.ok());
-  EXPECT_EQ(slow.runs, 2);
+  EXPECT_EQ(far.runs, 2);
+  EXPECT_EQ(slow.runs, 4);
   EXPECT_EQ(fast.runs, 16);
   EXPECT_EQ(near.runs, 16);
   EXPECT_EQ(winner(*found), 1U);
+  // One unlucky run is no reason.
+  Scripted unlucky{{1, 3, 1}}, other{{1.2}};
+  EXPECT_EQ(winner(contest({{"other", "", other.run()}, {"unlucky", "", unlucky.run()}}, 1e9).value()), 1U);
 }
 
 TEST(Contests, end_when_one_is_left_or_time_is_over) {

@@ -123,7 +123,8 @@ int32_t schaas_tune(schaas_kernels* kernels, const schaas_operand* operands, int
     SCHAAS_ASSIGN_OR_RETURN(const Tuning tuning, kernels->set.tune(pointers, bind));
     Json found = {{"fastest", tuning.fastest}, {"measured", Json::array()}};
     for (const Measured& one : tuning.measured)
-      found["measured"].push_back({{"id", one.id}, {"seconds", one.seconds}});
+      found["measured"].push_back(
+          {{"id", one.id}, {"trace", one.trace}, {"seconds", one.seconds}, {"runs", one.runs}});
     *json = dumped(found);
     return {};
   });

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <numeric>
+#include <optional>
 
 #include "schaas/bounds.h"
 
@@ -70,19 +73,6 @@ support::Result<Choice> take_named(Connection& connection, ChoiceRequest& reques
   return choice;
 }
 
-support::Result<void> take_fastest(const ChoiceRequest& request, Choice& choice) {
-  for (const auto& kernel : choice.answer.kernels) {
-    SCHAAS_ASSIGN_OR_RETURN(const double took, request.measure(choice.answer, kernel));
-    choice.measured.push_back({kernel.id, kernel.trace, took, 1});
-  }
-  const auto fastest =
-      std::min_element(choice.measured.begin(), choice.measured.end(),
-                       [](const Measured& a, const Measured& b) { return a.seconds < b.seconds; });
-  choice.kernel = choice.answer.kernels[static_cast<std::size_t>(fastest - choice.measured.begin())];
-  choice.reason = "the fastest of " + std::to_string(choice.measured.size()) + " measured on these tensors";
-  return {};
-}
-
 /// Makes sure that the schedule `id` is among the answer's kernels; false when it could not be compiled.
 bool add_kernel(Connection& connection, const ChoiceRequest& request, const std::string& id,
                 const ScheduleListener& listener, Choice& choice) {
@@ -116,28 +106,132 @@ std::string name_of(const FrontierEntry& entry, const Evaluated& evaluated) {
   return evaluated.variant == 0 ? entry.id : selected_trace(entry, evaluated);
 }
 
+/// A schedule that was decided on.
+struct Pick {
+  std::string name;    ///< what to ask the server for
+  std::string id;      ///< of its entry, where it has one
+  std::string reason;  ///< one sentence
+};
+
+Pick pick_of(const std::vector<FrontierEntry>& entries, const Remembered& best) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g ms", best.seconds * 1e3);
+  Pick pick{best.trace, best.trace,
+            "the fastest of " + std::to_string(best.of) +
+                " that were measured at sizes like these on such a host: " + text};
+  for (const FrontierEntry& entry : entries) {
+    if (entry.trace == best.trace) pick.name = pick.id = entry.id;
+    for (std::size_t v = 1; v < entry.variants.size(); ++v)
+      if (entry.variants[v].trace == best.trace) pick.id = entry.id;
+  }
+  return pick;
+}
+
+Pick pick_of(const std::vector<FrontierEntry>& entries, const Selection& best) {
+  const FrontierEntry& entry = entries[best.index];
+  return {name_of(entry, best.evaluated[best.index]), entry.id, best.reason};
+}
+
+/// By what was measured, else by what is predicted.
+support::Result<Pick> pick(const Frontier& frontier, const Selector& selector, const ChoiceRequest& request) {
+  if (const auto best = remembered(frontier, request.sizes, request.machine, request.schedule.isa))
+    return pick_of(selector.entries(), *best);
+  SCHAAS_ASSIGN_OR_RETURN(const auto best, selector.select(request.sizes, request.machine));
+  return pick_of(selector.entries(), best);
+}
+
 support::Result<void> take_selected(Connection& connection, const ChoiceRequest& request,
                                     const Selector& selector, const ScheduleListener& listener,
                                     Choice& choice) {
   const auto start = Clock::now();
-  const auto& entries = selector.entries();
-  SCHAAS_ASSIGN_OR_RETURN(const auto best, selector.select(request.sizes, request.machine));
+  SCHAAS_ASSIGN_OR_RETURN(const Pick best, pick(choice.answer.frontier, selector, request));
   choice.select_seconds += since(start);
-  const FrontierEntry& entry = entries[best.index];
-  const std::string name = name_of(entry, best.evaluated[best.index]);
-  if (!add_kernel(connection, request, name, listener, choice)) return take_best_kernel(request, choice);
+  if (!add_kernel(connection, request, best.name, listener, choice)) return take_best_kernel(request, choice);
   choice.reason = best.reason;
-  choice.kernel = *find_kernel(choice.answer, name);
-  choice.kernel.id = entry.id;
+  choice.kernel = *find_kernel(choice.answer, best.name);
+  choice.kernel.id = best.id;
   return {};
 }
 
-/// The kernel that would be selected is measured, too.
-support::Result<void> add_selected(Connection& connection, const ChoiceRequest& request,
+/// Of a frontier so many schedules are measured, and what is compiled anyway.
+constexpr std::size_t most_contenders = 6;
+/// The server takes no more measurements at once.
+constexpr std::size_t most_reported = 64;
+
+/// Entries whose temporaries fit, the least predicted time first; the selected one is the first of all.
+std::vector<std::size_t> by_prediction(const Selection& selection) {
+  std::vector<std::size_t> order;
+  for (std::size_t e = 0; e < selection.evaluated.size(); ++e)
+    if (selection.evaluated[e].fits && e != selection.index) order.push_back(e);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return selection.evaluated[a].predicted < selection.evaluated[b].predicted;
+  });
+  order.insert(order.begin(), selection.index);
+  return order;
+}
+
+/// What is measured: the schedules of the least predicted times, of the first of them also the other ways to
+/// run it; of a frontier that is not whole, all kernels that have come.
+support::Result<std::vector<std::string>> contenders(const ChoiceRequest& request, const Choice& choice) {
+  std::vector<std::string> names;
+  const auto& frontier = choice.answer.frontier;
+  if (frontier.entries.empty() || choice.out_of_patience || frontier.partial) {
+    for (const auto& kernel : choice.answer.kernels) names.push_back(kernel.id);
+    return names;
+  }
+  SCHAAS_ASSIGN_OR_RETURN(const auto selection, select(frontier.entries, request.sizes, request.machine));
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const std::size_t e : by_prediction(selection)) {
+    const FrontierEntry& entry = frontier.entries[e];
+    const std::string name = name_of(entry, selection.evaluated[e]);
+    if (names.size() < most_contenders || find_kernel(choice.answer, name) != nullptr) add(name);
+    if (e != selection.index) continue;
+    add(entry.id);
+    for (std::size_t v = 1; v < entry.variants.size() && names.size() < most_contenders / 2; ++v)
+      add(entry.variants[v].trace);
+  }
+  return names;
+}
+
+/// What was measured, for later choices and for other clients. A server that cannot be told is no reason to
+/// fail.
+void remember(Connection& connection, const ChoiceRequest& request, Choice& choice) {
+  std::vector<Measurement> measurements;
+  auto& known = choice.answer.frontier.measurements;
+  const std::string sizes = size_class(choice.answer.frontier, request.sizes);
+  for (const Measured& one : choice.measured) {
+    measurements.push_back({one.trace, sizes, request.schedule.isa, request.machine.threads, one.seconds});
+    std::erase_if(known, [&](const Measurement& old) {
+      return old.trace == one.trace && old.sizes == sizes && old.isa == request.schedule.isa &&
+             old.threads == request.machine.threads;
+    });
+  }
+  known.insert(known.begin(), measurements.begin(), measurements.end());
+  (void)connection.report(request.schedule.problem, measurements);
+}
+
+support::Result<void> take_fastest(Connection& connection, const ChoiceRequest& request,
                                    const ScheduleListener& listener, Choice& choice) {
-  const auto& entries = choice.answer.frontier.entries;
-  SCHAAS_ASSIGN_OR_RETURN(const auto best, select(entries, request.sizes, request.machine));
-  add_kernel(connection, request, name_of(entries[best.index], best.evaluated[best.index]), listener, choice);
+  SCHAAS_ASSIGN_OR_RETURN(const auto names, contenders(request, choice));
+  std::vector<Contender> bound;
+  std::optional<support::Diagnostic> failure;
+  for (const auto& name : names) {
+    if (bound.size() == most_reported || !add_kernel(connection, request, name, listener, choice)) continue;
+    const KernelInfo& kernel = *find_kernel(choice.answer, name);
+    auto run = request.contend(choice.answer, kernel);
+    if (run.ok()) {
+      bound.push_back({kernel.id, kernel.trace, std::move(run).value()});
+    } else if (!failure) {
+      failure = run.error();  // say, its temporaries do not fit memory
+    }
+  }
+  if (bound.empty()) return failure ? *failure : no_kernel("auto");
+  SCHAAS_ASSIGN_OR_RETURN(choice.measured, contest(bound, request.tune_seconds));
+  choice.kernel = *find_kernel(choice.answer, choice.measured[winner(choice.measured)].id);
+  choice.reason = "the fastest of " + std::to_string(choice.measured.size()) + " measured on these tensors";
+  remember(connection, request, choice);
   return {};
 }
 
@@ -147,8 +241,8 @@ class BestHasCome {
   explicit BestHasCome(const ChoiceRequest& request) : request_(request) {}
   bool operator()(const ScheduleEvent& event) {
     if (const auto* frontier = std::get_if<Frontier>(&event); frontier && !frontier->partial) {
-      const auto best = select(frontier->entries, request_.sizes, request_.machine);
-      if (best.ok()) best_ = name_of(frontier->entries[best->index], best->evaluated[best->index]);
+      const auto best = pick(*frontier, Selector(frontier->entries), request_);
+      if (best.ok()) best_ = best->name;
     }
     if (const auto* kernel = std::get_if<KernelInfo>(&event); kernel && !kernel->draft)
       come_.push_back(kernel->id);
@@ -168,19 +262,17 @@ support::Result<Choice> choose(Connection& connection, ChoiceRequest request,
   if (request.wanted != "auto") return take_named(connection, request, listener);
   Choice choice;
   request.schedule.keep_working = true;
-  request.schedule.patience = request.patience;
+  if (!request.contend) request.schedule.patience = request.patience;  // who measures has time
   std::function<bool(const ScheduleEvent&)> enough;
-  if (!request.whole_answer && !request.measure) enough = BestHasCome(request);
+  if (!request.whole_answer && !request.contend) enough = BestHasCome(request);
   SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(connection, request.schedule, listener, choice, enough));
   SCHAAS_RETURN_IF_ERROR(check_bounds(choice.answer.frontier, request.sizes));
   if (choice.answer.kernels.empty()) return no_kernel("auto");
   choice.out_of_patience = choice.answer.left == ScheduleAnswer::Left::patience;
-  if (choice.out_of_patience && !request.measure) {
+  if (request.contend) {
+    SCHAAS_RETURN_IF_ERROR(take_fastest(connection, request, listener, choice));
+  } else if (choice.out_of_patience) {
     SCHAAS_RETURN_IF_ERROR(take_best_kernel(request, choice));
-  } else if (request.measure) {
-    if (!choice.answer.frontier.entries.empty() && !choice.out_of_patience)
-      SCHAAS_RETURN_IF_ERROR(add_selected(connection, request, listener, choice));
-    SCHAAS_RETURN_IF_ERROR(take_fastest(request, choice));
   } else {
     const Selector selector(choice.answer.frontier.entries);
     SCHAAS_RETURN_IF_ERROR(take_selected(connection, request, selector, listener, choice));

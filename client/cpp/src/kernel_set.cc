@@ -42,6 +42,9 @@ struct Computation::State {
   KernelInfo kernel;
   std::string reason;
   std::optional<Execution> execution;
+
+  support::Result<void> run(Execution& bound);
+  support::Result<double> timed_run(Execution& bound);
 };
 
 Computation::Computation(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -49,15 +52,22 @@ Computation::Computation(Computation&&) noexcept = default;
 Computation& Computation::operator=(Computation&&) noexcept = default;
 Computation::~Computation() = default;
 
-support::Result<void> Computation::run() {
-  State& state = *state_;
-  if (state.before != nullptr && state.before != state.result) {
-    Buffer& values = state.result->values();
-    if (values.data() != state.before->values().data() && values.bytes() > 0)
-      std::memcpy(values.data(), state.before->values().data(), values.bytes());
+support::Result<void> Computation::State::run(Execution& bound) {
+  if (before != nullptr && before != result) {
+    Buffer& values = result->values();
+    if (values.data() != before->values().data() && values.bytes() > 0)
+      std::memcpy(values.data(), before->values().data(), values.bytes());
   }
-  return state.execution->run();
+  return bound.run();
 }
+
+support::Result<double> Computation::State::timed_run(Execution& bound) {
+  const auto start = Clock::now();
+  SCHAAS_RETURN_IF_ERROR(run(bound));
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+support::Result<void> Computation::run() { return state_->run(*state_->execution); }
 
 PackedTensor& Computation::result() { return *state_->result; }
 const KernelInfo& Computation::kernel() const { return state_->kernel; }
@@ -248,23 +258,16 @@ support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor
                                         const BindOptions& options) const {
   Sizes sizes;
   SCHAAS_ASSIGN_OR_RETURN(auto computation, state_->start(operands, options, sizes));
-  const auto measure = [&](const ScheduleAnswer& answer,
-                           const KernelInfo& kernel) -> support::Result<double> {
-    SCHAAS_ASSIGN_OR_RETURN(computation->execution, state_->prepare({sizes, "auto", options.threads,
-                                                                     answer.frontier.arguments, kernel, ""},
-                                                                    operands, options, *computation));
-    double best = 0;
-    for (int run = 0; run < 3 && (run == 0 || best < 1.0); ++run) {
-      const auto start = Clock::now();
-      SCHAAS_RETURN_IF_ERROR(computation->execution->run());
-      const double took = std::chrono::duration<double>(Clock::now() - start).count();
-      best = run == 0 ? took : std::min(best, took);
-    }
-    return best;
-  };
   ChoiceRequest request = state_->request(sizes, options);
   request.wanted = "auto";
-  request.measure = measure;
+  request.contend = [&](const ScheduleAnswer& answer, const KernelInfo& kernel) -> support::Result<TimedRun> {
+    auto bound = state_->prepare({sizes, "auto", options.threads, answer.frontier.arguments, kernel, ""},
+                                 operands, options, *computation);
+    if (!bound.ok()) return bound.error();
+    return TimedRun([&computation, execution = std::make_shared<Execution>(std::move(bound).value())] {
+      return computation->timed_run(*execution);
+    });
+  };
   SCHAAS_ASSIGN_OR_RETURN(Choice choice, choose(state_->session.connection(), request, options.listener));
   const std::lock_guard lock(state_->mutex);
   std::erase_if(state_->tuned, [&](const Decision& known) { return same(known.sizes, sizes); });

@@ -9,7 +9,8 @@ namespace schaas::client {
 namespace {
 
 constexpr int most_rounds = 15, enough_rounds = 3;
-constexpr double hopeless = 1.5;  // times the least median
+// Times the least median: one run may be unlucky, three are not.
+constexpr double hopeless_at_once = 4, hopeless = 1.5;
 constexpr double noise = 1.03;
 
 double median(std::vector<double> values) {
@@ -42,9 +43,9 @@ support::Result<std::vector<Measured>> contest(const std::vector<Contender>& con
     }
     double best = median(times[running.front()]);
     for (const std::size_t c : running) best = std::min(best, median(times[c]));
-    std::erase_if(running, [&](std::size_t c) {
-      return *std::min_element(times[c].begin(), times[c].end()) > hopeless * best;
-    });
+    const double most = best * (round < enough_rounds ? hopeless_at_once : hopeless);
+    std::erase_if(running,
+                  [&](std::size_t c) { return *std::min_element(times[c].begin(), times[c].end()) > most; });
     if (running.size() == 1 && round >= enough_rounds) break;
     if (over() && (round >= enough_rounds || round == 1)) break;
   }

@@ -18,7 +18,7 @@ struct Choice {
   ScheduleAnswer answer;
   KernelInfo kernel;
   std::string reason;               ///< one sentence
-  std::vector<Measured> measured;   ///< with tuning: every compiled schedule of the frontier
+  std::vector<Measured> measured;   ///< with tuning: in the order of predicted times
   double server_seconds = 0;        ///< from request to the end of the answer, as seen from here
   double first_kernel_seconds = 0;  ///< from request to the first kernel
   bool out_of_patience = false;     ///< the best of what had come by then: the search goes on in the server
@@ -32,8 +32,9 @@ struct ChoiceRequest {
   Machine machine;
   std::chrono::milliseconds patience{};  ///< after so long the best kernel that has come is taken
   bool whole_answer = false;  ///< wait for every kernel: nothing must be compiled while the chosen one runs
-  /// When set (tuning): seconds of a kernel on the real tensors.
-  std::function<support::Result<double>(const ScheduleAnswer&, const KernelInfo&)> measure;
+  /// When set (tuning): binds a kernel to the real tensors, to be run again and again.
+  std::function<support::Result<TimedRun>(const ScheduleAnswer&, const KernelInfo&)> contend;
+  double tune_seconds = 10;  ///< of running; what is compiled for it comes on top
 };
 
 /// Sees what the server says while it is asked, on the calling thread.
@@ -43,7 +44,10 @@ using ScheduleListener = std::function<void(const ScheduleEvent&)>;
 /// kernel of the schedule that wins comes it is taken, the others are finished without us. One that was not
 /// among those compiled is asked for by name. When patience is over, or the search has found only a part of
 /// the space by then, the best kernel that has come is taken. Sizes that break a constraint of the problem
-/// are refused before anything runs. Errors: the server's; those of check_bounds; internal [no-kernel].
+/// are refused before anything runs. Where schedules were measured at sizes of the same class on hosts like
+/// this, the fastest of them wins. With tuning the few schedules of the least predicted times run in turns
+/// (tuning.h), the fastest is taken, and what was measured is reported to the server. Errors: the server's;
+/// those of check_bounds; internal [no-kernel].
 support::Result<Choice> choose(Connection& connection, ChoiceRequest request,
                                const ScheduleListener& listener = {});
 

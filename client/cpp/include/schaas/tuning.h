@@ -26,9 +26,9 @@ struct Contender {
   TimedRun run;
 };
 /// All run once to warm up, then once a round, in turns, so that what else the machine does meets all of
-/// them. After each round those whose least time is above one and a half of the least median drop out. Ends
-/// after fifteen rounds, when one is left, or after three rounds once `seconds` are over (after one, when
-/// they are over by then). In the order of the contenders. Errors: of the first run that fails.
+/// them. Those whose least time is above the least median drop out: four times of it at once, one and a half
+/// from the third round on. Ends after fifteen rounds; after three when one is left or `seconds` are over;
+/// after one when they are over by then. In the order of the contenders. Errors: of the first run that fails.
 support::Result<std::vector<Measured>> contest(const std::vector<Contender>& contenders, double seconds);
 /// The least median; one that is less than 3 % above it and comes earlier stays ahead of it. `measured` is
 /// not empty.
