@@ -52,10 +52,13 @@ typedef struct schaas_gpu_descriptor {
   int32_t writes_all;
   int32_t copy_count; /* as in kernel_abi.h */
   const schaas_copy* copies;
+  int32_t
+      result_entries_of; /* the argument whose levels, with their arrays, the result has; -1: it is dense */
 } schaas_gpu_descriptor;
 
 /* Beside the descriptor in a shared object: modules of the device, the last with architecture 0. "sm_80":
- * cubin, runs on 8.0 and later 8.x. "compute_90": PTX, which the driver compiles for 9.0 and anything newer. */
+ * cubin, runs on 8.0 and later 8.x. "compute_90": PTX, which the driver compiles for 9.0 and anything newer.
+ */
 #define SCHAAS_GPU_IMAGES_SYMBOL "schaas_gpu_images"
 typedef struct schaas_gpu_image {
   const char* architecture;

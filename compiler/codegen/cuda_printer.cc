@@ -430,7 +430,8 @@ void CudaPrinter::print_descriptor() {
   out_.line(c_literal(label_.problem) + ",");
   out_.line(c_literal(label_.schedule) + ",");
   out_.line(CExpressions::real(kernel_.result_fill) + ", " + (kernel_.writes_all ? "1" : "0") + ", " +
-            text_of(static_cast<std::int64_t>(kernel_.copies.size())) + ", " + copies + ",");
+            text_of(static_cast<std::int64_t>(kernel_.copies.size())) + ", " + copies + ", " +
+            text_of(kernel_.result_entries_of) + ",");
   out_.close("};");
 }
 

@@ -27,6 +27,7 @@ typedef struct schaas_gpu_descriptor {
   int32_t writes_all;
   int32_t copy_count;
   const schaas_copy* copies;
+  int32_t result_entries_of;
 } schaas_gpu_descriptor;
 
 typedef struct schaas_gpu_image {

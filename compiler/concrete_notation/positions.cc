@@ -5,6 +5,7 @@
 
 #include "compiler/concrete_notation/match.h"
 #include "compiler/concrete_notation/tree_checks.h"
+#include "compiler/concrete_notation/units.h"
 
 namespace schaas::concrete_notation {
 namespace {
@@ -112,6 +113,7 @@ Result<void> check_positions(const Forall& loop, const problem::Problem& problem
   const auto& target = leaf_of(loop.body).target;
   const auto format = problem.formats.find(target.tensor);
   if (format == problem.formats.end() || format->second.all_dense()) return {};
+  if (loop.manner.units && entries_of_target(leaf_of(loop.body), problem)) return {};
   return illegal("pieces of a row would append to it in any order, and " + quoted(target) +
                  " is appended to in order: its rows are cut without being asked");
 }

@@ -159,6 +159,7 @@ Result<void> check_target(const UnitLoops& loops, const problem::Problem& proble
   const auto& target = leaf_of(loops.rows->body).target;
   const auto format = problem.formats.find(target.tensor);
   if (format == problem.formats.end() || format->second.all_dense()) return {};
+  if (entries_of_target(leaf_of(loops.rows->body), problem)) return {};
   return illegal(quoted(target) +
                  " is appended to in order, and the threads of a GPU come in any: declare `" + target.tensor +
                  "` dense, or compute it by a schedule for the CPU");
@@ -214,6 +215,25 @@ UnitLoops unit_loops(const Forall& outermost) {
   for (int n = 1; n < loops.rows->manner.positions && last != nullptr; ++n) last = inner_of(*last);
   loops.inside = last == nullptr ? nullptr : inner_of(*last);
   return loops;
+}
+
+std::optional<index_notation::Access> entries_of_target(const Assign& leaf, const problem::Problem& problem) {
+  const auto format = problem.formats.find(leaf.target.tensor);
+  const bool product = index_notation::is_product(leaf.value) && leaf.monoid == problem.semiring->sum;
+  if (format == problem.formats.end() || format->second.all_dense() || !product || problem.statement.update)
+    return std::nullopt;
+  const auto plain = [](format::LevelFormat level) {
+    return level == format::LevelFormat::dense || level == format::LevelFormat::compressed;
+  };
+  const auto& levels = format->second.levels;
+  if (!std::all_of(levels.begin(), levels.end(), plain)) return std::nullopt;
+  for (const auto& access : index_notation::operands(leaf.value)) {
+    const auto stored = problem.formats.find(access.tensor);
+    if (stored != problem.formats.end() && stored->second == format->second &&
+        access.indices == leaf.target.indices)
+      return access;
+  }
+  return std::nullopt;
 }
 
 bool has_units(const StatementPtr& statement) {

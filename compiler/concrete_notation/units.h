@@ -1,4 +1,6 @@
 #pragma once
+#include <optional>
+
 #include "compiler/concrete_notation/nodes.h"
 #include "compiler/problem/problem.h"
 #include "compiler/support/result.h"
@@ -19,6 +21,10 @@ struct UnitLoops {
 UnitLoops unit_loops(const Forall& outermost);
 /// Some loop of the tree has units: it is a tree for a GPU.
 bool has_units(const StatementPtr& statement);
+
+/// The factor of a product that is stored like its sparse target and has its indices, so that the target has
+/// an entry for each entry of it and a GPU need not append (a sampled product: SDDMM); nothing otherwise.
+std::optional<index_notation::Access> entries_of_target(const Assign& leaf, const problem::Problem& problem);
 
 /// The loops of one phase have units that a GPU can run and that are legal by the rules of Sgap (section
 /// 3.3). Errors: invalid [illegal-tree].

@@ -243,6 +243,11 @@ class Parser {
       kernel.writes_all = true;
       return;
     }
+    if (accept("entries")) {
+      expect("of"), expect("argument");
+      kernel.result_entries_of = small_number();
+      return;
+    }
     EntryCounter counter;
     expect("counter");
     expect("level");
@@ -435,22 +440,16 @@ class Parser {
   }
 
   StatementPtr fill() {
-    Fill fill;
-    fill.array = identifier();
-    expect("count");
-    fill.count = expression();
-    expect("with");
-    fill.value = expression();
+    Fill fill{identifier(), nullptr, nullptr};
+    expect("count"), fill.count = expression();
+    expect("with"), fill.value = expression();
     return make(std::move(fill));
   }
 
   StatementPtr sort() {
-    Sort sort;
-    sort.array = identifier();
-    expect("in");
-    sort.begin = expression();
-    expect("..");
-    sort.end = expression();
+    Sort sort{identifier(), nullptr, nullptr};
+    expect("in"), sort.begin = expression();
+    expect(".."), sort.end = expression();
     return make(std::move(sort));
   }
 

@@ -65,15 +65,21 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
   SCHAAS_RETURN_IF_ERROR(check_result(statement, problem));
   SCHAAS_ASSIGN_OR_RETURN(NestTree tree, number(statement, problem));
   const bool for_gpu = is_for_gpu(tree);
+  int entries_of = -1;
   if (for_gpu) {
     SCHAAS_RETURN_IF_ERROR(check_shared_loops(tree));
+    entries_of = keep_result_by_entries(tree);
   } else {
     move_lanes_outwards(tree);
     if (effort.cut_rows) find_cuts(tree);
   }
   KernelBuilder builder(problem, tree);
   Emitter(tree, builder).emit_phases(tree.root);
-  if (for_gpu) return put_columns_side_by_side(builder.take(), builder.names());
+  if (for_gpu) {
+    auto kernel = put_columns_side_by_side(builder.take(), builder.names());
+    kernel.result_entries_of = entries_of;
+    return kernel;
+  }
   return effort.jam ? jam(builder.take()) : builder.take();
 }
 

@@ -71,6 +71,29 @@ loop_ir::Units units_of(const SharedLoops& loops) {
           units.block, nullptr,     loops.columns_take};
 }
 
+int keep_result_by_entries(NestTree& tree) {
+  const auto phases = phases_of(tree);
+  const int target = target_of(phases.back());
+  Operand& result = tree.operands[static_cast<std::size_t>(target)];
+  Tensor& stored = tree.tensors[static_cast<std::size_t>(result.tensor)];
+  const bool dense = std::all_of(stored.levels.begin(), stored.levels.end(), [](format::LevelFormat level) {
+    return level == format::LevelFormat::dense;
+  });
+  if (stored.temporary() || dense) return -1;
+  for (const int number : factors_below(phases.back(), tree)) {
+    const Operand& factor = tree.operands[static_cast<std::size_t>(number)];
+    const Tensor& tensor = tree.tensors[static_cast<std::size_t>(factor.tensor)];
+    if (tensor.temporary() || factor.pattern || factor.indices != result.indices ||
+        tensor.levels != stored.levels)
+      continue;
+    result.place = number;
+    stored.entries_of = number;
+    stored.levels.assign(stored.levels.size(), format::LevelFormat::dense);
+    return tensor.argument;
+  }
+  SCHAAS_CHECK(false, "a sparse result of a GPU that has the entries of no factor");
+}
+
 support::Result<void> check_shared_loops(const NestTree& tree) {
   for (const auto& tensor : tree.tensors) {
     if (tensor.tracked > 0)

@@ -21,6 +21,10 @@ bool is_for_gpu(const NestTree& tree);
 /// Of loop IR, but for the number of columns.
 loop_ir::Units units_of(const SharedLoops& loops);
 
+/// A sparse result that has the entries of a factor of the product it gets (entries_of_target) stands where
+/// that does; the argument, or -1: the result is dense.
+int keep_result_by_entries(NestTree& tree);
+
 /// Errors: unsupported [gpu-loop]: a loop that threads would share walks no single list, or a temporary is
 /// one of which it is remembered what was written.
 support::Result<void> check_shared_loops(const NestTree& tree);

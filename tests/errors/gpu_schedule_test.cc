@@ -118,7 +118,7 @@ TEST(GpuErrors, LoopsThatCannotBeShared) {
 
 TEST(GpuErrors, SparseResults) {
   const auto tree = apply(parse("threads(loop=i, each=1)").value(),
-                          test_support::problem_of("C(i,j) = A(i,j) * x(j)", {{"A", "csr"}, {"C", "csr"}}));
+                          test_support::problem_of("C(i,j) = A(i,j) * x(j)", {{"A", "csr"}, {"C", "dcsr"}}));
   ASSERT_FALSE(tree.ok());
   EXPECT_EQ(tree.error().message,
             "`C(i,j)` is appended to in order, and the threads of a GPU come in any: declare `C` dense, or "

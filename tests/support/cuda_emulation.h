@@ -261,7 +261,9 @@ schaas_kernel_descriptor described() {
   out.key = kernel.key;
   out.problem = kernel.problem;
   out.schedule = kernel.schedule;
-  out.isa = "emulated";
+  static const char* const names[] = {"emulated", "emulated entries 0", "emulated entries 1",
+                                      "emulated entries 2", "emulated entries 3"};
+  out.isa = names[kernel.result_entries_of < 4 ? kernel.result_entries_of + 1 : 0];
   out.result_fill = kernel.result_fill;
   out.writes_all = kernel.writes_all;
   out.copy_count = kernel.copy_count;

@@ -153,6 +153,14 @@ std::string Trials::error_of(const schaas_kernel_descriptor& kernel, std::size_t
   const bool made = kernel.counter_count > 0;
   // What the kernel says it writes is no number before it does.
   const double start = kernel.writes_all != 0 ? std::nan("") : kernel.result_fill;
+  // "emulated entries 1": the result has the entries of argument 1 (proto/gpu_abi.h).
+  const std::string isa = kernel.isa, like = "emulated entries ";
+  if (isa.rfind(like, 0) == 0) {
+    const std::string operand =
+        problem_.tensors().at(static_cast<std::size_t>(std::stoi(isa.substr(like.size()))));
+    const RandomTensor& entries = trial.input.operands.at(operand);
+    result = pack(entries, problem_.formats.at(problem_.statement.result.tensor), problem_);
+  }
   if (!made) result.fill(problem_.statement.update ? initial_of(problem_) : start);
   auto arguments = trial.arguments;
   arguments.insert(arguments.begin(), result.abi());

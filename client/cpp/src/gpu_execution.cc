@@ -7,6 +7,7 @@
 #include "gpu_state.h"
 #include "kernel_problem.h"
 #include "result_storage.h"
+#include "shared_object.h"
 
 namespace schaas::client {
 namespace {
@@ -188,6 +189,12 @@ Result<GpuExecution> GpuExecution::prepare(const Gpu& gpu, const GpuKernel& kern
   auto state = std::make_unique<State>(gpu, kernel);
   state->tensors = std::move(arguments);
   state->update = problem.update;
+  if (d.result_entries_of >= 0) {
+    if (d.result_entries_of == 0 || d.result_entries_of >= d.argument_count)
+      return bad_binary("its result has the entries of no operand");
+    const auto& other = *state->tensors[static_cast<std::size_t>(d.result_entries_of)];
+    SCHAAS_RETURN_IF_ERROR(ResultStorage::take_entries(*state->tensors[0], other, problem.tensors[0]));
+  }
   SCHAAS_RETURN_IF_ERROR(state->enter());
   const auto* image = image_for(kernel, gpu.architecture());
   if (image == nullptr)

@@ -46,6 +46,26 @@ int ResultStorage::compressed_levels(const format::TensorFormat& format) {
   return static_cast<int>(std::count_if(format.levels.begin(), format.levels.end(), has_positions));
 }
 
+Result<void> ResultStorage::take_entries(PackedTensor& result, const PackedTensor& other,
+                                         const std::string& name) {
+  const auto copied = [&](const Buffer& from) -> Result<Buffer> {
+    SCHAAS_ASSIGN_OR_RETURN(Buffer to,
+                            allocate(static_cast<std::int64_t>(from.bytes()), 1, "`" + name + "`"));
+    if (from.bytes() > 0) std::memcpy(to.data(), from.data(), from.bytes());
+    return to;
+  };
+  std::vector<PackedTensor::Level> levels;
+  for (const auto& level : other.levels()) {
+    SCHAAS_ASSIGN_OR_RETURN(Buffer pos, copied(level.pos));
+    SCHAAS_ASSIGN_OR_RETURN(Buffer crd, copied(level.crd));
+    levels.push_back({std::move(pos), std::move(crd), level.entries});
+  }
+  SCHAAS_ASSIGN_OR_RETURN(result.values_, copied(other.values()));
+  result.levels_ = std::move(levels);
+  result.refresh_views();
+  return {};
+}
+
 Result<bool> ResultStorage::resize(PackedTensor& result, const std::vector<std::int64_t>& counts,
                                    const std::string& name) {
   const int order = result.order(), width = result.position_bits_ / 8;

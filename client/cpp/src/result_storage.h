@@ -16,6 +16,10 @@ class ResultStorage {
   /// Errors: invalid [position-overflow], exhausted [memory]; `result` is as it was then.
   static support::Result<bool> resize(PackedTensor& result, const std::vector<std::int64_t>& counts,
                                       const std::string& name);
+  /// Gives `result` the levels of `other`, which has its extents, format and position width; its values are
+  /// not set. Errors: exhausted [memory].
+  static support::Result<void> take_entries(PackedTensor& result, const PackedTensor& other,
+                                            const std::string& name);
   /// No entries in compressed levels; keeps what the positions need.
   static support::Result<void> clear(PackedTensor& result, const std::string& name);
   static void set_fill_value(PackedTensor& result, double value) { result.fill_value_ = value; }
