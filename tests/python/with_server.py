@@ -17,7 +17,7 @@ except ImportError as error:
 
 import schaas_program as program
 
-PROGRAMS = pathlib.Path(sys.argv.pop(1))
+PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
 _daemon = None
 
 

@@ -1,0 +1,130 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schaas/schaas.h"
+
+/// The C interface from C++ programs that are built against an installation: owners instead of close and
+/// free, exceptions instead of statuses. Header only, so that the library's own compiler and standard do not
+/// matter.
+///
+///     schaas::Session session;
+///     schaas::Kernels kernels(session, {.expression = "y(i) = B(i,j) * x(j)", .formats = {{"B", "csr"}}});
+///     schaas::Computation product = kernels.bind({{"B", &b}, {"x", &x}});
+///     product.run();
+///     use(*product.result());
+namespace schaas {
+
+/// what() is the whole text, with the place and a caret.
+class Error : public std::runtime_error {
+ public:
+  explicit Error(schaas_error* error)
+      : std::runtime_error(schaas_error_text(error)),
+        status_(schaas_error_status(error)),
+        code_(schaas_error_code(error)) {
+    schaas_error_free(error);
+  }
+  int status() const { return status_; }  ///< SCHAAS_INVALID, ...
+  const std::string& code() const { return code_; }
+
+ private:
+  int status_;
+  std::string code_;
+};
+
+inline void check(std::int32_t status, schaas_error* error) {
+  if (status != SCHAAS_SUCCESS) throw Error(error);
+}
+
+struct Problem {
+  std::string expression;
+  std::vector<std::pair<std::string, std::string>> formats{};  ///< tensor, format: those that are not dense
+  std::vector<std::string> constraints{};
+  std::int32_t value_type = SCHAAS_F64;
+  std::int32_t position_bits = 32;
+  double patience_seconds = 0;  ///< 0: 3 s
+};
+
+class Session {
+ public:
+  /// "": $SCHAAS_SERVER, else the user's private server.
+  explicit Session(const std::string& server = {}) {
+    schaas_session* opened = nullptr;
+    schaas_error* error = nullptr;
+    const std::int32_t status =
+        schaas_session_open(server.empty() ? nullptr : server.c_str(), &opened, &error);
+    check(status, error);
+    handle_.reset(opened);
+  }
+  schaas_session* get() const { return handle_.get(); }
+
+ private:
+  struct Close {
+    void operator()(schaas_session* session) const { schaas_session_close(session); }
+  };
+  std::unique_ptr<schaas_session, Close> handle_;
+};
+
+class Computation {
+ public:
+  explicit Computation(schaas_computation* bound) : handle_(bound) {}
+  void run() {
+    schaas_error* error = nullptr;
+    const std::int32_t status = schaas_run(handle_.get(), &error);
+    check(status, error);
+  }
+  /// Until the next run.
+  const schaas_tensor* result() const { return schaas_result(handle_.get()); }
+
+ private:
+  struct Close {
+    void operator()(schaas_computation* computation) const { schaas_computation_close(computation); }
+  };
+  std::unique_ptr<schaas_computation, Close> handle_;
+};
+
+class Kernels {
+ public:
+  Kernels(const Session& session, const Problem& problem) {
+    std::vector<const char*> formats, constraints;
+    for (const auto& [tensor, format] : problem.formats)
+      formats.insert(formats.end(), {tensor.c_str(), format.c_str()});
+    for (const auto& constraint : problem.constraints) constraints.push_back(constraint.c_str());
+    schaas_problem given{};
+    given.struct_bytes = sizeof given;
+    given.expression = problem.expression.c_str();
+    given.formats = formats.data();
+    given.format_count = static_cast<std::int32_t>(problem.formats.size());
+    given.constraints = constraints.data();
+    given.constraint_count = static_cast<std::int32_t>(constraints.size());
+    given.value_type = problem.value_type;
+    given.position_bits = problem.position_bits;
+    given.patience_seconds = problem.patience_seconds;
+    schaas_kernels* opened = nullptr;
+    schaas_error* error = nullptr;
+    const std::int32_t status = schaas_kernels_open(session.get(), &given, &opened, &error);
+    check(status, error);
+    handle_.reset(opened);
+  }
+  Computation bind(const std::vector<schaas_operand>& operands,
+                   const schaas_options* options = nullptr) const {
+    schaas_computation* bound = nullptr;
+    schaas_error* error = nullptr;
+    const std::int32_t status = schaas_bind(
+        handle_.get(), operands.data(), static_cast<std::int32_t>(operands.size()), options, &bound, &error);
+    check(status, error);
+    return Computation(bound);
+  }
+
+ private:
+  struct Close {
+    void operator()(schaas_kernels* kernels) const { schaas_kernels_close(kernels); }
+  };
+  std::unique_ptr<schaas_kernels, Close> handle_;
+};
+
+}  // namespace schaas
