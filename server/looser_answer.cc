@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "compiler/concrete_notation/printer.h"
 #include "compiler/frontier/tighten.h"
 #include "compiler/problem/constraint_set.h"
 #include "compiler/schedule/apply.h"
@@ -85,10 +86,15 @@ class Transfer {
     frontier::Survivor out = survivor;
     out.cost = {terms(survivor.cost.time), terms(survivor.cost.memory)};
     for (schedule::Trace& trace : out.traces) {
-      trace = schedule::rename(trace, indices_, {});
+      const schedule::Trace theirs = schedule::rename(trace, indices_, {});
+      trace = theirs;
       trace.directives.insert(trace.directives.begin(), head_.begin(), head_.end());
       const auto tree = schedule::apply(trace, to_);
       if (!tree.ok() || cost::of(*tree, to_) != out.cost) return std::nullopt;
+      // Mostly the head changes nothing, or the trace begins with an order of its own.
+      const auto without = schedule::apply(theirs, to_);
+      if (without.ok() && concrete_notation::print(*without) == concrete_notation::print(*tree))
+        trace = theirs;
     }
     return out;
   }

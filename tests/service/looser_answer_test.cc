@@ -90,6 +90,13 @@ TEST(FromLooser, GivesTheFrontierThatASearchGives) {
         const auto tree = schedule::apply(trace, tighter.problem);
         ASSERT_TRUE(tree.ok()) << schedule::print(trace);
         EXPECT_EQ(cost::of(*tree, tighter.problem), survivor.cost);
+        // Nothing is in a trace twice: at most one order of all loops.
+        const auto orders = std::count_if(trace.directives.begin(), trace.directives.end(),
+                                          [](const schedule::Directive& directive) {
+                                            const auto* reorder = std::get_if<schedule::Reorder>(&directive);
+                                            return reorder != nullptr && reorder->path.empty();
+                                          });
+        EXPECT_LE(orders, 1) << schedule::print(trace);
       }
     }
   }

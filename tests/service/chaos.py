@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Kills schaasd at random instants under load and checks that nothing that was acknowledged is lost or damaged.
+
+    tests/service/chaos.py BIN [--kills 200] [--seed 1]      BIN: folder with the programs; about two seconds a kill
+
+In every round a daemon is started, clients run, schedule, precompute and verify the cache side by side, and after a random time
+the daemon gets SIGKILL. Then both databases must pass `PRAGMA integrity_check`, and every job that was accepted must be there. At the end a
+daemon works off all jobs; each must end, no request of them may fail but for having died with its server too often (those are tried again), the
+answers must be those of a daemon that was never killed, every kernel must verify. Exits 1 when something is wrong. Not part of the ordinary tests.
+"""
+
+import argparse
+import json
+import pathlib
+import random
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+
+import schaas_program as program
+
+PROBLEMS = [
+    ("A(i,k) = B(i,j) * C(j,k)", {"k": 5}),
+    ("A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {"k": 3, "l": 4}),
+    ("A(i,l) = B(i,j) * C(j,k) * D(k,l)", {"k": 4, "l": 6}),
+    ("y(i) = B(i,j) * x(j)", {}),
+    ("A(i,k) = B(i,j) * C(j,k) + C(i,k)", {"k": 5}),
+    ("S(i) = exp(B(i,j)) * x(j)", {}),
+]
+
+
+class Chaos:
+    def __init__(self, programs, seed):
+        self.programs = pathlib.Path(programs).resolve()
+        self.random = random.Random(seed)
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="schaas-chaos-"))
+        self.matrix = program.write_matrix(self.folder / "B.mtx", 30, 30, 120, seed=3)
+        self.accepted = {}  # id -> number of requests
+        self.submitted = 0
+        self.answered = self.refused = 0
+        self.wrong = []
+
+    def start(self, data):
+        address = f"unix:{self.folder}/{data}.socket"
+        daemon = subprocess.Popen([self.programs / "schaasd", "--data-dir", self.folder / data, "--listen", address],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+        return daemon, address
+
+    def wait(self, address):
+        for _ in range(400):
+            if self.run(address, "info").returncode == 0:
+                return
+            time.sleep(0.05)
+        raise RuntimeError("schaasd does not answer after a kill")
+
+    def run(self, address, *words):
+        return program.run(self.programs, *words, server=address)
+
+    def begin(self, address, *words):
+        return subprocess.Popen([self.programs / "schaas", *map(str, words), "--server", address, "--json"],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def words_of(self, problem, command):
+        expression, extents = problem
+        words = [command, expression, "-f", "B=csr"]
+        if command == "run":
+            words += ["-t", f"B={self.matrix}", "--verify", *[word for index, extent in extents.items() for word in ("-d", f"{index}={extent}")]]
+        return words
+
+    def job_file(self):
+        self.submitted += 1
+        path = self.folder / f"job{self.submitted}.json"
+        problems = self.random.sample(PROBLEMS, 3)
+        path.write_text("\n".join(json.dumps({"expression": expression, "formats": {"B": "csr"}, "kernels": 2,
+                                              "constraints": [f"i <= {10 ** self.random.randint(3, 6)}"]}) for expression, _ in problems))
+        return path
+
+    def command(self, address):
+        kind = self.random.choice(["run", "run", "schedule", "precompute", "precompute", "verify"])
+        if kind == "precompute":
+            return kind, self.begin(address, "precompute", self.job_file(), "--detach")
+        if kind == "verify":
+            return kind, self.begin(address, "cache", "verify")
+        return kind, self.begin(address, *self.words_of(self.random.choice(PROBLEMS), kind))
+
+    def settle(self, kind, client):
+        out, err = client.communicate(timeout=120)
+        if client.returncode != 0:
+            self.refused += 1
+            if client.returncode not in (4, 5):  # exhausted, unreachable: the server was killed
+                self.wrong.append(f"{kind}: exit {client.returncode}: {out} {err}")
+            return
+        self.answered += 1
+        answer = json.loads(out)
+        if kind == "precompute":
+            self.accepted[answer["id"]] = answer["requests"]
+        if kind == "run" and not answer["verify"]["passed"]:
+            self.wrong.append(f"a wrong result: {answer}")
+        if kind == "verify" and answer["damaged"]:
+            self.wrong.append(f"damaged binaries: {answer}")
+
+    def check_files(self):
+        for name in ("schedules.db", "jobs.db"):
+            with sqlite3.connect(self.folder / "data" / name) as database:
+                found = database.execute("PRAGMA integrity_check").fetchone()[0]
+                if found != "ok":
+                    self.wrong.append(f"{name}: {found}")
+        with sqlite3.connect(self.folder / "data" / "jobs.db") as database:
+            stored = {f"j{job}": count for job, count in database.execute("SELECT job, count(*) FROM item GROUP BY job")}
+        for job, requests in self.accepted.items():
+            if stored.get(job) != requests:
+                self.wrong.append(f"{job} was accepted with {requests} requests and has {stored.get(job)}")
+
+    def round(self):
+        daemon, address = self.start("data")
+        self.wait(address)
+        clients = [self.command(address) for _ in range(3)]
+        time.sleep(self.random.random() ** 2 * 1.5)
+        daemon.kill()
+        daemon.wait()
+        for kind, client in clients:
+            self.settle(kind, client)
+        self.check_files()
+
+    def answers(self, address):
+        """What is stored of each problem, without times."""
+        out = {}
+        for expression, _ in PROBLEMS:
+            done = self.run(address, "schedule", expression, "-f", "B=csr", "--json")
+            answer = json.loads(done.stdout)
+            out[expression] = [(entry["trace"], entry["time"], entry["memory"], entry["members"]) for entry in answer["frontier"]]
+        return out
+
+    def work_off(self, address):
+        for job in self.accepted:
+            for _ in range(20):
+                self.run(address, "watch", job)
+                left = json.loads(self.run(address, "watch", job, "--json").stdout)
+                others = [item["error"] for item in left["items"] if item["state"] != "done" and "the server ended while" not in item["error"]]
+                if others:
+                    self.wrong.append(f"{job}: {others}")
+                if left["done"] == left["requests"]:
+                    break
+                self.run(address, "retry", job)
+            else:
+                self.wrong.append(f"{job} does not end: {left}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("programs")
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    chaos = Chaos(options.programs, options.seed)
+    started = time.monotonic()
+    for kill in range(options.kills):
+        chaos.round()
+        if chaos.wrong:
+            break
+        if kill % 20 == 19:
+            print(f"{kill + 1} kills, {chaos.answered} commands answered, {chaos.refused} cut off, {len(chaos.accepted)} jobs accepted, "
+                  f"{time.monotonic() - started:.0f} s", flush=True)
+    daemon, address = chaos.start("data")
+    undisturbed, other = chaos.start("other")
+    try:
+        chaos.wait(address)
+        chaos.wait(other)
+        chaos.work_off(address)
+        expected = chaos.answers(other)
+        for expression, answer in chaos.answers(address).items():
+            if answer != expected[expression]:
+                chaos.wrong.append(f"{expression}: {answer}, of a server that was never killed {expected[expression]}")
+        verified = json.loads(chaos.run(address, "cache", "verify", "--json").stdout)
+        if verified["damaged"] or verified["missing"]:
+            chaos.wrong.append(f"the cache: {verified}")
+    finally:
+        for one in (daemon, undisturbed):
+            one.terminate()
+            one.wait()
+    chaos.check_files()
+    print(f"{options.kills} kills in {time.monotonic() - started:.0f} s, seed {options.seed}: {chaos.answered} commands answered, {chaos.refused} cut off, "
+          f"{len(chaos.accepted)} jobs accepted and done, {verified['checked']} binaries verified, {len(chaos.wrong)} things wrong")
+    for wrong in chaos.wrong:
+        print("WRONG", wrong)
+    return 1 if chaos.wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
