@@ -85,6 +85,12 @@ Result<void> check_columns(const UnitLoops& loops, const problem::Problem& probl
     return illegal("loop " + quoted(columns.index) + " runs over the entries of " + quoted(access) +
                    ", and columns are all values of an index");
   }
+  for (const auto& access : reads(columns.body)) {
+    if (sparse_level(access, loops.rows->index, problem) < 1 || loops.rows->manner.positions > 0) continue;
+    return illegal("how far loop " + quoted(loops.rows->index) + " runs hangs on the entries of " +
+                   quoted(access) + " below loop " + quoted(columns.index) +
+                   ", so that it cannot be shared out beside it");
+  }
   return {};
 }
 

@@ -107,13 +107,17 @@ TEST(GpuErrors, LoopsThatCannotBeShared) {
   EXPECT_EQ(reason_of(spmm, "threads(loop=i, each=1); parallelize(loop=i, races=none)"),
             "loop `i` is for the threads of a GPU: `group` says how they are kept apart, not `parallelize`");
   EXPECT_EQ(reason_of(spmm, "reorder(order={i,j,k}); threads(loop=i, each=1); threads(loop=j, each=1)"),
-            "no error: forall(i threads 1, forall(j threads 1, forall(k, C(i,k) += A(i,j) * B(j,k))))");
+            "how far loop `j` runs hangs on the entries of `A(i,j)` below loop `i`, so that it cannot be "
+            "shared out "
+            "beside it");
   EXPECT_EQ(reason_of("y(k) = A(i,j) * c(i,j,k)",
                       "reorder(order={i,j,k}); threads(loop=i, each=1); threads(loop=j, each=1)"),
             "iterations of loop `i` write the same elements of `y(k)`; the loop around loop `j` is one over "
             "columns of what is written");
   EXPECT_EQ(reason_of("C(i,j) = A(i,j)", "threads(loop=i, each=1); threads(loop=j, each=1)"),
-            "no error: forall(i threads 1, forall(j threads 1, C(i,j) += A(i,j)))");
+            "how far loop `j` runs hangs on the entries of `A(i,j)` below loop `i`, so that it cannot be "
+            "shared out "
+            "beside it");
 }
 
 TEST(GpuErrors, SparseResults) {
