@@ -103,6 +103,8 @@ void add_commands(CLI::App& program, Action& chosen, bool& json) {
   add_jobs(program, chosen);
   add_calibrate(program, chosen);
   add_info(program, chosen);
+  add_doctor(program, chosen);
+  add_completion(program, chosen);
   const auto add_json = [&json](CLI::App* command) {
     command->add_flag("--json", json, "Print exactly one JSON object on standard output");
   };

@@ -17,6 +17,8 @@ void add_cache(CLI::App& program, Action& chosen);
 void add_calibrate(CLI::App& program, Action& chosen);
 void add_jobs(CLI::App& program, Action& chosen);
 void add_info(CLI::App& program, Action& chosen);
+void add_doctor(CLI::App& program, Action& chosen);
+void add_completion(CLI::App& program, Action& chosen);
 
 /// The whole program: commands, help, version. `json` becomes true when the chosen command was given --json.
 void add_commands(CLI::App& program, Action& chosen, bool& json);

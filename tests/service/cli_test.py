@@ -458,6 +458,28 @@ class OtherCommands(program.WithDaemon):
         self.assertIn(answer["client"]["isa"], [*answer["server"]["isas"], "generic"])
         self.assertRegex(self.daemon.run("info").stdout, r"(?m)^server +unix:")
 
+    def test_doctor_finds_what_is_missing(self):
+        answer = self.daemon.json("doctor")
+        verdicts = {check["name"]: check["verdict"] for check in answer["checks"]}
+        self.assertEqual((answer["problems"], verdicts["server"], verdicts["versions"], verdicts["kernels"]), (0, "ok", "ok", "ok"))
+        self.assertRegex(self.daemon.run("doctor").stdout, r"(?m)^kernels +ok +a product was compiled and is right")
+        lost = program.run(PROGRAMS, "doctor", server="unix:/nonexistent/socket")
+        self.assertEqual(lost.returncode, 5)
+        self.assertRegex(lost.stdout, r"(?m)^server +PROBLEM ")
+        self.assertIn("-> start schaasd", lost.stdout)
+        self.assertEqual(lost.stderr, "unreachable [doctor]: 1 problem found\n")
+
+    def test_completion_completes_commands_and_options(self):
+        told = self.daemon.run("completion", "bash").stdout
+
+        def complete(words, at):
+            ask = f"COMP_WORDS=({words}); COMP_CWORD={at}; _schaas; echo ${{COMPREPLY[*]}}"
+            return subprocess.run(["bash", "-c", told + ask], capture_output=True, text=True).stdout.split()
+
+        self.assertEqual(complete("schaas sch", 1), ["schedule"])
+        self.assertEqual(complete("schaas run --det", 2), ["--deterministic"])
+        self.assertIn("zsh", self.daemon.run("completion", "fish").stderr)
+
 
 class Interrupted(program.WithDaemon):
     """Ctrl-C ends a command at once, and the server stops what nobody waits for any more."""

@@ -97,11 +97,10 @@ class Check {
 
 }  // namespace
 
-support::Result<void> check_arguments(const std::string& problem, const std::string& schedule,
+support::Result<void> check_arguments(const KernelProblem& problem,
                                       const std::vector<PackedTensor*>& arguments,
                                       const std::vector<std::string>& names) {
-  SCHAAS_ASSIGN_OR_RETURN(const KernelProblem parsed, parse_kernel_problem(problem, schedule));
-  return Check(parsed, arguments, names).run();
+  return Check(problem, arguments, names).run();
 }
 
 }  // namespace schaas::client

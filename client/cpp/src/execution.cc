@@ -124,7 +124,9 @@ Execution::~Execution() = default;
 
 support::Result<Execution> Execution::prepare(const Kernel& kernel, std::vector<PackedTensor*> arguments,
                                               const ExecutionOptions& options) {
-  SCHAAS_RETURN_IF_ERROR(check_arguments(kernel.problem(), kernel.schedule(), arguments, options.names));
+  if (!problem_of(kernel).ok()) return problem_of(kernel).error();
+  const KernelProblem& problem = *problem_of(kernel);
+  SCHAAS_RETURN_IF_ERROR(check_arguments(problem, arguments, options.names));
   const schaas_kernel_descriptor& d = kernel.descriptor();
   if (d.argument_count - d.copy_count != static_cast<std::int32_t>(arguments.size())) {
     return support::invalid("kernel-problem",
@@ -133,8 +135,6 @@ support::Result<Execution> Execution::prepare(const Kernel& kernel, std::vector<
   }
   auto state = std::make_unique<State>(kernel, *arguments[0]);
   state->threads = options.threads > 0 ? options.threads : host_threads();
-  SCHAAS_ASSIGN_OR_RETURN(const KernelProblem problem,
-                          parse_kernel_problem(kernel.problem(), kernel.schedule()));
   state->result_name = options.names.empty() ? problem.tensors[0] : options.names[0];
   state->update = problem.update;
   for (const PackedTensor* argument : arguments) {

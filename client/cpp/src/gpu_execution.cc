@@ -173,7 +173,9 @@ std::int64_t GpuExecution::scratch_bytes() const { return state_->bytes - state_
 Result<GpuExecution> GpuExecution::prepare(const Gpu& gpu, const GpuKernel& kernel,
                                            std::vector<PackedTensor*> arguments,
                                            const std::vector<std::string>& names) {
-  SCHAAS_RETURN_IF_ERROR(check_arguments(kernel.problem(), kernel.schedule(), arguments, names));
+  SCHAAS_ASSIGN_OR_RETURN(const KernelProblem problem,
+                          parse_kernel_problem(kernel.problem(), kernel.schedule()));
+  SCHAAS_RETURN_IF_ERROR(check_arguments(problem, arguments, names));
   const auto& d = kernel.descriptor();
   if (d.copy_count > 0)
     return support::unsupported(
@@ -184,8 +186,6 @@ Result<GpuExecution> GpuExecution::prepare(const Gpu& gpu, const GpuKernel& kern
     return support::invalid("kernel-binary", "the kernel takes " + std::to_string(d.argument_count) +
                                                  " tensors and its problem text names " +
                                                  std::to_string(arguments.size()));
-  SCHAAS_ASSIGN_OR_RETURN(const KernelProblem problem,
-                          parse_kernel_problem(kernel.problem(), kernel.schedule()));
   auto state = std::make_unique<State>(gpu, kernel);
   state->tensors = std::move(arguments);
   state->update = problem.update;

@@ -2,14 +2,16 @@
 
 #include <utility>
 
-#include "shared_object.h"
+#include "kernel_problem.h"
 #include "schaas/host.h"
+#include "shared_object.h"
 
 namespace schaas::client {
 
 struct Kernel::Library {
   SharedObject object;
   const schaas_kernel_descriptor* descriptor;
+  support::Result<KernelProblem> problem;
 };
 
 namespace {
@@ -65,8 +67,11 @@ support::Result<Kernel> Kernel::load(std::string_view bytes, const support::Dige
   const auto* descriptor = static_cast<const schaas_kernel_descriptor*>(object.symbol(SCHAAS_KERNEL_SYMBOL));
   if (descriptor == nullptr) return bad_binary("it has no symbol `" SCHAAS_KERNEL_SYMBOL "`");
   SCHAAS_RETURN_IF_ERROR(check_descriptor(*descriptor));
-  return Kernel(std::make_shared<const Library>(Library{std::move(object), descriptor}));
+  return Kernel(std::make_shared<const Library>(Library{
+      std::move(object), descriptor, parse_kernel_problem(descriptor->problem, descriptor->schedule)}));
 }
+
+const support::Result<KernelProblem>& problem_of(const Kernel& kernel) { return kernel.library_->problem; }
 
 const schaas_kernel_descriptor& Kernel::descriptor() const { return *library_->descriptor; }
 std::string Kernel::key() const { return descriptor().key; }

@@ -32,4 +32,8 @@ struct KernelProblem {
 /// invalid [kernel-problem].
 support::Result<KernelProblem> parse_kernel_problem(const std::string& text, const std::string& schedule);
 
+class Kernel;
+/// The same of a kernel's own texts, parsed once for all copies of it. Thread-safe.
+const support::Result<KernelProblem>& problem_of(const Kernel& kernel);
+
 }  // namespace schaas::client

@@ -11,6 +11,8 @@
 /// Loading and running kernels.
 namespace schaas::client {
 
+struct KernelProblem;
+
 /// A loaded kernel. Copies share it; it is unloaded with the last copy. Thread-safe.
 class Kernel {
  public:
@@ -27,6 +29,7 @@ class Kernel {
   std::string isa() const;
 
  private:
+  friend const support::Result<KernelProblem>& problem_of(const Kernel& kernel);
   struct Library;
   explicit Kernel(std::shared_ptr<const Library> library) : library_(std::move(library)) {}
   std::shared_ptr<const Library> library_;

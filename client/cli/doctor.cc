@@ -1,0 +1,168 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "client/cli/command_line.h"
+#include "client/cli/figures.h"
+#include "client/cli/problem_options.h"
+#include "client/cli/table.h"
+#include "proto/kernel_abi.h"
+#include "schaas/fill.h"
+#include "schaas/host.h"
+#include "schaas/kernel_set.h"
+#include "schaas/rates.h"
+
+/// schaas doctor: whether everything that a run needs is there, and what to do where it is not.
+namespace schaas::cli {
+namespace {
+
+/// What was looked at, what was found, and the way out when that is not good.
+struct Check {
+  std::string name;
+  enum class Verdict { good, advice, bad } verdict = Verdict::good;
+  std::string found, advice;
+};
+const char* word(Check::Verdict verdict) {
+  return verdict == Check::Verdict::good ? "ok" : verdict == Check::Verdict::advice ? "note" : "PROBLEM";
+}
+
+Check check_data_directory(const std::string& directory) {
+  Check check{"data directory", Check::Verdict::good, directory, ""};
+  struct stat status {};
+  if (stat(directory.c_str(), &status) != 0) {
+    check.verdict = Check::Verdict::advice;
+    check.found += " is not there";
+    check.advice = "a private server or `schaas calibrate` makes it; set XDG_DATA_HOME to put it elsewhere";
+  } else if (access(directory.c_str(), R_OK | W_OK | X_OK) != 0) {
+    check.verdict = Check::Verdict::bad;
+    check.found += " may not be written";
+    check.advice = "chown or chmod it, or set XDG_DATA_HOME";
+  } else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    check.verdict = Check::Verdict::advice;
+    check.found += " may be written by others";
+    check.advice = "chmod go-w " + directory;
+  }
+  return check;
+}
+
+Check check_versions(const client::ServerInfo& info) {
+  Check check{"versions", Check::Verdict::good,
+              "server " + info.version + ", kernel ABI " + std::to_string(info.abi_version), ""};
+  if (info.abi_version != SCHAAS_KERNEL_ABI_VERSION) {
+    check.verdict = Check::Verdict::bad;
+    check.found += "; this program runs ABI " + std::to_string(SCHAAS_KERNEL_ABI_VERSION);
+    check.advice = "install client and server of one version; a private server is replaced by stopping it (" +
+                   std::string("it ends by itself when idle)");
+  }
+  return check;
+}
+
+Check check_instructions(const client::ServerInfo& info) {
+  const std::string isa = client::host_isa();
+  Check check{"instructions", Check::Verdict::good, "this processor runs " + isa, ""};
+  const bool known = std::find(info.isas.begin(), info.isas.end(), isa) != info.isas.end();
+  if (known) return check;
+  check.verdict = Check::Verdict::bad;
+  check.found += ", which the server does not compile for";
+  check.advice = "use a server on a machine of this kind, or `--isa generic`";
+  return check;
+}
+
+Check check_rates(const std::string& directory) {
+  Check check{"calibration", Check::Verdict::good, "stored in " + directory, ""};
+  if (std::filesystem::exists(directory + "/rates")) return check;
+  check.verdict = Check::Verdict::advice;
+  check.found = "selections go by figures of another machine";
+  check.advice = "run `schaas calibrate` once";
+  return check;
+}
+
+/// Searched, compiled, loaded and run, as a user's product would be.
+support::Result<std::string> computed(const client::Session& session) {
+  client::ProblemText text;
+  text.expression = "y(i) = B(i,j) * x(j)";
+  text.formats = {{"B", "csr"}};
+  text.position_bits = "32";
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernels, client::KernelSet::open(session, text));
+  client::CooTensor entries{{2, 2}, {{0, 1}, {1, 0}}, {2, 3}}, vector{{2}, {{0, 1}}, {5, 7}};
+  SCHAAS_ASSIGN_OR_RETURN(const auto csr, format::parse("csr", 2, "B"));
+  SCHAAS_ASSIGN_OR_RETURN(client::PackedTensor b,
+                          client::pack(entries, csr, {"B", client::ValueType::f64, 32}));
+  SCHAAS_ASSIGN_OR_RETURN(client::PackedTensor x,
+                          client::pack(vector, format::dense(1), {"x", client::ValueType::f64, 32}));
+  SCHAAS_ASSIGN_OR_RETURN(auto product, kernels.bind({{"B", &b}, {"x", &x}}));
+  SCHAAS_RETURN_IF_ERROR(product.run());
+  if (product.result().value(0) != 14 || product.result().value(1) != 15)
+    return support::internal("wrong-result", "the product of a 2 x 2 matrix is wrong");
+  return "a product was compiled and is right (" + product.kernel().isa + ")";
+}
+
+Check check_kernel(const client::Session& session) {
+  const auto outcome = computed(session);
+  if (outcome.ok()) return {"kernels", Check::Verdict::good, *outcome, ""};
+  return {"kernels", Check::Verdict::bad, outcome.error().message,
+          "the server needs a C compiler (gcc or clang); its log is in its data directory"};
+}
+
+std::vector<Check> examine(const ServerOptions& options) {
+  const std::string directory = client::default_data_directory();
+  std::vector<Check> checks;
+  auto connection = connect(options);
+  if (!connection.ok()) {
+    std::string advice = "start schaasd, or unset SCHAAS_SERVER to use a private one";
+    for (const auto& note : connection.error().notes) advice += "; " + note;
+    checks.push_back({"server", Check::Verdict::bad, connection.error().message, advice});
+    return checks;
+  }
+  const client::Session session(*std::move(connection));
+  checks.push_back({"server", Check::Verdict::good, session.connection().address(), ""});
+  if (const auto info = session.connection().info(); info.ok()) {
+    checks.push_back(check_versions(*info));
+    checks.push_back({"compiler", Check::Verdict::good, info->toolchain, ""});
+    checks.push_back(check_instructions(*info));
+  } else {
+    checks.push_back(
+        {"versions", Check::Verdict::bad, info.error().message, "install client and server of one version"});
+  }
+  checks.push_back(check_kernel(session));
+  checks.push_back(check_data_directory(directory));
+  checks.push_back(check_rates(directory));
+  return checks;
+}
+
+support::Result<Answer> doctor(const ServerOptions& options) {
+  const std::vector<Check> checks = examine(options);
+  Answer answer;
+  Table table;
+  std::size_t problems = 0;
+  answer.json = {{"checks", Json::array()}};
+  for (const Check& check : checks) {
+    if (check.verdict == Check::Verdict::bad) ++problems;
+    table.rows.push_back({check.name, word(check.verdict), check.found});
+    if (!check.advice.empty()) table.rows.push_back({"", "", "-> " + check.advice});
+    answer.json["checks"].push_back({{"name", check.name},
+                                     {"verdict", word(check.verdict)},
+                                     {"found", check.found},
+                                     {"advice", check.advice}});
+  }
+  answer.json["problems"] = problems;
+  answer.text = print(table);
+  if (problems > 0)
+    answer.failure = support::unreachable("doctor", counted(problems, "problem", "problems") + " found");
+  return answer;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& program, Action& chosen) {
+  auto options = std::make_shared<ServerOptions>();
+  CLI::App* command =
+      program.add_subcommand("doctor", "Check everything a run needs, and say what to do where it is not so");
+  add_to(*command, *options);
+  command->callback([options, &chosen] { chosen = [options] { return doctor(*options); }; });
+}
+
+}  // namespace schaas::cli
