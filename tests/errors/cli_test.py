@@ -15,7 +15,7 @@ PROGRAMS = sys.argv.pop(1)
 program.WithDaemon.programs = PROGRAMS
 K4 = "A(i,l) = B(i,j) * C(j,k) * D(k,l)"
 NOBODY = "unix:/nonexistent/schaas.sock"
-COMMANDS = "run, schedule, plot, emit, convert, cache, info"
+COMMANDS = "run, schedule, plot, emit, convert, cache, precompute, jobs, watch, cancel, retry, calibrate, info, doctor, completion"
 
 # Wrong whatever the server: words, exit status, the whole of standard error.
 WITHOUT_SERVER = {

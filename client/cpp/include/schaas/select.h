@@ -36,7 +36,7 @@ struct Machine {
   ValueType value_type = ValueType::f64;
   std::int64_t first_cache_bytes = 32 << 10;  ///< of one core, data
   std::int64_t second_cache_bytes = 1 << 20;  ///< of one core
-  Rates rates;                                ///< `schaas calibrate`
+  Rates rates = {};                           ///< `schaas calibrate`
 };
 
 /// This machine: its caches, its threads (or so many), its rates as `schaas calibrate` stored them in the
