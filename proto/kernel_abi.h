@@ -1,4 +1,4 @@
-/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 5.
+/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 6.
  *
  * A kernel computes a statement over tensors packed by the client. It is one or a few PHASES, run in order
  * with a barrier between them; each phase is a plain C function over a half-open range of its outermost loop
@@ -38,6 +38,12 @@
  * formats, its modes in another order. The last `copy_count` arguments are copies; they hold what the
  * originals hold when the first phase begins.
  *
+ * A WORKSPACE WITH HASH TABLES, where `table_bytes` is not null, has a size that nobody knows before: its
+ * tables have `places` places, a power of two, which whoever runs the kernel writes as an int64_t at its
+ * beginning; all else is zero. It begins with SCHAAS_FIRST_PLACES. A COUNT phase returns SCHAAS_TABLES_FULL
+ * when a table is more than half full: the thread gets a workspace with twice the places and runs the range
+ * again. The COMPUTE phases after it need as many places as any thread had to take.
+ *
  * On the wire and on disk: fields are only ever appended, with a new version number.
  */
 #ifndef SCHAAS_KERNEL_ABI_H
@@ -49,7 +55,7 @@
 extern "C" {
 #endif
 
-#define SCHAAS_KERNEL_ABI_VERSION 5
+#define SCHAAS_KERNEL_ABI_VERSION 6
 #define SCHAAS_KERNEL_SYMBOL "schaas_kernel"
 
 enum {
@@ -172,10 +178,14 @@ typedef struct schaas_kernel_descriptor {
   int32_t writes_all; /* 1: the COMPUTE phases store every value of the result, none is read before */
   int32_t copy_count; /* the last of the argument_count arguments are copies */
   const schaas_copy* copies;
+  /* null: no tables; else workspace_bytes for tables of so many places; workspace_bytes is that for
+   * SCHAAS_FIRST_PLACES */
+  int64_t (*table_bytes)(const schaas_tensor* const* args, int64_t places);
 } schaas_kernel_descriptor;
 
 /* run returns 0, or */
-enum { SCHAAS_OK = 0, SCHAAS_ERROR_ARGUMENT = 1 };
+enum { SCHAAS_OK = 0, SCHAAS_ERROR_ARGUMENT = 1, SCHAAS_TABLES_FULL = 2 };
+enum { SCHAAS_FIRST_PLACES = 1024 };
 
 #ifdef __cplusplus
 }

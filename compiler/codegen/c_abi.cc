@@ -69,6 +69,7 @@ typedef struct schaas_kernel_descriptor {
   int32_t writes_all;
   int32_t copy_count;
   const schaas_copy* copies;
+  int64_t (*table_bytes)(const schaas_tensor* const* args, int64_t places);
 } schaas_kernel_descriptor;
 )";
 }

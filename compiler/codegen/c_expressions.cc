@@ -90,23 +90,24 @@ void CExpressions::learn(Monoid monoid) {
 }
 
 void CExpressions::learn(const ExpressionPtr& expression) {
-  std::visit(
-      Match{
-          [](const loop_ir::Integer&) {},
-          [](const loop_ir::Number&) {},
-          [](const loop_ir::Name&) {},
-          [&](const loop_ir::Load& x) { learn(x.index); },
-          [&](const loop_ir::Apply& x) {
-            for (const auto& each : x.arguments) learn(each);
-            const bool called = c_name(x.function)[0] != '\0';
-            if (called && is_value(x.arguments.front())) needs_functions_ = true;
-          },
-          [&](const loop_ir::Choose& x) {
-            for (const auto& part : {x.condition, x.then, x.otherwise}) learn(part);
-          },
-          [&](const loop_ir::Search& x) { needs_find_ = needs_find_ || x.layout == loop_ir::Layout::hashed; },
-      },
-      expression->node);
+  std::visit(Match{
+                 [](const loop_ir::Integer&) {},
+                 [](const loop_ir::Number&) {},
+                 [](const loop_ir::Name&) {},
+                 [&](const loop_ir::Load& x) { learn(x.index); },
+                 [&](const loop_ir::Apply& x) {
+                   for (const auto& each : x.arguments) learn(each);
+                   const bool called = c_name(x.function)[0] != '\0';
+                   if (called && is_value(x.arguments.front())) needs_functions_ = true;
+                 },
+                 [&](const loop_ir::Choose& x) {
+                   for (const auto& part : {x.condition, x.then, x.otherwise}) learn(part);
+                 },
+                 [&](const loop_ir::Search& x) {
+                   needs_find_ = needs_find_ || x.layout != loop_ir::Layout::ascending;
+                 },
+             },
+             expression->node);
 }
 
 void CExpressions::learn(const loop_ir::StatementPtr& statement) {
@@ -144,6 +145,7 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                  [](const loop_ir::Pending&) {},
                  [&](const loop_ir::Defer& x) { learn(x.value); },
                  [](const loop_ir::Settle&) {},
+                 [](const loop_ir::GiveUp&) {},
              },
              statement->node);
 }
@@ -174,8 +176,9 @@ std::string CExpressions::print(const ExpressionPtr& expression) const {
                                  print(x.otherwise) + ")";
                         },
                         [&](const loop_ir::Search& x) {
-                          return (x.layout == loop_ir::Layout::hashed ? "FIND(" : "SEARCH(") + x.array +
-                                 ", " + print(x.begin) + ", " + print(x.end) + ", " + print(x.key) + ")";
+                          static constexpr const char* names[] = {"SEARCH(", "FIND(", "PLACE("};
+                          return names[static_cast<int>(x.layout)] + x.array + ", " + print(x.begin) + ", " +
+                                 print(x.end) + ", " + print(x.key) + ")";
                         },
                     },
                     expression->node);

@@ -68,6 +68,7 @@ void CLanes::classify(const StatementPtr& statement) {
                  [](const loop_ir::Pending&) { SCHAAS_CHECK(false, "a group inside a lanes loop"); },
                  [](const loop_ir::Defer&) { SCHAAS_CHECK(false, "a group inside a lanes loop"); },
                  [](const loop_ir::Settle&) { SCHAAS_CHECK(false, "a group inside a lanes loop"); },
+                 [](const loop_ir::GiveUp&) { SCHAAS_CHECK(false, "a lanes loop gives up"); },
              },
              statement->node);
 }
@@ -479,6 +480,7 @@ void CLanes::print_body(const StatementPtr& statement, const Block& block) {
                  [](const loop_ir::Pending&) { SCHAAS_CHECK(false, "a group inside a lanes loop"); },
                  [](const loop_ir::Defer&) { SCHAAS_CHECK(false, "a group inside a lanes loop"); },
                  [](const loop_ir::Settle&) { SCHAAS_CHECK(false, "a group inside a lanes loop"); },
+                 [](const loop_ir::GiveUp&) { SCHAAS_CHECK(false, "a lanes loop gives up"); },
              },
              statement->node);
 }

@@ -72,6 +72,7 @@ class KernelPrinter {
   void print_workspaces(const loop_ir::Uses& uses);
   void print_shared_bytes();
   void print_workspace_bytes();
+  bool has_tables() const;
   void print_copies();
   void print_descriptor();
   int shared_count() const;
@@ -170,7 +171,8 @@ std::string KernelPrinter::padded(const Array& array, const loop_ir::ExpressionP
 /// Each workspace array has its own place, the same in every phase, so that what a phase leaves zero stays
 /// zero.
 void KernelPrinter::print_workspaces(const loop_ir::Uses& uses) {
-  std::string offset = "0";
+  std::string offset = has_tables() ? "64" : "0";
+  if (has_tables()) out_.line("UNUSED const int64_t places = *(const int64_t*)workspace;");
   for (const auto& array : kernel_.arrays) {
     const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin);
     if (!workspace) continue;
@@ -355,11 +357,23 @@ void KernelPrinter::print_shared_bytes() {
   out_.raw("\n");
 }
 
+/// The workspace has hash tables; how large they are is its first element.
+bool KernelPrinter::has_tables() const {
+  loop_ir::Uses uses;
+  for (const auto& array : kernel_.arrays) {
+    if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin))
+      loop_ir::collect_uses(workspace->count, uses);
+  }
+  return uses.names.count("places") > 0;
+}
+
 void KernelPrinter::print_workspace_bytes() {
-  out_.open("static int64_t " + prefix_ + "workspace_bytes(const schaas_tensor* const* args)");
+  const bool tables = has_tables();
+  out_.open("static int64_t " + prefix_ + (tables ? "table_bytes" : "workspace_bytes") +
+            "(const schaas_tensor* const* args" + (tables ? ", int64_t places)" : ")"));
   out_.line("(void)args;");
   loop_ir::Uses uses;
-  std::string total = "0";
+  std::string total = tables ? "64" : "0";
   for (const auto& array : kernel_.arrays) {
     if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin)) {
       loop_ir::collect_uses(workspace->count, uses);
@@ -369,6 +383,11 @@ void KernelPrinter::print_workspace_bytes() {
   print_sizes(uses);
   out_.line("return " + total + ";");
   out_.close();
+  if (tables) {
+    out_.open("static int64_t " + prefix_ + "workspace_bytes(const schaas_tensor* const* args)");
+    out_.line("return " + prefix_ + "table_bytes(args, 1024);");  // SCHAAS_FIRST_PLACES
+    out_.close();
+  }
   out_.raw("\n");
 }
 
@@ -413,7 +432,7 @@ void KernelPrinter::print_descriptor() {
   out_.line("extern const schaas_kernel_descriptor " + label_.symbol + ";");
   out_.open("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor " + label_.symbol +
             " =");
-  out_.line("5, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
+  out_.line("6, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
             number(shared_count()) + ", " + prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ +
             "workspace_bytes,");
   out_.line(c_literal(label_.key) + ",");
@@ -424,7 +443,8 @@ void KernelPrinter::print_descriptor() {
             (kernel_.counters.empty() ? "0" : prefix_ + "counters") + ", " +
             CExpressions::real(kernel_.result_fill) + ", " + (kernel_.writes_all ? "1" : "0") + ",");
   out_.line(std::to_string(kernel_.copies.size()) + ", " +
-            (kernel_.copies.empty() ? "0" : prefix_ + "copies") + ",");
+            (kernel_.copies.empty() ? "0" : prefix_ + "copies") + ", " +
+            (has_tables() ? prefix_ + "table_bytes" : "0") + ",");
   out_.close("};");
 }
 

@@ -90,6 +90,20 @@ DEFINE_FIND(find_32, int32_t)
 DEFINE_FIND(find_64, int64_t)
 #define FIND(a, low, high, key) \
   _Generic((a), const int32_t*: find_32, const int64_t*: find_64)(a, low, high, key)
+/* Of a table that is being filled: free elements are 0, and others keys, above 0. */
+#define DEFINE_PLACE(name, type)                                                        \
+  UNUSED static inline int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
+    const uint64_t mask = (uint64_t)(high - low) - 1;                                   \
+    uint64_t at = (((uint64_t)key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & mask;        \
+    for (;; at = (at + 1) & mask) {                                                     \
+      const int64_t here = a[low + (int64_t)at];                                        \
+      if (here == key || here == 0) return low + (int64_t)at;                           \
+    }                                                                                   \
+  }
+DEFINE_PLACE(place_32, int32_t)
+DEFINE_PLACE(place_64, int64_t)
+#define PLACE(a, low, high, key) \
+  _Generic((a), int32_t*: place_32, int64_t*: place_64)(a, low, high, key)
 )";
 }
 

@@ -36,6 +36,7 @@ void outer_accumulators(const StatementPtr& statement, std::set<std::string>& de
                  [](const loop_ir::Pending&) {},
                  [](const loop_ir::Defer&) {},
                  [](const loop_ir::Settle&) {},
+                 [](const loop_ir::GiveUp&) {},
              },
              statement->node);
 }
@@ -116,6 +117,7 @@ void CStatements::print(const StatementPtr& statement) {
             }
           },
           [&](const loop_ir::Fill& x) { print_fill(x); },
+          [&](const loop_ir::GiveUp&) { text_.line("return 2;"); },  // SCHAAS_TABLES_FULL
           [&](const loop_ir::Sort& x) {
             text_.line("SORT(" + x.array + ", " + expression(x.begin) + ", " + expression(x.end) + ");");
           },

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "compiler/concrete_notation/gathered.h"
 #include "compiler/concrete_notation/match.h"
 #include "compiler/concrete_notation/positions.h"
 #include "compiler/concrete_notation/tree_checks.h"
@@ -85,8 +86,9 @@ Result<void> check_loop(const Forall& loop) {
                  " times; at most " + std::to_string(most_unrolled) + " are written");
 }
 
-/// `outermost`: the loop around, or none.
-Result<void> check_inside(const StatementPtr& statement, const std::string& outermost) {
+/// `outermost`: the loop around.
+Result<void> check_inside(const StatementPtr& statement, const std::string& outermost,
+                          const problem::Problem& problem) {
   return match(
       statement->node,
       [&](const Forall& loop) -> Result<void> {
@@ -110,15 +112,16 @@ Result<void> check_inside(const StatementPtr& statement, const std::string& oute
                          "it");
         }
         SCHAAS_RETURN_IF_ERROR(check_loop(loop));
-        return check_inside(loop.body, outermost);
+        return check_inside(loop.body, outermost, problem);
       },
-      [&](const Blocks& blocks) { return check_inside(blocks.body, outermost); },
+      [&](const Blocks& blocks) { return check_inside(blocks.body, outermost, problem); },
       [&](const Where& branch) -> Result<void> {
-        SCHAAS_RETURN_IF_ERROR(check_inside(branch.producer, outermost));
-        return check_inside(branch.consumer, outermost);
+        SCHAAS_RETURN_IF_ERROR(check_hashed(branch, true, problem));
+        SCHAAS_RETURN_IF_ERROR(check_inside(branch.producer, outermost, problem));
+        return check_inside(branch.consumer, outermost, problem);
       },
       [&](const Terms& sum) -> Result<void> {
-        for (const auto& term : sum.terms) SCHAAS_RETURN_IF_ERROR(check_inside(term, outermost));
+        for (const auto& term : sum.terms) SCHAAS_RETURN_IF_ERROR(check_inside(term, outermost, problem));
         return {};
       },
       [](const Assign&) -> Result<void> { return {}; });
@@ -134,16 +137,17 @@ Result<void> check_manners(const StatementPtr& statement, const problem::Problem
         SCHAAS_RETURN_IF_ERROR(check_loop(loop));
         const UnitLoops loops = unit_loops(loop);
         if (loops.columns == nullptr) {
-          SCHAAS_RETURN_IF_ERROR(check_inside(loop.body, loop.index));
+          SCHAAS_RETURN_IF_ERROR(check_inside(loop.body, loop.index, problem));
           return check_units(loop, problem);
         }
         SCHAAS_RETURN_IF_ERROR(check_races(*loops.rows, problem));
         SCHAAS_RETURN_IF_ERROR(check_loop(*loops.rows));
-        SCHAAS_RETURN_IF_ERROR(check_inside(loops.rows->body, loop.index));
+        SCHAAS_RETURN_IF_ERROR(check_inside(loops.rows->body, loop.index, problem));
         return check_units(loop, problem);
       },
-      [&](const Blocks& blocks) { return check_inside(blocks.body, blocks.index); },
+      [&](const Blocks& blocks) { return check_inside(blocks.body, blocks.index, problem); },
       [&](const Where& branch) -> Result<void> {
+        SCHAAS_RETURN_IF_ERROR(check_hashed(branch, false, problem));
         SCHAAS_RETURN_IF_ERROR(check_manners(branch.producer, problem));
         return check_manners(branch.consumer, problem);
       },

@@ -5,7 +5,8 @@
 
 namespace schaas::concrete_notation {
 
-/// Every loop may run in its manner. Errors: invalid [illegal-tree] naming the loop and what it writes.
+/// Every loop may run in its manner, and every temporary may be kept as it is (gathered.h). Errors: invalid
+/// [illegal-tree] naming the loop and what it writes.
 support::Result<void> check_manners(const StatementPtr& statement, const problem::Problem& problem);
 
 }  // namespace schaas::concrete_notation

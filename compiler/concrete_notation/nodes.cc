@@ -40,6 +40,8 @@ const char* name(Races races) {
   return "";
 }
 
+const char* name(Storage storage) { return storage == Storage::hash ? "hash" : "dense"; }
+
 StatementPtr forall(std::string index, StatementPtr body, Manner manner) {
   SCHAAS_CHECK(body != nullptr, "a loop needs a body");
   return std::make_shared<const Statement>(Statement{Forall{std::move(index), std::move(body), manner}});
@@ -71,9 +73,10 @@ StatementPtr with_body(const Blocks& blocks, StatementPtr body) {
   return std::make_shared<const Statement>(Statement{std::move(out)});
 }
 
-StatementPtr where(StatementPtr consumer, StatementPtr producer) {
+StatementPtr where(StatementPtr consumer, StatementPtr producer, Storage storage) {
   SCHAAS_CHECK(consumer != nullptr && producer != nullptr, "a where needs both sides");
-  return std::make_shared<const Statement>(Statement{Where{std::move(consumer), std::move(producer)}});
+  return std::make_shared<const Statement>(
+      Statement{Where{std::move(consumer), std::move(producer), storage}});
 }
 
 StatementPtr terms(std::vector<StatementPtr> each) {
@@ -112,7 +115,7 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       },
       [&](const Where& x) {
         const auto& y = std::get<Where>(b->node);
-        return equal(x.consumer, y.consumer) && equal(x.producer, y.producer);
+        return x.storage == y.storage && equal(x.consumer, y.consumer) && equal(x.producer, y.producer);
       },
       [&](const Terms& x) {
         const auto& y = std::get<Terms>(b->node);
@@ -136,7 +139,8 @@ StatementPtr with_accesses(const StatementPtr& statement,
       statement->node, [&](const Forall& loop) { return with_body(loop, with_accesses(loop.body, changed)); },
       [&](const Blocks& parts) { return with_body(parts, with_accesses(parts.body, changed)); },
       [&](const Where& branch) {
-        return where(with_accesses(branch.consumer, changed), with_accesses(branch.producer, changed));
+        return where(with_accesses(branch.consumer, changed), with_accesses(branch.producer, changed),
+                     branch.storage);
       },
       [&](const Terms& sum) {
         std::vector<StatementPtr> each;
@@ -153,7 +157,9 @@ StatementPtr with_target(const StatementPtr& statement, const index_notation::Ac
   return match(
       statement->node, [&](const Forall& loop) { return with_body(loop, with_target(loop.body, target)); },
       [&](const Blocks&) { return statement; },
-      [&](const Where& branch) { return where(with_target(branch.consumer, target), branch.producer); },
+      [&](const Where& branch) {
+        return where(with_target(branch.consumer, target), branch.producer, branch.storage);
+      },
       [&](const Terms& sum) {
         std::vector<StatementPtr> each;
         for (const auto& term : sum.terms) each.push_back(with_target(term, target));

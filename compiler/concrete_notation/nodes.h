@@ -78,11 +78,20 @@ struct Blocks {
   int parts = 0;  ///< above 0: so many blocks of as equal sizes as may be, and `size` is 0
 };
 
+/// How a temporary is kept.
+enum class Storage {
+  dense,  ///< an array of its extents
+  hash,   ///< a hash table of the elements that are written
+};
+const char* name(Storage storage);  ///< "dense", "hash"
+
 /// Each time it is reached: the temporary `producer` writes and `consumer` reads is set to the start value of
-/// its monoid (semantics.h), then producer runs, then consumer. Text: where(consumer, producer).
+/// its monoid (semantics.h), then producer runs, then consumer. Text: where(consumer, producer), and
+/// where(consumer, producer, hash) for a temporary in a hash table (gathered.h).
 struct Where {
   StatementPtr consumer;
   StatementPtr producer;
+  Storage storage = Storage::dense;
 };
 
 /// Statements that compute one and the same target with one monoid, one after another: it gets the terms of
@@ -109,7 +118,7 @@ StatementPtr with_body(const Forall& loop, StatementPtr body);  ///< the same lo
 StatementPtr blocks(std::string index, int size, StatementPtr body);
 StatementPtr divided(std::string index, int parts, StatementPtr body);
 StatementPtr with_body(const Blocks& blocks, StatementPtr body);
-StatementPtr where(StatementPtr consumer, StatementPtr producer);
+StatementPtr where(StatementPtr consumer, StatementPtr producer, Storage storage = Storage::dense);
 StatementPtr terms(std::vector<StatementPtr> each);
 StatementPtr assign(index_notation::Access target, index_notation::Expression value,
                     operators::Monoid monoid = operators::Monoid::sum);

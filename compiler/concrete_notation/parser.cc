@@ -10,13 +10,17 @@
 // Recursive descent over
 //     statement = "forall" "(" name manner "," statement ")"
 //               | "blocks" "(" name "," [ "in" ] number "," statement ")"
-//               | "where" "(" statement "," statement ")" | "terms" "(" statement { "," statement } ")"
+//               | "where" "(" statement "," statement [ "," "hash" ] ")"
+//               | "terms" "(" statement { "," statement } ")"
 //               | access sign expression
-//     manner    = [ "of" number ] [ "parallel" races ] [ "collapsed" ] [ "positions" number ] [ units ] [
-//     "unroll" number ] units     = "threads" ( number | "1" "/" number ) [ "group" number strategy ] [
-//     "block" number ] [ "warp" number ] strategy  = "atomic" | "parallel" | "segment" races     = "none" |
-//     "atomics" | "private" sign      = "+=" | "*=" | "max=" | "min=" | "or=" | "and=" access    = name [ "("
-//     name { "," name } ")" ]
+//     manner    = [ "of" number ] [ "parallel" races ] [ "collapsed" ] [ "positions" number ] [ units ]
+//                 [ "unroll" number ]
+//     units     = "threads" ( number | "1" "/" number ) [ "group" number strategy ] [ "block" number ]
+//                 [ "warp" number ]
+//     strategy  = "atomic" | "parallel" | "segment"
+//     races     = "none" | "atomics" | "private"
+//     sign      = "+=" | "*=" | "max=" | "min=" | "or=" | "and="
+//     access    = name [ "(" name { "," name } ")" ]
 //
 // where an expression of index notation goes to the next comma or closing parenthesis that is not its own.
 // Depth is bounded by Limits::nesting, so recursion is safe on any text.
@@ -162,8 +166,10 @@ class Parser {
     SCHAAS_ASSIGN_OR_RETURN(auto consumer, parse_statement(depth + 1));
     SCHAAS_RETURN_IF_ERROR(take(','));
     SCHAAS_ASSIGN_OR_RETURN(auto producer, parse_statement(depth + 1));
+    const bool hashed = accept(',');
+    if (hashed && !accept_word("hash")) return expected("`hash`");
     SCHAAS_RETURN_IF_ERROR(take(')'));
-    return where(std::move(consumer), std::move(producer));
+    return where(std::move(consumer), std::move(producer), hashed ? Storage::hash : Storage::dense);
   }
 
   Result<StatementPtr> parse_terms(std::size_t depth) {

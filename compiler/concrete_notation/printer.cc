@@ -72,7 +72,7 @@ void append_loop_tree(const StatementPtr& statement, const char* separator, std:
         append_loop_tree(blocks.body, separator, out);
       },
       [&](const Where& branch) {
-        out += '<';
+        out += branch.storage == Storage::hash ? "<#" : "<";
         append_loop_tree(branch.producer, separator, out);
         out += ',';
         append_loop_tree(branch.consumer, separator, out);
@@ -105,7 +105,8 @@ void append_indented(const StatementPtr& statement, std::size_t depth, std::stri
       },
       [&](const Where& branch) {
         const Assign& producer = leaf_of(branch.producer);
-        out += margin + index_notation::print(producer.target) + " = " + start_text(producer.monoid) + "\n";
+        out += margin + index_notation::print(producer.target) + " = " + start_text(producer.monoid) +
+               (branch.storage == Storage::hash ? " in a hash table\n" : "\n");
         append_indented(branch.producer, depth, out);
         append_indented(branch.consumer, depth, out);
       },
@@ -128,7 +129,8 @@ std::string print(const StatementPtr& statement) {
                print(blocks.body) + ")";
       },
       [](const Where& branch) {
-        return "where(" + print(branch.consumer) + ", " + print(branch.producer) + ")";
+        const std::string storage = branch.storage == Storage::hash ? ", hash)" : ")";
+        return "where(" + print(branch.consumer) + ", " + print(branch.producer) + storage;
       },
       [](const Terms& sum) {
         std::string out;

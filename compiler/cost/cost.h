@@ -97,6 +97,10 @@ Term clearing(bool between_phases, Term above, Term reached, Term extents);
 /// tensor as sparse.
 Cost of(const concrete_notation::StatementPtr& statement, const problem::Problem& problem);
 
+/// Elements that a hash table takes for each entry it may have to hold: values and keys of at least two
+/// places, lists.
+constexpr std::size_t table_elements = 4;
+
 /// What making the problem's copies costs: entries of what is copied, in class `copied`, and the memory they
 /// take. Nothing when copies are declared free (problem::SpaceOptions).
 Cost copying(const problem::Problem& problem);

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
 #include <utility>
 
+#include "compiler/concrete_notation/gathered.h"
 #include "compiler/cost/leaf_access.h"
 
 namespace schaas::cost {
@@ -57,6 +59,8 @@ class Nests {
     } else if (const auto* both = std::get_if<Where>(&statement->node)) {
       place.phase = place.phase && place.loops.empty();
       place.own.clear();
+      if (both->storage == concrete_notation::Storage::hash)
+        tables_.insert(concrete_notation::leaf_of(both->producer).target.tensor);
       walk(both->producer, place);
       if (!appends(*both)) walk(both->consumer, std::move(place));
     } else if (const auto* sum = std::get_if<Terms>(&statement->node)) {
@@ -71,11 +75,7 @@ class Nests {
   /// The branch gathers a sparse result: of its consumer's loops only what is listed runs, and the cost has
   /// it.
   bool appends(const Where& both) const {
-    const Assign& append = concrete_notation::leaf_of(both.consumer);
-    const auto* read = std::get_if<Access>(&append.value.node);
-    const auto format = problem_.formats.find(append.target.tensor);
-    return read != nullptr && read->tensor == concrete_notation::leaf_of(both.producer).target.tensor &&
-           format != problem_.formats.end() && !format->second.all_dense();
+    return concrete_notation::gathered_levels(both, problem_).has_value();
   }
 
   void enter(const StatementPtr& node, const std::string& index, const StatementPtr& body, int block,
@@ -142,7 +142,11 @@ class Nests {
     touched.tensor = pattern == nullptr ? access.tensor : pattern->tensor;
     const auto known = problem_.formats.find(access.tensor);
     touched.sparse = known != problem_.formats.end() && !known->second.all_dense();
-    for (const std::string& index : access.indices) touched.loops |= moved_by(index, place);
+    // What lies in a hash table is about as close together as if it did not move.
+    const bool moves = tables_.count(access.tensor) == 0;
+    for (const std::string& index : access.indices) {
+      if (moves) touched.loops |= moved_by(index, place);
+    }
     if (known == problem_.formats.end()) {
       // One block's values have the same place as those of the block before.
       for (std::size_t n = 0; n < place.loops.size(); ++n) {
@@ -184,6 +188,7 @@ class Nests {
 
   const problem::Problem& problem_;
   Variables variables_;
+  std::set<std::string> tables_;   ///< temporaries that are hash tables
   std::vector<const void*> last_;  ///< the loops of the nest before
   std::vector<LeafNest> nests_;
 };

@@ -2,6 +2,7 @@
 #include <map>
 #include <optional>
 
+#include "compiler/concrete_notation/gathered.h"
 #include "compiler/concrete_notation/kept_by_entries.h"
 #include "compiler/cost/cost.h"
 #include "compiler/cost/iteration_space.h"
@@ -84,6 +85,7 @@ class TreeCost {
       branch(*both, inside, listed);
       walk(both->producer, inside);
       if (!listed) return walk(both->consumer, std::move(inside));
+      if (both->storage == concrete_notation::Storage::hash) table(inside);
       append(*both, inside);
     } else if (const auto* sum = std::get_if<Terms>(&statement->node)) {
       Place inside = place;
@@ -180,11 +182,24 @@ class TreeCost {
   /// The branch gathers entries of a sparse result and appends them (schedule/ordered_appends.h): its
   /// temporary keeps a list of what was written.
   bool is_result_workspace(const Where& both) const {
-    const Assign& append = concrete_notation::leaf_of(both.consumer);
-    const auto* read = std::get_if<index_notation::Access>(&append.value.node);
-    if (papers_ || read == nullptr || read->tensor != leaf_of(both.producer).target.tensor) return false;
-    const auto format = problem_.formats.find(append.target.tensor);
-    return format != problem_.formats.end() && !format->second.all_dense();
+    return !papers_ && concrete_notation::gathered_levels(both, problem_).has_value();
+  }
+
+  /// A hash table has room for as many entries as the leaves below the branch have trips, in `table_elements`
+  /// arrays of values, coordinates and lists; to find an entry's place costs once more what its list does.
+  void table(const Place& place) {
+    Term own = variables_mask;
+    for (const Loop& loop : place.above) {
+      const std::string& index = variables_.extents[static_cast<std::size_t>(loop.index)].index;
+      own &= ~extent(index);
+      for (std::size_t n = 0; n < variables_.fibers.size(); ++n) {
+        if (variables_.fibers[n].index == index) own &= ~(Term{1} << (Variables::first_fiber + n));
+      }
+    }
+    for (Term trips : last_leaf_) {
+      cost_.memory.insert(cost_.memory.end(), table_elements, trips & own);
+      cost_.time.push_back(make_term(trips, Access::gathered));
+    }
   }
 
   void branch(const Where& both, const Place& place, bool listed) {
@@ -196,8 +211,9 @@ class TreeCost {
       reached |= reachable(index, in_blocks_.count(index) != 0 ? in_blocks_.at(index) : written);
     }
     const bool by_entries = place.phase && concrete_notation::kept_by_entries(both, problem_);
-    cost_.memory.push_back(by_entries ? reached : extents);
-    if (listed) cost_.memory.push_back(extents);  // the list and flags
+    const bool hashed = both.storage == concrete_notation::Storage::hash;
+    if (!hashed) cost_.memory.push_back(by_entries ? reached : extents);
+    if (listed && !hashed) cost_.memory.push_back(extents);  // the list and flags
     if (papers_ || listed) return;
     if (problem_.mask_of(leaf_of(both.producer).target.tensor) != nullptr) {
       // What is read is written before: only what phases pass is cleared, by whoever runs the kernel.

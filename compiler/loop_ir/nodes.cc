@@ -172,6 +172,7 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
         const auto& y = std::get<Fill>(b->node);
         return x.array == y.array && equal(x.count, y.count) && equal(x.value, y.value);
       },
+      [](const GiveUp&) { return true; },
       [&](const Sort& x) {
         const auto& y = std::get<Sort>(b->node);
         return x.array == y.array && equal(x.begin, y.begin) && equal(x.end, y.end);

@@ -26,8 +26,8 @@ struct Integer {
 struct Number {
   double value = 0;
 };
-/// An extent, a `let`, an accumulator, a counter, a loop variable, a cursor's position or presence, or
-/// `begin` / `end` of the phase's range.
+/// An extent, a `let`, an accumulator, a counter, a loop variable, a cursor's position or presence, `begin` /
+/// `end` of the phase's range, or `places`: how many elements a hash table of the workspace has.
 struct Name {
   std::string name;
 };
@@ -51,6 +51,7 @@ struct Choose {
 enum class Layout {
   ascending,  ///< the search gives the first position with array[p] >= key, else `end`
   hashed,     ///< a table (proto/kernel_abi.h): it gives the key's position, or -1
+  filled,  ///< a table that is being filled: the key's position, or that of the element, 0, where it belongs
 };
 /// A position of [begin, end).
 struct Search {
@@ -195,10 +196,13 @@ struct Sort {
   std::string array;
   ExpressionPtr begin, end;
 };
+/// The phase ends: a hash table of the workspace is too full. Whoever runs the kernel gives the thread a
+/// larger workspace and runs the range again.
+struct GiveUp {};
 
 struct Statement {
   std::variant<Block, Let, Accumulator, Accumulate, Store, If, Counter, SetCounter, For, Merge, Fill, Sort,
-               GroupStore, Pending, Defer, Settle>
+               GroupStore, Pending, Defer, Settle, GiveUp>
       node;
 };
 

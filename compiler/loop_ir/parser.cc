@@ -344,6 +344,10 @@ class Parser {
     if (accept("pending")) return pending();
     if (accept("defer")) return defer();
     if (accept("settle")) return settle();
+    if (accept("give")) {
+      expect("up");
+      return make(GiveUp{});
+    }
     if (accept("if")) {
       auto condition = expression();
       return make(If{std::move(condition), body()});
@@ -529,7 +533,7 @@ class Parser {
       }
       return apply(*function, std::move(parts));
     }
-    if ((text == "search" || text == "find") && accept("(")) {
+    if ((text == "search" || text == "find" || text == "place") && accept("(")) {
       const auto array = identifier();
       ExpressionPtr parts[3];
       for (auto& part : parts) {
@@ -537,7 +541,9 @@ class Parser {
         part = expression();
       }
       expect(")");
-      const auto layout = text == "find" ? Layout::hashed : Layout::ascending;
+      const auto layout = text == "find"    ? Layout::hashed
+                          : text == "place" ? Layout::filled
+                                            : Layout::ascending;
       return search(array, parts[0], parts[1], parts[2], layout);
     }
     if (accept("[")) {

@@ -176,6 +176,7 @@ class Printer {
             [&](const Fill& x) {
               line("fill " + x.array + " count " + print(x.count) + " with " + print(x.value));
             },
+            [&](const GiveUp&) { line("give up"); },
             [&](const Sort& x) { line("sort " + x.array + " in " + print(x.begin) + " .. " + print(x.end)); },
             [&](const GroupStore& x) {
               line("group " + std::to_string(x.width) + " " + operators::name(x.monoid) + " " +
@@ -250,8 +251,9 @@ std::string print(const ExpressionPtr& expression) {
                                  print(x.otherwise) + ")";
                         },
                         [](const Search& x) {
-                          return (x.layout == Layout::hashed ? "find(" : "search(") + x.array + ", " +
-                                 print(x.begin) + ", " + print(x.end) + ", " + print(x.key) + ")";
+                          static constexpr const char* names[] = {"search(", "find(", "place("};
+                          return names[static_cast<int>(x.layout)] + x.array + ", " + print(x.begin) + ", " +
+                                 print(x.end) + ", " + print(x.key) + ")";
                         },
                     },
                     expression->node);

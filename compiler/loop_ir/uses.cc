@@ -74,6 +74,7 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
                    collect_uses(x.count, uses);
                    collect_uses(x.value, uses);
                  },
+                 [](const GiveUp&) {},
                  [&](const Sort& x) {
                    uses.arrays.insert(x.array);
                    collect_uses(x.begin, uses);

@@ -69,6 +69,7 @@ class Verifier {
  public:
   Result<void> kernel(const Kernel& kernel) {
     for (const auto& extent : kernel.extents) SCHAAS_RETURN_IF_ERROR(declare(extent.name, Kind::index));
+    SCHAAS_RETURN_IF_ERROR(declare("places", Kind::index));
     for (const auto& let : kernel.lets) {
       if (let.type != Type::index) return wrong("kernel-wide `" + let.name + "` is no index");
       SCHAAS_RETURN_IF_ERROR(expect(let.value, Type::index));
@@ -79,6 +80,7 @@ class Verifier {
       SCHAAS_RETURN_IF_ERROR(expect(phase.range, Type::index));
       if (phase.fold) SCHAAS_RETURN_IF_ERROR(fold(phase, *phase.fold));
       const auto outside = names_;
+      counts_ = phase.step == Step::count;
       SCHAAS_RETURN_IF_ERROR(declare("begin", Kind::index));
       SCHAAS_RETURN_IF_ERROR(declare("end", Kind::index));
       SCHAAS_RETURN_IF_ERROR(units(phase, kernel.for_gpu()));
@@ -356,6 +358,10 @@ class Verifier {
                             SCHAAS_RETURN_IF_ERROR(expect(x.count, Type::index));
                             return writable(x.array, x.value);
                           },
+                          [&](const GiveUp&) -> Result<void> {
+                            if (counts_) return {};
+                            return wrong("a phase gives up that does not count");
+                          },
                           [&](const Sort& x) -> Result<void> {
                             if (!lanes_.empty())
                               return wrong("`" + x.array + "` is sorted inside a lanes loop");
@@ -515,7 +521,8 @@ class Verifier {
   bool in_units_ = false;        ///< the phase is for a GPU
   std::set<std::string> lanes_;  ///< inside a lanes loop: its variable and what varies with it
   std::string lane_variable_;
-  int vectors_ = 0;  ///< simd and lanes loops around
+  bool counts_ = false;  ///< the present phase
+  int vectors_ = 0;      ///< simd and lanes loops around
 };
 
 }  // namespace

@@ -69,6 +69,9 @@ struct Tracking {
   std::string list;     ///< "": none, the flags are asked one by one
   std::string count;    ///< of the list
   std::string stamp{};  ///< when they are only counted: what `flags` then holds for those written
+  /// Of a hash table: its keys, a coordinate and one, 0 where a place is free, and the places that are taken.
+  std::string keys{};
+  std::string taken{};
 };
 
 /// Of a phase whose range counts the entries of one operand down to some level (Manner::positions): what of
@@ -155,8 +158,8 @@ class Emitter {
   // located.cc
   void emit_band(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,
                  Statements& out, const Body& body);
-  void emit_table(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,
-                  Statements& out, const Body& body);
+  void emit_hashed(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,
+                   Statements& out, const Body& body);
   bool runs_over_band(int operand, const Loop& loop) const;
   Band open_band(const merge_lattice::LevelAccess& access, const Scope& scope, Statements& out);
   void open_bands(const LoopSpace& space, Scope& scope, Statements& out);
@@ -188,6 +191,7 @@ class Emitter {
   loop_ir::Shape chain_shape(const Loop& loop, const Scope& scope) const;
 
   // values.cc
+  void store(const Sink& sink, const Scope& scope, const loop_ir::ExpressionPtr& value, Statements& out);
   void write(const Sink& sink, const Scope& scope, const loop_ir::ExpressionPtr& value, Statements& out);
   void hoist(const Scope& scope, Pending& pending, Statements& out);
   void hoist_values(const NestPtr& chain, const Scope& scope, Statements& out);
@@ -217,6 +221,7 @@ class Emitter {
 
   // tracked.cc
   bool tracks(int target) const;
+  bool is_ordered(int target) const;
   /// What is written to the operand may be summed in a register before. Not what a sparse result is made
   /// from: there each write tells of an entry, and must do so in both phases.
   bool sums_in_register(int target) const;
@@ -228,7 +233,16 @@ class Emitter {
   void emit_forget(const Tracking& tracking, Statements& out);
   void emit_stamp(const Tracking& tracking, const loop_ir::ExpressionPtr& element, Statements& out);
   void emit_inserts(const NestPtr& nest, const Scope& scope, Statements& out);
-  void emit_insert(int target, const Scope& scope, Statements& out);
+  void emit_insert(int target, Scope& scope, Statements& out);
+  void emit_first(int target, const loop_ir::ExpressionPtr& place, Statements& out);
+
+  // tables.cc
+  void emit_table(const Branch& branch, Statements& out, const std::function<void()>& produce,
+                  const std::function<void()>& consume);
+  void emit_table_insert(int target, Scope& scope, Statements& out);
+  void emit_table_forget(const Tracking& tracking, Statements& out);
+  void emit_table_read(const Operand& read, const std::string& coordinate, Scope& scope, Statements& out);
+  void bind_place(int number, const std::string& place, Scope& scope, Statements& out);
   const Operand* tracked_read(const NestPtr& body, int index) const;
   bool emit_list_loop(const Loop& loop, const Scope& scope, Statements& out, const Body& body);
   Body with_flag(const Loop& loop, const Body& body);

@@ -63,6 +63,7 @@ void collect_declared(const StatementPtr& statement, std::set<std::string>& name
                  [&](const loop_ir::Pending& x) { names.insert(x.name); },
                  [](const loop_ir::Defer&) {},
                  [](const loop_ir::Settle&) {},
+                 [](const loop_ir::GiveUp&) {},
              },
              statement->node);
 }
@@ -70,7 +71,7 @@ void collect_declared(const StatementPtr& statement, std::set<std::string>& name
 /// The names of a kernel and those made since.
 class Names {
  public:
-  explicit Names(const loop_ir::Kernel& kernel) : taken_{"begin", "end"} {
+  explicit Names(const loop_ir::Kernel& kernel) : taken_{"begin", "end", "places"} {
     for (const auto& extent : kernel.extents) taken_.insert(extent.name);
     for (const auto& let : kernel.lets) taken_.insert(let.name);
     for (const auto& array : kernel.arrays) taken_.insert(array.name);
@@ -143,6 +144,7 @@ bool collect(const StatementPtr& statement, Traffic& traffic) {
                         [](const loop_ir::Pending&) { return false; },
                         [](const loop_ir::Defer&) { return false; },
                         [](const loop_ir::Settle&) { return false; },
+                        [](const loop_ir::GiveUp&) { return false; },
                     },
                     statement->node);
 }

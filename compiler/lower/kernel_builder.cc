@@ -212,6 +212,35 @@ std::string KernelBuilder::add_list(int tensor, const std::vector<int>& indices)
   return add_array(tensor, "_list", {"", element, loop_ir::Workspace{extents(tensor, indices)}, true});
 }
 
+void KernelBuilder::add_table(int tensor, const std::vector<int>& rest) {
+  auto count = loop_ir::multiply(loop_ir::name("places"), extents(tensor, rest));
+  add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Workspace{std::move(count)}, true});
+}
+
+std::string KernelBuilder::table_array(int tensor, const std::string& suffix, ExpressionPtr count) {
+  const auto element = problem_.position_bits == 32 ? loop_ir::Element::index32 : loop_ir::Element::index64;
+  return add_array(tensor, suffix, {"", element, loop_ir::Workspace{std::move(count)}, true});
+}
+
+namespace {
+
+/// The most places that are taken.
+ExpressionPtr half_the_places() {
+  return loop_ir::apply(operators::Function::divide, {loop_ir::name("places"), loop_ir::integer(2)});
+}
+
+}  // namespace
+
+std::string KernelBuilder::add_keys(int tensor) {
+  return table_array(tensor, "_keys", loop_ir::name("places"));
+}
+
+std::string KernelBuilder::add_taken(int tensor) { return table_array(tensor, "_taken", half_the_places()); }
+
+std::string KernelBuilder::add_table_list(int tensor) {
+  return table_array(tensor, "_list", half_the_places());
+}
+
 std::string KernelBuilder::add_counts(int level, const ExpressionPtr& units) {
   const int slot = shared_count_++;
   kernel_.counters.push_back({level, slot});

@@ -47,6 +47,12 @@ class KernelBuilder {
   std::string add_stamps(int tensor, const std::vector<int>& indices);
   std::string add_last_stamp(int tensor);
   std::string add_list(int tensor, const std::vector<int>& indices);
+  /// Of a temporary that is a hash table: the values of its places, each `rest` wide; what is at its places;
+  /// those that are taken; their coordinates.
+  void add_table(int tensor, const std::vector<int>& rest);
+  std::string add_keys(int tensor);
+  std::string add_taken(int tensor);
+  std::string add_table_list(int tensor);
   /// What the units append to a compressed level of the result; `units` is their number.
   std::string add_counts(int level, const loop_ir::ExpressionPtr& units);
   bool is_private(const std::string& array) const;  ///< of one thread
@@ -56,6 +62,7 @@ class KernelBuilder {
 
  private:
   std::string add_array(int tensor, const std::string& suffix, loop_ir::Array array);
+  std::string table_array(int tensor, const std::string& suffix, loop_ir::ExpressionPtr count);
   std::string index_array(int tensor, int level, const std::string& suffix, loop_ir::Array array);
 
   const problem::Problem& problem_;

@@ -52,8 +52,8 @@ void Emitter::emit_band(const Loop& loop, const LoopSpace& space, const Scope& s
 }
 
 /// The places of a table that are taken.
-void Emitter::emit_table(const Loop& loop, const LoopSpace& space, const Scope& scope, Shape shape,
-                         Statements& out, const Body& body) {
+void Emitter::emit_hashed(const Loop& loop, const LoopSpace& space, const Scope& scope, Shape shape,
+                          Statements& out, const Body& body) {
   lanes_ += shape == Shape::lanes ? 1 : 0;
   const auto& access = space.cursors.front();
   auto table = cursor(access, letter_of(loop.index), scope);

@@ -73,7 +73,7 @@ void Emitter::emit_over(const Loop& loop, const Scope& scope, Shape shape, State
     case LoopSpace::Kind::band:
       return emit_band(loop, space, scope, shape, out, whole);
     case LoopSpace::Kind::table:
-      return emit_table(loop, space, scope, shape, out, whole);
+      return emit_hashed(loop, space, scope, shape, out, whole);
     case LoopSpace::Kind::walk:
       if (!format::is_unique(level_format(space.cursors.front())))
         return emit_merge(loop, space, scope, out, whole);

@@ -129,7 +129,10 @@ class Numbering {
     SCHAAS_ASSIGN_OR_RETURN(NestPtr producer, convert(where.producer));
     SCHAAS_ASSIGN_OR_RETURN(NestPtr consumer, convert(where.consumer));
     const int temporary = tree_.operands[static_cast<std::size_t>(target_of(producer))].tensor;
-    tree_.tensors[static_cast<std::size_t>(temporary)].masked = problem_.mask_of(passed.tensor) != nullptr;
+    Tensor& kept = tree_.tensors[static_cast<std::size_t>(temporary)];
+    kept.masked = problem_.mask_of(passed.tensor) != nullptr;
+    kept.hashed = where.storage == concrete_notation::Storage::hash;
+    if (kept.hashed) kept.levels.front() = format::LevelFormat::hashed;
     // A block's index of this temporary is bound inside the block, on both sides.
     for (const int index : tree_.operands[static_cast<std::size_t>(target_of(producer))].indices) {
       const auto block = blocks_here.find(index);

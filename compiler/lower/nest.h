@@ -96,6 +96,7 @@ struct Tensor {
   /// Temporaries: elements are read only where the producer has written one since the start
   /// (problem/masks.h).
   bool masked = false;
+  bool hashed = false;  ///< temporaries: a hash table by the first level, of which one is tracked
   int entries_of = -1;  ///< temporaries: the operand for each entry of which there is an element, or -1
   bool temporary() const { return argument < 0; }
 };

@@ -13,14 +13,11 @@ using loop_ir::Match;
 using loop_ir::Step;
 using loop_ir::Write;
 
-namespace {
-
 /// The result's entries come in the order of their coordinates, else in that of their first writes.
-bool is_sorted(const Tensor& result) {
-  return std::all_of(result.levels.begin(), result.levels.end(), format::is_ordered);
+bool Emitter::is_ordered(int target) const {
+  const auto& levels = tensor_of(target).levels;
+  return std::all_of(levels.begin(), levels.end(), format::is_ordered);
 }
-
-}  // namespace
 
 bool Emitter::tracks(int target) const { return tensor_of(target).tracked > 0; }
 
@@ -37,6 +34,7 @@ void Emitter::emit_tracked(const Branch& branch, Statements& out, const std::fun
   const bool appended = appends_to(target_of(branch.consumer));
   Tracking& tracking = tracking_[branch.temporary];
   tracking = {};
+  if (tensor_of(writer).hashed) return emit_table(branch, out, produce, consume);
   if (step_ == Step::count && appended && tracked.size() == 1)
     return emit_counted(branch, tracked, out, produce);
   builder_.add_workspace(branch.temporary, indices);
@@ -47,8 +45,7 @@ void Emitter::emit_tracked(const Branch& branch, Statements& out, const std::fun
     out.push_back(make(loop_ir::Counter{tracking.count, loop_ir::integer(0)}));
   }
   produce();
-  if (!tracking.list.empty() && step_ == Step::compute && appended &&
-      is_sorted(tensor_of(target_of(branch.consumer))))
+  if (!tracking.list.empty() && step_ == Step::compute && appended && is_ordered(target_of(branch.consumer)))
     out.push_back(make(loop_ir::Sort{tracking.list, loop_ir::integer(0), loop_ir::name(tracking.count)}));
   consume();
   if (!tracking.list.empty()) emit_forget(tracking, out);
@@ -103,7 +100,10 @@ void Emitter::emit_inserts(const NestPtr& nest, const Scope& scope, Statements& 
                  [&](const Terms& sum) {
                    for (const auto& term : sum.terms) emit_inserts(term, scope, out);
                  },
-                 [&](const Leaf& leaf) { emit_insert(leaf.target, scope, out); },
+                 [&](const Leaf& leaf) {
+                   Scope inserted = scope;
+                   emit_insert(leaf.target, inserted, out);
+                 },
              },
              nest->node);
 }
@@ -121,7 +121,8 @@ ExpressionPtr Emitter::tracked_place(const Operand& use, const Scope& scope) {
 }
 
 /// The first write of an element since the start: it is noted and gets its start value.
-void Emitter::emit_insert(int target, const Scope& scope, Statements& out) {
+void Emitter::emit_insert(int target, Scope& scope, Statements& out) {
+  if (tensor_of(target).hashed) return emit_table_insert(target, scope, out);
   const Operand& use = operand(target);
   const Tracking& tracking = tracking_.at(use.tensor);
   const std::string place = builder_.names().fresh("o");
@@ -135,25 +136,29 @@ void Emitter::emit_insert(int target, const Scope& scope, Statements& out) {
     first.push_back(make(loop_ir::Store{tracking.list, count, Write::set, at_place}));
     first.push_back(make(loop_ir::SetCounter{tracking.count, loop_ir::add(count, loop_ir::integer(1))}));
   }
-  if (step_ == Step::compute) {
-    const std::vector<int> rest(use.indices.begin() + static_cast<std::ptrdiff_t>(tensor_of(target).tracked),
-                                use.indices.end());
-    const auto size = builder_.extents(use.tensor, rest);
-    const auto begin = loop_ir::multiply(at_place, size);
-    const std::string values = builder_.values(use.tensor);
-    const auto start = loop_ir::number(tensor_of(target).fill);
-    if (rest.empty()) {
-      first.push_back(make(loop_ir::Store{values, begin, Write::set, start}));
-    } else {
-      const std::string variable = builder_.names().fresh("x");
-      const auto body =
-          make(loop_ir::Store{values, loop_ir::add(begin, loop_ir::name(variable)), Write::set, start});
-      first.push_back(make(loop_ir::For{variable, loop_ir::integer(0), size, loop_ir::Shape::simd, body}));
-    }
-  }
+  if (step_ == Step::compute) emit_first(target, at_place, first);
   const auto unset = loop_ir::apply(operators::Function::equal,
                                     {loop_ir::load(tracking.flags, at_place), loop_ir::integer(0)});
   out.push_back(make(loop_ir::If{unset, loop_ir::block(std::move(first))}));
+}
+
+/// The start values of what is at one place of the tracked levels.
+void Emitter::emit_first(int target, const ExpressionPtr& place, Statements& out) {
+  const Operand& use = operand(target);
+  const std::vector<int> rest(use.indices.begin() + static_cast<std::ptrdiff_t>(tensor_of(target).tracked),
+                              use.indices.end());
+  const auto size = builder_.extents(use.tensor, rest);
+  const auto begin = loop_ir::multiply(place, size);
+  const std::string values = builder_.values(use.tensor);
+  const auto start = loop_ir::number(tensor_of(target).fill);
+  if (rest.empty()) {
+    out.push_back(make(loop_ir::Store{values, begin, Write::set, start}));
+    return;
+  }
+  const std::string variable = builder_.names().fresh("x");
+  const auto body =
+      make(loop_ir::Store{values, loop_ir::add(begin, loop_ir::name(variable)), Write::set, start});
+  out.push_back(make(loop_ir::For{variable, loop_ir::integer(0), size, loop_ir::Shape::simd, body}));
 }
 
 /// Counts an element without a branch, which would often be mispredicted.
@@ -186,7 +191,9 @@ bool Emitter::emit_list_loop(const Loop& loop, const Scope& scope, Statements& o
   Statements statements;
   statements.push_back(make(
       loop_ir::Let{coordinate, loop_ir::Type::index, loop_ir::load(tracking.list, loop_ir::name(place))}));
-  const auto inside = loop_body(loop, {}, scope, coordinate, std::move(statements), body);
+  Scope inner = scope;
+  if (!tracking.keys.empty()) emit_table_read(*read, coordinate, inner, statements);
+  const auto inside = loop_body(loop, {}, std::move(inner), coordinate, std::move(statements), body);
   out.push_back(make(loop_ir::For{place, loop_ir::integer(0), loop_ir::name(tracking.count),
                                   loop_ir::Shape::scalar, inside}));
   return true;

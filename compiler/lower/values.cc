@@ -191,11 +191,12 @@ ExpressionPtr Emitter::presence(const std::set<int>& operands, const Scope& scop
 void Emitter::write(const Sink& sink, const Scope& scope, const ExpressionPtr& value, Statements& out) {
   switch (sink.kind) {
     case Sink::Kind::array:
-      SCHAAS_CHECK(is_complete(sink.operand, scope), "a result is written before its indices are bound");
-      if (tracks(sink.operand)) emit_insert(sink.operand, scope, out);
-      out.push_back(stored(sink, builder_.values(operand(sink.operand).tensor),
-                           location(position_of(sink.operand, scope)), value));
-      return;
+      if (tracks(sink.operand)) {
+        Scope inserted = scope;
+        emit_insert(sink.operand, inserted, out);
+        return store(sink, inserted, value, out);
+      }
+      return store(sink, scope, value, out);
     case Sink::Kind::accumulate:
       out.push_back(make(loop_ir::Accumulate{sink.name, value}));
       return;
@@ -203,6 +204,12 @@ void Emitter::write(const Sink& sink, const Scope& scope, const ExpressionPtr& v
       out.push_back(make(loop_ir::Let{sink.name, loop_ir::Type::value, value}));
       return;
   }
+}
+
+void Emitter::store(const Sink& sink, const Scope& scope, const ExpressionPtr& value, Statements& out) {
+  SCHAAS_CHECK(is_complete(sink.operand, scope), "a result is written before its indices are bound");
+  out.push_back(stored(sink, builder_.values(operand(sink.operand).tensor),
+                       location(position_of(sink.operand, scope)), value));
 }
 
 }  // namespace schaas::lower

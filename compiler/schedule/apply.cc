@@ -13,6 +13,7 @@
 #include "compiler/schedule/collapse.h"
 #include "compiler/schedule/distribute.h"
 #include "compiler/schedule/divide.h"
+#include "compiler/schedule/gather.h"
 #include "compiler/schedule/group.h"
 #include "compiler/schedule/illegal.h"
 #include "compiler/schedule/launch.h"
@@ -57,6 +58,7 @@ Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& t
       [&](const Threads& threads) { return apply_threads(tree, threads); },
       [&](const Group& group) { return apply_group(tree, group); },
       [&](const Launch& launch) { return apply_launch(tree, launch); },
+      [&](const Gather& gather) { return apply_gather(tree, gather, problem); },
       [](const Store&) -> Result<StatementPtr> {
         return illegal("`store` stands before all other directives: they work on what it leads to");
       },
@@ -80,7 +82,7 @@ Diagnostic at_directive(const Diagnostic& error, const Trace& trace, std::size_t
 Diagnostic too_late(const Directive& directive) {
   return illegal("`" + name(directive) +
                  "` makes new loops and forgets how the present ones run; it comes before "
-                 "parallelize, unroll, bound, collapse, pos, threads, group and launch");
+                 "parallelize, unroll, bound, collapse, pos, threads, group, launch and gather");
 }
 
 /// Verifies what the tree is when nothing more is done to it.

@@ -33,7 +33,7 @@ StatementPtr bounded(const StatementPtr& statement, const Bound& directive, bool
       },
       [&](const Where& branch) {
         auto consumer = bounded(branch.consumer, directive, found);
-        return concrete_notation::where(consumer, bounded(branch.producer, directive, found));
+        return concrete_notation::where(consumer, bounded(branch.producer, directive, found), branch.storage);
       },
       [&](const concrete_notation::Terms& sum) {
         std::vector<StatementPtr> each;

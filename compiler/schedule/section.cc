@@ -39,11 +39,11 @@ StatementPtr replace_at(const StatementPtr& tree, const Path& path, std::size_t 
       },
       [&](const Where& branch) {
         if (path[step] == 0) {
-          return concrete_notation::where(branch.consumer,
-                                          replace_at(branch.producer, path, step + 1, replacement));
+          return concrete_notation::where(
+              branch.consumer, replace_at(branch.producer, path, step + 1, replacement), branch.storage);
         }
         return concrete_notation::where(replace_at(branch.consumer, path, step + 1, replacement),
-                                        branch.producer);
+                                        branch.producer, branch.storage);
       },
       [&](const Terms& sum) {
         std::vector<StatementPtr> each = sum.terms;

@@ -89,6 +89,9 @@ std::string print(const Directive& directive) {
                ", block=" + std::to_string(launch.block) +
                (launch.warp > 0 ? ", warp=" + std::to_string(launch.warp) : std::string()) + ")";
       },
+      [](const Gather& gather) {
+        return std::string("gather(storage=") + concrete_notation::name(gather.storage) + ")";
+      },
       [](const Store& store) {
         return "store(tensor=" + store.tensor + ", order=" + print(store.order) +
                (store.at ? ", at=" + list(*store.at) : std::string()) + ")";
@@ -101,7 +104,8 @@ bool only_says_how(const Directive& directive) {
       directive, [](const Parallelize&) { return true; }, [](const Unroll&) { return true; },
       [](const Bound&) { return true; }, [](const Collapse&) { return true; },
       [](const Pos&) { return true; }, [](const Threads&) { return true; }, [](const Group&) { return true; },
-      [](const Launch&) { return true; }, [](const auto&) { return false; });
+      [](const Launch&) { return true; }, [](const Gather&) { return true; },
+      [](const auto&) { return false; });
 }
 
 std::string name(const Directive& directive) {

@@ -168,6 +168,13 @@ struct Launch {
   bool operator==(const Launch&) const = default;
 };
 
+/// gather(storage=hash): the temporary in which the entries of a sparse result are gathered is a hash table
+/// instead of an array of its extents (Kjolstad et al., CGO 2019, section 5.3).
+struct Gather {
+  concrete_notation::Storage storage = concrete_notation::Storage::dense;
+  bool operator==(const Gather&) const = default;
+};
+
 /// store(tensor=C, order={1,0} [, at={j,i}]): the accesses of C, or those with the indices `at`, read a copy
 /// of C that stores its modes in this order. Stands before all directives of other kinds.
 using Store = problem::CopyRequest;
@@ -178,7 +185,7 @@ using Mask = problem::MaskRequest;
 
 using Directive =
     std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence, Distribute, Parallelize, Unroll, Split,
-                 Divide, Bound, Collapse, Pos, Threads, Group, Launch, Store, Mask>;
+                 Divide, Bound, Collapse, Pos, Threads, Group, Launch, Gather, Store, Mask>;
 
 /// It says how loops run and leaves the tree as it is. Such directives come last: the others make new loops.
 bool only_says_how(const Directive& directive);

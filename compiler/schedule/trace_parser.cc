@@ -138,6 +138,7 @@ class Parser {
         {"threads", {"path", "loop", "each"}},
         {"group", {"path", "loop", "width", "reduce"}},
         {"launch", {"path", "loop", "block", "warp"}},
+        {"gather", {"storage"}},
         {"store", {"tensor", "order", "at"}},
         {"mask", {"tensor", "by"}}};
     return all;
@@ -263,6 +264,10 @@ class Parser {
       }
       return Directive{std::move(launch)};
     }
+    if (call.name.text == "gather") {
+      SCHAAS_ASSIGN_OR_RETURN(const auto kept, storage(call));
+      return Directive{Gather{kept}};
+    }
     if (call.name.text == "mask") {
       Mask mask;
       SCHAAS_ASSIGN_OR_RETURN(const Word tensor, single(call, "tensor"));
@@ -384,6 +389,15 @@ class Parser {
     if (threads.take == 1) return {};
     return at(word.range, "trace-syntax",
               "each is a number of iterations, like 4, or a part of one, like 1/4, not `" + word.text + "`");
+  }
+
+  Result<concrete_notation::Storage> storage(const Call& call) const {
+    using concrete_notation::Storage;
+    SCHAAS_ASSIGN_OR_RETURN(const Word word, single(call, "storage"));
+    for (const auto each : {Storage::dense, Storage::hash}) {
+      if (word.text == concrete_notation::name(each)) return each;
+    }
+    return at(word.range, "trace-syntax", "argument `storage` is `dense` or `hash`, not `" + word.text + "`");
   }
 
   Result<bool> is_left(const Call& call) const {

@@ -12,6 +12,9 @@
 #include "compiler/space/space.h"
 
 namespace schaas::space {
+
+using concrete_notation::Storage;
+
 namespace {
 
 /// Trees are made one by one, some 150 microseconds each.
@@ -112,12 +115,17 @@ support::Result<ListedMembers> listed_by_cost(const problem::Problem& problem, s
   ListedMembers found;
   for (std::size_t n = 0; n < recursion.roots().size(); ++n) {
     const Side root = recursion.roots()[n];
-    members.each(root.state, [&](const Members::Listed& one) {
+    const auto take = [&](const Members::Listed& one, const cost::Cost& cost, bool table) {
       ++found.steps;
-      Class& same = classes[costs.of(*one.member)];
+      Class& same = classes[cost];
       ++same.schedules;
       if (!same.trees.insert(one.tree).second || same.traces.size() >= traces) return;
       same.traces.push_back(trace_of(recursion, *one.member, recursion.operand_orders()[n], root.mirrored));
+      if (table) same.traces.back().directives.emplace_back(schedule::Gather{Storage::hash});
+    };
+    members.each(root.state, [&](const Members::Listed& one) {
+      take(one, costs.of(*one.member), false);
+      if (const auto cost = costs.with_table()) take(one, *cost, true);
     });
   }
   if (watch.stopped()) return watch.error();
@@ -158,10 +166,16 @@ problem::Problem with_dense_result(const problem::Problem& problem) {
 
 ListedMembers listed(const std::vector<schedule::Trace>& traces, const problem::Problem& problem) {
   ListedMembers found;
-  for (const schedule::Trace& trace : traces) {
+  const auto take = [&](const schedule::Trace& trace) {
     ++found.steps;
     const auto tree = schedule::apply(trace, problem);
     if (tree.ok()) found.members.push_back({trace, cost::of(*tree, problem), 1, 1});
+  };
+  for (const schedule::Trace& trace : traces) {
+    take(trace);
+    schedule::Trace table = trace;
+    table.directives.emplace_back(schedule::Gather{Storage::hash});
+    take(table);
   }
   found.schedules = found.members.size();
   return found;

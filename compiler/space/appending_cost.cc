@@ -31,17 +31,31 @@ AppendingCosts::AppendingCosts(Recursion& recursion, const problem::Problem& pro
 cost::Cost AppendingCosts::of(const Member& root) {
   cost_ = copies_;
   lists_ = false;
+  gathered_.clear();
   std::vector<int> loops;
   path(root, loops);
   const std::size_t ordered = rule_.in_order(loops);
   Place place;
   place.into = Into::result;
   place.until = ordered == rule_.needed() ? never : ordered;
+  one_level_ = ordered > 0 && ordered + 1 == rule_.needed();
   if (place.until == 0) gather(place, recursion_.context(root.state), recursion_.state(root.state).out);
   walk(root, place);
   std::sort(cost_.time.begin(), cost_.time.end());
   std::sort(cost_.memory.begin(), cost_.memory.end());
-  return std::move(cost_);
+  return cost_;
+}
+
+std::optional<cost::Cost> AppendingCosts::with_table() const {
+  if (gathered_.empty() || !lists_ || !one_level_) return std::nullopt;
+  cost::Cost table = cost_;
+  for (const cost::Term extents : gathered_)
+    table.memory.erase(std::find(table.memory.begin(), table.memory.end(), extents));
+  table.memory.insert(table.memory.end(), cost::table_elements, listed_ & cost::variables_mask & ~around_);
+  table.time.push_back(cost::make_term(listed_, cost::Access::gathered));
+  std::sort(table.time.begin(), table.time.end());
+  std::sort(table.memory.begin(), table.memory.end());
+  return table;
 }
 
 /// The loops on the way to the result's assignment.
@@ -120,6 +134,7 @@ void AppendingCosts::leaf(const Member& member, const Join* join, Place place) {
   const cost::Access access =
       access_of(member, join, place.into, order.subspan(begin), place.outermost && begin == 0);
   cost_.time.push_back(cost::make_term(trips, access));
+  if (place.into == Into::workspace) listed_ = trips;
   if (place.into == Into::workspace && lists_)
     cost_.time.push_back(cost::make_term(trips, cost::Access::gathered));
 }
@@ -149,8 +164,9 @@ cost::Access AppendingCosts::access_of(const Member& member, const Join* join, I
 
 void AppendingCosts::gather(Place& place, const Context& context, IndexSet missing) {
   place.into = Into::workspace;
-  cost_.memory.push_back(extents_of(missing));
-  cost_.memory.push_back(extents_of(missing));  // the list and flags
+  gathered_.assign(2, extents_of(missing));  // values; the list and flags
+  around_ = place.above;
+  cost_.memory.insert(cost_.memory.end(), gathered_.begin(), gathered_.end());
   lists_ = (trips_of(context, missing) != extents_of(missing));
   if (!lists_)
     cost_.time.push_back(cost::make_term(place.above | extents_of(missing), cost::Access::gathered));

@@ -1,5 +1,6 @@
 #pragma once
 #include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,9 @@ class AppendingCosts {
   AppendingCosts(Recursion& recursion, const problem::Problem& problem);
 
   cost::Cost of(const Member& root);
+  /// Of the member asked for last when what it gathers is in a hash table (schedule::Gather); nothing where
+  /// none may be, or where all elements are gathered.
+  std::optional<cost::Cost> with_table() const;
 
  private:
   /// Where a part of a member leaves its value.
@@ -47,6 +51,10 @@ class AppendingCosts {
   std::array<cost::Touch, max_indices> result_touch_{};  ///< of the sparse result
   cost::Cost copies_;                                    ///< of all schedules alike
   cost::Cost cost_;
+  std::vector<cost::Term> gathered_;  ///< the array that gathers, if there is one: its elements
+  cost::Term around_ = 0;             ///< the product of the loops around it
+  cost::Term listed_ = 0;             ///< trips of the leaf that fills it
+  bool one_level_ = false;            ///< it gathers one level, inside a loop
   bool lists_ = false;  ///< as many entries are gathered as the last leaf has trips, not all elements
 };
 

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "compiler/concrete_notation/loop_order.h"
+#include "compiler/concrete_notation/manners.h"
 #include "compiler/schedule/distribute.h"
+#include "compiler/schedule/gather.h"
 #include "compiler/schedule/nests.h"
 #include "compiler/schedule/ordered_appends.h"
 
@@ -248,7 +250,7 @@ class Search {
     if (nest == chosen.size()) {
       schedule::Trace trace = trace_of(chosen);
       const auto tree = schedule::tree_of(chosen).value();
-      found_.members.push_back({trace, cost_of(tree), orders, 1});
+      take_member(trace, tree, orders);
       if (options_.distributed) distribute(0, schedule::paths_of(chosen), trace, tree, orders);
       return;
     }
@@ -258,6 +260,19 @@ class Search {
       list(nest + 1, chosen, orders);
     }
     chosen[nest].loops = before;
+  }
+
+  /// A sparse result may be gathered in a hash table, too.
+  void take_member(schedule::Trace trace, const concrete_notation::StatementPtr& tree,
+                   const mpz_class& orders) {
+    const auto complete = schedule::with_ordered_appends(tree, problem_);
+    found_.members.push_back({trace, cost::of(complete, problem_), orders, 1});
+    const schedule::Gather directive{concrete_notation::Storage::hash};
+    const auto table = schedule::apply_gather(complete, directive, problem_);
+    if (!table.ok() || !concrete_notation::check_manners(*table, problem_).ok()) return;
+    trace.directives.emplace_back(directive);
+    found_.members.push_back({std::move(trace), cost::of(*table, problem_), orders, 1});
+    found_.schedules += orders;
   }
 
   /// Every choice of sums to distribute, from nest `at` on, and of depths to do it at. Paths of later nests
@@ -272,7 +287,7 @@ class Search {
         if (!apart.ok()) break;  // no sum
         if (!take_a_step()) return;
         trace.directives.push_back(directive);
-        found_.members.push_back({trace, cost_of(*apart), orders, 1});
+        take_member(trace, *apart, orders);
         found_.schedules += orders;
         distribute(at + 1, paths, trace, *apart, orders);
         trace.directives.pop_back();

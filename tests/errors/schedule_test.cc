@@ -25,7 +25,7 @@ TEST(TraceErrors, UnknownDirectiveIsNamedWithTheNearest) {
   EXPECT_EQ(parse_error("loopfus(path={}, loc=1, pol=left)"),
             "invalid [unknown-directive]: `loopfus` is no directive; there are permute, reorder, "
             "loopfuse, block, share, sequence, distribute, parallelize, split, divide, unroll, bound, "
-            "collapse, pos, threads, group, launch, store and mask; did "
+            "collapse, pos, threads, group, launch, gather, store and mask; did "
             "you mean `loopfuse`?\n"
             "  --> schedule:1:1\n"
             "  | loopfus(path={}, loc=1, pol=left)\n"
@@ -33,7 +33,7 @@ TEST(TraceErrors, UnknownDirectiveIsNamedWithTheNearest) {
   EXPECT_EQ(parse_error("linear; reorder(path={}, order={i})"),
             "invalid [unknown-directive]: `linear` is no directive; there are permute, reorder, loopfuse, "
             "block, share, sequence, distribute, parallelize, split, divide, unroll, bound, "
-            "collapse, pos, threads, group, launch, store and mask\n"
+            "collapse, pos, threads, group, launch, gather, store and mask\n"
             "  --> schedule:1:1\n"
             "  | linear; reorder(path={}, order={i})\n"
             "  | ^~~~~~");
@@ -508,10 +508,44 @@ TEST(DirectiveErrors, WhatMakesNewLoopsComesFirst) {
   EXPECT_EQ(
       apply_error("parallelize(loop=i, races=none); reorder(order={l,i,j,k})"),
       "invalid [illegal-directive]: `reorder` makes new loops and forgets how the present ones run; it comes "
-      "before parallelize, unroll, bound, collapse, pos, threads, group and launch\n"
+      "before parallelize, unroll, bound, collapse, pos, threads, group, launch and gather\n"
       "  --> schedule:1:43\n"
       "  | parallelize(path={}, loop=i, races=none); reorder(path={}, order={l,i,j,k})\n"
       "  |                                           ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
+}
+
+TEST(GatherErrors, TablesThatGatherNothing) {
+  const auto of = [](const std::string& statement, const std::map<std::string, std::string>& formats,
+                     const std::string& trace) {
+    problem::ProblemText text;
+    text.expression = statement;
+    text.formats = formats;
+    const auto tree = apply(parse(trace).value(), problem::build(text).value());
+    return tree.ok() ? concrete_notation::print(*tree)
+                     : tree.error().message.substr(0, tree.error().message.find('\n'));
+  };
+  const std::map<std::string, std::string> all{{"A", "csr"}, {"B", "csr"}, {"C", "csr"}};
+  EXPECT_EQ(of("A(i,j) = B(i,k) * C(k,j)", all, "gather(storage=hash)"),
+            "forall(i, where(forall(j, A(i,j) += t1(j)), forall(k, forall(j, t1(j) += B(i,k) * C(k,j))), hash))");
+  EXPECT_EQ(of("A(i,j) = B(i,k) * C(k,j)", {{"B", "csr"}, {"C", "csr"}}, "gather(storage=hash)"),
+            "`A(i,j)` is dense: its elements are written where they belong, and nothing is gathered");
+  EXPECT_EQ(of("A(i,j) = B(i,j) * C(i,j)", all, "gather(storage=hash)"),
+            "`A(i,j)` is appended to in the order of its entries, and nothing is gathered");
+  EXPECT_EQ(of("A(i,j) = B(k,i) * C(k,j)", {{"A", "dcsr"}, {"B", "csr"}, {"C", "csr"}},
+               "gather(storage=hash)"),
+            "temporary `t1(i,j)` is in a hash table and stands in no loop: one that all threads write is an "
+            "array");
+  EXPECT_EQ(of("A(i,j,l) = B(i,k) * C(k,j,l)", {{"A", "csf"}, {"B", "csr"}, {"C", "csf"}},
+               "gather(storage=hash)"),
+            "temporary `t1(j,l)` is in a hash table and gathers 2 levels of `A(i,j,l)`; a table holds the "
+            "coordinates of one: loops further out append the others in order");
+  const auto wrong = parse("gather(storage=tree)");
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_EQ(support::render(wrong.error()),
+            "invalid [trace-syntax]: argument `storage` is `dense` or `hash`, not `tree`\n"
+            "  --> schedule:1:16\n"
+            "  | gather(storage=tree)\n"
+            "  |                ^~~~");
 }
 
 TEST(ShareErrors, LoopsThatCannotBeShared) {

@@ -257,6 +257,20 @@ class Run(program.WithDaemon):
         self.assertNotEqual(lines[0], lines[1])
         self.assertEqual(sorted(lines[0]), sorted(lines[1]))
 
+    def test_rows_are_gathered_in_hash_tables_that_grow(self):
+        # One row of 3,000 entries: no table is large enough for it at first.
+        lines = [f"1 {j} 2" for j in range(1, 3001)] + [f"{i} {i} 3" for i in range(2, 3001)]
+        (self.folder / "star.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3000 3000 " + f"{len(lines)}\n" +
+                                              "\n".join(lines) + "\n")
+        written = []
+        for trace in ("linear", "gather(storage=hash)", "reorder(order={i,k,j}); gather(storage=hash)"):
+            for threads in ("1", "2"):
+                answer = self.daemon.json("run", "Y(i,j) = P(i,k) * P(k,j)", "-t", f"P={self.folder}/star.mtx", "-f", "Y=csr",
+                                          "--schedule", trace, "--threads", threads, "--repeat", "2", "-o", self.folder / "Y.tns", "--verify")
+                self.assertTrue(answer["verify"]["passed"], trace)
+                written.append((self.folder / "Y.tns").read_text())
+        self.assertEqual(len(set(written)), 1)
+
     def test_positions_are_as_asked_for(self):
         for bits in ("32", "64"):
             answer = self.daemon.json(*self.words, "--positions", bits, "--verify")

@@ -71,6 +71,7 @@ struct Run {
   std::vector<Buffer> shared;
   std::vector<void*> shared_data;
   std::vector<Buffer> workspaces;
+  std::vector<std::int64_t> places{0, 0};  ///< of the tables in each workspace
 };
 
 double folded(std::int32_t fold, double a, double b) {
@@ -222,6 +223,25 @@ std::string combine(const Run& run, const schaas_phase& phase,
   return "";
 }
 
+constexpr std::int64_t first_places = 2;  // tables grow from the smallest
+
+void give_tables(Run& run, std::size_t thread, std::int64_t places) {
+  run.workspaces[thread] = Buffer(run.kernel.table_bytes(run.arguments, places));
+  *static_cast<std::int64_t*>(run.workspaces[thread].data()) = run.places[thread] = places;
+}
+
+/// A phase that counts, with as large tables as it turns out to need.
+std::int32_t count_grown(Run& run, const schaas_phase& phase, std::int64_t begin, std::int64_t end,
+                         std::size_t thread) {
+  while (true) {
+    const std::int32_t code =
+        phase.run(run.arguments, run.shared_data.data(), run.workspaces[thread].data(), begin, end);
+    if (code != SCHAAS_TABLES_FULL) return code;
+    if (!run.workspaces[thread].intact()) return SCHAAS_ERROR_ARGUMENT;
+    give_tables(run, thread, 2 * run.places[thread]);
+  }
+}
+
 std::string run_phase(Run& run, int number, Cuts cuts, std::mt19937_64& random) {
   const schaas_phase& phase = run.kernel.phases[number];
   std::vector<Piece> pieces = cut(phase.range(run.arguments), cuts, random);
@@ -249,6 +269,10 @@ std::string run_phase(Run& run, int number, Cuts cuts, std::mt19937_64& random) 
       void* const* shared = own.empty() ? run.shared_data.data() : own[n].shared();
       void* workspace = run.workspaces[thread].data();
       const Piece& piece = pieces[n];
+      if (run.kernel.table_bytes != nullptr && phase.step == SCHAAS_STEP_COUNT) {
+        status[thread] |= count_grown(run, phase, piece.begin, piece.end, thread);
+        continue;
+      }
       status[thread] |= piece.first < 0 ? phase.run(arguments, shared, workspace, piece.begin, piece.end)
                                         : phase.part(arguments, shared, workspace, piece.begin, piece.first,
                                                      piece.last, carry_of[n]);
@@ -340,12 +364,19 @@ std::string run(const schaas_kernel_descriptor& kernel, const std::vector<const 
     state.shared_data.push_back(state.shared.back().data());
   }
   const std::int64_t bytes = kernel.workspace_bytes ? kernel.workspace_bytes(arguments.data()) : 0;
-  for (int thread = 0; thread < 2; ++thread) state.workspaces.emplace_back(bytes);
+  for (std::size_t thread = 0; thread < 2; ++thread) {
+    state.workspaces.emplace_back(bytes);
+    if (kernel.table_bytes != nullptr) give_tables(state, thread, first_places);
+  }
   bool counted = false;
   for (std::int32_t number = 0; number < kernel.phase_count; ++number) {
     const bool counting = kernel.phases[number].step == SCHAAS_STEP_COUNT;
     std::string error;
-    if (counted && !counting) error = scan(state, kernel.phases[number - 1], allocate);
+    if (counted && !counting) {
+      error = scan(state, kernel.phases[number - 1], allocate);
+      for (std::size_t thread = 0; kernel.table_bytes != nullptr && thread < 2; ++thread)
+        give_tables(state, thread, std::max(state.places[0], state.places[1]));
+    }
     if (error.empty()) error = run_phase(state, number, cuts, random);
     if (!error.empty()) return error;
     counted = counting;

@@ -262,7 +262,11 @@ schedule::Trace random_trace(const problem::Problem& problem, int most, std::mt1
     trace = std::move(longer);
     tree = std::move(next);
   }
-  return trace;
+  const auto& result = problem.formats.at(problem.statement.result.tensor);
+  if (result.all_dense() || random() % 2 == 0) return trace;
+  schedule::Trace hashed = trace;
+  hashed.directives.emplace_back(schedule::Gather{concrete_notation::Storage::hash});
+  return schedule::apply(hashed, problem).ok() ? hashed : trace;
 }
 
 }  // namespace schaas::test_support

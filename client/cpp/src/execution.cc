@@ -19,6 +19,7 @@
 #include "schaas/host.h"
 #include "schaas/kernel.h"
 #include "share.h"
+#include "workspaces.h"
 
 namespace schaas::client {
 
@@ -48,7 +49,7 @@ struct Execution::State {
   std::vector<Buffer> shared;
   std::vector<void*> shared_pointers;
   std::vector<bool> is_counter;                  ///< by shared array
-  std::vector<Buffer> workspaces;                ///< by thread
+  Workspaces workspaces;                         ///< by thread
   std::vector<Pieces> pieces;                    ///< by phase
   std::deque<std::atomic<std::size_t>> next;     ///< by phase: the piece to take next
   std::vector<std::optional<Carries>> carries;   ///< by phase: of one with iterations that are cut
@@ -58,6 +59,7 @@ struct Execution::State {
   bool update = false;         ///< the result starts from what it holds
   bool has_structure = false;  ///< the counters hold what the result's arrays were made from
   std::atomic<std::int32_t> error{SCHAAS_OK};
+  std::optional<support::Diagnostic> failure;  ///< of a thread that got no larger workspace
 
   const schaas_kernel_descriptor& descriptor() const { return kernel.descriptor(); }
   bool counts() const { return descriptor().counter_count > 0; }
@@ -76,9 +78,10 @@ struct Execution::State {
   std::int64_t folding_pieces(const schaas_phase& phase, const ExecutionOptions& options) const;
   std::int32_t do_run(std::int32_t number, const Run& run, const schaas_tensor* const* args,
                       void* const* arrays, void* workspace);
+  std::int32_t run_grown(std::int32_t number, const Run& run, int thread);
   void start_result(int thread, int team) const;
   void start_shared(int thread, int team, bool with_counters);
-  void take_pieces(std::int32_t phase, void* workspace);
+  void take_pieces(std::int32_t phase, int thread);
   void run_phase(std::int32_t phase, int thread, int team);
   support::Result<void> outcome();
   support::Result<void> run_dense();
@@ -220,11 +223,7 @@ support::Result<void> Execution::State::allocate_scratch() {
         std::any_of(d.counters, d.counters + d.counter_count,
                     [s](const schaas_counter& counter) { return counter.shared_slot == s; }));
   }
-  const std::int64_t workspace = d.workspace_bytes == nullptr ? 0 : d.workspace_bytes(arguments.data());
-  for (int t = 0; t < threads; ++t) {
-    SCHAAS_ASSIGN_OR_RETURN(Buffer buffer, allocate(workspace, 1, "a temporary of the kernel"));
-    workspaces.push_back(std::move(buffer));
-  }
+  SCHAAS_ASSIGN_OR_RETURN(workspaces, Workspaces::make(d, arguments, threads));
   return {};
 }
 
@@ -321,7 +320,7 @@ void Execution::State::start_shared(int thread, int team, bool with_counters) {
   }
 }
 
-void Execution::State::take_pieces(std::int32_t phase, void* workspace) {
+void Execution::State::take_pieces(std::int32_t phase, int thread) {
   std::optional<Folding>& folding = foldings[phase];
   while (error.load(std::memory_order_relaxed) == SCHAAS_OK) {
     const std::size_t piece = next[phase].fetch_add(1, std::memory_order_relaxed);
@@ -330,7 +329,10 @@ void Execution::State::take_pieces(std::int32_t phase, void* workspace) {
     const auto* const* args = folding ? folding->arguments(piece) : arguments.data();
     void* const* arrays = folding ? folding->shared(piece) : shared_pointers.data();
     for (std::size_t n = pieces[phase].borders[piece]; n < pieces[phase].borders[piece + 1]; ++n) {
-      const std::int32_t code = do_run(phase, pieces[phase].runs[n], args, arrays, workspace);
+      const Run& run = pieces[phase].runs[n];
+      std::int32_t code = do_run(phase, run, args, arrays, workspaces.of(thread));
+      if (code == SCHAAS_TABLES_FULL && descriptor().phases[phase].step == SCHAAS_STEP_COUNT)
+        code = run_grown(phase, run, thread);
       if (code != SCHAAS_OK) error.store(code, std::memory_order_relaxed);
     }
   }
@@ -344,10 +346,25 @@ std::int32_t Execution::State::do_run(std::int32_t number, const Run& run, const
   return phase.part(args, arrays, workspace, run.begin, run.first, run.last, carry);
 }
 
+// A phase that counts has found its tables too full: again with larger ones, until they suffice.
+std::int32_t Execution::State::run_grown(std::int32_t number, const Run& run, int thread) {
+  std::int32_t code = SCHAAS_TABLES_FULL;
+  while (code == SCHAAS_TABLES_FULL) {
+    const auto grown = workspaces.grow(thread);
+    if (!grown.ok()) {
+#pragma omp critical(schaas_workspaces)
+      failure = grown.error();
+      return code;
+    }
+    code = do_run(number, run, arguments.data(), shared_pointers.data(), workspaces.of(thread));
+  }
+  return code;
+}
+
 // By each thread of a team; what the phases before it wrote is there.
 void Execution::State::run_phase(std::int32_t phase, int thread, int team) {
 #pragma omp barrier
-  take_pieces(phase, workspaces[thread].data());
+  take_pieces(phase, thread);
   if (!foldings[phase] && !carries[phase]) return;
 #pragma omp barrier
   if (foldings[phase]) foldings[phase]->fold(thread, team);
@@ -360,6 +377,7 @@ void Execution::State::run_phase(std::int32_t phase, int thread, int team) {
 support::Result<void> Execution::State::outcome() {
   const std::int32_t code = error;
   if (code == SCHAAS_OK) return {};
+  if (failure) return *failure;
   return support::internal("kernel-failed",
                            "kernel " + kernel.key() + " returned error " + std::to_string(code));
 }
@@ -400,7 +418,7 @@ support::Result<void> Execution::State::make_structure() {
   (void)fresh;
   views[0] = result.view();
   has_structure = true;
-  return {};
+  return workspaces.grow_all();
 }
 
 support::Result<void> Execution::State::run_fill() {
@@ -423,6 +441,7 @@ support::Result<void> Execution::run() {
 support::Result<void> Execution::rerun_values() {
   State& state = *state_;
   state.error = SCHAAS_OK;
+  state.failure.reset();
   for (auto& next : state.next) next = 0;
   if (!state.counts()) return state.run_dense();
   support::Result<void> done = state.run_counts(!state.has_structure);
@@ -438,11 +457,7 @@ support::Result<void> Execution::rerun_values() {
 
 int Execution::threads() const { return state_->threads; }
 
-std::int64_t Execution::workspace_bytes() const {
-  std::int64_t bytes = 0;
-  for (const Buffer& buffer : state_->workspaces) bytes += static_cast<std::int64_t>(buffer.bytes());
-  return bytes;
-}
+std::int64_t Execution::workspace_bytes() const { return state_->workspaces.bytes(); }
 
 std::int64_t Execution::shared_bytes() const {
   std::int64_t bytes = 0;

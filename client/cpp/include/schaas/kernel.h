@@ -98,7 +98,8 @@ class Execution {
   support::Result<void> rerun_values();
 
   int threads() const;
-  std::int64_t workspace_bytes() const;  ///< of all threads together
+  /// Of all threads together; with hash tables those that the runs so far needed.
+  std::int64_t workspace_bytes() const;
   std::int64_t shared_bytes() const;
   std::int64_t folding_bytes() const;  ///< of the arrays that threads fold into
   std::vector<CopiedOperand> copies() const;
