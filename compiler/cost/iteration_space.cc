@@ -143,34 +143,36 @@ IterationSpace iteration_space(const Expression& value, operators::Monoid monoid
   return support.background == ignored ? support.space : everywhere;
 }
 
-int costly_calls(const Expression& value) {
-  return match(
-      value.node, [](const Access&) { return 0; }, [](const Literal&) { return 0; },
-      [](const Product& product) {
-        int sum = 0;
-        for (const Expression& factor : product.factors) sum += costly_calls(factor);
-        return sum;
-      },
-      [](const Reduction& reduction) { return costly_calls(reduction.body.front()); },
-      [](const Call& call) {
-        int sum = 0;
-        switch (call.function) {
-          case Function::power:
-          case Function::exp:
-          case Function::log:
-          case Function::sin:
-          case Function::cos:
-          case Function::tan:
-          case Function::tanh:
-          case Function::sigmoid:
-            sum = 1;
-            break;
-          default:
-            break;
-        }
-        for (const Expression& argument : call.arguments) sum += costly_calls(argument);
-        return sum;
-      });
+namespace {
+
+bool is_costly(Function function) {
+  switch (function) {
+    case Function::power:
+    case Function::exp:
+    case Function::log:
+    case Function::sin:
+    case Function::cos:
+    case Function::tan:
+    case Function::tanh:
+    case Function::sigmoid:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void collect_costly(const Expression& value, std::vector<const Expression*>& out) {
+  const auto* call = std::get_if<Call>(&value.node);
+  if (call != nullptr && is_costly(call->function)) out.push_back(&value);
+  for (const Expression& part : index_notation::parts(value)) collect_costly(part, out);
+}
+
+}  // namespace
+
+std::vector<const Expression*> costly_calls(const Expression& value) {
+  std::vector<const Expression*> out;
+  collect_costly(value, out);
+  return out;
 }
 
 }  // namespace schaas::cost

@@ -47,6 +47,6 @@ IterationSpace iteration_space(const index_notation::Expression& value, operator
                                const Operands& operands, const KnownTemporaries& temporaries);
 
 /// Calls that cost far more than a multiplication: exp, log, sin, ..., once per place they are written at.
-int costly_calls(const index_notation::Expression& value);
+std::vector<const index_notation::Expression*> costly_calls(const index_notation::Expression& value);
 
 }  // namespace schaas::cost

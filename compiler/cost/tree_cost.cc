@@ -105,7 +105,6 @@ class TreeCost {
 
   void add_leaf(const Assign& leaf, const Place& place) {
     const Access access = this->access(leaf, place);
-    const int calls = papers_ ? 0 : costly_calls(leaf.value);
     last_leaf_.clear();
     const IterationSpace space = space_of(leaf, {});
     // Operands whose entries are united are merged: each coordinate is compared with all of their heads.
@@ -113,8 +112,28 @@ class TreeCost {
     for (Term trips : trips_of(space, place)) {
       cost_.time.insert(cost_.time.end(), heads, make_term(trips | place.serial, access));
       last_leaf_.push_back(trips | place.serial);
-      for (int n = 0; n < calls; ++n) cost_.time.push_back(make_term(trips | place.serial, Access::function));
     }
+    if (papers_) return;
+    for (const index_notation::Expression* call : costly_calls(leaf.value)) {
+      for (Term trips : trips_of(space, known_before(*call, place)))
+        cost_.time.push_back(make_term(trips | place.serial, Access::function));
+    }
+  }
+
+  /// The loops that a call is computed in: of those below the innermost branch down to the last one that
+  /// changes what it is called with. Lowering computes it there, in blocks with the leaf.
+  Place known_before(const index_notation::Expression& call, Place place) const {
+    if (!in_blocks_.empty()) return place;
+    const auto operands = index_notation::operands(call);
+    std::size_t known = place.shared;
+    for (std::size_t n = place.shared; n < place.above.size(); ++n) {
+      const std::string& index = variables_.extents[static_cast<std::size_t>(place.above[n].index)].index;
+      const bool changes = std::any_of(operands.begin(), operands.end(),
+                                       [&](const auto& operand) { return has(operand, index); });
+      if (changes) known = n + 1;
+    }
+    place.above.resize(known);
+    return place;
   }
 
   /// What the loops above count together for a statement that is needed in `space`: a sum with a term for

@@ -47,7 +47,7 @@ cost::Cost AppendingCosts::of(const Member& root) {
 }
 
 std::optional<cost::Cost> AppendingCosts::with_table() const {
-  if (gathered_.empty() || !lists_ || !one_level_) return std::nullopt;
+  if (gathered_.empty() || !one_level_) return std::nullopt;
   cost::Cost table = cost_;
   for (const cost::Term extents : gathered_)
     table.memory.erase(std::find(table.memory.begin(), table.memory.end(), extents));

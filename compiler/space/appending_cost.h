@@ -20,7 +20,7 @@ class AppendingCosts {
 
   cost::Cost of(const Member& root);
   /// Of the member asked for last when what it gathers is in a hash table (schedule::Gather); nothing where
-  /// none may be, or where all elements are gathered.
+  /// none may be.
   std::optional<cost::Cost> with_table() const;
 
  private:

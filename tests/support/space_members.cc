@@ -31,21 +31,28 @@ void expect_appending_costs(const problem::Problem& problem) {
   ASSERT_TRUE(listed.ok());
   if (!*listed) return;
   Counts all, by_tree;
+  const auto count = [&](schedule::Trace trace, bool legal) {
+    const auto tree = schedule::apply(trace, problem);
+    EXPECT_TRUE(tree.ok() || !legal) << support::render(tree.error());
+    if (tree.ok()) ++by_tree[cost::of(*tree, problem)];
+  };
   for (const space::ListedMember& member : (*listed)->members) {
     all[member.cost] += member.schedules.get_ui();
     const auto tree = schedule::apply(member.trace, problem);
     ASSERT_TRUE(tree.ok()) << support::render(tree.error());
     EXPECT_EQ(cost::of(*tree, problem), member.cost) << schedule::print(member.trace);
   }
-  const auto seen = space::Space(space::with_dense_result(problem), {})
-                        .for_each(
-                            [&](const schedule::Trace& trace) {
-                              const auto tree = schedule::apply(trace, problem);
-                              EXPECT_TRUE(tree.ok()) << support::render(tree.error());
-                              if (tree.ok()) ++by_tree[cost::of(*tree, problem)];
-                              return !testing::Test::HasFailure();
-                            },
-                            never);
+  const auto seen =
+      space::Space(space::with_dense_result(problem), {})
+          .for_each(
+              [&](const schedule::Trace& trace) {
+                count(trace, true);
+                schedule::Trace table = trace;
+                table.directives.emplace_back(schedule::Gather{concrete_notation::Storage::hash});
+                count(std::move(table), false);
+                return !testing::Test::HasFailure();
+              },
+              never);
   ASSERT_TRUE(seen.ok());
   EXPECT_EQ(all, by_tree);
 }
