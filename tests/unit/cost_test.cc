@@ -230,6 +230,30 @@ TEST(Clearing, IsChargedWhereTheProducerCannotWriteEveryElement) {
   EXPECT_EQ(print_time(cost_of(papers, trace), variables_of(papers)), "i*l*k + i*j'*k'");
 }
 
+TEST(Functions, CallsKnownBeforeALoopAreComputedBeforeIt) {
+  const auto time = [](const std::string& text, const std::string& trace) {
+    const auto problem = problem_of(text, {{"B", "csr"}});
+    return print_time(cost_of(problem, trace), variables_of(problem));
+  };
+  EXPECT_EQ(time("A(i,j) = B(i,j) * exp(s(i))", "linear"), "6*i*j' + 48*i");
+  EXPECT_EQ(time("A(i,j) = B(i,j) * exp(C(i,j))", "linear"), "6*i*j' + 48*i*j'");
+  EXPECT_EQ(time("A(i,k) = B(i,j) * C(j,k) * exp(s(i)) * log(u(j))", "linear"),
+            time("A(i,k) = B(i,j) * C(j,k) * abs(s(i)) * abs(u(j))", "linear") + " + 48*i + 48*i*j'");
+}
+
+TEST(Gathering, ATableHoldsWhatTheLeavesBelowItsBranchWrite) {
+  const auto problem = problem_of("A(i,j) = B(i,k) * C(k,j)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}});
+  const auto variables = variables_of(problem);
+  const auto array = cost_of(problem, "linear"), table = cost_of(problem, "gather(storage=hash)");
+  EXPECT_EQ(print_memory(array, variables), "j + j");
+  EXPECT_EQ(print_memory(table, variables), "j'*k' + j'*k' + j'*k' + j'*k'");
+  EXPECT_EQ(print_time(table, variables), print_time(array, variables) + " + 6*i*j'*k'");
+  const auto tree = schedule::apply(schedule::parse("gather(storage=hash)").value(), problem).value();
+  const auto nests = leaf_nests(tree, problem);
+  ASSERT_EQ(nests.size(), 1U);
+  EXPECT_EQ(print_nest(nests[0]), "i k'(i) j'(k) 0 | t1(:) B(ik:k sparse) C(kj:j sparse) 6");
+}
+
 TEST(Evaluation, TermsAreWeightedAndScalarTemporariesAreFree) {
   Point point(Variables::first_fiber + 1, 0);
   point[0] = 10;
