@@ -344,10 +344,7 @@ class Parser {
     if (accept("pending")) return pending();
     if (accept("defer")) return defer();
     if (accept("settle")) return settle();
-    if (accept("give")) {
-      expect("up");
-      return make(GiveUp{});
-    }
+    if (accept("give")) return expect("up"), make(GiveUp{});
     if (accept("if")) {
       auto condition = expression();
       return make(If{std::move(condition), body()});
@@ -541,9 +538,8 @@ class Parser {
         part = expression();
       }
       expect(")");
-      const auto layout = text == "find"    ? Layout::hashed
-                          : text == "place" ? Layout::filled
-                                            : Layout::ascending;
+      auto layout = text == "find" ? Layout::hashed : Layout::filled;
+      if (text == "search") layout = Layout::ascending;
       return search(array, parts[0], parts[1], parts[2], layout);
     }
     if (accept("[")) {
