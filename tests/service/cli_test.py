@@ -257,19 +257,6 @@ class Run(program.WithDaemon):
         self.assertNotEqual(lines[0], lines[1])
         self.assertEqual(sorted(lines[0]), sorted(lines[1]))
 
-    def test_results_in_levels_that_kernels_do_not_write_are_converted(self):
-        square = program.write_matrix(self.folder / "levels.mtx", 30, 30, 200, seed=17)
-        written = []
-        for layout in ("csr", "bitmap", "hashed", "banded", "bitmap,bitmap", "bitmap:1,0", "dense,banded:1,0"):
-            answer = self.daemon.json("run", "Y(i,j) = P(i,k) * Q(k,j)", "-t", f"P={square}", "-t", f"Q={square}", "-f", f"Y={layout}",
-                                      "-f", "P=" + ("csc" if "1,0" in layout else "csr"), "-f", "Q=" + ("csc" if "1,0" in layout else "csr"),
-                                      "-o", self.folder / "Y.tns", "--verify")
-            self.assertTrue(answer["verify"]["passed"], layout)
-            self.assertEqual("convert_seconds" in answer, layout != "csr", layout)
-            written.append(sorted((self.folder / "Y.tns").read_text().splitlines()))
-        for lines in written[1:]:
-            self.assertEqual(lines, written[0])
-
     def test_rows_are_gathered_in_hash_tables_that_grow(self):
         # One row of 3,000 entries: no table is large enough for it at first.
         lines = [f"1 {j} 2" for j in range(1, 3001)] + [f"{i} {i} 3" for i in range(2, 3001)]
