@@ -533,10 +533,7 @@ class Parser {
     if ((text == "search" || text == "find" || text == "place") && accept("(")) {
       const auto array = identifier();
       ExpressionPtr parts[3];
-      for (auto& part : parts) {
-        expect(",");
-        part = expression();
-      }
+      for (auto& part : parts) expect(","), part = expression();
       expect(")");
       auto layout = text == "find" ? Layout::hashed : Layout::filled;
       if (text == "search") layout = Layout::ascending;
