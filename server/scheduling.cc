@@ -129,9 +129,8 @@ class Work {
     SCHAAS_ASSIGN_OR_RETURN(const std::vector<Wanted> wanted, choose(*answer.frontier));
     tell(out);
     // The most wanted kernel is not there for as long as the compiler takes for all its code: little code
-    // first.
-    if (!wanted.empty() && !drafted_ && !is_stored(wanted.front()))
-      crew.add([this, first = wanted.front()] { make_draft(first); });
+    // first, and nothing else beside it.
+    if (!wanted.empty() && !drafted_ && !is_stored(wanted.front())) make_draft(wanted.front());
     for (const auto& one : wanted) order(crew, one);
     return {};
   }

@@ -26,7 +26,7 @@ const std::vector<std::string>& known_isas() {
 /// pragmas.
 std::vector<std::string> code_flags(const Target& target) {
   std::vector<std::string> flags = {"-std=c11",
-                                    target.draft ? "-O1" : "-O3",
+                                    target.draft ? "-Og" : "-O3",
                                     "-ffp-contract=fast",
                                     "-fno-math-errno",
                                     "-fopenmp-simd",
