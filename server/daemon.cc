@@ -100,7 +100,8 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
   service_ = std::make_unique<SchedulerService>(
       *scheduling_, std::move(stores), [this] { return facts(); }, *boundary_);
   const auto work = [this](const std::string& request, support::Cancellation& cancellation) -> Result<void> {
-    SCHAAS_ASSIGN_OR_RETURN(const ScheduleQuery query, query_of_stored(request));
+    SCHAAS_ASSIGN_OR_RETURN(ScheduleQuery query, query_of_stored(request));
+    query.awaited = false;
     SCHAAS_RETURN_IF_ERROR(scheduling_->schedule(
         query, [](const Event&) { return true; }, cancellation));
     return {};

@@ -302,7 +302,7 @@ class Work {
   std::vector<std::string> ids_;
   bool search_hit_ = true;  // true also when no search was asked for
   Finish searched_;
-  std::atomic<bool> drafted_{false};  // a draft of a part's schedule was begun
+  std::atomic<bool> drafted_{!query_.awaited};  // a draft was begun, or is not wanted
   std::string last_stage_;
   Steady::time_point last_progress_;
 

@@ -36,6 +36,7 @@ struct ScheduleQuery {
   bool traces_only = false;  ///< no search unless `traces` names a frontier id
   bool wins = false;         ///< also tell at which sizes each schedule wins
   std::string host;          ///< whose measurements to tell; "": none
+  bool awaited = true;       ///< false: nobody waits, so no draft comes first
 };
 
 /// Seconds of one run of a schedule, measured by a client.
