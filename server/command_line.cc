@@ -2,62 +2,191 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <utility>
+
+#include "server/configuration_file.h"
 
 namespace schaas::server {
+namespace {
 
+using support::Diagnostic;
 using support::Result;
 
-Result<std::variant<CommandLine, Leave>> parse_command_line(int argc, const char* const* argv) {
-  CommandLine out;
-  long idle = -1, drain = 10, longest = 3600;
+constexpr long private_idle = 900;
+
+/// The options as they are written; CommandLine says what they mean.
+struct Written {
+  CommandLine command;
   std::string data_directory;
-  CLI::App app("schaasd: schedules, compiles and remembers sparse tensor kernels", "schaasd");
-  app.set_version_flag("--version", "schaasd " SCHAAS_VERSION);
+  std::string file;
+  long idle = -1;
+  long drain = command.daemon.drain.count();
+  long longest = command.daemon.longest_request.count();
+  bool check_only = false, print_only = false;
+};
+
+void declare_addresses(CLI::App& app, Written& out) {
   app.add_option(
-      "--listen", out.daemon.listen,
-      "unix:/path or host:port; may be repeated (default: the socket schaasd.sock in the data directory)");
-  app.add_option("--data-dir", data_directory,
+         "--listen", out.command.daemon.listen,
+         "unix:/path or host:port; may be repeated (default: the socket schaasd.sock in the data directory)")
+      ->default_str("");
+  app.add_option("--data-dir", out.data_directory,
                  "state (default: $XDG_DATA_HOME/schaas or ~/.local/share/schaas)");
-  app.add_flag("--private", out.is_private,
-               "serve one user: Unix sockets only, log to the data directory, stop after 15 idle minutes");
-  app.add_option("--idle-seconds", idle, "stop after so long without a request; 0: never")
+}
+
+void declare_times(CLI::App& app, Written& out) {
+  app.add_option("--idle-seconds", out.idle,
+                 "stop after so long without a request; 0: never; -1: 900 with --private, else never")
+      ->check(CLI::Range(-1L, 1'000'000'000L));
+  app.add_option("--drain-seconds", out.drain, "time running requests have when stopping")
       ->check(CLI::NonNegativeNumber);
-  app.add_option("--drain-seconds", drain, "time running requests have when stopping")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--request-seconds", longest, "longest time one request may take")
+  app.add_option("--request-seconds", out.longest, "longest time one request may take")
       ->check(CLI::PositiveNumber);
-  app.add_option("--searches", out.daemon.admission.searches, "searches side by side")
+}
+
+void declare_work(CLI::App& app, Written& out) {
+  Admission& admission = out.command.daemon.admission;
+  app.add_option("--searches", admission.searches, "searches side by side")->check(CLI::Range(1, 256));
+  app.add_option("--compilations", admission.compilations, "compilations side by side")
       ->check(CLI::Range(1, 256));
-  app.add_option("--compilations", out.daemon.admission.compilations, "compilations side by side")
-      ->check(CLI::Range(1, 256));
-  app.add_option("--threads", out.daemon.threads, "calls served at once")->check(CLI::Range(8, 4096));
-  app.add_option("--log-level", out.log.level, "trace, debug, info, warning, error or off");
-  app.add_option("--log-file", out.log.file, "default: standard error");
+  app.add_option("--threads", out.command.daemon.threads, "calls served at once")->check(CLI::Range(8, 4096));
+}
+
+void declare_log(CLI::App& app, Written& out) {
+  app.add_option("--log-level", out.command.log.level, "trace, debug, info, warning, error or off");
+  app.add_option("--log-file", out.command.log.file, "default: standard error");
+}
+
+// What stands on a command line only.
+void declare_modes(CLI::App& app, Written& out) {
+  app.set_version_flag("--version", "schaasd " SCHAAS_VERSION)->configurable(false);
+  app.get_help_ptr()->configurable(false);
+  app.add_flag("--private", out.command.is_private,
+               "serve one user: Unix sockets only, log to the data directory, stop after 15 idle minutes")
+      ->configurable(false);
+  app.set_config("--config", "", "read options from this file; those of the command line go before it")
+      ->configurable(false);
+  app.add_flag("--check-config", out.check_only, "say whether the options are right, and leave")
+      ->configurable(false);
+  app.add_flag("--print-config", out.print_only, "print every option with its value as a file, and leave")
+      ->configurable(false);
+}
+
+std::vector<std::string> names_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_configurable()) names.push_back(option->get_single_name());
+  }
+  return names;
+}
+
+// By option, its value as a configuration file writes it; an empty array cannot be written there.
+constexpr const char* none = "[]";
+std::map<std::string, std::string> settings_of(const CLI::App& app) {
+  std::map<std::string, std::string> out;
+  for (const std::string& name : names_of(app)) out[name] = "\"\"";
+  std::istringstream lines(app.config_to_str(true));
+  for (std::string line; std::getline(lines, line);) {
+    const auto equals = line.find('=');
+    if (equals != std::string::npos) out[line.substr(0, equals)] = line.substr(equals + 1);
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->get_configurable() && option->empty() && option->get_expected_max() > 1)
+      out[option->get_single_name()] = none;
+  }
+  return out;
+}
+
+// Pointing into the configuration file when the mistake is there.
+Diagnostic explained(Diagnostic error, const CLI::App& app) {
+  const auto file = app["--config"]->as<std::string>();
+  return file.empty() ? error : located(std::move(error), file, names_of(app));
+}
+
+Result<void> check_values(const CommandLine& command) {
+  SCHAAS_RETURN_IF_ERROR(check_log_level(command.log.level));
+  for (const auto& listen : command.daemon.listen) {
+    if (command.is_private && !listen.starts_with("unix:")) {
+      return support::invalid("command-line",
+                              "a --private daemon listens on Unix sockets only, not on `" + listen + "`");
+    }
+    SCHAAS_RETURN_IF_ERROR(parse_listen_address(listen));
+  }
+  return {};
+}
+
+Result<CommandLine> meaning_of(Written written) {
+  CommandLine out = std::move(written.command);
+  if (written.data_directory.empty()) {
+    SCHAAS_ASSIGN_OR_RETURN(written.data_directory, default_data_directory());
+  }
+  out.daemon.data_directory = absolute_directory(written.data_directory);
+  out.daemon.version = SCHAAS_VERSION;
+  out.daemon.idle =
+      std::chrono::seconds(written.idle >= 0 ? written.idle : (out.is_private ? private_idle : 0));
+  out.daemon.drain = std::chrono::seconds(written.drain);
+  out.daemon.longest_request = std::chrono::seconds(written.longest);
+  SCHAAS_RETURN_IF_ERROR(check_values(out));
+  return out;
+}
+
+// Before the library reads it: its messages name no line.
+Result<void> check_file(const CLI::App& app, int argc, const char* const* argv) {
+  for (int a = 1; a < argc; ++a) {
+    const std::string word = argv[a];
+    const bool apart = word == "--config" && a + 1 < argc;
+    if (!apart && !word.starts_with("--config=")) continue;
+    SCHAAS_RETURN_IF_ERROR(check_configuration_file(
+        apart ? argv[a + 1] : word.substr(std::string_view("--config=").size()), names_of(app)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::variant<CommandLine, Leave>> parse_command_line(int argc, const char* const* argv) {
+  using Out = std::variant<CommandLine, Leave>;
+  Written written;
+  CLI::App app("schaasd: schedules, compiles and remembers sparse tensor kernels", "schaasd");
+  app.option_defaults()->always_capture_default();
+  declare_addresses(app, written);
+  declare_times(app, written);
+  declare_work(app, written);
+  declare_log(app, written);
+  declare_modes(app, written);
+  SCHAAS_RETURN_IF_ERROR(check_file(app, argc, argv));
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version
     app.exit(success, std::cout, std::cerr);
-    return std::variant<CommandLine, Leave>(Leave{0});
+    return Out(Leave{0});
   } catch (const CLI::ParseError& error) {
-    return support::noting(support::invalid("command-line", error.what()),
-                           "schaasd --help lists the options");
+    return explained(
+        support::noting(support::invalid("command-line", error.what()), "schaasd --help lists the options"),
+        app);
   }
-  if (data_directory.empty()) {
-    SCHAAS_ASSIGN_OR_RETURN(data_directory, default_data_directory());
+  auto command = meaning_of(written);
+  if (!command.ok()) return explained(command.error(), app);
+  command->settings = settings_of(app);
+  if (written.print_only) {
+    for (const auto& [name, value] : command->settings)
+      std::cout << (value == none ? "# " : "") << name << " = " << value << "\n";
+    return Out(Leave{0});
   }
-  out.daemon.data_directory = absolute_directory(data_directory);
-  out.daemon.version = SCHAAS_VERSION;
-  constexpr long private_idle = 900;
-  out.daemon.idle = std::chrono::seconds(idle >= 0 ? idle : (out.is_private ? private_idle : 0));
-  out.daemon.drain = std::chrono::seconds(drain);
-  out.daemon.longest_request = std::chrono::seconds(longest);
-  for (const auto& listen : out.daemon.listen) {
-    if (out.is_private && !listen.starts_with("unix:")) {
-      return support::invalid("command-line",
-                              "a --private daemon listens on Unix sockets only, not on `" + listen + "`");
-    }
+  if (written.check_only) {
+    std::cout << "the configuration is right\n";
+    return Out(Leave{0});
   }
-  return std::variant<CommandLine, Leave>(std::move(out));
+  return Out(std::move(command).value());
+}
+
+std::vector<std::string> changed_settings(const CommandLine& before, const CommandLine& after) {
+  std::vector<std::string> out;
+  for (const auto& [name, value] : after.settings) {
+    const auto old = before.settings.find(name);
+    if (old == before.settings.end() || old->second != value) out.push_back(name);
+  }
+  return out;
 }
 
 }  // namespace schaas::server

@@ -1,4 +1,6 @@
 #pragma once
+#include <map>
+#include <string>
 #include <variant>
 
 #include "server/daemon.h"
@@ -6,19 +8,25 @@
 
 namespace schaas::server {
 
-/// What the command line of schaasd asks for.
+/// What the command line of schaasd, and the configuration file it names, ask for.
 struct CommandLine {
   DaemonOptions daemon;
   LogOptions log;
   bool is_private = false;
+  /// Every option of the configuration file by name, with its value as the file would write it.
+  std::map<std::string, std::string> settings;
 };
 
-/// Or: nothing to run, exit with this status (--help, --version).
+/// Or: nothing to run, exit with this status (--help, --version, --check-config, --print-config).
 struct Leave {
   int status = 0;
 };
 
-/// Errors: invalid [command-line], [data-directory].
+/// Reads no more than the configuration file; makes nothing. The command line goes before the file. Errors:
+/// invalid [command-line], [configuration] (points into the file), [log-level], [listen], [data-directory].
 support::Result<std::variant<CommandLine, Leave>> parse_command_line(int argc, const char* const* argv);
+
+/// Names of the options whose values differ, sorted.
+std::vector<std::string> changed_settings(const CommandLine& before, const CommandLine& after);
 
 }  // namespace schaas::server

@@ -11,13 +11,18 @@
 
 namespace schaas::server {
 
-support::Result<Log> open_log(const LogOptions& options) {
+support::Result<void> check_log_level(const std::string& level) {
   const std::vector<std::string> levels = {"trace", "debug", "info", "warning", "error", "off"};
-  if (std::find(levels.begin(), levels.end(), options.level) == levels.end()) {
-    return support::invalid("log-level", "unknown log level `" + options.level +
-                                             "`; expected trace, debug, info, warning, error or off" +
-                                             support::did_you_mean(options.level, levels));
-  }
+  if (std::find(levels.begin(), levels.end(), level) != levels.end()) return {};
+  return support::invalid("log-level", "unknown log level `" + level +
+                                           "`; expected trace, debug, info, warning, error or off" +
+                                           support::did_you_mean(level, levels));
+}
+
+void set_level(const Log& log, const std::string& level) { log->set_level(spdlog::level::from_str(level)); }
+
+support::Result<Log> open_log(const LogOptions& options) {
+  SCHAAS_RETURN_IF_ERROR(check_log_level(options.level));
   constexpr std::size_t file_bytes = 10 << 20, old_files = 3;
   spdlog::sink_ptr sink;
   try {
@@ -31,7 +36,7 @@ support::Result<Log> open_log(const LogOptions& options) {
   }
   auto log = std::make_shared<spdlog::logger>("schaasd", std::move(sink));
   log->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);
-  log->set_level(spdlog::level::from_str(options.level));
+  set_level(log, options.level);
   log->flush_on(spdlog::level::info);
   return log;
 }

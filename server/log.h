@@ -16,8 +16,12 @@ struct LogOptions {
   std::string file;            ///< "" = standard error; a file is rotated at 10 MiB, three old ones are kept
 };
 
-/// Errors: invalid [log-level] (with suggestion), [log-file].
+/// Errors: invalid [log-level] (with suggestion).
+support::Result<void> check_log_level(const std::string& level);
+/// Errors: those of check_log_level, invalid [log-file].
 support::Result<Log> open_log(const LogOptions& options);
+/// From now on; `level` has been checked. Thread-safe.
+void set_level(const Log& log, const std::string& level);
 /// Drops everything: for tests.
 Log silent_log();
 

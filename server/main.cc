@@ -5,11 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 
 #include "server/command_line.h"
+#include "server/service_manager.h"
 
 namespace {
 
@@ -20,12 +23,12 @@ int fail(const support::Diagnostic& error) {
   return support::exit_code(error.family);
 }
 
-// The signals that ask the daemon to stop. Blocked in every thread, taken in one place by sigtimedwait.
-sigset_t stop_signals() {
+// SIGTERM and SIGINT ask the daemon to stop, SIGHUP to read its options again. Blocked in every thread, taken
+// in one place by sigtimedwait.
+sigset_t taken_signals() {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
+  for (const int signal : {SIGTERM, SIGINT, SIGHUP}) sigaddset(&signals, signal);
   return signals;
 }
 
@@ -38,18 +41,54 @@ void leave_terminal() {
   close(null);
 }
 
-void wait_for_end(const server::Daemon& daemon, const server::DaemonOptions& options,
-                  const server::Log& log) {
-  const sigset_t signals = stop_signals();
+// The options that take effect without a restart.
+constexpr std::array reloaded_options = {"log-level"};
+
+/// A daemon at work, with what it was started with.
+struct Running {
+  int argc;
+  const char* const* argv;
+  server::CommandLine command;
+  server::Daemon& daemon;
+  const server::Log& log;
+};
+
+// What cannot be taken over is told and left as it was.
+void reload(Running& running) {
+  auto read = server::parse_command_line(running.argc, running.argv);
+  if (!read.ok()) {
+    running.log->error("reload: the options stay as they were: {}", support::render(read.error()));
+    return;
+  }
+  auto& command = std::get<server::CommandLine>(*read);
+  for (const auto& name : server::changed_settings(running.command, command)) {
+    if (std::find(reloaded_options.begin(), reloaded_options.end(), name) != reloaded_options.end()) {
+      running.log->info("reload: {} = {}", name, command.settings[name]);
+      running.command.settings[name] = command.settings[name];
+    } else {
+      running.log->warn("reload: {} = {} takes effect at the next start", name, command.settings[name]);
+    }
+  }
+  server::set_level(running.log, command.log.level);
+  running.log->info("reloaded");
+}
+
+void wait_for_end(Running& running) {
+  const sigset_t signals = taken_signals();
+  const auto idle = running.command.daemon.idle;
   for (;;) {
     const timespec moment{0, 200'000'000};
     const int signal = sigtimedwait(&signals, nullptr, &moment);
-    if (signal > 0) {
-      log->info("signal {}", signal);
+    if (signal == SIGHUP) {
+      server::tell_service_manager("RELOADING=1");
+      reload(running);
+      server::tell_service_manager("READY=1");
+    } else if (signal > 0) {
+      running.log->info("signal {}", signal);
       return;
     }
-    if (options.idle.count() > 0 && daemon.idle() >= options.idle) {
-      log->info("idle for {} s", options.idle.count());
+    if (idle.count() > 0 && running.daemon.idle() >= idle) {
+      running.log->info("idle for {} s", idle.count());
       return;
     }
   }
@@ -64,7 +103,7 @@ std::string beside_us(const char* program) {
   return std::filesystem::exists(path, error) ? path.string() : "";
 }
 
-int run(server::CommandLine command) {
+int run(int argc, const char* const* argv, server::CommandLine command) {
   // A private daemon logs into its data directory, which must be made, and be ours, first: so it starts with
   // a log to standard error and is refused there when it is refused.
   if (command.is_private && command.log.file.empty()) {
@@ -86,7 +125,10 @@ int run(server::CommandLine command) {
   }
   for (const auto& address : (*daemon)->addresses()) std::cout << "listening on " << address << std::endl;
   if (command.is_private) leave_terminal();
-  wait_for_end(**daemon, command.daemon, *log);
+  server::tell_service_manager("READY=1");
+  Running running{argc, argv, std::move(command), **daemon, *log};
+  wait_for_end(running);
+  server::tell_service_manager("STOPPING=1");
   (*daemon)->stop();
   return 0;
 }
@@ -94,7 +136,7 @@ int run(server::CommandLine command) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const sigset_t signals = stop_signals();
+  const sigset_t signals = taken_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
   umask(0077);
@@ -103,5 +145,5 @@ int main(int argc, char** argv) {
   auto command = server::parse_command_line(argc, argv);
   if (!command.ok()) return fail(command.error());
   if (const auto* leave = std::get_if<server::Leave>(&*command)) return leave->status;
-  return run(std::get<server::CommandLine>(std::move(*command)));
+  return run(argc, argv, std::get<server::CommandLine>(std::move(*command)));
 }

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -105,7 +107,8 @@ TEST(CommandLine, TellsItsVersionAndItsOptions) {
   EXPECT_EQ(run({"--version"}, said), 0);
   EXPECT_THAT(said, testing::MatchesRegex("schaasd [0-9]+\\.[0-9]+\\.[0-9]+\n"));
   EXPECT_EQ(run({"--help"}, said), 0);
-  for (const std::string option : {"--listen", "--data-dir", "--private", "--idle-seconds", "--log-level"}) {
+  for (const std::string option :
+       {"--listen", "--data-dir", "--private", "--idle-seconds", "--log-level", "--config"}) {
     EXPECT_THAT(said, testing::HasSubstr(option));
   }
 }
@@ -154,6 +157,114 @@ TEST_F(DaemonProcess, WritesOneSummaryLinePerRequest) {
   EXPECT_THAT(summaries[1], testing::MatchesRegex(".* method=Download key=- sha256=\\? seconds=[0-9.]+ "
                                                   "outcome=wrong-digest"));
   EXPECT_EQ(process.wait(), 0);
+}
+
+std::string contents(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+
+TEST(ConfigurationFile, OfTheExamplesIsWhatTheProgramDoesWithoutIt) {
+  const std::string example = SCHAAS_SOURCE_DIR "/deploy/schaasd.toml";
+  std::string without, with;
+  EXPECT_EQ(run({"--print-config"}, without), 0);
+  EXPECT_EQ(run({"--config", example, "--print-config"}, with), 0);
+  EXPECT_EQ(with, without);
+  const std::string text = "\n" + contents(example);
+  std::istringstream lines(without);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string option = line.substr(0, line.find('=') + 1);  // "# listen =" has no value by itself
+    EXPECT_NE(text.find("\n" + option), std::string::npos) << option << " is not in the example";
+  }
+  std::string said;
+  EXPECT_EQ(run({"--config", example, "--check-config"}, said), 0);
+  EXPECT_EQ(said, "the configuration is right\n");
+}
+
+TEST_F(DaemonProcess, SaysWhatIsWrongInItsConfigurationFileAndWhere) {
+  const std::string file = directory_ / "schaasd.toml";
+  std::string said;
+  write(file, "# all our users\nlisten = [\"unix:/tmp/a\",\n  \"unix:/tmp/b\"]\n  thread = 8\n");
+  EXPECT_EQ(run({"--config", file}, said), 2);
+  EXPECT_EQ(said,
+            "schaasd: invalid [configuration]: unknown option `thread`; did you mean `threads`?\n  --> " +
+                file + ":4:3\n  |   thread = 8\n  |   ^~~~~~\n");
+  write(file, "threads = 3 # too few\n");
+  EXPECT_EQ(run({"--config", file}, said), 2);
+  EXPECT_EQ(said, "schaasd: invalid [configuration]: --threads: Value 3 not in range 8 to 4096\n  --> " +
+                      file + ":1:1\n  | threads = 3 # too few\n  | ^~~~~~~\n");
+  write(file, "log-level = \"inof\"\n");
+  EXPECT_EQ(run({"--config", file, "--check-config"}, said), 2);
+  EXPECT_EQ(said,
+            "schaasd: invalid [log-level]: unknown log level `inof`; expected trace, debug, info, warning, "
+            "error or "
+            "off; did you mean `info`?\n  --> " +
+                file + ":1:1\n  | log-level = \"inof\"\n  | ^~~~~~~~~\n");
+  write(file, "threads = 8\n\nthreads = 9\n");
+  EXPECT_EQ(run({"--config", file}, said), 2);
+  EXPECT_EQ(said, "schaasd: invalid [configuration]: `threads` was given in line 1 already\n  --> " + file +
+                      ":3:1\n  | threads = 9\n  | ^~~~~~~\n");
+  write(file, "[schaasd]\n");
+  EXPECT_EQ(run({"--config", file}, said), 2);
+  EXPECT_EQ(
+      said,
+      "schaasd: invalid [configuration]: sections are not used here; expected `option = value`\n  --> " +
+          file + ":1:1\n  | [schaasd]\n  | ^~~~~~~~~\n");
+  EXPECT_EQ(run({"--config", directory_ / "none"}, said), 2);
+  EXPECT_EQ(said, "schaasd: invalid [configuration]: cannot read the configuration file `" +
+                      (directory_ / "none") + "`: No such file or directory\n");
+}
+
+TEST_F(DaemonProcess, IsToldTheSameOnTheCommandLineBeforeTheFile) {
+  const std::string file = directory_ / "schaasd.toml";
+  write(file, "threads = 9\nsearches = 5\n");
+  std::string said;
+  EXPECT_EQ(run({"--config", file, "--threads", "12", "--print-config"}, said), 0);
+  EXPECT_THAT(said, testing::HasSubstr("threads = 12\n"));
+  EXPECT_THAT(said, testing::HasSubstr("searches = 5\n"));
+}
+
+TEST_F(DaemonProcess, ReadsItsConfigurationAgainWhenHungUp) {
+  const std::string file = directory_ / "schaasd.toml";
+  write(file, "log-level = \"warning\"\nthreads = 8\n");
+  Process process(arguments({"--config", file}));
+  ASSERT_TRUE(process.says("listening on "));
+  write(file, "log-level = \"inof\"\n");
+  process.signal(SIGHUP);
+  EXPECT_TRUE(process.says("reload: the options stay as they were: invalid [log-level]"));
+  write(file, "log-level = \"info\"\nthreads = 9\n");
+  process.signal(SIGHUP);
+  EXPECT_TRUE(process.says("reload: threads = 9 takes effect at the next start"));
+  EXPECT_TRUE(process.says("reloaded"));  // said at level info
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait(), 0);
+}
+
+TEST_F(DaemonProcess, TellsItsServiceManager) {
+  const std::string path = directory_ / "notify";
+  const int manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  ASSERT_EQ(bind(manager, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  const auto heard = [&] {
+    char text[64];
+    const ssize_t got = recv(manager, text, sizeof text, 0);
+    return std::string(text, got > 0 ? static_cast<std::size_t>(got) : 0);
+  };
+  setenv("NOTIFY_SOCKET", path.c_str(), 1);
+  Process process(arguments());
+  unsetenv("NOTIFY_SOCKET");
+  EXPECT_EQ(heard(), "READY=1");
+  process.signal(SIGHUP);
+  EXPECT_EQ(heard(), "RELOADING=1");
+  EXPECT_EQ(heard(), "READY=1");
+  process.signal(SIGTERM);
+  EXPECT_EQ(heard(), "STOPPING=1");
+  EXPECT_EQ(process.wait(), 0);
+  close(manager);
 }
 
 TEST_F(DaemonProcess, RefusesADataDirectoryThatIsTaken) {
