@@ -22,6 +22,21 @@ install(FILES ${CMAKE_BINARY_DIR}/schaas.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/
 install(DIRECTORY client/python/schaas DESTINATION lib/python3/dist-packages COMPONENT python
   FILES_MATCHING PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
 
+# Manual pages are what --help says.
+find_program(HELP2MAN help2man)
+if(HELP2MAN)
+  foreach(program schaas schaasd)
+    set(page ${CMAKE_BINARY_DIR}/man/${program}.1)
+    add_custom_command(OUTPUT ${page} DEPENDS ${program}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${CMAKE_BINARY_DIR}/man
+      COMMAND ${HELP2MAN} --no-info --name "scheduling as a service for sparse tensor algebra" --output ${page} $<TARGET_FILE:${program}>)
+    list(APPEND SCHAAS_PAGES ${page})
+  endforeach()
+  add_custom_target(man ALL DEPENDS ${SCHAAS_PAGES})
+  install(FILES ${CMAKE_BINARY_DIR}/man/schaas.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
+  install(FILES ${CMAKE_BINARY_DIR}/man/schaasd.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT daemon)
+endif()
+
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME schaas)
 set(CPACK_PACKAGE_CONTACT "schaas developers <schaas@localhost>")
