@@ -221,6 +221,18 @@ class SqliteJobStore final : public JobStore {
     }
   }
 
+  Result<std::map<ItemState, std::uint64_t>> counts() override {
+    const std::lock_guard lock(mutex_);
+    std::map<ItemState, std::uint64_t> out;
+    for (const auto& [state, name] : states) out[state] = 0;
+    Statement query(database_, "SELECT state, count(*) FROM item GROUP BY state");
+    for (;;) {
+      SCHAAS_ASSIGN_OR_RETURN(const bool more, query.step("count the items of jobs"));
+      if (!more) return out;
+      out[state_named(query.text(0))] = query.count(1);
+    }
+  }
+
   Result<JobRow> job(const std::string& id) override {
     const std::lock_guard lock(mutex_);
     return row_of(id);

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -77,6 +78,8 @@ class JobStore {
   virtual support::Result<void> give_back(const std::string& job, std::uint64_t number) = 0;
 
   virtual support::Result<std::vector<JobRow>> jobs(std::size_t limit) = 0;  ///< newest first
+  /// How many items of all jobs there are in each state.
+  virtual support::Result<std::map<ItemState, std::uint64_t>> counts() = 0;
   virtual support::Result<JobRow> job(const std::string& id) = 0;
   /// Items of a job that ended after the item with `ended` == after, in that order, at most `limit`.
   virtual support::Result<std::vector<ItemRow>> ended(const std::string& id, std::uint64_t after,

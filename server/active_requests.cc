@@ -33,6 +33,11 @@ Steady::duration ActiveRequests::idle() const {
   return entries_.empty() ? Steady::now() - last_end_ : Steady::duration::zero();
 }
 
+std::size_t ActiveRequests::count() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
+}
+
 void ActiveRequests::wait_until_idle(Steady::duration longest) {
   std::unique_lock lock(mutex_);
   changed_.wait_for(lock, longest, [this] { return entries_.empty(); });

@@ -44,6 +44,7 @@ class ActiveRequests {
 
   /// How long nothing has been asked; zero while a request is worked on.
   std::chrono::steady_clock::duration idle() const;
+  std::size_t count() const;
   /// Waits until nothing is worked on, at most so long.
   void wait_until_idle(std::chrono::steady_clock::duration longest);
   /// From now on also requests that outlive their clients are cancelled.

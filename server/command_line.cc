@@ -30,6 +30,9 @@ void declare_addresses(CLI::App& app, Written& out) {
          "--listen", out.command.daemon.listen,
          "unix:/path or host:port; may be repeated (default: the socket schaasd.sock in the data directory)")
       ->default_str("");
+  app.add_option(
+      "--http", out.command.daemon.http,
+      "host:port on the loopback interface for metrics, health and the status page (default: nowhere)");
   app.add_option("--data-dir", out.data_directory,
                  "state (default: $XDG_DATA_HOME/schaas or ~/.local/share/schaas)");
 }
@@ -112,6 +115,7 @@ Result<void> check_values(const CommandLine& command) {
     }
     SCHAAS_RETURN_IF_ERROR(parse_listen_address(listen));
   }
+  if (!command.daemon.http.empty()) SCHAAS_RETURN_IF_ERROR(check_http_address(command.daemon.http));
   return {};
 }
 

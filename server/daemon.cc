@@ -13,6 +13,9 @@
 #include "proto/kernel_abi.h"
 #include "server/coalescing_provider.h"
 #include "server/compiling_provider.h"
+#include "server/gauges.h"
+#include "server/health_routes.h"
+#include "server/measuring_provider.h"
 #include "server/trying_provider.h"
 
 namespace schaas::server {
@@ -42,18 +45,20 @@ SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores&
 
 std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDirectory& directory,
                                       std::shared_ptr<toolchain::Toolchain> toolchain, const Stores& stores,
-                                      const Log& log) {
+                                      const Log& log, const std::shared_ptr<Metrics>& metrics) {
   auto provider = make_compiling_provider(std::move(toolchain));
   if (options.wrap_compiling) provider = options.wrap_compiling(std::move(provider));
+  provider = make_work_timing(std::move(provider), metrics);
   if (!options.trial.empty()) {
     TrialOptions trial;
     trial.program = options.trial;
-    provider = make_trying_provider(std::move(provider), make_process_trial(std::move(trial)),
+    provider = make_trying_provider(std::move(provider), timed(make_process_trial(std::move(trial)), metrics),
                                     directory.quarantine(), log);
   }
   provider = make_admitting_provider(std::move(provider), options.admission);
   provider = make_caching_provider(std::move(provider), stores, log);
-  return make_coalescing_provider(std::move(provider));
+  provider = make_coalescing_provider(std::move(provider));
+  return make_answers_counting(std::move(provider), metrics);
 }
 
 // Every address is parsed, and its socket made free, before the first is bound.
@@ -84,6 +89,7 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Log 
   std::unique_ptr<Daemon> daemon(
       new Daemon(options, std::move(directory), stores, std::move(jobs), std::move(log)));
   SCHAAS_RETURN_IF_ERROR(daemon->listen(addresses));
+  SCHAAS_RETURN_IF_ERROR(daemon->open_http());
   return daemon;
 }
 
@@ -92,13 +98,15 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
     : options_(options),
       directory_(std::move(directory)),
       log_(std::move(log)),
+      stores_(std::move(stores)),
+      jobs_(std::move(jobs)),
       toolchain_(options.toolchain) {
   if (!toolchain_) toolchain_ = toolchain::make_cuda_toolchain(toolchain::make_c_toolchain({}), {});
-  scheduling_ = std::make_unique<Scheduling>(stack(options_, directory_, toolchain_, stores, log_),
-                                             toolchain_, scheduling_options(options_, stores, log_));
-  boundary_ = std::make_unique<RequestBoundary>(log_, options_.longest_request);
+  scheduling_ = std::make_unique<Scheduling>(stack(options_, directory_, toolchain_, stores_, log_, metrics_),
+                                             toolchain_, scheduling_options(options_, stores_, log_));
+  boundary_ = std::make_unique<RequestBoundary>(log_, options_.longest_request, metrics_);
   service_ = std::make_unique<SchedulerService>(
-      *scheduling_, std::move(stores), [this] { return facts(); }, *boundary_);
+      *scheduling_, stores_, [this] { return facts(); }, *boundary_);
   const auto work = [this](const std::string& request, support::Cancellation& cancellation) -> Result<void> {
     SCHAAS_ASSIGN_OR_RETURN(ScheduleQuery query, query_of_stored(request));
     query.awaited = false;
@@ -107,8 +115,8 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
     return {};
   };
   runner_ = std::make_unique<JobRunner>(
-      jobs, work, [this] { return service_->somebody_waits(); }, log_);
-  jobs_service_ = std::make_unique<JobsService>(*scheduling_, jobs, *runner_, *boundary_);
+      jobs_, work, [this] { return service_->somebody_waits(); }, log_);
+  jobs_service_ = std::make_unique<JobsService>(*scheduling_, jobs_, *runner_, *boundary_);
 }
 
 Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
@@ -147,6 +155,18 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
   return {};
 }
 
+Result<void> Daemon::open_http() {
+  add_gauges(*metrics_,
+             {stores_, jobs_, &boundary_->active(), directory_.quarantine(), [this] { return is_ready(); }});
+  if (options_.http.empty()) return {};
+  SCHAAS_ASSIGN_OR_RETURN(
+      http_, HttpDoor::open(options_.http, health_routes(metrics_, [this] { return is_ready(); }), log_));
+  log_->info("serving http on {}", http_->address());
+  return {};
+}
+
+bool Daemon::is_ready() { return !boundary_->stopping() && stores_.schedules->statistics().ok(); }
+
 ServerFacts Daemon::facts() const {
   ServerFacts facts;
   facts.version = options_.version;
@@ -164,6 +184,7 @@ std::chrono::steady_clock::duration Daemon::idle() const {
 
 void Daemon::stop() {
   if (server_ == nullptr) return;
+  boundary_->refuse();  // first: /readyz and the health service tell before anything ends
   if (auto* health = server_->GetHealthCheckService()) health->SetServingStatus(false);
   log_->info("stopping: running requests have {} s to finish", options_.drain.count());
   runner_->stop();  // what it worked on goes on after the next start
@@ -172,6 +193,7 @@ void Daemon::stop() {
   // deadline it cancels what still runs; ActiveRequests passes that on.
   server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
   server_.reset();
+  http_.reset();
   log_->info("stopped");
 }
 

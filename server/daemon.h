@@ -8,9 +8,11 @@
 
 #include "server/admitting_provider.h"
 #include "server/data_directory.h"
+#include "server/http_door.h"
 #include "server/jobs_service.h"
 #include "server/listen_address.h"
 #include "server/log.h"
+#include "server/metrics.h"
 #include "server/scheduler_service.h"
 
 namespace grpc {
@@ -23,8 +25,9 @@ struct DaemonOptions {
   // Behaviour
   std::string data_directory;       ///< absolute
   std::vector<std::string> listen;  ///< listen addresses; none: the socket in the data directory
-  std::chrono::seconds idle{0};     ///< `wait` returns after so long without a request; 0: never
-  std::chrono::seconds drain{10};   ///< how long running requests may finish when stopping
+  std::string http;  ///< host:port of metrics, health and status page (http_door.h); none: nowhere
+  std::chrono::seconds idle{0};    ///< `wait` returns after so long without a request; 0: never
+  std::chrono::seconds drain{10};  ///< how long running requests may finish when stopping
   std::string version = "unknown";
   std::string solver;  ///< path of schaas-solver; none: Z3 in this process, which nothing can end
   std::string trial;   ///< path of schaas-trial; none: kernels are served untried
@@ -49,6 +52,8 @@ class Daemon {
 
   /// What clients connect to, with the real port.
   const std::vector<std::string>& addresses() const { return addresses_; }
+  /// Where metrics, health and status page are, with the real port; "" when nowhere.
+  std::string http_address() const { return http_ == nullptr ? "" : http_->address(); }
   /// How long nothing has been asked or worked on.
   std::chrono::steady_clock::duration idle() const;
   /// Refuses new requests, lets running ones finish for `drain`, then cancels them. Returns when all have
@@ -59,12 +64,17 @@ class Daemon {
   Daemon(const DaemonOptions& options, DataDirectory directory, Stores stores,
          std::shared_ptr<kernels_cache::JobStore> jobs, Log log);
   support::Result<void> listen(const std::vector<ListenAddress>& addresses);
+  support::Result<void> open_http();
+  bool is_ready();
   ServerFacts facts() const;
 
   const DaemonOptions options_;
   const DataDirectory directory_;
   const Log log_;
   const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  const std::shared_ptr<Metrics> metrics_ = std::make_shared<Metrics>();
+  const Stores stores_;
+  const std::shared_ptr<kernels_cache::JobStore> jobs_;
   std::shared_ptr<toolchain::Toolchain> toolchain_;
   std::unique_ptr<Scheduling> scheduling_;
   std::unique_ptr<RequestBoundary> boundary_;
@@ -72,6 +82,7 @@ class Daemon {
   std::unique_ptr<JobRunner> runner_;
   std::unique_ptr<JobsService> jobs_service_;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<HttpDoor> http_;
   std::vector<std::string> addresses_;
 };
 

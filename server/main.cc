@@ -124,6 +124,8 @@ int run(int argc, const char* const* argv, server::CommandLine command) {
     return fail(daemon.error());
   }
   for (const auto& address : (*daemon)->addresses()) std::cout << "listening on " << address << std::endl;
+  if (const auto http = (*daemon)->http_address(); !http.empty())
+    std::cout << "serving http on " << http << std::endl;
   if (command.is_private) leave_terminal();
   server::tell_service_manager("READY=1");
   Running running{argc, argv, std::move(command), **daemon, *log};

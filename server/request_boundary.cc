@@ -1,6 +1,7 @@
 #include "server/request_boundary.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <random>
 #include <utility>
@@ -37,21 +38,37 @@ std::string serialised(const Diagnostic& diagnostic) {
   return to_proto(shorter).SerializeAsString();
 }
 
+// Into the log as it is: nothing that could forge a line.
+bool is_request_id(const std::string& text) {
+  const auto allowed = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_';
+  };
+  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), allowed);
+}
+
 }  // namespace
 
-RequestBoundary::RequestBoundary(Log log, std::chrono::seconds longest)
-    : log_(std::move(log)), longest_(longest) {
+RequestBoundary::RequestBoundary(Log log, std::chrono::seconds longest, std::shared_ptr<Metrics> metrics)
+    : log_(std::move(log)), longest_(longest), metrics_(std::move(metrics)) {
   char text[16];
   std::snprintf(text, sizeof text, "%08x-", static_cast<unsigned>(std::random_device{}()));
   id_prefix_ = text;
 }
 
-std::string RequestBoundary::next_id() { return id_prefix_ + std::to_string(serial_.fetch_add(1)); }
+std::string RequestBoundary::id_of(const grpc::ServerContext& context) {
+  const auto& metadata = context.client_metadata();
+  if (const auto found = metadata.find(request_id_metadata); found != metadata.end()) {
+    const std::string id(found->second.data(), found->second.size());
+    if (is_request_id(id)) return id;
+  }
+  return id_prefix_ + std::to_string(serial_.fetch_add(1));
+}
 
 grpc::Status RequestBoundary::run(const char* method, grpc::ServerContext& context, const Handler& handler,
                                   const std::atomic<bool>* outlives_client) {
   const auto start = Steady::now();
-  const std::string id = next_id();
+  const std::string id = id_of(context);
+  context.AddTrailingMetadata(request_id_metadata, id);
   Cancellation cancellation(deadline_of(context, longest_));
   RequestSummary summary;
   Result<void> outcome;
@@ -63,6 +80,11 @@ grpc::Status RequestBoundary::run(const char* method, grpc::ServerContext& conte
   log_->info("request id={} method={} key={} {}{}seconds={:.6f} outcome={}", id, method,
              summary.key.empty() ? "-" : summary.key, summary.detail, summary.detail.empty() ? "" : " ",
              seconds, outcome.ok() ? "ok" : outcome.error().code);
+  metrics_->observe(Metrics::Times::request, {{"method", method}}, seconds);
+  metrics_->add(Metrics::Counter::requests,
+                {{"method", method}, {"outcome", outcome.ok() ? "ok" : outcome.error().code}});
+  if (summary.sent_bytes > 0)
+    metrics_->add(Metrics::Counter::sent_bytes, {}, static_cast<double>(summary.sent_bytes));
   if (outcome.ok()) return grpc::Status::OK;
   context.AddTrailingMetadata(diagnostic_metadata, serialised(outcome.error()));
   return {status_code(outcome.error()), outcome.error().code + ": " + outcome.error().message};

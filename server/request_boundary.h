@@ -9,14 +9,20 @@
 
 #include "server/active_requests.h"
 #include "server/log.h"
+#include "server/metrics.h"
 
 namespace schaas::server {
 
 /// What the summary line of a request says; handlers fill in what they know.
 struct RequestSummary {
-  std::string key;     ///< of the problem, first digits
-  std::string detail;  ///< "hit=1 search=0.0 compiled=0 ..."
+  std::string key;               ///< of the problem, first digits
+  std::string detail;            ///< "hit=1 search=0.0 compiled=0 ..."
+  std::uint64_t sent_bytes = 0;  ///< of binaries
 };
+
+/// Metadata key of a request's id: what a client sends is used, when it is 1 to 64 letters, digits, dots,
+/// dashes and underscores; the trailing metadata tell the id that the log has.
+inline constexpr const char* request_id_metadata = "schaas-request-id";
 
 /// The one place every request passes: gives it an id and a Cancellation tied to its client and deadline,
 /// runs the handler, maps its error to a gRPC status with the diagnostic in the trailing metadata, catches
@@ -24,7 +30,7 @@ struct RequestSummary {
 class RequestBoundary {
  public:
   /// `longest`: no request works longer, whatever its client allows.
-  RequestBoundary(Log log, std::chrono::seconds longest);
+  RequestBoundary(Log log, std::chrono::seconds longest, std::shared_ptr<Metrics> metrics);
 
   using Handler =
       std::function<support::Result<void>(RequestSummary& summary, support::Cancellation& cancellation)>;
@@ -33,6 +39,10 @@ class RequestBoundary {
                    const std::atomic<bool>* outlives_client = nullptr);
 
   const ActiveRequests& active() const { return active_; }
+  /// Whether new requests are refused.
+  bool stopping() const { return stopping_; }
+  /// From now on new requests are refused.
+  void refuse() { stopping_ = true; }
   /// From now on new requests are refused: unreachable [stopping]. Waits for running ones, at most so long;
   /// then those are cancelled.
   void drain(std::chrono::steady_clock::duration longest);
@@ -40,10 +50,11 @@ class RequestBoundary {
  private:
   support::Result<void> guarded(const std::string& id, const Handler& handler, RequestSummary& summary,
                                 support::Cancellation& cancellation);
-  std::string next_id();
+  std::string id_of(const grpc::ServerContext& context);
 
   Log log_;
   std::chrono::seconds longest_;
+  std::shared_ptr<Metrics> metrics_;
   std::string id_prefix_;
   std::atomic<std::uint64_t> serial_{0};
   std::atomic<bool> stopping_{false};

@@ -129,6 +129,7 @@ grpc::Status SchedulerService::Download(grpc::ServerContext* context, const v1::
           v1::DownloadChunk chunk;
           chunk.set_data(bytes->substr(begin, chunk_bytes));
           if (!writer->Write(chunk)) cancellation.cancel();
+          summary.sent_bytes += chunk.data().size();
         }
         return {};
       });

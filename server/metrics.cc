@@ -1,0 +1,129 @@
+#include "server/metrics.h"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace schaas::server {
+namespace {
+
+struct Family {
+  const char* name;
+  const char* help;
+};
+
+Family described(Metrics::Counter family) {
+  switch (family) {
+    case Metrics::Counter::requests:
+      return {"schaas_requests_total",
+              "Requests that ended, by method and outcome (ok, or the diagnostic's code)."};
+    case Metrics::Counter::frontiers:
+      return {"schaas_frontiers_total", "Frontiers asked for, by how they were answered: hit, made, failed."};
+    case Metrics::Counter::kernels:
+      return {"schaas_kernels_total", "Kernels asked for, by how they were answered: hit, made, failed."};
+    case Metrics::Counter::compile_seconds:
+      return {"schaas_compile_seconds_total", "Seconds spent making kernels."};
+    case Metrics::Counter::solver_queries:
+      return {"schaas_solver_queries_total", "Questions put to the solver by searches that ended."};
+    case Metrics::Counter::solver_unknown:
+      return {"schaas_solver_unknown_total",
+              "Of these, those the solver did not decide: both schedules were kept."};
+    case Metrics::Counter::sent_bytes:
+      return {"schaas_sent_bytes_total", "Bytes of binaries sent."};
+    case Metrics::Counter::refused:
+      return {"schaas_overload_refusals_total", "Pieces of work refused because too much waited, by kind."};
+  }
+  return {"", ""};
+}
+
+Family described(Metrics::Times family) {
+  switch (family) {
+    case Metrics::Times::request:
+      return {"schaas_request_seconds", "How long requests took, by method."};
+    case Metrics::Times::stage:
+      return {"schaas_stage_seconds", "How long the parts of the work took, by stage."};
+  }
+  return {"", ""};
+}
+
+void head(std::string& out, const std::string& name, const std::string& help, const char* type) {
+  out += "# HELP " + name + " " + help + "\n# TYPE " + name + " " + type + "\n";
+}
+
+void sample(std::string& out, const std::string& name, const std::string& labels, double value) {
+  out += labels.empty() ? fmt::format("{} {}\n", name, value)
+                        : fmt::format("{}{{{}}} {}\n", name, labels, value);
+}
+
+}  // namespace
+
+std::string Metrics::labels_text(Labels labels) {
+  std::string out;
+  for (const auto& [name, value] : labels) {
+    if (!out.empty()) out += ',';
+    out.append(name).append("=\"");
+    for (const char c : value) {
+      if (c == '\n') {
+        out += "\\n";
+        continue;
+      }
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+    out += '"';
+  }
+  return out;
+}
+
+void Metrics::add(Counter family, Labels labels, double amount) {
+  const std::string text = labels_text(labels);
+  const std::lock_guard lock(mutex_);
+  counters_[family][text] += amount;
+}
+
+void Metrics::observe(Times family, Labels labels, double seconds) {
+  const std::string text = labels_text(labels);
+  const auto bucket = std::lower_bound(bounds.begin(), bounds.end(), seconds) - bounds.begin();
+  const std::lock_guard lock(mutex_);
+  Distribution& distribution = times_[family][text];
+  ++distribution.counts[static_cast<std::size_t>(bucket)];
+  distribution.sum += seconds;
+}
+
+void Metrics::read(std::string name, std::string help, Reader reader) {
+  gauges_.push_back({std::move(name), std::move(help), std::move(reader)});
+}
+
+std::string Metrics::text() const {
+  std::string out;
+  for (const Gauge& gauge : gauges_) {  // unlocked: readers may take their time
+    head(out, gauge.name, gauge.help, "gauge");
+    for (const Sample& one : gauge.reader()) sample(out, gauge.name, one.labels, one.value);
+  }
+  const std::lock_guard lock(mutex_);
+  for (const auto& [family, values] : counters_) {
+    const Family known = described(family);
+    head(out, known.name, known.help, "counter");
+    for (const auto& [labels, value] : values) sample(out, known.name, labels, value);
+  }
+  for (const auto& [family, values] : times_) {
+    const Family known = described(family);
+    const std::string name = known.name;
+    head(out, name, known.help, "histogram");
+    for (const auto& [labels, distribution] : values) {
+      std::uint64_t below = 0;
+      for (std::size_t b = 0; b <= bounds.size(); ++b) {
+        below += distribution.counts[b];
+        const std::string bound = b < bounds.size() ? fmt::format("{}", bounds[b]) : "+Inf";
+        sample(out, name + "_bucket", labels + (labels.empty() ? "" : ",") + "le=\"" + bound + "\"",
+               static_cast<double>(below));
+      }
+      sample(out, name + "_sum", labels, distribution.sum);
+      sample(out, name + "_count", labels, static_cast<double>(below));
+    }
+  }
+  return out;
+}
+
+}  // namespace schaas::server
