@@ -36,8 +36,9 @@ struct KernelRow {
   std::string trace;      ///< canonical names
   std::string isa;
   support::Digest digest;
-  double seconds = 0;   ///< what the compilation took
-  std::string created;  ///< set by the store
+  double seconds = 0;     ///< what the compilation took
+  std::string created;    ///< set by the store
+  std::string signature;  ///< opaque; "": stored before kernels were signed
 };
 
 /// Seconds that a client measured.

@@ -66,16 +66,19 @@ constexpr const char* migrations[] = {
       UNIQUE (problem, host, sizes, threads, isa, trace, code_version)
     ) STRICT;
     )sql",
+    R"sql(
+    ALTER TABLE kernel ADD COLUMN signature TEXT NOT NULL DEFAULT '';
+    )sql",
 };
 static_assert(std::size(migrations) == schema_version);
 
 constexpr const char* kernel_columns =
-    "SELECT kernel.key, problem.key, problem.canonical, trace, isa, sha256, bytes, seconds, kernel.created "
-    "FROM kernel JOIN problem ON problem.id = kernel.problem ";
+    "SELECT kernel.key, problem.key, problem.canonical, trace, isa, sha256, bytes, seconds, kernel.created, "
+    "signature FROM kernel JOIN problem ON problem.id = kernel.problem ";
 
 KernelRow kernel_row(const Statement& row) {
   return {row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), {row.text(5), row.count(6)},
-          row.real(7), row.text(8)};
+          row.real(7), row.text(8), row.text(9)};
 }
 
 class SqliteScheduleStore final : public ScheduleStore {
@@ -152,11 +155,13 @@ class SqliteScheduleStore final : public ScheduleStore {
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem, remember(row.problem_key, row.canonical, doing));
     Statement insert(
         database_,
-        "INSERT INTO kernel(key, problem, trace, isa, sha256, bytes, seconds, created) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO UPDATE SET sha256 = excluded.sha256, "
-        "bytes = excluded.bytes, seconds = excluded.seconds, created = excluded.created");
+        "INSERT INTO kernel(key, problem, trace, isa, sha256, bytes, seconds, created, signature) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT(key) DO UPDATE SET trace = excluded.trace, "
+        "isa = excluded.isa, sha256 = excluded.sha256, bytes = excluded.bytes, "
+        "seconds = excluded.seconds, created = excluded.created, signature = excluded.signature");
     insert.bind(row.kernel_key).bind(problem).bind(row.trace).bind(row.isa).bind(row.digest.sha256);
     insert.bind(static_cast<std::int64_t>(row.digest.bytes)).bind(row.seconds).bind(print(clock_->now()));
+    insert.bind(row.signature);
     SCHAAS_RETURN_IF_ERROR(insert.run(doing));
     return transaction.commit(doing);
   }

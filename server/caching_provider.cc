@@ -21,8 +21,12 @@ constexpr std::size_t looser_tried = 8;
 
 class CachingProvider final : public KernelProvider {
  public:
-  CachingProvider(std::unique_ptr<KernelProvider> next, Stores stores, Log log)
-      : next_(std::move(next)), stores_(std::move(stores)), log_(std::move(log)) {}
+  CachingProvider(std::unique_ptr<KernelProvider> next, Stores stores, std::shared_ptr<KernelSigner> signer,
+                  Log log)
+      : next_(std::move(next)),
+        stores_(std::move(stores)),
+        signer_(std::move(signer)),
+        log_(std::move(log)) {}
 
   Result<FrontierAnswer> frontier(const FrontierQuery& query, const frontier::Progress& progress,
                                   const Cancellation& cancellation) override {
@@ -53,15 +57,16 @@ class CachingProvider final : public KernelProvider {
 
   Result<KernelAnswer> kernel(const KernelQuery& query, const Cancellation& cancellation) override {
     if (query.source != Source::made) {
-      if (auto stored = stored_kernel(query.kernel_key)) return std::move(*stored);
+      if (auto stored = stored_kernel(query)) return std::move(*stored);
     }
     if (query.source == Source::stored) return not_stored();
     SCHAAS_ASSIGN_OR_RETURN(KernelAnswer answer, next_->kernel(query, cancellation));
     SCHAAS_ASSIGN_OR_RETURN(answer.digest, stores_.binaries->put(*answer.bytes));
+    answer.signature = signer_->sign({query.kernel_key, query.target.isa, answer.digest});
     // The binary first: a row never names a binary that was not written.
     SCHAAS_RETURN_IF_ERROR(stores_.schedules->put_kernel(
         {query.kernel_key, query.canonical.key, query.canonical.text, schedule::print(query.trace),
-         toolchain::print(query.target), answer.digest, answer.seconds, ""}));
+         toolchain::print(query.target), answer.digest, answer.seconds, "", answer.signature}));
     return answer;
   }
 
@@ -106,14 +111,20 @@ class CachingProvider final : public KernelProvider {
     return none;
   }
 
-  std::optional<KernelAnswer> stored_kernel(const std::string& kernel_key) {
+  std::optional<KernelAnswer> stored_kernel(const KernelQuery& query) {
+    const std::string& kernel_key = query.kernel_key;
     const auto row = stores_.schedules->kernel(kernel_key);
     if (!row.ok()) return warn("kernel not read", row.error()), std::nullopt;
     if (!row->has_value()) return std::nullopt;
+    if (!signer_->verifies({kernel_key, query.target.isa, (*row)->digest}, (*row)->signature)) {
+      warn("kernel " + kernel_key + " is made again",
+           support::invalid("kernel-signature", "its stored row is not signed by this server's key"));
+      return std::nullopt;
+    }
     auto bytes = stores_.binaries->get((*row)->digest.sha256);
     if (!bytes.ok()) return warn("kernel " + kernel_key + " is made again", bytes.error()), std::nullopt;
     return KernelAnswer{std::make_shared<const std::string>(std::move(bytes).value()), (*row)->digest,
-                        (*row)->seconds, true};
+                        (*row)->seconds, true, (*row)->signature};
   }
 
   void keep(const FrontierKey& key, const std::string& family, const FrontierQuery& query,
@@ -130,14 +141,16 @@ class CachingProvider final : public KernelProvider {
 
   std::unique_ptr<KernelProvider> next_;
   Stores stores_;
+  std::shared_ptr<KernelSigner> signer_;
   Log log_;
 };
 
 }  // namespace
 
 std::unique_ptr<KernelProvider> make_caching_provider(std::unique_ptr<KernelProvider> next, Stores stores,
-                                                      Log log) {
-  return std::make_unique<CachingProvider>(std::move(next), std::move(stores), std::move(log));
+                                                      std::shared_ptr<KernelSigner> signer, Log log) {
+  return std::make_unique<CachingProvider>(std::move(next), std::move(stores), std::move(signer),
+                                           std::move(log));
 }
 
 }  // namespace schaas::server

@@ -4,6 +4,7 @@
 #include "kernels_cache/binary_store.h"
 #include "kernels_cache/schedule_store.h"
 #include "server/kernel_provider.h"
+#include "server/kernel_signer.h"
 #include "server/log.h"
 
 namespace schaas::server {
@@ -21,7 +22,10 @@ struct Stores {
 /// is compiled again unasked. A store that fails to read is logged and treated as a miss; one that fails to
 /// write a frontier is logged (the answer is still right); one that fails to write a binary is an error,
 /// since the client could not download it.
+///
+/// Kernels are signed when they are stored, not when they are sent: whoever changes the stores without having
+/// the key gives a row a signature that does not fit, and that is a miss with a warning.
 std::unique_ptr<KernelProvider> make_caching_provider(std::unique_ptr<KernelProvider> next, Stores stores,
-                                                      Log log);
+                                                      std::shared_ptr<KernelSigner> signer, Log log);
 
 }  // namespace schaas::server

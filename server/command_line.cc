@@ -35,6 +35,8 @@ void declare_addresses(CLI::App& app, Written& out) {
       "host:port on the loopback interface for metrics, health and the status page (default: nowhere)");
   app.add_option("--data-dir", out.data_directory,
                  "state (default: $XDG_DATA_HOME/schaas or ~/.local/share/schaas)");
+  app.add_option("--signing-key", out.command.daemon.signing_key,
+                 "file of the key that kernels are signed with (default: signing.key in the data directory)");
 }
 
 void declare_times(CLI::App& app, Written& out) {

@@ -16,6 +16,7 @@
 #include "server/gauges.h"
 #include "server/health_routes.h"
 #include "server/measuring_provider.h"
+#include "server/signing_key.h"
 #include "server/trying_provider.h"
 
 namespace schaas::server {
@@ -45,7 +46,8 @@ SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores&
 
 std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDirectory& directory,
                                       std::shared_ptr<toolchain::Toolchain> toolchain, const Stores& stores,
-                                      const Log& log, const std::shared_ptr<Metrics>& metrics) {
+                                      std::shared_ptr<KernelSigner> signer, const Log& log,
+                                      const std::shared_ptr<Metrics>& metrics) {
   auto provider = make_compiling_provider(std::move(toolchain));
   if (options.wrap_compiling) provider = options.wrap_compiling(std::move(provider));
   provider = make_work_timing(std::move(provider), metrics);
@@ -56,7 +58,7 @@ std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDi
                                     directory.quarantine(), log);
   }
   provider = make_admitting_provider(std::move(provider), options.admission);
-  provider = make_caching_provider(std::move(provider), stores, log);
+  provider = make_caching_provider(std::move(provider), stores, std::move(signer), log);
   provider = make_coalescing_provider(std::move(provider));
   return make_answers_counting(std::move(provider), metrics);
 }
@@ -85,25 +87,29 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Log 
   SCHAAS_ASSIGN_OR_RETURN(const Stores stores, open_stores(directory));
   SCHAAS_ASSIGN_OR_RETURN(auto jobs,
                           kernels_cache::open_job_store(directory.jobs(), kernels_cache::system_clock()));
+  SCHAAS_ASSIGN_OR_RETURN(auto key, open_signing_key(options.signing_key.empty() ? directory.signing_key()
+                                                                                 : options.signing_key));
   SCHAAS_ASSIGN_OR_RETURN(const std::vector<ListenAddress> addresses, addresses_of(options));
-  std::unique_ptr<Daemon> daemon(
-      new Daemon(options, std::move(directory), stores, std::move(jobs), std::move(log)));
+  std::unique_ptr<Daemon> daemon(new Daemon(options, std::move(directory), stores, std::move(jobs),
+                                            std::make_shared<KernelSigner>(std::move(key)), std::move(log)));
   SCHAAS_RETURN_IF_ERROR(daemon->listen(addresses));
   SCHAAS_RETURN_IF_ERROR(daemon->open_http());
   return daemon;
 }
 
 Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores stores,
-               std::shared_ptr<kernels_cache::JobStore> jobs, Log log)
+               std::shared_ptr<kernels_cache::JobStore> jobs, std::shared_ptr<KernelSigner> signer, Log log)
     : options_(options),
       directory_(std::move(directory)),
       log_(std::move(log)),
       stores_(std::move(stores)),
       jobs_(std::move(jobs)),
+      signer_(std::move(signer)),
       toolchain_(options.toolchain) {
   if (!toolchain_) toolchain_ = toolchain::make_cuda_toolchain(toolchain::make_c_toolchain({}), {});
-  scheduling_ = std::make_unique<Scheduling>(stack(options_, directory_, toolchain_, stores_, log_, metrics_),
-                                             toolchain_, scheduling_options(options_, stores_, log_));
+  scheduling_ =
+      std::make_unique<Scheduling>(stack(options_, directory_, toolchain_, stores_, signer_, log_, metrics_),
+                                   toolchain_, scheduling_options(options_, stores_, log_));
   boundary_ = std::make_unique<RequestBoundary>(log_, options_.longest_request, metrics_);
   service_ = std::make_unique<SchedulerService>(
       *scheduling_, stores_, [this] { return facts(); }, *boundary_);
@@ -152,6 +158,7 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
     addresses_.push_back(address.text());
     log_->info("listening on {}", addresses_.back());
   }
+  log_->info("kernels are signed with {}", signer_->public_key().text());
   return {};
 }
 
@@ -175,6 +182,7 @@ ServerFacts Daemon::facts() const {
   facts.isas = known_isas();
   facts.uptime_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   facts.data_directory = directory_.path();
+  facts.public_key = signer_->public_key().text();
   return facts;
 }
 

@@ -29,8 +29,9 @@ struct DaemonOptions {
   std::chrono::seconds idle{0};    ///< `wait` returns after so long without a request; 0: never
   std::chrono::seconds drain{10};  ///< how long running requests may finish when stopping
   std::string version = "unknown";
-  std::string solver;  ///< path of schaas-solver; none: Z3 in this process, which nothing can end
-  std::string trial;   ///< path of schaas-trial; none: kernels are served untried
+  std::string solver;       ///< path of schaas-solver; none: Z3 in this process, which nothing can end
+  std::string trial;        ///< path of schaas-trial; none: kernels are served untried
+  std::string signing_key;  ///< path; none: the one in the data directory
   // Performance
   Admission admission;
   int threads = 64;  ///< of gRPC; more calls at once are refused RESOURCE_EXHAUSTED
@@ -46,7 +47,7 @@ struct DaemonOptions {
 class Daemon {
  public:
   /// Takes the data directory, opens the stores, listens. Errors: those of DataDirectory::open, of the
-  /// stores, invalid [listen], unreachable [socket-in-use].
+  /// stores, invalid [signing-key], [listen], unreachable [socket-in-use].
   static support::Result<std::unique_ptr<Daemon>> start(const DaemonOptions& options, Log log);
   ~Daemon();
 
@@ -62,7 +63,7 @@ class Daemon {
 
  private:
   Daemon(const DaemonOptions& options, DataDirectory directory, Stores stores,
-         std::shared_ptr<kernels_cache::JobStore> jobs, Log log);
+         std::shared_ptr<kernels_cache::JobStore> jobs, std::shared_ptr<KernelSigner> signer, Log log);
   support::Result<void> listen(const std::vector<ListenAddress>& addresses);
   support::Result<void> open_http();
   bool is_ready();
@@ -75,6 +76,7 @@ class Daemon {
   const std::shared_ptr<Metrics> metrics_ = std::make_shared<Metrics>();
   const Stores stores_;
   const std::shared_ptr<kernels_cache::JobStore> jobs_;
+  const std::shared_ptr<KernelSigner> signer_;
   std::shared_ptr<toolchain::Toolchain> toolchain_;
   std::unique_ptr<Scheduling> scheduling_;
   std::unique_ptr<RequestBoundary> boundary_;

@@ -13,6 +13,7 @@ namespace schaas::server {
 ///     jobs.db        job store
 ///     binaries/      binary store
 ///     quarantine/    kernels that failed their trial
+///     signing.key    what kernels are signed with
 class DataDirectory {
  public:
   /// Makes what is missing and takes the lock. Errors: invalid [data-directory] (cannot be made or written,
@@ -30,6 +31,7 @@ class DataDirectory {
   std::string jobs() const { return path_ + "/jobs.db"; }
   std::string binaries() const { return path_ + "/binaries"; }
   std::string quarantine() const { return path_ + "/quarantine"; }
+  std::string signing_key() const { return path_ + "/signing.key"; }
   static std::string socket_in(const std::string& path) { return path + "/schaasd.sock"; }
   static std::string log_in(const std::string& path) { return path + "/schaasd.log"; }
 

@@ -49,6 +49,7 @@ struct KernelAnswer {
   support::Digest digest;
   double seconds = 0;  ///< what its compilation took, then or now
   bool hit = false;
+  std::string signature;  ///< KernelSigner::sign; below the caching provider: none
 };
 
 /// Thread-safe. Errors: those of frontier::compute and pipeline::compile, those of the stores, invalid

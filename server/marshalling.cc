@@ -333,6 +333,7 @@ v1::Kernel to_proto(const NamedKernel& kernel) {
   out.set_compile_seconds(kernel.compile_seconds);
   out.set_hit(kernel.hit);
   out.set_draft(kernel.draft);
+  out.set_signature(kernel.signature);
   out.set_tree(kernel.tree);
   out.set_time(kernel.time);
   out.set_memory(kernel.memory);
@@ -367,6 +368,7 @@ v1::ServerInfo to_proto(const ServerFacts& facts) {
   out.set_binary_bytes(facts.binary_bytes);
   out.set_uptime_seconds(facts.uptime_seconds);
   out.set_data_directory(facts.data_directory);
+  out.set_public_key(facts.public_key);
   out.set_expression_bytes(std::uint32_t{Limits::expression_bytes});
   out.set_factors(std::uint32_t{Limits::factors});
   out.set_indices(std::uint32_t{Limits::indices});
@@ -392,6 +394,7 @@ v1::Kernel to_proto(const kernels_cache::KernelRow& row) {
   set_digest(row.digest, *out.mutable_digest());
   out.set_compile_seconds(row.seconds);
   out.set_hit(true);
+  out.set_signature(row.signature);
   return out;
 }
 

@@ -255,6 +255,7 @@ class Work {
     kernel.time = cost::print_time(kernel.cost, kernel.variables);
     kernel.memory = cost::print_memory(kernel.cost, kernel.variables);
     kernel.digest = answer.digest;
+    kernel.signature = answer.signature;
     kernel.compile_seconds = answer.seconds;
     kernel.hit = answer.hit;
     kernel.draft = draft;

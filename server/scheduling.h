@@ -105,6 +105,7 @@ struct NamedKernel {
   double compile_seconds = 0;
   bool hit = false;
   bool draft = false;  ///< the full kernel of the same schedule follows
+  std::string signature;
 };
 using StageProgress = frontier::Stage;
 struct KernelFailure {

@@ -14,6 +14,7 @@ struct ServerFacts {
   std::uint64_t frontiers = 0, kernels = 0, binary_bytes = 0;
   double uptime_seconds = 0;
   std::string data_directory;
+  std::string public_key;  ///< kernels are signed with its other half
 };
 
 }  // namespace schaas::server

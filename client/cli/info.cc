@@ -33,7 +33,8 @@ Json json_of(const client::ServerInfo& info, const client::Connection& connectio
                     {"kernels", info.kernels},
                     {"binary_bytes", info.binary_bytes},
                     {"uptime_seconds", info.uptime_seconds},
-                    {"data_directory", info.data_directory}};
+                    {"data_directory", info.data_directory},
+                    {"public_key", info.public_key}};
   json["limits"] = {{"expression_bytes", info.expression_bytes},
                     {"factors", info.factors},
                     {"indices", info.indices},
@@ -61,6 +62,7 @@ support::Result<Answer> info_of(const ServerOptions& options) {
                        counted(info.kernels, "kernel", "kernels") + ", " +
                        bytes(static_cast<double>(info.binary_bytes))},
       {"  in", info.data_directory},
+      {"  signs with", info.public_key},
       {"  limits", std::to_string(info.factors) + " factors, " + std::to_string(info.indices) + " indices, " +
                        std::to_string(info.constraints) + " constraints, " + bytes(info.expression_bytes) +
                        " of expression"}};

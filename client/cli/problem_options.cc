@@ -71,11 +71,18 @@ void add_to(CLI::App& command, ServerOptions& options) {
           "--server", options.address,
           "Address of the server, unix:PATH or HOST:PORT (default: $SCHAAS_SERVER, else a private one)")
       ->type_name("ADDRESS");
+  command
+      .add_option(
+          "--server-key", options.key,
+          "The key the server must have, or a file with it (default: $SCHAAS_SERVER_KEY, else what is "
+          "known of the server)")
+      ->type_name("KEY");
 }
 
 support::Result<client::Connection> connect(const ServerOptions& options) {
   client::ConnectOptions connect_options;
   connect_options.server = options.address;
+  connect_options.server_key = options.key;
   return client::Connection::open(connect_options);
 }
 

@@ -27,9 +27,10 @@ support::Result<client::ProblemText> problem_text(const ProblemOptions& options)
 /// The options that bound the search, shared by `run`, `schedule`, `emit` and `plot`.
 void add_to(CLI::App& command, client::SearchOptions& options);
 
-/// `--server`, shared by all commands.
+/// Which server, and how it is known to be that: shared by all commands.
 struct ServerOptions {
   std::string address;
+  std::string key;
 };
 void add_to(CLI::App& command, ServerOptions& options);
 /// Connects, starting the private server when none is configured.

@@ -163,8 +163,7 @@ support::Result<void> run_all(const RunOptions& options, Execution& execution, c
 support::Result<void> run_on_gpu(const RunOptions& options, const client::Session& session,
                                  const client::Gpu& gpu, client::Packed& packed, Clock::time_point start,
                                  ProgressLine& progress, RunFacts& facts) {
-  SCHAAS_ASSIGN_OR_RETURN(const std::string binary,
-                          session.connection().download(facts.choice.kernel.digest));
+  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, session.connection().download(facts.choice.kernel));
   SCHAAS_ASSIGN_OR_RETURN(const auto kernel, client::GpuKernel::load(binary, facts.choice.kernel.digest));
   const auto bring = Clock::now();
   SCHAAS_ASSIGN_OR_RETURN(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "compiler/support/hexadecimal.h"
 #include "compiler/support/result.h"
 
 namespace schaas::support {
@@ -12,14 +13,7 @@ Digest digest_of(std::string_view data) {
   unsigned char hash[EVP_MAX_MD_SIZE];
   unsigned int length = 0;
   SCHAAS_CHECK(EVP_Digest(data.data(), data.size(), hash, &length, EVP_sha256(), nullptr) == 1, "SHA-256");
-  static constexpr char digits[] = "0123456789abcdef";
-  Digest digest;
-  digest.bytes = data.size();
-  for (unsigned int i = 0; i < length; ++i) {
-    digest.sha256 += digits[hash[i] >> 4];
-    digest.sha256 += digits[hash[i] & 15];
-  }
-  return digest;
+  return {hexadecimal({reinterpret_cast<const char*>(hash), length}), data.size()};
 }
 
 bool is_sha256_hex(std::string_view text) {

@@ -153,8 +153,9 @@ class NoToolchain final : public toolchain::Toolchain {
 TEST(Caching, DerivesAndStoresWhatALooserAnswerCovers) {
   const Stores stores{kernels_cache::make_memory_schedule_store(kernels_cache::system_clock()),
                       std::make_shared<kernels_cache::MemoryBinaryStore>()};
-  const auto provider =
-      make_caching_provider(make_compiling_provider(std::make_shared<NoToolchain>()), stores, silent_log());
+  const auto provider = make_caching_provider(
+      make_compiling_provider(std::make_shared<NoToolchain>()), stores,
+      std::make_shared<KernelSigner>(support::SigningKey::from_seed(std::string(32, 's'))), silent_log());
   const Pair pair = pairs().front();
   const auto looser = canonical(pair.looser), tighter = canonical(pair.tighter);
   FrontierQuery query{looser, {}, Source::stored_or_made};

@@ -249,7 +249,7 @@ TEST(Replies, LeaveNoFieldOut) {
   EXPECT_EQ(frontier.user_indices().at("i"), "row");
 
   NamedKernel kernel{"s1",     "key",           "trace",       "isa", "tree", "time", "memory",
-                     a_cost(), two_variables(), {"sha256", 7}, 0.5,   true,   true};
+                     a_cost(), two_variables(), {"sha256", 7}, 0.5,   true,   true,   "signature"};
   expect_every_field_set(to_proto(kernel), "kernel", variable_fields);
 
   const NamedExplanation why{"removed",
@@ -266,7 +266,7 @@ TEST(Replies, LeaveNoFieldOut) {
   expect_every_field_set(to_proto(why), "explanation", {});
   EXPECT_EQ(to_proto(why).rivals(0).other_memory(), 4);
 
-  ServerFacts facts{"version", 1, "toolchain", {"isa"}, 2, 3, 4, 5.0, "/directory"};
+  ServerFacts facts{"version", 1, "toolchain", {"isa"}, 2, 3, 4, 5.0, "/directory", "key"};
   expect_every_field_set(to_proto(facts), "info", {});
 
   const support::Diagnostic diagnostic = support::noting(

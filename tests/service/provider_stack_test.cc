@@ -98,7 +98,12 @@ class ProviderStack : public testing::Test {
     return query;
   }
   std::unique_ptr<KernelProvider> bottom() { return std::make_unique<FakeProvider>(record_); }
-  std::unique_ptr<KernelProvider> caching() { return make_caching_provider(bottom(), stores_, silent_log()); }
+  static std::shared_ptr<KernelSigner> signer(char seed = 's') {
+    return std::make_shared<KernelSigner>(support::SigningKey::from_seed(std::string(32, seed)));
+  }
+  std::unique_ptr<KernelProvider> caching(char seed = 's') {
+    return make_caching_provider(bottom(), stores_, signer(seed), silent_log());
+  }
 
   void wait_until_running(int count) {
     while (record_->running < count) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -177,6 +182,37 @@ TEST_F(ProviderStack, CachingCompilesAgainWhenTheBinaryIsDamagedOrGone) {
   EXPECT_EQ(*binaries_->get(sha256), "binary of k");
   EXPECT_TRUE(provider->kernel(kernel("k"), never_)->hit);
   EXPECT_EQ(record_->compilations, 2);
+}
+
+TEST_F(ProviderStack, CachingCompilesAgainWhatItsKeyHasNotSigned) {
+  const auto provider = caching();
+  const auto mine = provider->kernel(kernel("k"), never_),
+             another = provider->kernel(kernel("other"), never_);
+  EXPECT_EQ(provider->kernel(kernel("k"), never_)->signature, mine->signature);
+  ASSERT_EQ(record_->compilations, 2);
+  const kernels_cache::KernelRow good = **stores_.schedules->kernel("k");
+  const kernels_cache::KernelRow whole = **stores_.schedules->kernel("other");
+
+  // Another's binary, with and without its signature; none; one of the right length; the right one of another
+  // key.
+  kernels_cache::KernelRow moved = good, with_signature = good, unsigned_row = good, forged = good,
+                           foreign = good;
+  moved.digest = with_signature.digest = whole.digest;
+  with_signature.signature = whole.signature;
+  unsigned_row.signature.clear();
+  forged.signature = std::string(128, '0');
+  foreign.signature = signer('f')->sign({"k", "x86-64-v3", good.digest});
+  int compilations = 2;
+  for (const auto& row : {moved, with_signature, unsigned_row, forged, foreign}) {
+    ASSERT_TRUE(stores_.schedules->put_kernel(row).ok());
+    const auto again = provider->kernel(kernel("k"), never_);
+    ASSERT_TRUE(again.ok());
+    EXPECT_FALSE(again->hit);
+    EXPECT_EQ(*again->bytes, "binary of k");
+    EXPECT_EQ(record_->compilations, ++compilations);
+    EXPECT_TRUE(provider->kernel(kernel("k"), never_)->hit);
+  }
+  EXPECT_FALSE(caching('f')->kernel(kernel("k"), never_)->hit) << "a new key believes no old row";
 }
 
 TEST_F(ProviderStack, CachingIgnoresAStoredFrontierItCannotRead) {

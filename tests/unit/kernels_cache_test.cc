@@ -80,6 +80,7 @@ KernelRow kernel_row(const std::string& key, const std::string& problem, char di
   row.isa = "x86-64-v3";
   row.digest = {std::string(64, digit), 4096};
   row.seconds = 0.125;
+  row.signature = std::string(128, digit);
   return row;
 }
 
@@ -116,6 +117,7 @@ TEST_P(ScheduleStores, ReplaceTheRowOfTheSameKey) {
   EXPECT_EQ((*store_->frontier({"p", "o", 3}))->payload, "new");
   ASSERT_TRUE(store_->put_kernel(kernel_row("k", "p", 'a')).ok());
   ASSERT_TRUE(store_->put_kernel(kernel_row("k", "p", 'b')).ok());
+  EXPECT_EQ((*store_->kernel("k"))->signature, std::string(128, 'b'));
   EXPECT_EQ((*store_->kernel("k"))->digest.sha256, std::string(64, 'b'));
   EXPECT_EQ(*store_->statistics(), (Statistics{1, 1, 1}));
 }
@@ -278,7 +280,7 @@ TEST_F(Database, KeepsItsRowsWhenOpenedAgain) {
 TEST_F(Database, IsInWriteAheadModeWithStrictTablesAndANumberedSchema) {
   ASSERT_TRUE(open().ok());
   EXPECT_EQ(raw(path_, "PRAGMA journal_mode"), "wal;");
-  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "3;");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "4;");
   EXPECT_EQ(raw(path_, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict ORDER BY name"),
             "frontier;kernel;measurement;problem;");
 }
@@ -286,13 +288,13 @@ TEST_F(Database, IsInWriteAheadModeWithStrictTablesAndANumberedSchema) {
 TEST_F(Database, OfTheFirstSchemaKeepsItsRows) {
   ASSERT_TRUE((*open())->put_frontier(frontier_row("p", "o", "kept")).ok());
   raw(path_,
-      "DROP TABLE measurement; DROP INDEX problem_by_family; ALTER TABLE problem DROP COLUMN family; PRAGMA "
-      "user_version = 1");
+      "DROP TABLE measurement; DROP INDEX problem_by_family; ALTER TABLE problem DROP COLUMN family; "
+      "ALTER TABLE kernel DROP COLUMN signature; PRAGMA user_version = 1");
   const auto opened = open();
   ASSERT_TRUE(opened.ok()) << support::render(opened.error());
   EXPECT_EQ((*(*opened)->frontier({"p", "o", 3}))->payload, "kept");
   EXPECT_EQ((*(*opened)->frontier({"p", "o", 3}))->family, "");
-  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "3;");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "4;");
 }
 
 TEST_F(Database, OfALaterSchemaIsRefusedUntouched) {
@@ -302,7 +304,7 @@ TEST_F(Database, OfALaterSchemaIsRefusedUntouched) {
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(support::render(opened.error()),
             "invalid [newer-schema]: `" + path_ +
-                "` has schema version 7, this schaas knows versions up to 3\n"
+                "` has schema version 7, this schaas knows versions up to 4\n"
                 "  note: use the newer schaas, or another data directory");
   EXPECT_EQ(raw(path_, "PRAGMA user_version"), "7;");
 }

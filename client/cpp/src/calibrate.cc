@@ -95,7 +95,7 @@ support::Result<Calibration> calibrate(Connection& connection, int threads,
   SCHAAS_ASSIGN_OR_RETURN(const ScheduleAnswer answer, connection.schedule(request_of_rows()));
   if (answer.kernels.empty())
     return support::internal("no-kernel", "the server answered without the kernel that measures");
-  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, connection.download(answer.kernels.front().digest));
+  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, connection.download(answer.kernels.front()));
   SCHAAS_ASSIGN_OR_RETURN(const Kernel kernel, Kernel::load(binary, answer.kernels.front().digest));
 
   Calibration out;

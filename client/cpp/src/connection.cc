@@ -13,7 +13,10 @@
 #include "connection_state.h"
 #include "marshalling.h"
 #include "private_server.h"
+#include "proto/kernel_abi.h"
+#include "proto/signed_kernel.h"
 #include "server_address.h"
+#include "server_key.h"
 
 namespace schaas::client {
 
@@ -30,10 +33,10 @@ std::shared_ptr<grpc::Channel> open_channel(const std::string& address) {
   return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
 }
 
-std::string configured_server(const ConnectOptions& options) {
-  if (!options.server.empty()) return options.server;
-  const char* server = std::getenv("SCHAAS_SERVER");
-  return server == nullptr ? "" : server;
+std::string configured(const std::string& option, const char* variable) {
+  if (!option.empty()) return option;
+  const char* value = std::getenv(variable);
+  return value == nullptr ? "" : value;
 }
 
 // Leaves a stream at a time of its own, also while its reader waits for an event: once patience is over and
@@ -116,6 +119,16 @@ void collect(ScheduleAnswer& answer, const ScheduleEvent& event, bool& done) {
   }
 }
 
+support::Diagnostic not_signed(const KernelInfo& kernel, const std::string& address,
+                               const support::PublicKey& key) {
+  return support::noting(
+      support::invalid("kernel-signature", "the kernel of schedule `" + kernel.id + "` from the server at " +
+                                               address + " is not signed by its key " + key.text() +
+                                               "; it was not loaded"),
+      "ask again: an honest server compiles it anew. When it comes again the server, or the way to it, is "
+      "not to be trusted");
+}
+
 }  // namespace
 
 Connection::Connection(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -130,7 +143,7 @@ support::Result<Connection> Connection::open(const ConnectOptions& options) {
   return guarded([&]() -> support::Result<Connection> {
     auto state = std::make_unique<State>();
     state->options = options;
-    state->address = configured_server(options);
+    state->address = configured(options.server, "SCHAAS_SERVER");
     if (state->address.empty()) {
       const std::string data =
           options.data_directory.empty() ? default_data_directory() : options.data_directory;
@@ -142,11 +155,14 @@ support::Result<Connection> Connection::open(const ConnectOptions& options) {
     state->stub = v1::Scheduler::NewStub(state->channel);
     state->jobs = v1::Jobs::NewStub(state->channel);
     Connection connection(std::move(state));
-    SCHAAS_RETURN_IF_ERROR([&]() -> support::Result<void> {
-      const auto info = connection.info();
-      if (!info.ok()) return info.error();
-      return {};
-    }());
+    SCHAAS_ASSIGN_OR_RETURN(const ServerInfo info, connection.info());
+    if (info.public_key.empty())
+      return support::unsupported("server-key-unknown", "the server at " + connection.address() +
+                                                            " has no key: it is older than this client");
+    SCHAAS_ASSIGN_OR_RETURN(connection.state_->key, support::PublicKey::parse(info.public_key));
+    SCHAAS_RETURN_IF_ERROR(
+        check_server_key(*connection.state_->key,
+                         {connection.address(), configured(options.server_key, "SCHAAS_SERVER_KEY"), false}));
     return connection;
   });
 }
@@ -251,8 +267,13 @@ support::Result<std::string> Connection::emit(const ProblemText& problem, const 
   });
 }
 
-support::Result<std::string> Connection::download(const support::Digest& digest) {
+support::Result<std::string> Connection::download(const KernelInfo& kernel) {
   return guarded([&]() -> support::Result<std::string> {
+    const support::Digest& digest = kernel.digest;
+    if (!state_->key->verifies(signed_text(kernel.kernel_key, kernel.isa, SCHAAS_KERNEL_ABI_VERSION,
+                                           digest.sha256, digest.bytes),
+                               kernel.signature))
+      return not_signed(kernel, state_->address, *state_->key);
     grpc::ClientContext context;
     limit(context, state_->options.call_limit);
     v1::DownloadRequest request;

@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "compiler/support/signature.h"
 #include "schaas/connection.h"
 #include "schaas/v1/jobs.grpc.pb.h"
 #include "schaas/v1/schaas.grpc.pb.h"
@@ -20,6 +22,7 @@ struct Connection::State {
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::Scheduler::Stub> stub;
   std::unique_ptr<v1::Jobs::Stub> jobs;
+  std::optional<support::PublicKey> key;  ///< the server's, once it was checked
 
   support::Diagnostic failure(const grpc::Status& status, const grpc::ClientContext& context) const {
     return diagnostic_of(status, context, address);

@@ -15,8 +15,13 @@ std::vector<std::string> strings(const Repeated& repeated) {
 
 Variable from_proto(const v1::Variable& v) {
   const bool is_fiber = v.kind() == v1::Variable::FIBER;
-  return {is_fiber ? Variable::Kind::fiber : Variable::Kind::extent, v.index(), v.tensor(),
-          static_cast<int>(v.level()), v.copy_of(), strings(v.outer()), v.outer_dense()};
+  return {is_fiber ? Variable::Kind::fiber : Variable::Kind::extent,
+          v.index(),
+          v.tensor(),
+          static_cast<int>(v.level()),
+          v.copy_of(),
+          strings(v.outer()),
+          v.outer_dense()};
 }
 
 std::vector<Term> terms(const google::protobuf::RepeatedPtrField<v1::Term>& wire) {
@@ -232,6 +237,7 @@ KernelInfo from_proto(const v1::Kernel& from) {
   kernel.compile_seconds = from.compile_seconds();
   kernel.hit = from.hit();
   kernel.draft = from.draft();
+  kernel.signature = from.signature();
   kernel.time_terms = terms(from.time_terms());
   kernel.memory_terms = terms(from.memory_terms());
   return kernel;
@@ -267,6 +273,7 @@ ServerInfo from_proto(const v1::ServerInfo& from) {
   info.binary_bytes = from.binary_bytes();
   info.uptime_seconds = from.uptime_seconds();
   info.data_directory = from.data_directory();
+  info.public_key = from.public_key();
   info.expression_bytes = from.expression_bytes();
   info.factors = from.factors();
   info.indices = from.indices();

@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <optional>
 
 namespace schaas::client {
 namespace {
@@ -19,6 +22,39 @@ bool is_port(const std::string& text) {
   return !text.empty() && text.size() <= 5 &&
          std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
          std::stoi(text) >= 1 && std::stoi(text) <= 65535;
+}
+
+// Who accepts connections on the Unix socket, by what the system says; nobody does: nothing.
+std::optional<uid_t> listener_of(const std::string& path) {
+  sockaddr_un address{};
+  if (path.size() >= sizeof address.sun_path) return std::nullopt;
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (file < 0) return std::nullopt;
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  const bool answers = connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+                       getsockopt(file, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0;
+  close(file);
+  return answers ? std::optional(peer.uid) : std::nullopt;
+}
+
+// Of one table of the system's: no other user listens on the port. Counts those that do.
+bool only_listens(uid_t user, const char* table, int port, int& found) {
+  std::ifstream lines(table);
+  std::string line;
+  for (std::getline(lines, line); std::getline(lines, line);) {
+    unsigned local = 0, state = 0, owner = 0;
+    const bool read =
+        std::sscanf(line.c_str(), "%*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*x:%*x %*x:%*x %*x %u", &local,
+                    &state, &owner) == 3;
+    constexpr unsigned listening = 0x0a;
+    if (!read || state != listening || local != static_cast<unsigned>(port)) continue;
+    if (owner != user) return false;
+    ++found;
+  }
+  return true;
 }
 
 }  // namespace
@@ -46,16 +82,22 @@ support::Result<void> check_address(const std::string& address) {
   return {};
 }
 
-bool socket_answers(const std::string& path) {
-  sockaddr_un address{};
-  if (path.size() >= sizeof address.sun_path) return false;
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
-  const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (file < 0) return false;
-  const bool answers = connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  close(file);
-  return answers;
+bool socket_answers(const std::string& path) { return listener_of(path).has_value(); }
+
+bool is_on_this_machine(const std::string& address) {
+  if (address.starts_with("unix:")) return true;
+  const std::string host = address.substr(0, address.rfind(':'));
+  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+}
+
+bool answers_as(const std::string& address, uid_t user) {
+  if (!is_on_this_machine(address)) return false;
+  if (address.starts_with("unix:")) return listener_of(address.substr(5)) == user;
+  const int port = std::stoi(address.substr(address.rfind(':') + 1));
+  int found = 0;
+  const bool only_theirs =
+      only_listens(user, "/proc/net/tcp", port, found) && only_listens(user, "/proc/net/tcp6", port, found);
+  return only_theirs && found > 0;
 }
 
 }  // namespace schaas::client

@@ -1,4 +1,6 @@
 #pragma once
+#include <sys/types.h>
+
 #include <string>
 
 #include "compiler/support/result.h"
@@ -11,5 +13,9 @@ support::Result<void> check_address(const std::string& address);
 support::Result<void> check_socket_path(const std::string& path);
 /// Whether something accepts connections on the Unix socket at `path`.
 bool socket_answers(const std::string& path);
+/// A Unix socket, or the loopback interface. Of an address that check_address accepts.
+bool is_on_this_machine(const std::string& address);
+/// Whether the system says that who listens at an address on this machine is `user`.
+bool answers_as(const std::string& address, uid_t user);
 
 }  // namespace schaas::client

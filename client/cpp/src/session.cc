@@ -29,7 +29,7 @@ support::Result<Kernel> Session::load(const KernelInfo& info) const {
     const auto known = state_->kernels.find(info.digest.sha256);
     if (known != state_->kernels.end()) return known->second;
   }
-  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, state_->connection.download(info.digest));
+  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, state_->connection.download(info));
   SCHAAS_ASSIGN_OR_RETURN(Kernel kernel, Kernel::load(binary, info.digest));
   const std::lock_guard lock(state_->mutex);
   return state_->kernels.emplace(info.digest.sha256, std::move(kernel)).first->second;

@@ -86,6 +86,7 @@ struct ServerInfo {
   std::uint64_t frontiers = 0, kernels = 0, binary_bytes = 0;
   double uptime_seconds = 0;
   std::string data_directory;
+  std::string public_key;  ///< kernels are signed with its other half
   std::uint32_t expression_bytes = 0, factors = 0, indices = 0, constraints = 0;
 };
 struct CacheEntry {
@@ -104,6 +105,9 @@ struct ConnectOptions {
   /// "unix:/path" or "host:port". Empty: $SCHAAS_SERVER, else the user's private server, started when it is
   /// not running.
   std::string server;
+  /// The key that the server must have ("ed25519:..."), or a file that holds it. Empty: $SCHAAS_SERVER_KEY,
+  /// else what is known of the address (docs/security.md).
+  std::string server_key;
   std::string data_directory;                     ///< of the private server; "" = default_data_directory()
   std::chrono::milliseconds start_limit{15'000};  ///< for a server to answer its first call
   std::chrono::milliseconds call_limit{30'000};   ///< deadline of every short call
@@ -123,7 +127,8 @@ class Connection {
   /// Connects, and starts the private server if that is what is asked for: the program `schaasd` beside this
   /// one, else on PATH, or $SCHAAS_SERVER_BINARY. A lock file makes sure that one is started however many
   /// clients ask. Errors: invalid [server-address], [socket-path] (longer than a Unix socket allows);
-  /// unreachable [server-down], [server-program], [server-start] (with the end of its log).
+  /// unreachable [server-down], [server-program], [server-start] (with the end of its log); when the server's
+  /// key is not the right one unreachable [server-key-mismatch], [server-key-changed], [server-key-unknown].
   static support::Result<Connection> open(const ConnectOptions& options = {});
   Connection(Connection&&) noexcept;
   Connection& operator=(Connection&&) noexcept;
@@ -146,8 +151,9 @@ class Connection {
   support::Result<std::string> emit(const ProblemText& problem, const std::string& schedule,
                                     const std::string& language, const std::string& isa,
                                     const SearchOptions& search = {});
-  /// The bytes of a binary; invalid [kernel-digest] when they are not what was promised.
-  support::Result<std::string> download(const support::Digest& digest);
+  /// The binary of a kernel. Nothing is asked for that the server's key has not signed: invalid
+  /// [kernel-signature]; [kernel-digest] when the bytes are not what was promised.
+  support::Result<std::string> download(const KernelInfo& kernel);
   /// Tells the server what was measured on this host, for the answers to hosts like it. At most 64 at once.
   /// Errors: invalid [measurement].
   support::Result<void> report(const ProblemText& problem, const std::vector<Measurement>& measurements);

@@ -164,6 +164,7 @@ struct KernelInfo {
   bool hit = false;  ///< it was stored already
   bool draft =
       false;  ///< the first, quickly compiled and slower kernel of its schedule: the full one follows
+  std::string signature;  ///< by the server's key; verified before the binary is downloaded
   std::vector<Term> time_terms, memory_terms;
   bool operator==(const KernelInfo&) const = default;
 };

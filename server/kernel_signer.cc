@@ -1,0 +1,34 @@
+#include "server/kernel_signer.h"
+
+#include "proto/kernel_abi.h"
+#include "proto/signed_kernel.h"
+
+namespace schaas::server {
+namespace {
+
+constexpr std::size_t most_remembered = 65'536;
+
+std::string text_of(const SignedKernel& kernel) {
+  return signed_text(kernel.kernel_key, kernel.isa, SCHAAS_KERNEL_ABI_VERSION, kernel.digest.sha256,
+                     kernel.digest.bytes);
+}
+
+}  // namespace
+
+std::string KernelSigner::sign(const SignedKernel& kernel) const { return key_.sign(text_of(kernel)); }
+
+bool KernelSigner::verifies(const SignedKernel& kernel, const std::string& signature) {
+  const std::string text = text_of(kernel);
+  const std::string both = signature + "\n" + text;
+  {
+    const std::lock_guard lock(mutex_);
+    if (verified_.contains(both)) return true;
+  }
+  if (!public_key_.verifies(text, signature)) return false;
+  const std::lock_guard lock(mutex_);
+  if (verified_.size() >= most_remembered) verified_.clear();
+  verified_.insert(both);
+  return true;
+}
+
+}  // namespace schaas::server

@@ -1,0 +1,35 @@
+#pragma once
+#include <mutex>
+#include <string>
+#include <unordered_set>
+
+#include "compiler/support/digest.h"
+#include "compiler/support/signature.h"
+
+namespace schaas::server {
+
+/// What is signed of a kernel; proto/signed_kernel.h adds the version of the ABI.
+struct SignedKernel {
+  std::string kernel_key;
+  std::string isa;  ///< of the request, also of a draft
+  support::Digest digest;
+};
+
+/// Signs kernels when they are stored and verifies them when they are read again: a row that others wrote is
+/// not believed. Thread-safe.
+class KernelSigner {
+ public:
+  explicit KernelSigner(support::SigningKey key) : key_(std::move(key)), public_key_(key_.public_key()) {}
+  const support::PublicKey& public_key() const { return public_key_; }
+  std::string sign(const SignedKernel& kernel) const;
+  /// Remembers what it has verified: a warm look-up pays for no mathematics.
+  bool verifies(const SignedKernel& kernel, const std::string& signature);
+
+ private:
+  const support::SigningKey key_;
+  const support::PublicKey public_key_;
+  std::mutex mutex_;
+  std::unordered_set<std::string> verified_;  ///< signatures with their texts
+};
+
+}  // namespace schaas::server

@@ -1,0 +1,194 @@
+// Whose kernels are loaded: the server's key, what clients know of it, and what happens to kernels that it
+// has not signed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "client/cpp/src/server_key.h"
+#include "schaas/connection.h"
+#include "server/daemon.h"
+#include "server/signing_key.h"
+#include "tests/support/temporary_directory.h"
+
+namespace schaas {
+namespace {
+
+using client::Connection;
+using client::ConnectOptions;
+using support::PublicKey;
+using support::SigningKey;
+using testing::HasSubstr;
+
+SigningKey key(char seed) { return SigningKey::from_seed(std::string(32, seed)); }
+
+std::string content(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+class KnownServers : public testing::Test {
+ protected:
+  void SetUp() override { setenv("XDG_CONFIG_HOME", directory_.path().c_str(), 1); }
+  void TearDown() override { unsetenv("XDG_CONFIG_HOME"); }
+
+  static std::string refusal(const PublicKey& shown, const client::KeyCheck& check) {
+    const auto outcome = client::check_server_key(shown, check);
+    return outcome.ok() ? "trusted" : support::render(outcome.error());
+  }
+  test_support::TemporaryDirectory directory_;
+  std::string file_ = directory_ / "schaas/known_servers";
+  const PublicKey a_ = key('a').public_key(), b_ = key('b').public_key();
+  // Nobody listens on these.
+  const std::string here_ = "127.0.0.1:1", far_ = "example.org:8470";
+};
+
+TEST_F(KnownServers, AServerOnThisMachineIsTrustedOnFirstUseAndHeldToItsKey) {
+  EXPECT_EQ(refusal(a_, {here_, "", false}), "trusted");
+  EXPECT_EQ(content(file_), here_ + " " + a_.text() + "\n");
+  EXPECT_EQ(refusal(a_, {here_, "", false}), "trusted");
+  EXPECT_EQ(content(file_), here_ + " " + a_.text() + "\n") << "remembered once";
+  EXPECT_EQ(refusal(b_, {here_, "", false}), "unreachable [server-key-changed]: the server at " + here_ +
+                                                 " has the key " + b_.text() + ", it had " + a_.text() +
+                                                 " before\n  note: it was set up anew, or somebody else "
+                                                 "answers at its address; when you know that it is the "
+                                                 "former, remove line 1 of " +
+                                                 file_);
+  EXPECT_EQ(refusal(b_, {"127.0.0.1:2", "", false}), "trusted") << "another address, another server";
+}
+
+TEST_F(KnownServers, AFarServerMustProveItselfFirst) {
+  EXPECT_EQ(refusal(a_, {far_, "", false}),
+            "unreachable [server-key-unknown]: the server at " + far_ + " has the key " + a_.text() +
+                ", which is not known, and the channel to it proves nothing\n  note: ask its operator for "
+                "its key and give "
+                "it with --server-key or SCHAAS_SERVER_KEY, or use TLS (--tls-ca)");
+  EXPECT_EQ(content(file_), "");
+  EXPECT_EQ(refusal(a_, {far_, "", true}), "trusted");
+  EXPECT_EQ(refusal(a_, {far_, "", false}), "trusted") << "remembered";
+  EXPECT_THAT(refusal(b_, {far_, "", true}), HasSubstr("[server-key-changed]"));
+}
+
+TEST_F(KnownServers, AKeyThatIsGivenDecidesAlone) {
+  EXPECT_EQ(refusal(a_, {far_, a_.text(), false}), "trusted");
+  EXPECT_EQ(content(file_), "");
+  EXPECT_EQ(refusal(b_, {here_, a_.text(), true}), "unreachable [server-key-mismatch]: the server at " +
+                                                       here_ + " has the key " + b_.text() + ", expected " +
+                                                       a_.text() +
+                                                       "\n  note: nothing of it was loaded; when the server "
+                                                       "was set up anew ask its operator for the new key");
+  const std::string given = directory_ / "key";
+  std::ofstream(given) << a_.text() << "\n";
+  EXPECT_EQ(refusal(a_, {far_, given, false}), "trusted");
+  EXPECT_THAT(refusal(b_, {far_, given, false}), HasSubstr("[server-key-mismatch]"));
+  EXPECT_THAT(refusal(a_, {far_, "ed25519:12", false}),
+              HasSubstr("invalid [public-key]: `ed25519:12` is no server's key"));
+  EXPECT_THAT(refusal(a_, {far_, given + "?", false}),
+              HasSubstr("invalid [server-key-file]: no key can be read from"));
+}
+
+// ---- the server's side ----
+
+TEST(SigningKeys, AreMadeOnceAndForTheirOwnerAlone) {
+  test_support::TemporaryDirectory directory;
+  const std::string path = directory / "signing.key";
+  const auto made = server::open_signing_key(path);
+  ASSERT_TRUE(made.ok()) << support::render(made.error());
+  struct stat status {};
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+  EXPECT_EQ(server::open_signing_key(path)->public_key(), made->public_key());
+  EXPECT_NE(server::open_signing_key(directory / "another")->public_key().text(), made->public_key().text());
+
+  chmod(path.c_str(), 0640);
+  EXPECT_EQ(support::render(server::open_signing_key(path).error()),
+            "invalid [signing-key]: others than its owner may read or write the signing key `" + path +
+                "`\n  note: `chmod 600 " + path +
+                "`; when somebody may have read it, remove it: a new one is made");
+  chmod(path.c_str(), 0600);
+  std::ofstream(path) << "nonsense";
+  EXPECT_THAT(support::render(server::open_signing_key(path).error()),
+              HasSubstr("invalid [signing-key]: `" + path + "` is not an Ed25519 private key in PEM"));
+  EXPECT_EQ(support::render(server::open_signing_key(directory / "none/signing.key").error()),
+            "invalid [signing-key]: cannot make the signing key `" + (directory / "none/signing.key") +
+                "`: No such file or directory");
+}
+
+class SignedKernels : public testing::Test {
+ protected:
+  void SetUp() override {
+    server::DaemonOptions options;
+    options.data_directory = directory_ / "data";
+    options.listen = {"unix:" + (directory_ / "s"), "127.0.0.1:0"};
+    auto daemon = server::Daemon::start(options, server::silent_log());
+    ASSERT_TRUE(daemon.ok()) << support::render(daemon.error());
+    daemon_ = std::move(daemon).value();
+  }
+  Connection connect(std::size_t address = 0, const std::string& expected = "") const {
+    ConnectOptions options;
+    options.server = daemon_->addresses()[address];
+    options.server_key = expected;
+    return Connection::open(options).value();
+  }
+  static client::KernelInfo a_kernel(Connection& connection) {
+    client::ScheduleRequest request;
+    request.problem.expression = "y(i) = B(i,j) * x(j)";
+    request.problem.formats = {{"B", "csr"}};
+    request.isa = "x86-64-v2";
+    request.traces = {"linear"};
+    request.traces_only = true;
+    const auto answer = connection.schedule(request);
+    EXPECT_TRUE(answer.ok()) << support::render(answer.error());
+    return answer->kernels.back();
+  }
+  test_support::TemporaryDirectory directory_;
+  std::unique_ptr<server::Daemon> daemon_;
+};
+
+TEST_F(SignedKernels, AreDownloadedUnderEveryAddressOfOnesOwnServer) {
+  for (const std::size_t address : {0u, 1u}) {
+    Connection connection = connect(address);
+    const client::KernelInfo kernel = a_kernel(connection);
+    EXPECT_EQ(kernel.signature.size(), 128u);
+    EXPECT_TRUE(connection.download(kernel).ok());
+  }
+}
+
+TEST_F(SignedKernels, ThatAreNotWhatWasSignedAreNotEvenDownloaded) {
+  Connection connection = connect();
+  const client::KernelInfo good = a_kernel(connection);
+  std::vector<client::KernelInfo> wrong(6, good);
+  wrong[0].signature[7] = wrong[0].signature[7] == '0' ? '1' : '0';
+  wrong[1].signature.clear();
+  wrong[2].digest = support::digest_of("other bytes");
+  wrong[3].kernel_key[0] = wrong[3].kernel_key[0] == '0' ? '1' : '0';
+  wrong[4].isa = "x86-64-v4";
+  wrong[5].digest.bytes += 1;
+  const std::string public_key = connection.info()->public_key;
+  for (const auto& kernel : wrong) {
+    const auto outcome = connection.download(kernel);
+    ASSERT_FALSE(outcome.ok());
+    EXPECT_EQ(outcome.error().code, "kernel-signature");
+    EXPECT_EQ(outcome.error().message, "the kernel of schedule `linear` from the server at " +
+                                           connection.address() + " is not signed by its key " + public_key +
+                                           "; it was not loaded");
+  }
+}
+
+TEST_F(SignedKernels, NeedTheKeyThatWasPinned) {
+  Connection connection = connect();
+  const std::string right = connection.info()->public_key;
+  EXPECT_EQ(connect(1, right).info()->public_key, right);
+  ConnectOptions options;
+  options.server = daemon_->addresses()[1];
+  options.server_key = key('z').public_key().text();
+  EXPECT_EQ(Connection::open(options).error().code, "server-key-mismatch");
+}
+
+}  // namespace
+}  // namespace schaas
