@@ -162,6 +162,12 @@ class SqliteJobStore final : public JobStore {
     return claimed;
   }
 
+  Result<bool> any_waiting() override {
+    const std::lock_guard lock(mutex_);
+    Statement query(database_, "SELECT 1 FROM item WHERE state = 'waiting' LIMIT 1");
+    return query.step("look for an item of a job");
+  }
+
   Result<void> finish(const std::string& job, std::uint64_t number, ItemState state, const std::string& error,
                       double seconds) override {
     const std::lock_guard lock(mutex_);

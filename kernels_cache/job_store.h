@@ -66,6 +66,8 @@ class JobStore {
   /// Takes the next waiting item, which is running then: of the highest priority, of the client that was
   /// served longest ago, of the oldest job.
   virtual support::Result<std::optional<ClaimedItem>> claim() = 0;
+  /// Whether an item waits.
+  virtual support::Result<bool> any_waiting() = 0;
   /// Ends a running item; one that was cancelled meanwhile stays cancelled. When the job's budget is spent,
   /// what waits fails: "the budget of 5 s is spent".
   virtual support::Result<void> finish(const std::string& job, std::uint64_t number, ItemState state,

@@ -54,6 +54,11 @@ void declare_work(CLI::App& app, Written& out) {
   app.add_option("--searches", admission.searches, "searches side by side")->check(CLI::Range(1, 256));
   app.add_option("--compilations", admission.compilations, "compilations side by side")
       ->check(CLI::Range(1, 256));
+  app.add_option("--waiting-searches", admission.waiting_searches, "searches that may wait; more are refused")
+      ->check(CLI::Range(0, 100'000));
+  app.add_option("--waiting-compilations", admission.waiting_compilations,
+                 "compilations that may wait; more are refused")
+      ->check(CLI::Range(0, 100'000));
   app.add_option("--threads", out.command.daemon.threads, "calls served at once")->check(CLI::Range(8, 4096));
 }
 

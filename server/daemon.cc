@@ -31,11 +31,13 @@ Result<Stores> open_stores(const DataDirectory& directory) {
   return Stores{std::move(schedules), std::move(binaries)};
 }
 
-SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores& stores, const Log& log) {
+SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores& stores, const Lines& lines,
+                                     const Log& log) {
   SchedulingOptions out;
   out.measurements = stores.schedules;
   out.compile_threads = static_cast<std::size_t>(options.admission.compilations);
   out.head_start = options.head_start;
+  out.crowded = [lines] { return lines.crowded(); };
   if (options.solver.empty()) return out;
   pipeline::SolverWorkerOptions worker;
   worker.program = options.solver;
@@ -46,7 +48,7 @@ SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores&
 
 std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDirectory& directory,
                                       std::shared_ptr<toolchain::Toolchain> toolchain, const Stores& stores,
-                                      std::shared_ptr<KernelSigner> signer, const Log& log,
+                                      std::shared_ptr<KernelSigner> signer, const Log& log, const Lines& lines,
                                       const std::shared_ptr<Metrics>& metrics) {
   auto provider = make_compiling_provider(std::move(toolchain));
   if (options.wrap_compiling) provider = options.wrap_compiling(std::move(provider));
@@ -57,7 +59,7 @@ std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDi
     provider = make_trying_provider(std::move(provider), timed(make_process_trial(std::move(trial)), metrics),
                                     directory.quarantine(), log);
   }
-  provider = make_admitting_provider(std::move(provider), options.admission);
+  provider = make_admitting_provider(std::move(provider), lines, metrics);
   provider = make_caching_provider(std::move(provider), stores, std::move(signer), log);
   provider = make_coalescing_provider(std::move(provider));
   return make_answers_counting(std::move(provider), metrics);
@@ -105,11 +107,12 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
       stores_(std::move(stores)),
       jobs_(std::move(jobs)),
       signer_(std::move(signer)),
+      lines_(options.admission),
       toolchain_(options.toolchain) {
   if (!toolchain_) toolchain_ = toolchain::make_cuda_toolchain(toolchain::make_c_toolchain({}), {});
-  scheduling_ =
-      std::make_unique<Scheduling>(stack(options_, directory_, toolchain_, stores_, signer_, log_, metrics_),
-                                   toolchain_, scheduling_options(options_, stores_, log_));
+  scheduling_ = std::make_unique<Scheduling>(
+      stack(options_, directory_, toolchain_, stores_, signer_, log_, lines_, metrics_), toolchain_,
+      scheduling_options(options_, stores_, lines_, log_));
   boundary_ = std::make_unique<RequestBoundary>(log_, options_.longest_request, metrics_);
   service_ = std::make_unique<SchedulerService>(
       *scheduling_, stores_, [this] { return facts(); }, *boundary_);
@@ -163,8 +166,8 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
 }
 
 Result<void> Daemon::open_http() {
-  add_gauges(*metrics_,
-             {stores_, jobs_, &boundary_->active(), directory_.quarantine(), [this] { return is_ready(); }});
+  add_gauges(*metrics_, {stores_, jobs_, lines_, &boundary_->active(), directory_.quarantine(),
+                         [this] { return is_ready(); }});
   if (options_.http.empty()) return {};
   SCHAAS_ASSIGN_OR_RETURN(
       http_, HttpDoor::open(options_.http, health_routes(metrics_, [this] { return is_ready(); }), log_));

@@ -77,6 +77,7 @@ class Daemon {
   const Stores stores_;
   const std::shared_ptr<kernels_cache::JobStore> jobs_;
   const std::shared_ptr<KernelSigner> signer_;
+  const Lines lines_;
   std::shared_ptr<toolchain::Toolchain> toolchain_;
   std::unique_ptr<Scheduling> scheduling_;
   std::unique_ptr<RequestBoundary> boundary_;

@@ -61,6 +61,16 @@ void add_gauges(Metrics& metrics, const GaugeSources& sources) {
                [is_ready = sources.is_ready] { return one(is_ready() ? 1 : 0); });
   metrics.read("schaas_requests_running", "Requests being worked on.",
                [requests = sources.requests] { return one(static_cast<double>(requests->count())); });
+  const auto each = [lines = sources.lines](auto count) {
+    return [lines, count] {
+      return Samples{
+          {Metrics::labels_text({{"for", "search"}}), static_cast<double>(((*lines.searches).*count)())},
+          {Metrics::labels_text({{"for", "compile"}}),
+           static_cast<double>(((*lines.compilations).*count)())}};
+    };
+  };
+  metrics.read("schaas_waiting", "Pieces of work that wait for their turn.", each(&Slots::waiting));
+  metrics.read("schaas_working", "Pieces of work under way.", each(&Slots::taken));
   metrics.read(
       "schaas_job_items", "Requests of accepted jobs, by state.", [jobs = sources.jobs]() -> Samples {
         Samples samples;

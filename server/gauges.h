@@ -5,6 +5,7 @@
 
 #include "kernels_cache/job_store.h"
 #include "server/active_requests.h"
+#include "server/admitting_provider.h"
 #include "server/caching_provider.h"
 #include "server/metrics.h"
 
@@ -14,6 +15,7 @@ namespace schaas::server {
 struct GaugeSources {
   Stores stores;
   std::shared_ptr<kernels_cache::JobStore> jobs;
+  Lines lines;
   const ActiveRequests* requests;
   std::string quarantine;          ///< directory
   std::function<bool()> is_ready;  ///< whether requests are taken

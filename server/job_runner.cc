@@ -60,23 +60,43 @@ void JobRunner::stop() {
 }
 
 void JobRunner::run() {
-  for (;;) {
+  while (wait_for_items()) {
     if (!wait_for_quiet()) return;
     const auto claimed = store_->claim();
-    if (claimed.ok() && claimed->has_value()) {
-      work_on(**claimed);
-      continue;
-    }
-    if (!claimed.ok()) log_->error("no job can be taken up: {}", support::render(claimed.error()));
-    std::unique_lock lock(mutex_);
     if (!claimed.ok()) {
-      changed_.wait_for(lock, pause, [this] { return stopping_; });
+      log_->error("no job can be taken up: {}", support::render(claimed.error()));
+      if (!rest()) return;
+    } else if (claimed->has_value()) {
+      work_on(**claimed);
+    }
+  }
+}
+
+// False: the runner stops.
+bool JobRunner::wait_for_items() {
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      something_new_ = false;  // what comes after this is seen by the next look, or wakes
+      if (stopping_) return false;
+    }
+    const auto waiting = store_->any_waiting();
+    if (waiting.ok() && *waiting) return true;
+    if (!waiting.ok()) {
+      log_->error("no job can be looked for: {}", support::render(waiting.error()));
+      if (!rest()) return false;
       continue;
     }
+    std::unique_lock lock(mutex_);
     working_ = something_new_;
     changed_.wait(lock, [this] { return stopping_ || something_new_; });
-    something_new_ = false;
   }
+}
+
+bool JobRunner::rest() {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, pause, [this] { return stopping_; });
+  return !stopping_;
 }
 
 // False: the runner stops.

@@ -13,7 +13,8 @@
 namespace schaas::server {
 
 /// Works on the items of accepted jobs, one at a time, on a thread of its own. Between items it lets those go
-/// first who wait for an answer. Thread-safe.
+/// first who wait for an answer; an item in work goes behind them wherever there is a line (slots.h).
+/// Thread-safe.
 class JobRunner {
  public:
   /// Works on one request (the text that was submitted): its answer is stored by the way.
@@ -40,7 +41,9 @@ class JobRunner {
 
  private:
   void run();
+  bool wait_for_items();
   bool wait_for_quiet();
+  bool rest();
   void work_on(const kernels_cache::ClaimedItem& item);
 
   const std::shared_ptr<kernels_cache::JobStore> store_;

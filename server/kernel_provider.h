@@ -8,6 +8,7 @@
 #include "compiler/support/cancellation.h"
 #include "compiler/support/digest.h"
 #include "compiler/toolchain/toolchain.h"
+#include "server/slots.h"
 
 /// The service core: small decorators over one interface, outermost first
 ///
@@ -31,6 +32,7 @@ struct FrontierQuery {
   problem::Canonical canonical;
   frontier::Options options;
   Source source = Source::stored_or_made;
+  Urgency urgency = Urgency::awaited;
 };
 struct FrontierAnswer {
   std::shared_ptr<const frontier::Frontier> frontier;
@@ -43,6 +45,7 @@ struct KernelQuery {
   toolchain::Target target;
   std::string kernel_key;  ///< pipeline::kernel_key of the above
   Source source = Source::stored_or_made;
+  Urgency urgency = Urgency::awaited;
 };
 struct KernelAnswer {
   std::shared_ptr<const std::string> bytes;  ///< a shared object

@@ -46,6 +46,9 @@ bool is_request_id(const std::string& text) {
   return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), allowed);
 }
 
+// Refused for now: the same request will do later.
+bool is_for_now(const Diagnostic& error) { return error.code == "overloaded" || error.code == "quota"; }
+
 }  // namespace
 
 RequestBoundary::RequestBoundary(Log log, std::chrono::seconds longest, std::shared_ptr<Metrics> metrics)
@@ -86,6 +89,8 @@ grpc::Status RequestBoundary::run(const char* method, grpc::ServerContext& conte
   if (summary.sent_bytes > 0)
     metrics_->add(Metrics::Counter::sent_bytes, {}, static_cast<double>(summary.sent_bytes));
   if (outcome.ok()) return grpc::Status::OK;
+  if (is_for_now(outcome.error()))
+    context.AddTrailingMetadata(retry_metadata, fmt::format("{:.3f}", summary.retry_seconds));
   context.AddTrailingMetadata(diagnostic_metadata, serialised(outcome.error()));
   return {status_code(outcome.error()), outcome.error().code + ": " + outcome.error().message};
 }

@@ -18,6 +18,7 @@ struct RequestSummary {
   std::string key;               ///< of the problem, first digits
   std::string detail;            ///< "hit=1 search=0.0 compiled=0 ..."
   std::uint64_t sent_bytes = 0;  ///< of binaries
+  double retry_seconds = 1;      ///< when the request is refused for now ([overloaded], [quota])
 };
 
 /// Metadata key of a request's id: what a client sends is used, when it is 1 to 64 letters, digits, dots,

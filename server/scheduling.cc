@@ -111,7 +111,7 @@ class Work {
 
   Result<void> search(CompileCrew& crew) {
     const FrontierQuery question{subject_.canonical, subject_.options,
-                                 query_.no_cache ? Source::made : Source::stored_or_made};
+                                 query_.no_cache ? Source::made : Source::stored_or_made, urgency()};
     // Only a product has parts to be searched first; of programs all schedules are listed at once.
     const problem::Problem& problem = subject_.canonical.problem;
     const bool parted = problem.profile == problem::Profile::standard && problem::is_contraction(problem);
@@ -130,7 +130,7 @@ class Work {
     tell(out);
     // The most wanted kernel is not there for as long as the compiler takes for all its code: little code
     // first, and nothing else beside it.
-    if (!wanted.empty() && !drafted_ && !is_stored(wanted.front())) make_draft(wanted.front());
+    if (!wanted.empty() && !drafted_ && !crowded() && !is_stored(wanted.front())) make_draft(wanted.front());
     for (const auto& one : wanted) order(crew, one);
     return {};
   }
@@ -154,7 +154,7 @@ class Work {
   // On a thread of the crew, while the search takes its time: frontiers of growing parts of the space and
   // their kernels, best first, so that the client soon has something to run and then something better.
   void search_parts() {
-    if (searched_.wait_for(options_.head_start)) return;
+    if (searched_.wait_for(options_.head_start) || crowded()) return;
     std::vector<schedule::Trace> known;
     for (std::size_t p = 0; p < std::size(parts); ++p) {
       frontier::Options options = subject_.options;
@@ -230,9 +230,16 @@ class Work {
 
   KernelQuery query_for(const Wanted& wanted, bool draft, Source source) const {
     const toolchain::Target target{query_.isa, draft};
-    return {subject_.canonical, wanted.trace, target,
-            pipeline::kernel_key(subject_.canonical, wanted.trace, target, toolchain_), source};
+    return {subject_.canonical,
+            wanted.trace,
+            target,
+            pipeline::kernel_key(subject_.canonical, wanted.trace, target, toolchain_),
+            source,
+            urgency()};
   }
+
+  Urgency urgency() const { return query_.awaited ? Urgency::awaited : Urgency::precomputed; }
+  bool crowded() const { return options_.crowded && options_.crowded(); }
 
   Result<NamedKernel> made(const Wanted& wanted, bool draft) {
     const KernelQuery question =

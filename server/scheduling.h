@@ -160,6 +160,8 @@ struct SchedulingOptions {
   std::size_t compile_threads = 2;  ///< compilations of one request side by side
   /// A search that takes longer is answered in advance: first with schedules of small parts of the space.
   std::chrono::milliseconds head_start{40};
+  /// Whether others wait for their turn: then a request is answered once, in full. None: nobody ever does.
+  std::function<bool()> crowded;
   frontier::SolverFactory solver;  ///< of searches, proofs and explanations; none: Z3 in this process
   std::shared_ptr<kernels_cache::ScheduleStore>
       measurements;  ///< keeps what clients measured; null: nobody does

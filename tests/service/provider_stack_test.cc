@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -290,7 +291,8 @@ TEST_F(ProviderStack, CoalescingSurvivesABugBelow) {
 }
 
 TEST_F(ProviderStack, AdmittingRunsOnlySoManySideBySide) {
-  const auto provider = make_admitting_provider(bottom(), {1, 2});
+  const auto provider = make_admitting_provider(bottom(), Lines({.searches = 1, .compilations = 2}),
+                                                std::make_shared<Metrics>());
   record_->hold = true;
   std::vector<std::future<Result<KernelAnswer>>> askers;
   for (int n = 0; n < 5; ++n) {
@@ -305,6 +307,71 @@ TEST_F(ProviderStack, AdmittingRunsOnlySoManySideBySide) {
   for (auto& asker : askers) EXPECT_TRUE(asker.get().ok());
   EXPECT_EQ(record_->most_running, 2);
   EXPECT_EQ(record_->compilations, 5);
+}
+
+TEST_F(ProviderStack, AdmittingRefusesAtOnceWhenTooManyWait) {
+  const auto metrics = std::make_shared<Metrics>();
+  const Lines lines({.searches = 1, .compilations = 1, .waiting_searches = 2});
+  const auto provider = make_admitting_provider(bottom(), lines, metrics);
+  record_->hold = true;
+  std::vector<std::future<Result<FrontierAnswer>>> askers;
+  for (int n = 0; n < 3; ++n) {
+    askers.push_back(
+        std::async(std::launch::async, [&] { return provider->frontier(frontier(), {}, never_); }));
+  }
+  while (lines.searches->waiting() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(lines.crowded());
+  EXPECT_EQ(support::render(provider->frontier(frontier(), {}, never_).error()),
+            "exhausted [overloaded]: the server is busy: 2 searches wait already\n"
+            "  note: what is stored is answered all the same; ask again in a moment");
+  EXPECT_THAT(metrics->text(), testing::HasSubstr("schaas_overload_refusals_total{for=\"search\"} 1\n"));
+  auto kernel_asker = std::async(std::launch::async, [&] { return provider->kernel(kernel("k"), never_); });
+  record_->hold = false;
+  for (auto& asker : askers) EXPECT_TRUE(asker.get().ok());
+  EXPECT_TRUE(kernel_asker.get().ok());
+  EXPECT_FALSE(lines.crowded());
+}
+
+// A job is worked on by one thread and its crew, so only those who are awaited can be too many.
+TEST_F(ProviderStack, AdmittingDoesNotRefusePrecomputation) {
+  const Lines lines({.searches = 1, .compilations = 1, .waiting_compilations = 1});
+  const auto provider = make_admitting_provider(bottom(), lines, std::make_shared<Metrics>());
+  record_->hold = true;
+  const auto ask = [&](const std::string& key) {
+    return std::async(std::launch::async, [&, key] {
+      KernelQuery query = kernel(key);
+      query.urgency = Urgency::precomputed;
+      return provider->kernel(query, never_);
+    });
+  };
+  std::vector<std::future<Result<KernelAnswer>>> askers;
+  for (const std::string key : {"first", "second", "third"}) askers.push_back(ask(key));
+  while (lines.compilations->waiting() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(provider->kernel(kernel("refused"), never_).error().code, "overloaded");
+  record_->hold = false;
+  for (auto& asker : askers) EXPECT_TRUE(asker.get().ok());
+}
+
+TEST(Slots, GiveTheirPlaceToTheAwaitedFirst) {
+  Slots slots(1, 8, "things");
+  const support::Cancellation never;
+  std::vector<int> order;
+  std::vector<std::thread> askers;
+  {
+    const auto held = slots.take(Urgency::awaited, never);
+    const std::array<Urgency, 4> arrivals = {Urgency::precomputed, Urgency::awaited, Urgency::precomputed,
+                                             Urgency::awaited};
+    for (std::size_t a = 0; a < arrivals.size(); ++a) {
+      askers.emplace_back([&, a] {
+        const auto place = slots.take(arrivals[a], never);
+        order.push_back(static_cast<int>(a));  // one at a time: there is one place
+      });
+      while (slots.waiting() < a + 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    EXPECT_EQ(slots.taken(), 1u);
+  }
+  for (auto& asker : askers) asker.join();
+  EXPECT_EQ(order, (std::vector<int>{1, 3, 0, 2}));
 }
 
 }  // namespace
