@@ -1,5 +1,7 @@
 #include "client/cli/problem_options.h"
 
+#include <cstdio>
+
 #include "client/cli/named_values.h"
 
 namespace schaas::cli {
@@ -83,6 +85,9 @@ support::Result<client::Connection> connect(const ServerOptions& options) {
   client::ConnectOptions connect_options;
   connect_options.server = options.address;
   connect_options.server_key = options.key;
+  connect_options.busy = [](double seconds) {
+    std::fprintf(stderr, "the server is busy; asking again in %.1f s\n", seconds);
+  };
   return client::Connection::open(connect_options);
 }
 

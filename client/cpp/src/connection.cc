@@ -12,6 +12,7 @@
 
 #include "connection_state.h"
 #include "marshalling.h"
+#include "patience.h"
 #include "private_server.h"
 #include "proto/kernel_abi.h"
 #include "proto/signed_kernel.h"
@@ -167,52 +168,76 @@ support::Result<Connection> Connection::open(const ConnectOptions& options) {
   });
 }
 
+namespace {
+
+/// One attempt at an answer.
+struct Attempt {
+  ScheduleAnswer answer;
+  bool began = false, done = false;  ///< something came; the end of it, too
+  std::optional<support::Diagnostic> unreadable;
+  grpc::Status status;
+};
+
+Attempt attempt_schedule(v1::Scheduler::Stub& stub, grpc::ClientContext& context,
+                         const ScheduleRequest& request,
+                         const std::function<bool(const ScheduleEvent&)>& listener) {
+  Attempt attempt;
+  const auto reader = stub.Schedule(&context, to_proto(request));
+  Leaver leaver(context, request.patience);
+  for (v1::ScheduleEvent wire; reader->Read(&wire);) {
+    attempt.began = true;
+    auto event = from_proto(wire);
+    if (!event.ok()) {
+      attempt.unreadable = event.error();
+      context.TryCancel();
+      break;
+    }
+    collect(attempt.answer, *event, attempt.done);
+    if (!attempt.answer.kernels.empty()) leaver.has_something();
+    if (listener && !listener(*event) && !attempt.done) {
+      attempt.answer.left = ScheduleAnswer::Left::listener;
+      context.TryCancel();
+      break;
+    }
+  }
+  attempt.status = reader->Finish();
+  if (!attempt.done && attempt.answer.left == ScheduleAnswer::Left::no && leaver.has_left())
+    attempt.answer.left = ScheduleAnswer::Left::patience;
+  return attempt;
+}
+
+}  // namespace
+
 support::Result<ScheduleAnswer> Connection::schedule(
     const ScheduleRequest& request, const std::function<bool(const ScheduleEvent&)>& listener) {
   return guarded([&]() -> support::Result<ScheduleAnswer> {
     const auto start = std::chrono::steady_clock::now();
-    grpc::ClientContext context;
-    limit(context, state_->options.schedule_limit);
-    const auto reader = state_->stub->Schedule(&context, to_proto(request));
-    ScheduleAnswer answer;
-    bool done = false;
-    Leaver leaver(context, request.patience);
-    for (v1::ScheduleEvent wire; reader->Read(&wire);) {
-      auto event = from_proto(wire);
-      if (!event.ok()) {
-        context.TryCancel();
-        return event.error();
+    Patience patience(state_->options.busy_limit, state_->options.busy);
+    for (;;) {
+      grpc::ClientContext context;
+      begin(context, state_->options.schedule_limit);
+      Attempt attempt = attempt_schedule(*state_->stub, context, request, listener);
+      if (attempt.unreadable) return *attempt.unreadable;
+      if (attempt.answer.left != ScheduleAnswer::Left::no) {
+        attempt.answer.done = done_so_far(attempt.answer, start);
+        return attempt.answer;
       }
-      collect(answer, *event, done);
-      if (!answer.kernels.empty()) leaver.has_something();
-      if (listener && !listener(*event) && !done) {
-        answer.left = ScheduleAnswer::Left::listener;
-        context.TryCancel();
-        break;
-      }
+      if (attempt.status.ok() && attempt.done) return attempt.answer;
+      if (attempt.status.ok()) return support::internal("server-internal", "the server's answer ended early");
+      if (attempt.began || !patience.wait_after(attempt.status, context))
+        return state_->failure(attempt.status, context);
     }
-    const grpc::Status status = reader->Finish();
-    if (!done && answer.left == ScheduleAnswer::Left::no && leaver.has_left())
-      answer.left = ScheduleAnswer::Left::patience;
-    if (answer.left != ScheduleAnswer::Left::no) {
-      answer.done = done_so_far(answer, start);
-      return answer;
-    }
-    if (!status.ok()) return state_->failure(status, context);
-    if (!done) return support::internal("server-internal", "the server's answer ended early");
-    return answer;
   });
 }
 
 support::Result<Frontier> Connection::lookup(const ProblemText& problem) {
   return guarded([&]() -> support::Result<Frontier> {
-    grpc::ClientContext context;
-    limit(context, state_->options.call_limit);
     v1::LookupRequest request;
     *request.mutable_problem() = to_proto(problem);
     v1::Frontier reply;
-    const grpc::Status status = state_->stub->Lookup(&context, request, &reply);
-    if (!status.ok()) return state_->failure(status, context);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
+      return state_->stub->Lookup(&context, request, &reply);
+    }));
     return from_proto(reply);
   });
 }
@@ -220,11 +245,10 @@ support::Result<Frontier> Connection::lookup(const ProblemText& problem) {
 support::Result<void> Connection::report(const ProblemText& problem,
                                          const std::vector<Measurement>& measurements) {
   return guarded([&]() -> support::Result<void> {
-    grpc::ClientContext context;
-    limit(context, state_->options.call_limit);
     v1::ReportReply reply;
-    const grpc::Status status = state_->stub->Report(&context, to_proto(problem, measurements), &reply);
-    if (!status.ok()) return state_->failure(status, context);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
+      return state_->stub->Report(&context, to_proto(problem, measurements), &reply);
+    }));
     return {};
   });
 }
@@ -232,16 +256,15 @@ support::Result<void> Connection::report(const ProblemText& problem,
 support::Result<std::vector<Explanation>> Connection::explain(const ScheduleRequest& asked,
                                                               const std::string& schedule) {
   return guarded([&]() -> support::Result<std::vector<Explanation>> {
-    grpc::ClientContext context;
-    limit(context, state_->options.schedule_limit);  // it may have to search
     v1::ExplainRequest request;
     *request.mutable_problem() = to_proto(asked.problem);
     *request.mutable_search() = to_proto(asked.search);
     request.set_no_stage2(asked.no_stage2);
     request.set_schedule(schedule);
     v1::ExplainReply reply;
-    const grpc::Status status = state_->stub->Explain(&context, request, &reply);
-    if (!status.ok()) return state_->failure(status, context);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
+      return state_->stub->Explain(&context, request, &reply);
+    }));  // it may have to search
     std::vector<Explanation> explanations;
     for (const auto& one : reply.explanations()) explanations.push_back(from_proto(one));
     return explanations;
@@ -252,8 +275,6 @@ support::Result<std::string> Connection::emit(const ProblemText& problem, const 
                                               const std::string& language, const std::string& isa,
                                               const SearchOptions& search) {
   return guarded([&]() -> support::Result<std::string> {
-    grpc::ClientContext context;
-    limit(context, state_->options.schedule_limit);  // "auto" may have to search
     v1::EmitRequest request;
     *request.mutable_problem() = to_proto(problem);
     request.set_schedule(schedule);
@@ -261,8 +282,9 @@ support::Result<std::string> Connection::emit(const ProblemText& problem, const 
     request.set_isa(isa);
     *request.mutable_search() = to_proto(search);
     v1::EmitReply reply;
-    const grpc::Status status = state_->stub->Emit(&context, request, &reply);
-    if (!status.ok()) return state_->failure(status, context);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
+      return state_->stub->Emit(&context, request, &reply);
+    }));  // "auto" may have to search
     return std::move(*reply.mutable_text());
   });
 }
@@ -274,17 +296,19 @@ support::Result<std::string> Connection::download(const KernelInfo& kernel) {
                                            digest.sha256, digest.bytes),
                                kernel.signature))
       return not_signed(kernel, state_->address, *state_->key);
-    grpc::ClientContext context;
-    limit(context, state_->options.call_limit);
     v1::DownloadRequest request;
     request.set_sha256(digest.sha256);
-    const auto reader = state_->stub->Download(&context, request);
     std::string bytes;
-    for (v1::DownloadChunk chunk; reader->Read(&chunk) && bytes.size() <= digest.bytes;)
-      bytes += chunk.data();
-    if (bytes.size() > digest.bytes) context.TryCancel();
-    const grpc::Status status = reader->Finish();
-    if (!status.ok() && bytes.size() <= digest.bytes) return state_->failure(status, context);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](grpc::ClientContext& context) {
+      bytes.clear();
+      const auto reader = state_->stub->Download(&context, request);
+      for (v1::DownloadChunk chunk; reader->Read(&chunk) && bytes.size() <= digest.bytes;)
+        bytes += chunk.data();
+      if (bytes.size() <= digest.bytes) return reader->Finish();
+      context.TryCancel();  // more than was promised: told below
+      reader->Finish();
+      return grpc::Status();
+    }));
     if (support::digest_of(bytes) != digest) {
       return support::invalid("kernel-digest", "the server at " + state_->address + " sent " +
                                                    std::to_string(bytes.size()) +
@@ -297,24 +321,22 @@ support::Result<std::string> Connection::download(const KernelInfo& kernel) {
 
 support::Result<ServerInfo> Connection::info() {
   return guarded([&]() -> support::Result<ServerInfo> {
-    grpc::ClientContext context;
-    limit(context, state_->options.call_limit);
     v1::ServerInfo reply;
-    const grpc::Status status = state_->stub->Info(&context, {}, &reply);
-    if (!status.ok()) return state_->failure(status, context);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
+      return state_->stub->Info(&context, v1::InfoRequest(), &reply);
+    }));
     return from_proto(reply);
   });
 }
 
 support::Result<std::vector<CacheEntry>> Connection::list_cache(const std::string& key) {
   return guarded([&]() -> support::Result<std::vector<CacheEntry>> {
-    grpc::ClientContext context;
-    limit(context, state_->options.call_limit);
     v1::ListCacheRequest request;
     request.set_key(key);
     v1::ListCacheReply reply;
-    const grpc::Status status = state_->stub->ListCache(&context, request, &reply);
-    if (!status.ok()) return state_->failure(status, context);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
+      return state_->stub->ListCache(&context, request, &reply);
+    }));
     std::vector<CacheEntry> entries;
     for (const auto& entry : reply.entries()) entries.push_back(from_proto(entry));
     return entries;
@@ -323,11 +345,10 @@ support::Result<std::vector<CacheEntry>> Connection::list_cache(const std::strin
 
 support::Result<CacheVerification> Connection::verify_cache() {
   return guarded([&]() -> support::Result<CacheVerification> {
-    grpc::ClientContext context;
-    limit(context, state_->options.schedule_limit);  // reads every binary
     v1::VerifyCacheReply reply;
-    const grpc::Status status = state_->stub->VerifyCache(&context, {}, &reply);
-    if (!status.ok()) return state_->failure(status, context);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
+      return state_->stub->VerifyCache(&context, v1::VerifyCacheRequest(), &reply);
+    }));  // reads every binary
     return from_proto(reply);
   });
 }

@@ -2,6 +2,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,14 +25,18 @@ struct Connection::State {
   std::unique_ptr<v1::Jobs::Stub> jobs;
   std::optional<support::PublicKey> key;  ///< the server's, once it was checked
 
+  /// Makes one attempt.
+  using Call = std::function<grpc::Status(grpc::ClientContext& context)>;
+  /// Makes a call with that deadline, again while the server is too busy.
+  support::Result<void> call(std::chrono::milliseconds time, const Call& once) const;
+
   support::Diagnostic failure(const grpc::Status& status, const grpc::ClientContext& context) const {
     return diagnostic_of(status, context, address);
   }
 };
 
-inline void limit(grpc::ClientContext& context, std::chrono::milliseconds time) {
-  context.set_deadline(std::chrono::system_clock::now() + time);
-}
+/// Every attempt begins here: its id and its deadline (max(): none).
+void begin(grpc::ClientContext& context, std::chrono::milliseconds time);
 
 // The library's boundary: an exception (no memory, a broken invariant) becomes a diagnostic.
 template <class Call>

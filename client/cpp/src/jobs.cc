@@ -44,8 +44,6 @@ std::string user_text() {
 
 support::Result<Job> Connection::submit(const NewJob& job) {
   return guarded([&]() -> support::Result<Job> {
-    grpc::ClientContext context;
-    limit(context, state_->options.schedule_limit);  // thousands of requests are checked
     v1::SubmitJobRequest request;
     request.set_idempotency_key(job.idempotency_key);
     request.set_client(job.client);
@@ -54,21 +52,21 @@ support::Result<Job> Connection::submit(const NewJob& job) {
     request.set_budget_seconds(job.budget_seconds);
     for (const ScheduleRequest& one : job.requests) *request.add_requests() = to_proto(one);
     v1::Job reply;
-    const grpc::Status status = state_->jobs->Submit(&context, request, &reply);
-    if (!status.ok()) return state_->failure(status, context);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
+      return state_->jobs->Submit(&context, request, &reply);
+    }));  // thousands of requests are checked
     return from_proto(reply);
   });
 }
 
 support::Result<std::vector<Job>> Connection::jobs(std::uint32_t most) {
   return guarded([&]() -> support::Result<std::vector<Job>> {
-    grpc::ClientContext context;
-    limit(context, state_->options.call_limit);
     v1::ListJobsRequest request;
     request.set_limit(most);
     v1::ListJobsReply reply;
-    const grpc::Status status = state_->jobs->List(&context, request, &reply);
-    if (!status.ok()) return state_->failure(status, context);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
+      return state_->jobs->List(&context, request, &reply);
+    }));
     std::vector<Job> jobs;
     for (const auto& one : reply.jobs()) jobs.push_back(from_proto(one));
     return jobs;
@@ -78,7 +76,8 @@ support::Result<std::vector<Job>> Connection::jobs(std::uint32_t most) {
 support::Result<Job> Connection::watch(const std::string& id, std::uint64_t after,
                                        const JobListener& listener) {
   return guarded([&]() -> support::Result<Job> {
-    grpc::ClientContext context;  // as long as the job takes
+    grpc::ClientContext context;
+    begin(context, std::chrono::milliseconds::max());  // as long as the job takes
     v1::WatchJobRequest request;
     request.set_id(id);
     request.set_after(after);
@@ -109,22 +108,20 @@ v1::JobRequest request_of(const std::string& id) {
 
 support::Result<Job> Connection::cancel(const std::string& id) {
   return guarded([&]() -> support::Result<Job> {
-    grpc::ClientContext context;
-    limit(context, state_->options.call_limit);
     v1::Job reply;
-    const grpc::Status status = state_->jobs->Cancel(&context, request_of(id), &reply);
-    if (!status.ok()) return state_->failure(status, context);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
+      return state_->jobs->Cancel(&context, request_of(id), &reply);
+    }));
     return from_proto(reply);
   });
 }
 
 support::Result<Job> Connection::retry(const std::string& id) {
   return guarded([&]() -> support::Result<Job> {
-    grpc::ClientContext context;
-    limit(context, state_->options.call_limit);
     v1::Job reply;
-    const grpc::Status status = state_->jobs->Retry(&context, request_of(id), &reply);
-    if (!status.ok()) return state_->failure(status, context);
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
+      return state_->jobs->Retry(&context, request_of(id), &reply);
+    }));
     return from_proto(reply);
   });
 }

@@ -112,6 +112,9 @@ struct ConnectOptions {
   std::chrono::milliseconds start_limit{15'000};  ///< for a server to answer its first call
   std::chrono::milliseconds call_limit{30'000};   ///< deadline of every short call
   std::chrono::milliseconds schedule_limit{3'600'000};
+  std::chrono::milliseconds busy_limit{60'000};  ///< how long a call that a busy server refuses is made again
+  std::function<void(double seconds)>
+      busy;  ///< told how long is waited before each further attempt; may be empty
 };
 
 /// $XDG_DATA_HOME/schaas, else ~/.local/share/schaas.

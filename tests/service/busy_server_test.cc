@@ -1,0 +1,139 @@
+// A client asks a busy server again, as the server says, and tells its user.
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "schaas/connection.h"
+#include "schaas/v1/schaas.grpc.pb.h"
+#include "tests/support/temporary_directory.h"
+
+namespace schaas {
+namespace {
+
+// Refuses so many calls, then answers. Its key is any: the client is told to trust it.
+class BusyServer final : public v1::Scheduler::Service {
+ public:
+  std::atomic<int> refusals{0}, calls{0};
+  std::atomic<bool> says_when{true}, begins{false};
+
+  grpc::Status Info(grpc::ServerContext*, const v1::InfoRequest*, v1::ServerInfo* reply) override {
+    reply->set_public_key("ed25519:" + std::string(64, 'a'));
+    return grpc::Status::OK;
+  }
+  grpc::Status ListCache(grpc::ServerContext* context, const v1::ListCacheRequest*,
+                         v1::ListCacheReply* reply) override {
+    ++calls;
+    if (refusals-- > 0) return refused(*context);
+    reply->add_entries()->set_key("k");
+    return grpc::Status::OK;
+  }
+  grpc::Status Schedule(grpc::ServerContext* context, const v1::ScheduleRequest*,
+                        grpc::ServerWriter<v1::ScheduleEvent>* writer) override {
+    ++calls;
+    v1::ScheduleEvent event;
+    if (begins) {
+      event.mutable_progress()->set_stage("space");
+      writer->Write(event);
+    }
+    if (refusals-- > 0) return refused(*context);
+    event.mutable_done()->set_compiled(1);
+    writer->Write(event);
+    return grpc::Status::OK;
+  }
+
+ private:
+  grpc::Status refused(grpc::ServerContext& context) const {
+    v1::Diagnostic diagnostic;
+    diagnostic.set_family("exhausted");
+    diagnostic.set_code("overloaded");
+    diagnostic.set_message("the server is busy");
+    context.AddTrailingMetadata("schaas-diagnostic-bin", diagnostic.SerializeAsString());
+    if (says_when) context.AddTrailingMetadata("schaas-retry-seconds", "0.010");
+    return {grpc::StatusCode::RESOURCE_EXHAUSTED, "overloaded"};
+  }
+};
+
+class Busy : public testing::Test {
+ protected:
+  void SetUp() override {
+    grpc::ServerBuilder builder;
+    const std::string address = "unix:" + (directory_ / "socket");
+    builder.AddListeningPort(address, grpc::InsecureServerCredentials());
+    builder.RegisterService(&service_);
+    server_ = builder.BuildAndStart();
+    ASSERT_NE(server_, nullptr);
+    setenv("XDG_CONFIG_HOME", directory_.path().c_str(), 1);
+    options_.server = address;
+    options_.busy = [this](double seconds) { waits_.push_back(seconds); };
+  }
+  void TearDown() override { unsetenv("XDG_CONFIG_HOME"); }
+  client::Connection connect() {
+    auto connection = client::Connection::open(options_);
+    EXPECT_TRUE(connection.ok()) << support::render(connection.error());
+    return std::move(connection).value();
+  }
+
+  test_support::TemporaryDirectory directory_;
+  BusyServer service_;
+  std::unique_ptr<grpc::Server> server_;
+  client::ConnectOptions options_;
+  std::vector<double> waits_;
+};
+
+TEST_F(Busy, ServerIsAskedAgainLaterAndLater) {
+  auto connection = connect();
+  service_.refusals = 4;
+  const auto entries = connection.list_cache("");
+  ASSERT_TRUE(entries.ok()) << support::render(entries.error());
+  EXPECT_EQ(entries->size(), 1u);
+  EXPECT_EQ(service_.calls, 5);
+  ASSERT_EQ(waits_.size(), 4u);
+  for (std::size_t n = 0; n < waits_.size();
+       ++n) {  // 10 ms, doubled each time, and up to half of it more or less
+    const double middle = 0.010 * static_cast<double>(1 << n);
+    EXPECT_GE(waits_[n], 0.5 * middle);
+    EXPECT_LE(waits_[n], 1.5 * middle);
+  }
+}
+
+TEST_F(Busy, ServerIsNotAskedForEver) {
+  options_.busy_limit = std::chrono::milliseconds(100);
+  auto connection = connect();
+  service_.refusals = 1'000'000;
+  const auto entries = connection.list_cache("");
+  ASSERT_FALSE(entries.ok());
+  EXPECT_EQ(support::render(entries.error()), "exhausted [overloaded]: the server is busy");
+  EXPECT_GT(service_.calls, 1);
+}
+
+TEST_F(Busy, ServerThatDoesNotSayWhenIsNotAskedAgain) {
+  auto connection = connect();
+  service_.says_when = false;
+  service_.refusals = 1;
+  EXPECT_FALSE(connection.list_cache("").ok());
+  EXPECT_EQ(service_.calls, 1);
+}
+
+TEST_F(Busy, ServerIsAskedForASchedule) {
+  auto connection = connect();
+  service_.refusals = 2;
+  const auto answer = connection.schedule({});
+  ASSERT_TRUE(answer.ok()) << support::render(answer.error());
+  EXPECT_EQ(answer->done.compiled, 1u);
+  EXPECT_EQ(service_.calls, 3);
+}
+
+// What the listener has heard would be told twice.
+TEST_F(Busy, AnswerThatBeganIsNotAskedForAgain) {
+  auto connection = connect();
+  service_.begins = true;
+  service_.refusals = 1;
+  EXPECT_EQ(connection.schedule({}).error().code, "overloaded");
+  EXPECT_EQ(service_.calls, 1);
+}
+
+}  // namespace
+}  // namespace schaas
