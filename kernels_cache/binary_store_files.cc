@@ -25,7 +25,9 @@ constexpr std::string_view temporary_prefix = ".incoming-";
 
 Diagnostic file_error(const std::string& doing, const fs::path& path, int error) {
   const std::string what = "cannot " + doing + " `" + path.string() + "`: ";
-  if (error == ENOSPC || error == EDQUOT) return support::exhausted("disk-full", what + "the disk is full");
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG)
+    return support::exhausted("disk-full", what + "the disk is full");
+  if (error == EROFS) return support::exhausted("disk-read-only", what + "the file system is read-only");
   return support::internal("storage", what + std::strerror(error));
 }
 

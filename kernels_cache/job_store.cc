@@ -48,6 +48,8 @@ constexpr const char* migrations[] = {
     )sql",
 };
 
+constexpr Schema schema{"job database", migrations, true};
+
 constexpr std::array<std::pair<ItemState, const char*>, 5> states = {{{ItemState::waiting, "waiting"},
                                                                       {ItemState::running, "running"},
                                                                       {ItemState::done, "done"},
@@ -219,12 +221,7 @@ class SqliteJobStore final : public JobStore {
     const std::string sql = std::string(job_columns) + "GROUP BY job.id ORDER BY job.id DESC LIMIT ?";
     Statement query(database_, sql.c_str());
     query.bind(static_cast<std::int64_t>(limit));
-    std::vector<JobRow> rows;
-    for (;;) {
-      SCHAAS_ASSIGN_OR_RETURN(const bool more, query.step("list the jobs"));
-      if (!more) return rows;
-      rows.push_back(job_row(query));
-    }
+    return all_rows(query, "list the jobs", job_row);
   }
 
   Result<std::map<ItemState, std::uint64_t>> counts() override {
@@ -251,13 +248,10 @@ class SqliteJobStore final : public JobStore {
                     "SELECT number, request, state, error, seconds, ended FROM item "
                     "WHERE job = ? AND ended > ? ORDER BY ended LIMIT ?");
     query.bind(number_of(id)).bind(static_cast<std::int64_t>(after)).bind(static_cast<std::int64_t>(limit));
-    std::vector<ItemRow> rows;
-    for (;;) {
-      SCHAAS_ASSIGN_OR_RETURN(const bool more, query.step("list the items of a job"));
-      if (!more) return rows;
-      rows.push_back({query.count(0), query.text(1), state_named(query.text(2)), query.text(3), query.real(4),
-                      query.count(5)});
-    }
+    return all_rows(query, "list the items of a job", [](const Statement& row) {
+      return ItemRow{row.count(0), row.text(1), state_named(row.text(2)),
+                     row.text(3),  row.real(4), row.count(5)};
+    });
   }
 
   Result<void> cancel(const std::string& id) override {
@@ -328,9 +322,11 @@ std::string name(ItemState state) {
   SCHAAS_CHECK(false, "an item's state without a name");
 }
 
+const Schema& job_schema() { return schema; }
+
 Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path,
                                                  std::shared_ptr<const Clock> clock) {
-  SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, {"job database", migrations, true}));
+  SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, schema));
   return std::unique_ptr<JobStore>(std::make_unique<SqliteJobStore>(std::move(database), std::move(clock)));
 }
 

@@ -95,5 +95,8 @@ class JobStore {
 /// Opens or creates the database at `path`. Errors: those of open_database (sqlite.h).
 support::Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path,
                                                           std::shared_ptr<const Clock> clock);
+/// For tests of older versions.
+struct Schema;
+const Schema& job_schema();
 
 }  // namespace schaas::kernels_cache

@@ -72,6 +72,8 @@ constexpr const char* migrations[] = {
 };
 static_assert(std::size(migrations) == schema_version);
 
+constexpr Schema schema{"schedule database", migrations, false};
+
 constexpr const char* kernel_columns =
     "SELECT kernel.key, problem.key, problem.canonical, trace, isa, sha256, bytes, seconds, kernel.created, "
     "signature FROM kernel JOIN problem ON problem.id = kernel.problem ";
@@ -132,19 +134,16 @@ class SqliteScheduleStore final : public ScheduleStore {
                     "ORDER BY frontier.created DESC, frontier.id DESC LIMIT ?");
     query.bind(family).bind(options).bind(std::int64_t{search_version});
     query.bind(static_cast<std::int64_t>(limit));
-    std::vector<FrontierRow> rows;
-    for (;;) {
-      SCHAAS_ASSIGN_OR_RETURN(const bool more, query.step("list the frontiers of a family"));
-      if (!more) return rows;
-      rows.push_back({{query.text(0), options, search_version},
-                      query.text(1),
-                      query.text(2),
-                      true,
-                      query.count(3),
-                      query.real(4),
-                      query.text(5),
-                      family});
-    }
+    return all_rows(query, "list the frontiers of a family", [&](const Statement& row) {
+      return FrontierRow{{row.text(0), options, search_version},
+                         row.text(1),
+                         row.text(2),
+                         true,
+                         row.count(3),
+                         row.real(4),
+                         row.text(5),
+                         family};
+    });
   }
 
   Result<void> put_kernel(const KernelRow& row) override {
@@ -182,12 +181,7 @@ class SqliteScheduleStore final : public ScheduleStore {
         std::string(kernel_columns) + "WHERE ?1 = '' OR problem.key = ?1 ORDER BY kernel.id";
     Statement query(database_, sql.c_str());
     query.bind(problem_key);
-    std::vector<KernelRow> rows;
-    for (;;) {
-      SCHAAS_ASSIGN_OR_RETURN(const bool more, query.step("list kernels"));
-      if (!more) return rows;
-      rows.push_back(kernel_row(query));
-    }
+    return all_rows(query, "list kernels", kernel_row);
   }
 
   Result<std::uint64_t> drop_kernels_with(const std::string& sha256) override {
@@ -230,13 +224,11 @@ class SqliteScheduleStore final : public ScheduleStore {
                     "ORDER BY measurement.id DESC LIMIT ?");
     query.bind(problem_key).bind(host).bind(std::int64_t{code_version});
     query.bind(static_cast<std::int64_t>(limit));
-    std::vector<MeasurementRow> rows;
-    for (;;) {
-      SCHAAS_ASSIGN_OR_RETURN(const bool more, query.step("list measurements"));
-      if (!more) return rows;
-      rows.push_back({problem_key, query.text(0), host, query.text(1), static_cast<int>(query.integer(2)),
-                      query.text(3), query.text(4), code_version, query.real(5), query.text(6)});
-    }
+    return all_rows(query, "list measurements", [&](const Statement& row) {
+      return MeasurementRow{
+          problem_key, row.text(0), host,         row.text(1), static_cast<int>(row.integer(2)),
+          row.text(3), row.text(4), code_version, row.real(5), row.text(6)};
+    });
   }
 
   Result<std::vector<ProblemSummary>> list() override {
@@ -247,12 +239,9 @@ class SqliteScheduleStore final : public ScheduleStore {
         "coalesce((SELECT schedules FROM frontier WHERE frontier.problem = problem.id "
         "          ORDER BY frontier.created DESC, frontier.id DESC LIMIT 1), 0), "
         "(SELECT count(*) FROM kernel WHERE kernel.problem = problem.id) FROM problem ORDER BY id");
-    std::vector<ProblemSummary> out;
-    for (;;) {
-      SCHAAS_ASSIGN_OR_RETURN(const bool more, query.step("list the problems"));
-      if (!more) return out;
-      out.push_back({query.text(0), query.text(1), query.count(3), query.count(4), query.text(2)});
-    }
+    return all_rows(query, "list the problems", [](const Statement& row) {
+      return ProblemSummary{row.text(0), row.text(1), row.count(3), row.count(4), row.text(2)};
+    });
   }
 
   Result<Statistics> statistics() override {
@@ -286,9 +275,11 @@ class SqliteScheduleStore final : public ScheduleStore {
 
 }  // namespace
 
+const Schema& schedule_schema() { return schema; }
+
 Result<std::unique_ptr<ScheduleStore>> open_sqlite_schedule_store(const std::string& path,
                                                                   std::shared_ptr<const Clock> clock) {
-  SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, {"schedule database", migrations, false}));
+  SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, schema));
   return std::unique_ptr<ScheduleStore>(
       std::make_unique<SqliteScheduleStore>(std::move(database), std::move(clock)));
 }

@@ -17,4 +17,8 @@ inline constexpr int schema_version = 4;
 support::Result<std::unique_ptr<ScheduleStore>> open_sqlite_schedule_store(
     const std::string& path, std::shared_ptr<const Clock> clock);
 
+/// For tests of older versions.
+struct Schema;
+const Schema& schedule_schema();
+
 }  // namespace schaas::kernels_cache

@@ -1,6 +1,11 @@
 #include "kernels_cache/sqlite.h"
 
 #include <sqlite3.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 
 namespace schaas::kernels_cache {
 
@@ -11,13 +16,33 @@ void CloseDatabase::operator()(sqlite3* database) const { sqlite3_close_v2(datab
 
 Diagnostic storage_error(sqlite3* database, const std::string& doing) {
   const std::string said = sqlite3_errmsg(database);
+  // The file system's own word: SQLite calls what it does not know an input-output error.
+  switch (sqlite3_system_errno(database)) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return support::exhausted("disk-full", "cannot " + doing + ": the disk is full");
+    case EROFS:
+      return support::exhausted("disk-read-only", "cannot " + doing + ": the file system is read-only");
+    default:
+      break;
+  }
+  if (sqlite3_extended_errcode(database) ==
+      SQLITE_IOERR_WRITE) {  // a limit of file sizes, or a disk that fails
+    return support::exhausted("disk-full",
+                              "cannot " + doing + ": the disk is full, or does not take what is written");
+  }
+  const char* path = sqlite3_db_filename(database, "main");
   switch (sqlite3_errcode(database) & 0xff) {
     case SQLITE_FULL:
       return support::exhausted("disk-full", "cannot " + doing + ": the disk is full");
+    case SQLITE_READONLY:
+      return support::exhausted("disk-read-only", "cannot " + doing + ": the file system is read-only");
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return support::internal("damaged-database",
-                               "cannot " + doing + ": the schedule database is damaged (" + said + ")");
+      return support::internal("damaged-database", "cannot " + doing + ": the database `" +
+                                                       (path == nullptr ? "" : path) + "` is damaged (" +
+                                                       said + ")");
     default:
       return support::internal("storage", "cannot " + doing + ": " + said);
   }
@@ -97,6 +122,14 @@ Result<void> Transaction::commit(const std::string& doing) {
 
 namespace {
 
+Diagnostic damaged(const std::string& path, const Schema& schema, const std::string& said) {
+  return support::noting(
+      support::invalid("damaged-database", "`" + path + "` is not a sound " + schema.what + ": " + said),
+      schema.durable ? "restore a backup (schaasd --restore), or move the file away; then the jobs in it "
+                       "have to be submitted again"
+                     : "move the file away; what it held is computed again when asked for");
+}
+
 // Errors while opening speak of the file: the user can do something about it.
 Diagnostic open_error(sqlite3* database, const std::string& path, const Schema& schema) {
   const std::string said = database == nullptr ? "out of memory" : sqlite3_errmsg(database);
@@ -104,13 +137,12 @@ Diagnostic open_error(sqlite3* database, const std::string& path, const Schema& 
   if (code == SQLITE_FULL)
     return support::exhausted("disk-full", "cannot open `" + path + "`: the disk is full");
   if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) {
-    return support::noting(
-        support::invalid("damaged-database", "`" + path + "` is not a sound " + schema.what + ": " + said),
-        schema.durable
-            ? "stop the daemon and move the file away; the jobs in it have to be submitted again"
-            : "stop the daemon and move the file away; what it held is computed again when asked for");
+    return damaged(path, schema, said);
   }
-  return support::invalid("data-directory", "cannot open `" + path + "`: " + said);
+  const std::string directory = path.substr(0, path.rfind('/') + 1);
+  const bool read_only = ::access(directory.c_str(), W_OK) != 0 && errno == EROFS;
+  return support::invalid(
+      "data-directory", "cannot open `" + path + "`: " + (read_only ? "the file system is read-only" : said));
 }
 
 Result<void> migrate(const Database& database, const std::string& path, const Schema& schema) {
@@ -140,7 +172,25 @@ Result<void> migrate(const Database& database, const std::string& path, const Sc
   return {};
 }
 
+// A page that is damaged is found now, before it is served, not by the first request that needs it.
+Result<void> check(const Database& database, const std::string& path, const Schema& schema) {
+  Statement query(database, "PRAGMA quick_check(1)");
+  if (!query.step("check the database").ok()) return open_error(database.get(), path, schema);
+  if (query.text(0) != "ok") return damaged(path, schema, query.text(0));
+  return {};
+}
+
 }  // namespace
+
+Result<void> set_aside(const std::string& path) {
+  for (const char* part : {"", "-wal", "-shm"}) {
+    const std::string from = path + part, to = path + ".damaged" + part;
+    ::unlink(to.c_str());
+    if (std::rename(from.c_str(), to.c_str()) != 0 && errno != ENOENT)
+      return support::internal("storage", "cannot rename `" + from + "`: " + std::strerror(errno));
+  }
+  return {};
+}
 
 Result<Database> open_database(const std::string& path, const Schema& schema) {
   sqlite3* opened = nullptr;
@@ -154,6 +204,7 @@ Result<Database> open_database(const std::string& path, const Schema& schema) {
       (schema.durable ? "PRAGMA synchronous = FULL;" : "PRAGMA synchronous = NORMAL;");
   if (sqlite3_exec(opened, settings.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
     return open_error(opened, path, schema);
+  SCHAAS_RETURN_IF_ERROR(check(database, path, schema));
   SCHAAS_RETURN_IF_ERROR(migrate(database, path, schema));
   return database;
 }

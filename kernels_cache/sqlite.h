@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "compiler/support/result.h"
 
@@ -28,13 +29,18 @@ struct Schema {
   bool durable = false;
 };
 
-/// Opens or creates the database at `path`, write-ahead log, and brings its schema up to date in one
-/// transaction. Errors: invalid [newer-schema] (written by a later schaas), [damaged-database] (not a
-/// database), [data-directory] (cannot be opened: permissions); exhausted [disk-full].
+/// Opens or creates the database at `path`, write-ahead log, checks it as a whole (PRAGMA quick_check: reads
+/// the file once) and brings its schema up to date in one transaction. Errors: invalid [newer-schema]
+/// (written by a later schaas), [damaged-database] (not a database), [data-directory] (cannot be opened:
+/// permissions); exhausted [disk-full].
 support::Result<Database> open_database(const std::string& path, const Schema& schema);
 
+/// Renames a damaged database to `path`.damaged, in place of an older one, so that a new one can be made; its
+/// last rows (the write-ahead log) go with it. Nobody has it open. Errors: internal [storage].
+support::Result<void> set_aside(const std::string& path);
+
 /// What SQLite last said about `database`, as our error. `doing` completes "cannot ...". exhausted
-/// [disk-full]; internal [damaged-database], [storage].
+/// [disk-full], [disk-read-only]; internal [damaged-database], [storage].
 support::Diagnostic storage_error(sqlite3* database, const std::string& doing);
 
 /// A prepared statement: bind in order, then step. Errors wait until `step`.
@@ -65,6 +71,18 @@ class Statement {
   int state_;
   int parameter_ = 0;
 };
+
+/// What `read` makes of every row of `query`, in order.
+template <class Read>
+auto all_rows(Statement& query, const std::string& doing, Read read)
+    -> support::Result<std::vector<decltype(read(query))>> {
+  std::vector<decltype(read(query))> rows;
+  for (;;) {
+    SCHAAS_ASSIGN_OR_RETURN(const bool more, query.step(doing));
+    if (!more) return rows;
+    rows.push_back(read(query));
+  }
+}
 
 /// Rows changed by the last statement that ended.
 std::uint64_t changes(const Database& database);

@@ -8,14 +8,13 @@
 #include <utility>
 
 #include "compiler/pipeline/solver_worker.h"
-#include "kernels_cache/binary_store_files.h"
-#include "kernels_cache/schedule_store_sqlite.h"
 #include "proto/kernel_abi.h"
 #include "server/coalescing_provider.h"
 #include "server/compiling_provider.h"
 #include "server/gauges.h"
 #include "server/health_routes.h"
 #include "server/measuring_provider.h"
+#include "server/open_stores.h"
 #include "server/signing_key.h"
 #include "server/trying_provider.h"
 
@@ -23,13 +22,6 @@ namespace schaas::server {
 namespace {
 
 using support::Result;
-
-Result<Stores> open_stores(const DataDirectory& directory) {
-  SCHAAS_ASSIGN_OR_RETURN(auto schedules, kernels_cache::open_sqlite_schedule_store(
-                                              directory.database(), kernels_cache::system_clock()));
-  SCHAAS_ASSIGN_OR_RETURN(auto binaries, kernels_cache::open_file_binary_store(directory.binaries()));
-  return Stores{std::move(schedules), std::move(binaries)};
-}
 
 SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores& stores, const Lines& lines,
                                      const Log& log) {
@@ -48,8 +40,8 @@ SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores&
 
 std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDirectory& directory,
                                       std::shared_ptr<toolchain::Toolchain> toolchain, const Stores& stores,
-                                      std::shared_ptr<KernelSigner> signer, const Log& log, const Lines& lines,
-                                      const std::shared_ptr<Metrics>& metrics) {
+                                      std::shared_ptr<KernelSigner> signer, const Log& log,
+                                      const Lines& lines, const std::shared_ptr<Metrics>& metrics) {
   auto provider = make_compiling_provider(std::move(toolchain));
   if (options.wrap_compiling) provider = options.wrap_compiling(std::move(provider));
   provider = make_work_timing(std::move(provider), metrics);
@@ -86,7 +78,7 @@ bool is_loopback(const std::string& host) {
 
 Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Log log) {
   SCHAAS_ASSIGN_OR_RETURN(DataDirectory directory, DataDirectory::open(options.data_directory));
-  SCHAAS_ASSIGN_OR_RETURN(const Stores stores, open_stores(directory));
+  SCHAAS_ASSIGN_OR_RETURN(const Stores stores, open_stores(directory, log));
   SCHAAS_ASSIGN_OR_RETURN(auto jobs,
                           kernels_cache::open_job_store(directory.jobs(), kernels_cache::system_clock()));
   SCHAAS_ASSIGN_OR_RETURN(auto key, open_signing_key(options.signing_key.empty() ? directory.signing_key()

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "kernels_cache/file_system.h"
+
 namespace schaas::server {
 namespace {
 
@@ -55,6 +57,7 @@ std::string read_owner(int lock) {
 
 Result<DataDirectory> DataDirectory::open(const std::string& path) {
   SCHAAS_RETURN_IF_ERROR(make_private(path));
+  SCHAAS_RETURN_IF_ERROR(kernels_cache::check_file_system(path));
   const std::string lock_path = path + "/lock";
   const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) return cannot("open", lock_path);

@@ -132,12 +132,16 @@ void JobRunner::work_on(const ClaimedItem& item) {
   }
   log_->info("job={} item={} attempt={} seconds={:.3f} outcome={}", item.job, item.number, item.attempt,
              seconds, error ? error->code : "ok");
-  const auto kept = stopped && error
-                        ? store_->give_back(item.job, item.number)
-                        : store_->finish(item.job, item.number, error ? ItemState::failed : ItemState::done,
-                                         error ? support::render(*error) : "", seconds);
-  if (!kept.ok())
+  // An item whose end is not stored would run for ever: a full disk is waited for.
+  for (;;) {
+    const auto kept = stopped && error
+                          ? store_->give_back(item.job, item.number)
+                          : store_->finish(item.job, item.number, error ? ItemState::failed : ItemState::done,
+                                           error ? support::render(*error) : "", seconds);
+    if (kept.ok()) return;
     log_->error("the end of an item of {} cannot be stored: {}", item.job, support::render(kept.error()));
+    if (!rest()) return;  // the next server takes it up again
+  }
 }
 
 }  // namespace schaas::server

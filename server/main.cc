@@ -141,6 +141,7 @@ int main(int argc, char** argv) {
   const sigset_t signals = taken_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
+  ::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is a full disk, which is told
   umask(0077);
   // Held to the end of the process: the last release would wait up to 10 s for gRPC's own write poller.
   grpc_init();

@@ -1,0 +1,43 @@
+#include "kernels_cache/file_system.h"
+
+#include <sys/vfs.h>
+
+#include <array>
+
+namespace schaas::kernels_cache {
+namespace {
+
+struct Known {
+  unsigned long type;
+  const char* name;
+};
+// Numbers of linux/magic.h and of the file systems' own sources.
+constexpr std::array known = {
+    Known{0x6969, "NFS"},        Known{0x517b, "SMB"},       Known{0xff534d42, "CIFS"},
+    Known{0xfe534d42, "SMB"},    Known{0x5346414f, "AFS"},   Known{0x6b414653, "AFS"},
+    Known{0x73757245, "Coda"},   Known{0x564c, "NCP"},       Known{0x00c36400, "Ceph"},
+    Known{0x0bd00bd0, "Lustre"}, Known{0x47504653, "GPFS"},  Known{0x19830326, "BeeGFS"},
+    Known{0x01161970, "GFS2"},   Known{0x7461636f, "OCFS2"}, Known{0xaad7aaea, "PanFS"},
+};
+
+}  // namespace
+
+std::string network_file_system(unsigned long type) {
+  for (const Known& one : known) {
+    if (one.type == (type & 0xffffffffUL)) return one.name;
+  }
+  return "";
+}
+
+support::Result<void> check_file_system(const std::string& directory) {
+  struct statfs found {};
+  if (::statfs(directory.c_str(), &found) != 0) return {};  // whoever opens it will say why
+  const std::string name = network_file_system(static_cast<unsigned long>(found.f_type));
+  if (name.empty()) return {};
+  return support::noting(
+      support::invalid("network-file-system", "`" + directory + "` lies on a network file system (" + name +
+                                                  "), where a database would be damaged sooner or later"),
+      "choose a directory on a local disk: --data-dir DIR, or set XDG_DATA_HOME");
+}
+
+}  // namespace schaas::kernels_cache

@@ -1,0 +1,15 @@
+#pragma once
+#include <string>
+
+#include "compiler/support/result.h"
+
+namespace schaas::kernels_cache {
+
+/// The name of a network file system by its number (statfs(2): f_type); "" when it is none that is known.
+std::string network_file_system(unsigned long type);
+
+/// SQLite's write-ahead log needs memory that all its users share, and locks that hold: no database belongs
+/// on a file system of another machine. Errors: invalid [network-file-system] when `directory` lies on one.
+support::Result<void> check_file_system(const std::string& directory);
+
+}  // namespace schaas::kernels_cache

@@ -1,0 +1,199 @@
+// Database files of every released version, damaged ones, full and read-only disks, file systems.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "kernels_cache/file_system.h"
+#include "kernels_cache/job_store.h"
+#include "kernels_cache/schedule_store_sqlite.h"
+#include "kernels_cache/sqlite.h"
+#include "tests/support/temporary_directory.h"
+
+namespace schaas::kernels_cache {
+namespace {
+
+const std::string digest(64, 'd');
+
+// A file as the program of that version made it, with one row of each table.
+void make_old(const std::string& path, const Schema& newest, std::size_t version,
+              const std::vector<const char*>& rows) {
+  const Schema then{newest.what, newest.migrations.first(version), newest.durable};
+  auto database = open_database(path, then);
+  ASSERT_TRUE(database.ok()) << support::render(database.error());
+  for (const char* row : rows) {
+    const auto done = Statement(*database, row).run("insert a row");
+    ASSERT_TRUE(done.ok()) << support::render(done.error());
+  }
+}
+
+class OldSchedules : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(OldSchedules, KeepTheirRows) {
+  const test_support::TemporaryDirectory directory;
+  const std::string path = directory / "schedules.db";
+  std::vector<const char*> rows = {
+      "INSERT INTO problem(key, canonical, created) VALUES ('p', 'text', '2026-01-01T00:00:00.000Z')",
+      "INSERT INTO frontier(problem, options, search_version, complete, schedules, seconds, created, "
+      "payload) "
+      "VALUES (1, 'o', 3, 1, 2, 0.5, '2026-01-01T00:00:00.000Z', 'kept')",
+      "INSERT INTO kernel(key, problem, trace, isa, sha256, bytes, seconds, created) VALUES ('k', 1, "
+      "'trace', 'generic', "
+      "'dddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddddd', 17, 0.25, "
+      "'2026-01-01T00:00:00.000Z')"};
+  if (GetParam() >= 3)
+    rows.push_back(
+        "INSERT INTO measurement(problem, host, sizes, threads, isa, trace, code_version, seconds, created) "
+        "VALUES (1, 'h', 's', 2, 'generic', 'trace', 9, 0.125, '2026-01-01T00:00:00.000Z')");
+  make_old(path, schedule_schema(), GetParam(), rows);
+  const auto store = open_sqlite_schedule_store(path, system_clock());
+  ASSERT_TRUE(store.ok()) << support::render(store.error());
+  const auto frontier = (*store)->frontier({"p", "o", 3});
+  ASSERT_TRUE(frontier.ok() && frontier->has_value());
+  EXPECT_EQ((*frontier)->payload, "kept");
+  EXPECT_EQ((*frontier)->canonical, "text");
+  EXPECT_EQ((*frontier)->family, "");
+  const auto kernel = (*store)->kernel("k");
+  ASSERT_TRUE(kernel.ok() && kernel->has_value());
+  EXPECT_EQ((*kernel)->digest, (support::Digest{digest, 17}));
+  EXPECT_EQ((*kernel)->signature, "");
+  const auto measurements = (*store)->measurements_of("p", "h", 9, 10);
+  ASSERT_TRUE(measurements.ok());
+  EXPECT_EQ(measurements->size(), GetParam() >= 3 ? 1u : 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryVersion, OldSchedules,
+                         testing::Range(std::size_t{1}, static_cast<std::size_t>(schema_version) + 1));
+
+class OldJobs : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(OldJobs, KeepTheirRows) {
+  const test_support::TemporaryDirectory directory;
+  const std::string path = directory / "jobs.db";
+  make_old(path, job_schema(), GetParam(),
+           {"INSERT INTO client(name) VALUES ('c')",
+            "INSERT INTO job(key, digest, client, label, priority, budget, created) VALUES ('k', 'd', 1, "
+            "'l', 5, 0, 't')",
+            "INSERT INTO item(job, number, request) VALUES (1, 0, '{}')"});
+  const auto store = open_job_store(path, system_clock());
+  ASSERT_TRUE(store.ok()) << support::render(store.error());
+  const auto job = (*store)->job("j1");
+  ASSERT_TRUE(job.ok());
+  EXPECT_EQ(job->label, "l");
+  EXPECT_EQ(job->waiting, 1u);
+  EXPECT_TRUE(*(*store)->any_waiting());
+}
+
+INSTANTIATE_TEST_SUITE_P(EveryVersion, OldJobs,
+                         testing::Range(std::size_t{1}, job_schema().migrations.size() + 1));
+
+class Damaged : public testing::Test {
+ protected:
+  // Some hundred rows, and a page in the middle of the file overwritten.
+  void SetUp() override {
+    {
+      const auto store = open_sqlite_schedule_store(path_, system_clock()).value();
+      for (int n = 0; n < 300; ++n)
+        ASSERT_TRUE(
+            store
+                ->put_frontier(
+                    {{"p" + std::to_string(n), "o", 1}, "text", std::string(500, 'x'), true, 1, 0, "", ""})
+                .ok());
+    }
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    for (int page = 20; page < 30; ++page) {
+      file.seekp(page * 4096);
+      file << std::string(4096, '\xee');
+    }
+  }
+  test_support::TemporaryDirectory directory_;
+  std::string path_ = directory_ / "schedules.db";
+};
+
+TEST_F(Damaged, DatabaseIsFoundWhenItIsOpened) {
+  const auto store = open_sqlite_schedule_store(path_, system_clock());
+  ASSERT_FALSE(store.ok());
+  EXPECT_EQ(store.error().code, "damaged-database");
+  EXPECT_EQ(store.error().family, support::Family::invalid);
+  EXPECT_THAT(
+      support::render(store.error()),
+      testing::AllOf(
+          testing::StartsWith("invalid [damaged-database]: `" + path_ +
+                              "` is not a sound schedule database: "),
+          testing::EndsWith("\n  note: move the file away; what it held is computed again when asked for")));
+}
+
+TEST_F(Damaged, DatabaseIsSetAsideInPlaceOfAnOlderOne) {
+  std::ofstream(path_ + ".damaged") << "older";
+  ASSERT_TRUE(set_aside(path_).ok());
+  EXPECT_NE(::access(path_.c_str(), F_OK), 0);
+  struct stat status {};
+  ASSERT_EQ(::stat((path_ + ".damaged").c_str(), &status), 0);
+  EXPECT_GT(status.st_size, 100'000);
+  EXPECT_TRUE(open_sqlite_schedule_store(path_, system_clock()).ok());
+}
+
+// On a file system of one mebibyte, where mounting is allowed.
+class SmallDisk : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (::mount("tmpfs", directory_.path().c_str(), "tmpfs", 0, "size=1m,mode=0700") != 0)
+      GTEST_SKIP() << "mounting a small file system is not allowed here";
+    mounted_ = true;
+  }
+  void TearDown() override {
+    if (mounted_) ::umount2(directory_.path().c_str(), MNT_DETACH);
+  }
+  test_support::TemporaryDirectory directory_;
+  bool mounted_ = false;
+};
+
+TEST_F(SmallDisk, ThatIsFullIsToldAndHoldsNothingHalf) {
+  const std::string path = directory_ / "jobs.db";
+  std::uint64_t kept = 0;
+  {
+    const auto store = open_job_store(path, system_clock()).value();
+    support::Result<std::string> id = std::string();
+    while (id.ok()) {
+      id = store->submit({"key" + std::to_string(kept), "c", "", 0, 0, {std::string(20'000, 'r'), "second"}});
+      kept += id.ok() ? 1 : 0;
+      ASSERT_LT(kept, 100u);
+    }
+    EXPECT_EQ(support::render(id.error()), "exhausted [disk-full]: cannot store a job: the disk is full");
+    EXPECT_GT(kept, 5u);
+    const auto counts = store->counts();
+    ASSERT_TRUE(counts.ok());
+    EXPECT_EQ(counts->at(ItemState::waiting), 2 * kept);
+  }
+  const auto again = open_job_store(path, system_clock());
+  ASSERT_TRUE(again.ok()) << support::render(again.error());
+  EXPECT_EQ((*again)->counts()->at(ItemState::waiting), 2 * kept);
+}
+
+TEST_F(SmallDisk, ThatIsReadOnlyIsTold) {
+  const std::string path = directory_ / "jobs.db";
+  ASSERT_TRUE((*open_job_store(path, system_clock()))->submit({"key", "c", "", 0, 0, {"one"}}).ok());
+  ASSERT_EQ(::mount(nullptr, directory_.path().c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr), 0);
+  const auto refused = open_job_store(path, system_clock());
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(support::render(refused.error()),
+            "invalid [data-directory]: cannot open `" + path + "`: the file system is read-only");
+  ASSERT_EQ(::mount(nullptr, directory_.path().c_str(), nullptr, MS_REMOUNT, "size=1m"), 0);
+  EXPECT_EQ((*open_job_store(path, system_clock()))->jobs(10)->size(), 1u);
+}
+
+TEST(FileSystems, OfOtherMachinesAreKnown) {
+  EXPECT_EQ(network_file_system(0x6969), "NFS");
+  EXPECT_EQ(network_file_system(0xffffffffff534d42UL), "CIFS");  // where the type is signed
+  EXPECT_EQ(network_file_system(0x0bd00bd0), "Lustre");
+  EXPECT_EQ(network_file_system(0xef53), "");      // ext4
+  EXPECT_EQ(network_file_system(0x01021994), "");  // tmpfs
+  EXPECT_EQ(network_file_system(0x794c7630), "");  // overlayfs
+  EXPECT_TRUE(check_file_system("/tmp").ok());
+}
+
+}  // namespace
+}  // namespace schaas::kernels_cache
