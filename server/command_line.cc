@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "server/configuration_file.h"
+#include "server/tokens.h"
 
 namespace schaas::server {
 namespace {
@@ -19,9 +20,11 @@ struct Written {
   CommandLine command;
   std::string data_directory;
   std::string file;
+  std::string socket_mode = "600";
   long idle = -1;
   long drain = command.daemon.drain.count();
   long longest = command.daemon.longest_request.count();
+  std::string new_token;
   bool check_only = false, print_only = false;
 };
 
@@ -35,8 +38,21 @@ void declare_addresses(CLI::App& app, Written& out) {
       "host:port on the loopback interface for metrics, health and the status page (default: nowhere)");
   app.add_option("--data-dir", out.data_directory,
                  "state (default: $XDG_DATA_HOME/schaas or ~/.local/share/schaas)");
-  app.add_option("--signing-key", out.command.daemon.signing_key,
+}
+
+void declare_trust(CLI::App& app, Written& out) {
+  DaemonOptions& daemon = out.command.daemon;
+  app.add_option("--signing-key", daemon.signing_key,
                  "file of the key that kernels are signed with (default: signing.key in the data directory)");
+  app.add_option("--tls-cert", daemon.tls.certificate,
+                 "certificate of TCP addresses (PEM), with those up to its root");
+  app.add_option("--tls-key", daemon.tls.key, "its private key (PEM)");
+  app.add_option("--tls-client-ca", daemon.tls.client_authority,
+                 "clients over TCP must have a certificate from this authority (PEM)");
+  app.add_option("--tokens", daemon.tokens,
+                 "file of the tokens that clients must have, with scopes and quotas");
+  app.add_flag("--insecure-tcp", daemon.insecure_tcp, "listen without TLS where other machines reach");
+  app.add_option("--socket-mode", out.socket_mode, "permissions of Unix sockets, octal")->type_name("MODE");
 }
 
 void declare_times(CLI::App& app, Written& out) {
@@ -75,6 +91,8 @@ void declare_modes(CLI::App& app, Written& out) {
                "serve one user: Unix sockets only, log to the data directory, stop after 15 idle minutes")
       ->configurable(false);
   app.set_config("--config", "", "read options from this file; those of the command line go before it")
+      ->configurable(false);
+  app.add_option("--new-token", out.new_token, "print a fresh token for NAME, and leave")
       ->configurable(false);
   app.add_flag("--check-config", out.check_only, "say whether the options are right, and leave")
       ->configurable(false);
@@ -126,6 +144,15 @@ Result<void> check_values(const CommandLine& command) {
   return {};
 }
 
+Result<unsigned> mode_of(const std::string& text) {
+  const bool octal =
+      !text.empty() && text.size() <= 4 && text.find_first_not_of("01234567") == std::string::npos;
+  const unsigned mode = octal ? static_cast<unsigned>(std::stoul(text, nullptr, 8)) : 0;
+  if (octal && (mode & 0600) == 0600 && (mode & ~0666U) == 0) return mode;
+  return support::invalid("command-line",
+                          "--socket-mode: `" + text + "` is no mode of a socket; expected 600, 660 or 666");
+}
+
 Result<CommandLine> meaning_of(Written written) {
   CommandLine out = std::move(written.command);
   if (written.data_directory.empty()) {
@@ -133,6 +160,7 @@ Result<CommandLine> meaning_of(Written written) {
   }
   out.daemon.data_directory = absolute_directory(written.data_directory);
   out.daemon.version = SCHAAS_VERSION;
+  SCHAAS_ASSIGN_OR_RETURN(out.daemon.socket_mode, mode_of(written.socket_mode));
   out.daemon.idle =
       std::chrono::seconds(written.idle >= 0 ? written.idle : (out.is_private ? private_idle : 0));
   out.daemon.drain = std::chrono::seconds(written.drain);
@@ -161,6 +189,7 @@ Result<std::variant<CommandLine, Leave>> parse_command_line(int argc, const char
   CLI::App app("schaasd: schedules, compiles and remembers sparse tensor kernels", "schaasd");
   app.option_defaults()->always_capture_default();
   declare_addresses(app, written);
+  declare_trust(app, written);
   declare_times(app, written);
   declare_work(app, written);
   declare_log(app, written);
@@ -175,6 +204,11 @@ Result<std::variant<CommandLine, Leave>> parse_command_line(int argc, const char
     return explained(
         support::noting(support::invalid("command-line", error.what()), "schaasd --help lists the options"),
         app);
+  }
+  if (!written.new_token.empty()) {
+    SCHAAS_RETURN_IF_ERROR(check_token_name(written.new_token));
+    std::cout << introduction(written.new_token, make_token());
+    return Out(Leave{0});
   }
   auto command = meaning_of(written);
   if (!command.ok()) return explained(command.error(), app);

@@ -70,8 +70,30 @@ Result<std::vector<ListenAddress>> addresses_of(const DaemonOptions& options) {
   return addresses;
 }
 
-bool is_loopback(const std::string& host) {
+bool is_loopback(const ListenAddress& address) {
+  const std::string& host = address.host;
   return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+}
+
+// What others can reach is encrypted, unless somebody has said that it need not be.
+Result<void> check_reach(const DaemonOptions& options, const std::vector<ListenAddress>& addresses) {
+  if (options.tls.wanted()) return check_tls(options.tls);
+  for (const ListenAddress& address : addresses) {
+    if (address.is_unix || is_loopback(address) || options.insecure_tcp) continue;
+    return support::noting(
+        support::invalid("insecure-listen",
+                         "`" + address.text() + "` can be reached from other machines, and there is no TLS"),
+        "give --tls-cert and --tls-key, and --tokens or --tls-client-ca to say who may use it; or listen on "
+        "127.0.0.1 "
+        "(ssh can bring others there); --insecure-tcp listens all the same, where everybody is trusted");
+  }
+  return {};
+}
+
+Result<std::shared_ptr<grpc::ServerCredentials>> credentials_of(const ListenAddress& address,
+                                                                const TlsFiles& tls) {
+  if (address.is_unix || !tls.wanted()) return grpc::InsecureServerCredentials();
+  return tls_credentials(tls);
 }
 
 }  // namespace
@@ -84,28 +106,34 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Log 
   SCHAAS_ASSIGN_OR_RETURN(auto key, open_signing_key(options.signing_key.empty() ? directory.signing_key()
                                                                                  : options.signing_key));
   SCHAAS_ASSIGN_OR_RETURN(const std::vector<ListenAddress> addresses, addresses_of(options));
+  SCHAAS_RETURN_IF_ERROR(check_reach(options, addresses));
+  SCHAAS_ASSIGN_OR_RETURN(
+      auto access, Access::open({options.tokens, (options.socket_mode & 077) != 0, Access::steady_clock()}));
   std::unique_ptr<Daemon> daemon(new Daemon(options, std::move(directory), stores, std::move(jobs),
-                                            std::make_shared<KernelSigner>(std::move(key)), std::move(log)));
+                                            std::make_shared<KernelSigner>(std::move(key)), std::move(access),
+                                            std::move(log)));
   SCHAAS_RETURN_IF_ERROR(daemon->listen(addresses));
   SCHAAS_RETURN_IF_ERROR(daemon->open_http());
   return daemon;
 }
 
 Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores stores,
-               std::shared_ptr<kernels_cache::JobStore> jobs, std::shared_ptr<KernelSigner> signer, Log log)
+               std::shared_ptr<kernels_cache::JobStore> jobs, std::shared_ptr<KernelSigner> signer,
+               std::shared_ptr<Access> access, Log log)
     : options_(options),
       directory_(std::move(directory)),
       log_(std::move(log)),
       stores_(std::move(stores)),
       jobs_(std::move(jobs)),
       signer_(std::move(signer)),
+      access_(std::move(access)),
       lines_(options.admission),
       toolchain_(options.toolchain) {
   if (!toolchain_) toolchain_ = toolchain::make_cuda_toolchain(toolchain::make_c_toolchain({}), {});
   scheduling_ = std::make_unique<Scheduling>(
       stack(options_, directory_, toolchain_, stores_, signer_, log_, lines_, metrics_), toolchain_,
       scheduling_options(options_, stores_, lines_, log_));
-  boundary_ = std::make_unique<RequestBoundary>(log_, options_.longest_request, metrics_);
+  boundary_ = std::make_unique<RequestBoundary>(log_, options_.longest_request, access_, metrics_);
   service_ = std::make_unique<SchedulerService>(
       *scheduling_, stores_, [this] { return facts(); }, *boundary_);
   const auto work = [this](const std::string& request, support::Cancellation& cancellation) -> Result<void> {
@@ -126,7 +154,8 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
   grpc::ServerBuilder builder;
   std::vector<int> ports(addresses.size(), 0);
   for (std::size_t a = 0; a < addresses.size(); ++a) {
-    builder.AddListeningPort(addresses[a].text(), grpc::InsecureServerCredentials(), &ports[a]);
+    SCHAAS_ASSIGN_OR_RETURN(const auto credentials, credentials_of(addresses[a], options_.tls));
+    builder.AddListeningPort(addresses[a].text(), credentials, &ports[a]);
   }
   // Two servers on one port would share its connections at random.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
@@ -142,13 +171,16 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
     }
     ListenAddress address = addresses[a];
     if (address.is_unix) {
-      ::chmod(address.path.c_str(), 0600);
+      ::chmod(address.path.c_str(), options_.socket_mode);
     } else {
       address.port = ports[a];
-      if (!is_loopback(address.host)) {
-        log_->warn("listening on {} without authentication: whoever reaches it may use this server",
-                   address.text());
-      }
+      const bool asks = !options_.tokens.empty() || !options_.tls.client_authority.empty();
+      if (!is_loopback(address) && !options_.tls.wanted())
+        log_->warn("listening on {} without TLS: what passes can be read and changed", address.text());
+      if (!is_loopback(address) && !asks)
+        log_->warn(
+            "listening on {} without tokens and client certificates: whoever reaches it may use this server",
+            address.text());
     }
     addresses_.push_back(address.text());
     log_->info("listening on {}", addresses_.back());

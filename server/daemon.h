@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "server/access.h"
 #include "server/admitting_provider.h"
+#include "server/credentials.h"
 #include "server/data_directory.h"
 #include "server/http_door.h"
 #include "server/jobs_service.h"
@@ -32,6 +34,12 @@ struct DaemonOptions {
   std::string solver;       ///< path of schaas-solver; none: Z3 in this process, which nothing can end
   std::string trial;        ///< path of schaas-trial; none: kernels are served untried
   std::string signing_key;  ///< path; none: the one in the data directory
+  // Who may connect
+  TlsFiles tls;               ///< of all TCP addresses
+  std::string tokens;         ///< path of the tokens file; none: who reaches an address may do everything
+  bool insecure_tcp = false;  ///< listen without TLS where other machines reach
+  unsigned socket_mode =
+      0600;  ///< of Unix sockets; who is let in beside the owner needs a token, where there are any
   // Performance
   Admission admission;
   int threads = 64;  ///< of gRPC; more calls at once are refused RESOURCE_EXHAUSTED
@@ -47,10 +55,13 @@ struct DaemonOptions {
 class Daemon {
  public:
   /// Takes the data directory, opens the stores, listens. Errors: those of DataDirectory::open, of the
-  /// stores, invalid [signing-key], [listen], unreachable [socket-in-use].
+  /// stores, invalid [tokens], [tls], [insecure-listen], [signing-key], [listen], unreachable
+  /// [socket-in-use].
   static support::Result<std::unique_ptr<Daemon>> start(const DaemonOptions& options, Log log);
   ~Daemon();
 
+  /// Reads the tokens file again; on an error the old tokens stay. Certificates are read again by themselves.
+  support::Result<void> reload() { return access_->reload(); }
   /// What clients connect to, with the real port.
   const std::vector<std::string>& addresses() const { return addresses_; }
   /// Where metrics, health and status page are, with the real port; "" when nowhere.
@@ -63,7 +74,8 @@ class Daemon {
 
  private:
   Daemon(const DaemonOptions& options, DataDirectory directory, Stores stores,
-         std::shared_ptr<kernels_cache::JobStore> jobs, std::shared_ptr<KernelSigner> signer, Log log);
+         std::shared_ptr<kernels_cache::JobStore> jobs, std::shared_ptr<KernelSigner> signer,
+         std::shared_ptr<Access> access, Log log);
   support::Result<void> listen(const std::vector<ListenAddress>& addresses);
   support::Result<void> open_http();
   bool is_ready();
@@ -77,6 +89,7 @@ class Daemon {
   const Stores stores_;
   const std::shared_ptr<kernels_cache::JobStore> jobs_;
   const std::shared_ptr<KernelSigner> signer_;
+  const std::shared_ptr<Access> access_;
   const Lines lines_;
   std::shared_ptr<toolchain::Toolchain> toolchain_;
   std::unique_ptr<Scheduling> scheduling_;

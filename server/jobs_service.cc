@@ -81,6 +81,28 @@ JobsService::JobsService(Scheduling& checking, std::shared_ptr<kernels_cache::Jo
                          JobRunner& runner, RequestBoundary& boundary)
     : checking_(checking), store_(std::move(store)), runner_(runner), boundary_(boundary) {}
 
+Result<void> JobsService::check_quota(const Caller& caller, std::size_t requests) {
+  if (caller.quotas.queued == 0) return {};
+  SCHAAS_ASSIGN_OR_RETURN(const auto rows, store_->jobs(most_listed));
+  std::uint64_t waiting = 0;
+  for (const JobRow& row : rows) waiting += row.client == caller.name ? row.waiting : 0;
+  if (waiting + requests <= caller.quotas.queued) return {};
+  return support::noting(
+      support::exhausted("quota-queued", "`" + caller.name + "` may have " +
+                                             std::to_string(caller.quotas.queued) +
+                                             " requests of jobs waiting; " + std::to_string(waiting) +
+                                             " wait, this job has " + std::to_string(requests)),
+      "submit it when some are done, or cancel a job");
+}
+
+Result<void> JobsService::check_owner(const Caller& caller, const std::string& id) {
+  SCHAAS_ASSIGN_OR_RETURN(const JobRow row, store_->job(id));
+  if (caller.may_touch(row.client)) return {};
+  return support::noting(support::unreachable("not-yours", "the job " + id + " is of `" + row.client +
+                                                               "`, not of `" + caller.name + "`"),
+                         "its owner, or a token with the scope `admin`, may do that");
+}
+
 Result<kernels_cache::NewJob> JobsService::checked(const v1::SubmitJobRequest& request,
                                                    const Cancellation& cancellation) {
   SCHAAS_RETURN_IF_ERROR(check_text(request.idempotency_key(), "key", false));
@@ -118,9 +140,12 @@ Result<void> JobsService::answer(const std::string& id, v1::Job& reply) {
 
 grpc::Status JobsService::Submit(grpc::ServerContext* context, const v1::SubmitJobRequest* request,
                                  v1::Job* reply) {
-  return boundary_.run("SubmitJob", *context,
+  return boundary_.run(methods::submit_job, *context,
                        [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
-                         SCHAAS_ASSIGN_OR_RETURN(const auto job, checked(*request, cancellation));
+                         SCHAAS_ASSIGN_OR_RETURN(auto job, checked(*request, cancellation));
+                         // With tokens nobody can pass for another.
+                         if (!summary.caller.name.empty()) job.client = summary.caller.name;
+                         SCHAAS_RETURN_IF_ERROR(check_quota(summary.caller, job.requests.size()));
                          SCHAAS_ASSIGN_OR_RETURN(const std::string id, store_->submit(job));
                          summary.detail = "job=" + id + " requests=" + std::to_string(job.requests.size());
                          runner_.wake();
@@ -130,7 +155,7 @@ grpc::Status JobsService::Submit(grpc::ServerContext* context, const v1::SubmitJ
 
 grpc::Status JobsService::List(grpc::ServerContext* context, const v1::ListJobsRequest* request,
                                v1::ListJobsReply* reply) {
-  return boundary_.run("ListJobs", *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
+  return boundary_.run(methods::list_jobs, *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
     const std::size_t limit =
         request->limit() == 0 ? jobs_listed : std::min<std::size_t>(request->limit(), most_listed);
     SCHAAS_ASSIGN_OR_RETURN(const auto rows, store_->jobs(limit));
@@ -142,7 +167,7 @@ grpc::Status JobsService::List(grpc::ServerContext* context, const v1::ListJobsR
 grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJobRequest* request,
                                 grpc::ServerWriter<v1::JobEvent>* writer) {
   return boundary_.run(
-      "WatchJob", *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+      methods::watch_job, *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
         summary.detail = "job=" + request->id().substr(0, 20);
         std::uint64_t after = request->after();
         v1::Job told;
@@ -175,19 +200,23 @@ grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJob
 
 grpc::Status JobsService::Cancel(grpc::ServerContext* context, const v1::JobRequest* request,
                                  v1::Job* reply) {
-  return boundary_.run("CancelJob", *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
-    SCHAAS_RETURN_IF_ERROR(store_->cancel(request->id()));
-    runner_.stop_item_of(request->id());
-    return answer(request->id(), *reply);
-  });
+  return boundary_.run(methods::cancel_job, *context,
+                       [&](RequestSummary& summary, Cancellation&) -> Result<void> {
+                         SCHAAS_RETURN_IF_ERROR(check_owner(summary.caller, request->id()));
+                         SCHAAS_RETURN_IF_ERROR(store_->cancel(request->id()));
+                         runner_.stop_item_of(request->id());
+                         return answer(request->id(), *reply);
+                       });
 }
 
 grpc::Status JobsService::Retry(grpc::ServerContext* context, const v1::JobRequest* request, v1::Job* reply) {
-  return boundary_.run("RetryJob", *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
-    SCHAAS_RETURN_IF_ERROR(store_->retry(request->id()));
-    runner_.wake();
-    return answer(request->id(), *reply);
-  });
+  return boundary_.run(methods::retry_job, *context,
+                       [&](RequestSummary& summary, Cancellation&) -> Result<void> {
+                         SCHAAS_RETURN_IF_ERROR(check_owner(summary.caller, request->id()));
+                         SCHAAS_RETURN_IF_ERROR(store_->retry(request->id()));
+                         runner_.wake();
+                         return answer(request->id(), *reply);
+                       });
 }
 
 }  // namespace schaas::server

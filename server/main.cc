@@ -70,6 +70,8 @@ void reload(Running& running) {
     }
   }
   server::set_level(running.log, command.log.level);
+  if (const auto tokens = running.daemon.reload(); !tokens.ok())
+    running.log->error("reload: the tokens stay as they were: {}", support::render(tokens.error()));
   running.log->info("reloaded");
 }
 

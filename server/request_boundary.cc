@@ -38,8 +38,15 @@ std::string serialised(const Diagnostic& diagnostic) {
   return to_proto(shorter).SerializeAsString();
 }
 
+std::string_view metadata_of(const grpc::ServerContext& context, const char* key) {
+  const auto& metadata = context.client_metadata();
+  const auto found = metadata.find(key);
+  return found == metadata.end() ? std::string_view()
+                                 : std::string_view(found->second.data(), found->second.size());
+}
+
 // Into the log as it is: nothing that could forge a line.
-bool is_request_id(const std::string& text) {
+bool is_request_id(std::string_view text) {
   const auto allowed = [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '.' || c == '-' || c == '_';
   };
@@ -47,27 +54,27 @@ bool is_request_id(const std::string& text) {
 }
 
 // Refused for now: the same request will do later.
-bool is_for_now(const Diagnostic& error) { return error.code == "overloaded" || error.code == "quota"; }
+bool is_for_now(const Diagnostic& error) {
+  return error.code == "overloaded" || error.code == "quota-requests" || error.code == "quota-concurrent";
+}
 
 }  // namespace
 
-RequestBoundary::RequestBoundary(Log log, std::chrono::seconds longest, std::shared_ptr<Metrics> metrics)
-    : log_(std::move(log)), longest_(longest), metrics_(std::move(metrics)) {
+RequestBoundary::RequestBoundary(Log log, std::chrono::seconds longest, std::shared_ptr<Access> access,
+                                 std::shared_ptr<Metrics> metrics)
+    : log_(std::move(log)), longest_(longest), access_(std::move(access)), metrics_(std::move(metrics)) {
   char text[16];
   std::snprintf(text, sizeof text, "%08x-", static_cast<unsigned>(std::random_device{}()));
   id_prefix_ = text;
 }
 
 std::string RequestBoundary::id_of(const grpc::ServerContext& context) {
-  const auto& metadata = context.client_metadata();
-  if (const auto found = metadata.find(request_id_metadata); found != metadata.end()) {
-    const std::string id(found->second.data(), found->second.size());
-    if (is_request_id(id)) return id;
-  }
+  const std::string_view id = metadata_of(context, request_id_metadata);
+  if (is_request_id(id)) return std::string(id);
   return id_prefix_ + std::to_string(serial_.fetch_add(1));
 }
 
-grpc::Status RequestBoundary::run(const char* method, grpc::ServerContext& context, const Handler& handler,
+grpc::Status RequestBoundary::run(const Method& method, grpc::ServerContext& context, const Handler& handler,
                                   const std::atomic<bool>* outlives_client) {
   const auto start = Steady::now();
   const std::string id = id_of(context);
@@ -77,15 +84,23 @@ grpc::Status RequestBoundary::run(const char* method, grpc::ServerContext& conte
   Result<void> outcome;
   {
     const ActiveRequests::Registration registration(active_, {&context, &cancellation, outlives_client});
-    outcome = guarded(id, handler, summary, cancellation);
+    outcome = guarded(id, [&]() -> Result<void> {
+      SCHAAS_ASSIGN_OR_RETURN(const auto pass,
+                              access_->enter(method, context.peer(), metadata_of(context, "authorization"),
+                                             &summary.retry_seconds));
+      summary.caller = pass.caller();
+      return handler(summary, cancellation);
+    });
   }
   const double seconds = std::chrono::duration<double>(Steady::now() - start).count();
-  log_->info("request id={} method={} key={} {}{}seconds={:.6f} outcome={}", id, method,
+  const std::string& caller = summary.caller.name;
+  log_->info("request id={} method={} {}{}{}key={} {}{}seconds={:.6f} outcome={}", id, method.name,
+             caller.empty() ? "" : "caller=", caller, caller.empty() ? "" : " ",
              summary.key.empty() ? "-" : summary.key, summary.detail, summary.detail.empty() ? "" : " ",
              seconds, outcome.ok() ? "ok" : outcome.error().code);
-  metrics_->observe(Metrics::Times::request, {{"method", method}}, seconds);
+  metrics_->observe(Metrics::Times::request, {{"method", method.name}}, seconds);
   metrics_->add(Metrics::Counter::requests,
-                {{"method", method}, {"outcome", outcome.ok() ? "ok" : outcome.error().code}});
+                {{"method", method.name}, {"outcome", outcome.ok() ? "ok" : outcome.error().code}});
   if (summary.sent_bytes > 0)
     metrics_->add(Metrics::Counter::sent_bytes, {}, static_cast<double>(summary.sent_bytes));
   if (outcome.ok()) return grpc::Status::OK;
@@ -101,12 +116,11 @@ void RequestBoundary::drain(Steady::duration longest) {
   active_.cancel_all();
 }
 
-Result<void> RequestBoundary::guarded(const std::string& id, const Handler& handler, RequestSummary& summary,
-                                      Cancellation& cancellation) {
+Result<void> RequestBoundary::guarded(const std::string& id, const std::function<Result<void>()>& work) {
   if (stopping_) return support::unreachable("stopping", "the server is stopping; ask again in a moment");
   std::string facts;
   try {
-    Result<void> outcome = handler(summary, cancellation);
+    Result<void> outcome = work();
     const bool ours = !outcome.ok() && outcome.error().family == support::Family::internal;
     if (!ours || outcome.error().code == "damaged-binary") return outcome;
     facts = support::render(outcome.error());

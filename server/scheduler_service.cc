@@ -64,7 +64,7 @@ grpc::Status SchedulerService::Schedule(grpc::ServerContext* context, const v1::
   std::atomic<bool> settled{false};  // the client has something to run and lets us finish without it
   const Waiting waiting(waiting_);
   return boundary_.run(
-      "Schedule", *context,
+      methods::schedule, *context,
       [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
         const auto send = [&](const Event& event) {
           if (const auto* frontier = std::get_if<NamedFrontier>(&event))
@@ -84,7 +84,7 @@ grpc::Status SchedulerService::Schedule(grpc::ServerContext* context, const v1::
 grpc::Status SchedulerService::Lookup(grpc::ServerContext* context, const v1::LookupRequest* request,
                                       v1::Frontier* reply) {
   return boundary_.run(
-      "Lookup", *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+      methods::lookup, *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
         SCHAAS_ASSIGN_OR_RETURN(
             const NamedFrontier found,
             scheduling_.lookup(from_proto(request->problem()), from_proto(request->search()), cancellation));
@@ -96,26 +96,30 @@ grpc::Status SchedulerService::Lookup(grpc::ServerContext* context, const v1::Lo
 
 grpc::Status SchedulerService::Explain(grpc::ServerContext* context, const v1::ExplainRequest* request,
                                        v1::ExplainReply* reply) {
-  return boundary_.run("Explain", *context, [&](RequestSummary&, Cancellation& cancellation) -> Result<void> {
-    SCHAAS_ASSIGN_OR_RETURN(const auto explanations, scheduling_.explain(from_proto(*request), cancellation));
-    for (const auto& explanation : explanations) *reply->add_explanations() = to_proto(explanation);
-    return {};
-  });
+  return boundary_.run(methods::explain, *context,
+                       [&](RequestSummary&, Cancellation& cancellation) -> Result<void> {
+                         SCHAAS_ASSIGN_OR_RETURN(const auto explanations,
+                                                 scheduling_.explain(from_proto(*request), cancellation));
+                         for (const auto& explanation : explanations)
+                           *reply->add_explanations() = to_proto(explanation);
+                         return {};
+                       });
 }
 
 grpc::Status SchedulerService::Emit(grpc::ServerContext* context, const v1::EmitRequest* request,
                                     v1::EmitReply* reply) {
-  return boundary_.run("Emit", *context, [&](RequestSummary&, Cancellation& cancellation) -> Result<void> {
-    SCHAAS_ASSIGN_OR_RETURN(std::string text, scheduling_.emit(from_proto(*request), cancellation));
-    reply->set_text(std::move(text));
-    return {};
-  });
+  return boundary_.run(
+      methods::emit, *context, [&](RequestSummary&, Cancellation& cancellation) -> Result<void> {
+        SCHAAS_ASSIGN_OR_RETURN(std::string text, scheduling_.emit(from_proto(*request), cancellation));
+        reply->set_text(std::move(text));
+        return {};
+      });
 }
 
 grpc::Status SchedulerService::Download(grpc::ServerContext* context, const v1::DownloadRequest* request,
                                         grpc::ServerWriter<v1::DownloadChunk>* writer) {
   return boundary_.run(
-      "Download", *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+      methods::download, *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
         summary.detail =
             "sha256=" + (support::is_sha256_hex(request->sha256()) ? request->sha256() : std::string("?"));
         const auto bytes = stores_.binaries->get(request->sha256());
@@ -137,7 +141,7 @@ grpc::Status SchedulerService::Download(grpc::ServerContext* context, const v1::
 
 grpc::Status SchedulerService::Report(grpc::ServerContext* context, const v1::ReportRequest* request,
                                       v1::ReportReply*) {
-  return boundary_.run("Report", *context,
+  return boundary_.run(methods::report, *context,
                        [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
                          summary.detail = "measurements=" + std::to_string(request->measurements_size());
                          return scheduling_.report(from_proto(*request), cancellation);
@@ -146,7 +150,7 @@ grpc::Status SchedulerService::Report(grpc::ServerContext* context, const v1::Re
 
 grpc::Status SchedulerService::Info(grpc::ServerContext* context, const v1::InfoRequest*,
                                     v1::ServerInfo* reply) {
-  return boundary_.run("Info", *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
+  return boundary_.run(methods::info, *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
     ServerFacts facts = facts_();
     SCHAAS_ASSIGN_OR_RETURN(const auto rows, stores_.schedules->statistics());
     SCHAAS_ASSIGN_OR_RETURN(const auto binaries, stores_.binaries->list());
@@ -160,31 +164,32 @@ grpc::Status SchedulerService::Info(grpc::ServerContext* context, const v1::Info
 
 grpc::Status SchedulerService::ListCache(grpc::ServerContext* context, const v1::ListCacheRequest* request,
                                          v1::ListCacheReply* reply) {
-  return boundary_.run("ListCache", *context, [&](RequestSummary& summary, Cancellation&) -> Result<void> {
-    const std::string& key = request->key();
-    if (!key.empty() && !support::is_sha256_hex(key)) {
-      return support::invalid(
-          "wrong-key",
-          "`" + key.substr(0, 80) + "` is not a problem's key; expected 64 lower-case hexadecimal digits");
-    }
-    summary.key = key.substr(0, key_digits);
-    SCHAAS_ASSIGN_OR_RETURN(const auto problems, stores_.schedules->list());
-    for (const auto& problem : problems) {
-      if (key.empty() || problem.problem_key == key) *reply->add_entries() = to_proto(problem);
-    }
-    if (key.empty()) return {};
-    if (reply->entries().empty()) {
-      return support::invalid("not-stored", "nothing is stored under the key " + key);
-    }
-    SCHAAS_ASSIGN_OR_RETURN(const auto kernels, stores_.schedules->kernels_of(key));
-    for (const auto& kernel : kernels) *reply->mutable_entries(0)->add_kernel() = to_proto(kernel);
-    return {};
-  });
+  return boundary_.run(
+      methods::list_cache, *context, [&](RequestSummary& summary, Cancellation&) -> Result<void> {
+        const std::string& key = request->key();
+        if (!key.empty() && !support::is_sha256_hex(key)) {
+          return support::invalid("wrong-key",
+                                  "`" + key.substr(0, 80) +
+                                      "` is not a problem's key; expected 64 lower-case hexadecimal digits");
+        }
+        summary.key = key.substr(0, key_digits);
+        SCHAAS_ASSIGN_OR_RETURN(const auto problems, stores_.schedules->list());
+        for (const auto& problem : problems) {
+          if (key.empty() || problem.problem_key == key) *reply->add_entries() = to_proto(problem);
+        }
+        if (key.empty()) return {};
+        if (reply->entries().empty()) {
+          return support::invalid("not-stored", "nothing is stored under the key " + key);
+        }
+        SCHAAS_ASSIGN_OR_RETURN(const auto kernels, stores_.schedules->kernels_of(key));
+        for (const auto& kernel : kernels) *reply->mutable_entries(0)->add_kernel() = to_proto(kernel);
+        return {};
+      });
 }
 
 grpc::Status SchedulerService::VerifyCache(grpc::ServerContext* context, const v1::VerifyCacheRequest*,
                                            v1::VerifyCacheReply* reply) {
-  return boundary_.run("VerifyCache", *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
+  return boundary_.run(methods::verify_cache, *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
     SCHAAS_ASSIGN_OR_RETURN(const auto report, stores_.binaries->verify());
     reply->set_checked(report.checked);
     for (const auto& sha256 : report.damaged) {

@@ -7,6 +7,8 @@ grpc::StatusCode status_code(const support::Diagnostic& diagnostic) {
   if (code == "not-stored" || code == "unknown-binary" || code == "unknown-job")
     return grpc::StatusCode::NOT_FOUND;
   if (code == "damaged-binary") return grpc::StatusCode::DATA_LOSS;
+  if (code == "no-token" || code == "unknown-token") return grpc::StatusCode::UNAUTHENTICATED;
+  if (code == "scope" || code == "not-yours") return grpc::StatusCode::PERMISSION_DENIED;
   if (code == "deadline") return grpc::StatusCode::DEADLINE_EXCEEDED;
   if (code == "cancelled") return grpc::StatusCode::CANCELLED;
   switch (diagnostic.family) {

@@ -79,12 +79,24 @@ void add_to(CLI::App& command, ServerOptions& options) {
           "The key the server must have, or a file with it (default: $SCHAAS_SERVER_KEY, else what is "
           "known of the server)")
       ->type_name("KEY");
+  const auto file = [&command](const char* name, std::string& value, const char* help) {
+    command.add_option(name, value, help)->type_name("FILE");
+  };
+  file("--tls-ca", options.tls_ca,
+       "TLS: who vouches for the server (PEM), or `system` (default: $SCHAAS_TLS_CA, else no TLS)");
+  file("--tls-cert", options.tls_cert, "TLS: this client's certificate (PEM; default: $SCHAAS_TLS_CERT)");
+  file("--tls-key", options.tls_key, "TLS: its private key (PEM; default: $SCHAAS_TLS_KEY)");
+  file("--token-file", options.token_file, "The token for the server (default: $SCHAAS_TOKEN_FILE)");
 }
 
 support::Result<client::Connection> connect(const ServerOptions& options) {
   client::ConnectOptions connect_options;
   connect_options.server = options.address;
   connect_options.server_key = options.key;
+  connect_options.tls_ca = options.tls_ca;
+  connect_options.tls_cert = options.tls_cert;
+  connect_options.tls_key = options.tls_key;
+  connect_options.token_file = options.token_file;
   connect_options.busy = [](double seconds) {
     std::fprintf(stderr, "the server is busy; asking again in %.1f s\n", seconds);
   };

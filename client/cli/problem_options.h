@@ -31,6 +31,8 @@ void add_to(CLI::App& command, client::SearchOptions& options);
 struct ServerOptions {
   std::string address;
   std::string key;
+  std::string tls_ca, tls_cert, tls_key;
+  std::string token_file;
 };
 void add_to(CLI::App& command, ServerOptions& options);
 /// Connects, starting the private server when none is configured.

@@ -167,9 +167,13 @@ class Errors(unittest.TestCase):
         with self.assertRaises(ConnectionError) as raised:
             schaas.Session("unix:/nonexistent/schaas.sock").kernel("A(i) = B(i)")
         self.assertEqual(raised.exception.code, "server-down")
-        with self.assertRaises(NotImplementedError) as raised:
-            schaas.connect("localhost:1", token="x")
-        self.assertEqual(raised.exception.code, "token")
+
+    def test_proofs(self):
+        for options, code in [({"token": "x"}, "token-in-clear"), ({"token_file": "/nonexistent"}, "token-file"),
+                              ({"ca": "/nonexistent"}, "tls-file"), ({"certificate": "/nonexistent"}, "tls-file")]:
+            with self.assertRaises((ConnectionError, ValueError)) as raised:
+                schaas.connect("192.0.2.1:1", **options)
+            self.assertEqual(raised.exception.code, code)
 
 
 class Files(unittest.TestCase):

@@ -43,6 +43,22 @@ support::Result<ProblemText> problem_of(const schaas_problem& given) {
   return text;
 }
 
+support::Result<ConnectOptions> options_of(const schaas_connect_options& given) {
+  if (given.struct_bytes < sizeof(schaas_connect_options))
+    return support::invalid("struct-size", "`struct_bytes` of the options of a connection is " +
+                                               std::to_string(given.struct_bytes) +
+                                               ", expected sizeof(schaas_connect_options)");
+  ConnectOptions options;
+  options.server = text_or(given.server, "");
+  options.server_key = text_or(given.server_key, "");
+  options.tls_ca = text_or(given.tls_ca, "");
+  options.tls_cert = text_or(given.tls_cert, "");
+  options.tls_key = text_or(given.tls_key, "");
+  options.token = text_or(given.token, "");
+  options.token_file = text_or(given.token_file, "");
+  return options;
+}
+
 KernelSetOptions options_of(const schaas_problem& given) {
   KernelSetOptions options;
   options.search.memory_depth = given.memory_depth;
@@ -134,11 +150,18 @@ void schaas_error_free(schaas_error* error) { delete error; }
 void schaas_text_free(char* text) { std::free(text); }
 
 int32_t schaas_session_open(const char* server, schaas_session** session, schaas_error** error) {
+  schaas_connect_options options{};
+  options.struct_bytes = sizeof options;
+  options.server = server;
+  return schaas_session_connect(&options, session, error);
+}
+int32_t schaas_session_connect(const schaas_connect_options* options, schaas_session** session,
+                               schaas_error** error) {
   return at_boundary(error, [&]() -> Result<void> {
-    if (session == nullptr) return null_argument("session");
-    ConnectOptions options;
-    if (server != nullptr) options.server = server;
-    SCHAAS_ASSIGN_OR_RETURN(Session opened, Session::open(options));
+    if (session == nullptr || options == nullptr)
+      return null_argument(session == nullptr ? "session" : "options");
+    SCHAAS_ASSIGN_OR_RETURN(const ConnectOptions wanted, options_of(*options));
+    SCHAAS_ASSIGN_OR_RETURN(Session opened, Session::open(wanted));
     *session = new schaas_session{std::move(opened)};
     return {};
   });

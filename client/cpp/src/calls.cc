@@ -17,9 +17,10 @@ std::string request_id() {
 
 }  // namespace
 
-void begin(grpc::ClientContext& context, std::chrono::milliseconds time) {
+void Connection::State::begin(grpc::ClientContext& context, std::chrono::milliseconds time) const {
   context.AddMetadata("schaas-request-id", request_id());
   if (time != std::chrono::milliseconds::max()) context.set_deadline(std::chrono::system_clock::now() + time);
+  if (!authorization.empty()) context.AddMetadata("authorization", authorization);
 }
 
 support::Result<void> Connection::State::call(std::chrono::milliseconds time, const Call& once) const {

@@ -1,6 +1,5 @@
 #include "schaas/connection.h"
 
-#include <grpc/grpc.h>
 #include <grpcpp/grpcpp.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "channel.h"
 #include "connection_state.h"
 #include "marshalling.h"
 #include "patience.h"
@@ -22,17 +22,6 @@
 namespace schaas::client {
 
 namespace {
-
-constexpr int largest_message = 256 << 20;
-
-std::shared_ptr<grpc::Channel> open_channel(const std::string& address) {
-  // Held to the end of the process: gRPC's last release can wait up to 10 s for its own poller.
-  [[maybe_unused]] static const bool held = (grpc_init(), true);
-  grpc::ChannelArguments arguments;
-  arguments.SetMaxReceiveMessageSize(largest_message);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  return grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
-}
 
 std::string configured(const std::string& option, const char* variable) {
   if (!option.empty()) return option;
@@ -145,14 +134,17 @@ support::Result<Connection> Connection::open(const ConnectOptions& options) {
     auto state = std::make_unique<State>();
     state->options = options;
     state->address = configured(options.server, "SCHAAS_SERVER");
-    if (state->address.empty()) {
+    const bool is_private = state->address.empty();
+    if (is_private) {
       const std::string data =
           options.data_directory.empty() ? default_data_directory() : options.data_directory;
       SCHAAS_ASSIGN_OR_RETURN(state->started, ensure_private_server(data, options.start_limit));
       state->address = "unix:" + private_socket_path(data);
     }
     SCHAAS_RETURN_IF_ERROR(check_address(state->address));
-    state->channel = open_channel(state->address);
+    SCHAAS_ASSIGN_OR_RETURN(const Proof proof, proof_for(state->address, options, is_private));
+    SCHAAS_ASSIGN_OR_RETURN(state->channel, open_channel(state->address, proof));
+    state->authorization = proof.authorization;
     state->stub = v1::Scheduler::NewStub(state->channel);
     state->jobs = v1::Jobs::NewStub(state->channel);
     Connection connection(std::move(state));
@@ -161,9 +153,9 @@ support::Result<Connection> Connection::open(const ConnectOptions& options) {
       return support::unsupported("server-key-unknown", "the server at " + connection.address() +
                                                             " has no key: it is older than this client");
     SCHAAS_ASSIGN_OR_RETURN(connection.state_->key, support::PublicKey::parse(info.public_key));
-    SCHAAS_RETURN_IF_ERROR(
-        check_server_key(*connection.state_->key,
-                         {connection.address(), configured(options.server_key, "SCHAAS_SERVER_KEY"), false}));
+    SCHAAS_RETURN_IF_ERROR(check_server_key(
+        *connection.state_->key,
+        {connection.address(), configured(options.server_key, "SCHAAS_SERVER_KEY"), proof.tls()}));
     return connection;
   });
 }
@@ -215,7 +207,7 @@ support::Result<ScheduleAnswer> Connection::schedule(
     Patience patience(state_->options.busy_limit, state_->options.busy);
     for (;;) {
       grpc::ClientContext context;
-      begin(context, state_->options.schedule_limit);
+      state_->begin(context, state_->options.schedule_limit);
       Attempt attempt = attempt_schedule(*state_->stub, context, request, listener);
       if (attempt.unreadable) return *attempt.unreadable;
       if (attempt.answer.left != ScheduleAnswer::Left::no) {

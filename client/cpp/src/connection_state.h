@@ -24,7 +24,10 @@ struct Connection::State {
   std::unique_ptr<v1::Scheduler::Stub> stub;
   std::unique_ptr<v1::Jobs::Stub> jobs;
   std::optional<support::PublicKey> key;  ///< the server's, once it was checked
+  std::string authorization;              ///< metadata of every call; "": none
 
+  /// Every attempt begins here: its id, its deadline (max(): none), and who asks.
+  void begin(grpc::ClientContext& context, std::chrono::milliseconds time) const;
   /// Makes one attempt.
   using Call = std::function<grpc::Status(grpc::ClientContext& context)>;
   /// Makes a call with that deadline, again while the server is too busy.
@@ -34,9 +37,6 @@ struct Connection::State {
     return diagnostic_of(status, context, address);
   }
 };
-
-/// Every attempt begins here: its id and its deadline (max(): none).
-void begin(grpc::ClientContext& context, std::chrono::milliseconds time);
 
 // The library's boundary: an exception (no memory, a broken invariant) becomes a diagnostic.
 template <class Call>

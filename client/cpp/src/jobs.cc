@@ -77,7 +77,7 @@ support::Result<Job> Connection::watch(const std::string& id, std::uint64_t afte
                                        const JobListener& listener) {
   return guarded([&]() -> support::Result<Job> {
     grpc::ClientContext context;
-    begin(context, std::chrono::milliseconds::max());  // as long as the job takes
+    state_->begin(context, std::chrono::milliseconds::max());  // as long as the job takes
     v1::WatchJobRequest request;
     request.set_id(id);
     request.set_after(after);

@@ -17,6 +17,21 @@ std::optional<support::Diagnostic> sent_diagnostic(const grpc::ClientContext& co
   return from_proto(wire);
 }
 
+// gRPC tells a failed handshake by its words alone.
+bool is_about_tls(const std::string& why) {
+  for (const char* word : {"handshake", "SSL", "Ssl", "CERTIFICATE"})
+    if (why.find(word) != std::string::npos) return true;
+  return false;
+}
+
+support::Diagnostic tls_failed(const std::string& address, const std::string& why) {
+  return support::noting(support::unreachable("tls-failed", "this client and the server at " + address +
+                                                                " do not believe each other: " + why),
+                         "the server's certificate must be valid, from the authority that --tls-ca names, "
+                         "and for this name; where the "
+                         "server asks for one, the client's must be, too (--tls-cert, --tls-key)");
+}
+
 }  // namespace
 
 support::Diagnostic server_down(const std::string& address, const std::string& why) {
@@ -32,6 +47,7 @@ support::Diagnostic diagnostic_of(const grpc::Status& status, const grpc::Client
   const std::string text = "the server at " + address + " says: " + status.error_message();
   switch (status.error_code()) {
     case grpc::StatusCode::UNAVAILABLE:
+      if (is_about_tls(status.error_message())) return tls_failed(address, status.error_message());
       return server_down(address, status.error_message());
     case grpc::StatusCode::DEADLINE_EXCEEDED:
       return support::exhausted("deadline", "the server at " + address + " did not answer in time");

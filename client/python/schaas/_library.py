@@ -7,7 +7,7 @@ from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t, c_ui
 
 from ._errors import Unreachable, error_of
 
-API_VERSION = 1
+API_VERSION = 2
 
 F64, F32 = 0, 1
 # Level formats of kernel_abi.h.
@@ -21,6 +21,11 @@ class Level(ctypes.Structure):
 class Tensor(ctypes.Structure):
     _fields_ = [("order", c_int32), ("value_type", c_int32), ("extents", POINTER(c_int64)), ("mode_order", POINTER(c_int32)),
                 ("levels", POINTER(Level)), ("values", c_void_p)]
+
+
+class ConnectOptions(ctypes.Structure):
+    _fields_ = [("struct_bytes", c_size_t)] + [(name, c_char_p) for name in
+                                               ("server", "server_key", "tls_ca", "tls_cert", "tls_key", "token", "token_file")]
 
 
 class Problem(ctypes.Structure):
@@ -62,7 +67,7 @@ def _load():
 # name -> argument types; all return a status but those in _OTHER.
 _ERROR = POINTER(c_void_p)
 _STATUS = {
-    "session_open": [c_char_p, POINTER(c_void_p), _ERROR],
+    "session_connect": [POINTER(ConnectOptions), POINTER(c_void_p), _ERROR],
     "kernels_open": [c_void_p, POINTER(Problem), POINTER(c_void_p), _ERROR],
     "kernels_describe": [c_void_p, POINTER(c_void_p), _ERROR],
     "parse": [c_char_p, POINTER(c_void_p), _ERROR],

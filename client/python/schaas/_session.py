@@ -6,15 +6,20 @@ import threading
 import weakref
 
 from . import _library as library
-from ._errors import unsupported
 
 
 class Session:
     """A connection. `address`: "host:port" or "unix:/path"; None: $SCHAAS_SERVER, else the user's private server, which is
-    started when it does not run."""
+    started when it does not run. `server_key`: the key the server must have, or a file with it. `ca`: TLS, the file of who
+    vouches for the server, or "system"; `certificate` and `key`: this client's own. `token`, or `token_file`: for servers that
+    ask for one. What is None is taken from the environment variables of the program `schaas` (docs/security.md)."""
 
-    def __init__(self, address=None):
-        self._handle = library.handle_from(library.api.schaas_session_open, None if address is None else address.encode())
+    def __init__(self, address=None, *, token=None, token_file=None, ca=None, certificate=None, key=None, server_key=None):
+        def text(value):
+            return None if value is None else os.fsencode(value)
+        options = library.ConnectOptions(ctypes.sizeof(library.ConnectOptions), text(address), text(server_key), text(ca),
+                                         text(certificate), text(key), text(token), text(token_file))
+        self._handle = library.handle_from(library.api.schaas_session_connect, ctypes.byref(options))
         self._end = weakref.finalize(self, library.api.schaas_session_close, ctypes.c_void_p(self._handle))
         self._process = os.getpid()
 
@@ -34,13 +39,10 @@ _lock = threading.Lock()
 _current = None
 
 
-def connect(address=None, token=None):
-    """From now on kernels are asked from this server. Kernels that exist keep theirs."""
+def connect(address=None, **options):
+    """From now on kernels are asked from this server. Kernels that exist keep theirs. Options as of Session."""
     global _current
-    if token is not None:
-        raise unsupported("token", "servers do not ask who is there yet; leave `token` out and reach the server through a channel "
-                                   "you trust, such as ssh")
-    session = Session(address)
+    session = Session(address, **options)
     with _lock:
         _current = session
     return session

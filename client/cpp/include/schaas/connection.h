@@ -108,6 +108,13 @@ struct ConnectOptions {
   /// The key that the server must have ("ed25519:..."), or a file that holds it. Empty: $SCHAAS_SERVER_KEY,
   /// else what is known of the address (docs/security.md).
   std::string server_key;
+  /// TLS, over TCP: who vouches for the server (a PEM file, or "system" for the authorities this machine
+  /// knows), and this client's own certificate and key where the server asks for one. Empty: $SCHAAS_TLS_CA,
+  /// $SCHAAS_TLS_CERT, $SCHAAS_TLS_KEY.
+  std::string tls_ca, tls_cert, tls_key;
+  /// The token for servers that ask for one, or the file it is in. Both empty: $SCHAAS_TOKEN_FILE. Never sent
+  /// unencrypted to other machines, nor to the private server.
+  std::string token, token_file;
   std::string data_directory;                     ///< of the private server; "" = default_data_directory()
   std::chrono::milliseconds start_limit{15'000};  ///< for a server to answer its first call
   std::chrono::milliseconds call_limit{30'000};   ///< deadline of every short call
@@ -123,15 +130,16 @@ std::string default_data_directory();
 std::string private_socket_path(const std::string& data_directory);
 
 /// Thread-safe. No exception escapes. Every method may fail with: the server's own diagnostic; unreachable
-/// [server-down] (the address and what to do), [server-refused]; exhausted [deadline]; internal
-/// [server-internal].
+/// [server-down] (the address and what to do), [tls-failed] (one end does not believe the other),
+/// [server-refused]; exhausted [deadline]; internal [server-internal].
 class Connection {
  public:
   /// Connects, and starts the private server if that is what is asked for: the program `schaasd` beside this
   /// one, else on PATH, or $SCHAAS_SERVER_BINARY. A lock file makes sure that one is started however many
-  /// clients ask. Errors: invalid [server-address], [socket-path] (longer than a Unix socket allows);
-  /// unreachable [server-down], [server-program], [server-start] (with the end of its log); when the server's
-  /// key is not the right one unreachable [server-key-mismatch], [server-key-changed], [server-key-unknown].
+  /// clients ask. Errors: invalid [token-file], [tls-file], [server-address], [socket-path] (longer than a
+  /// Unix socket allows); unreachable [server-down], [server-program], [server-start] (with the end of its
+  /// log); when the server's key is not the right one unreachable [server-key-mismatch],
+  /// [server-key-changed], [server-key-unknown].
   static support::Result<Connection> open(const ConnectOptions& options = {});
   Connection(Connection&&) noexcept;
   Connection& operator=(Connection&&) noexcept;

@@ -36,7 +36,7 @@ extern "C" {
 
 /* Raised when something is added; a library serves every program that was built for its number or a lower
  * one. */
-#define SCHAAS_API_VERSION 1
+#define SCHAAS_API_VERSION 2
 SCHAAS_API int32_t schaas_api_version(void);
 SCHAAS_API const char* schaas_version(void); /* "0.1.0" */
 
@@ -63,6 +63,20 @@ SCHAAS_API void schaas_text_free(char* text);
  * server, which is started when it does not run. */
 typedef struct schaas_session schaas_session;
 SCHAAS_API int32_t schaas_session_open(const char* server, schaas_session** session, schaas_error** error);
+/* The same with proofs of who is at either end (docs/security.md); NULL stands for the environment variable
+ * of the program `schaas`. Since version 2. */
+typedef struct schaas_connect_options {
+  size_t struct_bytes;
+  const char* server;
+  const char* server_key; /* "ed25519:..." or a file with it: the key the server must have */
+  const char* tls_ca;     /* PEM file of who vouches for the server, or "system": TLS */
+  const char* tls_cert;   /* PEM files of the client's own certificate and key */
+  const char* tls_key;
+  const char* token;      /* for servers that ask for one */
+  const char* token_file; /* or the file it is in */
+} schaas_connect_options;
+SCHAAS_API int32_t schaas_session_connect(const schaas_connect_options* options, schaas_session** session,
+                                          schaas_error** error);
 SCHAAS_API void schaas_session_close(schaas_session* session);
 SCHAAS_API const char* schaas_session_address(const schaas_session* session);
 

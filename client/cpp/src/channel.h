@@ -1,0 +1,29 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include <grpcpp/channel.h>
+
+#include "compiler/support/result.h"
+#include "schaas/connection.h"
+
+/// How a connection proves who is at its ends.
+namespace schaas::client {
+
+/// ConnectOptions, completed from the environment, as they hold for one address: a Unix socket needs no TLS,
+/// the private server no token.
+struct Proof {
+  std::string authority;  ///< PEM file of who vouches for the server, or "system"; "": no TLS
+  std::string certificate, key;
+  std::string authorization;  ///< metadata of every call; "": none
+  bool tls() const { return !authority.empty(); }
+};
+
+/// `is_private`: the user's own server. Errors: invalid [token-file], [tls-file] (a certificate without its
+/// key); unreachable [token-in-clear] (it would pass a network unencrypted).
+support::Result<Proof> proof_for(const std::string& address, const ConnectOptions& options, bool is_private);
+
+/// Does not connect yet. Errors: invalid [tls-file] (cannot be read).
+support::Result<std::shared_ptr<grpc::Channel>> open_channel(const std::string& address, const Proof& proof);
+
+}  // namespace schaas::client
