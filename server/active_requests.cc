@@ -4,7 +4,8 @@ namespace schaas::server {
 
 using Steady = std::chrono::steady_clock;
 
-ActiveRequests::ActiveRequests() : watcher_([this] { watch(); }) {}
+ActiveRequests::ActiveRequests(std::chrono::nanoseconds transfer)
+    : transfer_(transfer), watcher_([this] { watch(); }) {}
 
 ActiveRequests::~ActiveRequests() {
   {
@@ -59,6 +60,7 @@ void ActiveRequests::watch() {
     }
     for (const Request& request : entries_) {
       const bool alone = request.outlives_client != nullptr && *request.outlives_client && !forced_;
+      if (request.transfer->waited() > transfer_) request.context->TryCancel();
       if (!alone && request.context->IsCancelled()) request.cancellation->cancel();
     }
     changed_.wait_for(lock, std::chrono::milliseconds(10));

@@ -9,6 +9,7 @@
 #include <grpcpp/server_context.h>
 
 #include "compiler/support/cancellation.h"
+#include "server/transfer.h"
 
 namespace schaas::server {
 
@@ -22,9 +23,11 @@ class ActiveRequests {
     support::Cancellation* cancellation;
     const std::atomic<bool>*
         outlives_client;  ///< while true, a client that leaves stops nothing; may be null
+    Transfer* transfer;
   };
 
-  ActiveRequests();
+  /// A client that takes nothing of what is sent for longer than `transfer` is treated as one that has left.
+  explicit ActiveRequests(std::chrono::nanoseconds transfer);
   ~ActiveRequests();
   ActiveRequests(const ActiveRequests&) = delete;
   ActiveRequests& operator=(const ActiveRequests&) = delete;
@@ -53,6 +56,7 @@ class ActiveRequests {
  private:
   void watch();
 
+  const std::chrono::nanoseconds transfer_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::list<Request> entries_;

@@ -24,6 +24,7 @@ struct Written {
   long idle = -1;
   long drain = command.daemon.drain.count();
   long longest = command.daemon.longest_request.count();
+  long transfer = std::chrono::duration_cast<std::chrono::seconds>(command.daemon.transfer).count();
   std::string new_token;
   bool check_only = false, print_only = false;
 };
@@ -63,6 +64,9 @@ void declare_times(CLI::App& app, Written& out) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--request-seconds", out.longest, "longest time one request may take")
       ->check(CLI::PositiveNumber);
+  app.add_option("--transfer-seconds", out.transfer,
+                 "a client that takes nothing of what is sent for so long is left")
+      ->check(CLI::Range(1L, 1'000'000L));
 }
 
 void declare_work(CLI::App& app, Written& out) {
@@ -75,6 +79,9 @@ void declare_work(CLI::App& app, Written& out) {
   app.add_option("--waiting-compilations", admission.waiting_compilations,
                  "compilations that may wait; more are refused")
       ->check(CLI::Range(0, 100'000));
+  app.add_option("--compiler-reads", out.command.daemon.compiler_reads,
+                 "folder that compilers may read beside the system's; may be repeated")
+      ->default_str("");
   app.add_option("--threads", out.command.daemon.threads, "calls served at once")->check(CLI::Range(8, 4096));
 }
 
@@ -165,6 +172,7 @@ Result<CommandLine> meaning_of(Written written) {
       std::chrono::seconds(written.idle >= 0 ? written.idle : (out.is_private ? private_idle : 0));
   out.daemon.drain = std::chrono::seconds(written.drain);
   out.daemon.longest_request = std::chrono::seconds(written.longest);
+  out.daemon.transfer = std::chrono::seconds(written.transfer);
   SCHAAS_RETURN_IF_ERROR(check_values(out));
   return out;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/pipeline/solver_worker.h"
+#include "compiler/toolchain/isolation.h"
 #include "proto/kernel_abi.h"
 #include "server/coalescing_provider.h"
 #include "server/compiling_provider.h"
@@ -75,6 +76,31 @@ bool is_loopback(const ListenAddress& address) {
   return host == "localhost" || host == "[::1]" || host.starts_with("127.");
 }
 
+// Of a connection; docs/operations.md, "Limits".
+void set_limits(grpc::ServerBuilder& builder) {
+  builder.SetMaxReceiveMessageSize(ConnectionLimits::received_bytes);
+  builder.SetMaxSendMessageSize(ConnectionLimits::sent_bytes);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, ConnectionLimits::streams);
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, ConnectionLimits::metadata_bytes);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, ConnectionLimits::handshake_milliseconds);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, ConnectionLimits::ping_milliseconds);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, ConnectionLimits::ping_answer_milliseconds);
+}
+
+std::shared_ptr<toolchain::Toolchain> toolchain_of(const DaemonOptions& options) {
+  toolchain::CToolchainOptions c;
+  toolchain::CudaToolchainOptions cuda;
+  c.readable = cuda.readable = options.compiler_reads;
+  return toolchain::make_cuda_toolchain(toolchain::make_c_toolchain(std::move(c)), std::move(cuda));
+}
+
+void warn_of_open_children(const Log& log) {
+  const auto offered = toolchain::offered_isolation();
+  if (offered == toolchain::Isolation{true, true, true}) return;
+  log->warn("this system keeps compilers and kernels on trial from {} alone; docs/security.md",
+            toolchain::print(offered));
+}
+
 // What others can reach is encrypted, unless somebody has said that it need not be.
 Result<void> check_reach(const DaemonOptions& options, const std::vector<ListenAddress>& addresses) {
   if (options.tls.wanted()) return check_tls(options.tls);
@@ -129,11 +155,12 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
       access_(std::move(access)),
       lines_(options.admission),
       toolchain_(options.toolchain) {
-  if (!toolchain_) toolchain_ = toolchain::make_cuda_toolchain(toolchain::make_c_toolchain({}), {});
+  if (!toolchain_) toolchain_ = toolchain_of(options_);
   scheduling_ = std::make_unique<Scheduling>(
       stack(options_, directory_, toolchain_, stores_, signer_, log_, lines_, metrics_), toolchain_,
       scheduling_options(options_, stores_, lines_, log_));
-  boundary_ = std::make_unique<RequestBoundary>(log_, options_.longest_request, access_, metrics_);
+  boundary_ = std::make_unique<RequestBoundary>(
+      log_, RequestBoundary::Times{options_.longest_request, options_.transfer}, access_, metrics_);
   service_ = std::make_unique<SchedulerService>(
       *scheduling_, stores_, [this] { return facts(); }, *boundary_);
   const auto work = [this](const std::string& request, support::Cancellation& cancellation) -> Result<void> {
@@ -159,6 +186,7 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
   }
   // Two servers on one port would share its connections at random.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  set_limits(builder);
   builder.SetResourceQuota(grpc::ResourceQuota("schaasd").SetMaxThreads(options_.threads));
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
   builder.RegisterService(service_.get());
@@ -185,6 +213,7 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
     addresses_.push_back(address.text());
     log_->info("listening on {}", addresses_.back());
   }
+  warn_of_open_children(log_);
   log_->info("kernels are signed with {}", signer_->public_key().text());
   return {};
 }
@@ -209,6 +238,7 @@ ServerFacts Daemon::facts() const {
   facts.isas = known_isas();
   facts.uptime_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   facts.data_directory = directory_.path();
+  facts.isolation = toolchain::print(toolchain::offered_isolation());
   facts.public_key = signer_->public_key().text();
   return facts;
 }

@@ -23,6 +23,17 @@ class Server;
 
 namespace schaas::server {
 
+/// What one connection may do.
+struct ConnectionLimits {
+  static constexpr int received_bytes = 16 << 20;  ///< of a message
+  static constexpr int sent_bytes = 256 << 20;
+  static constexpr int metadata_bytes = 16 << 10;
+  static constexpr int streams = 128;  ///< calls at the same moment
+  static constexpr int handshake_milliseconds = 20'000;
+  static constexpr int ping_milliseconds = 60'000;  ///< a silent one is asked whether it is there
+  static constexpr int ping_answer_milliseconds = 20'000;
+};
+
 struct DaemonOptions {
   // Behaviour
   std::string data_directory;       ///< absolute
@@ -34,6 +45,7 @@ struct DaemonOptions {
   std::string solver;       ///< path of schaas-solver; none: Z3 in this process, which nothing can end
   std::string trial;        ///< path of schaas-trial; none: kernels are served untried
   std::string signing_key;  ///< path; none: the one in the data directory
+  std::vector<std::string> compiler_reads;  ///< what compilers may read beside the system's folders
   // Who may connect
   TlsFiles tls;               ///< of all TCP addresses
   std::string tokens;         ///< path of the tokens file; none: who reaches an address may do everything
@@ -44,6 +56,8 @@ struct DaemonOptions {
   Admission admission;
   int threads = 64;  ///< of gRPC; more calls at once are refused RESOURCE_EXHAUSTED
   std::chrono::seconds longest_request{3600};
+  std::chrono::milliseconds transfer{
+      60'000};  ///< a client that takes nothing of what is sent for so long is left
   std::chrono::milliseconds head_start = SchedulingOptions().head_start;
   // Tests
   std::shared_ptr<toolchain::Toolchain> toolchain;  ///< none: the system's C compiler

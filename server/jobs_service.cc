@@ -178,7 +178,7 @@ grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJob
           for (const ItemRow& item : items) {
             v1::JobEvent event;
             *event.mutable_item() = to_proto(item);
-            if (!writer->Write(event)) return cancellation.check("watching a job");
+            if (!summary.transfer.send(*writer, event)) return cancellation.check("watching a job");
             after = item.ended;
           }
           if (items.size() == items_at_once) continue;
@@ -186,7 +186,7 @@ grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJob
           *event.mutable_job() = to_proto(row);
           if (event.job().SerializeAsString() != told.SerializeAsString()) {
             told = event.job();
-            if (!writer->Write(event)) return cancellation.check("watching a job");
+            if (!summary.transfer.send(*writer, event)) return cancellation.check("watching a job");
           }
           if (row.finished()) return {};
           if (runner_.stopping())

@@ -369,6 +369,7 @@ v1::ServerInfo to_proto(const ServerFacts& facts) {
   out.set_uptime_seconds(facts.uptime_seconds);
   out.set_data_directory(facts.data_directory);
   out.set_public_key(facts.public_key);
+  out.set_isolation(facts.isolation);
   out.set_expression_bytes(std::uint32_t{Limits::expression_bytes});
   out.set_factors(std::uint32_t{Limits::factors});
   out.set_indices(std::uint32_t{Limits::indices});

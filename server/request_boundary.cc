@@ -60,9 +60,13 @@ bool is_for_now(const Diagnostic& error) {
 
 }  // namespace
 
-RequestBoundary::RequestBoundary(Log log, std::chrono::seconds longest, std::shared_ptr<Access> access,
+RequestBoundary::RequestBoundary(Log log, Times times, std::shared_ptr<Access> access,
                                  std::shared_ptr<Metrics> metrics)
-    : log_(std::move(log)), longest_(longest), access_(std::move(access)), metrics_(std::move(metrics)) {
+    : log_(std::move(log)),
+      times_(times),
+      access_(std::move(access)),
+      metrics_(std::move(metrics)),
+      active_(times.transfer) {
   char text[16];
   std::snprintf(text, sizeof text, "%08x-", static_cast<unsigned>(std::random_device{}()));
   id_prefix_ = text;
@@ -79,11 +83,12 @@ grpc::Status RequestBoundary::run(const Method& method, grpc::ServerContext& con
   const auto start = Steady::now();
   const std::string id = id_of(context);
   context.AddTrailingMetadata(request_id_metadata, id);
-  Cancellation cancellation(deadline_of(context, longest_));
+  Cancellation cancellation(deadline_of(context, times_.longest));
   RequestSummary summary;
   Result<void> outcome;
   {
-    const ActiveRequests::Registration registration(active_, {&context, &cancellation, outlives_client});
+    const ActiveRequests::Registration registration(
+        active_, {&context, &cancellation, outlives_client, &summary.transfer});
     outcome = guarded(id, [&]() -> Result<void> {
       SCHAAS_ASSIGN_OR_RETURN(const auto pass,
                               access_->enter(method, context.peer(), metadata_of(context, "authorization"),

@@ -21,6 +21,7 @@ struct RequestSummary {
   std::uint64_t sent_bytes = 0;  ///< of binaries
   double retry_seconds = 1;      ///< when the request is refused for now ([overloaded], [quota-...])
   Caller caller;                 ///< known before the handler runs
+  Transfer transfer;             ///< what a stream sends goes through it
 };
 
 /// Metadata key of a request's id: what a client sends is used, when it is 1 to 64 letters, digits, dots,
@@ -33,9 +34,11 @@ inline constexpr const char* request_id_metadata = "schaas-request-id";
 /// writes one summary line.
 class RequestBoundary {
  public:
-  /// `longest`: no request works longer, whatever its client allows.
-  RequestBoundary(Log log, std::chrono::seconds longest, std::shared_ptr<Access> access,
-                  std::shared_ptr<Metrics> metrics);
+  struct Times {
+    std::chrono::seconds longest{3600};          ///< no request works longer, whatever its client allows
+    std::chrono::milliseconds transfer{60'000};  ///< a client that takes nothing for so long has left
+  };
+  RequestBoundary(Log log, Times times, std::shared_ptr<Access> access, std::shared_ptr<Metrics> metrics);
 
   using Handler =
       std::function<support::Result<void>(RequestSummary& summary, support::Cancellation& cancellation)>;
@@ -57,7 +60,7 @@ class RequestBoundary {
   std::string id_of(const grpc::ServerContext& context);
 
   Log log_;
-  std::chrono::seconds longest_;
+  Times times_;
   std::shared_ptr<Access> access_;
   std::shared_ptr<Metrics> metrics_;
   std::string id_prefix_;

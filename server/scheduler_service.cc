@@ -69,7 +69,7 @@ grpc::Status SchedulerService::Schedule(grpc::ServerContext* context, const v1::
         const auto send = [&](const Event& event) {
           if (const auto* frontier = std::get_if<NamedFrontier>(&event))
             summary.key = frontier->key.substr(0, key_digits);
-          const bool heard = writer->Write(to_proto(event));
+          const bool heard = summary.transfer.send(*writer, to_proto(event));
           if (heard && request->keep_working() && std::holds_alternative<NamedKernel>(event)) settled = true;
           return heard || settled;
         };
@@ -132,7 +132,7 @@ grpc::Status SchedulerService::Download(grpc::ServerContext* context, const v1::
           SCHAAS_RETURN_IF_ERROR(cancellation.check("download"));
           v1::DownloadChunk chunk;
           chunk.set_data(bytes->substr(begin, chunk_bytes));
-          if (!writer->Write(chunk)) cancellation.cancel();
+          if (!summary.transfer.send(*writer, chunk)) cancellation.cancel();
           summary.sent_bytes += chunk.data().size();
         }
         return {};

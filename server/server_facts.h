@@ -15,6 +15,7 @@ struct ServerFacts {
   double uptime_seconds = 0;
   std::string data_directory;
   std::string public_key;  ///< kernels are signed with its other half
+  std::string isolation;   ///< of children: toolchain::print
 };
 
 }  // namespace schaas::server

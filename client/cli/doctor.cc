@@ -60,6 +60,14 @@ Check check_versions(const client::ServerInfo& info) {
   return check;
 }
 
+Check check_isolation(const client::ServerInfo& info) {
+  Check check{"isolation", Check::Verdict::good, "compilers are kept from " + info.isolation, ""};
+  if (info.isolation == "files, signals, network") return check;
+  check.verdict = Check::Verdict::advice;
+  check.advice = "the server's kernel does not offer the rest: Linux 6.12 has all of it";
+  return check;
+}
+
 Check check_instructions(const client::ServerInfo& info) {
   const std::string isa = client::host_isa();
   Check check{"instructions", Check::Verdict::good, "this processor runs " + isa, ""};
@@ -122,6 +130,7 @@ std::vector<Check> examine(const ServerOptions& options) {
   if (const auto info = session.connection().info(); info.ok()) {
     checks.push_back(check_versions(*info));
     checks.push_back({"compiler", Check::Verdict::good, info->toolchain, ""});
+    checks.push_back(check_isolation(*info));
     checks.push_back(check_instructions(*info));
   } else {
     checks.push_back(

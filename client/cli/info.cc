@@ -34,7 +34,8 @@ Json json_of(const client::ServerInfo& info, const client::Connection& connectio
                     {"binary_bytes", info.binary_bytes},
                     {"uptime_seconds", info.uptime_seconds},
                     {"data_directory", info.data_directory},
-                    {"public_key", info.public_key}};
+                    {"public_key", info.public_key},
+                    {"isolation", info.isolation}};
   json["limits"] = {{"expression_bytes", info.expression_bytes},
                     {"factors", info.factors},
                     {"indices", info.indices},
@@ -63,6 +64,7 @@ support::Result<Answer> info_of(const ServerOptions& options) {
                        bytes(static_cast<double>(info.binary_bytes))},
       {"  in", info.data_directory},
       {"  signs with", info.public_key},
+      {"  keeps compilers from", info.isolation},
       {"  limits", std::to_string(info.factors) + " factors, " + std::to_string(info.indices) + " indices, " +
                        std::to_string(info.constraints) + " constraints, " + bytes(info.expression_bytes) +
                        " of expression"}};

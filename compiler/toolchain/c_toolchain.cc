@@ -68,6 +68,13 @@ class CToolchain : public Toolchain {
                                          const support::Cancellation& cancellation) override {
     SCHAAS_RETURN_IF_ERROR(check_isa(target));
     if (!program_) return missing();
+    if (source.size() > options_.source_bytes) {
+      return support::noting(
+          support::exhausted("source-size", "the source of the kernel has " + std::to_string(source.size()) +
+                                                " bytes; at most " + std::to_string(options_.source_bytes) +
+                                                " are compiled"),
+          "ask for a schedule with fewer loops side by side, or for `linear`");
+    }
     SCHAAS_ASSIGN_OR_RETURN(const auto directory, TemporaryDirectory::make(options_.temporary_directory));
     const std::string input = directory.path() + "/kernel.c";
     const std::string output = directory.path() + "/kernel.so";
@@ -108,6 +115,7 @@ class CToolchain : public Toolchain {
     child.wall_time = std::chrono::seconds(options_.timeout_seconds);
     child.cpu_seconds = options_.timeout_seconds;
     child.memory_bytes = options_.memory_bytes;
+    child.readable = options_.readable;
     return run_child(child, cancellation);
   }
 

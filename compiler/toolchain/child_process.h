@@ -10,7 +10,7 @@
 namespace schaas::toolchain {
 
 /// A program to run to its end. No shell is involved and nothing is inherited: standard input is empty, the
-/// environment is exactly `environment`, other descriptors are closed.
+/// environment is exactly `environment`, other descriptors are closed, and it can touch little (isolation.h).
 struct ChildOptions {
   std::string program;                   ///< path
   std::vector<std::string> arguments;    ///< without the program's name
@@ -18,8 +18,10 @@ struct ChildOptions {
   std::string working_directory;
   std::chrono::milliseconds wall_time{60'000};
   int cpu_seconds = 60;
-  std::size_t memory_bytes = std::size_t{2} << 30;   ///< address space of each process
-  std::size_t file_bytes = std::size_t{256} << 20;   ///< largest file it may write
+  std::size_t memory_bytes = std::size_t{2} << 30;  ///< address space of each process
+  std::size_t file_bytes = std::size_t{256} << 20;  ///< largest file it may write
+  bool isolated = true;
+  std::vector<std::string> readable;  ///< folders and files beside the system's and the program's own
   std::size_t output_bytes = std::size_t{64} << 10;  ///< kept of its output; the rest is read and dropped
 };
 

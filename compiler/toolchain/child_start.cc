@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "compiler/toolchain/isolation.h"
+
 namespace schaas::toolchain {
 namespace {
 
@@ -21,8 +23,11 @@ struct Prepared {
     argv.push_back(nullptr);
     for (const auto& variable : what.environment) envp.push_back(const_cast<char*>(variable.c_str()));
     envp.push_back(nullptr);
+    readable.push_back(what.program);
+    readable.insert(readable.end(), what.readable.begin(), what.readable.end());
   }
   const ChildOptions& options;
+  std::vector<std::string> readable;
   std::vector<char*> argv;
   std::vector<char*> envp;
 };
@@ -51,6 +56,7 @@ void limit(__rlimit_resource resource, std::size_t value) {
   limit(RLIMIT_FSIZE, prepared.options.file_bytes);
   limit(RLIMIT_CORE, 0);
   if (chdir(prepared.options.working_directory.c_str()) != 0) _exit(127);
+  if (prepared.options.isolated) isolate(prepared.readable, prepared.options.working_directory);
   execve(prepared.options.program.c_str(), prepared.argv.data(), prepared.envp.data());
   _exit(127);
 }

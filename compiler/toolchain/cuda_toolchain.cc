@@ -109,6 +109,7 @@ class CudaToolchain : public Toolchain {
     child.wall_time = std::chrono::seconds(options_.timeout_seconds);
     child.cpu_seconds = options_.timeout_seconds;
     child.memory_bytes = std::size_t{16} << 30;
+    child.readable = options_.readable;
     return run_child(child, cancellation);
   }
 

@@ -1,6 +1,7 @@
 #pragma once
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "compiler/support/cancellation.h"
 #include "compiler/support/result.h"
@@ -27,7 +28,8 @@ class Toolchain {
   /// Identity for cache keys: compiler version and flags.
   virtual std::string identity(const Target& target) const = 0;
   /// A shared object's bytes. Errors: internal [compiler-failed] (the generated code did not compile),
-  /// exhausted [compiler-timeout], unsupported [no-compiler] (says which package to install), [isa].
+  /// exhausted [compiler-timeout], [source-size], unsupported [no-compiler] (says which package to install),
+  /// [isa].
   virtual support::Result<std::string> compile_c(const std::string& source, const Target& target,
                                                  const support::Cancellation& cancellation) = 0;
 };
@@ -36,14 +38,17 @@ struct CToolchainOptions {
   std::string compiler = "cc";  ///< found on PATH
   int timeout_seconds = 60;     ///< CPU and wall time of one compilation
   std::size_t memory_bytes = std::size_t{2} << 30;
-  std::string temporary_directory;  ///< "" = the system's
+  std::size_t source_bytes = std::size_t{4} << 20;  ///< longest source
+  std::vector<std::string> readable;                ///< what the compiler reads beside the system's folders
+  std::string temporary_directory;                  ///< "" = the system's
 };
 std::unique_ptr<Toolchain> make_c_toolchain(CToolchainOptions options);
 
 struct CudaToolchainOptions {
   std::string compiler = "nvcc";  ///< found on PATH or in /usr/local/cuda/bin
   int timeout_seconds = 120;
-  std::string temporary_directory;  ///< "" = the system's
+  std::vector<std::string> readable;  ///< as above
+  std::string temporary_directory;    ///< "" = the system's
 };
 /// Compiles for Target::isa "cuda" too: the source is CUDA C++ whose host half is C
 /// (codegen/cuda_printer.h), and the shared object is that half, compiled by `c`, with modules of the device

@@ -65,6 +65,15 @@ TEST_F(Toolchains, UnknownInstructionSet) {
   EXPECT_EQ("isa", shell.error().code);
 }
 
+TEST_F(Toolchains, RefusesASourceBeyondItsLimit) {
+  options_.source_bytes = 100;
+  const auto toolchain = make_c_toolchain(options_);
+  EXPECT_TRUE(toolchain->compile_c("int a;" + std::string(94, ' '), {}, {}).ok());
+  EXPECT_EQ(support::render(toolchain->compile_c("int a;" + std::string(95, ' '), {}, {}).error()),
+            "exhausted [source-size]: the source of the kernel has 101 bytes; at most 100 are compiled\n"
+            "  note: ask for a schedule with fewer loops side by side, or for `linear`");
+}
+
 TEST_F(Toolchains, NoCompiler) {
   options_.compiler = "no-such-compiler";
   const auto toolchain = make_c_toolchain(options_);

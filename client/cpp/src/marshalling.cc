@@ -274,6 +274,7 @@ ServerInfo from_proto(const v1::ServerInfo& from) {
   info.uptime_seconds = from.uptime_seconds();
   info.data_directory = from.data_directory();
   info.public_key = from.public_key();
+  info.isolation = from.isolation();
   info.expression_bytes = from.expression_bytes();
   info.factors = from.factors();
   info.indices = from.indices();

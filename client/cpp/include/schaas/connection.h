@@ -87,6 +87,7 @@ struct ServerInfo {
   double uptime_seconds = 0;
   std::string data_directory;
   std::string public_key;  ///< kernels are signed with its other half
+  std::string isolation;   ///< what its compilers and kernels on trial are kept from
   std::uint32_t expression_bytes = 0, factors = 0, indices = 0, constraints = 0;
 };
 struct CacheEntry {

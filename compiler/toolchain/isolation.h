@@ -1,0 +1,28 @@
+#pragma once
+#include <string>
+#include <vector>
+
+/// What a child may not touch beside its limits of time and memory: a compiler, or a kernel on trial, that
+/// was led astray finds no files but the system's and its own, nobody to signal, and no network. By Landlock
+/// and seccomp, as far as the kernel of the system offers them; a fifth of a millisecond a child.
+/// docs/security.md.
+namespace schaas::toolchain {
+
+struct Isolation {
+  bool files = false;    ///< reads what `isolate` lists, writes below its working directory alone (Landlock)
+  bool signals = false;  ///< none beyond itself and its children, nor their memory (Landlock, ABI 6)
+  bool network = false;  ///< no socket, mount, namespace or kernel module (seccomp)
+  bool operator==(const Isolation&) const = default;
+};
+
+/// What this system offers.
+Isolation offered_isolation();
+/// "files, signals, network"; "none".
+std::string print(const Isolation& isolation);
+
+/// From here on this process and its children have nothing but: to read and execute, the system's programs
+/// and libraries and `readable`; to write as well, everything below `writable` ("/": nothing). Between fork
+/// and exec: only async-signal-safe calls. What the system does not offer is left out.
+void isolate(const std::vector<std::string>& readable, const std::string& writable);
+
+}  // namespace schaas::toolchain

@@ -1,0 +1,140 @@
+// Limits of the wire, and names that mean ill.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "compiler/support/digest.h"
+#include "schaas/v1/jobs.grpc.pb.h"
+#include "server/daemon.h"
+#include "tests/service/service_client.h"
+#include "tests/support/temporary_directory.h"
+
+namespace schaas {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class Limits : public testing::Test {
+ protected:
+  void SetUp() override {
+    server::DaemonOptions options;
+    options.data_directory = data_;
+    options.drain = std::chrono::seconds(1);
+    options.transfer = std::chrono::milliseconds(200);
+    auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(logged_);
+    auto daemon = server::Daemon::start(options, std::make_shared<spdlog::logger>("test", sink));
+    ASSERT_TRUE(daemon.ok()) << support::render(daemon.error());
+    daemon_ = std::move(daemon).value();
+    client_ = std::make_unique<test::ServiceClient>(daemon_->addresses().front());
+  }
+  static v1::ScheduleRequest linear(const std::string& expression) {
+    v1::ScheduleRequest request;
+    request.mutable_problem()->set_expression(expression);
+    request.set_isa("x86-64-v2");
+    request.add_traces("linear");
+    request.set_traces_only(true);
+    return request;
+  }
+  // A binary of so many bytes in the store.
+  std::string stored(std::size_t bytes) {
+    const std::string content(bytes, 'x');
+    const std::string sha256 = support::digest_of(content).sha256;
+    const std::string folder = data_ + "/binaries/" + sha256.substr(0, 2);
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder + "/" + sha256) << content;
+    return sha256;
+  }
+
+  test_support::TemporaryDirectory directory_;
+  std::string data_ = directory_ / "data";
+  std::ostringstream logged_;
+  std::unique_ptr<server::Daemon> daemon_;
+  std::unique_ptr<test::ServiceClient> client_;
+};
+
+TEST_F(Limits, AMessageBeyondTheLimitIsRefused) {
+  const auto within =
+      client_->schedule(linear(std::string(server::ConnectionLimits::received_bytes - 1000, 'a')));
+  EXPECT_THAT(within.refusal.text(), HasSubstr("INVALID_ARGUMENT invalid [too-long]"));
+  const auto beyond =
+      client_->schedule(linear(std::string(server::ConnectionLimits::received_bytes + 1, 'a')));
+  EXPECT_EQ(beyond.refusal.status, grpc::StatusCode::RESOURCE_EXHAUSTED);
+  v1::ServerInfo info;
+  EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
+}
+
+TEST_F(Limits, MetadataBeyondTheLimitIsRefused) {
+  grpc::ClientContext context;
+  context.AddMetadata("authorization", std::string(2 * server::ConnectionLimits::metadata_bytes, 'a'));
+  v1::ServerInfo info;
+  EXPECT_EQ(client_->stub().Info(&context, v1::InfoRequest(), &info).error_code(),
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
+}
+
+TEST_F(Limits, AJobHasOnlySoManyRequests) {
+  v1::SubmitJobRequest job;
+  job.set_idempotency_key("k");
+  for (int n = 0; n <= 10'000; ++n) *job.add_requests() = linear("a = b(i)");
+  grpc::ClientContext context;
+  v1::Job reply;
+  const auto status = v1::Jobs::NewStub(client_->channel())->Submit(&context, job, &reply);
+  EXPECT_EQ(test::ServiceClient::refusal_of(status, context).text(),
+            "INVALID_ARGUMENT invalid [job]: a job of 10001 requests; expected 1 to 10000");
+}
+
+TEST_F(Limits, AClientThatStopsReadingIsLeft) {
+  grpc::ClientContext context;
+  v1::DownloadRequest request;
+  request.set_sha256(stored(64 << 20));
+  const auto reader = client_->stub().Download(&context, request);
+  v1::DownloadChunk chunk;
+  ASSERT_TRUE(reader->Read(&chunk));
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (daemon_->idle() == std::chrono::steady_clock::duration::zero() &&
+         std::chrono::steady_clock::now() < patience)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_GT(daemon_->idle().count(), 0) << "the request is still worked on";
+  std::size_t bytes = chunk.data().size();
+  while (reader->Read(&chunk)) bytes += chunk.data().size();
+  EXPECT_LT(bytes, std::size_t{64} << 20);
+  EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(Limits, AClientThatReadsGetsItAll) {
+  const std::string sha256 = stored(8 << 20);
+  EXPECT_EQ(client_->download(sha256).first.size(), std::size_t{8} << 20);
+}
+
+// Words of C, of the shell and of the loader; all are names by the grammar.
+TEST_F(Limits, HostileNamesNeverReachTheSource) {
+  const auto answer =
+      client_->schedule(linear("schaas_kernel(int_) = __asm__(int_, system) * LD_PRELOAD(system)"));
+  EXPECT_THAT(answer.refusal.text(), HasSubstr("INVALID_ARGUMENT"));
+  const auto fine = client_->schedule(linear("restrict(asm) = system(asm, goto) * evil_payload(goto)"));
+  ASSERT_TRUE(fine.ok()) << fine.refusal.text();
+  const auto [binary, refusal] = client_->download(fine.kernels.front().digest().sha256());
+  ASSERT_FALSE(binary.empty()) << refusal.text();
+  for (const char* word : {"restrict", "goto", "evil", "asm"}) EXPECT_THAT(binary, Not(HasSubstr(word)));
+  EXPECT_THAT(fine.frontier->statement(), HasSubstr("evil_payload")) << "the user's own answer has them";
+}
+
+TEST_F(Limits, HostileNamesNeverReachTheLog) {
+  client_->schedule(linear("evil(i) = payload(i)"));
+  client_->schedule(linear("evil(i) = payload(i,i\n2026-01-01T00:00:00Z info forged"));
+  EXPECT_THAT(client_->download("../../evil\nforged").second.text(), HasSubstr("[wrong-digest]"));
+  v1::ListCacheRequest list;
+  list.set_key("evil\nforged");
+  v1::ListCacheReply reply;
+  EXPECT_THAT(client_->call(&v1::Scheduler::Stub::ListCache, list, reply).text(), HasSubstr("[wrong-key]"));
+  daemon_.reset();
+  for (const char* word : {"evil", "payload", "forged"}) EXPECT_THAT(logged_.str(), Not(HasSubstr(word)));
+}
+
+}  // namespace
+}  // namespace schaas
