@@ -72,6 +72,7 @@ QuickToolchain::QuickToolchain() {
   toolchain::CToolchainOptions options;
   options.compiler = script_;
   options.timeout_seconds = 240;
+  options.source_bytes = std::size_t{256} << 20;  // many kernels at once
   toolchain_ = toolchain::make_c_toolchain(options);
 }
 
