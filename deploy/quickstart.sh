@@ -52,7 +52,8 @@ finish
 
 # A database of its own, so that the quickstart leaves nothing outside the source tree.
 XDG_DATA_HOME=$(pwd)/build/quickstart/data
-export XDG_DATA_HOME
+XDG_CACHE_HOME=$(pwd)/build/quickstart/cache
+export XDG_DATA_HOME XDG_CACHE_HOME
 PATH=$(pwd)/build/release/bin:$PATH
 export PATH
 

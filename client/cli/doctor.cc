@@ -125,9 +125,10 @@ std::vector<Check> examine(const ServerOptions& options) {
     checks.push_back({"server", Check::Verdict::bad, connection.error().message, advice});
     return checks;
   }
-  const client::Session session(*std::move(connection));
-  checks.push_back({"server", Check::Verdict::good, session.connection().address(), ""});
-  if (const auto info = session.connection().info(); info.ok()) {
+  const auto server = std::make_shared<client::Connection>(*std::move(connection));
+  const client::Session session(server);
+  checks.push_back({"server", Check::Verdict::good, server->address(), ""});
+  if (const auto info = server->info(); info.ok()) {
     checks.push_back(check_versions(*info));
     checks.push_back({"compiler", Check::Verdict::good, info->toolchain, ""});
     checks.push_back(check_isolation(*info));

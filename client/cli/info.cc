@@ -1,5 +1,6 @@
 #include <memory>
 
+#include "client/cli/bundle_report.h"
 #include "client/cli/command_line.h"
 #include "client/cli/figures.h"
 #include "client/cli/problem_options.h"
@@ -76,10 +77,17 @@ support::Result<Answer> info_of(const ServerOptions& options) {
 
 void add_info(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<ServerOptions>();
+  auto bundle = std::make_shared<std::string>();
   CLI::App* command =
       program.add_subcommand("info", "This machine and the server: versions, limits, what is stored");
   add_to(*command, *options);
-  command->callback([options, &chosen] { chosen = [options] { return info_of(*options); }; });
+  command->add_option("--bundle", *bundle, "What is in this file (`schaas bundle`) instead")
+      ->type_name("FILE");
+  command->callback([options, bundle, &chosen] {
+    chosen = [options, bundle] {
+      return bundle->empty() ? info_of(*options) : report_bundle(*bundle, options->key);
+    };
+  });
 }
 
 }  // namespace schaas::cli

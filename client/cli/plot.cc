@@ -3,12 +3,12 @@
 
 #include "client/cli/command_line.h"
 #include "client/cli/figures.h"
+#include "client/cli/picture_file.h"
 #include "client/cli/plot_picture.h"
 #include "client/cli/tensor_options.h"
 #include "schaas/bounds.h"
 #include "schaas/host.h"
 #include "schaas/operands.h"
-#include "schaas/tensor_files.h"
 
 /// schaas plot: time against memory of the frontier, and of what was dropped for it, at real sizes, as a
 /// drawing.
@@ -23,13 +23,6 @@ struct PlotOptions {
   std::string output;
   int threads = 0;
 };
-
-support::Result<void> check_output(const std::string& path) {
-  if (!path.ends_with(".svg")) {
-    return support::invalid("file-ending", "`-o " + path + "`: a plot is written as .svg");
-  }
-  return client::check_writable(path);
-}
 
 std::string sizes_text(const client::Sizes& sizes) {
   std::string out;
@@ -115,7 +108,7 @@ support::Result<Drawn> draw(const PlotOptions& options, const client::ScheduleAn
 }
 
 support::Result<Answer> plot(const PlotOptions& options) {
-  SCHAAS_RETURN_IF_ERROR(check_output(options.output));
+  SCHAAS_RETURN_IF_ERROR(check_picture(options.output));
   client::ScheduleRequest request;
   SCHAAS_ASSIGN_OR_RETURN(request.problem, problem_text(options.problem));
   request.search = options.search;
@@ -137,7 +130,7 @@ support::Result<Answer> plot(const PlotOptions& options) {
   progress.clear();
   SCHAAS_RETURN_IF_ERROR(client::check_bounds(answer.frontier, sizes));
   SCHAAS_ASSIGN_OR_RETURN(Drawn drawn, draw(options, answer, sizes, client::reported_sizes(sizes, packed)));
-  SCHAAS_RETURN_IF_ERROR(client::write_text(options.output, svg(drawn.plot)));
+  SCHAAS_RETURN_IF_ERROR(write_picture(options.output, svg(drawn.plot)));
 
   Answer out;
   out.text = options.output + ": " + drawn.plot.survivors +
@@ -162,7 +155,9 @@ void add_plot(CLI::App& program, Action& chosen) {
   command->add_option("--threads", options->threads, "Threads (default: all processors of this process)")
       ->check(CLI::Range(1, 4096).description(""))
       ->type_name("N");
-  command->add_option("-o,--output", options->output, "The drawing: .svg")->required()->type_name("FILE");
+  command->add_option("-o,--output", options->output, "The drawing: .svg, or .png")
+      ->required()
+      ->type_name("FILE");
   add_to(*command, options->server);
   command->callback([options, &chosen] { chosen = [options] { return plot(*options); }; });
 }

@@ -89,18 +89,30 @@ void add_to(CLI::App& command, ServerOptions& options) {
   file("--token-file", options.token_file, "The token for the server (default: $SCHAAS_TOKEN_FILE)");
 }
 
-support::Result<client::Connection> connect(const ServerOptions& options) {
-  client::ConnectOptions connect_options;
-  connect_options.server = options.address;
-  connect_options.server_key = options.key;
-  connect_options.tls_ca = options.tls_ca;
-  connect_options.tls_cert = options.tls_cert;
-  connect_options.tls_key = options.tls_key;
-  connect_options.token_file = options.token_file;
-  connect_options.busy = [](double seconds) {
+namespace {
+
+client::ConnectOptions connect_options(const ServerOptions& options) {
+  client::ConnectOptions connect;
+  connect.server = options.address;
+  connect.server_key = options.key;
+  connect.tls_ca = options.tls_ca;
+  connect.tls_cert = options.tls_cert;
+  connect.tls_key = options.tls_key;
+  connect.token_file = options.token_file;
+  connect.busy = [](double seconds) {
     std::fprintf(stderr, "the server is busy; asking again in %.1f s\n", seconds);
   };
-  return client::Connection::open(connect_options);
+  return connect;
+}
+
+}  // namespace
+
+support::Result<client::Connection> connect(const ServerOptions& options) {
+  return client::Connection::open(connect_options(options));
+}
+
+support::Result<client::Session> open_session(const ServerOptions& options) {
+  return client::Session::open(connect_options(options));
 }
 
 }  // namespace schaas::cli

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "compiler/support/result.h"
-#include "schaas/connection.h"
+#include "schaas/session.h"
 
 namespace schaas::cli {
 
@@ -37,5 +37,7 @@ struct ServerOptions {
 void add_to(CLI::App& command, ServerOptions& options);
 /// Connects, starting the private server when none is configured.
 support::Result<client::Connection> connect(const ServerOptions& options);
+/// The same as a session.
+support::Result<client::Session> open_session(const ServerOptions& options);
 
 }  // namespace schaas::cli

@@ -10,6 +10,7 @@
 #include "client/cli/run_report.h"
 #include "client/cli/tensor_options.h"
 #include "compiler/support/nearest_name.h"
+#include "schaas/bundle.h"
 #include "schaas/gpu.h"
 #include "schaas/host.h"
 #include "schaas/operands.h"
@@ -28,7 +29,7 @@ struct RunOptions {
   client::SearchOptions search;
   ServerOptions server;
   TensorOptions tensors;
-  std::string target = "cpu", isa, schedule = "auto", output;
+  std::string bundle, target = "cpu", isa, schedule = "auto", output;
   int threads = 0, repeat = 1;
   double wait = 3, tune_seconds = 10;
   bool tune = false, verify = false, no_cache = false, deterministic = false;
@@ -47,6 +48,16 @@ support::Result<void> check_options(const RunOptions& options) {
     return support::invalid("target", "`--target " + options.target + "`: expected cpu or cuda" +
                                           support::did_you_mean(options.target, {"cpu", "cuda"}));
   }
+  if (options.problem.expression.empty() && options.bundle.empty()) {
+    return support::noting(
+        support::invalid("command-line", "`schaas run` needs an expression, or `--bundle FILE`"),
+        "`schaas run --help` shows its options");
+  }
+  if (!options.bundle.empty() &&
+      (options.target == "cuda" || options.no_cache || !options.server.address.empty()))
+    return support::invalid("bundle-options",
+                            "--bundle runs kernels of a file on the processor, without a server: leave "
+                            "--target cuda, --no-cache and --server out");
   if (options.tune && options.schedule != "auto") {
     return support::invalid(
         "tune", "--tune measures the schedules of the frontier, so it cannot be combined with `--schedule " +
@@ -77,8 +88,8 @@ support::Result<void> check_output(const std::string& path, const client::Progra
 
 /// The texts are checked by the server before a file is read: a long read must not end in a message about a
 /// typing error. A frontier that is not stored yet is no error here.
-support::Result<void> check_texts(client::Connection& connection, const client::ProblemText& text) {
-  const auto stored = connection.lookup(text);
+support::Result<void> check_texts(client::KernelSource& source, const client::ProblemText& text) {
+  const auto stored = source.lookup(text);
   if (stored.ok() || stored.error().code == "not-stored") return {};
   if (stored.error().code == "contradiction") return {};  // formats that files decide are not known yet
   return stored.error();
@@ -163,7 +174,7 @@ support::Result<void> run_all(const RunOptions& options, Execution& execution, c
 support::Result<void> run_on_gpu(const RunOptions& options, const client::Session& session,
                                  const client::Gpu& gpu, client::Packed& packed, Clock::time_point start,
                                  ProgressLine& progress, RunFacts& facts) {
-  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, session.connection().download(facts.choice.kernel));
+  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, session.source().download(facts.choice.kernel));
   SCHAAS_ASSIGN_OR_RETURN(const auto kernel, client::GpuKernel::load(binary, facts.choice.kernel.digest));
   const auto bring = Clock::now();
   SCHAAS_ASSIGN_OR_RETURN(
@@ -193,13 +204,13 @@ support::Result<RunFacts> compute(const RunOptions& options, const client::Sessi
                                   const client::Operands& operands, Clock::time_point start) {
   ProgressLine progress;
   RunFacts facts;
-  facts.expression = options.problem.expression;
+  facts.expression = text.expression;
   facts.target = options.target;
   facts.program = program;
   facts.operands = &operands;
   facts.seed = options.tensors.seed;
   facts.read_seconds = since(start);
-  SCHAAS_ASSIGN_OR_RETURN(facts.value_type, value_type(options.problem.value_type));
+  SCHAAS_ASSIGN_OR_RETURN(facts.value_type, value_type(text.value_type));
 
   const auto pack_start = Clock::now();
   SCHAAS_ASSIGN_OR_RETURN(auto packed,
@@ -230,7 +241,7 @@ support::Result<RunFacts> compute(const RunOptions& options, const client::Sessi
           });
     };
   }
-  SCHAAS_ASSIGN_OR_RETURN(facts.choice, client::choose(session.connection(), request, show_events(progress)));
+  SCHAAS_ASSIGN_OR_RETURN(facts.choice, client::choose(session.source(), request, show_events(progress)));
   progress.clear();
   facts.arguments = facts.choice.answer.frontier.arguments;
   SCHAAS_RETURN_IF_ERROR(gpu ? run_on_gpu(options, session, *gpu, packed, start, progress, facts)
@@ -240,11 +251,32 @@ support::Result<RunFacts> compute(const RunOptions& options, const client::Sessi
   return facts;
 }
 
+/// The bundle says what is computed; what the command line says of it must agree.
+support::Result<client::ProblemText> bundled_problem(const RunOptions& options,
+                                                     const client::Bundle& bundle) {
+  client::ProblemText problem = bundle.answers().front().problem;
+  problem.position_bits = options.problem.positions;
+  SCHAAS_ASSIGN_OR_RETURN(const client::ProblemText asked, problem_text(options.problem));
+  if (!asked.expression.empty() || !asked.formats.empty() || !asked.constraints.empty()) {
+    return support::invalid("bundle-problem", "`" + options.bundle + "` says what is computed, `" +
+                                                  problem.expression +
+                                                  "`: leave the expression, -f and -c out");
+  }
+  return problem;
+}
+
 support::Result<Answer> run(const RunOptions& options) {
   const auto start = Clock::now();
   SCHAAS_RETURN_IF_ERROR(check_options(options));
-  SCHAAS_ASSIGN_OR_RETURN(client::ProblemText text, problem_text(options.problem));
-  SCHAAS_ASSIGN_OR_RETURN(TensorArguments arguments, tensor_arguments(options.tensors, options.problem));
+  std::optional<client::Bundle> bundle;
+  if (!options.bundle.empty()) {
+    SCHAAS_ASSIGN_OR_RETURN(bundle, client::Bundle::open(options.bundle, options.server.key));
+  }
+  SCHAAS_ASSIGN_OR_RETURN(client::ProblemText text,
+                          bundle ? bundled_problem(options, *bundle) : problem_text(options.problem));
+  ProblemOptions problem = options.problem;
+  problem.value_type = text.value_type;
+  SCHAAS_ASSIGN_OR_RETURN(TensorArguments arguments, tensor_arguments(options.tensors, problem));
   arguments.formats = text.formats;
 
   const auto program = client::parse_program(text.expression);
@@ -252,10 +284,11 @@ support::Result<Answer> run(const RunOptions& options) {
     SCHAAS_RETURN_IF_ERROR(check_names(arguments, *program));
     SCHAAS_RETURN_IF_ERROR(check_output(options.output, *program));
   }
-  auto opened = connect(options.server);
+  const auto opened = bundle ? support::Result<client::Session>(client::Session(bundle->source()))
+                             : open_session(options.server);
   if (!opened.ok()) return program.ok() ? opened.error() : program.error();
-  const client::Session session(*std::move(opened));
-  SCHAAS_RETURN_IF_ERROR(check_texts(session.connection(), text));
+  const client::Session& session = *opened;
+  if (!bundle) SCHAAS_RETURN_IF_ERROR(check_texts(session.source(), text));
   if (!program.ok()) return program.error();
 
   ProgressLine progress;
@@ -263,12 +296,18 @@ support::Result<Answer> run(const RunOptions& options) {
   if (text.position_bits != "auto") operands.position_bits = text.position_bits == "32" ? 32 : 64;
   text.formats = format_texts(operands, arguments);
   SCHAAS_ASSIGN_OR_RETURN(RunFacts facts, compute(options, session, text, *program, operands, start));
-  facts.server_address = session.connection().address();
-  facts.server_started = session.connection().started_server();
+  facts.server_address = session.source().address();
+  facts.server_notice = session.source().notice();
+  facts.server_started = session.source().started_server();
   return report(facts);
 }
 
 void add_run_options(CLI::App& command, RunOptions& options) {
+  command
+      .add_option("--bundle", options.bundle,
+                  "Run a kernel of this file (`schaas bundle`) instead of asking a server; it says what is "
+                  "computed")
+      ->type_name("FILE");
   command
       .add_option("--target", options.target,
                   "Where to run: cpu, or cuda: a GPU, by a schedule with `threads`")
@@ -318,6 +357,7 @@ void add_run(CLI::App& program, Action& chosen) {
   CLI::App* command =
       program.add_subcommand("run", "Compute a statement on real tensors with the best schedule");
   add_to(*command, options->problem);
+  command->get_option("EXPR")->required(false);
   add_to(*command, options->search);
   add_to(*command, options->tensors);
   add_run_options(*command, *options);

@@ -55,6 +55,9 @@ std::string tensors_text(const RunFacts& facts) {
 
 std::string origin(const RunFacts& facts) {
   const auto& done = facts.choice.answer.done;
+  if (const std::string bundle = "bundle:"; facts.server_address.starts_with(bundle))
+    return "from " + facts.server_address.substr(bundle.size());
+  if (facts.choice.answer.kept) return "from this machine's cache: its server is gone";
   std::string text = done.hit ? "from the database in " : "searched and compiled in ";
   if (facts.choice.out_of_patience) {
     text =
@@ -222,7 +225,8 @@ support::Result<Json> json_of(const RunFacts& facts, const Values& values) {
                     {"seconds", facts.choice.server_seconds},
                     {"compiled", done.compiled},
                     {"address", facts.server_address},
-                    {"started", facts.server_started}};
+                    {"started", facts.server_started},
+                    {"notice", facts.server_notice}};
   json["written"] = facts.written.empty() ? Json() : Json(facts.written);
   return json;
 }

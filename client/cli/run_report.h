@@ -21,7 +21,7 @@ struct RunFacts {
   client::Sizes sizes;
   client::Machine machine;
   client::Choice choice;
-  std::string server_address;
+  std::string server_address, server_notice;
   bool server_started = false;
   int threads = 1;
   std::int64_t result_entries = 0;  ///< stored by the result

@@ -114,6 +114,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="schaas-bench-") as state:
         os.environ.setdefault("XDG_DATA_HOME", state)
         os.environ.setdefault("XDG_RUNTIME_DIR", state)
+        os.environ.setdefault("XDG_CACHE_HOME", state)
         for kernel in options.kernels.split(","):
             kind, names = KERNELS[kernel][3], KERNELS[kernel][4]
             ending = "mtx.gz" if kind == MATRIX else "tns.gz"

@@ -44,6 +44,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="schaas-bench-") as state:
         os.environ.setdefault("XDG_DATA_HOME", state)
         os.environ.setdefault("XDG_RUNTIME_DIR", state)
+        os.environ.setdefault("XDG_CACHE_HOME", state)
         schaas_runs.command(options, "info")  # starts the server
         for name in options.kernels.split(","):
             first, whole = seconds_of(options, name, state)

@@ -168,6 +168,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="schaas-bench-") as state:
         os.environ.setdefault("XDG_DATA_HOME", state)
         os.environ.setdefault("XDG_RUNTIME_DIR", state)
+        os.environ.setdefault("XDG_CACHE_HOME", state)
         for number in map(int, options.cases.split(",")):
             cases.append(one_case(options, number, state))
     worst = max(case["ratio"] for case in cases)

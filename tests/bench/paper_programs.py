@@ -200,6 +200,7 @@ def main():
     with tempfile.TemporaryDirectory() as state:
         os.environ.setdefault("XDG_DATA_HOME", state)
         os.environ.setdefault("XDG_RUNTIME_DIR", state)
+        os.environ.setdefault("XDG_CACHE_HOME", state)
         for value_type in options.types.split(","):
             for case in cases:
                 found = outcome(options, case, value_type)

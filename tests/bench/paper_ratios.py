@@ -121,6 +121,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="schaas-bench-") as directory:
         os.environ.setdefault("XDG_DATA_HOME", directory)
         os.environ.setdefault("XDG_RUNTIME_DIR", directory)
+        os.environ.setdefault("XDG_CACHE_HOME", directory)
         if options.only != "crossover":
             kernels(options, directory, figures)
         if options.only != "kernels":

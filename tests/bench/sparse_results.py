@@ -176,6 +176,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="schaas-bench-") as directory:
         os.environ.setdefault("XDG_DATA_HOME", directory)
         os.environ.setdefault("XDG_RUNTIME_DIR", directory)
+        os.environ.setdefault("XDG_CACHE_HOME", directory)
         options.eigen = build_eigen(directory)
         products(options, directory, figures)
         sums(options, directory, figures)

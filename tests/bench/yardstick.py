@@ -314,6 +314,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="schaas-yardstick-") as state:
         os.environ.setdefault("XDG_DATA_HOME", state)
         os.environ.setdefault("XDG_RUNTIME_DIR", state)
+        os.environ.setdefault("XDG_CACHE_HOME", state)
         options.bandwidth = bandwidth(state)
         options.libraries = build_libraries(state)
         print(f"triad: {options.bandwidth / 1e9:.1f} GB/s on one thread; a bound above 100 %: the data stay in a cache")

@@ -15,7 +15,7 @@ PROGRAMS = sys.argv.pop(1)
 program.WithDaemon.programs = PROGRAMS
 K4 = "A(i,l) = B(i,j) * C(j,k) * D(k,l)"
 NOBODY = "unix:/nonexistent/schaas.sock"
-COMMANDS = "run, schedule, plot, emit, convert, cache, precompute, jobs, watch, cancel, retry, calibrate, info, doctor, completion"
+COMMANDS = "run, schedule, plot, emit, convert, bundle, cache, precompute, jobs, watch, cancel, retry, calibrate, info, doctor, completion"
 
 # Wrong whatever the server: words, exit status, the whole of standard error.
 WITHOUT_SERVER = {
@@ -25,7 +25,7 @@ WITHOUT_SERVER = {
                                         "you mean `run`?\n"),
     "unknown option": (["run", K4, "--verfy"], 2, "invalid [command-line]: unknown option `--verfy` of `schaas run`; did you mean "
                                                   "`--verify`?\n"),
-    "no expression": (["run", "--verify"], 2, "invalid [command-line]: `schaas run`: EXPR is required\n"
+    "no expression": (["run", "--verify"], 2, "invalid [command-line]: `schaas run` needs an expression, or `--bundle FILE`\n"
                                               "  note: `schaas run --help` shows its options\n"),
     "unquoted expression": (["run", "A(i)", "=", "B(i)"], 2, "invalid [command-line]: unexpected argument `=` of `schaas run`; an "
                                                              "expression with spaces must be quoted\n"),
@@ -81,7 +81,7 @@ WITHOUT_SERVER = {
     "negative wait": (["run", K4, "--wait", "-1"], 2, "invalid [command-line]: --wait: Value -1 not in range 0.000000 to 86400.000000\n"),
     "plot into nothing": (["plot", K4], 2, "invalid [command-line]: `schaas plot`: --output is required\n"
                                            "  note: `schaas plot --help` shows its options\n"),
-    "plot into a picture": (["plot", K4, "-o", "x.png"], 2, "invalid [file-ending]: `-o x.png`: a plot is written as .svg\n"),
+    "plot into a picture": (["plot", K4, "-o", "x.jpg"], 2, "invalid [file-ending]: `-o x.jpg`: a plot is written as .svg or .png\n"),
     "plot into no folder": (["plot", K4, "-o", "/nonexistent/x.svg"], 2, "invalid [file-unwritable]: /nonexistent/x.svg cannot be "
                                                                          "written: No such file or directory\n"),
     "no stage 2 to skip": (["schedule", K4, "--no-stage2"], 2, "invalid [no-stage2]: --no-stage2 needs `--profile sparseauto`: the "

@@ -1,25 +1,14 @@
 """The Debian packages, unpacked into one root: the program, the daemon it starts, Python, and what each package depends on."""
 
-import os
-import pathlib
 import shutil
-import signal
-import subprocess
 import sys
-import tempfile
 import unittest
 
 import with_server
+from installed import Installation, run
 
 BUILD = with_server.PROGRAMS.parent
 NAMES = ["libschaas-dev", "libschaas0", "python3-schaas", "schaas", "schaas-daemon"]
-
-
-def run(*words, **options):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300, **options)
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(map(str, words))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
 
 
 class Packages(unittest.TestCase):
@@ -28,27 +17,14 @@ class Packages(unittest.TestCase):
         for program in ("cpack", "dpkg-deb", "dpkg-shlibdeps"):
             if shutil.which(program) is None:
                 raise unittest.SkipTest(f"there is no {program}")
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="schaas-deb-"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
+        cls.place = Installation(cls)
+        cls.folder, cls.root = cls.place.folder, cls.place.root
         run("cpack", "--config", BUILD / "CPackConfig.cmake", "-B", cls.folder, cwd=cls.folder)
         cls.packages = sorted(cls.folder.glob("*.deb"))
-        cls.root = cls.folder / "root"
         for package in cls.packages:
             run("dpkg-deb", "-x", package, cls.root)
-        cls.data = cls.folder / "data"
-        cls.data.mkdir(mode=0o700)
-        cls.clean = {name: value for name, value in os.environ.items() if not name.startswith(("SCHAAS_", "XDG_", "PYTHONPATH"))}
-        cls.clean |= {"XDG_DATA_HOME": str(cls.data), "XDG_RUNTIME_DIR": str(cls.data), "PATH": f"{cls.root}/usr/bin:{os.environ['PATH']}",
-                      "LD_LIBRARY_PATH": str(next(cls.root.glob("usr/lib/**/libschaas.so.0")).parent)}
-
-    @classmethod
-    def tearDownClass(cls):
-        for process in pathlib.Path("/proc").glob("[0-9]*"):  # the private daemon, which would wait for more
-            try:
-                if (process / "exe").resolve() == cls.root / "usr/bin/schaasd":
-                    os.kill(int(process.name), signal.SIGTERM)
-            except OSError:
-                pass
+        cls.clean = cls.place.with_(PATH=f"{cls.root}/usr/bin:{cls.place.environment['PATH']}",
+                                    LD_LIBRARY_PATH=next(cls.root.glob("usr/lib/**/libschaas.so.0")).parent)
 
     def test_there_is_one_for_each_part(self):
         self.assertEqual(sorted(package.name.split("_")[0] for package in self.packages), NAMES)

@@ -1,15 +1,11 @@
 """An installation in a folder of its own: programs in C and C++ that find it by pkg-config and by CMake, Python, the program."""
 
-import os
-import pathlib
 import re
-import shutil
-import subprocess
 import sys
-import tempfile
 import unittest
 
 import with_server
+from installed import Installation, run
 
 BUILD = with_server.PROGRAMS.parent
 CPP = """
@@ -45,25 +41,15 @@ target_link_libraries(uses schaas::schaas)
 """
 
 
-def run(*words, **options):
-    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=300, **options)
-    if done.returncode != 0:
-        raise AssertionError(f"{' '.join(map(str, words))}: exit {done.returncode}\n{done.stdout}{done.stderr}")
-    return done.stdout
-
-
 class Installed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="schaas-install-"))
-        cls.addClassCleanup(shutil.rmtree, cls.folder, True)
-        cls.root = cls.folder / "root"
+        cls.place = Installation(cls)
+        cls.folder, cls.root = cls.place.folder, cls.place.root
         run("cmake", "--install", BUILD, "--prefix", cls.root)
         cls.library = next(cls.root.glob("lib*/**/libschaas.so.0")).parent
         with_server.PROGRAMS = cls.root / "bin"  # the daemon that was installed
-        cls.clean = {name: value for name, value in os.environ.items() if not name.startswith(("SCHAAS_", "PYTHONPATH"))}
-        cls.clean["SCHAAS_SERVER"] = with_server.daemon().address
-        cls.clean["LD_LIBRARY_PATH"] = str(cls.library)
+        cls.clean = cls.place.with_(SCHAAS_SERVER=with_server.daemon().address, LD_LIBRARY_PATH=cls.library)
         (cls.folder / "main.cc").write_text(CPP)
         (cls.folder / "CMakeLists.txt").write_text(CMAKE)
 

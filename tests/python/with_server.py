@@ -26,6 +26,7 @@ def daemon():
     if _daemon is None:
         _daemon = program.Daemon(PROGRAMS)
         os.environ["SCHAAS_SERVER"] = _daemon.address
+        os.environ["XDG_CACHE_HOME"] = str(_daemon.folder / "cache")
     return _daemon
 
 

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "proto/kernel_abi.h"
 #include "schaas/connection.h"
 #include "schaas/v1/schaas.grpc.pb.h"
 #include "tests/support/temporary_directory.h"
@@ -20,6 +21,7 @@ class BusyServer final : public v1::Scheduler::Service {
   std::atomic<bool> says_when{true}, begins{false};
 
   grpc::Status Info(grpc::ServerContext*, const v1::InfoRequest*, v1::ServerInfo* reply) override {
+    reply->set_abi_version(SCHAAS_KERNEL_ABI_VERSION);
     reply->set_public_key("ed25519:" + std::string(64, 'a'));
     return grpc::Status::OK;
   }

@@ -6,8 +6,11 @@
 
 import array
 import ast
+import hashlib
 import os
 import pathlib
+import re
+import shutil
 import signal
 import struct
 import subprocess
@@ -557,6 +560,23 @@ class Plot(program.WithDaemon):
         self.daemon.json(*words, "-o", file)
         self.assertEqual(file.read_bytes(), before)
 
+    def test_is_a_picture_where_a_program_for_it_is(self):
+        words = ["plot", K4, "-f", "B=csr", "-d", "i=30", "-d", "j=20", "-d", "k=16", "-d", "l=8"]
+        file = self.folder / "chart.png"
+        nowhere = program.run(PROGRAMS, *words, "-o", file, server=self.daemon.address, environment={"PATH": "/nowhere"})
+        self.assertEqual((nowhere.stderr, nowhere.returncode),
+                         (f"unsupported [picture-program]: `-o {file}`: pictures in points are made by the program `rsvg-convert`, which is "
+                          "not on PATH\n  note: install it (Debian: librsvg2-bin), or write a drawing, .svg\n", 3))
+        other = self.daemon.run(*words, "-o", self.folder / "chart.jpg")
+        self.assertEqual((other.stderr, other.returncode),
+                         (f"invalid [file-ending]: `-o {self.folder}/chart.jpg`: a plot is written as .svg or .png\n", 2))
+        if shutil.which("rsvg-convert") is None:
+            self.skipTest("there is no rsvg-convert")
+        self.assertEqual(self.daemon.json(*words, "-o", file)["written"], str(file))
+        picture = file.read_bytes()
+        self.assertEqual(picture[:8], b"\x89PNG\r\n\x1a\n")
+        self.assertEqual([path.name for path in self.folder.glob("chart.*")], ["chart.png"])
+
     def test_names_are_escaped_and_free_memory_is_drawn(self):
         file = self.folder / "spmv.svg"
         done = self.daemon.run("plot", "y(i) = M(i,j) * x(j)", "-f", "M=csr", "-d", "i=30", "-d", "j=40", "-o", file)
@@ -605,6 +625,190 @@ class Cache(program.WithDaemon):
         self.assertEqual((again["server"]["hit"], again["server"]["compiled"]), (True, 0))
         self.assertEqual((again["key"], again["chosen"]["kernel_key"]), (first["key"], first["chosen"]["kernel_key"]))
         self.assertTrue(again["verify"]["passed"])
+
+
+class ClientCache(unittest.TestCase):
+    """What came from a server once runs when it is gone."""
+
+    def setUp(self):
+        self.daemon = program.Daemon(PROGRAMS)
+        self.addCleanup(self.daemon.close)
+        self.folder = self.daemon.folder
+        self.cache = self.folder / "own"
+        self.matrix = program.write_matrix(self.folder / "B.mtx", 40, 30, 160, seed=22)
+
+    def run_it(self, *words, bytes=None):
+        environment = {"XDG_CACHE_HOME": str(self.cache)}
+        if bytes is not None:
+            environment["SCHAAS_CACHE_BYTES"] = bytes
+        return program.run(PROGRAMS, "run", "y(i) = B(i,j) * x(j)", "-t", f"B={self.matrix}", *words, server=self.daemon.address,
+                           environment=environment)
+
+    def kept(self, what):
+        return sorted((self.cache / "schaas" / what).iterdir())
+
+    def test_goes_on_when_the_server_is_gone(self):
+        first = program.one_object(self.run_it("--verify", "--json", "--wait", "100").stdout)
+        self.assertEqual(first["server"]["notice"], "")
+        self.daemon.stop()
+        done = self.run_it("--verify", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = program.one_object(done.stdout)
+        self.assertTrue(found["verify"]["passed"])
+        self.assertEqual((found["chosen"]["trace"], found["key"]), (first["chosen"]["trace"], first["key"]))
+        self.assertRegex(found["server"]["notice"], f"^no server answers at {self.daemon.address}: .*; kernels that were received earlier "
+                                                    f"run, from {self.cache}/schaas$")
+        self.assertIn(", from this machine's cache: its server is gone\n", self.run_it().stdout)
+        other = self.run_it("-c", "j <= 64")
+        self.assertEqual(other.returncode, 5)
+        self.assertTrue(other.stderr.endswith("  note: kernels for this problem are not among those received earlier either, in "
+                                              f"{self.cache}/schaas\n"), other.stderr)
+        self.assertEqual(self.run_it("--no-cache").returncode, 5)
+        for binary in self.kept("binaries"):  # damaged ones are none
+            binary.write_bytes(b"no kernel" + binary.read_bytes())
+        self.assertEqual(self.run_it().returncode, 5)
+
+    def test_a_second_process_downloads_nothing(self):
+        self.assertEqual(self.run_it().returncode, 0)
+        for binary in (self.folder / "data" / "binaries").glob("*/*"):
+            binary.unlink()
+        self.assertEqual(self.run_it("--verify").returncode, 0)
+
+    def test_the_server_that_comes_back_is_asked(self):
+        self.assertEqual(self.run_it("--wait", "100").returncode, 0)
+        self.daemon.stop()
+        self.assertEqual(self.run_it().returncode, 0)
+        self.daemon.start()
+        self.assertEqual(program.one_object(self.run_it("--json").stdout)["server"]["notice"], "")
+
+    def test_what_was_not_used_for_longest_goes_first(self):
+        for bound in range(30, 36):
+            self.assertEqual(self.run_it("-c", f"j <= {bound}", bytes="60000").returncode, 0)
+        self.assertLessEqual(sum(file.stat().st_size for what in ("answers", "binaries") for file in self.kept(what)), 60000)
+        self.daemon.stop()
+        self.assertEqual(self.run_it("-c", "j <= 35", bytes="60000").returncode, 0)
+        self.assertEqual(self.run_it("-c", "j <= 30", bytes="60000").returncode, 5)
+
+    def test_is_for_its_owner_alone(self):
+        self.assertEqual(self.run_it(bytes="0").returncode, 0)
+        self.assertFalse((self.cache / "schaas").exists())
+        done = self.run_it(bytes="much")
+        self.assertEqual(done.stderr, "invalid [cache-bytes]: SCHAAS_CACHE_BYTES is `much`; expected a number of bytes, 0 for no cache\n")
+        (self.cache / "schaas").mkdir(parents=True)
+        os.chmod(self.cache / "schaas", 0o777)
+        self.assertEqual(self.run_it().returncode, 0)
+        self.assertEqual(list((self.cache / "schaas").iterdir()), [])
+
+
+class Bundles(program.WithDaemon):
+    """A file made with the server, run without one."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.matrix = program.write_matrix(cls.folder / "B.mtx", 40, 30, 160, seed=21)
+        cls.bundle = cls.folder / "kernels.schaas"
+        cls.made = cls.daemon.json("bundle", K4, "-f", "B=csr", "-c", "2 <= k <= 64", "--isa", "generic", "--isa", "x86-64-v2",
+                                   "--schedule", "linear", "-o", cls.bundle)
+
+    def run_it(self, *words, bundle=None):
+        return program.run(PROGRAMS, "run", "--bundle", bundle or self.bundle, *words, server="unix:/nowhere/at/all")
+
+    def changed(self, name, change):
+        path = self.folder / name
+        path.write_bytes(change(self.bundle.read_bytes()))
+        return path
+
+    def refused(self, bundle, status, text):
+        done = self.run_it("-t", f"B={self.matrix}", "-d", "k=5", "-d", "l=3", bundle=bundle)
+        self.assertEqual((done.stderr.replace(str(self.folder), "DIR"), done.returncode, done.stdout), (text, status, ""))
+
+    def test_says_what_it_wrote(self):
+        self.assertEqual([(one["isa"], one["positions"], one["dtype"], one["formats"]) for one in self.made["answers"]],
+                         [(isa, bits, "f64", {"B": "csr"}) for bits in ("32", "64") for isa in ("generic", "x86-64-v2")])
+        self.assertEqual((self.made["bytes"], self.made["failed"]), (self.bundle.stat().st_size, []))
+        self.assertEqual(program.one_object(program.run(PROGRAMS, "info", "--bundle", self.bundle, "--json").stdout)["answers"],
+                         self.made["answers"])
+
+    def test_runs_without_a_server(self):
+        for extents in (("k=5", "l=3"), ("k=64", "l=20")):
+            done = self.run_it("-t", f"B={self.matrix}", *[word for extent in extents for word in ("-d", extent)], "--verify", "--json")
+            self.assertEqual(done.stderr, "")
+            found = program.one_object(done.stdout)
+            self.assertTrue(found["verify"]["passed"])
+            self.assertEqual((found["chosen"]["isa"], found["server"]["address"]), ("x86-64-v2", f"bundle:{self.bundle}"))
+        done = self.run_it("-t", f"B={self.matrix}", "-d", "k=5", "-d", "l=3", "--schedule", "linear", "--positions", "64", "--verify")
+        self.assertIn("problem    " + self.made["answers"][2]["key"][:16] + f", from {self.bundle}\n", done.stdout)
+
+    def test_tunes_among_what_it_holds(self):
+        found = program.one_object(self.run_it("-t", f"B={self.matrix}", "-d", "k=5", "-d", "l=3", "--tune", "--json").stdout)
+        held = {kernel["id"] for kernel in self.made["answers"][1]["kernels"]}
+        self.assertLessEqual({one["id"] for one in found["measured"]}, held)
+        self.assertGreater(len(found["measured"]), 1)
+
+    def test_says_what_is_not_in_it(self):
+        words = ("-t", f"B={self.matrix}", "-d", "k=5", "-d", "l=3")
+        done = self.run_it(*words, "--schedule", "s9")
+        ids = ", ".join(kernel["id"] for kernel in self.made["answers"][1]["kernels"])
+        self.assertEqual(done.stderr, f"unsupported [not-in-bundle]: there is no kernel for the schedule `s9` in {self.bundle}; there are "
+                                      f"{ids}\n  note: `schaas bundle --schedule` adds further ones\n")
+        self.assertEqual(done.returncode, 3)
+        done = program.run(PROGRAMS, "run", K4, "--bundle", self.bundle, *words)
+        self.assertEqual(done.stderr, f"invalid [bundle-problem]: `{self.bundle}` says what is computed, `{K4}`: leave the expression, -f "
+                                      "and -c out\n")
+        done = self.run_it("-t", f"B={self.matrix}", "-d", "k=65", "-d", "l=3")
+        self.assertEqual((done.stderr.splitlines()[0], done.returncode),
+                         ("invalid [bound-violated]: the tensors break `k <= 64`: k is 65, so it would say 65 <= 64", 2))
+
+    def test_holds_a_file_to_a_key(self):
+        key = program.one_object(program.run(PROGRAMS, "info", "--bundle", self.bundle, "--json").stdout)["public_key"]
+        self.assertEqual(key, self.daemon.json("info")["server"]["public_key"])
+        words = ("-t", f"B={self.matrix}", "-d", "k=5", "-d", "l=3", "--server-key")
+        self.assertEqual(self.run_it(*words, key).returncode, 0)
+        other = self.run_it(*words, "ed25519:" + "d7" * 32)
+        self.assertEqual((other.stderr, other.returncode),
+                         (f"unreachable [bundle-key]: the kernels of {self.bundle} are signed by {key}, expected ed25519:{'d7' * 32}\n"
+                          "  note: nothing of it was loaded; ask who gave it to you for one that this server made\n", 5))
+
+    def test_refuses_what_is_damaged_or_of_another_version(self):
+        again = "  note: copy it anew, or make it again with `schaas bundle`\n"
+        self.refused(self.changed("a", lambda bundle: b"%%MatrixMarket\n" + bundle), 2,
+                     "invalid [bundle-format]: DIR/a is no bundle: it does not begin with `schaas bundle `\n")
+        self.refused(self.changed("b", lambda bundle: bundle[:2000]), 2,
+                     "invalid [bundle-damaged]: DIR/b is damaged: it ends after 2000 bytes, within its header of "
+                     + self.bundle.read_bytes().split()[3].decode() + "\n" + again)
+        size = self.bundle.stat().st_size
+        last = self.made["answers"][-1]["kernels"][-1]["id"]
+        self.refused(self.changed("c", lambda bundle: bundle[:-1]), 2,
+                     f"invalid [bundle-damaged]: DIR/c is damaged: it ends after {size - 1} bytes, within the kernel {last} for "
+                     "x86-64-v2\n" + again)
+        self.refused(self.changed("d", lambda bundle: bundle[:-9] + bytes([bundle[-9] ^ 1]) + bundle[-8:]), 2,
+                     f"invalid [bundle-damaged]: DIR/d is damaged: its kernel {last} for x86-64-v2 is not what was written\n" + again)
+        self.refused(self.changed("e", lambda bundle: bundle.replace(b'"csr"', b'"csc"', 1)), 2,
+                     "invalid [bundle-damaged]: DIR/e is damaged: its header is not what was written\n" + again)
+        self.refused(self.changed("f", lambda bundle: bundle + b"more"), 2,
+                     "invalid [bundle-damaged]: DIR/f is damaged: 4 bytes follow its end\n" + again)
+        self.refused(self.changed("g", lambda bundle: bundle.replace(b"bundle 1", b"bundle 2", 1)), 3,
+                     "unsupported [bundle-version]: DIR/g has layout 2, this program reads layout 1\n"
+                     "  note: read it with the version of schaas that made it, or make it again with `schaas bundle`\n")
+        signature = re.search(rb'"signature":"([0-9a-f]+)"', self.bundle.read_bytes()).group(1).decode()
+        first = self.made["answers"][0]["kernels"][0]["id"]
+        key = re.search(rb'"public_key":"(ed25519:[0-9a-f]+)"', self.bundle.read_bytes()).group(1).decode()
+        self.refused(self.changed("i", lambda bundle: rewritten(bundle, signature, signature[:-1] + ("1" if signature[-1] == "0" else "0"))), 2,
+                     f"invalid [bundle-damaged]: DIR/i is damaged: the kernel of schedule `{first}` for generic is not signed by the key it "
+                     f"names, {key}\n" + again)
+        version = re.search(rb'"abi_version":(\d+)', self.bundle.read_bytes()).group(1).decode()
+        self.refused(self.changed("h", lambda bundle: rewritten(bundle, f'"abi_version":{version}', '"abi_version":3')), 3,
+                     "unsupported [bundle-abi]: DIR/h has kernels of ABI version 3, made by schaas 0.1.0; this program runs version "
+                     f"{version}\n  note: make it again with `schaas bundle` of this version\n")
+
+
+def rewritten(bundle, old, new):
+    """The header changed by somebody who knows the layout."""
+    line, _, rest = bundle.partition(b"\n")
+    length = int(line.split()[3])
+    header = rest[:length].replace(old.encode(), new.encode(), 1)
+    return b"schaas bundle 1 %d %s\n" % (len(header), hashlib.sha256(header).hexdigest().encode()) + header + rest[length:]
 
 
 class Jobs(program.WithDaemon):

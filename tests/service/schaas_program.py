@@ -61,11 +61,13 @@ class Daemon:
 
 
 def run(programs, *words, server=None, environment=None, folder=None):
-    """`schaas` with these words; SCHAAS_SERVER is `server` or unset."""
+    """`schaas` with these words; SCHAAS_SERVER is `server` or unset. Nothing is kept unless the environment says where."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith(("SCHAAS_", "XDG_"))}
     if server:
         variables["SCHAAS_SERVER"] = server
     variables.update(environment or {})
+    if "XDG_CACHE_HOME" not in variables:
+        variables.setdefault("SCHAAS_CACHE_BYTES", "0")
     return subprocess.run([pathlib.Path(programs) / "schaas", *map(str, words)], capture_output=True, text=True,
                           stdin=subprocess.DEVNULL, env=variables, timeout=240, cwd=folder)
 

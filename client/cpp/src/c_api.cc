@@ -162,13 +162,22 @@ int32_t schaas_session_connect(const schaas_connect_options* options, schaas_ses
       return null_argument(session == nullptr ? "session" : "options");
     SCHAAS_ASSIGN_OR_RETURN(const ConnectOptions wanted, options_of(*options));
     SCHAAS_ASSIGN_OR_RETURN(Session opened, Session::open(wanted));
-    *session = new schaas_session{std::move(opened)};
+    *session = new schaas_session{std::move(opened), {}};
+    return {};
+  });
+}
+int32_t schaas_bundle_open(const char* path, const char* server_key, schaas_session** session,
+                           schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (path == nullptr || session == nullptr) return null_argument(path == nullptr ? "path" : "session");
+    SCHAAS_ASSIGN_OR_RETURN(Bundle bundle, Bundle::open(path, text_or(server_key, "")));
+    *session = new schaas_session{Session(bundle.source()), bundle};
     return {};
   });
 }
 void schaas_session_close(schaas_session* session) { delete session; }
 const char* schaas_session_address(const schaas_session* session) {
-  return session == nullptr ? "" : session->session.connection().address().c_str();
+  return session == nullptr ? "" : session->session.source().address().c_str();
 }
 
 int32_t schaas_kernels_open(schaas_session* session, const schaas_problem* problem, schaas_kernels** kernels,

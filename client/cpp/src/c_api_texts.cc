@@ -35,6 +35,29 @@ char* dumped(const Json& json) {
   return text_for_c(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
+/// Of one statement that is a product of tensors and numbers in ordinary arithmetic, as they stand; else null.
+Json factors(const Program& program) {
+  const Statement& statement = program.statements.back();
+  if (program.statements.size() != 1 || statement.update || program.semiring != &semirings().front())
+    return nullptr;
+  std::vector<Expression> found = {statement.value};
+  if (const auto* product = std::get_if<Operation>(&statement.value.value)) {
+    if (product->function != Function::multiply) return nullptr;
+    found = product->arguments;
+  }
+  Json json = Json::array();
+  for (const Expression& factor : found) {
+    if (const auto* access = std::get_if<Access>(&factor.value)) {
+      json.push_back({{"name", access->tensor}, {"indices", access->indices}});
+    } else if (const auto* number = std::get_if<double>(&factor.value)) {
+      json.push_back({{"number", *number}});
+    } else {
+      return nullptr;
+    }
+  }
+  return json;
+}
+
 Json description(const Program& program) {
   Json json = {{"operands", Json::array()}};
   std::vector<std::string> seen;
@@ -44,6 +67,7 @@ Json description(const Program& program) {
     json["operands"].push_back({{"name", access.tensor}, {"indices", access.indices}});
   }
   json["result"] = {{"name", program.result().tensor}, {"indices", program.result().indices}};
+  json["factors"] = factors(program);
   json["update"] = program.statements.back().update.has_value();
   return json;
 }
@@ -65,6 +89,22 @@ Json description(const schaas_computation& bound) {
   return json;
 }
 
+Json description(const Bundle& bundle) {
+  Json json = {{"made_by", bundle.made_by()},
+               {"server", bundle.server()},
+               {"created", bundle.created()},
+               {"answers", Json::array()}};
+  for (const BundledAnswer& answer : bundle.answers()) {
+    json["answers"].push_back({{"expression", answer.problem.expression},
+                               {"formats", answer.problem.formats},
+                               {"constraints", answer.problem.constraints},
+                               {"value_type", answer.problem.value_type},
+                               {"position_bits", answer.problem.position_bits},
+                               {"isa", answer.isa}});
+  }
+  return json;
+}
+
 }  // namespace
 }  // namespace schaas::client
 
@@ -72,6 +112,18 @@ using namespace schaas::client;  // NOLINT: C names outside of any namespace
 using schaas::support::Result;
 
 extern "C" {
+
+int32_t schaas_session_describe(const schaas_session* session, char** json, schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (session == nullptr || json == nullptr) return null_argument(session == nullptr ? "session" : "json");
+    Json told = {{"address", session->session.source().address()},
+                 {"notice", session->session.source().notice()},
+                 {"bundle", nullptr}};
+    if (session->bundle) told["bundle"] = description(*session->bundle);
+    *json = dumped(told);
+    return {};
+  });
+}
 
 int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json, schaas_error** error) {
   return at_boundary(error, [&]() -> Result<void> {

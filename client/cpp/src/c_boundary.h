@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compiler/support/result.h"
+#include "schaas/bundle.h"
 #include "schaas/kernel_set.h"
 #include "schaas/schaas.h"
 
@@ -16,6 +17,7 @@ struct schaas_error {
 };
 struct schaas_session {
   schaas::client::Session session;
+  std::optional<schaas::client::Bundle> bundle{};
 };
 struct schaas_kernels {
   schaas::client::KernelSet set;

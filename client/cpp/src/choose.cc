@@ -45,11 +45,11 @@ std::vector<FrontierEntry> entries_of_kernels(const ScheduleAnswer& answer) {
 }
 
 /// `enough` (may be empty) says that no further event is wanted.
-support::Result<ScheduleAnswer> ask(Connection& connection, const ScheduleRequest& request,
+support::Result<ScheduleAnswer> ask(KernelSource& source, const ScheduleRequest& request,
                                     const ScheduleListener& listener, Choice& choice,
                                     const std::function<bool(const ScheduleEvent&)>& enough = {}) {
   const auto start = Clock::now();
-  auto answer = connection.schedule(request, [&](const ScheduleEvent& event) {
+  auto answer = source.schedule(request, [&](const ScheduleEvent& event) {
     if (std::holds_alternative<KernelInfo>(event) && choice.first_kernel_seconds == 0)
       choice.first_kernel_seconds = since(start);
     if (listener) listener(event);
@@ -60,12 +60,12 @@ support::Result<ScheduleAnswer> ask(Connection& connection, const ScheduleReques
 }
 
 /// One kernel that the user named.
-support::Result<Choice> take_named(Connection& connection, ChoiceRequest& request,
+support::Result<Choice> take_named(KernelSource& source, ChoiceRequest& request,
                                    const ScheduleListener& listener) {
   Choice choice;
   request.schedule.traces = {request.wanted};
   request.schedule.traces_only = true;
-  SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(connection, request.schedule, listener, choice));
+  SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(source, request.schedule, listener, choice));
   SCHAAS_RETURN_IF_ERROR(check_bounds(choice.answer.frontier, request.sizes));
   if (choice.answer.kernels.empty()) return no_kernel(request.wanted);
   choice.kernel = choice.answer.kernels.front();
@@ -74,14 +74,14 @@ support::Result<Choice> take_named(Connection& connection, ChoiceRequest& reques
 }
 
 /// Makes sure that the schedule `id` is among the answer's kernels; false when it could not be compiled.
-bool add_kernel(Connection& connection, const ChoiceRequest& request, const std::string& id,
+bool add_kernel(KernelSource& source, const ChoiceRequest& request, const std::string& id,
                 const ScheduleListener& listener, Choice& choice) {
   if (find_kernel(choice.answer, id)) return true;
   ScheduleRequest one = request.schedule;
   one.traces = {id};
   one.traces_only = true;
   one.no_cache = false;
-  const auto more = ask(connection, one, listener, choice);
+  const auto more = ask(source, one, listener, choice);
   if (!more.ok() || more->kernels.empty()) return false;
   choice.answer.kernels.push_back(more->kernels.front());
   choice.answer.done.compiled += more->done.compiled;
@@ -140,13 +140,13 @@ support::Result<Pick> pick(const Frontier& frontier, const Selector& selector, c
   return pick_of(selector.entries(), best);
 }
 
-support::Result<void> take_selected(Connection& connection, const ChoiceRequest& request,
+support::Result<void> take_selected(KernelSource& source, const ChoiceRequest& request,
                                     const Selector& selector, const ScheduleListener& listener,
                                     Choice& choice) {
   const auto start = Clock::now();
   SCHAAS_ASSIGN_OR_RETURN(const Pick best, pick(choice.answer.frontier, selector, request));
   choice.select_seconds += since(start);
-  if (!add_kernel(connection, request, best.name, listener, choice)) return take_best_kernel(request, choice);
+  if (!add_kernel(source, request, best.name, listener, choice)) return take_best_kernel(request, choice);
   choice.reason = best.reason;
   choice.kernel = *find_kernel(choice.answer, best.name);
   choice.kernel.id = best.id;
@@ -197,7 +197,7 @@ support::Result<std::vector<std::string>> contenders(const ChoiceRequest& reques
 
 /// What was measured, for later choices and for other clients. A server that cannot be told is no reason to
 /// fail.
-void remember(Connection& connection, const ChoiceRequest& request, Choice& choice) {
+void remember(KernelSource& source, const ChoiceRequest& request, Choice& choice) {
   std::vector<Measurement> measurements;
   auto& known = choice.answer.frontier.measurements;
   const std::string sizes = size_class(choice.answer.frontier, request.sizes);
@@ -209,16 +209,16 @@ void remember(Connection& connection, const ChoiceRequest& request, Choice& choi
     });
   }
   known.insert(known.begin(), measurements.begin(), measurements.end());
-  (void)connection.report(request.schedule.problem, measurements);
+  (void)source.report(request.schedule.problem, measurements);
 }
 
-support::Result<void> take_fastest(Connection& connection, const ChoiceRequest& request,
+support::Result<void> take_fastest(KernelSource& source, const ChoiceRequest& request,
                                    const ScheduleListener& listener, Choice& choice) {
   SCHAAS_ASSIGN_OR_RETURN(const auto names, contenders(request, choice));
   std::vector<Contender> bound;
   std::optional<support::Diagnostic> failure;
   for (const auto& name : names) {
-    if (bound.size() == most_reported || !add_kernel(connection, request, name, listener, choice)) continue;
+    if (bound.size() == most_reported || !add_kernel(source, request, name, listener, choice)) continue;
     const KernelInfo& kernel = *find_kernel(choice.answer, name);
     auto run = request.contend(choice.answer, kernel);
     if (run.ok()) {
@@ -231,7 +231,7 @@ support::Result<void> take_fastest(Connection& connection, const ChoiceRequest& 
   SCHAAS_ASSIGN_OR_RETURN(choice.measured, contest(bound, request.tune_seconds));
   choice.kernel = *find_kernel(choice.answer, choice.measured[winner(choice.measured)].id);
   choice.reason = "the fastest of " + std::to_string(choice.measured.size()) + " measured on these tensors";
-  remember(connection, request, choice);
+  remember(source, request, choice);
   return {};
 }
 
@@ -257,34 +257,34 @@ class BestHasCome {
 
 }  // namespace
 
-support::Result<Choice> choose(Connection& connection, ChoiceRequest request,
+support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
                                const ScheduleListener& listener) {
-  if (request.wanted != "auto") return take_named(connection, request, listener);
+  if (request.wanted != "auto") return take_named(source, request, listener);
   Choice choice;
   request.schedule.keep_working = true;
   if (!request.contend) request.schedule.patience = request.patience;  // who measures has time
   std::function<bool(const ScheduleEvent&)> enough;
   if (!request.whole_answer && !request.contend) enough = BestHasCome(request);
-  SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(connection, request.schedule, listener, choice, enough));
+  SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(source, request.schedule, listener, choice, enough));
   SCHAAS_RETURN_IF_ERROR(check_bounds(choice.answer.frontier, request.sizes));
   if (choice.answer.kernels.empty()) return no_kernel("auto");
   choice.out_of_patience = choice.answer.left == ScheduleAnswer::Left::patience;
   if (request.contend) {
-    SCHAAS_RETURN_IF_ERROR(take_fastest(connection, request, listener, choice));
+    SCHAAS_RETURN_IF_ERROR(take_fastest(source, request, listener, choice));
   } else if (choice.out_of_patience) {
     SCHAAS_RETURN_IF_ERROR(take_best_kernel(request, choice));
   } else {
     const Selector selector(choice.answer.frontier.entries);
-    SCHAAS_RETURN_IF_ERROR(take_selected(connection, request, selector, listener, choice));
+    SCHAAS_RETURN_IF_ERROR(take_selected(source, request, selector, listener, choice));
   }
   return choice;
 }
 
-support::Result<void> choose_again(Connection& connection, const ChoiceRequest& request,
+support::Result<void> choose_again(KernelSource& source, const ChoiceRequest& request,
                                    const Selector& selector, Choice& choice,
                                    const ScheduleListener& listener) {
   SCHAAS_RETURN_IF_ERROR(check_bounds(choice.answer.frontier, request.sizes));
-  return take_selected(connection, request, selector, listener, choice);
+  return take_selected(source, request, selector, listener, choice);
 }
 
 }  // namespace schaas::client

@@ -2,7 +2,6 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
 #include <mutex>
@@ -10,14 +9,16 @@
 #include <thread>
 
 #include "channel.h"
+#include "client_version.h"
 #include "connection_state.h"
 #include "marshalling.h"
 #include "patience.h"
 #include "private_server.h"
 #include "proto/kernel_abi.h"
-#include "proto/signed_kernel.h"
+#include "received_answer.h"
 #include "server_address.h"
 #include "server_key.h"
+#include "signed_kernel.h"
 
 namespace schaas::client {
 
@@ -87,21 +88,14 @@ Done done_so_far(const ScheduleAnswer& answer, std::chrono::steady_clock::time_p
   return done;
 }
 
-// A draft serves until the full kernel of its schedule is there.
-void add(std::vector<KernelInfo>& kernels, const KernelInfo& kernel) {
-  const auto same = std::find_if(kernels.begin(), kernels.end(), [&](const KernelInfo& known) {
-    return known.id == kernel.id && known.draft != kernel.draft;
-  });
-  if (same == kernels.end()) {
-    kernels.push_back(kernel);
-  } else if (!kernel.draft) {
-    *same = kernel;
-  }
+void collect(ReceivedAnswer& answer, v1::ScheduleEvent& wire) {
+  if (wire.has_frontier()) answer.frontier.Swap(wire.mutable_frontier());
+  if (wire.has_kernel()) add_kernel(answer.kernels, wire.kernel());
 }
 
 void collect(ScheduleAnswer& answer, const ScheduleEvent& event, bool& done) {
   if (const auto* frontier = std::get_if<Frontier>(&event)) answer.frontier = *frontier;
-  if (const auto* kernel = std::get_if<KernelInfo>(&event)) add(answer.kernels, *kernel);
+  if (const auto* kernel = std::get_if<KernelInfo>(&event)) add_kernel(answer.kernels, *kernel);
   if (const auto* failure = std::get_if<KernelFailure>(&event)) answer.failures.push_back(*failure);
   if (const auto* last = std::get_if<Done>(&event)) {
     answer.done = *last;
@@ -133,13 +127,12 @@ support::Result<Connection> Connection::open(const ConnectOptions& options) {
   return guarded([&]() -> support::Result<Connection> {
     auto state = std::make_unique<State>();
     state->options = options;
-    state->address = configured(options.server, "SCHAAS_SERVER");
-    const bool is_private = state->address.empty();
+    state->address = server_address(options);
+    const bool is_private = state->is_private = means_private(options);
     if (is_private) {
       const std::string data =
           options.data_directory.empty() ? default_data_directory() : options.data_directory;
       SCHAAS_ASSIGN_OR_RETURN(state->started, ensure_private_server(data, options.start_limit));
-      state->address = "unix:" + private_socket_path(data);
     }
     SCHAAS_RETURN_IF_ERROR(check_address(state->address));
     SCHAAS_ASSIGN_OR_RETURN(const Proof proof, proof_for(state->address, options, is_private));
@@ -149,6 +142,8 @@ support::Result<Connection> Connection::open(const ConnectOptions& options) {
     state->jobs = v1::Jobs::NewStub(state->channel);
     Connection connection(std::move(state));
     SCHAAS_ASSIGN_OR_RETURN(const ServerInfo info, connection.info());
+    connection.state_->version = info.version;
+    connection.state_->abi_version = info.abi_version;
     if (info.public_key.empty())
       return support::unsupported("server-key-unknown", "the server at " + connection.address() +
                                                             " has no key: it is older than this client");
@@ -174,6 +169,8 @@ Attempt attempt_schedule(v1::Scheduler::Stub& stub, grpc::ClientContext& context
                          const ScheduleRequest& request,
                          const std::function<bool(const ScheduleEvent&)>& listener) {
   Attempt attempt;
+  const auto received = std::make_shared<ReceivedAnswer>();
+  attempt.answer.received = received;
   const auto reader = stub.Schedule(&context, to_proto(request));
   Leaver leaver(context, request.patience);
   for (v1::ScheduleEvent wire; reader->Read(&wire);) {
@@ -185,6 +182,7 @@ Attempt attempt_schedule(v1::Scheduler::Stub& stub, grpc::ClientContext& context
       break;
     }
     collect(attempt.answer, *event, attempt.done);
+    collect(*received, wire);
     if (!attempt.answer.kernels.empty()) leaver.has_something();
     if (listener && !listener(*event) && !attempt.done) {
       attempt.answer.left = ScheduleAnswer::Left::listener;
@@ -200,9 +198,26 @@ Attempt attempt_schedule(v1::Scheduler::Stub& stub, grpc::ClientContext& context
 
 }  // namespace
 
+support::Result<void> Connection::State::check_abi() const {
+  if (abi_version == SCHAAS_KERNEL_ABI_VERSION) return {};
+  const bool newer = abi_version > SCHAAS_KERNEL_ABI_VERSION;
+  auto skew = support::unsupported(
+      "server-abi", "the server at " + address + ", schaas " + version + ", makes kernels of ABI version " +
+                        std::to_string(abi_version) + "; this client, schaas " + client_version() +
+                        ", runs version " + std::to_string(SCHAAS_KERNEL_ABI_VERSION));
+  if (is_private) {
+    return support::noting(std::move(skew),
+                           "the private server was started by another version and ends by itself when idle; "
+                           "to have a new one now end it: its process is in the file `lock` beside its data");
+  }
+  return support::noting(std::move(skew), std::string("install the ") + (newer ? "client" : "server") +
+                                              " of the other's version");
+}
+
 support::Result<ScheduleAnswer> Connection::schedule(
     const ScheduleRequest& request, const std::function<bool(const ScheduleEvent&)>& listener) {
   return guarded([&]() -> support::Result<ScheduleAnswer> {
+    if (!request.search_only) SCHAAS_RETURN_IF_ERROR(state_->check_abi());
     const auto start = std::chrono::steady_clock::now();
     Patience patience(state_->options.busy_limit, state_->options.busy);
     for (;;) {
@@ -281,13 +296,16 @@ support::Result<std::string> Connection::emit(const ProblemText& problem, const 
   });
 }
 
+support::Result<void> Connection::verify(const KernelInfo& kernel) const {
+  if (!is_signed(kernel, *state_->key)) return not_signed(kernel, state_->address, *state_->key);
+  return {};
+}
+std::string Connection::public_key() const { return state_->key->text(); }
+
 support::Result<std::string> Connection::download(const KernelInfo& kernel) {
   return guarded([&]() -> support::Result<std::string> {
+    SCHAAS_RETURN_IF_ERROR(verify(kernel));
     const support::Digest& digest = kernel.digest;
-    if (!state_->key->verifies(signed_text(kernel.kernel_key, kernel.isa, SCHAAS_KERNEL_ABI_VERSION,
-                                           digest.sha256, digest.bytes),
-                               kernel.signature))
-      return not_signed(kernel, state_->address, *state_->key);
     v1::DownloadRequest request;
     request.set_sha256(digest.sha256);
     std::string bytes;

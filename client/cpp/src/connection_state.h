@@ -19,6 +19,9 @@ namespace schaas::client {
 struct Connection::State {
   std::string address;
   bool started = false;
+  bool is_private = false;
+  std::string version;            ///< of the server
+  std::uint32_t abi_version = 0;  ///< of the kernels that it makes
   ConnectOptions options;
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::Scheduler::Stub> stub;
@@ -32,7 +35,7 @@ struct Connection::State {
   using Call = std::function<grpc::Status(grpc::ClientContext& context)>;
   /// Makes a call with that deadline, again while the server is too busy.
   support::Result<void> call(std::chrono::milliseconds time, const Call& once) const;
-
+  support::Result<void> check_abi() const;
   support::Diagnostic failure(const grpc::Status& status, const grpc::ClientContext& context) const {
     return diagnostic_of(status, context, address);
   }

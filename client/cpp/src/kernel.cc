@@ -48,9 +48,11 @@ support::Result<void> check_phases(const schaas_kernel_descriptor& d) {
 
 support::Result<void> check_descriptor(const schaas_kernel_descriptor& d) {
   if (d.abi_version != SCHAAS_KERNEL_ABI_VERSION) {
-    return support::invalid("kernel-abi", "the kernel has ABI version " + std::to_string(d.abi_version) +
-                                              ", this client runs version " +
-                                              std::to_string(SCHAAS_KERNEL_ABI_VERSION));
+    return support::noting(
+        support::invalid("kernel-abi", "the kernel has ABI version " + std::to_string(d.abi_version) +
+                                           ", this client runs version " +
+                                           std::to_string(SCHAAS_KERNEL_ABI_VERSION)),
+        "install client and server of one version");
   }
   SCHAAS_RETURN_IF_ERROR(check_phases(d));
   if (!host_runs(d.isa)) {

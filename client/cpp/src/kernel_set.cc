@@ -113,7 +113,7 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
     return support::unsupported("blocks", "`" + tensor + "` in `" + text +
                                               "`: tensors in memory cannot be bound in blocks; csr works");
   }
-  const auto stored = session.connection().lookup(problem);
+  const auto stored = session.source().lookup(problem);
   if (!stored.ok() && stored.error().code != "not-stored") return stored.error();
   auto state = std::make_shared<State>(session, std::move(problem), std::move(options));
   SCHAAS_ASSIGN_OR_RETURN(state->program, parse_program(state->problem.expression));
@@ -137,7 +137,7 @@ support::Result<Frontier> KernelSet::frontier() const {
   request.problem = state_->problem;
   request.search = state_->options.search;
   request.search_only = true;
-  SCHAAS_ASSIGN_OR_RETURN(ScheduleAnswer answer, state_->session.connection().schedule(request));
+  SCHAAS_ASSIGN_OR_RETURN(ScheduleAnswer answer, state_->session.source().schedule(request, {}));
   return std::move(answer.frontier);
 }
 
@@ -156,7 +156,7 @@ ChoiceRequest KernelSet::State::request(const Sizes& sizes, const BindOptions& b
 
 support::Result<void> KernelSet::State::ask(ChoiceRequest request, const BindOptions& bind) {
   if (asked) request.patience = std::chrono::milliseconds(0);
-  SCHAAS_ASSIGN_OR_RETURN(choice, choose(session.connection(), std::move(request), bind.listener));
+  SCHAAS_ASSIGN_OR_RETURN(choice, choose(session.source(), std::move(request), bind.listener));
   asked = Clock::now();
   selector.reset();
   if (!choice.out_of_patience && !choice.answer.frontier.partial)
@@ -176,13 +176,13 @@ support::Result<Decision> KernelSet::State::decide(const Sizes& sizes, const Bin
   const ChoiceRequest wanted = request(sizes, bind);
   Decision decision{sizes, bind.schedule, bind.threads};
   if (bind.schedule != "auto") {
-    SCHAAS_ASSIGN_OR_RETURN(Choice named, choose(session.connection(), wanted, bind.listener));
+    SCHAAS_ASSIGN_OR_RETURN(Choice named, choose(session.source(), wanted, bind.listener));
     decision.arguments = std::move(named.answer.frontier.arguments);
     decision.kernel = std::move(named.kernel);
     decision.reason = std::move(named.reason);
   } else {
     if (selector) {
-      SCHAAS_RETURN_IF_ERROR(choose_again(session.connection(), wanted, *selector, choice, bind.listener));
+      SCHAAS_RETURN_IF_ERROR(choose_again(session.source(), wanted, *selector, choice, bind.listener));
     } else if (!asked || Clock::now() - *asked > ask_again_after) {
       SCHAAS_RETURN_IF_ERROR(ask(wanted, bind));
     }
@@ -268,7 +268,7 @@ support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor
       return computation->timed_run(*execution);
     });
   };
-  SCHAAS_ASSIGN_OR_RETURN(Choice choice, choose(state_->session.connection(), request, options.listener));
+  SCHAAS_ASSIGN_OR_RETURN(Choice choice, choose(state_->session.source(), request, options.listener));
   const std::lock_guard lock(state_->mutex);
   std::erase_if(state_->tuned, [&](const Decision& known) { return same(known.sizes, sizes); });
   state_->tuned.push_back(

@@ -156,6 +156,18 @@ v1::Problem to_proto(const ProblemText& problem) {
   return wire;
 }
 
+ProblemText from_proto(const v1::Problem& from) {
+  ProblemText problem;
+  problem.expression = from.expression();
+  problem.formats = {from.formats().begin(), from.formats().end()};
+  problem.constraints = strings(from.constraints());
+  problem.value_type = from.value_type();
+  problem.position_bits = from.position_bits();
+  problem.profile = from.profile();
+  problem.space = from.space();
+  return problem;
+}
+
 v1::SearchOptions to_proto(const SearchOptions& options) {
   v1::SearchOptions wire;
   wire.set_memory_depth(static_cast<std::uint32_t>(options.memory_depth));

@@ -6,9 +6,12 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <optional>
+
+#include "schaas/connection.h"
 
 namespace schaas::client {
 namespace {
@@ -66,6 +69,24 @@ support::Result<void> check_socket_path(const std::string& path) {
       support::invalid("socket-path", "the socket path " + path + " has " + std::to_string(path.size()) +
                                           " bytes; Unix sockets allow " + std::to_string(longest)),
       "set XDG_RUNTIME_DIR, or choose a shorter data directory");
+}
+
+namespace {
+
+std::string configured_server(const ConnectOptions& options) {
+  if (!options.server.empty()) return options.server;
+  const char* server = std::getenv("SCHAAS_SERVER");
+  return server == nullptr ? "" : server;
+}
+
+}  // namespace
+
+bool means_private(const ConnectOptions& options) { return configured_server(options).empty(); }
+
+std::string server_address(const ConnectOptions& options) {
+  if (!means_private(options)) return configured_server(options);
+  return "unix:" + private_socket_path(options.data_directory.empty() ? default_data_directory()
+                                                                      : options.data_directory);
 }
 
 support::Result<void> check_address(const std::string& address) {

@@ -7,6 +7,12 @@
 
 namespace schaas::client {
 
+struct ConnectOptions;
+/// Where the server is that they mean: as given, $SCHAAS_SERVER, else the socket of the private one.
+std::string server_address(const ConnectOptions& options);
+/// Whether they mean the private server.
+bool means_private(const ConnectOptions& options);
+
 /// Accepts "unix:/absolute/path" and "host:port". Errors: invalid [server-address], [socket-path].
 support::Result<void> check_address(const std::string& address);
 /// invalid [socket-path] when `path` is longer than a Unix socket's may be (107 bytes).

@@ -94,6 +94,14 @@ std::string known_servers_path() {
   return home != nullptr && home[0] == '/' ? std::string(home) + "/.config/schaas/known_servers" : "";
 }
 
+Result<std::optional<PublicKey>> wanted_key(const std::string& text) {
+  const char* variable = std::getenv("SCHAAS_SERVER_KEY");
+  const std::string wanted = !text.empty() || variable == nullptr ? text : variable;
+  if (wanted.empty()) return std::optional<PublicKey>();
+  SCHAAS_ASSIGN_OR_RETURN(const PublicKey key, expected_key(wanted));
+  return std::optional(key);
+}
+
 Result<void> check_server_key(const PublicKey& shown, const KeyCheck& check) {
   if (!check.expected.empty()) {
     SCHAAS_ASSIGN_OR_RETURN(const PublicKey expected, expected_key(check.expected));

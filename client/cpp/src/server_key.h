@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 
 #include "compiler/support/signature.h"
@@ -15,6 +16,10 @@ struct KeyCheck {
 /// Where the keys of servers are remembered: `known_servers` in $XDG_CONFIG_HOME/schaas, else in
 /// ~/.config/schaas; "" when neither variable is set. A line per server: its address and its key.
 std::string known_servers_path();
+
+/// The key that is expected: a key, the path of a file that holds one, or $SCHAAS_SERVER_KEY; nothing when
+/// all are empty. Errors: invalid [public-key], [server-key-file].
+support::Result<std::optional<support::PublicKey>> wanted_key(const std::string& text);
 
 /// A key that was expected must be that one. Otherwise a server that runs under this user's account on this
 /// machine is trusted as it is: the system says who has the socket. Any other must have the key it had

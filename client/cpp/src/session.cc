@@ -1,27 +1,65 @@
 #include "schaas/session.h"
 
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <utility>
 
+#include "cached_source.h"
+
 namespace schaas::client {
 
 struct Session::State {
-  explicit State(Connection opened) : connection(std::move(opened)) {}
+  explicit State(std::shared_ptr<KernelSource> given) : source(std::move(given)) {}
 
-  Connection connection;
+  const std::shared_ptr<KernelSource> source;
   std::mutex mutex;
   std::map<std::string, Kernel> kernels;  ///< by digest
 };
 
+namespace {
+
+constexpr std::uint64_t usual_cache_bytes = std::uint64_t{256} << 20;
+
+support::Result<std::uint64_t> cache_bytes(const ConnectOptions& options) {
+  if (options.cache_bytes) return *options.cache_bytes;
+  const char* text = std::getenv("SCHAAS_CACHE_BYTES");
+  if (text == nullptr || *text == '\0') return usual_cache_bytes;
+  std::uint64_t bytes = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, error] = std::from_chars(text, end, bytes);
+  if (error == std::errc() && stop == end) return bytes;
+  return support::invalid("cache-bytes", "SCHAAS_CACHE_BYTES is `" + std::string(text) +
+                                             "`; expected a number of bytes, 0 for no cache");
+}
+
+}  // namespace
+
+std::string default_cache_directory() {
+  if (const char* caches = std::getenv("XDG_CACHE_HOME"); caches != nullptr && *caches == '/')
+    return std::string(caches) + "/schaas";
+  const char* home = std::getenv("HOME");
+  return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.cache/schaas";
+}
+
 support::Result<Session> Session::open(const ConnectOptions& options) {
+  const std::string directory =
+      options.cache_directory.empty() ? default_cache_directory() : options.cache_directory;
+  SCHAAS_ASSIGN_OR_RETURN(const std::uint64_t bytes, cache_bytes(options));
+  if (auto cache = ClientCache::open(directory, bytes)) {
+    SCHAAS_ASSIGN_OR_RETURN(auto source, open_cached(options, std::move(cache)));
+    return Session(std::move(source));
+  }
   SCHAAS_ASSIGN_OR_RETURN(Connection connection, Connection::open(options));
   return Session(std::move(connection));
 }
 
-Session::Session(Connection connection) : state_(std::make_shared<State>(std::move(connection))) {}
+Session::Session(Connection connection) : Session(std::make_shared<Connection>(std::move(connection))) {}
+Session::Session(std::shared_ptr<KernelSource> source) : state_(std::make_shared<State>(std::move(source))) {}
 
-Connection& Session::connection() const { return state_->connection; }
+KernelSource& Session::source() const { return *state_->source; }
 
 support::Result<Kernel> Session::load(const KernelInfo& info) const {
   {
@@ -29,7 +67,7 @@ support::Result<Kernel> Session::load(const KernelInfo& info) const {
     const auto known = state_->kernels.find(info.digest.sha256);
     if (known != state_->kernels.end()) return known->second;
   }
-  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, state_->connection.download(info));
+  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, state_->source->download(info));
   SCHAAS_ASSIGN_OR_RETURN(Kernel kernel, Kernel::load(binary, info.digest));
   const std::lock_guard lock(state_->mutex);
   return state_->kernels.emplace(info.digest.sha256, std::move(kernel)).first->second;

@@ -11,7 +11,8 @@ from . import _library as library
 from ._errors import Error, Invalid, invalid
 from ._frames import Frame
 from ._frontier import Frontier
-from ._operands import F4, F8, I4, I8, View, is_torch, repaired, view_of
+from ._operands import F4, F8, I4, I8, View, is_torch, repaired, view_of, wants_gradient
+from ._prepared import Prepared
 from ._results import natural
 from ._session import current
 from ._tensors import Tensor
@@ -46,6 +47,7 @@ class _Set:
         self.session = owner._session or current()
         self.handle = library.handle_from(library.api.schaas_kernels_open, self.session._handle, ctypes.byref(problem))
         self._end = weakref.finalize(self, library.api.schaas_kernels_close, ctypes.c_void_p(self.handle))
+        self.session.warn()
         self.frames = []  # of calls without options, not in use
 
 
@@ -56,20 +58,24 @@ class Kernel:
     Formats (`B="csr"`) are those of the operands as they come unless given; `where` is a constraint or a list of them. Thread-safe.
     """
 
-    def __init__(self, expression, *, where=(), dtype=None, space="none", patience=3.0, budget=0.0, session=None, **formats):
+    def __init__(self, expression, *, where=(), dtype=None, space="none", patience=3.0, budget=0.0, session=None, _bits=(), **formats):
         self.expression = expression
         self._text = expression.replace("[", "(").replace("]", ")")
         self._where = [where] if isinstance(where, str) else list(where)
         self._dtype = _value_type(dtype)
         self._space, self._patience, self._budget, self._session = space, float(patience), float(budget), session
         self._formats = {name: str(text) for name, text in formats.items()}
+        self._index = I8 if set(_bits) == {"64"} else I4  # the least width
         self._sets = {}
+        self._gradients = {}  # kernels, for torch
+        self._prepared = []  # for calls like the last ones, not in use
         self._lock = threading.Lock()
         self._check()
         told = json.loads(library.text_from(library.api.schaas_parse, self._text.encode()))
         self.operands = [operand["name"] for operand in told["operands"]]
         self._indices = {operand["name"]: operand["indices"] for operand in told["operands"]}
         self.result = told["result"]["name"]
+        self._factors = told["factors"]
         self._result_indices = told["result"]["indices"]
         self._given = [self._formats.get(name) for name in self.operands]
         result_format = self._formats.get(self.result, "dense").replace(" ", "").lower()
@@ -80,7 +86,7 @@ class Kernel:
     def _check(self):
         """A wrong text is told at once, by the server, whose messages are the better ones."""
         try:
-            _Set(self, self._formats, self._dtype or F8, I4)
+            _Set(self, self._formats, self._dtype or F8, self._index)
         except Error as error:
             if error.code != "contradiction":  # formats that operands decide are not known yet
                 raise
@@ -118,14 +124,13 @@ class Kernel:
 
     def _views(self, operands):
         views = [view_of(name, given, format) for name, given, format in zip(self.operands, operands, self._given)]
-        values, index = self._dtype, None
+        values, index = self._dtype, self._index
         for view in views:
             if values is None or (self._dtype is None and values == F4 and view.values.dtype == F8 and view.shape):
                 values = view.values.dtype if view.shape else values
             if view.index is I8 or (view.index is not None and view.index == I8):
                 index = I8
         values = values or F8
-        index = index or I4
         for view in views:
             if view.values.dtype is not values or (view.index is not None and view.index is not index):
                 view.cast(values, index)
@@ -188,6 +193,35 @@ class Kernel:
         """Computes. `out`: a numpy array for a dense result; `threads`: 0 for all processors; `extents`: of indices that no operand
         has; `schedule`: "linear", an id of the frontier or a trace instead of the best."""
         operands = self._collect(positional, named)
+        if self._prepared and out is None and schedule is None and not extents and not deterministic:
+            result = self._compute_prepared(operands, threads)
+            if result is not None:
+                return result
+        if any(map(wants_gradient, operands)):
+            from ._autograd import differentiable
+            return differentiable(self, operands, {"out": out, "threads": threads, "extents": extents, "schedule": schedule,
+                                                   "deterministic": deterministic})
+        return self._call(operands, out, threads, extents, schedule, deterministic)
+
+    def _compute_prepared(self, operands, threads):
+        """None: they are not like those of the last call, or something is wrong with them."""
+        try:
+            prepared = self._prepared.pop()
+        except IndexError:
+            return None
+        try:
+            result = prepared(operands, threads)
+        except Invalid as error:
+            if error.code != "tensor-structure":
+                raise
+            result = None
+        if result is None:
+            prepared.give_back()
+        else:
+            self._prepared.append(prepared)
+        return result
+
+    def _call(self, operands, out=None, threads=0, extents=None, schedule=None, deterministic=False):
         try:
             return self._compute(operands, out, threads, extents, schedule, deterministic)
         except Invalid as error:
@@ -208,11 +242,13 @@ class Kernel:
             frame = kernels.frames.pop() if plain else None
         except IndexError:
             frame = None
-        if frame is None:
+        if fresh := frame is None:
             frame = Frame(self.operands, views, place, schedule, extents)
         frame.fill(views, place, threads, deterministic)
         status = library.api.schaas_compute(kernels.handle, frame.operands, frame.count, frame.options, frame.handle_address,
                                             frame.error_address)
+        if fresh:
+            kernels.session.warn()
         if status:
             error = ctypes.c_void_p(frame.error.value)
             frame.error.value = None
@@ -220,7 +256,10 @@ class Kernel:
         if place is not None:
             result = place.values
             if plain:
-                kernels.frames.append(frame)
+                if out is None and not deterministic and (prepared := Prepared.of(kernels, frame, operands, views, place)):
+                    self._prepared.append(prepared)  # and the frame with it
+                else:
+                    kernels.frames.append(frame)
             if not result.shape and out is None:
                 return result[()]
         else:
@@ -259,7 +298,7 @@ class Kernel:
         """Of the formats that came last, else those that were given."""
         if self._sets:
             return next(reversed(self._sets.values()))
-        return _Set(self, self._formats, self._dtype or F8, I4)
+        return _Set(self, self._formats, self._dtype or F8, self._index)
 
     @property
     def frontier(self):

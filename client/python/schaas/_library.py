@@ -68,6 +68,8 @@ def _load():
 _ERROR = POINTER(c_void_p)
 _STATUS = {
     "session_connect": [POINTER(ConnectOptions), POINTER(c_void_p), _ERROR],
+    "bundle_open": [c_char_p, c_char_p, POINTER(c_void_p), _ERROR],
+    "session_describe": [c_void_p, POINTER(c_void_p), _ERROR],
     "kernels_open": [c_void_p, POINTER(Problem), POINTER(c_void_p), _ERROR],
     "kernels_describe": [c_void_p, POINTER(c_void_p), _ERROR],
     "parse": [c_char_p, POINTER(c_void_p), _ERROR],

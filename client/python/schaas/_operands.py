@@ -1,5 +1,7 @@
 """Anything a user holds as arrays where they lie: numpy, scipy.sparse, DLPack, __array_interface__, torch, pydata/sparse."""
 
+import sys
+
 import numpy as np
 
 from . import _library as library
@@ -168,6 +170,10 @@ def _torch(name, given, format):
 
 def is_torch(given):
     return type(given).__module__.split(".")[0] == "torch"
+
+
+def wants_gradient(given):
+    return is_torch(given) and given.requires_grad and sys.modules["torch"].is_grad_enabled()
 
 
 def view_of(name, given, format):

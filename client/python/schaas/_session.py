@@ -1,11 +1,17 @@
 """The connection to a server: a private one by default."""
 
 import ctypes
+import json
 import os
 import threading
+import warnings
 import weakref
 
 from . import _library as library
+
+
+class OfflineWarning(UserWarning):
+    """The server is gone; kernels that were received earlier run."""
 
 
 class Session:
@@ -14,14 +20,26 @@ class Session:
     vouches for the server, or "system"; `certificate` and `key`: this client's own. `token`, or `token_file`: for servers that
     ask for one. What is None is taken from the environment variables of the program `schaas` (docs/security.md)."""
 
-    def __init__(self, address=None, *, token=None, token_file=None, ca=None, certificate=None, key=None, server_key=None):
+    def __init__(self, address=None, *, token=None, token_file=None, ca=None, certificate=None, key=None, server_key=None,
+                 _handle=None):
         def text(value):
             return None if value is None else os.fsencode(value)
         options = library.ConnectOptions(ctypes.sizeof(library.ConnectOptions), text(address), text(server_key), text(ca),
                                          text(certificate), text(key), text(token), text(token_file))
-        self._handle = library.handle_from(library.api.schaas_session_connect, ctypes.byref(options))
+        self._handle = _handle or library.handle_from(library.api.schaas_session_connect, ctypes.byref(options))
         self._end = weakref.finalize(self, library.api.schaas_session_close, ctypes.c_void_p(self._handle))
         self._process = os.getpid()
+        self._warned = False
+
+    def notice(self):
+        """"" mostly; else that the server is gone and kernels that were received earlier run."""
+        return json.loads(library.text_from(library.api.schaas_session_describe, self._handle))["notice"]
+
+    def warn(self):
+        """The notice as a warning, once."""
+        if not self._warned and (text := self.notice()):
+            self._warned = True
+            warnings.warn(text, OfflineWarning, stacklevel=5)
 
     @property
     def address(self):

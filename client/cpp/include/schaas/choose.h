@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "compiler/support/result.h"
-#include "schaas/connection.h"
+#include "schaas/kernel_source.h"
 #include "schaas/select.h"
 #include "schaas/tuning.h"
 
@@ -48,13 +48,13 @@ using ScheduleListener = std::function<void(const ScheduleEvent&)>;
 /// this, the fastest of them wins. With tuning the few schedules of the least predicted times run in turns
 /// (tuning.h), the fastest is taken, and what was measured is reported to the server. Errors: the server's;
 /// those of check_bounds; internal [no-kernel].
-support::Result<Choice> choose(Connection& connection, ChoiceRequest request,
+support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
                                const ScheduleListener& listener = {});
 
 /// Decides for other sizes from the answer that `choice` holds; `selector` is of its frontier, which is not a
 /// partial one. Asks the server only for a kernel that has not come yet, and adds it to the answer.
 /// Microseconds otherwise. Errors: as above.
-support::Result<void> choose_again(Connection& connection, const ChoiceRequest& request,
+support::Result<void> choose_again(KernelSource& source, const ChoiceRequest& request,
                                    const Selector& selector, Choice& choice,
                                    const ScheduleListener& listener = {});
 

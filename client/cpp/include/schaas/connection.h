@@ -1,82 +1,17 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
-#include <functional>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "compiler/support/result.h"
-#include "schaas/frontier.h"
 #include "schaas/jobs.h"
+#include "schaas/kernel_source.h"
 
 /// The server, as seen by a client.
 namespace schaas::client {
-
-/// The user's texts (docs/language.md).
-struct ProblemText {
-  std::string expression;
-  std::map<std::string, std::string> formats;  ///< tensor -> format; others are dense
-  std::vector<std::string> constraints;
-  std::string value_type = "f64";
-  std::string position_bits = "auto";
-  std::string profile = "default";
-  std::string space = "none";  ///< what is searched beyond the plain space: "all", or options with commas
-};
-
-/// How the search is bounded beyond what the profile says; zero: not at all.
-struct SearchOptions {
-  int memory_depth = 0;                   ///< indices of a temporary
-  std::uint64_t max_temporary_bytes = 0;  ///< of all temporaries of a schedule
-  double seconds = 0;                     ///< of the search, before parts of the space stand for the whole
-};
-
-struct ScheduleRequest {
-  ProblemText problem;
-  SearchOptions search;
-  std::string isa;                  ///< "" = host_isa()
-  std::uint32_t kernels = 0;        ///< frontier schedules to compile at most; 0 = the server's default
-  std::vector<std::string> traces;  ///< further ones: "linear", a frontier id, or a trace
-  bool search_only = false;
-  bool no_cache = false;
-  bool no_stage2 = false;
-  bool traces_only = false;
-  bool wins = false;          ///< also tell at which sizes each schedule wins
-  bool keep_working = false;  ///< who leaves after the first kernel stops nothing: the answer is stored
-  /// After so long the answer is left as soon as it has a kernel.
-  std::chrono::milliseconds patience = std::chrono::milliseconds::max();
-};
-
-struct Progress {
-  std::string stage;
-  std::uint64_t done = 0, of = 0;         ///< of == 0: unknown
-  std::uint64_t states = 0, classes = 0;  ///< of the recursion; kept so far
-  std::string members;                    ///< schedules covered so far, decimal; "": unknown
-};
-struct Done {
-  bool hit = false;
-  std::uint32_t compiled = 0;
-  double seconds = 0, compile_seconds = 0;
-  std::uint32_t failed = 0;  ///< kernels that could not be made
-};
-/// A kernel that could not be made; the others still come.
-struct KernelFailure {
-  std::string id, trace;
-  support::Diagnostic diagnostic;
-};
-using ScheduleEvent = std::variant<Progress, Frontier, KernelInfo, Done, KernelFailure>;
-
-/// All events of one request, collected.
-struct ScheduleAnswer {
-  Frontier frontier;                ///< the last one
-  std::vector<KernelInfo> kernels;  ///< a draft only where the full kernel of its schedule has not come
-  std::vector<KernelFailure> failures;
-  Done done;  ///< when the answer was left: from what had come
-  /// Whether and why it was left before its end.
-  enum class Left { no, listener, patience } left = Left::no;
-};
 
 struct ServerInfo {
   std::string version;
@@ -116,7 +51,11 @@ struct ConnectOptions {
   /// The token for servers that ask for one, or the file it is in. Both empty: $SCHAAS_TOKEN_FILE. Never sent
   /// unencrypted to other machines, nor to the private server.
   std::string token, token_file;
-  std::string data_directory;                     ///< of the private server; "" = default_data_directory()
+  std::string data_directory;  ///< of the private server; "" = default_data_directory()
+  /// Where sessions keep what they received ("" = default_cache_directory()), and of how many bytes; 0: they
+  /// keep nothing. Not set: $SCHAAS_CACHE_BYTES, else 256 MiB.
+  std::string cache_directory;
+  std::optional<std::uint64_t> cache_bytes;
   std::chrono::milliseconds start_limit{15'000};  ///< for a server to answer its first call
   std::chrono::milliseconds call_limit{30'000};   ///< deadline of every short call
   std::chrono::milliseconds schedule_limit{3'600'000};
@@ -125,6 +64,8 @@ struct ConnectOptions {
       busy;  ///< told how long is waited before each further attempt; may be empty
 };
 
+/// $XDG_CACHE_HOME/schaas, else ~/.cache/schaas.
+std::string default_cache_directory();
 /// $XDG_DATA_HOME/schaas, else ~/.local/share/schaas.
 std::string default_data_directory();
 /// Where the private server of a data directory listens: in $XDG_RUNTIME_DIR, else in the data directory.
@@ -132,8 +73,9 @@ std::string private_socket_path(const std::string& data_directory);
 
 /// Thread-safe. No exception escapes. Every method may fail with: the server's own diagnostic; unreachable
 /// [server-down] (the address and what to do), [tls-failed] (one end does not believe the other),
-/// [server-refused]; exhausted [deadline]; internal [server-internal].
-class Connection {
+/// [server-refused]; exhausted [deadline]; internal [server-internal]. Where kernels are asked for:
+/// unsupported [server-abi] (they would be for other clients).
+class Connection final : public KernelSource {
  public:
   /// Connects, and starts the private server if that is what is asked for: the program `schaasd` beside this
   /// one, else on PATH, or $SCHAAS_SERVER_BINARY. A lock file makes sure that one is started however many
@@ -144,17 +86,15 @@ class Connection {
   static support::Result<Connection> open(const ConnectOptions& options = {});
   Connection(Connection&&) noexcept;
   Connection& operator=(Connection&&) noexcept;
-  ~Connection();
+  ~Connection() override;
 
-  const std::string& address() const;
-  /// True when open() had to start the private server.
-  bool started_server() const;
+  const std::string& address() const override;
+  bool started_server() const override;
 
-  /// Streams the answer; `listener` (may be empty) sees each event in order, on the calling thread, and says
-  /// whether to go on.
-  support::Result<ScheduleAnswer> schedule(const ScheduleRequest& request,
-                                           const std::function<bool(const ScheduleEvent&)>& listener = {});
-  support::Result<Frontier> lookup(const ProblemText& problem);
+  support::Result<ScheduleAnswer> schedule(
+      const ScheduleRequest& request,
+      const std::function<bool(const ScheduleEvent&)>& listener = {}) override;
+  support::Result<Frontier> lookup(const ProblemText& problem) override;
   /// schedule: "s2", "r17" (a removed class), "linear", a trace, or a loop tree ("i<j<k,l>,lm>"), which may
   /// stand for several costs. `request` gives problem, search and no_stage2.
   support::Result<std::vector<Explanation>> explain(const ScheduleRequest& request,
@@ -163,12 +103,13 @@ class Connection {
   support::Result<std::string> emit(const ProblemText& problem, const std::string& schedule,
                                     const std::string& language, const std::string& isa,
                                     const SearchOptions& search = {});
-  /// The binary of a kernel. Nothing is asked for that the server's key has not signed: invalid
-  /// [kernel-signature]; [kernel-digest] when the bytes are not what was promised.
-  support::Result<std::string> download(const KernelInfo& kernel);
-  /// Tells the server what was measured on this host, for the answers to hosts like it. At most 64 at once.
-  /// Errors: invalid [measurement].
-  support::Result<void> report(const ProblemText& problem, const std::vector<Measurement>& measurements);
+  /// Nothing is asked for that the server's key has not signed: invalid [kernel-signature].
+  support::Result<std::string> download(const KernelInfo& kernel) override;
+  support::Result<void> report(const ProblemText& problem,
+                               const std::vector<Measurement>& measurements) override;
+  /// That the server's key has signed a kernel: what download checks first.
+  support::Result<void> verify(const KernelInfo& kernel) const;
+  std::string public_key() const;  ///< the server's: "ed25519:..."
   support::Result<ServerInfo> info();
 
   /// Accepted when this returns: on disk, and worked on also after a crash of the server. Requests are

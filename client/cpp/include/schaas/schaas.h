@@ -79,6 +79,15 @@ SCHAAS_API int32_t schaas_session_connect(const schaas_connect_options* options,
                                           schaas_error** error);
 SCHAAS_API void schaas_session_close(schaas_session* session);
 SCHAAS_API const char* schaas_session_address(const schaas_session* session);
+/* The kernels of a file (`schaas bundle`): a session that needs no server and answers for what is in the file
+ * alone. server_key: who must have signed them, "ed25519:..." or a file that holds it; NULL:
+ * $SCHAAS_SERVER_KEY, else anybody. Since 2. */
+SCHAAS_API int32_t schaas_bundle_open(const char* path, const char* server_key, schaas_session** session,
+                                      schaas_error** error);
+/* JSON: {address, notice, bundle}; notice is "", or that the server is gone and kernels received earlier run;
+ * bundle is null, or {made_by, server, created, answers[{expression, formats{},
+ * constraints[], value_type, position_bits, isa}]}. Since 2. */
+SCHAAS_API int32_t schaas_session_describe(const schaas_session* session, char** json, schaas_error** error);
 
 /* What is to be computed (docs/language.md). Null texts and zeros are defaults. */
 typedef struct schaas_problem {
@@ -107,7 +116,7 @@ SCHAAS_API void schaas_kernels_close(schaas_kernels* kernels);
 SCHAAS_API int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json, schaas_error** error);
 
 /* What a statement takes, without a server, as JSON: {operands[{name, indices[]}], result{name, indices[]},
- * update}. */
+ * factors[{name, indices[]} or {number}] (of a single product; else null), update}. */
 SCHAAS_API int32_t schaas_parse(const char* expression, char** json, schaas_error** error);
 
 typedef struct schaas_operand {

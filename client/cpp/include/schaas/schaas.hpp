@@ -60,9 +60,19 @@ class Session {
     check(status, error);
     handle_.reset(opened);
   }
+  /// The kernels of a file, without a server.
+  static Session bundle(const std::string& path, const std::string& server_key = {}) {
+    schaas_session* opened = nullptr;
+    schaas_error* error = nullptr;
+    const std::int32_t status =
+        schaas_bundle_open(path.c_str(), server_key.empty() ? nullptr : server_key.c_str(), &opened, &error);
+    check(status, error);
+    return Session(opened);
+  }
   schaas_session* get() const { return handle_.get(); }
 
  private:
+  explicit Session(schaas_session* opened) : handle_(opened) {}
   struct Close {
     void operator()(schaas_session* session) const { schaas_session_close(session); }
   };

@@ -8,17 +8,19 @@
 
 namespace schaas::client {
 
-/// A connection and the kernels that came over it: what a program keeps for as long as it computes.
+/// Who answers and the kernels that came from there: what a program keeps for as long as it computes.
 /// Thread-safe. Copies share it.
 class Session {
  public:
-  /// Errors: those of Connection::open.
+  /// Of a server, with the client's cache before it (docs/client.md, "The cache"): when the server is gone,
+  /// what was received earlier is used, and source().notice() says so. Errors: those of Connection::open.
   static support::Result<Session> open(const ConnectOptions& options = {});
   explicit Session(Connection connection);
+  explicit Session(std::shared_ptr<KernelSource> source);
 
-  Connection& connection() const;
-  /// Downloads a kernel and loads it, once per session. Errors: those of Connection::download and
-  /// Kernel::load.
+  KernelSource& source() const;
+  /// Downloads a kernel and loads it, once per session. Errors: those of KernelSource::download
+  /// and Kernel::load.
   support::Result<Kernel> load(const KernelInfo& info) const;
   /// `load`, bound to tensors in the order of `names` (Frontier::arguments), which go into messages. Errors:
   /// those of load and Execution::prepare.

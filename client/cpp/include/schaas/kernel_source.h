@@ -1,0 +1,118 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/support/result.h"
+#include "schaas/frontier.h"
+
+/// What is asked about a problem and what is answered, and who can answer: a server (connection.h), a bundle
+/// (bundle.h).
+namespace schaas::client {
+
+struct ReceivedAnswer;
+
+/// The user's texts (docs/language.md).
+struct ProblemText {
+  std::string expression;
+  std::map<std::string, std::string> formats;  ///< tensor -> format; others are dense
+  std::vector<std::string> constraints;
+  std::string value_type = "f64";
+  std::string position_bits = "auto";
+  std::string profile = "default";
+  std::string space = "none";  ///< what is searched beyond the plain space: "all", or options with commas
+};
+
+/// How the search is bounded beyond what the profile says; zero: not at all.
+struct SearchOptions {
+  int memory_depth = 0;                   ///< indices of a temporary
+  std::uint64_t max_temporary_bytes = 0;  ///< of all temporaries of a schedule
+  double seconds = 0;                     ///< of the search, before parts of the space stand for the whole
+};
+
+struct ScheduleRequest {
+  ProblemText problem;
+  SearchOptions search;
+  std::string isa;                  ///< "" = host_isa()
+  std::uint32_t kernels = 0;        ///< frontier schedules to compile at most; 0 = the server's default
+  std::vector<std::string> traces;  ///< further ones: "linear", a frontier id, or a trace
+  bool search_only = false;
+  bool no_cache = false;
+  bool no_stage2 = false;
+  bool traces_only = false;
+  bool wins = false;          ///< also tell at which sizes each schedule wins
+  bool keep_working = false;  ///< who leaves after the first kernel stops nothing: the answer is stored
+  /// After so long the answer is left as soon as it has a kernel.
+  std::chrono::milliseconds patience = std::chrono::milliseconds::max();
+};
+
+struct Progress {
+  std::string stage;
+  std::uint64_t done = 0, of = 0;         ///< of == 0: unknown
+  std::uint64_t states = 0, classes = 0;  ///< of the recursion; kept so far
+  std::string members;                    ///< schedules covered so far, decimal; "": unknown
+};
+struct Done {
+  bool hit = false;
+  std::uint32_t compiled = 0;
+  double seconds = 0, compile_seconds = 0;
+  std::uint32_t failed = 0;  ///< kernels that could not be made
+};
+/// A kernel that could not be made; the others still come.
+struct KernelFailure {
+  std::string id, trace;
+  support::Diagnostic diagnostic;
+};
+using ScheduleEvent = std::variant<Progress, Frontier, KernelInfo, Done, KernelFailure>;
+
+/// All events of one request, collected.
+struct ScheduleAnswer {
+  Frontier frontier;                ///< the last one
+  std::vector<KernelInfo> kernels;  ///< a draft only where the full kernel of its schedule has not come
+  std::vector<KernelFailure> failures;
+  Done done;  ///< when the answer was left: from what had come
+  /// Whether and why it was left before its end.
+  enum class Left { no, listener, patience } left = Left::no;
+  bool kept = false;                               ///< from the client's cache, for want of the server
+  std::shared_ptr<const ReceivedAnswer> received;  ///< the same as it came: what bundles and caches keep
+};
+
+/// Who answers. Thread-safe.
+class KernelSource {
+ public:
+  virtual ~KernelSource() = default;
+
+  /// "unix:/path", "host:port", "bundle:FILE".
+  virtual const std::string& address() const = 0;
+  /// True when it is a private server that had to be started.
+  virtual bool started_server() const { return false; }
+  /// Something the user should know, a sentence: that the server is gone and what was kept answers for it.
+  /// Mostly "".
+  virtual std::string notice() const { return ""; }
+  /// Streams the answer; `listener` (may be empty) sees each event in order, on the calling thread, and says
+  /// whether to go on.
+  virtual support::Result<ScheduleAnswer> schedule(
+      const ScheduleRequest& request, const std::function<bool(const ScheduleEvent&)>& listener) = 0;
+  /// The frontier when it is known: checks the texts. Errors: invalid [not-stored] when they are right.
+  virtual support::Result<Frontier> lookup(const ProblemText& problem) = 0;
+  /// The binary of a kernel; invalid [kernel-digest] when the bytes are not what was promised.
+  virtual support::Result<std::string> download(const KernelInfo& kernel) = 0;
+  /// Tells what was measured on this host, for the answers to hosts like it. At most 64 at once. Errors:
+  /// invalid [measurement].
+  virtual support::Result<void> report(const ProblemText& problem,
+                                       const std::vector<Measurement>& measurements) = 0;
+
+ protected:
+  KernelSource() = default;
+  KernelSource(const KernelSource&) = default;
+  KernelSource(KernelSource&&) noexcept = default;
+  KernelSource& operator=(const KernelSource&) = default;
+  KernelSource& operator=(KernelSource&&) noexcept = default;
+};
+
+}  // namespace schaas::client

@@ -1,0 +1,106 @@
+#include "bundle_file.h"
+
+#include <google/protobuf/util/json_util.h>
+
+#include <charconv>
+
+#include "compiler/support/digest.h"
+#include "proto/kernel_abi.h"
+
+namespace schaas::client {
+namespace {
+
+constexpr std::string_view magic = "schaas bundle ";
+constexpr int layout = 1;
+constexpr std::size_t longest_line = 128;
+
+/// "schaas bundle LAYOUT BYTES SHA256"
+struct FirstLine {
+  std::uint64_t layout = 0, bytes = 0;
+  std::string_view sha256;
+  std::size_t end = 0;
+};
+
+bool take_number(std::string_view& text, std::uint64_t& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end == text.data() + text.size() || *end != ' ') return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
+  return true;
+}
+
+support::Diagnostic other_layout(const std::string& path, std::uint64_t found) {
+  return support::noting(
+      support::unsupported("bundle-version", path + " has layout " + std::to_string(found) +
+                                                 ", this program reads layout " + std::to_string(layout)),
+      "read it with the version of schaas that made it, or make it again with `schaas bundle`");
+}
+
+support::Result<FirstLine> first_line(std::string_view bytes, const std::string& path) {
+  if (!bytes.starts_with(magic)) {
+    return support::invalid("bundle-format",
+                            path + " is no bundle: it does not begin with `" + std::string(magic) + "`");
+  }
+  FirstLine line;
+  std::string_view rest = bytes.substr(magic.size(), longest_line);
+  if (!take_number(rest, line.layout)) return damaged_bundle(path, "its first line cannot be read");
+  if (line.layout != layout) return other_layout(path, line.layout);
+  if (!take_number(rest, line.bytes) || rest.size() < 65 || rest[64] != '\n' ||
+      !support::is_sha256_hex(rest.substr(0, 64)))
+    return damaged_bundle(path, "its first line cannot be read");
+  line.sha256 = rest.substr(0, 64);
+  line.end = static_cast<std::size_t>(rest.data() - bytes.data()) + 65;
+  return line;
+}
+
+support::Result<void> check_abi(const v1::Bundle& header, const std::string& path) {
+  if (header.abi_version() == SCHAAS_KERNEL_ABI_VERSION) return {};
+  return support::noting(
+      support::unsupported("bundle-abi", path + " has kernels of ABI version " +
+                                             std::to_string(header.abi_version()) + ", made by " +
+                                             header.made_by() + "; this program runs version " +
+                                             std::to_string(SCHAAS_KERNEL_ABI_VERSION)),
+      "make it again with `schaas bundle` of this version");
+}
+
+}  // namespace
+
+support::Diagnostic damaged_bundle(const std::string& path, const std::string& what) {
+  return support::noting(support::invalid("bundle-damaged", path + " is damaged: " + what),
+                         "copy it anew, or make it again with `schaas bundle`");
+}
+
+std::string bundle_text(const v1::Bundle& header, const std::vector<std::string>& binaries) {
+  google::protobuf::util::JsonPrintOptions options;
+  options.preserve_proto_field_names = true;
+  std::string json;
+  const auto printed = google::protobuf::util::MessageToJsonString(header, &json, options);
+  SCHAAS_CHECK(printed.ok(), "an answer cannot be written as JSON: " + printed.ToString());
+  json += '\n';
+  const auto digest = support::digest_of(json);
+  std::string text = std::string(magic) + std::to_string(layout) + ' ' + std::to_string(digest.bytes) + ' ' +
+                     digest.sha256 + '\n' + json;
+  for (const std::string& binary : binaries) text += binary;
+  return text;
+}
+
+support::Result<BundleHeader> read_bundle_header(std::string_view bytes, const std::string& path) {
+  SCHAAS_ASSIGN_OR_RETURN(const FirstLine line, first_line(bytes, path));
+  if (bytes.size() - line.end < line.bytes) {
+    return damaged_bundle(path, "it ends after " + std::to_string(bytes.size()) +
+                                    " bytes, within its header of " + std::to_string(line.bytes));
+  }
+  const std::string_view json = bytes.substr(line.end, line.bytes);
+  if (support::digest_of(json).sha256 != line.sha256)
+    return damaged_bundle(path, "its header is not what was written");
+  google::protobuf::util::JsonParseOptions options;
+  options.ignore_unknown_fields = true;  // of a newer version that this one can do without
+  BundleHeader read;
+  read.end = line.end + line.bytes;
+  const auto parsed = google::protobuf::util::JsonStringToMessage(std::string(json), &read.header, options);
+  if (!parsed.ok())
+    return damaged_bundle(path, "its header cannot be read: " + std::string(parsed.message()));
+  SCHAAS_RETURN_IF_ERROR(check_abi(read.header, path));
+  return read;
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,254 @@
+#include "cached_source.h"
+
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+
+#include "bundle_state.h"
+#include "marshalling.h"
+#include "proto/kernel_abi.h"
+#include "received_answer.h"
+#include "server_address.h"
+#include "server_key.h"
+
+namespace schaas::client {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Listener = std::function<bool(const ScheduleEvent&)>;
+
+/// A server that is gone is looked for again no more often.
+constexpr std::chrono::seconds look_again_after{2};
+
+/// Not: that it is somebody else, or refuses.
+bool is_gone(const support::Diagnostic& error) {
+  return error.code == "server-down" || error.code == "server-program" || error.code == "server-start" ||
+         error.code == "stopping";
+}
+
+/// What an answer depends on. How long it is waited for, and how much of it is wanted, is not among it.
+std::string key_of(const ScheduleRequest& asked) {
+  v1::ScheduleRequest request = to_proto(asked);
+  request.clear_kernels();
+  request.clear_search_only();
+  request.clear_no_cache();
+  request.clear_keep_working();
+  request.clear_wins();
+  request.clear_host();
+  std::string text = "schaas-answer 1 " + std::to_string(SCHAAS_KERNEL_ABI_VERSION) + "\n";
+  {
+    google::protobuf::io::StringOutputStream stream(&text);
+    google::protobuf::io::CodedOutputStream coded(&stream);
+    coded.SetSerializationDeterministic(true);
+    request.SerializeToCodedStream(&coded);
+  }
+  return support::digest_of(text).sha256;
+}
+
+bool same_schedules(const v1::Frontier& a, const v1::Frontier& b) {
+  return a.key() == b.key() &&
+         std::equal(a.entries().begin(), a.entries().end(), b.entries().begin(), b.entries().end(),
+                    [](const auto& x, const auto& y) { return x.id() == y.id() && x.trace() == y.trace(); });
+}
+
+class CachedSource final : public KernelSource {
+ public:
+  CachedSource(const ConnectOptions& options, std::string address, std::unique_ptr<ClientCache> cache)
+      : options_(options), address_(std::move(address)), cache_(std::move(cache)) {}
+
+  /// False when there is no server now.
+  bool connect(support::Diagnostic& why) {
+    const std::lock_guard lock(mutex_);
+    looked_ = Clock::now();
+    auto opened = Connection::open(options_);
+    if (!opened.ok()) {
+      gone_ = why = opened.error();
+      return false;
+    }
+    connection_ = std::make_shared<Connection>(std::move(opened).value());
+    started_ = started_ || connection_->started_server();
+    gone_.reset();
+    return true;
+  }
+  bool knows_something() const { return cache_->knows(address_); }
+
+  const std::string& address() const override { return address_; }
+  bool started_server() const override {
+    const std::lock_guard lock(mutex_);
+    return started_;
+  }
+  std::string notice() const override {
+    const std::lock_guard lock(mutex_);
+    if (!gone_) return "";
+    return gone_->message + "; kernels that were received earlier run, from " + cache_->directory();
+  }
+
+  support::Result<ScheduleAnswer> schedule(const ScheduleRequest& request,
+                                           const Listener& listener) override {
+    auto answer =
+        call<ScheduleAnswer>([&](Connection& connection) { return connection.schedule(request, listener); });
+    if (answer.ok()) {
+      keep(request, *answer);
+      return answer;
+    }
+    if (!is_gone(answer.error()) || request.no_cache) return answer;
+    if (auto kept = kept_answer(request)) {
+      tell(*kept, listener);
+      return *std::move(kept);
+    }
+    return support::noting(
+        answer.error(),
+        "kernels for this problem are not among those received earlier either, in " + cache_->directory());
+  }
+
+  support::Result<Frontier> lookup(const ProblemText& problem) override {
+    auto found = call<Frontier>([&](Connection& connection) { return connection.lookup(problem); });
+    if (found.ok() || !is_gone(found.error())) return found;
+    return support::invalid("not-stored", found.error().message);  // the texts cannot be checked now
+  }
+
+  support::Result<std::string> download(const KernelInfo& kernel) override {
+    if (const auto connection = connected()) SCHAAS_RETURN_IF_ERROR(connection->verify(kernel));
+    if (auto kept = cache_->binary(kernel.digest)) return *std::move(kept);
+    auto binary = call<std::string>([&](Connection& connection) { return connection.download(kernel); });
+    if (binary.ok()) cache_->keep_binary(kernel.digest, *binary);
+    return binary;
+  }
+
+  support::Result<void> report(const ProblemText& problem,
+                               const std::vector<Measurement>& measurements) override {
+    const auto connection = connected();
+    if (!connection) return *gone();
+    return connection->report(problem, measurements);
+  }
+
+ private:
+  std::shared_ptr<Connection> connected() const {
+    const std::lock_guard lock(mutex_);
+    return connection_;
+  }
+  std::optional<support::Diagnostic> gone() const {
+    const std::lock_guard lock(mutex_);
+    return gone_;
+  }
+  bool may_look_again() const {
+    const std::lock_guard lock(mutex_);
+    return Clock::now() - looked_ > look_again_after;
+  }
+  void lose(const support::Diagnostic& why) {
+    const std::lock_guard lock(mutex_);
+    connection_.reset();
+    gone_ = why;
+  }
+
+  /// Asks the server; one that is gone is looked for, once.
+  template <class Value, class Ask>
+  support::Result<Value> call(const Ask& ask) {
+    if (const auto connection = connected()) {
+      auto answer = ask(*connection);
+      if (answer.ok() || !is_gone(answer.error())) return answer;
+      lose(answer.error());
+    }
+    support::Diagnostic why = *gone();
+    if (!may_look_again() || !connect(why)) return why;
+    const auto connection = connected();
+    auto answer = connection ? ask(*connection) : support::Result<Value>(*gone());
+    if (!answer.ok() && is_gone(answer.error())) lose(answer.error());
+    return answer;
+  }
+
+  void keep(const ScheduleRequest& request, const ScheduleAnswer& answer) {
+    const auto connection = connected();
+    if (!connection || !answer.received || answer.frontier.partial || answer.frontier.key.empty()) return;
+    v1::Answer kept;
+    *kept.mutable_problem() = to_proto(request.problem);
+    kept.set_isa(request.isa);
+    kept.set_public_key(connection->public_key());
+    *kept.mutable_frontier() = answer.received->frontier;
+    kept.mutable_frontier()->clear_removals();
+    keep_with(key_of(request), std::move(kept), answer.received->kernels);
+    if (!request.traces_only) return;
+    // What was asked for by name is a choice of the whole answer, too.
+    ScheduleRequest whole = request;
+    whole.traces.clear();
+    whole.traces_only = false;
+    const std::string key = key_of(whole);
+    if (auto known = cache_->answer(address_, key); known && known->frontier().key() == answer.frontier.key &&
+                                                    known->public_key() == connection->public_key())
+      keep_with(key, *std::move(known), answer.received->kernels);
+  }
+
+  /// Kernels of earlier answers stay while the frontier is the same.
+  void keep_with(const std::string& key, v1::Answer answer, const std::vector<v1::Kernel>& more) {
+    std::vector<v1::Kernel> kernels(answer.kernels().begin(), answer.kernels().end());
+    if (const auto known = cache_->answer(address_, key);
+        known && kernels.empty() && known->public_key() == answer.public_key() &&
+        same_schedules(known->frontier(), answer.frontier()))
+      kernels.assign(known->kernels().begin(), known->kernels().end());
+    for (const v1::Kernel& kernel : more) {
+      std::erase_if(kernels, [&](const v1::Kernel& old) {
+        return old.id() == kernel.id() && old.draft() == kernel.draft();
+      });
+      add_kernel(kernels, kernel);
+    }
+    answer.clear_kernels();
+    for (const v1::Kernel& kernel : kernels) *answer.add_kernels() = kernel;
+    cache_->keep_answer(address_, key, answer);
+  }
+
+  /// With the kernels whose binaries are there.
+  std::optional<ScheduleAnswer> kept_answer(const ScheduleRequest& request) {
+    const auto wire = cache_->answer(address_, key_of(request));
+    if (!wire) return std::nullopt;
+    auto read = answer_of(*wire, cache_->directory());
+    if (!read.ok() || !is_wanted(read->public_key)) return std::nullopt;
+    ScheduleAnswer answer;
+    answer.frontier = std::move(read->frontier);
+    for (KernelInfo& kernel : read->kernels) {
+      if (cache_->has_binary(kernel.digest)) answer.kernels.push_back(std::move(kernel));
+    }
+    if (answer.kernels.empty() && !request.search_only) return std::nullopt;
+    answer.done.hit = true;
+    answer.kept = true;
+    return answer;
+  }
+
+  /// Whether the server's key is expected to be this one.
+  bool is_wanted(const std::string& key) const {
+    const auto wanted = wanted_key(options_.server_key);
+    return wanted.ok() && (!*wanted || (*wanted)->text() == key);
+  }
+
+  static void tell(ScheduleAnswer& answer, const Listener& listener) {
+    if (!listener) return;
+    bool more = listener(answer.frontier);
+    for (std::size_t k = 0; more && k < answer.kernels.size(); ++k) more = listener(answer.kernels[k]);
+    if (more) listener(answer.done);
+    if (!more) answer.left = ScheduleAnswer::Left::listener;
+  }
+
+  const ConnectOptions options_;
+  const std::string address_;
+  const std::unique_ptr<ClientCache> cache_;
+  mutable std::mutex mutex_;  ///< of all below
+  std::shared_ptr<Connection> connection_;
+  std::optional<support::Diagnostic> gone_;  ///< why there is none
+  Clock::time_point looked_{};
+  bool started_ = false;
+};
+
+}  // namespace
+
+support::Result<std::shared_ptr<KernelSource>> open_cached(const ConnectOptions& options,
+                                                           std::unique_ptr<ClientCache> cache) {
+  auto source = std::make_shared<CachedSource>(options, server_address(options), std::move(cache));
+  support::Diagnostic why;
+  if (source->connect(why) || (is_gone(why) && source->knows_something()))
+    return std::shared_ptr<KernelSource>(std::move(source));
+  return why;
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,31 @@
+#include "received_answer.h"
+
+#include <algorithm>
+#include <string>
+
+namespace schaas::client {
+namespace {
+
+const std::string& id(const v1::Kernel& kernel) { return kernel.id(); }
+const std::string& id(const KernelInfo& kernel) { return kernel.id; }
+bool draft(const v1::Kernel& kernel) { return kernel.draft(); }
+bool draft(const KernelInfo& kernel) { return kernel.draft; }
+
+template <class Kernel>
+void add(std::vector<Kernel>& kernels, const Kernel& kernel) {
+  const auto same = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel& known) {
+    return id(known) == id(kernel) && draft(known) != draft(kernel);
+  });
+  if (same == kernels.end()) {
+    kernels.push_back(kernel);
+  } else if (!draft(kernel)) {
+    *same = kernel;
+  }
+}
+
+}  // namespace
+
+void add_kernel(std::vector<v1::Kernel>& kernels, const v1::Kernel& kernel) { add(kernels, kernel); }
+void add_kernel(std::vector<KernelInfo>& kernels, const KernelInfo& kernel) { add(kernels, kernel); }
+
+}  // namespace schaas::client

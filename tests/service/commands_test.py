@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""Every command line of `schaas` that the documents show runs, in order, in a folder with files of the names they use.
+
+    commands_test.py BIN      BIN: folder with the programs
+"""
+
+import array
+import gzip
+import os
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import unittest
+
+import schaas_program as program
+
+PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+# What is shown and not run here, and why.
+LEFT_OUT = {
+    r"schaas calibrate": "measures for ten seconds; tests/unit/client_rates_test.cc has it",
+    r"schaas completion": "shown inside of an eval; cli.OtherCommands has it",
+    r"schaas bundle \d": "the first line of a file",
+    r".*--target cuda": "needs a GPU",
+    r".*HOST": "needs another machine",
+}
+
+
+def commands(page):
+    """The lines of indented blocks that begin with `schaas`, joined where they go on, without what is said beside them."""
+    text = page.read_text(encoding="utf-8").replace("\\\n", " ")
+    for line in re.findall(r"^    +(?:\$ )?(schaas [a-z].*)$", text, re.MULTILINE):
+        line = re.split(r"(?<=\S)  +(?![-' ])", line)[0].strip()
+        if not any(re.match(pattern, line) for pattern in LEFT_OUT):
+            yield line
+
+
+def write_npy(path, rows, columns):
+    header = repr({"descr": "<f8", "fortran_order": False, "shape": (rows, columns)}).ljust(117) + "\n"
+    values = array.array("d", [0.5 * (n % 3) for n in range(rows * columns)])
+    path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + values.tobytes())
+
+
+class Commands(program.WithDaemon):
+    programs = PROGRAMS
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.place = cls.folder / "place"
+        (cls.place / "build/quickstart").mkdir(parents=True)
+        for name in ("A.mtx", "B.mtx", "roads.mtx", "graph.mtx"):
+            program.write_matrix(cls.place / name, 60, 60, 300, seed=31)
+        program.write_matrix(cls.place / "stiffness.mtx", 30, 30, 200, seed=32)
+        packed = gzip.compress((cls.place / "graph.mtx").read_bytes())
+        for name in ("graph.mtx.gz", "build/quickstart/debian.mtx.gz"):
+            (cls.place / name).write_bytes(packed)
+        write_npy(cls.place / "weights.npy", 20, 10)
+        page = (ROOT / "docs/command_line.md").read_text(encoding="utf-8")
+        model = re.search(r'^    (\{"expression".*\n(?:    .*\n)+)', page, re.MULTILINE).group(1)
+        (cls.place / "model.json").write_text(model)
+
+    def run_page(self, name):
+        shown = 0
+        variables = {name: value for name, value in os.environ.items() if not name.startswith(("SCHAAS_", "XDG_"))}
+        variables |= {"SCHAAS_SERVER": self.daemon.address, "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(self.folder),
+                      "XDG_DATA_HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder)}
+        for command in commands(ROOT / name):
+            if "KEY" in command:
+                command = command.replace("KEY", self.daemon.json("cache", "list")["entries"][0]["key"][:12])
+            if "j7" in command:
+                command = command.replace("j7", self.daemon.json("jobs")["jobs"][0]["id"])
+            done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=variables,
+                                  timeout=240, cwd=self.place)
+            self.assertEqual(done.returncode, 0, f"{name}: {command}\n{done.stdout}{done.stderr}")
+            shown += 1
+        return shown
+
+    def test_readme(self):
+        self.assertGreater(self.run_page("README.md"), 6)
+
+    def test_command_line(self):
+        self.assertGreater(self.run_page("docs/command_line.md"), 15)
+
+    def test_other_pages(self):
+        pages = sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").glob("*.md") if page.name != "command_line.md")
+        self.assertGreater(sum(self.run_page(page) for page in pages), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
