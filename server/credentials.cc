@@ -14,7 +14,7 @@ namespace {
 using support::Diagnostic;
 using support::Result;
 
-constexpr unsigned seconds_between_looks = 5;
+constexpr unsigned seconds_between_looks = 2;
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;

@@ -17,6 +17,7 @@
 #include "server/measuring_provider.h"
 #include "server/open_stores.h"
 #include "server/signing_key.h"
+#include "server/stored_request.h"
 #include "server/trying_provider.h"
 
 namespace schaas::server {

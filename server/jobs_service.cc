@@ -1,13 +1,12 @@
 #include "server/jobs_service.h"
 
-#include <google/protobuf/util/json_util.h>
-
 #include <algorithm>
 #include <cmath>
 #include <thread>
 #include <utility>
 
 #include "server/marshalling.h"
+#include "server/stored_request.h"
 
 namespace schaas::server {
 namespace {
@@ -60,22 +59,6 @@ Result<void> check_text(const std::string& text, const char* what, bool may_be_e
 }
 
 }  // namespace
-
-std::string stored_request(const v1::ScheduleRequest& request) {
-  std::string text;
-  const auto written = google::protobuf::util::MessageToJsonString(request, &text);
-  SCHAAS_CHECK(written.ok(), "a request that cannot be written as JSON");
-  return text;
-}
-
-Result<ScheduleQuery> query_of_stored(const std::string& text) {
-  v1::ScheduleRequest request;
-  google::protobuf::util::JsonParseOptions options;
-  options.ignore_unknown_fields = true;  // written by a later version
-  if (!google::protobuf::util::JsonStringToMessage(text, &request, options).ok())
-    return support::internal("stored-request", "the stored request of a job cannot be read");
-  return from_proto(request);
-}
 
 JobsService::JobsService(Scheduling& checking, std::shared_ptr<kernels_cache::JobStore> store,
                          JobRunner& runner, RequestBoundary& boundary)

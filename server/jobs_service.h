@@ -43,8 +43,4 @@ class JobsService final : public v1::Jobs::Service {
   RequestBoundary& boundary_;
 };
 
-/// A submitted request as it is stored, and back. Errors: internal [stored-request] for a text that is none.
-std::string stored_request(const v1::ScheduleRequest& request);
-support::Result<ScheduleQuery> query_of_stored(const std::string& text);
-
 }  // namespace schaas::server

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -145,6 +146,7 @@ int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is a full disk, which is told
   umask(0077);
+  setenv("GRPC_VERBOSITY", "NONE", 0);  // strangers who fail to connect would fill standard error
   // Held to the end of the process: the last release would wait up to 10 s for gRPC's own write poller.
   grpc_init();
   auto command = server::parse_command_line(argc, argv);

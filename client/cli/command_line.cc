@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <new>
 #include <vector>
@@ -138,6 +139,7 @@ support::Diagnostic command_line_error(const CLI::App& program, const CLI::Parse
 }
 
 int execute(int argc, char** argv, const std::string& version) {
+  setenv("GRPC_VERBOSITY", "NONE", 0);  // what failed is told by our own messages, once
   CLI::App program(
       "Scheduling as a service for sparse tensor algebra: finds, compiles and runs the best loop nests.",
       "schaas");

@@ -7,9 +7,11 @@
 #include <spdlog/sinks/ostream_sink.h>
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
+#include <thread>
 
 #include "compiler/support/digest.h"
 #include "schaas/connection.h"
@@ -334,6 +336,27 @@ TEST_F(Guarded, AClientIsKnownByItsCertificate) {
     EXPECT_THAT(outcome(wrong), HasSubstr("unreachable ["));
   EXPECT_THAT(outcome(to_server(authority, ours_.certificate("client"))),
               HasSubstr("a certificate without its key"));
+}
+
+TEST_F(Guarded, CertificatesAreReadAgainWhenTheyChange) {
+  const std::string certificate = directory_ / "c.pem", key = directory_ / "c.key";
+  const auto install = [&](const test::Certificates& from) {
+    const auto all = std::filesystem::copy_options::overwrite_existing;
+    std::filesystem::copy_file(from.key("server"), key, all);
+    std::filesystem::copy_file(from.certificate("server"), certificate, all);
+  };
+  install(ours_);
+  DaemonOptions options;
+  options.tls = {certificate, key, ""};
+  start(options);
+  EXPECT_EQ(outcome(to_server(ours_.authority())), "connected");
+  install(others_);
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (outcome(to_server(others_.authority())) != "connected") {
+    ASSERT_LT(std::chrono::steady_clock::now(), patience);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_THAT(outcome(to_server(ours_.authority())), HasSubstr("[tls-failed]"));
 }
 
 TEST_F(Guarded, TokensTravelAndAreHeldToTheirScopes) {

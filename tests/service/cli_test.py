@@ -885,6 +885,62 @@ class PrivateServer(unittest.TestCase):
                 stop_private_server(folder)
 
 
+class Strangers(unittest.TestCase):
+    """A daemon that asks who is there, over TCP."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="schaas-test-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        made = subprocess.run([pathlib.Path(PROGRAMS) / "schaasd", "--new-token", "me"], capture_output=True, text=True, check=True).stdout
+        words = made.split()
+        self.token = next(word for word in words if word.startswith("schaas_"))
+        line = made.splitlines()[-1]
+        self.write("tokens", line.replace("scopes=read,schedule,report", "scopes=read") + "\n")
+        self.process = subprocess.Popen([pathlib.Path(PROGRAMS) / "schaasd", "--data-dir", self.folder / "data", "--listen", "127.0.0.1:0",
+                                         "--tokens", self.folder / "tokens", "--idle-seconds", "120"],
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(self.process.stdout.close)
+        self.addCleanup(self.process.wait)
+        self.addCleanup(self.process.terminate)
+        self.address = self.process.stdout.readline().split()[-1]
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.write_text(text)
+        path.chmod(0o600)
+        return path
+
+    def run_schaas(self, *words, **environment):
+        return program.run(PROGRAMS, *words, server=self.address, environment={"XDG_CONFIG_HOME": str(self.folder), **environment})
+
+    def test_a_token_opens_what_its_scopes_allow(self):
+        self.assertEqual(self.run_schaas("info").stderr,
+                         "unreachable [no-token]: this server asks for a token\n  note: get one from its operator and give it in a file: "
+                         "schaas --token-file FILE, or SCHAAS_TOKEN_FILE\n")
+        right, wrong = self.write("right", self.token + "\n"), self.write("wrong", "schaas_" + "0" * 64)
+        refused = self.run_schaas("info", "--token-file", wrong)
+        self.assertEqual((refused.returncode, "[unknown-token]" in refused.stderr), (5, True))
+        self.assertEqual(self.run_schaas("info", "--token-file", right).returncode, 0)
+        self.assertEqual(self.run_schaas("cache", "list", SCHAAS_TOKEN_FILE=str(right)).returncode, 0)
+        refused = self.run_schaas("schedule", "y(i) = B(i,j) * x(j)", "--token-file", right)
+        self.assertEqual((refused.returncode, "does not allow Schedule" in refused.stderr), (5, True))
+
+    def test_tls_where_there_is_none(self):
+        done = self.run_schaas("info", "--tls-ca", "system")
+        self.assertEqual(done.returncode, 5)
+        self.assertTrue(done.stderr.startswith(f"unreachable [tls-failed]: this client and the server at {self.address} do not believe each other: "),
+                        done.stderr)
+        self.assertEqual(len(done.stderr.splitlines()), 2, done.stderr)
+
+    def test_the_key_is_held_against_what_is_expected(self):
+        token = self.write("right", self.token)
+        known = program.one_object(self.run_schaas("info", "--json", "--token-file", token).stdout)["server"]["public_key"]
+        self.assertEqual(self.run_schaas("info", "--token-file", token, "--server-key", known).returncode, 0)
+        done = self.run_schaas("info", "--token-file", token, SCHAAS_SERVER_KEY="ed25519:" + "0" * 64)
+        self.assertEqual((done.returncode, "[server-key-mismatch]" in done.stderr), (5, True))
+
+
 def stop_private_server(folder):
     """Ends the daemons whose command line names a data directory below `folder`: those this test has started."""
     for entry in os.listdir("/proc"):

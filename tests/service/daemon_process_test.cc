@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -240,6 +241,36 @@ TEST_F(DaemonProcess, ReadsItsConfigurationAgainWhenHungUp) {
   EXPECT_TRUE(process.says("reloaded"));  // said at level info
   process.signal(SIGTERM);
   EXPECT_EQ(process.wait(), 0);
+}
+
+TEST_F(DaemonProcess, ReadsItsTokensAgainWhenTold) {
+  const std::string file = directory_ / "tokens";
+  const auto write_tokens = [&](const std::string& text) {
+    std::ofstream(file) << text;
+    chmod(file.c_str(), 0600);
+  };
+  write_tokens("me " + std::string(64, '0') + " scopes=read\n");
+  Process process(arguments({"--tokens", file}));
+  ASSERT_TRUE(process.says("listening on "));
+  write_tokens("me 0 scopes=read\n");
+  process.signal(SIGHUP);
+  EXPECT_TRUE(process.says(
+      "reload: the tokens stay as they were: invalid [tokens]: the token of `me` must be given by"));
+  write_tokens("");
+  process.signal(SIGHUP);
+  EXPECT_TRUE(process.says("reloaded"));
+  process.signal(SIGTERM);
+  EXPECT_EQ(process.wait(), 0);
+}
+
+TEST_F(DaemonProcess, PrintsATokenWithItsLine) {
+  std::string said;
+  EXPECT_EQ(run({"--new-token", "me@here"}, said), 0);
+  EXPECT_THAT(said, testing::MatchesRegex(
+                        "the token, [^\n]*\nschaas_[0-9a-f]{64}\nthe line [^\n]*\nme@here [0-9a-f]{64} "
+                        "scopes=read,schedule,report\n"));
+  EXPECT_EQ(run({"--new-token", "a b"}, said), 2);
+  EXPECT_THAT(said, testing::HasSubstr("invalid [tokens]: `a b` is no name of a token"));
 }
 
 TEST_F(DaemonProcess, TellsItsServiceManager) {

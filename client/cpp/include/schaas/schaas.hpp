@@ -52,11 +52,13 @@ struct Problem {
 class Session {
  public:
   /// "": $SCHAAS_SERVER, else the user's private server.
-  explicit Session(const std::string& server = {}) {
+  explicit Session(const std::string& server = {}) : Session(to_server(server)) {}
+  /// With proofs of who is at either end; `struct_bytes` is set here.
+  explicit Session(schaas_connect_options options) {
+    options.struct_bytes = sizeof options;
     schaas_session* opened = nullptr;
     schaas_error* error = nullptr;
-    const std::int32_t status =
-        schaas_session_open(server.empty() ? nullptr : server.c_str(), &opened, &error);
+    const std::int32_t status = schaas_session_connect(&options, &opened, &error);
     check(status, error);
     handle_.reset(opened);
   }
@@ -73,6 +75,11 @@ class Session {
 
  private:
   explicit Session(schaas_session* opened) : handle_(opened) {}
+  static schaas_connect_options to_server(const std::string& server) {
+    schaas_connect_options options{};
+    options.server = server.empty() ? nullptr : server.c_str();
+    return options;
+  }
   struct Close {
     void operator()(schaas_session* session) const { schaas_session_close(session); }
   };
