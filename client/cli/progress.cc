@@ -2,11 +2,24 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "client/cli/figures.h"
 
 namespace schaas::cli {
+
+namespace {
+
+/// "[########            ] 40 %"
+std::string bar(double share) {
+  constexpr std::size_t width = 20;
+  const auto filled = static_cast<std::size_t>(std::clamp(share, 0.0, 1.0) * width);
+  return "[" + std::string(filled, '#') + std::string(width - filled, ' ') + "] " +
+         std::to_string(static_cast<int>(100 * share)) + " %";
+}
+
+}  // namespace
 
 ProgressLine::ProgressLine() : terminal_(isatty(STDERR_FILENO) == 1) {}
 
@@ -18,10 +31,7 @@ void ProgressLine::show(const std::string& what, std::uint64_t done, std::uint64
   last_ = what;
   next_ = now + std::chrono::milliseconds(100);
   std::string text = what;
-  if (of > 0)
-    text += " " +
-            std::to_string(static_cast<int>(100.0 * static_cast<double>(done) / static_cast<double>(of))) +
-            " %";
+  if (of > 0) text += " " + bar(static_cast<double>(done) / static_cast<double>(of));
   text += details;
   std::fprintf(stderr, "\r\033[K%s", text.substr(0, 78).c_str());
   std::fflush(stderr);

@@ -17,7 +17,7 @@ class ProgressLine {
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine() { clear(); }
 
-  /// "reading B.mtx 45 %"; without a percentage when `of` is 0. `details` follow.
+  /// "reading B.mtx [#########           ] 45 %"; without a percentage when `of` is 0. `details` follow.
   void show(const std::string& what, std::uint64_t done = 0, std::uint64_t of = 0,
             const std::string& details = "");
   void clear();

@@ -52,14 +52,14 @@ def main():
         start = time.perf_counter()
         f(B=b, C=c)
         print(f"{'the second call':52} {(time.perf_counter() - start) * 1e6:9.2f} us")
-        views, values, index = f._views([b, c])
-        kernels, place = f._set(views, values, index), f._result_view(views, values, None, None)
-        frame = kernels.frames[-1]
-        frame.fill(views, place, 0)
-        arguments = (kernels.handle, frame.operands, frame.count, frame.options, frame.handle_address, frame.error_address)
+        kept = f(B=b, C=c)  # what the calls below write to
+        arguments, frame = f._prepared[-1]._arguments, f._prepared[-1].frame
         below = least("the C interface alone (schaas_compute)", lambda: _library.api.schaas_compute(*arguments))
+        assert np.allclose(kept, b @ c)
         above = least("a call, f(B=b, C=c)", lambda: f(B=b, C=c))
         print(f"{'  so Python costs':52} {(above - below) * 1e6:9.2f} us")
+        d = np.random.default_rng(2).random((40, 4))
+        least("two calls, of different shapes", lambda: (f(B=b, C=c), f(B=b, C=d)), calls=200)
         step = f.bind(B=b, C=c, out=out)
         running = (step._handle, frame.error_address)
         below = least("the C interface alone, bound (schaas_run)", lambda: _library.api.schaas_run(*running))

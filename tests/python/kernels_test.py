@@ -32,6 +32,33 @@ class Results(unittest.TestCase):
         np.testing.assert_allclose(found, self.b @ self.c, rtol=1e-13)
         np.testing.assert_array_equal(f(self.b, self.c), found)  # by place: in order of appearance
 
+    def test_calls_like_earlier_ones_and_unlike_them(self):
+        f = schaas.kernel("A[i,k] = B[i,j]*C[j,k]")
+        f(B=self.b, C=self.c)
+        for round in range(6):  # the same types, other arrays, other numbers of entries, shapes in turns
+            b = sp.random(30, 20, 0.1 + 0.05 * round, format="csr", random_state=round)
+            for c in (self.random.random((20, 6)), self.random.random((20, 3 + round % 2)), self.random.random((6, 20)).T):
+                np.testing.assert_allclose(f(B=b, C=c), b @ c, rtol=1e-12)
+        first = f(B=self.b, C=self.c)
+        second = f(B=2 * self.b, C=self.c)
+        np.testing.assert_array_equal(second, 2 * first)  # no call writes to the result of an earlier one
+        narrow = f(B=self.b.astype(np.float32), C=self.c.astype(np.float32))
+        self.assertEqual(narrow.dtype, np.float32)
+        wide = self.b.copy()
+        wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+        np.testing.assert_allclose(f(B=wide, C=self.c), first, rtol=1e-13)
+        unsorted = self.b.copy()
+        for row in range(30):
+            part = slice(unsorted.indptr[row], unsorted.indptr[row + 1])
+            unsorted.indices[part], unsorted.data[part] = unsorted.indices[part][::-1].copy(), unsorted.data[part][::-1].copy()
+        np.testing.assert_allclose(f(B=unsorted, C=self.c), first, rtol=1e-13)
+        outside = self.b.copy()
+        outside.indices[0] = 20
+        with self.assertRaises(schaas.Invalid) as raised:
+            f(B=outside, C=self.c)
+        self.assertEqual(raised.exception.code, "tensor-structure")
+        np.testing.assert_array_equal(f(B=self.b, C=self.c), first)
+
     def test_einsum_is_numpys(self):
         d = self.random.random((20, 20))
         found = schaas.einsum("ij,jk->ik", self.b, self.c)

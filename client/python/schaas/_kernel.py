@@ -17,6 +17,7 @@ from ._results import natural
 from ._session import current
 from ._tensors import Tensor
 
+_SHAPES = 4  # calls of so many different shapes are prepared
 _OPTIONS = ("where", "dtype", "space", "patience", "budget", "session")
 _TYPES = {None: None, "f64": F8, "f32": F4, "float64": F8, "float32": F4}
 
@@ -204,22 +205,23 @@ class Kernel:
         return self._call(operands, out, threads, extents, schedule, deterministic)
 
     def _compute_prepared(self, operands, threads):
-        """None: they are not like those of the last call, or something is wrong with them."""
+        """None: they are not like those of some earlier call, or something is wrong with them."""
+        looked_at = []  # nobody else uses them meanwhile
         try:
-            prepared = self._prepared.pop()
+            while len(looked_at) < _SHAPES:
+                looked_at.append(self._prepared.pop())
+                result = looked_at[-1](operands, threads)
+                if result is not None:
+                    return result
+            looked_at.pop().give_back()  # the one that was not used for longest
         except IndexError:
-            return None
-        try:
-            result = prepared(operands, threads)
+            pass
         except Invalid as error:
             if error.code != "tensor-structure":
                 raise
-            result = None
-        if result is None:
-            prepared.give_back()
-        else:
-            self._prepared.append(prepared)
-        return result
+        finally:
+            self._prepared.extend(looked_at)
+        return None
 
     def _call(self, operands, out=None, threads=0, extents=None, schedule=None, deterministic=False):
         try:
