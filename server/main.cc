@@ -1,5 +1,6 @@
 // schaasd: the daemon. docs/operations.md.
 #include <fcntl.h>
+#include <google/protobuf/stubs/logging.h>
 #include <grpc/grpc.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -146,7 +147,9 @@ int main(int argc, char** argv) {
   ::signal(SIGPIPE, SIG_IGN);
   ::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes is a full disk, which is told
   umask(0077);
-  setenv("GRPC_VERBOSITY", "NONE", 0);  // strangers who fail to connect would fill standard error
+  // Strangers who fail to connect, or send what is no message, would fill standard error.
+  setenv("GRPC_VERBOSITY", "NONE", 0);
+  google::protobuf::SetLogHandler(nullptr);
   // Held to the end of the process: the last release would wait up to 10 s for gRPC's own write poller.
   grpc_init();
   auto command = server::parse_command_line(argc, argv);
