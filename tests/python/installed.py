@@ -19,6 +19,16 @@ def run(*words, **options):
     return done.stdout
 
 
+def end_processes_of(folder):
+    """Of programs that lie in it."""
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "exe").resolve().is_relative_to(folder):
+                os.kill(int(process.name), signal.SIGTERM)
+        except OSError:
+            pass
+
+
 class Installation:
     """`root` is where things are installed, `environment` that of a user with a home of his own."""
 
@@ -36,9 +46,4 @@ class Installation:
         return {**self.environment, **{name: str(value) for name, value in variables.items()}}
 
     def end_daemons(self):
-        for process in pathlib.Path("/proc").glob("[0-9]*"):
-            try:
-                if (process / "exe").resolve().is_relative_to(self.folder):
-                    os.kill(int(process.name), signal.SIGTERM)
-            except OSError:
-                pass
+        end_processes_of(self.folder)

@@ -48,7 +48,7 @@ def _places():
         yield told
         return
     here = pathlib.Path(__file__).resolve().parent
-    for path in (here / "_lib" / "libschaas.so.0", here.parents[2] / "build" / "release" / "lib" / "libschaas.so.0"):
+    for path in (here / "_lib" / "libschaas.so.0", here / "../../../build/release/lib/libschaas.so.0"):
         if path.exists():
             yield str(path)
     yield "libschaas.so.0"

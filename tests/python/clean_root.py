@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""The Debian packages and the wheel in a Debian that has never seen them: debootstrap makes it, apt installs what they ask for, the
+program and Python compute in it. By hand, as root, with a Debian mirror in reach; some minutes.
+
+    tests/python/clean_root.py build/release [FOLDER]      FOLDER: of an earlier try; made anew when it is not there
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+from installed import end_processes_of
+
+HERE = pathlib.Path(__file__).resolve().parent
+# What docs/python.md says a wheel needs.
+NEEDED_BY_THE_WHEEL = ["gcc", "libc6-dev", "libgrpc++1.51", "libgomp1", "libz3-4", "libsqlite3-0", "libspdlog1.10", "libcpp-httplib0.11"]
+TRY = """
+import numpy as np, scipy.sparse as sp, schaas
+b, x = sp.random(12, 9, 0.3, format="csr", random_state=3), np.arange(9.0)
+assert np.allclose(schaas.einsum("ij,j->i", b, x), b @ x)
+print("Python computes:", schaas.__file__)
+"""
+
+
+def run(*words, **options):
+    subprocess.run([str(word) for word in words], check=True, **options)
+
+
+class Root:
+    def __init__(self, folder):
+        self.folder, self.home = folder, "/root"
+        if not (folder / "usr").exists():
+            run("debootstrap", "--variant=minbase", "bookworm", folder, "http://deb.debian.org/debian")
+
+    def run(self, *words):
+        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": self.home, "LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
+        run("chroot", self.folder, *words, env=environment)
+
+    def install(self, *names):
+        self.run("apt-get", "install", "-qq", "-y", "--no-install-recommends", *names)
+
+
+def main():
+    if os.geteuid() != 0:
+        sys.exit("SKIP: chroot needs root")
+    build = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "build/release").resolve()
+    root = Root(pathlib.Path(sys.argv[2] if len(sys.argv) > 2 else tempfile.mkdtemp(prefix="schaas-clean-")).resolve())
+    packages = root.folder / "packages"
+    packages.mkdir(exist_ok=True)
+    for old in packages.iterdir():
+        old.unlink()
+    with tempfile.TemporaryDirectory() as folder:
+        run("cpack", "--config", build / "CPackConfig.cmake", "-B", folder, cwd=folder, stdout=subprocess.DEVNULL)
+        for package in pathlib.Path(folder).glob("*.deb"):
+            (packages / package.name).write_bytes(package.read_bytes())
+    run(sys.executable, HERE.parents[1] / "client/python/build_wheel.py", packages, env={**os.environ, "SCHAAS_BUILD": str(build)})
+    inside = sorted(f"/packages/{package.name}" for package in packages.glob("*.deb"))
+
+    root.home = tempfile.mkdtemp(prefix="wheel-", dir=root.folder / "root").removeprefix(str(root.folder))  # a user with nothing yet
+    print("== the wheel, with what its programs need", flush=True)
+    if (root.folder / "usr/bin/schaas").exists():
+        root.run("apt-get", "-qq", "remove", "-y", "schaas", "schaas-daemon", "libschaas0", "python3-schaas")
+    root.install("python3-numpy", "python3-scipy", *NEEDED_BY_THE_WHEEL)
+    wheel = next(packages.glob("*.whl"))
+    run("rm", "-rf", root.folder / "wheel")
+    run(sys.executable, "-m", "zipfile", "-e", wheel, root.folder / "wheel")
+    run("sh", "-c", f"chmod 755 {root.folder}/wheel/schaas/_lib/*")
+    root.run("env", "PYTHONPATH=/wheel", "python3", "-c", TRY)
+
+    end_processes_of(root.folder)
+
+    root.home = tempfile.mkdtemp(prefix="packages-", dir=root.folder / "root").removeprefix(str(root.folder))
+    print("== the packages", flush=True)
+    root.install(*inside)
+    root.run("schaas", "run", "A(i,l) = B(i,j) * C(j,k) * D(k,l)", "-f", "B=csr", "-d", "i=40", "-d", "j=30", "-d", "k=8", "-d", "l=8",
+             "--verify")
+    root.run("python3", "-c", TRY)
+    root.run("schaas", "doctor")
+    end_processes_of(root.folder)
+    print("all of it works in", root.folder)
+
+
+if __name__ == "__main__":
+    main()
