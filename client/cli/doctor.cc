@@ -48,6 +48,28 @@ Check check_data_directory(const std::string& directory) {
   return check;
 }
 
+/// What clients have received; they use it only when nobody else may write there.
+Check check_cache(const std::string& directory) {
+  Check check{"client cache", Check::Verdict::good, directory, ""};
+  std::error_code error;
+  std::uintmax_t held = 0;
+  for (std::filesystem::recursive_directory_iterator at(directory, error), end; !error && at != end;
+       at.increment(error)) {
+    if (std::error_code gone; at->is_regular_file(gone)) held += at->file_size(gone);
+  }
+  struct stat status {};
+  if (directory.empty() || stat(directory.c_str(), &status) != 0) {
+    check.found += " is empty";
+  } else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0 || status.st_uid != geteuid()) {
+    check.verdict = Check::Verdict::advice;
+    check.found += " belongs to others or may be written by them, so it is not used";
+    check.advice = "chmod go-w " + directory + ", or set XDG_CACHE_HOME";
+  } else {
+    check.found += " holds " + bytes(static_cast<double>(held));
+  }
+  return check;
+}
+
 Check check_versions(const client::ServerInfo& info) {
   Check check{"versions", Check::Verdict::good,
               "server " + info.version + ", kernel ABI " + std::to_string(info.abi_version), ""};
@@ -139,6 +161,7 @@ std::vector<Check> examine(const ServerOptions& options) {
   }
   checks.push_back(check_kernel(session));
   checks.push_back(check_data_directory(directory));
+  checks.push_back(check_cache(client::default_cache_directory()));
   checks.push_back(check_rates(directory));
   return checks;
 }
