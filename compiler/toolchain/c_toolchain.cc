@@ -110,7 +110,7 @@ class CToolchain : public Toolchain {
     ChildOptions child;
     child.program = *program_;
     child.arguments = arguments;
-    child.environment = {"PATH=" + search_path(), "LC_ALL=C", "TMPDIR=" + directory};
+    child.environment = compiler_environment(directory);
     child.working_directory = directory;
     child.wall_time = std::chrono::seconds(options_.timeout_seconds);
     child.cpu_seconds = options_.timeout_seconds;

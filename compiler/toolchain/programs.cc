@@ -18,6 +18,11 @@ std::string search_path() {
   return path != nullptr && *path != '\0' ? path : "/usr/local/bin:/usr/bin:/bin";
 }
 
+std::vector<std::string> compiler_environment(const std::string& directory) {
+  return {"PATH=" + search_path(), "LC_ALL=C", "TMPDIR=" + directory, "HOME=" + directory,
+          "CCACHE_DISABLE=1"};
+}
+
 std::optional<std::string> find_program(const std::string& program) {
   if (program.find('/') != std::string::npos) {
     return access(program.c_str(), X_OK) == 0 ? std::optional(program) : std::nullopt;

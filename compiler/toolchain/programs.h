@@ -12,6 +12,9 @@ namespace schaas::toolchain {
 std::string search_path();
 /// The path of a program: itself when it has a slash, else where search_path() has it.
 std::optional<std::string> find_program(const std::string& program);
+/// What a compiler that works in `directory` finds in its environment; some `cc` are caches, which have
+/// nothing to write to.
+std::vector<std::string> compiler_environment(const std::string& directory);
 std::string joined(const std::vector<std::string>& words);  ///< with blanks between
 /// At most `lines` lines of a compiler's output, as notes.
 support::Diagnostic with_output(support::Diagnostic diagnostic, const std::string& output, int lines);
