@@ -20,7 +20,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "tests" / "fuzz"
 TARGETS = ["program", "constraint", "format", "trace", "tree", "stored_problem", "stored_frontier", "request", "reply", "bundle", "tensor_file"]
-KEPT = 40          # inputs of a target in the tree, at most
+KEPT = 20          # inputs of a target in the tree, at most
 KEPT_BYTES = 2048  # of each
 
 
