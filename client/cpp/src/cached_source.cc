@@ -59,19 +59,21 @@ class CachedSource final : public KernelSource {
   CachedSource(const ConnectOptions& options, std::string address, std::unique_ptr<ClientCache> cache)
       : options_(options), address_(std::move(address)), cache_(std::move(cache)) {}
 
-  /// False when there is no server now.
-  bool connect(support::Diagnostic& why) {
+  /// The server, looked for when there is none and that is not just done.
+  support::Result<std::shared_ptr<Connection>> connect() {
     const std::lock_guard lock(mutex_);
+    if (connection_) return connection_;
+    if (gone_ && Clock::now() - looked_ < look_again_after) return *gone_;
     looked_ = Clock::now();
     auto opened = Connection::open(options_);
     if (!opened.ok()) {
-      gone_ = why = opened.error();
-      return false;
+      gone_ = opened.error();
+      return *gone_;
     }
     connection_ = std::make_shared<Connection>(std::move(opened).value());
     started_ = started_ || connection_->started_server();
     gone_.reset();
-    return true;
+    return connection_;
   }
   bool knows_something() const { return cache_->knows(address_); }
 
@@ -120,9 +122,7 @@ class CachedSource final : public KernelSource {
 
   support::Result<void> report(const ProblemText& problem,
                                const std::vector<Measurement>& measurements) override {
-    const auto connection = connected();
-    if (!connection) return *gone();
-    return connection->report(problem, measurements);
+    return call<void>([&](Connection& connection) { return connection.report(problem, measurements); });
   }
 
  private:
@@ -130,16 +130,9 @@ class CachedSource final : public KernelSource {
     const std::lock_guard lock(mutex_);
     return connection_;
   }
-  std::optional<support::Diagnostic> gone() const {
+  void lose(const std::shared_ptr<Connection>& connection, const support::Diagnostic& why) {
     const std::lock_guard lock(mutex_);
-    return gone_;
-  }
-  bool may_look_again() const {
-    const std::lock_guard lock(mutex_);
-    return Clock::now() - looked_ > look_again_after;
-  }
-  void lose(const support::Diagnostic& why) {
-    const std::lock_guard lock(mutex_);
+    if (connection_ != connection) return;  // another thread has a new one
     connection_.reset();
     gone_ = why;
   }
@@ -147,17 +140,15 @@ class CachedSource final : public KernelSource {
   /// Asks the server; one that is gone is looked for, once.
   template <class Value, class Ask>
   support::Result<Value> call(const Ask& ask) {
-    if (const auto connection = connected()) {
-      auto answer = ask(*connection);
+    for (bool again : {false, true}) {
+      const auto connection = connect();
+      if (!connection.ok()) return connection.error();
+      auto answer = ask(**connection);
       if (answer.ok() || !is_gone(answer.error())) return answer;
-      lose(answer.error());
+      lose(*connection, answer.error());
+      if (again) return answer;
     }
-    support::Diagnostic why = *gone();
-    if (!may_look_again() || !connect(why)) return why;
-    const auto connection = connected();
-    auto answer = connection ? ask(*connection) : support::Result<Value>(*gone());
-    if (!answer.ok() && is_gone(answer.error())) lose(answer.error());
-    return answer;
+    SCHAAS_CHECK(false, "a call that is made a third time");
   }
 
   void keep(const ScheduleRequest& request, const ScheduleAnswer& answer) {
@@ -245,10 +236,10 @@ class CachedSource final : public KernelSource {
 support::Result<std::shared_ptr<KernelSource>> open_cached(const ConnectOptions& options,
                                                            std::unique_ptr<ClientCache> cache) {
   auto source = std::make_shared<CachedSource>(options, server_address(options), std::move(cache));
-  support::Diagnostic why;
-  if (source->connect(why) || (is_gone(why) && source->knows_something()))
-    return std::shared_ptr<KernelSource>(std::move(source));
-  return why;
+  const auto connection = source->connect();
+  if (!connection.ok() && !(is_gone(connection.error()) && source->knows_something()))
+    return connection.error();
+  return std::shared_ptr<KernelSource>(std::move(source));
 }
 
 }  // namespace schaas::client
