@@ -5,6 +5,7 @@
 
 #include "compiler/support/digest.h"
 #include "compiler/support/result.h"
+#include "kernels_cache/clock.h"
 
 namespace schaas::kernels_cache {
 
@@ -12,6 +13,12 @@ namespace schaas::kernels_cache {
 struct VerifyReport {
   std::uint64_t checked = 0;
   std::vector<std::string> damaged;  ///< SHA-256 names of the binaries that were dropped, sorted
+};
+
+/// A binary, and when it was put or read last, to a minute.
+struct UsedBinary {
+  support::Digest digest;
+  Clock::Time used;
 };
 
 /// Bytes by their SHA-256. Thread-safe. A binary is either whole or absent: `put` is atomic, `get` returns
@@ -29,6 +36,10 @@ class BinaryStore {
 
   /// Every binary, sorted by name.
   virtual support::Result<std::vector<support::Digest>> list() = 0;
+  /// Every binary with its last use, in no order.
+  virtual support::Result<std::vector<UsedBinary>> uses() = 0;
+  /// Removes a binary; no error when it is not there.
+  virtual support::Result<void> drop(const std::string& sha256) = 0;
   /// Reads everything; damaged binaries are dropped.
   virtual support::Result<VerifyReport> verify() = 0;
 };

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <utility>
 
@@ -120,7 +121,10 @@ class FileBinaryStore final : public BinaryStore {
     std::error_code error;
     if (!fs::exists(fs::symlink_status(path, error))) return unknown_binary(sha256);
     SCHAAS_ASSIGN_OR_RETURN(std::string bytes, read_file(path));
-    if (support::digest_of(bytes).sha256 == sha256) return bytes;
+    if (support::digest_of(bytes).sha256 == sha256) {
+      note_use(path);
+      return bytes;
+    }
     SCHAAS_RETURN_IF_ERROR(move_away(sha256));
     return damaged_binary(sha256);
   }
@@ -144,6 +148,24 @@ class FileBinaryStore final : public BinaryStore {
     if (error) return file_error("list", directory_, error.value());
     std::sort(out.begin(), out.end(), [](const Digest& a, const Digest& b) { return a.sha256 < b.sha256; });
     return out;
+  }
+
+  Result<std::vector<UsedBinary>> uses() override {
+    SCHAAS_ASSIGN_OR_RETURN(const std::vector<Digest> all, list());
+    std::vector<UsedBinary> out;
+    for (const Digest& digest : all) {
+      struct stat status {};
+      if (::stat(path_of(digest.sha256).c_str(), &status) != 0) continue;
+      out.push_back({digest, Clock::Time(std::chrono::seconds(status.st_mtime))});
+    }
+    return out;
+  }
+
+  Result<void> drop(const std::string& sha256) override {
+    if (!support::is_sha256_hex(sha256)) return wrong_digest(sha256);
+    const fs::path path = path_of(sha256);
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) return file_error("remove", path, errno);
+    return {};
   }
 
   Result<VerifyReport> verify() override {
@@ -177,6 +199,14 @@ class FileBinaryStore final : public BinaryStore {
 
  private:
   fs::path path_of(const std::string& sha256) const { return directory_ / sha256.substr(0, 2) / sha256; }
+
+  // A failure costs an early eviction at most.
+  static void note_use(const fs::path& path) {
+    struct stat status {};
+    constexpr std::time_t minute = 60;
+    if (::stat(path.c_str(), &status) == 0 && std::time(nullptr) - status.st_mtime >= minute)
+      ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+  }
 
   Result<void> make_shard(const fs::path& shard) {
     if (::mkdir(shard.c_str(), 0700) == 0) return flush_directory(directory_);

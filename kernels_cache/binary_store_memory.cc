@@ -13,6 +13,7 @@ Result<Digest> MemoryBinaryStore::put(std::string_view bytes) {
   const std::lock_guard lock(mutex_);
   Digest digest = support::digest_of(bytes);
   binaries_[digest.sha256] = bytes;
+  used_[digest.sha256] = system_clock()->now();
   return digest;
 }
 
@@ -25,6 +26,7 @@ Result<std::string> MemoryBinaryStore::get(const std::string& sha256) {
     binaries_.erase(found);
     return damaged_binary(sha256);
   }
+  used_[sha256] = system_clock()->now();
   return found->second;
 }
 
@@ -38,6 +40,24 @@ Result<std::vector<Digest>> MemoryBinaryStore::list() {
   std::vector<Digest> out;
   for (const auto& [name, bytes] : binaries_) out.push_back({name, bytes.size()});
   return out;
+}
+
+Result<std::vector<UsedBinary>> MemoryBinaryStore::uses() {
+  const std::lock_guard lock(mutex_);
+  std::vector<UsedBinary> out;
+  for (const auto& [name, bytes] : binaries_) out.push_back({{name, bytes.size()}, used_.at(name)});
+  return out;
+}
+
+Result<void> MemoryBinaryStore::drop(const std::string& sha256) {
+  const std::lock_guard lock(mutex_);
+  binaries_.erase(sha256);
+  return {};
+}
+
+void MemoryBinaryStore::set_used(const std::string& sha256, Clock::Time time) {
+  const std::lock_guard lock(mutex_);
+  used_.at(sha256) = time;
 }
 
 Result<VerifyReport> MemoryBinaryStore::verify() {

@@ -14,13 +14,17 @@ class MemoryBinaryStore final : public BinaryStore {
   support::Result<std::string> get(const std::string& sha256) override;
   bool contains(const std::string& sha256) override;
   support::Result<std::vector<support::Digest>> list() override;
+  support::Result<std::vector<UsedBinary>> uses() override;
+  support::Result<void> drop(const std::string& sha256) override;
   support::Result<VerifyReport> verify() override;
 
   void damage(const std::string& sha256);
+  void set_used(const std::string& sha256, Clock::Time time);
 
  private:
   std::mutex mutex_;
   std::map<std::string, std::string> binaries_;
+  std::map<std::string, Clock::Time> used_;
 };
 
 }  // namespace schaas::kernels_cache

@@ -216,6 +216,10 @@ class SqliteJobStore final : public JobStore {
         .run("give back an item of a job");
   }
 
+  Result<void> back_up(const std::string& path) override {
+    return kernels_cache::back_up(database_, mutex_, path);
+  }
+
   Result<std::vector<JobRow>> jobs(std::size_t limit) override {
     const std::lock_guard lock(mutex_);
     const std::string sql = std::string(job_columns) + "GROUP BY job.id ORDER BY job.id DESC LIMIT ?";

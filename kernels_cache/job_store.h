@@ -79,6 +79,9 @@ class JobStore {
   /// A running item waits again, as if it had not been taken: the server stops.
   virtual support::Result<void> give_back(const std::string& job, std::uint64_t number) = 0;
 
+  /// As ScheduleStore::back_up.
+  virtual support::Result<void> back_up(const std::string& path) = 0;
+
   virtual support::Result<std::vector<JobRow>> jobs(std::size_t limit) = 0;  ///< newest first
   /// How many items of all jobs there are in each state.
   virtual support::Result<std::map<ItemState, std::uint64_t>> counts() = 0;

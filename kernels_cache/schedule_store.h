@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -56,12 +57,16 @@ struct MeasurementRow {
   bool operator==(const MeasurementRow&) const = default;
 };
 
+/// A pinned problem's kernels are not evicted.
+enum class Pinned { no, yes };
+
 struct ProblemSummary {
   std::string problem_key;
   std::string canonical;
   std::uint64_t schedules = 0;  ///< on the newest stored frontier; 0 when none is stored
   std::uint64_t kernels = 0;
   std::string created;
+  Pinned pinned = Pinned::no;
 };
 
 struct Statistics {
@@ -102,6 +107,17 @@ class ScheduleStore {
                                                                        const std::string& host,
                                                                        int code_version,
                                                                        std::size_t limit) = 0;
+
+  /// False: no such problem is stored.
+  virtual support::Result<bool> set_pin(const std::string& problem_key, Pinned pinned) = 0;
+  /// Digests of the kernels of pinned problems.
+  virtual support::Result<std::set<std::string>> pinned_binaries() = 0;
+  /// Forgets frontiers of older search versions; returns how many.
+  virtual support::Result<std::uint64_t> drop_frontiers_before(int search_version) = 0;
+
+  /// A copy of all rows as they are at one instant, as a database of its own at `path`, which is not there;
+  /// others go on meanwhile. Errors: internal [storage] also where rows are not kept in a file.
+  virtual support::Result<void> back_up(const std::string& path) = 0;
 
   /// Every problem, oldest first.
   virtual support::Result<std::vector<ProblemSummary>> list() = 0;

@@ -16,6 +16,7 @@ bool same(const FrontierKey& a, const FrontierKey& b) {
 
 struct ProblemRow {
   std::string key, canonical, created;
+  Pinned pinned = Pinned::no;
 };
 
 class MemoryScheduleStore final : public ScheduleStore {
@@ -111,11 +112,40 @@ class MemoryScheduleStore final : public ScheduleStore {
     return rows;
   }
 
+  Result<bool> set_pin(const std::string& problem_key, Pinned pinned) override {
+    const std::lock_guard lock(mutex_);
+    for (auto& problem : problems_) {
+      if (problem.key == problem_key) return problem.pinned = pinned, true;
+    }
+    return false;
+  }
+
+  Result<std::set<std::string>> pinned_binaries() override {
+    const std::lock_guard lock(mutex_);
+    std::set<std::string> out;
+    for (const auto& problem : problems_) {
+      for (const auto& row : kernels_) {
+        if (problem.pinned == Pinned::yes && row.problem_key == problem.key) out.insert(row.digest.sha256);
+      }
+    }
+    return out;
+  }
+
+  Result<std::uint64_t> drop_frontiers_before(int search_version) override {
+    const std::lock_guard lock(mutex_);
+    return std::uint64_t{std::erase_if(
+        frontiers_, [&](const FrontierRow& row) { return row.key.search_version < search_version; })};
+  }
+
+  Result<void> back_up(const std::string&) override {
+    return support::internal("storage", "rows in memory cannot be backed up");
+  }
+
   Result<std::vector<ProblemSummary>> list() override {
     const std::lock_guard lock(mutex_);
     std::vector<ProblemSummary> out;
     for (const auto& problem : problems_) {
-      ProblemSummary summary{problem.key, problem.canonical, 0, 0, problem.created};
+      ProblemSummary summary{problem.key, problem.canonical, 0, 0, problem.created, problem.pinned};
       for (const auto& row : frontiers_) {
         if (row.key.problem_key == problem.key) summary.schedules = row.schedules;
       }
@@ -137,7 +167,7 @@ class MemoryScheduleStore final : public ScheduleStore {
     for (const auto& problem : problems_) {
       if (problem.key == key) return;
     }
-    problems_.push_back({key, canonical, print(clock_->now())});
+    problems_.push_back({key, canonical, print(clock_->now()), Pinned::no});
   }
 
   std::shared_ptr<const Clock> clock_;

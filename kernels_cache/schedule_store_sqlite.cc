@@ -69,6 +69,9 @@ constexpr const char* migrations[] = {
     R"sql(
     ALTER TABLE kernel ADD COLUMN signature TEXT NOT NULL DEFAULT '';
     )sql",
+    R"sql(
+    ALTER TABLE problem ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1));
+    )sql",
 };
 static_assert(std::size(migrations) == schema_version);
 
@@ -231,6 +234,35 @@ class SqliteScheduleStore final : public ScheduleStore {
     });
   }
 
+  Result<bool> set_pin(const std::string& problem_key, Pinned pinned) override {
+    const std::lock_guard lock(mutex_);
+    Statement update(database_, "UPDATE problem SET pinned = ? WHERE key = ?");
+    update.bind(std::int64_t{pinned == Pinned::yes}).bind(problem_key);
+    SCHAAS_RETURN_IF_ERROR(update.run("pin a problem"));
+    return changes(database_) == 1;
+  }
+
+  Result<std::set<std::string>> pinned_binaries() override {
+    const std::lock_guard lock(mutex_);
+    Statement query(
+        database_,
+        "SELECT DISTINCT sha256 FROM kernel JOIN problem ON problem.id = kernel.problem WHERE pinned = 1");
+    SCHAAS_ASSIGN_OR_RETURN(const auto rows, all_rows(query, "list the pinned kernels",
+                                                      [](const Statement& row) { return row.text(0); }));
+    return std::set<std::string>(rows.begin(), rows.end());
+  }
+
+  Result<std::uint64_t> drop_frontiers_before(int search_version) override {
+    const std::lock_guard lock(mutex_);
+    Statement drop(database_, "DELETE FROM frontier WHERE search_version < ?");
+    SCHAAS_RETURN_IF_ERROR(drop.bind(std::int64_t{search_version}).run("drop frontiers"));
+    return changes(database_);
+  }
+
+  Result<void> back_up(const std::string& path) override {
+    return kernels_cache::back_up(database_, mutex_, path);
+  }
+
   Result<std::vector<ProblemSummary>> list() override {
     const std::lock_guard lock(mutex_);
     Statement query(
@@ -238,9 +270,10 @@ class SqliteScheduleStore final : public ScheduleStore {
         "SELECT key, canonical, created, "
         "coalesce((SELECT schedules FROM frontier WHERE frontier.problem = problem.id "
         "          ORDER BY frontier.created DESC, frontier.id DESC LIMIT 1), 0), "
-        "(SELECT count(*) FROM kernel WHERE kernel.problem = problem.id) FROM problem ORDER BY id");
+        "(SELECT count(*) FROM kernel WHERE kernel.problem = problem.id), pinned FROM problem ORDER BY id");
     return all_rows(query, "list the problems", [](const Statement& row) {
-      return ProblemSummary{row.text(0), row.text(1), row.count(3), row.count(4), row.text(2)};
+      return ProblemSummary{row.text(0),  row.text(1), row.count(3),
+                            row.count(4), row.text(2), row.integer(5) != 0 ? Pinned::yes : Pinned::no};
     });
   }
 

@@ -192,6 +192,29 @@ Result<void> set_aside(const std::string& path) {
   return {};
 }
 
+Result<void> back_up(const Database& database, std::mutex& mutex, const std::string& path) {
+  constexpr int pages_at_once = 256;
+  sqlite3* opened = nullptr;
+  const int state =
+      sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
+  const Database copy(opened);
+  const std::string doing = "back up to `" + path + "`";
+  if (state != SQLITE_OK) return storage_error(opened, doing);
+  std::unique_lock lock(mutex);
+  sqlite3_backup* backup = sqlite3_backup_init(opened, "main", database.get(), "main");
+  if (backup == nullptr) return storage_error(opened, doing);
+  int stepped = SQLITE_OK;
+  while (stepped == SQLITE_OK) {  // what is written by this connection between two steps is copied, too
+    stepped = sqlite3_backup_step(backup, pages_at_once);
+    lock.unlock();
+    lock.lock();
+  }
+  if (sqlite3_backup_finish(backup) == SQLITE_OK && stepped == SQLITE_DONE) return {};
+  const auto error = storage_error(opened, doing);
+  ::unlink(path.c_str());
+  return error;
+}
+
 Result<Database> open_database(const std::string& path, const Schema& schema) {
   sqlite3* opened = nullptr;
   const int state =

@@ -1,6 +1,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,10 @@ support::Result<Database> open_database(const std::string& path, const Schema& s
 /// Renames a damaged database to `path`.damaged, in place of an older one, so that a new one can be made; its
 /// last rows (the write-ahead log) go with it. Nobody has it open. Errors: internal [storage].
 support::Result<void> set_aside(const std::string& path);
+
+/// Copies `database` as it is at one instant to a new file at `path`, some pages at a time, between which
+/// `mutex` (that of the store) is free; removes it when that fails. Errors: those of storage_error.
+support::Result<void> back_up(const Database& database, std::mutex& mutex, const std::string& path);
 
 /// What SQLite last said about `database`, as our error. `doing` completes "cannot ...". exhausted
 /// [disk-full], [disk-read-only]; internal [damaged-database], [storage].

@@ -22,11 +22,12 @@ constexpr std::size_t looser_tried = 8;
 class CachingProvider final : public KernelProvider {
  public:
   CachingProvider(std::unique_ptr<KernelProvider> next, Stores stores, std::shared_ptr<KernelSigner> signer,
-                  Log log)
+                  Log log, std::shared_ptr<CacheKeeper> keeper)
       : next_(std::move(next)),
         stores_(std::move(stores)),
         signer_(std::move(signer)),
-        log_(std::move(log)) {}
+        log_(std::move(log)),
+        keeper_(std::move(keeper)) {}
 
   Result<FrontierAnswer> frontier(const FrontierQuery& query, const frontier::Progress& progress,
                                   const Cancellation& cancellation) override {
@@ -67,6 +68,7 @@ class CachingProvider final : public KernelProvider {
     SCHAAS_RETURN_IF_ERROR(stores_.schedules->put_kernel(
         {query.kernel_key, query.canonical.key, query.canonical.text, schedule::print(query.trace),
          toolchain::print(query.target), answer.digest, answer.seconds, "", answer.signature}));
+    if (keeper_ != nullptr) keeper_->stored(answer.digest.bytes);
     return answer;
   }
 
@@ -143,14 +145,16 @@ class CachingProvider final : public KernelProvider {
   Stores stores_;
   std::shared_ptr<KernelSigner> signer_;
   Log log_;
+  std::shared_ptr<CacheKeeper> keeper_;  ///< may be null
 };
 
 }  // namespace
 
 std::unique_ptr<KernelProvider> make_caching_provider(std::unique_ptr<KernelProvider> next, Stores stores,
-                                                      std::shared_ptr<KernelSigner> signer, Log log) {
+                                                      std::shared_ptr<KernelSigner> signer, Log log,
+                                                      std::shared_ptr<CacheKeeper> keeper) {
   return std::make_unique<CachingProvider>(std::move(next), std::move(stores), std::move(signer),
-                                           std::move(log));
+                                           std::move(log), std::move(keeper));
 }
 
 }  // namespace schaas::server

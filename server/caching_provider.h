@@ -1,19 +1,13 @@
 #pragma once
 #include <memory>
 
-#include "kernels_cache/binary_store.h"
-#include "kernels_cache/schedule_store.h"
+#include "server/cache_keeper.h"
 #include "server/kernel_provider.h"
 #include "server/kernel_signer.h"
 #include "server/log.h"
+#include "server/stores.h"
 
 namespace schaas::server {
-
-/// The two stores the daemon keeps its answers in.
-struct Stores {
-  std::shared_ptr<kernels_cache::ScheduleStore> schedules;
-  std::shared_ptr<kernels_cache::BinaryStore> binaries;
-};
 
 /// Why: the second person who asks never pays again, also after a restart. A stored frontier must be of the
 /// same problem, search options and search version; or of a problem with looser constraints, when its
@@ -26,6 +20,7 @@ struct Stores {
 /// Kernels are signed when they are stored, not when they are sent: whoever changes the stores without having
 /// the key gives a row a signature that does not fit, and that is a miss with a warning.
 std::unique_ptr<KernelProvider> make_caching_provider(std::unique_ptr<KernelProvider> next, Stores stores,
-                                                      std::shared_ptr<KernelSigner> signer, Log log);
+                                                      std::shared_ptr<KernelSigner> signer, Log log,
+                                                      std::shared_ptr<CacheKeeper> keeper = nullptr);
 
 }  // namespace schaas::server

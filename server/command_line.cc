@@ -4,6 +4,7 @@
 #include <iostream>
 #include <utility>
 
+#include "server/backup.h"
 #include "server/configuration_file.h"
 #include "server/tokens.h"
 
@@ -26,6 +27,7 @@ struct Written {
   long longest = command.daemon.longest_request.count();
   long transfer = std::chrono::duration_cast<std::chrono::seconds>(command.daemon.transfer).count();
   std::string new_token;
+  std::string restore;
   bool check_only = false, print_only = false;
 };
 
@@ -82,6 +84,8 @@ void declare_work(CLI::App& app, Written& out) {
   app.add_option("--compiler-reads", out.command.daemon.compiler_reads,
                  "folder that compilers may read beside the system's; may be repeated")
       ->default_str("");
+  app.add_option("--cache-bytes", out.command.daemon.cache.bytes,
+                 "size of the stored binaries above which those used longest ago go; 0: no limit");
   app.add_option("--threads", out.command.daemon.threads, "calls served at once")->check(CLI::Range(8, 4096));
 }
 
@@ -100,6 +104,9 @@ void declare_modes(CLI::App& app, Written& out) {
   app.set_config("--config", "", "read options from this file; those of the command line go before it")
       ->configurable(false);
   app.add_option("--new-token", out.new_token, "print a fresh token for NAME, and leave")
+      ->configurable(false);
+  app.add_option("--restore", out.restore,
+                 "put this backup in place of what the data directory holds, and leave")
       ->configurable(false);
   app.add_flag("--check-config", out.check_only, "say whether the options are right, and leave")
       ->configurable(false);
@@ -224,6 +231,13 @@ Result<std::variant<CommandLine, Leave>> parse_command_line(int argc, const char
   if (written.print_only) {
     for (const auto& [name, value] : command->settings)
       std::cout << (value == none ? "# " : "") << name << " = " << value << "\n";
+    return Out(Leave{0});
+  }
+  if (!written.restore.empty()) {
+    SCHAAS_ASSIGN_OR_RETURN(const DataDirectory directory,
+                            DataDirectory::open(command->daemon.data_directory));
+    SCHAAS_RETURN_IF_ERROR(restore(directory, absolute_directory(written.restore)));
+    std::cout << "restored; what was there is in " << directory.path() << "/before-restore\n";
     return Out(Leave{0});
   }
   if (written.check_only) {

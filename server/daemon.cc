@@ -42,8 +42,9 @@ SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores&
 
 std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDirectory& directory,
                                       std::shared_ptr<toolchain::Toolchain> toolchain, const Stores& stores,
-                                      std::shared_ptr<KernelSigner> signer, const Log& log,
-                                      const Lines& lines, const std::shared_ptr<Metrics>& metrics) {
+                                      std::shared_ptr<KernelSigner> signer,
+                                      std::shared_ptr<CacheKeeper> keeper, const Log& log, const Lines& lines,
+                                      const std::shared_ptr<Metrics>& metrics) {
   auto provider = make_compiling_provider(std::move(toolchain));
   if (options.wrap_compiling) provider = options.wrap_compiling(std::move(provider));
   provider = make_work_timing(std::move(provider), metrics);
@@ -54,7 +55,7 @@ std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDi
                                     directory.quarantine(), log);
   }
   provider = make_admitting_provider(std::move(provider), lines, metrics);
-  provider = make_caching_provider(std::move(provider), stores, std::move(signer), log);
+  provider = make_caching_provider(std::move(provider), stores, std::move(signer), log, std::move(keeper));
   provider = make_coalescing_provider(std::move(provider));
   return make_answers_counting(std::move(provider), metrics);
 }
@@ -154,11 +155,12 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
       jobs_(std::move(jobs)),
       signer_(std::move(signer)),
       access_(std::move(access)),
+      keeper_(std::make_shared<CacheKeeper>(stores_, options.cache, log_)),
       lines_(options.admission),
       toolchain_(options.toolchain) {
   if (!toolchain_) toolchain_ = toolchain_of(options_);
   scheduling_ = std::make_unique<Scheduling>(
-      stack(options_, directory_, toolchain_, stores_, signer_, log_, lines_, metrics_), toolchain_,
+      stack(options_, directory_, toolchain_, stores_, signer_, keeper_, log_, lines_, metrics_), toolchain_,
       scheduling_options(options_, stores_, lines_, log_));
   boundary_ = std::make_unique<RequestBoundary>(
       log_, RequestBoundary::Times{options_.longest_request, options_.transfer}, access_, metrics_);
@@ -174,6 +176,9 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
   runner_ = std::make_unique<JobRunner>(
       jobs_, work, [this] { return service_->somebody_waits(); }, log_);
   jobs_service_ = std::make_unique<JobsService>(*scheduling_, jobs_, *runner_, *boundary_);
+  admin_service_ = std::make_unique<AdminService>(
+      stores_, keeper_,
+      [this](const std::string& name) { return back_up(directory_, name, stores_, *jobs_); }, *boundary_);
 }
 
 Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
@@ -192,6 +197,7 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
   builder.RegisterService(service_.get());
   builder.RegisterService(jobs_service_.get());
+  builder.RegisterService(admin_service_.get());
   server_ = builder.BuildAndStart();
   for (std::size_t a = 0; a < addresses.size(); ++a) {
     if (server_ == nullptr || ports[a] == 0) {

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "server/access.h"
+#include "server/admin_service.h"
 #include "server/admitting_provider.h"
+#include "server/cache_keeper.h"
 #include "server/credentials.h"
 #include "server/data_directory.h"
 #include "server/http_door.h"
@@ -52,6 +54,7 @@ struct DaemonOptions {
   bool insecure_tcp = false;  ///< listen without TLS where other machines reach
   unsigned socket_mode =
       0600;  ///< of Unix sockets; who is let in beside the owner needs a token, where there are any
+  CacheLimits cache;
   // Performance
   Admission admission;
   int threads = 64;  ///< of gRPC; more calls at once are refused RESOURCE_EXHAUSTED
@@ -104,6 +107,7 @@ class Daemon {
   const std::shared_ptr<kernels_cache::JobStore> jobs_;
   const std::shared_ptr<KernelSigner> signer_;
   const std::shared_ptr<Access> access_;
+  const std::shared_ptr<CacheKeeper> keeper_;
   const Lines lines_;
   std::shared_ptr<toolchain::Toolchain> toolchain_;
   std::unique_ptr<Scheduling> scheduling_;
@@ -111,6 +115,7 @@ class Daemon {
   std::unique_ptr<SchedulerService> service_;
   std::unique_ptr<JobRunner> runner_;
   std::unique_ptr<JobsService> jobs_service_;
+  std::unique_ptr<AdminService> admin_service_;
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<HttpDoor> http_;
   std::vector<std::string> addresses_;

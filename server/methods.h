@@ -38,9 +38,13 @@ inline constexpr Method watch_job{"schaas.v1.Jobs.Watch", "WatchJob", Scope::rea
 inline constexpr Method cancel_job{"schaas.v1.Jobs.Cancel", "CancelJob", Scope::precompute};
 inline constexpr Method retry_job{"schaas.v1.Jobs.Retry", "RetryJob", Scope::precompute};
 
-inline constexpr std::array all = {schedule,  lookup,    explain,    emit,         download,
-                                   report,    info,      list_cache, verify_cache, submit_job,
-                                   list_jobs, watch_job, cancel_job, retry_job};
+inline constexpr Method backup{"schaas.v1.Admin.Backup", "Backup", Scope::admin};
+inline constexpr Method pin{"schaas.v1.Admin.Pin", "Pin", Scope::admin};
+inline constexpr Method collect{"schaas.v1.Admin.Collect", "CollectCache", Scope::admin};
+
+inline constexpr std::array all = {schedule,   lookup,     explain,      emit,       download,  report,
+                                   info,       list_cache, verify_cache, submit_job, list_jobs, watch_job,
+                                   cancel_job, retry_job,  backup,       pin,        collect};
 }  // namespace methods
 
 }  // namespace schaas::server

@@ -5,7 +5,7 @@
 #include "client/cli/problem_options.h"
 #include "client/cli/table.h"
 
-/// schaas cache list|show|verify: what the server's database and binary store hold.
+/// schaas cache list|show|verify|pin|unpin|gc: what the server's database and binary store hold.
 namespace schaas::cli {
 namespace {
 
@@ -35,6 +35,7 @@ Json entry_json(const client::CacheEntry& entry) {
           {"created", entry.created},
           {"frontier", entry.frontier},
           {"kernels", entry.kernels},
+          {"pinned", entry.pinned == client::Pinned::yes},
           {"canonical", entry.canonical}};
 }
 
@@ -116,6 +117,33 @@ support::Result<Answer> verify_binaries(const ServerOptions& options) {
   return answer;
 }
 
+support::Result<Answer> pin(const ServerOptions& options, const std::string& prefix, client::Pinned pinned) {
+  SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options));
+  SCHAAS_ASSIGN_OR_RETURN(const std::string key, find_key(connection, prefix));
+  SCHAAS_RETURN_IF_ERROR(connection.pin(key, pinned));
+  const bool yes = pinned == client::Pinned::yes;
+  Answer answer;
+  answer.json = {{"key", key}, {"pinned", yes}};
+  answer.text = key + (yes ? " is pinned: its kernels stay\n" : " is not pinned any more\n");
+  return answer;
+}
+
+support::Result<Answer> collect(const ServerOptions& options) {
+  SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options));
+  SCHAAS_ASSIGN_OR_RETURN(const client::CacheCollection done, connection.collect_cache());
+  Answer answer;
+  answer.json = {
+      {"evicted", done.evicted},     {"orphans", done.orphans},         {"rows", done.rows},
+      {"frontiers", done.frontiers}, {"freed_bytes", done.freed_bytes}, {"left_bytes", done.left_bytes}};
+  answer.text = "removed " + counted(done.evicted, "binary", "binaries") + " used longest ago, " +
+                counted(done.orphans, "binary", "binaries") + " of no kernel, " +
+                counted(done.rows, "kernel", "kernels") + " without binary, " +
+                counted(done.frontiers, "frontier", "frontiers") +
+                " of older versions: " + bytes(static_cast<double>(done.freed_bytes)) + " freed, " +
+                bytes(static_cast<double>(done.left_bytes)) + " stay\n";
+  return answer;
+}
+
 }  // namespace
 
 void add_cache(CLI::App& program, Action& chosen) {
@@ -142,6 +170,22 @@ void add_cache(CLI::App& program, Action& chosen) {
   add_to(*verify_command, options->server);
   verify_command->callback(
       [options, &chosen] { chosen = [options] { return verify_binaries(options->server); }; });
+
+  const auto add_pin = [&](const char* name, const char* description, client::Pinned pinned) {
+    CLI::App* command = cache->add_subcommand(name, description);
+    command->add_option("KEY", options->key, "The key or its beginning")->required();
+    add_to(*command, options->server);
+    command->callback([options, &chosen, pinned] {
+      chosen = [options, pinned] { return pin(options->server, options->key, pinned); };
+    });
+  };
+  add_pin("pin", "Keep a problem's kernels whatever the size of the cache", client::Pinned::yes);
+  add_pin("unpin", "Let them go again", client::Pinned::no);
+
+  CLI::App* collect_command = cache->add_subcommand(
+      "gc", "Remove what no answer needs, and what was used longest ago above the cache's size");
+  add_to(*collect_command, options->server);
+  collect_command->callback([options, &chosen] { chosen = [options] { return collect(options->server); }; });
 }
 
 }  // namespace schaas::cli

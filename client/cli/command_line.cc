@@ -102,6 +102,7 @@ void add_commands(CLI::App& program, Action& chosen, bool& json) {
   add_convert(program, chosen);
   add_bundle(program, chosen);
   add_cache(program, chosen);
+  add_admin(program, chosen);
   add_jobs(program, chosen);
   add_calibrate(program, chosen);
   add_info(program, chosen);

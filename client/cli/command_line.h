@@ -15,6 +15,7 @@ void add_emit(CLI::App& program, Action& chosen);
 void add_convert(CLI::App& program, Action& chosen);
 void add_bundle(CLI::App& program, Action& chosen);
 void add_cache(CLI::App& program, Action& chosen);
+void add_admin(CLI::App& program, Action& chosen);
 void add_calibrate(CLI::App& program, Action& chosen);
 void add_jobs(CLI::App& program, Action& chosen);
 void add_info(CLI::App& program, Action& chosen);

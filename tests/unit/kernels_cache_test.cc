@@ -280,7 +280,7 @@ TEST_F(Database, KeepsItsRowsWhenOpenedAgain) {
 TEST_F(Database, IsInWriteAheadModeWithStrictTablesAndANumberedSchema) {
   ASSERT_TRUE(open().ok());
   EXPECT_EQ(raw(path_, "PRAGMA journal_mode"), "wal;");
-  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "4;");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "5;");
   EXPECT_EQ(raw(path_, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict ORDER BY name"),
             "frontier;kernel;measurement;problem;");
 }
@@ -292,7 +292,7 @@ TEST_F(Database, OfALaterSchemaIsRefusedUntouched) {
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(support::render(opened.error()),
             "invalid [newer-schema]: `" + path_ +
-                "` has schema version 7, this schaas knows versions up to 4\n"
+                "` has schema version 7, this schaas knows versions up to 5\n"
                 "  note: use the newer schaas, or another data directory");
   EXPECT_EQ(raw(path_, "PRAGMA user_version"), "7;");
 }

@@ -140,6 +140,7 @@ support::Result<Connection> Connection::open(const ConnectOptions& options) {
     state->authorization = proof.authorization;
     state->stub = v1::Scheduler::NewStub(state->channel);
     state->jobs = v1::Jobs::NewStub(state->channel);
+    state->admin = v1::Admin::NewStub(state->channel);
     Connection connection(std::move(state));
     SCHAAS_ASSIGN_OR_RETURN(const ServerInfo info, connection.info());
     connection.state_->version = info.version;

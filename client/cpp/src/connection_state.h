@@ -9,6 +9,7 @@
 
 #include "compiler/support/signature.h"
 #include "schaas/connection.h"
+#include "schaas/v1/admin.grpc.pb.h"
 #include "schaas/v1/jobs.grpc.pb.h"
 #include "schaas/v1/schaas.grpc.pb.h"
 #include "status.h"
@@ -26,6 +27,7 @@ struct Connection::State {
   std::shared_ptr<grpc::Channel> channel;
   std::unique_ptr<v1::Scheduler::Stub> stub;
   std::unique_ptr<v1::Jobs::Stub> jobs;
+  std::unique_ptr<v1::Admin::Stub> admin;
   std::optional<support::PublicKey> key;  ///< the server's, once it was checked
   std::string authorization;              ///< metadata of every call; "": none
 

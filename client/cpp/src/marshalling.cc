@@ -301,6 +301,7 @@ CacheEntry from_proto(const v1::CacheEntry& from) {
   entry.frontier = from.frontier();
   entry.kernels = from.kernels();
   entry.created = from.created();
+  entry.pinned = from.pinned() ? Pinned::yes : Pinned::no;
   for (const auto& kernel : from.kernel()) entry.kernel.push_back(from_proto(kernel));
   return entry;
 }

@@ -25,16 +25,32 @@ struct ServerInfo {
   std::string isolation;   ///< what its compilers and kernels on trial are kept from
   std::uint32_t expression_bytes = 0, factors = 0, indices = 0, constraints = 0;
 };
+/// A pinned problem's kernels are not evicted.
+enum class Pinned { no, yes };
 struct CacheEntry {
   std::string key, canonical;
   std::uint64_t frontier = 0, kernels = 0;
   std::string created;             ///< UTC, ISO 8601
   std::vector<KernelInfo> kernel;  ///< when asked by key
+  Pinned pinned = Pinned::no;
 };
 struct CacheVerification {
   std::uint64_t checked = 0;
   std::vector<std::string> damaged;  ///< digests dropped
   std::uint64_t missing = 0;
+};
+
+/// What `collect_cache` removed.
+struct CacheCollection {
+  std::uint64_t evicted = 0;    ///< binaries used longest ago
+  std::uint64_t orphans = 0;    ///< binaries of no kernel
+  std::uint64_t rows = 0;       ///< kernels without binary
+  std::uint64_t frontiers = 0;  ///< of older search versions
+  std::uint64_t freed_bytes = 0, left_bytes = 0;
+};
+struct Backup {
+  std::string path;  ///< on the server
+  std::uint64_t binaries = 0, bytes = 0;
 };
 
 struct ConnectOptions {
@@ -125,6 +141,10 @@ class Connection final : public KernelSource {
   support::Result<Job> retry(const std::string& id);  ///< what failed or was cancelled; invalid [unknown-job]
   support::Result<std::vector<CacheEntry>> list_cache(const std::string& key = {});
   support::Result<CacheVerification> verify_cache();
+  support::Result<void> pin(const std::string& key, Pinned pinned);
+  support::Result<CacheCollection> collect_cache();
+  /// Into a folder of the server's; `name` "": the time.
+  support::Result<Backup> back_up(const std::string& name);
 
  private:
   struct State;

@@ -1,0 +1,100 @@
+#include "server/cache_keeper.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "compiler/pipeline/pipeline.h"
+
+namespace schaas::server {
+
+using kernels_cache::UsedBinary;
+using support::Result;
+
+CacheKeeper::CacheKeeper(Stores stores, CacheLimits limits, Log log)
+    : stores_(std::move(stores)), limits_(limits), log_(std::move(log)) {
+  if (const auto all = stores_.binaries->list(); all.ok()) {
+    for (const auto& digest : *all) bytes_ += digest.bytes;
+  }
+}
+
+void CacheKeeper::stored(std::uint64_t bytes) {
+  bytes_ += bytes;
+  if (limits_.bytes == 0 || bytes_ <= limits_.bytes) return;
+  const std::unique_lock lock(one_at_a_time_, std::try_to_lock);
+  if (!lock.owns_lock()) return;  // somebody is at it
+  Collected collected;
+  if (const auto evicted = evict(collected); !evicted.ok()) {
+    log_->warn("the cache cannot be kept below its size: {}", support::render(evicted.error()));
+  } else if (collected.evicted > 0) {
+    log_->info("evicted {} kernels, {} bytes; {} bytes stay", collected.evicted, collected.freed_bytes,
+               collected.left_bytes);
+  }
+}
+
+Result<Collected> CacheKeeper::collect() {
+  const std::lock_guard lock(one_at_a_time_);
+  Collected out;
+  SCHAAS_RETURN_IF_ERROR(drop_rows(out));
+  SCHAAS_ASSIGN_OR_RETURN(out.frontiers, stores_.schedules->drop_frontiers_before(pipeline::search_version));
+  SCHAAS_RETURN_IF_ERROR(drop_orphans(out));
+  SCHAAS_RETURN_IF_ERROR(evict(out));
+  return out;
+}
+
+bool CacheKeeper::is_fresh(kernels_cache::Clock::Time used) const {
+  return used + limits_.grace > kernels_cache::system_clock()->now();
+}
+
+Result<void> CacheKeeper::evict(Collected& out) {
+  SCHAAS_ASSIGN_OR_RETURN(std::vector<UsedBinary> binaries, stores_.binaries->uses());
+  std::uint64_t total = 0;
+  for (const auto& binary : binaries) total += binary.digest.bytes;
+  if (limits_.bytes != 0 && total > limits_.bytes) {
+    SCHAAS_ASSIGN_OR_RETURN(const auto pinned, stores_.schedules->pinned_binaries());
+    std::sort(binaries.begin(), binaries.end(),
+              [](const UsedBinary& a, const UsedBinary& b) { return a.used < b.used; });
+    for (const auto& binary : binaries) {
+      if (total <= limits_.bytes / 10 * 9 || is_fresh(binary.used)) break;
+      if (pinned.count(binary.digest.sha256) != 0) continue;
+      SCHAAS_RETURN_IF_ERROR(stores_.schedules->drop_kernels_with(binary.digest.sha256));
+      SCHAAS_RETURN_IF_ERROR(stores_.binaries->drop(binary.digest.sha256));
+      total -= binary.digest.bytes;
+      out.freed_bytes += binary.digest.bytes;
+      ++out.evicted;
+    }
+  }
+  out.left_bytes = total;
+  bytes_ = total;
+  return {};
+}
+
+Result<void> CacheKeeper::drop_orphans(Collected& out) {
+  // The binaries first: one that is stored meanwhile is not among them, and its row is written after it.
+  SCHAAS_ASSIGN_OR_RETURN(const auto binaries, stores_.binaries->uses());
+  SCHAAS_ASSIGN_OR_RETURN(const auto rows, stores_.schedules->kernels_of(""));
+  std::set<std::string> named;
+  for (const auto& row : rows) named.insert(row.digest.sha256);
+  for (const auto& binary : binaries) {
+    if (named.count(binary.digest.sha256) != 0 || is_fresh(binary.used)) continue;
+    SCHAAS_RETURN_IF_ERROR(stores_.binaries->drop(binary.digest.sha256));
+    out.freed_bytes += binary.digest.bytes;
+    ++out.orphans;
+  }
+  return {};
+}
+
+Result<void> CacheKeeper::drop_rows(Collected& out) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto rows, stores_.schedules->kernels_of(""));
+  std::set<std::string> missing;
+  for (const auto& row : rows) {
+    if (!stores_.binaries->contains(row.digest.sha256)) missing.insert(row.digest.sha256);
+  }
+  for (const auto& sha256 : missing) {
+    SCHAAS_ASSIGN_OR_RETURN(const std::uint64_t dropped, stores_.schedules->drop_kernels_with(sha256));
+    out.rows += dropped;
+  }
+  return {};
+}
+
+}  // namespace schaas::server
