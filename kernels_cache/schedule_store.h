@@ -91,6 +91,9 @@ class ScheduleStore {
                                                                  const std::string& options,
                                                                  int search_version, std::size_t limit) = 0;
 
+  /// The newest frontier of a problem, whatever it was searched by.
+  virtual support::Result<std::optional<FrontierRow>> newest_frontier(const std::string& problem_key) = 0;
+
   virtual support::Result<void> put_kernel(const KernelRow& row) = 0;
   virtual support::Result<std::optional<KernelRow>> kernel(const std::string& kernel_key) = 0;
   /// Kernels of one problem, oldest first; an empty key means every kernel.
@@ -102,7 +105,7 @@ class ScheduleStore {
   /// `most_measurements` are kept.
   virtual support::Result<void> put_measurement(const MeasurementRow& row) = 0;
   static constexpr std::size_t most_measurements = 4096;
-  /// Those of one problem, kind of host and code, newest first, at most `limit`.
+  /// Those of one problem, kind of host ("": any) and code, newest first, at most `limit`.
   virtual support::Result<std::vector<MeasurementRow>> measurements_of(const std::string& problem_key,
                                                                        const std::string& host,
                                                                        int code_version,

@@ -52,6 +52,14 @@ class MemoryScheduleStore final : public ScheduleStore {
     return rows;
   }
 
+  Result<std::optional<FrontierRow>> newest_frontier(const std::string& problem_key) override {
+    const std::lock_guard lock(mutex_);
+    for (auto row = frontiers_.rbegin(); row != frontiers_.rend(); ++row) {
+      if (row->key.problem_key == problem_key) return std::optional(*row);
+    }
+    return std::optional<FrontierRow>();
+  }
+
   Result<void> put_kernel(const KernelRow& row) override {
     const std::lock_guard lock(mutex_);
     remember(row.problem_key, row.canonical);
@@ -106,7 +114,8 @@ class MemoryScheduleStore final : public ScheduleStore {
     const std::lock_guard lock(mutex_);
     std::vector<MeasurementRow> rows;
     for (auto row = measurements_.rbegin(); row != measurements_.rend() && rows.size() < limit; ++row) {
-      if (row->problem_key == problem_key && row->host == host && row->code_version == code_version)
+      if (row->problem_key == problem_key && (host.empty() || row->host == host) &&
+          row->code_version == code_version)
         rows.push_back(*row);
     }
     return rows;

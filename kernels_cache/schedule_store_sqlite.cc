@@ -149,6 +149,25 @@ class SqliteScheduleStore final : public ScheduleStore {
     });
   }
 
+  Result<std::optional<FrontierRow>> newest_frontier(const std::string& problem_key) override {
+    const std::lock_guard lock(mutex_);
+    Statement query(
+        database_,
+        "SELECT problem.canonical, payload, complete, schedules, seconds, frontier.created, family, options, "
+        "search_version FROM frontier JOIN problem ON problem.id = frontier.problem "
+        "WHERE problem.key = ? ORDER BY frontier.created DESC, frontier.id DESC LIMIT 1");
+    SCHAAS_ASSIGN_OR_RETURN(const bool found, query.bind(problem_key).step("read a frontier"));
+    if (!found) return std::optional<FrontierRow>();
+    return std::optional(FrontierRow{{problem_key, query.text(7), static_cast<int>(query.integer(8))},
+                                     query.text(0),
+                                     query.text(1),
+                                     query.integer(2) != 0,
+                                     query.count(3),
+                                     query.real(4),
+                                     query.text(5),
+                                     query.text(6)});
+  }
+
   Result<void> put_kernel(const KernelRow& row) override {
     const std::lock_guard lock(mutex_);
     const std::string doing = "store a kernel";
@@ -221,16 +240,16 @@ class SqliteScheduleStore final : public ScheduleStore {
                                                       int code_version, std::size_t limit) override {
     const std::lock_guard lock(mutex_);
     Statement query(database_,
-                    "SELECT canonical, sizes, threads, isa, trace, seconds, measurement.created "
+                    "SELECT canonical, host, sizes, threads, isa, trace, seconds, measurement.created "
                     "FROM measurement JOIN problem ON problem.id = measurement.problem "
-                    "WHERE problem.key = ? AND host = ? AND code_version = ? "
-                    "ORDER BY measurement.id DESC LIMIT ?");
+                    "WHERE problem.key = ?1 AND (?2 = '' OR host = ?2) AND code_version = ?3 "
+                    "ORDER BY measurement.id DESC LIMIT ?4");
     query.bind(problem_key).bind(host).bind(std::int64_t{code_version});
     query.bind(static_cast<std::int64_t>(limit));
     return all_rows(query, "list measurements", [&](const Statement& row) {
       return MeasurementRow{
-          problem_key, row.text(0), host,         row.text(1), static_cast<int>(row.integer(2)),
-          row.text(3), row.text(4), code_version, row.real(5), row.text(6)};
+          problem_key, row.text(0), row.text(1),  row.text(2), static_cast<int>(row.integer(3)),
+          row.text(4), row.text(5), code_version, row.real(6), row.text(7)};
     });
   }
 

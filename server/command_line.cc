@@ -27,6 +27,7 @@ struct Written {
   long longest = command.daemon.longest_request.count();
   long transfer = std::chrono::duration_cast<std::chrono::seconds>(command.daemon.transfer).count();
   std::string new_token;
+  long grace = command.daemon.cache.grace.count();
   std::string restore;
   bool check_only = false, print_only = false;
 };
@@ -84,6 +85,8 @@ void declare_work(CLI::App& app, Written& out) {
   app.add_option("--compiler-reads", out.command.daemon.compiler_reads,
                  "folder that compilers may read beside the system's; may be repeated")
       ->default_str("");
+  app.add_option("--cache-grace-seconds", out.grace, "what was used within so long is never evicted")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--cache-bytes", out.command.daemon.cache.bytes,
                  "size of the stored binaries above which those used longest ago go; 0: no limit");
   app.add_option("--threads", out.command.daemon.threads, "calls served at once")->check(CLI::Range(8, 4096));
@@ -177,6 +180,7 @@ Result<CommandLine> meaning_of(Written written) {
   SCHAAS_ASSIGN_OR_RETURN(out.daemon.socket_mode, mode_of(written.socket_mode));
   out.daemon.idle =
       std::chrono::seconds(written.idle >= 0 ? written.idle : (out.is_private ? private_idle : 0));
+  out.daemon.cache.grace = std::chrono::seconds(written.grace);
   out.daemon.drain = std::chrono::seconds(written.drain);
   out.daemon.longest_request = std::chrono::seconds(written.longest);
   out.daemon.transfer = std::chrono::seconds(written.transfer);

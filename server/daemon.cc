@@ -17,6 +17,7 @@
 #include "server/measuring_provider.h"
 #include "server/open_stores.h"
 #include "server/signing_key.h"
+#include "server/status_page.h"
 #include "server/stored_request.h"
 #include "server/trying_provider.h"
 
@@ -229,8 +230,12 @@ Result<void> Daemon::open_http() {
   add_gauges(*metrics_, {stores_, jobs_, lines_, &boundary_->active(), directory_.quarantine(),
                          [this] { return is_ready(); }});
   if (options_.http.empty()) return {};
-  SCHAAS_ASSIGN_OR_RETURN(
-      http_, HttpDoor::open(options_.http, health_routes(metrics_, [this] { return is_ready(); }), log_));
+  const auto ready = [this] { return is_ready(); };
+  std::vector<HttpRoute> routes = health_routes(metrics_, ready);
+  for (auto& route : status_routes(
+           stores_, jobs_, [this] { return facts(); }, ready))
+    routes.push_back(std::move(route));
+  SCHAAS_ASSIGN_OR_RETURN(http_, HttpDoor::open(options_.http, std::move(routes), log_));
   log_->info("serving http on {}", http_->address());
   return {};
 }

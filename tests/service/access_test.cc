@@ -15,6 +15,7 @@
 
 #include "compiler/support/digest.h"
 #include "schaas/connection.h"
+#include "schaas/v1/admin.pb.h"
 #include "schaas/v1/jobs.pb.h"
 #include "schaas/v1/schaas.pb.h"
 #include "server/daemon.h"
@@ -40,7 +41,8 @@ TEST(Methods, EveryRemoteProcedureHasAScope) {
     EXPECT_TRUE(known.insert(std::string(method.path)).second) << method.path;
   std::set<std::string> served;
   for (const auto* file :
-       {v1::ScheduleRequest::descriptor()->file(), v1::SubmitJobRequest::descriptor()->file()}) {
+       {v1::ScheduleRequest::descriptor()->file(), v1::SubmitJobRequest::descriptor()->file(),
+        v1::BackupRequest::descriptor()->file()}) {
     for (int s = 0; s < file->service_count(); ++s) {
       for (int m = 0; m < file->service(s)->method_count(); ++m)
         served.insert(file->service(s)->method(m)->full_name());

@@ -3,8 +3,9 @@
 
     tests/service/chaos.py BIN [--kills 200] [--seed 1]      BIN: folder with the programs; about two seconds a kill
 
-In every round a daemon is started, clients run, schedule, precompute and verify the cache side by side, and after a random time
-the daemon gets SIGKILL. Then both databases must pass `PRAGMA integrity_check`, and every job that was accepted must be there. At the end a
+In every round a daemon is started whose cache is too small for all kernels, clients run, schedule, precompute, verify, collect and
+back up the cache side by side, in every other round the disk is full for a while (a limit of file sizes), and after a random time the
+daemon gets SIGKILL. Then both databases must pass `PRAGMA integrity_check`, and every job that was accepted must be there. At the end a
 daemon works off all jobs; each must end, no request of them may fail but for having died with its server too often (those are tried again), the
 answers must be those of a daemon that was never killed, every kernel must verify. Exits 1 when something is wrong. Not part of the ordinary tests.
 """
@@ -13,6 +14,7 @@ import argparse
 import json
 import pathlib
 import random
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -38,13 +40,14 @@ class Chaos:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="schaas-chaos-"))
         self.matrix = program.write_matrix(self.folder / "B.mtx", 30, 30, 120, seed=3)
         self.accepted = {}  # id -> number of requests
-        self.submitted = 0
+        self.submitted = self.backups = self.full = 0
         self.answered = self.refused = 0
         self.wrong = []
 
     def start(self, data):
         address = f"unix:{self.folder}/{data}.socket"
-        daemon = subprocess.Popen([self.programs / "schaasd", "--data-dir", self.folder / data, "--listen", address],
+        daemon = subprocess.Popen([self.programs / "schaasd", "--data-dir", self.folder / data, "--listen", address,
+                                   "--cache-bytes", "150000", "--cache-grace-seconds", "15"],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         return daemon, address
 
@@ -78,11 +81,14 @@ class Chaos:
         return path
 
     def command(self, address):
-        kind = self.random.choice(["run", "run", "schedule", "precompute", "precompute", "verify"])
+        kind = self.random.choice(["run", "run", "schedule", "precompute", "precompute", "verify", "gc", "backup"])
         if kind == "precompute":
             return kind, self.begin(address, "precompute", self.job_file(), "--detach")
-        if kind == "verify":
-            return kind, self.begin(address, "cache", "verify")
+        if kind in ("verify", "gc"):
+            return kind, self.begin(address, "cache", kind)
+        if kind == "backup":
+            self.backups += 1
+            return kind, self.begin(address, "admin", "backup", f"b{self.backups}")
         return kind, self.begin(address, *self.words_of(self.random.choice(PROBLEMS), kind))
 
     def settle(self, kind, client):
@@ -117,12 +123,24 @@ class Chaos:
         daemon, address = self.start("data")
         self.wait(address)
         clients = [self.command(address) for _ in range(3)]
+        if self.random.random() < 0.5:
+            self.fill_disk(daemon)
         time.sleep(self.random.random() ** 2 * 1.5)
         daemon.kill()
         daemon.wait()
         for kind, client in clients:
             self.settle(kind, client)
         self.check_files()
+
+    def fill_disk(self, daemon):
+        """For a while no file of the daemon's grows beyond some kilobytes; half of the time until it is killed."""
+        time.sleep(self.random.random() ** 2)
+        before = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (self.random.choice([0, 5_000, 50_000]), before[1]))
+        self.full += 1
+        time.sleep(self.random.random())
+        if self.random.random() < 0.5:
+            resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, before)
 
     def answers(self, address):
         """What is stored of each problem, without times."""
@@ -181,8 +199,8 @@ def main():
             one.terminate()
             one.wait()
     chaos.check_files()
-    print(f"{options.kills} kills in {time.monotonic() - started:.0f} s, seed {options.seed}: {chaos.answered} commands answered, {chaos.refused} cut off, "
-          f"{len(chaos.accepted)} jobs accepted and done, {verified['checked']} binaries verified, {len(chaos.wrong)} things wrong")
+    print(f"{options.kills} kills in {time.monotonic() - started:.0f} s, seed {options.seed}: {chaos.full} full disks, {chaos.answered} commands answered, "
+          f"{chaos.refused} cut off, {len(chaos.accepted)} jobs accepted and done, {verified['checked']} binaries verified, {len(chaos.wrong)} things wrong")
     for wrong in chaos.wrong:
         print("WRONG", wrong)
     return 1 if chaos.wrong else 0

@@ -14,7 +14,8 @@ import unittest
 class Daemon:
     """A `schaasd` of the test's own. Its folder, and with it the database, goes when it is closed."""
 
-    def __init__(self, programs):
+    def __init__(self, programs, options=()):
+        self.options = options
         self.programs = pathlib.Path(programs)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="schaas-test-"))
         self.address = f"unix:{self.folder}/socket"
@@ -25,7 +26,7 @@ class Daemon:
         self.log = open(self.folder / "log", "ab")
         self.process = subprocess.Popen(
             [self.programs / "schaasd", "--data-dir", self.folder / "data", "--listen", self.address,
-             "--idle-seconds", "120"],  # ends by itself should the test be killed
+             "--idle-seconds", "120", *self.options],  # ends by itself should the test be killed
             stdout=self.log, stderr=self.log)
         deadline = time.monotonic() + 30
         while time.monotonic() < deadline:
