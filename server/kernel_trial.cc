@@ -32,14 +32,24 @@ std::string report_of(const toolchain::ChildResult& child, int seconds) {
          " (it reached beyond the arrays it was given, or worse)\n" + child.output;
 }
 
+// A kernel that lies there in part would be called wrong.
+Result<void> write(const std::string& path, const std::string& bytes) {
+  std::ofstream file(path, std::ios::binary);
+  file << bytes;
+  file.close();
+  if (file) return {};
+  return support::exhausted("disk-full",
+                            "cannot write `" + path + "` for the trial of a kernel: the disk is full");
+}
+
 }  // namespace
 
 KernelTrial make_process_trial(TrialOptions options) {
   return [options = std::move(options)](const std::string& binary, const std::string& problem,
                                         const support::Cancellation& cancellation) -> Result<TrialVerdict> {
     SCHAAS_ASSIGN_OR_RETURN(const auto directory, toolchain::TemporaryDirectory::make(""));
-    std::ofstream(directory.path() + "/kernel.so", std::ios::binary) << binary;
-    std::ofstream(directory.path() + "/problem", std::ios::binary) << problem;
+    SCHAAS_RETURN_IF_ERROR(write(directory.path() + "/kernel.so", binary));
+    SCHAAS_RETURN_IF_ERROR(write(directory.path() + "/problem", problem));
     toolchain::ChildOptions child;
     child.program = options.program;
     child.arguments = {directory.path(), std::to_string(options.seed)};
