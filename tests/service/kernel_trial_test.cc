@@ -1,7 +1,9 @@
 // No kernel is served that did not compute what the oracle says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -38,6 +40,24 @@ TrialVerdict try_in_a_process(const std::string& variant, const std::string& pro
   const auto verdict = make_process_trial(options)(fixture(variant), problem, Cancellation());
   EXPECT_TRUE(verdict.ok()) << support::render(verdict.error());
   return verdict.ok() ? *verdict : TrialVerdict{};
+}
+
+// A limit of file sizes stands in for the full disk: a right kernel must not be called wrong.
+TEST(ProcessTrial, SaysNothingOfAKernelItCannotWrite) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit small = before;
+  small.rlim_cur = 1000;
+  const std::string kernel = fixture("good");
+  TrialOptions options;
+  options.program = SCHAAS_TRIAL;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const auto verdict = make_process_trial(options)(kernel, fixture_problem, Cancellation());
+  setrlimit(RLIMIT_FSIZE, &before);
+  ASSERT_FALSE(verdict.ok());
+  EXPECT_EQ(verdict.error().code, "disk-full");
+  EXPECT_EQ(verdict.error().family, support::Family::exhausted);
 }
 
 TEST(ProcessTrial, TellsRightFromWrong) {
