@@ -78,7 +78,10 @@ class CToolchain : public Toolchain {
     SCHAAS_ASSIGN_OR_RETURN(const auto directory, TemporaryDirectory::make(options_.temporary_directory));
     const std::string input = directory.path() + "/kernel.c";
     const std::string output = directory.path() + "/kernel.so";
-    std::ofstream(input, std::ios::binary) << source;
+    std::ofstream written(input, std::ios::binary);
+    written << source;
+    written.close();
+    if (!written) return disk_full();
 
     auto arguments = code_flags(target);
     arguments.insert(arguments.end(), {"-o", "kernel.so", "kernel.c", "-Wl,--as-needed", "-lm"});
@@ -90,6 +93,11 @@ class CToolchain : public Toolchain {
     std::ifstream file(output, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (result.exit_code != 0 || bytes.empty()) {
+      // What the compiler and the programs it starts say then, in the C locale.
+      for (const char* said :
+           {"No space left on device", "File too large", "file too big", "Disk quota exceeded"}) {
+        if (result.output.find(said) != std::string::npos) return disk_full();
+      }
       return with_output(support::internal("compiler-failed", "`" + options_.compiler +
                                                                   "` did not accept generated code (exit " +
                                                                   std::to_string(result.exit_code) + ")"),
@@ -99,6 +107,9 @@ class CToolchain : public Toolchain {
   }
 
  private:
+  static support::Diagnostic disk_full() {
+    return support::exhausted("disk-full", "no kernel can be compiled: the disk of temporary files is full");
+  }
   support::Diagnostic missing() const {
     return support::unsupported("no-compiler",
                                 "no C compiler: `" + options_.compiler +
