@@ -1,4 +1,4 @@
-/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 6.
+/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 7.
  *
  * A kernel computes a statement over tensors packed by the client. It is one or a few PHASES, run in order
  * with a barrier between them; each phase is a plain C function over a half-open range of its outermost loop
@@ -34,6 +34,13 @@
  * own them all. They do not write the counters: the client may run the COMPUTE phases again, with other
  * values, without counting again.
  *
+ * A RESULT MAY BE APPENDED, where `appends` is 1, which spares counting: the result's first level is dense, its
+ * second the one compressed level, all below are dense; unit u owns parent u alone, one COMPUTE phase follows the
+ * COUNT phases, and writes_all is 1. Of the counter the kernel reads counter[begin] alone. Whoever runs it may
+ * leave out the COUNT phases and let each range write to any arrays that have room for units times coordinates
+ * of the level from place counter[begin] on; pos[u + 1] then tells where u's entries end. Where they end up in
+ * the result is up to the caller.
+ *
  * A COPY is an argument that whoever runs the kernel makes of another one: the same tensor in the same level
  * formats, its modes in another order. The last `copy_count` arguments are copies; they hold what the
  * originals hold when the first phase begins.
@@ -55,7 +62,7 @@
 extern "C" {
 #endif
 
-#define SCHAAS_KERNEL_ABI_VERSION 6
+#define SCHAAS_KERNEL_ABI_VERSION 7
 #define SCHAAS_KERNEL_SYMBOL "schaas_kernel"
 
 enum {
@@ -181,6 +188,7 @@ typedef struct schaas_kernel_descriptor {
   /* null: no tables; else workspace_bytes for tables of so many places; workspace_bytes is that for
    * SCHAAS_FIRST_PLACES */
   int64_t (*table_bytes)(const schaas_tensor* const* args, int64_t places);
+  int32_t appends; /* 1: the result may be appended, and counting takes about as long as filling */
 } schaas_kernel_descriptor;
 
 /* run returns 0, or */

@@ -70,6 +70,7 @@ typedef struct schaas_kernel_descriptor {
   int32_t copy_count;
   const schaas_copy* copies;
   int64_t (*table_bytes)(const schaas_tensor* const* args, int64_t places);
+  int32_t appends;
 } schaas_kernel_descriptor;
 )";
 }

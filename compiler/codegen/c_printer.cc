@@ -432,7 +432,7 @@ void KernelPrinter::print_descriptor() {
   out_.line("extern const schaas_kernel_descriptor " + label_.symbol + ";");
   out_.open("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor " + label_.symbol +
             " =");
-  out_.line("6, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
+  out_.line("7, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
             number(shared_count()) + ", " + prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ +
             "workspace_bytes,");
   out_.line(c_literal(label_.key) + ",");
@@ -444,7 +444,7 @@ void KernelPrinter::print_descriptor() {
             CExpressions::real(kernel_.result_fill) + ", " + (kernel_.writes_all ? "1" : "0") + ",");
   out_.line(std::to_string(kernel_.copies.size()) + ", " +
             (kernel_.copies.empty() ? "0" : prefix_ + "copies") + ", " +
-            (has_tables() ? prefix_ + "table_bytes" : "0") + ",");
+            (has_tables() ? prefix_ + "table_bytes" : "0") + ", " + (kernel_.appends ? "1" : "0") + ",");
   out_.close("};");
 }
 

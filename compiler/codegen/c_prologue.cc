@@ -278,28 +278,30 @@ DEFINE_SORT(64, int64_t)
 /* A short list of different elements: each goes to the place that the number of smaller ones tells, which
    is counted side by side, without a branch. 0 when an element is there twice. */
 #define DEFINE_RANK_SORT(suffix, type, largest)                                            \
+  typedef type lanes_##suffix __attribute__((vector_size(64)));                            \
   UNUSED static inline __attribute__((always_inline)) int rank_sort_##suffix(              \
       type* a, int64_t count, int width) {                                                 \
-    type x[64] __attribute__((aligned(64))), rank[64] __attribute__((aligned(64)));        \
-    for (int n = 0; n < width; ++n) {                                                      \
-      x[n] = n < count ? a[n] : largest;                                                   \
-      rank[n] = 0;                                                                         \
-    }                                                                                      \
+    enum { each = 64 / sizeof(type), most = 64 / each };                                   \
+    union { type one[64]; lanes_##suffix some[most]; } x, rank;                            \
+    lanes_##suffix smaller[most], all = {0};                                               \
+    for (int n = 0; n < width; ++n) x.one[n] = n < count ? a[n] : largest;                 \
+    for (int v = 0; v < width / each; ++v) smaller[v] = all;                               \
     for (int64_t m = 0; m < count; ++m) {                                                  \
-      const type one = a[m];                                                               \
-      for (int n = 0; n < width; ++n) rank[n] += one < x[n];                               \
+      const type one = x.one[m];                                                           \
+      for (int v = 0; v < width / each; ++v) smaller[v] -= x.some[v] > one;                \
     }                                                                                      \
-    int64_t sum = 0;                                                                       \
-    for (int64_t n = 0; n < count; ++n) sum += rank[n];                                    \
+    for (int v = 0; v < width / each; ++v) all += rank.some[v] = smaller[v];               \
+    int64_t sum = -count * (width - count);                                                \
+    for (int n = 0; n < each; ++n) sum += all[n];                                          \
     if (2 * sum != count * (count - 1)) return 0;                                          \
-    for (int64_t n = 0; n < count; ++n) a[rank[n]] = x[n];                                 \
+    for (int64_t n = 0; n < count; ++n) a[rank.one[n]] = x.one[n];                         \
     return 1;                                                                              \
   }
 DEFINE_RANK_SORT(32, int32_t, INT32_MAX)
 DEFINE_RANK_SORT(64, int64_t, INT64_MAX)
-/* A list that is dense enough between its least and greatest element is written again from a bitmap of them, whose
-   words that hold any are found by another unless most of them do; one with an element twice, or too wide for a bitmap on the stack, is
-   sorted by comparisons. */
+/* A list that is dense enough between its least and greatest element is written again from a bitmap of them: the first two
+   of a word without a branch to guess; where few words hold any these are found by another bitmap. One with an element
+   twice, or too wide for a bitmap on the stack, is sorted by comparisons. */
 #define LIST_WORDS 4096
 #define DEFINE_SORT_LIST(suffix, type)                                                     \
   UNUSED static void sort_list_##suffix(type* a, int64_t begin, int64_t end) {             \
@@ -309,42 +311,48 @@ DEFINE_RANK_SORT(64, int64_t, INT64_MAX)
         : count <= 32 ? rank_sort_##suffix(a + begin, count, 32)                           \
         : count <= 64 && rank_sort_##suffix(a + begin, count, 64))                         \
       return;                                                                              \
-    if (count > 24) {                                                                      \
-      type least = a[begin], most = a[begin];                                              \
-      for (int64_t p = begin + 1; p < end; ++p) {                                          \
-        least = a[p] < least ? a[p] : least;                                               \
-        most = a[p] > most ? a[p] : most;                                                  \
+    type least = a[begin], most = a[begin];                                                \
+    for (int64_t p = begin + 1; p < end; ++p) {                                            \
+      least = a[p] < least ? a[p] : least;                                                 \
+      most = a[p] > most ? a[p] : most;                                                    \
+    }                                                                                      \
+    const int64_t first = (int64_t)least / 64, words = (int64_t)most / 64 - first + 1;     \
+    if (words > LIST_WORDS || words > 32 * count) {                                        \
+      sort_##suffix(a, begin, end, 96);                                                    \
+      return;                                                                              \
+    }                                                                                      \
+    uint64_t bits[LIST_WORDS], used[LIST_WORDS / 64], twice = 0;                           \
+    memset(bits, 0, (size_t)words * sizeof(uint64_t));                                     \
+    memset(used, 0, (size_t)((words + 63) / 64) * sizeof(uint64_t));                       \
+    const int dense = words <= 2 * count, steps = count < 2 * words ? 2 : 0;               \
+    for (int64_t p = begin; p < end; ++p) {                                                \
+      const int64_t word = (int64_t)a[p] / 64 - first;                                     \
+      const uint64_t bit = (uint64_t)1 << ((uint64_t)a[p] % 64);                           \
+      twice |= bits[word] & bit;                                                           \
+      bits[word] |= bit;                                                                   \
+      if (!dense) used[word / 64] |= (uint64_t)1 << (word % 64);                           \
+    }                                                                                      \
+    if (twice != 0) {                                                                      \
+      sort_##suffix(a, begin, end, 96);                                                    \
+      return;                                                                              \
+    }                                                                                      \
+    int64_t at = begin;                                                                    \
+    for (int64_t word = 0; dense && at < end; ++word) {                                    \
+      uint64_t left = bits[word];                                                          \
+      const int64_t base = 64 * (first + word);                                            \
+      for (int n = 0; n < steps && at < end; ++n, left &= left - (left != 0)) {            \
+        a[at] = (type)(base + __builtin_ctzll(left | (uint64_t)1 << 63));                  \
+        at += left != 0;                                                                   \
       }                                                                                    \
-      const int64_t first = (int64_t)least / 64, words = (int64_t)most / 64 - first + 1;    \
-      if (words <= LIST_WORDS && words <= 32 * count) {                                    \
-        uint64_t bits[LIST_WORDS], used[LIST_WORDS / 64];                                  \
-        memset(bits, 0, (size_t)words * sizeof(uint64_t));                                 \
-        memset(used, 0, (size_t)((words + 63) / 64) * sizeof(uint64_t));                   \
-        uint64_t twice = 0;                                                                \
-        const int dense = words <= 2 * count;                                              \
-        for (int64_t p = begin; p < end; ++p) {                                            \
-          const int64_t word = (int64_t)a[p] / 64 - first;                                 \
-          const uint64_t bit = (uint64_t)1 << ((uint64_t)a[p] % 64);                       \
-          twice |= bits[word] & bit;                                                       \
-          bits[word] |= bit;                                                               \
-          if (!dense) used[word / 64] |= (uint64_t)1 << (word % 64);                       \
-        }                                                                                  \
-        if (dense) memset(used, 0xff, (size_t)(words / 64) * sizeof(uint64_t));            \
-        if (dense && words % 64 != 0) used[words / 64] = ((uint64_t)1 << (words % 64)) - 1; \
-        if (twice == 0) {                                                                  \
-          int64_t at = begin;                                                              \
-          for (int64_t u = 0; 64 * u < words; ++u) {                                       \
-            for (uint64_t some = used[u]; some != 0; some &= some - 1) {                   \
-              const int64_t word = 64 * u + __builtin_ctzll(some);                         \
-              for (uint64_t left = bits[word]; left != 0; left &= left - 1)                \
-                a[at++] = (type)(64 * (first + word) + __builtin_ctzll(left));             \
-            }                                                                              \
-          }                                                                                \
-          return;                                                                          \
-        }                                                                                  \
+      for (; left != 0; left &= left - 1) a[at++] = (type)(base + __builtin_ctzll(left));  \
+    }                                                                                      \
+    for (int64_t u = 0; at < end; ++u) {                                                   \
+      for (uint64_t some = used[u]; some != 0; some &= some - 1) {                         \
+        const int64_t word = 64 * u + __builtin_ctzll(some);                               \
+        for (uint64_t left = bits[word]; left != 0; left &= left - 1)                      \
+          a[at++] = (type)(64 * (first + word) + __builtin_ctzll(left));                   \
       }                                                                                    \
     }                                                                                      \
-    sort_##suffix(a, begin, end, 96);                                                      \
   }
 DEFINE_SORT_LIST(32, int32_t)
 DEFINE_SORT_LIST(64, int64_t)

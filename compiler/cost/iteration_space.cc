@@ -145,25 +145,9 @@ IterationSpace iteration_space(const Expression& value, operators::Monoid monoid
 
 namespace {
 
-bool is_costly(Function function) {
-  switch (function) {
-    case Function::power:
-    case Function::exp:
-    case Function::log:
-    case Function::sin:
-    case Function::cos:
-    case Function::tan:
-    case Function::tanh:
-    case Function::sigmoid:
-      return true;
-    default:
-      return false;
-  }
-}
-
 void collect_costly(const Expression& value, std::vector<const Expression*>& out) {
   const auto* call = std::get_if<Call>(&value.node);
-  if (call != nullptr && is_costly(call->function)) out.push_back(&value);
+  if (call != nullptr && operators::is_costly(call->function)) out.push_back(&value);
   for (const Expression& part : index_notation::parts(value)) collect_costly(part, out);
 }
 

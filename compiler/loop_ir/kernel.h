@@ -124,6 +124,7 @@ struct Kernel {
   int result_entries_of = -1;          ///< the argument whose levels the result has; -1: it has its own
   double result_fill = 0;              ///< what the result holds where nothing is stored
   bool writes_all = false;             ///< every value of the result is stored, none read before that
+  bool appends = false;                ///< counting may be left out (proto/kernel_abi.h)
   std::vector<EntryCounter> counters;  ///< one for each compressed level of the result, in level order
 };
 

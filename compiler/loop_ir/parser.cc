@@ -243,6 +243,10 @@ class Parser {
       kernel.writes_all = true;
       return;
     }
+    if (accept("appended")) {
+      kernel.appends = true;
+      return;
+    }
     if (accept("entries")) {
       expect("of"), expect("argument");
       kernel.result_entries_of = small_number();

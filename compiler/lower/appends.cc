@@ -39,6 +39,28 @@ loop_ir::ExpressionPtr next(const std::string& name) {
   return loop_ir::add(loop_ir::name(name), loop_ir::integer(1));
 }
 
+/// A row of the result is one stretch of its one counted level, what is below is dense.
+bool has_plain_rows(const Tensor& tensor) {
+  if (tensor.levels.size() < 2 || tensor.levels.front() != LevelFormat::dense || !is_counted(tensor, 1))
+    return false;
+  return std::all_of(tensor.levels.begin() + 2, tensor.levels.end(),
+                     [](LevelFormat level) { return level == LevelFormat::dense; });
+}
+
+/// Whether a counting phase does more than add up how long lists are. `depth`: loops around.
+bool walks(const loop_ir::StatementPtr& statement, int depth) {
+  if (const auto* block = std::get_if<loop_ir::Block>(&statement->node)) {
+    return std::any_of(block->statements.begin(), block->statements.end(),
+                       [depth](const auto& each) { return walks(each, depth); });
+  }
+  if (const auto* loop = std::get_if<loop_ir::For>(&statement->node))
+    return depth == 2 || walks(loop->body, depth + 1);
+  if (std::holds_alternative<loop_ir::Let>(statement->node)) return false;
+  if (std::holds_alternative<loop_ir::Counter>(statement->node)) return false;
+  if (std::holds_alternative<loop_ir::SetCounter>(statement->node)) return false;
+  return depth == 2 || !std::holds_alternative<loop_ir::Store>(statement->node);
+}
+
 }  // namespace
 
 bool Emitter::appends_to(int target) const {
@@ -53,12 +75,27 @@ void Emitter::emit_appending_phases(const NestPtr& nest, const Sink& sink) {
     if (is_counted(result, level)) counts_[level] = builder_.add_counts(level, units);
   }
   emit_phase(nest, sink, Step::count);
+  const bool slow = walks(builder_.last_phase().body, 0);
   for (int level = 0; level <= last_sparse(result); ++level) {
     if (format::is_sparse(format_of(result, level)))
       builder_.mark_written(builder_.coordinates(tensor, level));
     if (level > 0 && is_counted(result, level)) builder_.mark_written(builder_.positions(tensor, level));
   }
+  rows_follow_ = has_plain_rows(result) && runs_by_rows(nest);
   emit_phase(nest, sink, Step::compute);
+  const bool tables =
+      std::any_of(tree_.tensors.begin(), tree_.tensors.end(), [](const Tensor& each) { return each.hashed; });
+  if (slow && !tables && rows_follow_) builder_.mark_appended();
+  rows_follow_ = false;
+}
+
+/// The phase's range counts the coordinates of the target's first level, each its own unit.
+bool Emitter::runs_by_rows(const NestPtr& nest) const {
+  const auto* loop = std::get_if<Loop>(&nest->node);
+  if (loop == nullptr || level_of(operand(target_of(nest)), loop->index) != 0) return false;
+  if (loop->block || loop->lanes || loop->entries || loop->manner.collapsed || loop->manner.positions > 0)
+    return false;
+  return loop_space(loop->body, loop->index, tree_).kind == LoopSpace::Kind::range;
 }
 
 /// The loops that decide what is appended, without values.
@@ -84,9 +121,19 @@ void Emitter::emit_count(const NestPtr& nest, const Scope& scope, Statements& ou
              nest->node);
 }
 
+/// Before the outermost loop, where each unit begins to append where the one before it ended.
+void Emitter::open_rows(const Loop& loop, Statements& out) {
+  if (&loop != outermost_ || !rows_follow_) return;
+  for (const auto& [level, counts] : counts_) {
+    counters_[level] = builder_.names().fresh("q");
+    out.push_back(make(loop_ir::Counter{counters_[level], loop_ir::load(counts, loop_ir::name("begin"))}));
+  }
+}
+
 /// Around the body of the outermost loop: the unit's counters.
 Emitter::Body Emitter::with_unit(const Loop& loop, const Body& body) {
   if (&loop != outermost_ || !appends_to(target_of(loop.body))) return body;
+  if (rows_follow_) return body;  // open_rows
   return [this, body](Scope& scope, Statements& out) {
     const auto unit = loop_ir::name(scope.unit);
     for (const auto& [level, counts] : counts_) {

@@ -212,7 +212,9 @@ class Emitter {
   // appends.cc
   bool appends_to(int target) const;
   void emit_appending_phases(const NestPtr& nest, const Sink& sink);
+  bool runs_by_rows(const NestPtr& nest) const;
   void emit_count(const NestPtr& nest, const Scope& scope, Statements& out);
+  void open_rows(const Loop& loop, Statements& out);
   Body with_unit(const Loop& loop, const Body& body);
   Body with_append(const Loop& loop, const Body& body);
   /// `entry`: of the result's levels the one whose loop is around.
@@ -279,6 +281,7 @@ class Emitter {
   std::map<int, std::string> scalars_;             ///< temporaries that are names
   std::map<const Value*, std::string> known_;      ///< parts of the present chain's value that are names
   loop_ir::Step step_ = loop_ir::Step::compute;
+  bool rows_follow_ = false;  ///< a unit is a row of the result, whose entries follow those of the one before
   std::map<int, std::string> counters_;  ///< counted level of the result -> entries so far, in this phase
   std::map<int, std::string> counts_;    ///< counted level of the result -> the array of its counts
   std::map<int, Tracking> tracking_;     ///< by temporary

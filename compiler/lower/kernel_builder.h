@@ -56,6 +56,8 @@ class KernelBuilder {
   /// What the units append to a compressed level of the result; `units` is their number.
   std::string add_counts(int level, const loop_ir::ExpressionPtr& units);
   bool is_private(const std::string& array) const;  ///< of one thread
+  void mark_appended() { kernel_.appends = kernel_.writes_all; }  ///< the result
+  const loop_ir::Phase& last_phase() const { return kernel_.phases.back(); }
   void add_phase(loop_ir::Phase phase) { kernel_.phases.push_back(std::move(phase)); }
 
   loop_ir::Kernel take() { return std::move(kernel_); }

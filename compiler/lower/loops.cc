@@ -58,6 +58,7 @@ void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, State
   const bool finds = &loop == units_.columns || (&loop == outermost_ && units_.columns == nullptr);
   const Loop& rows = units_.columns != nullptr ? *units_.rows : loop;
   if (finds && rows.manner.positions > 0) shares_ = find_shares(rows, out);
+  open_rows(loop, out);
   emit_over(loop, scope, shape, out, &loop == units_.columns ? with_pending(whole) : whole);
   if (&loop == units_.inside) out.back() = in_turns(out.back());
 }

@@ -160,6 +160,22 @@ std::vector<std::string> function_names() {
   return names;
 }
 
+bool is_costly(Function function) {
+  switch (function) {
+    case Function::power:
+    case Function::exp:
+    case Function::log:
+    case Function::sin:
+    case Function::cos:
+    case Function::tan:
+    case Function::tanh:
+    case Function::sigmoid:
+      return true;
+    default:
+      return false;
+  }
+}
+
 double evaluate(Function function, const std::vector<double>& arguments) {
   const FunctionFacts& known = facts(function);
   SCHAAS_CHECK(arguments.size() >= known.arity && (known.any_more || arguments.size() == known.arity),

@@ -61,6 +61,8 @@ const FunctionFacts& facts(Function function);
 std::optional<Function> function_named(std::string_view name);
 /// All words that name a function, for suggestions.
 std::vector<std::string> function_names();
+/// One that takes as long as dozens of additions: exp, log, sin, ...
+bool is_costly(Function function);
 /// The value in double arithmetic, as a kernel computes it. `arguments` as many as the arity asks.
 double evaluate(Function function, const std::vector<double>& arguments);
 

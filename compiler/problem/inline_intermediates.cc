@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
+#include "compiler/index_notation/implied_sums.h"
 #include "compiler/index_notation/verifier.h"
+#include "compiler/problem/copies.h"
 #include "compiler/problem/masks.h"
 #include "compiler/problem/sparse_factors.h"
 
@@ -119,9 +122,60 @@ Problem without_intermediate(Problem problem, std::size_t number) {
   return problem;
 }
 
+/// Of a sparse product that several statements read, the dense factors with a call that takes long, when
+/// there are such and an entry of a sparse factor decides where each of their elements is read.
+std::optional<Assignment> costly_part(const Assignment& definition, const Problem& problem) {
+  if (!inlinable(definition, problem)) return std::nullopt;
+  const std::string& tensor = definition.result.tensor;
+  const auto statements = problem.statements();
+  const auto readers = std::count_if(statements.begin(), statements.end(), [&](const Assignment& statement) {
+    return reads(statement.value, tensor);
+  });
+  if (readers < 2) return std::nullopt;
+  Product part;
+  bool masked = false;
+  for (const Expression& factor : std::get<Product>(definition.value.node).factors) {
+    const auto sparse = sparse_factors(factor, problem);
+    if (sparse.empty()) part.factors.push_back(factor);
+    masked = masked || std::any_of(sparse.begin(), sparse.end(), [&](const Access& access) {
+               return covers(access, definition.result) && covers(definition.result, access);
+             });
+  }
+  Assignment out = definition;
+  out.result.tensor = free_name(tensor + "_value", problem);
+  if (!masked || part.factors.empty()) return std::nullopt;
+  out.value = part.factors.size() == 1 ? part.factors.front() : Expression{std::move(part), {}};
+  const auto free = index_notation::free_indices(out.value);
+  const bool whole = std::all_of(
+      out.result.indices.begin(), out.result.indices.end(),
+      [&](const auto& index) { return std::find(free.begin(), free.end(), index) != free.end(); });
+  if (!whole || !has_costly_call(out.value)) return std::nullopt;
+  return out;
+}
+
+/// Its definition before that of the `number`-th intermediate, which reads it.
+Problem with_part_before(Problem problem, std::size_t number, Assignment part) {
+  Product rest;
+  Assignment& definition = problem.intermediates[number];
+  for (Expression& factor : std::get<Product>(definition.value.node).factors) {
+    if (!sparse_factors(factor, problem).empty()) rest.factors.push_back(std::move(factor));
+  }
+  rest.factors.push_back(Expression{part.result, {}});
+  definition.value = Expression{std::move(rest), {}};
+  problem.intermediates.insert(problem.intermediates.begin() + static_cast<std::ptrdiff_t>(number),
+                               std::move(part));
+  return problem;
+}
+
 }  // namespace
 
 Problem with_sparse_intermediates_inlined(Problem problem) {
+  for (std::size_t n = 0; n < problem.intermediates.size(); ++n) {
+    auto part = costly_part(problem.intermediates[n], problem);
+    if (!part) continue;
+    Problem longer = with_part_before(problem, n, std::move(*part));
+    if (index_notation::verify(longer.program(), "").ok()) problem = std::move(longer), ++n;
+  }
   for (const auto& wanted : {inlinable, worth_repeating}) {
     for (std::size_t n = 0; n < problem.intermediates.size();) {
       if (wanted(problem.intermediates[n], problem)) {

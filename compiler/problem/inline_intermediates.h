@@ -9,6 +9,10 @@ namespace schaas::problem {
 /// propagation"). Done where nothing is summed in the definition and the statements stay within the limits;
 /// others stay intermediates.
 ///     E(i,j) = B(i,j) * exp(T(i,j)); S(i) = E(i,j)   ->   S(i) = B(i,j) * exp(T(i,j))
+/// Read by several statements, its calls of functions that take long become an intermediate before, which can
+/// be computed once for all of them (masks.h):
+///     E(i,j) = B(i,j) * exp(C(i,j)); S(i) = E(i,j); A(i,j) = E(i,j) / S(i)
+///     -> E_value(i,j) = exp(C(i,j)); S(i) = B(i,j) * E_value(i,j); A(i,j) = B(i,j) * E_value(i,j) / S(i)
 /// One that sums, and is read by several statements at the entries of something sparse only, takes the place
 /// of its readings, too: each then computes it at these entries instead of everywhere (ReACT, section 4.2).
 /// Not when an index it sums over is one of the reader's. Read by one statement alone it stays: where that

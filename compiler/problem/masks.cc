@@ -208,7 +208,8 @@ std::vector<MaskRequest> possible_masks(const Problem& problem) {
   std::vector<MaskRequest> out;
   for (const Assignment& definition : problem.intermediates) {
     const std::string& tensor = definition.result.tensor;
-    if (!sums(definition) || definition.result.indices.empty()) continue;
+    const bool costs = sums(definition) || has_costly_call(definition.value);
+    if (!costs || definition.result.indices.empty()) continue;
     const auto uses = uses_of(tensor, problem);
     std::set<std::size_t> readers;
     for (const Use& use : uses) readers.insert(use.statement);

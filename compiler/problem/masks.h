@@ -19,9 +19,9 @@ namespace schaas::problem {
 /// which has no union of them.
 support::Result<Problem> with_mask(const Problem& problem, const MaskRequest& request);
 
-/// Masks for the intermediates that sum and are read by several statements, where every reading has one: it
-/// is computed once, for all of them. In order of the statements; one operand that masks all readings goes
-/// before a union.
+/// Masks for the intermediates that sum, or call exp and the like, and are read by several statements, where
+/// every reading has one: it is computed once, for all of them. In order of the statements; one operand that
+/// masks all readings goes before a union.
 std::vector<MaskRequest> possible_masks(const Problem& problem);
 
 }  // namespace schaas::problem

@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -39,11 +40,12 @@ void* map_aligned(std::size_t bytes) {
 
 }  // namespace
 
-Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
+Buffer::Buffer(std::size_t bytes) : bytes_(bytes), capacity_(bytes) {
   if (bytes == 0) return;
   if (bytes > std::numeric_limits<std::size_t>::max() / 4) throw std::bad_alloc();
   if (bytes >= mapped_from) {
     data_ = map_aligned(bytes);
+    capacity_ = round_up(bytes, huge_page);
     return;
   }
   data_ = std::aligned_alloc(64, round_up(bytes, 64));
@@ -56,11 +58,34 @@ Buffer::~Buffer() {
   if (held_ == Held::guarded) {
     const std::size_t pages = round_up(bytes_, page_bytes());
     munmap(static_cast<char*>(data_) + bytes_ - pages, pages + page_bytes());
-  } else if (bytes_ >= mapped_from) {
-    munmap(data_, round_up(bytes_, huge_page));
+  } else if (capacity_ >= mapped_from) {
+    munmap(data_, capacity_);
   } else {
     std::free(data_);
   }
+}
+
+void Buffer::resize(std::size_t bytes) {
+  constexpr std::size_t spare = 4;  // so many times what is held stays reserved
+  if (bytes <= capacity_ && (capacity_ < mapped_from || capacity_ / spare <= bytes)) {
+    bytes_ = bytes;
+    return;
+  }
+  Buffer other(bytes);
+  const std::size_t kept = std::min(bytes_, bytes);
+  if (capacity_ >= mapped_from && other.capacity_ >= mapped_from) {
+    // Pages change hands; nothing is copied.
+    const std::size_t pages = std::min(round_up(kept, huge_page), std::min(capacity_, other.capacity_));
+    if (pages > 0) {
+      if (mremap(data_, pages, pages, MREMAP_MAYMOVE | MREMAP_FIXED, other.data_) == MAP_FAILED)
+        throw std::bad_alloc();
+      if (capacity_ > pages) munmap(static_cast<char*>(data_) + pages, capacity_ - pages);
+      data_ = nullptr;
+    }
+  } else if (kept > 0) {
+    std::memcpy(other.data_, data_, kept);
+  }
+  *this = std::move(other);
 }
 
 Buffer Buffer::copy() const {
@@ -121,7 +146,11 @@ std::int64_t free_bytes() {
 
 }  // namespace
 
-support::Result<Buffer> allocate(std::int64_t count, std::int64_t element_bytes, const std::string& what) {
+namespace {
+
+/// Their bytes, when the machine has so many, and so many more than `now` free.
+support::Result<std::int64_t> affordable(std::int64_t count, std::int64_t element_bytes, std::int64_t now,
+                                         const std::string& what) {
   std::int64_t bytes = 0;
   const double estimate = static_cast<double>(count) * static_cast<double>(element_bytes);
   const std::int64_t physical = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
@@ -129,14 +158,34 @@ support::Result<Buffer> allocate(std::int64_t count, std::int64_t element_bytes,
     return too_large(what, bytes_text(estimate));
   }
   // Pages come when they are written, so what is not there would be found out by the system's killer.
-  if (const std::int64_t free = bytes < worth_asking ? bytes : free_bytes(); bytes > free) {
+  const std::int64_t more = bytes - now;
+  if (const std::int64_t free = more < worth_asking ? more : free_bytes(); more > free) {
     return support::exhausted("memory", what + " needs " + bytes_text(estimate) + ", but only " +
                                             bytes_text(static_cast<double>(free)) + " of memory are free");
   }
+  return bytes;
+}
+
+}  // namespace
+
+support::Result<Buffer> allocate(std::int64_t count, std::int64_t element_bytes, const std::string& what) {
+  SCHAAS_ASSIGN_OR_RETURN(const std::int64_t bytes, affordable(count, element_bytes, 0, what));
   try {
     return Buffer(static_cast<std::size_t>(bytes));
   } catch (const std::bad_alloc&) {
-    return too_large(what, bytes_text(estimate));
+    return too_large(what, bytes_text(static_cast<double>(bytes)));
+  }
+}
+
+support::Result<void> resize(Buffer& buffer, std::int64_t count, std::int64_t element_bytes,
+                             const std::string& what) {
+  const auto now = static_cast<std::int64_t>(buffer.bytes());
+  SCHAAS_ASSIGN_OR_RETURN(const std::int64_t bytes, affordable(count, element_bytes, now, what));
+  try {
+    buffer.resize(static_cast<std::size_t>(bytes));
+    return {};
+  } catch (const std::bad_alloc&) {
+    return too_large(what, bytes_text(static_cast<double>(bytes)));
   }
 }
 

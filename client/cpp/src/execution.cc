@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "allocate.h"
+#include "appending.h"
 #include "argument_check.h"
 #include "balance.h"
 #include "carries.h"
@@ -55,8 +56,11 @@ struct Execution::State {
   std::vector<std::optional<Carries>> carries;   ///< by phase: of one with iterations that are cut
   std::vector<std::optional<Folding>> foldings;  ///< by phase: of one whose pieces write the same elements
   std::int32_t counted_phases =
-      0;                       ///< phases up to the last that counts: the result's arrays are made after them
-  bool update = false;         ///< the result starts from what it holds
+      0;  ///< phases up to the last that counts: the result's arrays are made after them
+  std::optional<Appending> appending;  ///< of a kernel whose last phase may do without those that count
+  bool update = false;                 ///< the result starts from what it holds
+  std::vector<schaas_level> made;      ///< the result's levels when its structure was made
+  const void* made_values = nullptr;
   bool has_structure = false;  ///< the counters hold what the result's arrays were made from
   std::atomic<std::int32_t> error{SCHAAS_OK};
   std::optional<support::Diagnostic> failure;  ///< of a thread that got no larger workspace
@@ -88,6 +92,11 @@ struct Execution::State {
   support::Result<void> run_counts(bool count);
   support::Result<void> make_structure();
   support::Result<void> run_fill();
+  void prepare_appending(bool allowed);
+  void append_pieces(std::int32_t phase, int thread);
+  support::Result<void> run_appended();
+  void note_structure();
+  bool holds_structure() const;
 };
 
 namespace {
@@ -153,6 +162,7 @@ support::Result<Execution> Execution::prepare(const Kernel& kernel, std::vector<
   SCHAAS_RETURN_IF_ERROR(state->check_counters());
   SCHAAS_RETURN_IF_ERROR(state->allocate_scratch());
   SCHAAS_RETURN_IF_ERROR(state->cut_phases(options));
+  state->prepare_appending(options.may_append);
   ResultStorage::set_fill_value(state->result, d.result_fill);
   return Execution(std::move(state));
 }
@@ -416,8 +426,7 @@ support::Result<void> Execution::State::make_structure() {
   }
   SCHAAS_ASSIGN_OR_RETURN(const bool fresh, ResultStorage::resize(result, totals, result_name));
   (void)fresh;
-  views[0] = result.view();
-  has_structure = true;
+  note_structure();
   return workspaces.grow_all();
 }
 
@@ -432,6 +441,53 @@ support::Result<void> Execution::State::run_fill() {
   return outcome();
 }
 
+void Execution::State::prepare_appending(bool allowed) {
+  if (!allowed || !counts() || counted_phases >= descriptor().phase_count) return;
+  const std::vector<Run>& runs = pieces[static_cast<std::size_t>(counted_phases)].runs;
+  if (!Appending::suits(descriptor(), counted_phases, result, runs)) return;
+  auto* counter = static_cast<std::int64_t*>(shared_pointers[descriptor().counters[0].shared_slot]);
+  appending.emplace(descriptor().phases[counted_phases], result, arguments, counter, runs, threads,
+                    result_name);
+}
+
+void Execution::State::append_pieces(std::int32_t phase, int thread) {
+  while (error.load(std::memory_order_relaxed) == SCHAAS_OK) {
+    const std::size_t piece = next[phase].fetch_add(1, std::memory_order_relaxed);
+    if (piece >= pieces[phase].count()) return;
+    const std::int32_t code = appending->run(piece, thread, shared_pointers.data(), workspaces.of(thread));
+    if (code != SCHAAS_OK) error.store(code, std::memory_order_relaxed);
+  }
+}
+
+// The structure is there afterwards, unless the entries have to be counted.
+support::Result<void> Execution::State::run_appended() {
+  SCHAAS_RETURN_IF_ERROR(run_counts(false));
+  SCHAAS_RETURN_IF_ERROR(appending->start());
+#pragma omp parallel num_threads(threads)
+  append_pieces(counted_phases, omp_get_thread_num());
+  SCHAAS_RETURN_IF_ERROR(outcome());
+  SCHAAS_ASSIGN_OR_RETURN(const bool made_it, appending->finish());
+  if (made_it) note_structure();
+  for (auto& each : next) each = 0;
+  return {};
+}
+
+void Execution::State::note_structure() {
+  views[0] = result.view();
+  made.assign(views[0].levels, views[0].levels + views[0].order);
+  made_values = views[0].values;
+  has_structure = true;
+}
+
+// Nobody has taken the arrays away, or put others in their place.
+bool Execution::State::holds_structure() const {
+  const schaas_tensor now = result.view();
+  return now.values == made_values &&
+         std::equal(made.begin(), made.end(), now.levels, [](const auto& a, const auto& b) {
+           return a.pos == b.pos && a.crd == b.crd && a.entries == b.entries;
+         });
+}
+
 support::Result<void> Execution::run() {
   State& state = *state_;
   state.has_structure = false;
@@ -444,7 +500,13 @@ support::Result<void> Execution::rerun_values() {
   state.failure.reset();
   for (auto& next : state.next) next = 0;
   if (!state.counts()) return state.run_dense();
-  support::Result<void> done = state.run_counts(!state.has_structure);
+  state.has_structure = state.has_structure && state.holds_structure();
+  support::Result<void> done;
+  if (state.appending && !state.has_structure) {
+    done = state.run_appended();
+    if (done.ok() && state.has_structure) return done;
+  }
+  if (done.ok()) done = state.run_counts(!state.has_structure);
   if (done.ok() && !state.has_structure) done = state.make_structure();
   if (done.ok()) done = state.run_fill();
   if (done.ok()) return done;
@@ -457,7 +519,9 @@ support::Result<void> Execution::rerun_values() {
 
 int Execution::threads() const { return state_->threads; }
 
-std::int64_t Execution::workspace_bytes() const { return state_->workspaces.bytes(); }
+std::int64_t Execution::workspace_bytes() const {
+  return state_->workspaces.bytes() + (state_->appending ? state_->appending->bytes() : 0);
+}
 
 std::int64_t Execution::shared_bytes() const {
   std::int64_t bytes = 0;

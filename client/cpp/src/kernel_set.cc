@@ -58,7 +58,7 @@ support::Result<void> Computation::State::run(Execution& bound) {
     if (values.data() != before->values().data() && values.bytes() > 0)
       std::memcpy(values.data(), before->values().data(), values.bytes());
   }
-  return bound.run();
+  return bound.rerun_values();
 }
 
 support::Result<double> Computation::State::timed_run(Execution& bound) {

@@ -114,6 +114,37 @@ Result<bool> ResultStorage::resize(PackedTensor& result, const std::vector<std::
   return values.has_value();
 }
 
+Result<void> ResultStorage::take_rows(PackedTensor& result, Buffer& coordinates, Buffer& values,
+                                      const std::string& name) {
+  const auto first = static_cast<std::size_t>(result.format_.mode_order.front());
+  const std::int64_t rows = result.extents_[first];
+  PackedTensor::Level& level = result.levels_[1];
+  SCHAAS_ASSIGN_OR_RETURN(auto pos,
+                          replacement(level.pos, rows + 1, result.position_bits_ / 8, "`" + name + "`"));
+  if (pos) level.pos = std::move(*pos);
+  set_position(level.pos, result.position_bits_, 0, 0);
+  result.levels_[0].entries = rows;
+  const auto hand_over = [](Buffer& from, Buffer& to) {
+    to = from.is_own() ? std::move(from) : Buffer();
+    from = Buffer();
+  };
+  hand_over(level.crd, coordinates);
+  hand_over(result.values_, values);
+  result.refresh_views();
+  return {};
+}
+
+void ResultStorage::give_rows(PackedTensor& result, Buffer coordinates, Buffer values, std::int64_t entries) {
+  result.levels_[1].crd = std::move(coordinates);
+  result.values_ = std::move(values);
+  std::int64_t positions = entries;
+  for (std::size_t l = 1; l < result.levels_.size(); ++l) {
+    if (l > 1) positions *= result.extents_[static_cast<std::size_t>(result.format_.mode_order[l])];
+    result.levels_[l].entries = positions;
+  }
+  result.refresh_views();
+}
+
 Result<void> ResultStorage::clear(PackedTensor& result, const std::string& name) {
   const std::vector<std::int64_t> none(compressed_levels(result.format_), 0);
   SCHAAS_ASSIGN_OR_RETURN(const bool fresh, resize(result, none, name));

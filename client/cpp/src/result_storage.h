@@ -20,6 +20,12 @@ class ResultStorage {
   /// not set. Errors: exhausted [memory].
   static support::Result<void> take_entries(PackedTensor& result, const PackedTensor& other,
                                             const std::string& name);
+  /// Of a result whose second level is compressed: its positions get their length, and its coordinates and
+  /// values are handed over, for others to fill. Errors: exhausted [memory].
+  static support::Result<void> take_rows(PackedTensor& result, Buffer& coordinates, Buffer& values,
+                                         const std::string& name);
+  /// And back, with `entries` coordinates.
+  static void give_rows(PackedTensor& result, Buffer coordinates, Buffer values, std::int64_t entries);
   /// No entries in compressed levels; keeps what the positions need.
   static support::Result<void> clear(PackedTensor& result, const std::string& name);
   static void set_fill_value(PackedTensor& result, double value) { result.fill_value_ = value; }

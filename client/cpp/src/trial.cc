@@ -169,7 +169,9 @@ class Trying {
     SCHAAS_ASSIGN_OR_RETURN(const Expected expected, evaluate(problem_.program, operands, options));
     const Buffer before = packed.front().values().copy();
     for (const int threads : {1, 3}) {
-      SCHAAS_RETURN_IF_ERROR(run_twice(shape, packed, before, expected, threads));
+      SCHAAS_RETURN_IF_ERROR(run_twice(shape, packed, before, expected, threads, false));
+      if (kernel_.descriptor().appends != 0)
+        SCHAAS_RETURN_IF_ERROR(run_twice(shape, packed, before, expected, threads, true));
     }
     return {};
   }
@@ -179,7 +181,7 @@ class Trying {
 
   /// The second run finds what the first left in its workspaces. `before`: what an update starts from.
   support::Result<void> run_twice(const Shape& shape, std::vector<PackedTensor>& tensors,
-                                  const Buffer& before, const Expected& expected, int threads) {
+                                  const Buffer& before, const Expected& expected, int threads, bool append) {
     std::vector<PackedTensor*> arguments;
     for (auto& tensor : tensors) arguments.push_back(&tensor);
     ExecutionOptions options;
@@ -187,6 +189,7 @@ class Trying {
     using Folding = ExecutionOptions::Folding;
     options.folding = threads == 1 ? Folding::never : Folding::always;
     options.guard_copies = true;
+    options.may_append = append;
     SCHAAS_ASSIGN_OR_RETURN(Execution execution, Execution::prepare(kernel_, arguments, options));
     for (int run = 0; run < 2; ++run) {
       Buffer& values = tensors.front().values();
@@ -202,8 +205,8 @@ class Trying {
       if (found.max_relative_error > allowed) {
         std::ostringstream text;
         text << "wrong at " << text_of(shape) << ", seed " << seed_ << ", " << threads
-             << (threads == 1 ? " thread" : " threads") << ", run " << run + 1 << ": element " << found.worst
-             << " is " << actual.at(found.worst);
+             << (threads == 1 ? " thread" : " threads") << (append ? ", appended" : "") << ", run " << run + 1
+             << ": element " << found.worst << " is " << actual.at(found.worst);
         if (!expected.entries) text << ", expected " << expected.values.at(found.worst);
         text << " (relative error " << found.max_relative_error << ", allowed " << allowed << ")";
         return support::internal("kernel-wrong", text.str());

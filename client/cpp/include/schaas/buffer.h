@@ -16,13 +16,22 @@ class Buffer {
   Buffer guarded() const;
   /// Memory of somebody else, who keeps it for as long as the buffer is used. Not aligned, never freed here.
   static Buffer borrowed(const void* data, std::size_t bytes);
+  /// As many bytes; the first of them stay what they are, the others may be anything. What it shrinks by is kept
+  /// for growing again unless it is most of it. Throws std::bad_alloc, and is then as it was. Not of borrowed or
+  /// guarded memory.
+  void resize(std::size_t bytes);
+  bool is_own() const { return held_ == Held::allocated; }  ///< neither borrowed nor guarded
+  /// What it may grow to without memory of the system's.
+  std::size_t capacity() const { return is_own() ? capacity_ : bytes_; }
   Buffer(Buffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)),
         bytes_(std::exchange(other.bytes_, 0)),
+        capacity_(std::exchange(other.capacity_, 0)),
         held_(std::exchange(other.held_, Held::allocated)) {}
   Buffer& operator=(Buffer&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(bytes_, other.bytes_);
+    std::swap(capacity_, other.capacity_);
     std::swap(held_, other.held_);
     return *this;
   }
@@ -46,6 +55,7 @@ class Buffer {
  private:
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
+  std::size_t capacity_ = 0;  ///< of allocated memory, which is mapped from some size on
   enum class Held { allocated, guarded, borrowed } held_ = Held::allocated;
 };
 

@@ -53,6 +53,9 @@ struct ExecutionOptions {
     never,
   } folding = Folding::when_it_pays;
   std::int64_t folding_bytes = std::int64_t{1} << 30;  ///< most memory for these arrays
+  /// A sparse result is made in one pass where its kernel allows it: its arrays grow, and with several
+  /// threads it is there twice for a moment. False: its entries are always counted first.
+  bool may_append = true;
   /// False: the caller promises that the values of the operands stay what they are at prepare(); copies of
   /// operands are then not brought up to date before each run.
   bool operands_change = true;
@@ -94,7 +97,8 @@ class Execution {
   /// and exhausted [memory], and it is empty then.
   support::Result<void> run();
   /// The same for operands whose values may have changed since run(), but not their entries: a sparse result
-  /// keeps its structure, which is not counted again. The first call is a run().
+  /// keeps its structure, which is not counted again. The first call is a run(), and so is one that finds
+  /// other arrays in the result than it made.
   support::Result<void> rerun_values();
 
   int threads() const;

@@ -42,8 +42,9 @@ class Computation {
   Computation& operator=(Computation&&) noexcept;
   ~Computation();
 
-  /// A statement that updates its result (`A(i) += ...`) starts each run from the values that the operand of
-  /// that name holds then. Errors: those of Execution::run.
+  /// The operands' entries are those of the binding, so a sparse result gets its structure in the first run
+  /// and its values in each. A statement that updates its result (`A(i) += ...`) starts each run from the
+  /// values that the operand of that name holds then. Errors: those of Execution::run.
   support::Result<void> run();
   PackedTensor& result();
   const KernelInfo& kernel() const;

@@ -1,0 +1,248 @@
+// Results that are made in one pass (proto/kernel_abi.h, "may be appended") are to the last byte what
+// counting and filling makes them; and lists of any length and spread come sorted.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <numeric>
+#include <random>
+
+#include "compiler/pipeline/pipeline.h"
+#include "schaas/host.h"
+#include "schaas/kernel.h"
+
+namespace schaas {
+namespace {
+
+using client::CooTensor;
+using client::Execution;
+using client::ExecutionOptions;
+using client::PackedTensor;
+using client::ValueType;
+
+struct Case {
+  const char* name;
+  const char* expression;
+  std::map<std::string, std::string> formats;  ///< the result Z, then as many operands as the statement has
+  std::map<std::string, std::vector<std::int64_t>> extents;
+  std::string trace = "linear";
+  bool appends = true;
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all{
+      {"product",
+       "Z(i,k) = A(i,j) * B(j,k)",
+       {{"Z", "csr"}, {"A", "csr"}, {"B", "csr"}},
+       {{"Z", {300, 50}}, {"A", {300, 40}}, {"B", {40, 50}}}},
+      {"unordered",
+       "Z(i,k) = A(i,j) * B(j,k)",
+       {{"Z", "dense,compressed(unordered)"}, {"A", "csr"}, {"B", "csr"}},
+       {{"Z", {300, 50}}, {"A", {300, 40}}, {"B", {40, 50}}}},
+      {"sum",
+       "Z(i,j) = A(i,j) + B(i,j)",
+       {{"Z", "csr"}, {"A", "csr"}, {"B", "csr"}},
+       {{"Z", {300, 40}}, {"A", {300, 40}}, {"B", {300, 40}}}},
+      {"columns",
+       "Z(i,k) = A(i,j) * B(j,k)",
+       {{"Z", "csc"}, {"A", "csc"}, {"B", "csc"}},
+       {{"Z", {50, 300}}, {"A", {50, 40}}, {"B", {40, 300}}}},
+      {"through_a_temporary",
+       "t(j) = B(j,k); Z(i,k) = A(i,j) * C(j,k) * t(j)",
+       {{"Z", "csr"}, {"A", "csr"}, {"B", "csr"}, {"C", "csr"}},
+       {{"Z", {300, 50}}, {"A", {300, 40}}, {"B", {40, 50}}, {"C", {40, 50}}}},
+      // Nothing to spare: the pattern is an operand's, counting it takes no time. Rows are not units. Tables.
+      {"sampled",
+       "Z(i,j) = A(i,j) * C(i,j)",
+       {{"Z", "csr"}, {"A", "csr"}},
+       {{"Z", {300, 40}}, {"A", {300, 40}}, {"C", {300, 40}}},
+       "linear",
+       false},
+      {"no_rows",
+       "Z(i,k) = A(i,j) * B(j,k)",
+       {{"Z", "dcsr"}, {"A", "dcsr"}, {"B", "csr"}},
+       {{"Z", {300, 50}}, {"A", {300, 40}}, {"B", {40, 50}}},
+       "linear",
+       false},
+  };
+  return all;
+}
+
+CooTensor random_entries(std::mt19937_64& random, const std::vector<std::int64_t>& extents, double density) {
+  CooTensor out;
+  out.extents = extents;
+  out.coordinates.resize(extents.size());
+  const std::int64_t size = *client::checked_product(extents);
+  const std::int64_t row = size / std::max<std::int64_t>(extents.front(), 1);
+  for (std::int64_t e = 0; e < size; ++e) {
+    const bool full = e / row == extents.front() / 2, empty = e / row % 5 == 0;
+    if (!full && (empty || static_cast<double>(random() % 1000) >= 1000 * density)) continue;
+    std::int64_t rest = e;
+    for (std::size_t m = extents.size(); m-- > 0; rest /= extents[m])
+      out.coordinates[m].push_back(rest % extents[m]);
+    out.values.push_back(0.5 + static_cast<double>(random() % 8));
+  }
+  return out;
+}
+
+format::TensorFormat format_of(const Case& each, const std::string& tensor) {
+  const int order = static_cast<int>(each.extents.at(tensor).size());
+  const auto named = each.formats.find(tensor);
+  return named == each.formats.end() ? format::dense(order)
+                                     : format::parse(named->second, order, tensor).value();
+}
+
+client::Kernel compile(const problem::ProblemText& text, const std::string& trace) {
+  const auto canonical = problem::canonicalize(problem::build(text).value());
+  const auto toolchain = toolchain::make_c_toolchain({});
+  const auto bytes = pipeline::compile(canonical, schedule::parse(trace).value(), {client::host_isa()},
+                                       *toolchain, support::Cancellation());
+  if (!bytes.ok()) throw std::runtime_error(support::render(bytes.error()));
+  return client::Kernel::load(*bytes, support::digest_of(*bytes)).value();
+}
+
+bool same(const client::Buffer& a, const client::Buffer& b) {
+  return a.bytes() == b.bytes() && (a.bytes() == 0 || std::memcmp(a.data(), b.data(), a.bytes()) == 0);
+}
+
+void expect_same(const PackedTensor& a, const PackedTensor& b) {
+  ASSERT_EQ(a.stored(), b.stored());
+  for (std::size_t l = 0; l < a.levels().size(); ++l) {
+    EXPECT_EQ(a.levels()[l].entries, b.levels()[l].entries) << l;
+    EXPECT_TRUE(same(a.levels()[l].pos, b.levels()[l].pos)) << l;
+    EXPECT_TRUE(same(a.levels()[l].crd, b.levels()[l].crd)) << l;
+  }
+  EXPECT_TRUE(same(a.values(), b.values()));
+}
+
+class AppendedResults : public testing::TestWithParam<Case> {};
+
+TEST_P(AppendedResults, are_what_counting_makes_them) {
+  const Case& each = GetParam();
+  for (const int bits : {32, 64}) {
+    problem::ProblemText text;
+    text.expression = each.expression;
+    text.formats = each.formats;
+    text.position_bits = std::to_string(bits);
+    const client::Kernel kernel = compile(text, each.trace);
+    ASSERT_EQ(kernel.descriptor().appends, each.appends ? 1 : 0);
+    for (const double density : {0.0, 0.02, 0.4}) {
+      std::mt19937_64 random(17);
+      std::map<std::string, PackedTensor> operands;
+      for (const auto& [name, extents] : each.extents) {
+        if (name == "Z") continue;
+        const client::PackOptions options{name, ValueType::f64, bits};
+        operands.emplace(
+            name,
+            client::pack(random_entries(random, extents, density), format_of(each, name), options).value());
+      }
+      const auto result = [&] {
+        return client::zeros(each.extents.at("Z"), format_of(each, "Z"), {"Z", ValueType::f64, bits}).value();
+      };
+      PackedTensor counted = result();
+      // The kernel's arguments come in the order of its problem text: as they first occur.
+      const auto arguments = [&](PackedTensor& first) {
+        std::vector<PackedTensor*> all{&first};
+        std::map<std::size_t, PackedTensor*> by_place;
+        const std::string body = text.expression.substr(text.expression.rfind("Z(") + 1);
+        for (auto& [name, tensor] : operands) by_place[text.expression.find(name + "(")] = &tensor;
+        for (auto& [place, tensor] : by_place) all.push_back(tensor);
+        return all;
+      };
+      ExecutionOptions counting;
+      counting.threads = 2;
+      counting.may_append = false;
+      ASSERT_TRUE(Execution::prepare(kernel, arguments(counted), counting).value().run().ok());
+      for (const int threads : {1, 2, 5}) {
+        PackedTensor appended = result();
+        ExecutionOptions options;
+        options.threads = threads;
+        auto execution = Execution::prepare(kernel, arguments(appended), options);
+        ASSERT_TRUE(execution.ok()) << support::render(execution.error());
+        for (int run = 0; run < 3; ++run) {
+          const auto done = run < 2 ? execution->run() : execution->rerun_values();
+          ASSERT_TRUE(done.ok()) << support::render(done.error());
+          SCOPED_TRACE(std::to_string(bits) + " bits, density " + std::to_string(density) + ", " +
+                       std::to_string(threads) + " threads, run " + std::to_string(run));
+          expect_same(appended, counted);
+        }
+      }
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, AppendedResults, testing::ValuesIn(cases()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// Row n of A has n entries, each picks one column of B: the row's list in the order of A's columns.
+TEST(AppendedResults, lists_of_any_length_and_spread_are_sorted) {
+  problem::ProblemText text;
+  text.expression = "Z(i,k) = A(i,j) * B(j,k)";
+  text.formats = {{"Z", "csr"}, {"A", "csr"}, {"B", "csr"}};
+  for (const int bits : {32, 64}) {
+    text.position_bits = std::to_string(bits);
+    const client::Kernel kernel = compile(text, "linear");
+    for (const std::int64_t spread : {1, 3, 40, 200, 3000}) {
+      constexpr std::int64_t longest = 300;
+      const std::int64_t columns = longest * spread;
+      std::mt19937_64 random(static_cast<std::uint64_t>(spread));
+      std::vector<std::int64_t> picked(longest);
+      for (std::int64_t j = 0; j < longest; ++j)
+        picked[j] = spread * j + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(spread));
+      std::shuffle(picked.begin(), picked.end(), random);
+      CooTensor a{{longest + 1, longest}, {{}, {}}, {}}, b{{longest, columns}, {{}, {}}, {}};
+      for (std::int64_t j = 0; j < longest; ++j) {
+        b.coordinates[0].push_back(j);
+        b.coordinates[1].push_back(picked[j]);
+        b.values.push_back(static_cast<double>(j + 1));
+      }
+      for (std::int64_t i = 0; i <= longest; ++i) {
+        // From the front, so that short rows spread as widely as long ones.
+        for (std::int64_t j = 0; j < i; ++j) {
+          a.coordinates[0].push_back(i);
+          a.coordinates[1].push_back(j);
+          a.values.push_back(1);
+        }
+      }
+      const auto csr = format::parse("csr", 2, "A").value();
+      PackedTensor left = client::pack(a, csr, {"A", ValueType::f64, bits}).value();
+      PackedTensor right = client::pack(b, csr, {"B", ValueType::f64, bits}).value();
+      PackedTensor result = client::zeros({longest + 1, columns}, csr, {"Z", ValueType::f64, bits}).value();
+      ASSERT_TRUE(Execution::prepare(kernel, {&result, &left, &right}).value().run().ok());
+      const CooTensor found = client::unpack(result);
+      std::size_t e = 0;
+      for (std::int64_t i = 0; i <= longest; ++i) {
+        std::map<std::int64_t, double> row;
+        for (std::int64_t j = 0; j < i; ++j) row[picked[j]] = static_cast<double>(j + 1);
+        for (const auto& [k, value] : row) {
+          ASSERT_LT(e, found.entries());
+          ASSERT_EQ(found.coordinates[0][e], i) << "spread " << spread;
+          ASSERT_EQ(found.coordinates[1][e], k) << "spread " << spread << ", row of " << i;
+          ASSERT_EQ(found.values[e++], value) << "spread " << spread << ", row of " << i;
+        }
+      }
+      EXPECT_EQ(e, found.entries());
+    }
+  }
+}
+
+TEST(AppendedResults, a_buffer_keeps_its_bytes_when_it_is_resized) {
+  std::mt19937_64 random(3);
+  client::Buffer buffer;
+  std::vector<unsigned char> expected;
+  for (int n = 0; n < 60; ++n) {
+    const std::size_t size = n % 3 == 0   ? random() % 1000
+                             : n % 3 == 1 ? random() % 20'000'000
+                                          : random() % 6'000'000;
+    buffer.resize(size);
+    ASSERT_EQ(buffer.bytes(), size);
+    ASSERT_GE(buffer.capacity(), size);
+    const std::size_t kept = std::min(expected.size(), size);
+    if (kept > 0) ASSERT_EQ(std::memcmp(buffer.data(), expected.data(), kept), 0) << n;
+    expected.resize(size);
+    for (std::size_t at = kept; at < size; ++at) expected[at] = static_cast<unsigned char>(random());
+    if (size > 0) std::memcpy(buffer.data(), expected.data(), size);
+  }
+}
+
+}  // namespace
+}  // namespace schaas
