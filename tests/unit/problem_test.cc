@@ -138,7 +138,13 @@ std::string inlined(const std::string& program, const Formats& formats) {
 TEST(Intermediates, AreReadWhereTheirSparseOperandIsStored) {
   const Formats csr = {{"B", "csr"}};
   EXPECT_EQ(inlined("E(i,j) = B(i,j) * exp(T(i,j)); S(i) = E(i,j); Y(a,l) = E(a,b) / S(a) * F(b,l)", csr),
-            "S(i) = B(i,j) * exp(T(i,j)); Y(a,l) = B(a,b) * exp(T(a,b)) / S(a) * F(b,l)");
+            "E_value(i,j) = exp(T(i,j)); S(i) = B(i,j) * E_value(i,j); "
+            "Y(a,l) = B(a,b) * E_value(a,b) / S(a) * F(b,l)");
+  EXPECT_EQ(inlined("E(i,j) = B(i,j) * exp(s(i)); S(i) = E(i,j); A(i,j) = E(i,j) / S(i)", csr),
+            "S(i) = B(i,j) * exp(s(i)); A(i,j) = B(i,j) * exp(s(i)) / S(i)");  // known before the loop over j
+  EXPECT_EQ(inlined("E(i,j) = B(i,j) * exp(T(i,j)); A(i) = E(i,j)", csr), "A(i) = B(i,j) * exp(T(i,j))");
+  EXPECT_EQ(inlined("E(i,j) = B(i,j) * sqrt(T(i,j)); S(i) = E(i,j); A(i,j) = E(i,j) / S(i)", csr),
+            "S(i) = B(i,j) * sqrt(T(i,j)); A(i,j) = B(i,j) * sqrt(T(i,j)) / S(i)");
   EXPECT_EQ(inlined("E(i,j) = 2 * B(i,j); Y(i,j) = E(j,i) * E(i,j) + 1", csr),
             "Y(i,j) = 2 * B(j,i) * 2 * B(i,j) + 1");
   EXPECT_EQ(inlined("D(j,i) = B(i,j) * 3; E(i,j) = D(j,i) * C(i,j); y = E(i,j)", csr),
@@ -151,7 +157,8 @@ TEST(Intermediates, SumsReadBySeveralStatementsStayWhereOneMaskServesAll) {
       inlined(
           "T(i,j) = C(i,k) * D(k,j); E(i,j) = B(i,j) * exp(T(i,j)); S(i) = E(i,j); A(i,j) = E(i,j) / S(i)",
           csr),
-      "T(i,j) = C(i,k) * D(k,j); S(i) = B(i,j) * exp(T(i,j)); A(i,j) = B(i,j) * exp(T(i,j)) / S(i)");
+      "T(i,j) = C(i,k) * D(k,j); E_value(i,j) = exp(T(i,j)); S(i) = B(i,j) * E_value(i,j); A(i,j) = B(i,j) * "
+      "E_value(i,j) / S(i)");
   // Read with another operand's index: computed by each reader, where it needs it.
   EXPECT_EQ(inlined("T(i) = C(i,k) * D(k); S(i) = B(i,j) / T(i); A(a,b) = B(a,b) * T(a) * S(a)", csr),
             "S(i) = B(i,j) / sum(k)(C(i,k) * D(k)); A(a,b) = B(a,b) * sum(k)(C(a,k) * D(k)) * S(a)");

@@ -87,7 +87,7 @@ class Prepared {
       to.memory = products_of(entry.memory_terms, unknowns_);
       for (const Variant& variant : entry.variants) {
         auto& nests = to.variants.emplace_back();
-        for (const Nest& nest : variant.nests) nests.emplace_back(nest, unknowns_);
+        for (const Nest& nest : variant.nests) nests.emplace_back(nest, unknowns_, tensors_);
       }
     }
   }
@@ -144,11 +144,12 @@ class Prepared {
     for (std::size_t e = 0; e < entries_.size(); ++e)
       if (evaluated[e].fits && !entries_[e].variants.empty()) order.emplace_back(evaluated[e].predicted, e);
     std::sort(order.begin(), order.end());
+    TrafficModel traffic;
     double best = std::numeric_limits<double>::infinity();
     for (const auto& [without, e] : order) {
       if (without > best) break;
       for (std::size_t v = 0; v < entries_[e].variants.size(); ++v) {
-        const double predicted = without + traffic_time(entries_[e].variants[v], values, machine);
+        const double predicted = without + traffic.time(entries_[e].variants[v], values, machine);
         const double needed =
             v == 0 ? std::numeric_limits<double>::infinity()
                    : evaluated[e].predicted * (evaluated[e].variant == 0 ? worth_a_variant : 1);
@@ -163,6 +164,7 @@ class Prepared {
   const std::vector<FrontierEntry>& frontier_;
   std::vector<Entry> entries_;
   Unknowns unknowns_;
+  std::vector<std::string> tensors_;
 };
 
 }  // namespace

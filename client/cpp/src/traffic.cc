@@ -21,109 +21,150 @@ constexpr double heaviest_row_code = 3;
 constexpr double coordinate_bytes = 4;
 constexpr double line_bytes = 64;
 
-// One nest with real numbers.
-struct Sized {
+// Of `extent` coordinates those that `met` random ones meet.
+double coordinates_met(double met, double extent) {
+  const double share = met / extent;
+  if (share > 40) return extent;
+  return share < 1e-8 ? met : extent * -std::expm1(-share);
+}
+
+}  // namespace
+
+// Numbers of one variant, made anew for each; the memory is kept.
+class TrafficModel::Work {
+ public:
   struct Loop {
     double trips = 1;
     double extent = 0;  // of the index of a fiber; 0: the loop counts an extent, or blocks
     std::uint32_t under = 0;
   };
-  const Nest* nest = nullptr;
-  std::vector<Loop> loops;
+  struct Sized {
+    const NumberedNest* nest = nullptr;
+    std::size_t first_loop = 0, first_bytes = 0;  // in loops_, bytes_
+    std::size_t size() const { return nest->loops.size(); }
+  };
 
-  double trips(std::size_t begin, std::size_t end) const {
-    double product = 1;
-    for (std::size_t n = begin; n < end; ++n) product *= loops[n].trips;
-    return product;
-  }
-  // Different elements touched by the loops from `begin` on.
-  double touched(const Nest::Access& access, std::size_t begin) const {
-    double elements = 1;
-    for (std::size_t n = begin; n < loops.size(); ++n) {
-      if ((access.loops >> n & 1U) == 0) continue;
-      if (access.sparse || loops[n].extent == 0) {
-        elements *= loops[n].trips;
-        continue;
-      }
-      double met = loops[n].trips;
-      for (std::size_t outer = begin; outer < n; ++outer) {
-        if (((loops[n].under & ~access.loops) >> outer & 1U) != 0) met *= loops[outer].trips;
-      }
-      elements *= loops[n].extent * -std::expm1(-met / loops[n].extent);
-    }
-    return elements;
-  }
-};
-
-class Traffic {
- public:
-  Traffic(std::vector<Sized> nests, const Machine& machine)
-      : nests_(std::move(nests)), machine_(machine), value_bytes_(bytes_of(machine.value_type)) {
-    for (const Sized& sized : nests_) {
-      first_.push_back(bytes_.size());
-      for (const Nest::Access& access : sized.nest->accesses)
-        for (std::size_t begin = 0; begin <= sized.loops.size(); ++begin)
-          bytes_.push_back(bytes_touched(sized, access, begin));
-    }
-    for (std::size_t n = 0; n < nests_.size(); ++n) {
-      footprints_.emplace_back();
-      for (std::size_t loops = 0; loops < nests_[n].loops.size(); ++loops)
-        footprints_.back().push_back(footprint(n, loops));
-    }
-  }
-
-  double time() const {
+  double time(std::span<const NumberedNest> nests, const std::vector<double>& values,
+              const Machine& machine) {
+    machine_ = &machine;
+    value_bytes_ = static_cast<double>(bytes_of(machine.value_type));
+    nests_.clear();
+    loops_.clear();
+    bytes_.clear();
+    footprints_.clear();
+    for (const NumberedNest& nest : nests) add(nest, values);
+    add_footprints();
     double all = 0;
-    const Rates& rates = machine_.rates;
+    const Rates& rates = machine.rates;
     for (std::size_t n = 0; n < nests_.size(); ++n) {
-      const double threads = nests_[n].nest->serial ? 1.0 : std::max(machine_.threads, 1);
+      const double threads = nests_[n].nest->nest->serial ? 1.0 : std::max(machine.threads, 1);
       all += (rows_again(n) + runs(n)) / threads;
-      all += beyond(n, machine_.first_cache_bytes) * rates.beyond_first / threads;
-      all += beyond(n, machine_.second_cache_bytes) * rates.beyond_second / threads;
+      all += beyond(n, machine.first_cache_bytes) * rates.beyond_first / threads;
+      all += beyond(n, machine.second_cache_bytes) * rates.beyond_second / threads;
       // All cores share the way to memory.
-      all += beyond(n, machine_.cache_bytes) * rates.beyond_last / std::min(threads, rates.memory_threads);
+      all += beyond(n, machine.cache_bytes) * rates.beyond_last / std::min(threads, rates.memory_threads);
     }
     return all;
   }
 
  private:
-  // What the loops from `begin` on touch of an access. Where they do not go along its rows, each element is
-  // on a line of its own.
-  double bytes_touched(const Sized& sized, const Nest::Access& access, std::size_t begin) const {
-    const double elements = sized.touched(access, begin);
-    if (access.sparse) return elements * (value_bytes_ + coordinate_bytes);
-    const bool rows = access.loops == 0 || access.unit >> begin != 0;
-    return elements * (rows ? value_bytes_ : line_bytes);
-  }
-
-  double bytes(std::size_t nest, std::size_t access, std::size_t begin) const {
-    return bytes_[first_[nest] + access * (nests_[nest].loops.size() + 1) + begin];
-  }
-
-  // What everything inside of the nest's first `loops` loops touches.
-  double footprint(std::size_t nest, std::size_t loops) const {
-    const auto within = [&](std::size_t n) { return nests_[n].nest->shared >= static_cast<int>(loops); };
-    std::size_t first = nest, last = nest;
-    while (first > 0 && within(first)) --first;
-    while (last + 1 < nests_.size() && within(last + 1)) ++last;
-    double sum = 0;
-    for (std::size_t n = first; n <= last; ++n) {
-      const auto& accesses = nests_[n].nest->accesses;
-      for (std::size_t a = 0; a < accesses.size(); ++a) {
-        // A tensor that several nests touch counts where most of it is touched.
-        double most = 0;
-        bool counted = false;
-        for (std::size_t other = first; other <= last; ++other) {
-          const auto& others = nests_[other].nest->accesses;
-          for (std::size_t o = 0; o < others.size(); ++o) {
-            if (others[o].tensor != accesses[a].tensor) continue;
-            counted = counted || other < n;
-            most = std::max(most, bytes(other, o, loops));
-          }
-        }
-        if (!counted) sum += most;
+  void add(const NumberedNest& nest, const std::vector<double>& values) {
+    const std::size_t first = loops_.size();
+    nests_.push_back({&nest, first, bytes_.size()});
+    for (std::size_t n = 0; n < nest.loops.size(); ++n) {
+      const Nest::Loop& loop = nest.nest->loops[n];
+      Loop& to = loops_.emplace_back();
+      to.trips = values[static_cast<std::size_t>(nest.loops[n].trips)];
+      const double block = loop.block;
+      if (loop.block > 0) {
+        to.trips = loop.inside ? std::min(to.trips, block) : std::max(to.trips / block, 1.0);
+      } else if (nest.loops[n].extent >= 0) {
+        to.extent = values[static_cast<std::size_t>(nest.loops[n].extent)];
+        to.under = loop.under;
       }
     }
+    for (const Nest::Access& access : nest.nest->accesses)
+      add_bytes(access, {loops_.data() + first, nest.loops.size()});
+  }
+
+  // What the loops from each one on touch of an access. Where they do not go along its rows, each element is
+  // on a line of its own.
+  void add_bytes(const Nest::Access& access, std::span<const Loop> loops) {
+    const std::size_t at = bytes_.size(), size = loops.size();
+    bytes_.resize(at + size + 1);
+    met_.resize(size);
+    touched_.resize(size);
+    double elements = 1;
+    const double of_entry = value_bytes_ + coordinate_bytes;
+    const auto bytes_of_elements = [&](std::size_t begin) {
+      if (access.sparse) return elements * of_entry;
+      const bool rows = access.loops == 0 || access.unit >> begin != 0;
+      return elements * (rows ? value_bytes_ : line_bytes);
+    };
+    bytes_[at + size] = bytes_of_elements(size);
+    for (std::size_t begin = size; begin-- > 0;) {
+      const double trips = loops[begin].trips;
+      if ((access.loops >> begin & 1U) != 0) {
+        met_[begin] = trips;
+        const bool counted = access.sparse || loops[begin].extent == 0;
+        touched_[begin] = counted ? trips : coordinates_met(trips, loops[begin].extent);
+        elements *= touched_[begin];
+      } else if (!access.sparse) {
+        // Loops inside meet other coordinates in each turn of this one.
+        for (std::size_t n = begin + 1; n < size; ++n) {
+          const bool moves = (access.loops >> n & 1U) != 0 && (loops[n].under >> begin & 1U) != 0;
+          if (!moves || loops[n].extent == 0) continue;
+          met_[n] *= trips;
+          touched_[n] = coordinates_met(met_[n], loops[n].extent);
+        }
+        elements = 1;
+        for (std::size_t n = begin + 1; n < size; ++n)
+          if ((access.loops >> n & 1U) != 0) elements *= touched_[n];
+      }
+      bytes_[at + begin] = bytes_of_elements(begin);
+    }
+  }
+
+  double trips(const Sized& sized, std::size_t begin, std::size_t end) const {
+    double product = 1;
+    for (std::size_t n = begin; n < end; ++n) product *= loops_[sized.first_loop + n].trips;
+    return product;
+  }
+
+  double bytes(const Sized& sized, std::size_t access, std::size_t begin) const {
+    return bytes_[sized.first_bytes + access * (sized.size() + 1) + begin];
+  }
+
+  // What everything inside of each nest's first loops touches: of the nests that share these loops, a tensor
+  // that several touch counts where most of it is touched.
+  void add_footprints() {
+    std::size_t deepest = 0;
+    for (const Sized& sized : nests_) deepest = std::max(deepest, sized.size());
+    stride_ = deepest;
+    footprints_.resize(nests_.size() * deepest);
+    for (std::size_t loops = 0; loops < deepest; ++loops) {
+      for (std::size_t first = 0; first < nests_.size();) {
+        std::size_t end = first + 1;
+        while (end < nests_.size() && nests_[end].nest->nest->shared >= static_cast<int>(loops)) ++end;
+        const double sum = footprint(first, end, loops);
+        for (; first < end; ++first) footprints_[first * stride_ + loops] = sum;
+      }
+    }
+  }
+
+  double footprint(std::size_t first, std::size_t end, std::size_t loops) {
+    most_.assign(most_.size(), 0);
+    for (std::size_t n = first; n < end; ++n) {
+      const Sized& sized = nests_[n];
+      if (loops > sized.size()) continue;
+      for (std::size_t a = 0; a < sized.nest->tensors.size(); ++a) {
+        const auto tensor = static_cast<std::size_t>(sized.nest->tensors[a]);
+        if (tensor >= most_.size()) most_.resize(tensor + 1, 0);
+        most_[tensor] = std::max(most_[tensor], bytes(sized, a, loops));
+      }
+    }
+    double sum = 0;
+    for (const double most : most_) sum += most;
     return sum;
   }
 
@@ -133,18 +174,18 @@ class Traffic {
     const double cache = share_of_cache * static_cast<double>(cache_bytes);
     const Sized& sized = nests_[nest];
     std::size_t inside = 0;
-    while (inside < sized.loops.size() && footprints_[nest][inside] > cache) ++inside;
+    while (inside < sized.size() && footprints_[nest * stride_ + inside] > cache) ++inside;
     if (inside == 0) return 0;
     const std::size_t loop = inside - 1;  // what one turn of it touches fits
-    const double outer = sized.trips(0, loop);
+    const double outer = trips(sized, 0, loop), turns = loops_[sized.first_loop + loop].trips;
     double sum = 0;
-    for (std::size_t a = 0; a < sized.nest->accesses.size(); ++a) {
-      const Nest::Access& access = sized.nest->accesses[a];
-      const double turn = bytes(nest, a, inside);
-      const double all = bytes(nest, a, loop);
-      const double again = std::max(0.0, turn * sized.loops[loop].trips - all);
+    const auto& accesses = sized.nest->nest->accesses;
+    for (std::size_t a = 0; a < accesses.size(); ++a) {
+      const double turn = bytes(sized, a, inside);
+      const double all = bytes(sized, a, loop);
+      const double again = std::max(0.0, turn * turns - all);
       const double missed = std::max(0.0, 1 - cache / all);
-      const bool moved = (access.loops >> loop & 1U) != 0 || all > turn;
+      const bool moved = (accesses[a].loops >> loop & 1U) != 0 || all > turn;
       sum += outer * (moved ? all + again * missed : turn) / value_bytes_ * (a == 0 ? 2 : 1);
     }
     return sum;
@@ -152,19 +193,19 @@ class Traffic {
 
   // The turns of the reductions around a target's row that stays in registers for all of them; 0: it does
   // not.
-  double turns_kept(std::size_t nest) const {
-    const Sized& sized = nests_[nest];
-    const std::size_t size = sized.loops.size();
-    if (size < 2 || sized.nest->weight > heaviest_row_code) return 0;
-    const std::uint32_t target = sized.nest->accesses.front().loops;
+  double turns_kept(std::size_t number) const {
+    const Nest& nest = *nests_[number].nest->nest;
+    const std::size_t size = nests_[number].size();
+    if (size < 2 || nest.weight > heaviest_row_code) return 0;
+    const std::uint32_t target = nest.accesses.front().loops;
     if ((target >> (size - 1) & 1U) == 0) return 0;
-    int above = sized.nest->shared;
-    if (nest + 1 < nests_.size()) above = std::max(above, nests_[nest + 1].nest->shared);
+    int above = nest.shared;
+    if (number + 1 < nests_.size()) above = std::max(above, nests_[number + 1].nest->nest->shared);
     double turns = 1;
     bool kept = false;
     for (std::size_t n = size - 1; n-- > static_cast<std::size_t>(std::max(above, 1));) {
       if ((target >> n & 1U) != 0) break;
-      turns *= sized.loops[n].trips;
+      turns *= loops_[nests_[number].first_loop + n].trips;
       kept = true;
     }
     return kept ? std::max(turns, 1.0) : 0;
@@ -173,56 +214,43 @@ class Traffic {
   // Such a row is read and written once for all these turns.
   double rows_again(std::size_t nest) const {
     const double turns = turns_kept(nest);
-    return turns == 0 ? 0 : row_again * nests_[nest].trips(0, nests_[nest].loops.size()) / turns;
+    return turns == 0 ? 0 : row_again * trips(nests_[nest], 0, nests_[nest].size()) / turns;
   }
 
   double runs(std::size_t nest) const {
-    const std::size_t size = nests_[nest].loops.size();
+    const Sized& sized = nests_[nest];
     double sum = 0;
-    if (size > 0 && turns_kept(nest) == 0)
-      sum = run_of_a_loop * 8 / value_bytes_ * nests_[nest].trips(0, size - 1);
-    for (std::size_t n = 0; n < size; ++n) {
-      const Nest::Loop& loop = nests_[nest].nest->loops[n];
-      if (loop.block > 0 && !loop.inside) sum += turn_of_a_block * nests_[nest].trips(0, n + 1);
+    if (sized.size() > 0 && turns_kept(nest) == 0)
+      sum = run_of_a_loop * 8 / value_bytes_ * trips(sized, 0, sized.size() - 1);
+    for (std::size_t n = 0; n < sized.size(); ++n) {
+      const Nest::Loop& loop = sized.nest->nest->loops[n];
+      if (loop.block > 0 && !loop.inside) sum += turn_of_a_block * trips(sized, 0, n + 1);
     }
     return sum;
   }
 
+  const Machine* machine_ = nullptr;
+  double value_bytes_ = 8;
   std::vector<Sized> nests_;
-  const Machine& machine_;
-  double value_bytes_;
-  std::vector<double> bytes_;       // touched by each access from each loop on
-  std::vector<std::size_t> first_;  // of a nest
-  std::vector<std::vector<double>> footprints_;
+  std::vector<Loop> loops_;
+  std::vector<double> bytes_;  // touched by each access from each loop on
+  std::vector<double> footprints_;
+  std::size_t stride_ = 0;  // of a nest's footprints
+  std::vector<double> met_, touched_, most_;
 };
 
-Sized sized(const NumberedNest& nest, const std::vector<double>& values) {
-  Sized out;
-  out.nest = nest.nest;
-  out.loops.resize(nest.loops.size());
-  for (std::size_t n = 0; n < nest.loops.size(); ++n) {
-    const Nest::Loop& loop = nest.nest->loops[n];
-    Sized::Loop& to = out.loops[n];
-    to.trips = values[static_cast<std::size_t>(nest.loops[n].trips)];
-    const double block = loop.block;
-    if (loop.block > 0) {
-      to.trips = loop.inside ? std::min(to.trips, block) : std::max(to.trips / block, 1.0);
-    } else if (nest.loops[n].extent >= 0) {
-      to.extent = values[static_cast<std::size_t>(nest.loops[n].extent)];
-      to.under = loop.under;
-    }
-  }
-  return out;
-}
-
-}  // namespace
-
-NumberedNest::NumberedNest(const Nest& original, Unknowns& unknowns) : nest(&original) {
+NumberedNest::NumberedNest(const Nest& original, Unknowns& unknowns, std::vector<std::string>& names)
+    : nest(&original) {
   for (const Nest::Loop& loop : original.loops) {
     Loop to{unknowns.number(loop.trips)};
     if (loop.block == 0 && loop.trips.kind == Variable::Kind::fiber)
       to.extent = unknowns.number({Variable::Kind::extent, loop.index, "", 0});
     loops.push_back(to);
+  }
+  for (const Nest::Access& access : original.accesses) {
+    const auto known = std::find(names.begin(), names.end(), access.tensor);
+    tensors.push_back(static_cast<int>(known - names.begin()));
+    if (known == names.end()) names.push_back(access.tensor);
   }
 }
 
@@ -230,12 +258,12 @@ double least_part(double weight, const Rates& rates) {
   return weight <= heaviest_row_code ? rates.in_first : 1;
 }
 
-double traffic_time(std::span<const NumberedNest> nests, const std::vector<double>& values,
-                    const Machine& machine) {
-  std::vector<Sized> all;
-  all.reserve(nests.size());
-  for (const NumberedNest& nest : nests) all.push_back(sized(nest, values));
-  return Traffic(std::move(all), machine).time();
+TrafficModel::TrafficModel() : work_(std::make_unique<Work>()) {}
+TrafficModel::~TrafficModel() = default;
+
+double TrafficModel::time(std::span<const NumberedNest> nests, const std::vector<double>& values,
+                          const Machine& machine) {
+  return work_->time(nests, values, machine);
 }
 
 }  // namespace schaas::client

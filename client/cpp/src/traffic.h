@@ -1,5 +1,7 @@
 #pragma once
+#include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "schaas/select.h"
@@ -16,9 +18,11 @@ struct NumberedNest {
     int trips = 0;
     int extent = -1;  ///< of the index of a loop over a fiber that is not cut into blocks
   };
-  NumberedNest(const Nest& original, Unknowns& unknowns);
+  /// `names`: of the tensors that have numbers, by number; new ones are added.
+  NumberedNest(const Nest& original, Unknowns& unknowns, std::vector<std::string>& names);
   const Nest* nest;
   std::vector<Loop> loops;
+  std::vector<int> tensors;  ///< by access
 };
 
 /// Of trips of this weight the part they take when all rows are in the first-level cache: the least the
@@ -26,9 +30,19 @@ struct NumberedNest {
 double least_part(double weight, const Rates& rates);
 
 /// What comes on top: elements that pass from cache to cache because they are touched again after more than
-/// the cache holds, and result rows that are read and written again for each few trips. `values`: of the
-/// unknowns, by number.
-double traffic_time(std::span<const NumberedNest> nests, const std::vector<double>& values,
-                    const Machine& machine);
+/// the cache holds, and result rows that are read and written again for each few trips. One thread.
+class TrafficModel {
+ public:
+  TrafficModel();
+  ~TrafficModel();
+  TrafficModel(const TrafficModel&) = delete;
+  TrafficModel& operator=(const TrafficModel&) = delete;
+  /// `values`: of the unknowns, by number; the nests are those of one variant.
+  double time(std::span<const NumberedNest> nests, const std::vector<double>& values, const Machine& machine);
+
+ private:
+  class Work;
+  std::unique_ptr<Work> work_;
+};
 
 }  // namespace schaas::client
