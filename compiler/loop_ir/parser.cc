@@ -239,14 +239,8 @@ class Parser {
       kernel.result_fill = value();
       return;
     }
-    if (accept("written")) {
-      kernel.writes_all = true;
-      return;
-    }
-    if (accept("appended")) {
-      kernel.appends = true;
-      return;
-    }
+    if (accept("written")) return void(kernel.writes_all = true);
+    if (accept("appended")) return void(kernel.appends = true);
     if (accept("entries")) {
       expect("of"), expect("argument");
       kernel.result_entries_of = small_number();
