@@ -50,6 +50,7 @@ class SolverWorker final : public frontier::Solver {
   Result<void> make_ready() {
     if (process_) return {};
     toolchain::ChildOptions child;
+    child.isolated = options_.isolated;
     child.program = options_.program;
     child.working_directory = "/";
     child.cpu_seconds = 24 * 3600;  // its queries are limited one by one

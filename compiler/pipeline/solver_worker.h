@@ -14,6 +14,7 @@ struct SolverWorkerOptions {
   std::chrono::milliseconds start{5000};            ///< until it is ready
   std::chrono::milliseconds grace{200};             ///< beyond a query's own limit, then it is killed
   int most_failures = 3;                            ///< of one search; afterwards every answer is "unknown"
+  bool isolated = true;                             ///< the process (toolchain/isolation.h)
   /// Told, in a sentence, of every process that failed. Called on the thread of the search.
   std::function<void(const std::string&)> log;
 };

@@ -38,6 +38,7 @@ class Worker : public testing::Test {
     pipeline::SolverWorkerOptions options;
     options.program = program;
     options.grace = milliseconds(100);
+    options.isolated = program == real_program;  // scripts note what they did, and run others
     options.log = [this](const std::string& sentence) { log.push_back(sentence); };
     auto solver = pipeline::solver_workers(options)(cancellation);
     solver->assume(1, at_least_two);
