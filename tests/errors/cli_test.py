@@ -15,7 +15,7 @@ PROGRAMS = sys.argv.pop(1)
 program.WithDaemon.programs = PROGRAMS
 K4 = "A(i,l) = B(i,j) * C(j,k) * D(k,l)"
 NOBODY = "unix:/nonexistent/schaas.sock"
-COMMANDS = "run, schedule, plot, emit, convert, bundle, cache, precompute, jobs, watch, cancel, retry, calibrate, info, doctor, completion"
+COMMANDS = "run, schedule, plot, emit, convert, bundle, cache, admin, precompute, jobs, watch, cancel, retry, calibrate, info, doctor, completion"
 
 # Wrong whatever the server: words, exit status, the whole of standard error.
 WITHOUT_SERVER = {
@@ -29,7 +29,7 @@ WITHOUT_SERVER = {
                                               "  note: `schaas run --help` shows its options\n"),
     "unquoted expression": (["run", "A(i)", "=", "B(i)"], 2, "invalid [command-line]: unexpected argument `=` of `schaas run`; an "
                                                              "expression with spaces must be quoted\n"),
-    "cache without command": (["cache"], 2, "invalid [command-line]: `schaas cache` needs a command: list, show, verify\n"
+    "cache without command": (["cache"], 2, "invalid [command-line]: `schaas cache` needs a command: list, show, verify, pin, unpin, gc\n"
                                             "  note: `schaas cache --help` explains them\n"),
     "unknown cache command": (["cache", "lst"], 2, "invalid [command-line]: unknown command `lst`; expected one of list, show, "
                                                    "verify; did you mean `list`?\n"),
