@@ -278,10 +278,10 @@ DEFINE_SORT(64, int64_t)
 /* A short list of different elements: each goes to the place that the number of smaller ones tells, which
    is counted side by side, without a branch. 0 when an element is there twice. */
 #define DEFINE_RANK_SORT(suffix, type, largest)                                            \
-  typedef type lanes_##suffix __attribute__((vector_size(64)));                            \
+  typedef type lanes_##suffix __attribute__((vector_size(VECTOR_BYTES)));                  \
   UNUSED static inline __attribute__((always_inline)) int rank_sort_##suffix(              \
       type* a, int64_t count, int width) {                                                 \
-    enum { each = 64 / sizeof(type), most = 64 / each };                                   \
+    enum { each = VECTOR_BYTES / sizeof(type), most = 64 / each };                         \
     union { type one[64]; lanes_##suffix some[most]; } x, rank;                            \
     lanes_##suffix smaller[most], all = {0};                                               \
     for (int n = 0; n < width; ++n) x.one[n] = n < count ? a[n] : largest;                 \

@@ -32,7 +32,7 @@ WITHOUT_SERVER = {
     "cache without command": (["cache"], 2, "invalid [command-line]: `schaas cache` needs a command: list, show, verify, pin, unpin, gc\n"
                                             "  note: `schaas cache --help` explains them\n"),
     "unknown cache command": (["cache", "lst"], 2, "invalid [command-line]: unknown command `lst`; expected one of list, show, "
-                                                   "verify; did you mean `list`?\n"),
+                                                   "verify, pin, unpin, gc; did you mean `list`?\n"),
     "cache show without key": (["cache", "show"], 2, "invalid [command-line]: `schaas cache show`: KEY is required\n"
                                                      "  note: `schaas cache show --help` shows its options\n"),
     "no threads": (["run", K4, "--threads", "0"], 2, "invalid [command-line]: --threads: Value 0 not in range 1 to 4096\n"),
