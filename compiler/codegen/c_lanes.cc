@@ -424,10 +424,10 @@ void CLanes::print_turns(const loop_ir::For& loop, const std::set<std::string>& 
     }
   }
   text_.open("for (; " + more + "; " + v + " += " + count + ")");
-  text_.line("const int64_t " + v + "_first = " + v + ";");
+  text_.line("const int64_t " + v + "_turn = " + v + ";");
   for (int turn = 0; turn < turns; ++turn) {
     text_.open("");
-    text_.line("const int64_t " + v + " = " + v + "_first + " + std::to_string(turn) + ";");
+    text_.line("const int64_t " + v + " = " + v + "_turn + " + std::to_string(turn) + ";");
     Block own = block;
     own.first_sum = turn * block.count;
     print_body(loop.body, own);

@@ -124,6 +124,33 @@ TEST_F(Compiled, DescriptorSaysWhatTheLabelSays) {
   EXPECT_EQ(-1, descriptor().phases[0].balance_arg);
 }
 
+// Turns of a loop side by side have names of their own.
+TEST_F(Compiled, SeveralTurnsOfASumSeeTheNamesAroundThem) {
+  load(R"(kernel f64 arguments 2 {
+  extent n = argument 1 mode 0
+  array A: value = values 0 written
+  array B: value = values 1
+  phase range n {
+    let k_first: index = 7
+    sum t
+    for k in begin .. end {
+      let has: index = (k_first <= k)
+      t += choose(has, B[k], 100.0)
+    }
+    A[0] += t
+  }
+}
+)",
+       {"", "", "", ""});
+  extent_ = 29;
+  std::vector<double> a(29), b(29);
+  for (std::size_t n = 0; n < b.size(); ++n) b[n] = static_cast<double>(n);
+  const schaas_tensor result = vector(a), operand = vector(b);
+  const schaas_tensor* const arguments[] = {&result, &operand};
+  ASSERT_EQ(SCHAAS_OK, descriptor().phases[0].run(arguments, nullptr, nullptr, 0, 29));
+  EXPECT_EQ(a[0], (7 + 28) * 22 / 2 + 7 * 100);
+}
+
 TEST_F(Compiled, SizesArePaddedToCacheLines) {
   load(scale, {"", "", "", ""});
   std::vector<double> a(5), b(5);
