@@ -5,34 +5,13 @@
 #include <cstdio>
 #include <limits>
 
+#include "compiler/support/markup.h"
+
 namespace schaas::cli {
 namespace {
 
 constexpr double width = 860, height = 560;
 constexpr double left = 92, right = 24, top = 78, bottom = 96;
-
-std::string escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
-    }
-  }
-  return out;
-}
 
 std::string number(double value) {
   char text[32];
@@ -136,8 +115,8 @@ class Drawing {
   }
 
   void words(double at_x, double at_y, const std::string& what, const std::string& more) {
-    out_ += "<text x=\"" + number(at_x) + "\" y=\"" + number(at_y) + "\" " + more + ">" + escaped(what) +
-            "</text>\n";
+    out_ += "<text x=\"" + number(at_x) + "\" y=\"" + number(at_y) + "\" " + more + ">" +
+            support::escaped_markup(what) + "</text>\n";
   }
   void line(double x1, double y1, double x2, double y2) {
     out_ += "<line class=\"grid\" x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) +
@@ -160,7 +139,8 @@ class Drawing {
     }
     words((left + width - right) / 2, floor + 40, plot_.memory_label, "text-anchor=\"middle\"");
     out_ += "<text transform=\"translate(22 " + number((top + floor) / 2) +
-            ") rotate(-90)\" text-anchor=\"middle\">" + escaped(plot_.time_label) + "</text>\n";
+            ") rotate(-90)\" text-anchor=\"middle\">" + support::escaped_markup(plot_.time_label) +
+            "</text>\n";
   }
 
   /// The best time with at most so much memory.
@@ -195,8 +175,8 @@ class Drawing {
   }
 
   void draw(const PlotPoint& point) {
-    out_ +=
-        "<g><title>" + escaped(point.tooltip) + "</title>" + mark(point.kind, x(point), y(point)) + "</g>\n";
+    out_ += "<g><title>" + support::escaped_markup(point.tooltip) + "</title>" +
+            mark(point.kind, x(point), y(point)) + "</g>\n";
   }
 
   /// Points that lie on each other share one line of labels: the first stands for all.
