@@ -52,6 +52,17 @@ def commands(path):
             yield command.replace('"$expression"', "EXPR").replace("$graph", "graph.mtx")
 
 
+class Reference(unittest.TestCase):
+    maxDiff = None
+
+    def test_it_is_what_the_code_says(self):
+        sys.path.insert(0, str(ROOT / "docs/reference"))
+        import make  # pylint: disable=import-outside-toplevel
+        for name, content in make.pages(BIN).items():
+            self.assertEqual((ROOT / "docs/reference" / name).read_text(encoding="utf-8"), content,
+                             f"docs/reference/{name} is out of date: run docs/reference/make.py build/release/bin")
+
+
 class Links(unittest.TestCase):
     def test_every_relative_link_resolves(self):
         broken = []
