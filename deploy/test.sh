@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is missing, builds everything but the slow tests in release mode and runs the fast ones (all but those labelled `slow`).
+# Installs what is missing, builds everything but slow tests and benches in release mode and runs the fast ones (all but those labelled `slow`).
 # Exit status: that of ctest.   JOBS=4 deploy/test.sh builds and tests four at a time (default: one per core).
 set -eu
 cd "$(dirname -- "$0")/.."
