@@ -3,10 +3,9 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "compiler/frontier/log_bounds.h"
+#include "compiler/support/plot.h"
 #include "server/html.h"
 #include "server/stored_frontier.h"
 #include "server/subject.h"
@@ -20,7 +19,6 @@ using kernels_cache::MeasurementRow;
 using support::Result;
 
 constexpr std::size_t sizes_tried = 64;
-constexpr double width = 720, height = 360, margin = 60;
 
 /// A schedule of the frontier at the sizes of the picture.
 struct Point {
@@ -28,58 +26,19 @@ struct Point {
   double time = 0, memory = 0;  ///< weighted trips; elements
 };
 
-/// A logarithmic axis over what is drawn.
-class Axis {
- public:
-  Axis(double from, double to) : from_(from), to_(to) {}
-  void take(double value) {
-    least_ = std::min(least_, log(value));
-    most_ = std::max(most_, log(value));
+std::string picture(const std::vector<NamedEntry>& entries, const std::vector<Point>& points) {
+  support::Plot plot;
+  plot.x_label = "memory: elements of temporaries";
+  plot.y_label = "time: weighted trips";
+  for (std::size_t e = 0; e < points.size(); ++e) {
+    const Point& point = points[e];
+    plot.points.push_back({point.id,
+                           point.id + "  " + entries[e].tree + "\ntime " + of_count(point.time) +
+                               ", memory " + of_count(point.memory) + "\n\n" + entries[e].code,
+                           point.memory, std::max(point.time, 1.0), support::PlotPoint::Kind::kept,
+                           "#" + point.id});
   }
-  double place(double value) const {
-    const double span = most_ - least_;
-    return span < 1e-9 ? (from_ + to_) / 2 : from_ + (log(value) - least_) / span * (to_ - from_);
-  }
-  double least() const { return std::pow(10, least_); }
-  double most() const { return std::pow(10, most_); }
-
- private:
-  static double log(double value) { return std::log10(std::max(value, 1.0)); }
-  double from_, to_;
-  double least_ = std::numeric_limits<double>::infinity(), most_ = -least_;
-};
-
-std::string picture(const std::vector<Point>& points) {
-  Axis across(margin, width - margin), up(height - margin, margin);
-  for (const Point& point : points) {
-    across.take(point.memory);
-    up.take(point.time);
-  }
-  std::string out = fmt::format(
-      "<svg viewBox=\"0 0 {} {}\" width=\"{}\" role=\"img\" aria-label=\"time against memory\">\n", width,
-      height, width);
-  out += fmt::format(
-      "<line class=\"axis\" x1=\"{0}\" y1=\"{1}\" x2=\"{2}\" y2=\"{1}\"/>"
-      "<line class=\"axis\" x1=\"{0}\" y1=\"{1}\" x2=\"{0}\" y2=\"{3}\"/>\n",
-      margin - 15, height - margin + 15, width - margin, margin);
-  const auto label = [&](double x, double y, const char* anchor, const std::string& text) {
-    out += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" text-anchor=\"{}\">{}</text>\n", x, y, anchor,
-                       escaped(text));
-  };
-  label(width / 2, height - 12, "middle", "memory: elements of temporaries");
-  label(margin, 24, "middle", "time: weighted trips");
-  label(margin, height - 28, "middle", of_count(across.least()));
-  label(width - margin, height - 28, "middle", of_count(across.most()));
-  label(margin - 20, height - margin, "end", of_count(up.least()));
-  label(margin - 20, margin, "end", of_count(up.most()));
-  for (const Point& point : points) {
-    const double x = across.place(point.memory), y = up.place(point.time);
-    out += fmt::format(
-        "<a href=\"#{0}\"><title>{0}: time {1}, memory {2}</title><circle cx=\"{3:.1f}\" cy=\"{4:.1f}\" "
-        "r=\"6\"/><text x=\"{5:.1f}\" y=\"{6:.1f}\">{0}</text></a>\n",
-        escaped(point.id), of_count(point.time), of_count(point.memory), x, y, x + 9, y - 6);
-  }
-  return out + "</svg>\n";
+  return support::unstyled_svg(plot);
 }
 
 // How many schedules of the frontier are on that of the sizes alone.
@@ -172,7 +131,7 @@ Result<std::string> frontier_page(const kernels_cache::FrontierRow& row,
           std::to_string(frontier.entries.size()) + " can win; searched in " + html::of_seconds(row.seconds) +
           ", " + escaped(row.created) + ". Drawn at " + escaped(sizes_text(frontier.variables, sizes)) +
           ".</p>\n";
-  return html::page(frontier.statement, body + picture(points) + sections);
+  return html::page(frontier.statement, body + picture(frontier.entries, points) + sections);
 }
 
 }  // namespace schaas::server

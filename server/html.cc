@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "compiler/support/markup.h"
+#include "compiler/support/plot.h"
 
 namespace schaas::server::html {
 
@@ -42,7 +43,7 @@ std::string of_count(double count) {
   return digits;
 }
 
-const char* style() {
+std::string style() {
   return "body{font:15px/1.5 system-ui,sans-serif;margin:1.5rem auto;max-width:70rem;padding:0 "
          "1rem;color:#222}\n"
          "nav "
@@ -53,10 +54,9 @@ const char* style() {
          "border-bottom:1px solid #ddd}.n{text-align:right}\n"
          "pre,code{font:13px/1.4 "
          "ui-monospace,monospace}pre{background:#f5f5f5;padding:.6rem;overflow-x:auto}\n"
-         "progress{width:12rem}section:target{background:#fff8dc}svg{max-width:100%;height:auto}\n"
-         "svg text{font:12px system-ui,sans-serif;fill:#444}circle{fill:#0550ae}a:hover circle,a:focus "
-         "circle{fill:#c00}\n"
-         ".axis{stroke:#888}.bad{color:#a00}\n";
+         "progress{width:12rem}section:target{background:#fff8dc}\n"
+         ".bad{color:#a00}\n" +
+         support::plot_style();
 }
 
 }  // namespace schaas::server::html

@@ -13,7 +13,7 @@ std::string page(const std::string& title, const std::string& body);
 std::string of_bytes(double bytes);
 std::string of_seconds(double seconds);
 std::string of_count(double count);
-/// The one style sheet.
-const char* style();
+/// The one style sheet, with that of drawings.
+std::string style();
 
 }  // namespace schaas::server::html

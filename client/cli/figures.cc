@@ -40,15 +40,6 @@ std::string rounded(double value) {
   return text;
 }
 
-std::string grouped(const std::string& digits) {
-  std::string out;
-  for (std::size_t n = 0; n < digits.size(); ++n) {
-    if (n > 0 && (digits.size() - n) % 3 == 0) out += ',';
-    out += digits[n];
-  }
-  return out;
-}
-
 std::string shape(const std::vector<std::int64_t>& extents) {
   if (extents.empty()) return "scalar";
   std::string out;
@@ -56,10 +47,6 @@ std::string shape(const std::vector<std::int64_t>& extents) {
     out += (out.empty() ? "" : " x ") + grouped(std::to_string(extent));
   }
   return out;
-}
-
-std::string counted(std::size_t count, const std::string& one, const std::string& many) {
-  return grouped(std::to_string(count)) + " " + (count == 1 ? one : many);
 }
 
 }  // namespace schaas::cli

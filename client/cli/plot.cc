@@ -1,12 +1,10 @@
-#include <cstdio>
 #include <memory>
 
 #include "client/cli/command_line.h"
-#include "client/cli/figures.h"
 #include "client/cli/picture_file.h"
-#include "client/cli/plot_picture.h"
 #include "client/cli/tensor_options.h"
 #include "schaas/bounds.h"
+#include "schaas/frontier_at.h"
 #include "schaas/host.h"
 #include "schaas/operands.h"
 
@@ -24,87 +22,18 @@ struct PlotOptions {
   int threads = 0;
 };
 
-std::string sizes_text(const client::Sizes& sizes) {
-  std::string out;
-  for (const auto& [index, extent] : sizes.extents)
-    out += (out.empty() ? "" : ", ") + index + " = " + grouped(std::to_string(extent));
-  for (const auto& [tensor, entries] : sizes.entries)
-    out += ", " + tensor + " has " + grouped(std::to_string(entries.back())) + " entries";
-  return out;
-}
-
-/// What a removed class would cost, beside what the frontier's do.
-support::Result<std::vector<PlotPoint>> removed_points(const client::Frontier& frontier,
-                                                       const client::Sizes& sizes,
-                                                       const client::Machine& machine) {
-  std::vector<client::FrontierEntry> classes;
-  std::vector<const client::Removal*> removals;
-  for (const client::Removal& removal : frontier.removals) {
-    if (removal.summary()) continue;
-    client::FrontierEntry entry;
-    entry.id = removal.id;
-    entry.time_terms = removal.time_terms;
-    entry.memory_terms = removal.memory_terms;
-    classes.push_back(std::move(entry));
-    removals.push_back(&removal);
-  }
-  std::vector<PlotPoint> points;
-  if (classes.empty()) return points;
-  SCHAAS_ASSIGN_OR_RETURN(const auto costs, client::select(classes, sizes, machine));
-  for (std::size_t r = 0; r < removals.size(); ++r) {
-    const client::Removal& removal = *removals[r];
-    points.push_back({"",
-                      removal.id + ", dropped (" + removal.kind + ")\nT = " + removal.time +
-                          "\nM = " + removal.memory + "\nfor " + removal.by,
-                      costs.evaluated[r].memory_bytes, costs.evaluated[r].time, PlotPoint::Kind::dropped});
+Json points_json(const client::Frontier& frontier, const client::FrontierAt& at) {
+  Json points = Json::array();
+  for (std::size_t e = 0; e < frontier.entries.size(); ++e) {
+    Json point = {{"id", frontier.entries[e].id},
+                  {"tree", frontier.entries[e].tree},
+                  {"time_here", at.evaluated[e].time},
+                  {"memory_bytes_here", at.evaluated[e].memory_bytes},
+                  {"chosen", e == at.chosen}};
+    if (at.measured[e]) point["measured_seconds"] = *at.measured[e];
+    points.push_back(std::move(point));
   }
   return points;
-}
-
-struct Drawn {
-  Plot plot;
-  Json json;
-  std::string chosen;
-};
-
-support::Result<Drawn> draw(const PlotOptions& options, const client::ScheduleAnswer& answer,
-                            const client::Sizes& sizes, const client::Sizes& reported) {
-  const client::Frontier& frontier = answer.frontier;
-  SCHAAS_ASSIGN_OR_RETURN(const auto type, value_type(options.problem.value_type));
-  const client::Machine machine = client::this_machine(type, options.threads);
-  SCHAAS_ASSIGN_OR_RETURN(const auto selection, client::select(frontier.entries, sizes, machine));
-  Drawn drawn;
-  SCHAAS_ASSIGN_OR_RETURN(drawn.plot.points, removed_points(frontier, sizes, machine));
-  const std::size_t dropped = drawn.plot.points.size();
-  drawn.json["points"] = Json::array();
-  for (std::size_t e = 0; e < frontier.entries.size(); ++e) {
-    const client::FrontierEntry& entry = frontier.entries[e];
-    const client::Evaluated& here = selection.evaluated[e];
-    const bool chosen = e == selection.index;
-    drawn.plot.points.push_back(
-        {entry.id,
-         entry.id + "  " + entry.tree + "\nT = " + entry.time + "\nM = " + entry.memory + "\n\n" + entry.code,
-         here.memory_bytes, here.time, chosen ? PlotPoint::Kind::chosen : PlotPoint::Kind::survivor});
-    drawn.json["points"].push_back({{"id", entry.id},
-                                    {"tree", entry.tree},
-                                    {"time_here", here.time},
-                                    {"memory_bytes_here", here.memory_bytes},
-                                    {"chosen", chosen}});
-  }
-  // An empty operand costs nothing anywhere; a logarithm needs something.
-  for (PlotPoint& point : drawn.plot.points) point.time = std::max(point.time, 1.0);
-  drawn.chosen = frontier.entries[selection.index].id;
-  drawn.plot.title = options.problem.expression;
-  drawn.plot.subtitle =
-      sizes_text(reported) + "; " + counted(static_cast<std::size_t>(machine.threads), "thread", "threads");
-  drawn.plot.memory_label = "memory of temporaries, bytes";
-  drawn.plot.time_label = "time, weighted trips";
-  drawn.plot.survivors = counted(frontier.entries.size(), "schedule", "schedules") + " on the frontier";
-  if (dropped > 0)
-    drawn.plot.dropped = counted(dropped, "class", "classes") + " dropped, proven never better";
-  drawn.plot.chosen = drawn.chosen + " runs at these sizes";
-  drawn.json["dropped"] = dropped;
-  return drawn;
 }
 
 support::Result<Answer> plot(const PlotOptions& options) {
@@ -129,17 +58,25 @@ support::Result<Answer> plot(const PlotOptions& options) {
   SCHAAS_ASSIGN_OR_RETURN(const auto answer, connection.schedule(request, show_all_events(progress)));
   progress.clear();
   SCHAAS_RETURN_IF_ERROR(client::check_bounds(answer.frontier, sizes));
-  SCHAAS_ASSIGN_OR_RETURN(Drawn drawn, draw(options, answer, sizes, client::reported_sizes(sizes, packed)));
-  SCHAAS_RETURN_IF_ERROR(write_picture(options.output, svg(drawn.plot)));
+  const client::Frontier& frontier = answer.frontier;
+  const client::Machine machine = client::this_machine(arguments.value_type, options.threads);
+  SCHAAS_ASSIGN_OR_RETURN(const auto at,
+                          client::frontier_at(frontier, sizes, client::reported_sizes(sizes, packed), machine,
+                                              client::host_isa()));
+  SCHAAS_ASSIGN_OR_RETURN(const support::Plot drawn,
+                          client::plot(frontier, at, sizes, machine, options.problem.expression));
+  SCHAAS_RETURN_IF_ERROR(write_picture(options.output, support::svg(drawn)));
 
   Answer out;
-  out.text = options.output + ": " + drawn.plot.survivors +
-             (drawn.plot.dropped.empty() ? "" : ", " + drawn.plot.dropped) + "; " + drawn.plot.chosen + "\n";
+  out.text = options.output + ": " + drawn.kept + (drawn.dropped.empty() ? "" : ", " + drawn.dropped) +
+             (drawn.chosen.empty() ? "" : "; " + drawn.chosen) + "\n";
   out.json = {{"expression", options.problem.expression},
-              {"key", answer.frontier.key},
+              {"key", frontier.key},
               {"written", options.output},
-              {"chosen", drawn.chosen}};
-  out.json.update(drawn.json);
+              {"chosen", at.chosen ? Json(frontier.entries[*at.chosen].id) : Json()},
+              {"reason", at.reason},
+              {"points", points_json(frontier, at)},
+              {"dropped", drawn.points.size() - frontier.entries.size()}};
   return out;
 }
 

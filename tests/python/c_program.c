@@ -49,7 +49,14 @@ int main(void) {
   if (schaas_api_version() != SCHAAS_API_VERSION) return 2;
   if (schaas_session_open(NULL, &session, &error) != 0) return failed(error);
   if (schaas_kernels_open(session, &problem, &kernels, &error) != 0) return failed(error);
+  char* told = NULL;
+  if (schaas_frontier_at(kernels, NULL, 0, NULL, &told, &error) != 0) return failed(error);
+  printf("%s\n", strstr(told, "\"here\":null") != NULL ? "no sizes" : told);
+  schaas_text_free(told);
   if (schaas_bind(kernels, operands, 2, &options, &computation, &error) != 0) return failed(error);
+  if (schaas_frontier_at(kernels, operands, 2, &options, &told, &error) != 0) return failed(error);
+  printf("%s\n", strstr(told, "\"nonzeros\":{\"B\":3}") != NULL && strstr(told, "<svg") != NULL ? "sizes" : told);
+  schaas_text_free(told);
   if (schaas_run(computation, &error) != 0) return failed(error);
   printf("%g %g %g %s\n", y[0], y[1], y[2], schaas_result(computation)->values == y ? "in place" : "elsewhere");
   values[2] = 5; /* values may change between runs */

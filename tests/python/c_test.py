@@ -15,6 +15,8 @@ class C(unittest.TestCase):
     def test_a_program(self):
         done = subprocess.run([with_server.PROGRAMS / "c_program"], capture_output=True, text=True, timeout=240)
         self.assertEqual(done.stdout,
+                         "no sizes\n"
+                         "sizes\n"
                          "201 0 30 in place\n"
                          "201 0 50\n"
                          "50\n"

@@ -3,6 +3,7 @@
 import pathlib
 import pickle
 import unittest
+from xml.etree import ElementTree
 
 import with_server
 import numpy as np
@@ -149,6 +150,58 @@ class Results(unittest.TestCase):
         self.assertIn("runs s1: ijk", text)
         self.assertIn("A(i,k) += B(i,j) * C(j,k)", text)
         self.assertEqual(list(f.tune(B=self.b, C=self.c)), ["s1"])
+
+    def test_a_frontier_at_sizes_is_a_picture(self):
+        f = schaas.kernel("A[i,l] = B[i,j]*C[i,k]*D[j,k]*E[j,l]", B="csr")
+        operands = dict(B=self.b, C=self.random.random((30, 8)), D=self.random.random((20, 8)), E=self.random.random((20, 5)))
+        before = f.frontier  # nothing was called: no sizes are known
+        self.assertIsNone(before.here)
+        self.assertNotIn("<svg", before._repr_html_())
+        self.assertNotIn("here", before[0])
+        at = f.frontier_at(**operands, threads=1)
+        self.assertGreater(len(at), 1)
+        self.assertEqual((at.here["extents"], at.here["nonzeros"], at.here["threads"]), (dict(i=30, j=20, k=8, l=5), dict(B=self.b.nnz), 1))
+        self.assertEqual([entry["id"] for entry in at if entry["here"]["chosen"]], [at.here["chosen"]])
+        # The chosen one is what a call runs.
+        self.assertEqual(f.bind(**operands, threads=1).describe()["id"], at.here["chosen"])
+        for entry in at:  # the texts, evaluated: extents, and fibers of B by its rows
+            names = at.here["extents"]
+            self.assertGreaterEqual(entry["here"]["memory_bytes"], 0)
+            self.assertGreater(entry["here"]["time"], 0)
+            self.assertIsNone(entry["here"]["measured_seconds"])
+            if entry["memory"].isdigit():
+                self.assertEqual(entry["here"]["memory_bytes"], 8 * int(entry["memory"]))
+            elif entry["memory"] in names:
+                self.assertEqual(entry["here"]["memory_bytes"], 8 * names[entry["memory"]])
+        drawing = ElementTree.fromstring(at.picture)
+        space = {"svg": "http://www.w3.org/2000/svg"}
+        titles = [element.text for element in drawing.findall(".//svg:title", space)]
+        for entry in at:
+            self.assertTrue(any(title.startswith(f"{entry['id']}  {entry['tree']}\n") and entry["code"].strip() in title for title in titles))
+        self.assertEqual(len(drawing.findall(".//svg:circle[@class='chosen']", space)), 1 + 1)  # and the legend's
+        page = at._repr_html_()
+        self.assertIn(at.picture, page)
+        self.assertEqual(page.count("font-weight:bold"), 1)
+        self.assertIn("trips here", str(at))
+        self.assertIn(f"{at.here['chosen']} runs at these sizes: ", str(at))
+        # What was measured is told, and decides.
+        measured = f.tune(**operands, threads=1)
+        at = f.frontier_at(**operands, threads=1)
+        told = {entry["id"] for entry in at if entry["here"]["measured_seconds"] is not None}
+        self.assertEqual({name for name in measured if name in {entry["id"] for entry in at}} - told, set())
+        self.assertIn("measured at sizes like these", at.here["reason"])
+        best = min((entry for entry in at if entry["here"]["measured_seconds"] is not None),
+                   key=lambda entry: entry["here"]["measured_seconds"])
+        self.assertEqual(at.here["chosen"], best["id"])
+        self.assertIn("measured", str(at).splitlines()[1])
+        # Without tensors: at the sizes of the last call.
+        f(**operands)
+        self.assertEqual(f.frontier.here["extents"], dict(i=30, j=20, k=8, l=5))
+        f(**(operands | dict(E=self.random.random((20, 7)))))
+        self.assertEqual(f.frontier.here["extents"], dict(i=30, j=20, k=8, l=7))
+        with self.assertRaises(schaas.Invalid) as raised:
+            f.frontier_at(**(operands | dict(E=np.ones((3, 3)))))
+        self.assertEqual(raised.exception.code, "extent-conflict")
 
 
 class Errors(unittest.TestCase):

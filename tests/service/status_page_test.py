@@ -20,10 +20,10 @@ import schaas_program as program
 
 BIN = pathlib.Path(sys.argv.pop(1))
 HOSTILE = """<script>alert(1)</script>"'&<b>"""
-VOID = {"meta", "link", "br", "circle", "line"}
+VOID = {"meta", "link", "br", "circle", "line", "rect", "path"}
 # Elements and attributes that the pages use; whatever else appears came in from outside.
 ELEMENTS = VOID | {"html", "head", "title", "body", "nav", "a", "h1", "h2", "p", "pre", "code", "table", "tr", "th", "td", "section",
-                   "svg", "text", "progress"}
+                   "svg", "g", "text", "progress"}
 
 
 class Page(html.parser.HTMLParser):

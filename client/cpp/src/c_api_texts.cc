@@ -31,11 +31,57 @@ Json frontier_json(const Frontier& frontier) {
   return json;
 }
 
+void add_here(Json& json, const FrontierHere& here) {
+  json["here"] = nullptr;
+  if (!here.at) return;
+  const FrontierAt& at = *here.at;
+  Json nonzeros = Json::object();
+  for (const auto& [tensor, entries] : at.sizes.entries)
+    if (!entries.empty()) nonzeros[tensor] = entries.back();
+  json["here"] = {{"chosen", at.chosen ? Json(here.frontier.entries[*at.chosen].id) : Json()},
+                  {"reason", at.reason},
+                  {"threads", at.threads},
+                  {"extents", at.sizes.extents},
+                  {"nonzeros", nonzeros},
+                  {"picture", support::svg(here.plot)}};
+  for (std::size_t e = 0; e < here.frontier.entries.size(); ++e) {
+    const Evaluated& cost = at.evaluated[e];
+    json["entries"][e]["here"] = {{"time", cost.time},
+                                  {"memory_bytes", cost.memory_bytes},
+                                  {"fits", cost.fits},
+                                  {"chosen", e == at.chosen},
+                                  {"measured_seconds", at.measured[e] ? Json(*at.measured[e]) : Json()}};
+  }
+}
+
+/// The operands where they are, and pointers to them by name.
+struct Borrowed {
+  std::map<std::string, PackedTensor> tensors{};
+  std::map<std::string, PackedTensor*> pointers{};
+  BindOptions options{};
+};
+support::Result<Borrowed> borrowed(const schaas_kernels& kernels, const schaas_operand* operands,
+                                   std::int32_t count, const schaas_options* options) {
+  Borrowed out;
+  for (std::int32_t n = 0; n < count; ++n) {
+    if (operands[n].name == nullptr || operands[n].tensor == nullptr) return null_argument("operands");
+    SCHAAS_ASSIGN_OR_RETURN(PackedTensor tensor, borrow(*operands[n].tensor, operands[n].name,
+                                                        kernels.set.program().semiring->zero));
+    out.pointers[operands[n].name] = &(out.tensors[operands[n].name] = std::move(tensor));
+  }
+  if (options == nullptr) return out;
+  out.options.threads = options->threads;
+  for (std::int32_t e = 0; e < options->extent_count; ++e)
+    out.options.extents[options->extent_names[e]] = options->extents[e];
+  return out;
+}
+
 char* dumped(const Json& json) {
   return text_for_c(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-/// Of one statement that is a product of tensors and numbers in ordinary arithmetic, as they stand; else null.
+/// Of one statement that is a product of tensors and numbers in ordinary arithmetic, as they stand; else
+/// null.
 Json factors(const Program& program) {
   const Statement& statement = program.statements.back();
   if (program.statements.size() != 1 || statement.update || program.semiring != &semirings().front())
@@ -134,6 +180,19 @@ int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json, schaas_err
   });
 }
 
+int32_t schaas_frontier_at(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,
+                           const schaas_options* options, char** json, schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (kernels == nullptr || json == nullptr) return null_argument(kernels == nullptr ? "kernels" : "json");
+    SCHAAS_ASSIGN_OR_RETURN(const Borrowed given, borrowed(*kernels, operands, count, options));
+    SCHAAS_ASSIGN_OR_RETURN(const FrontierHere here, kernels->set.frontier_at(given.pointers, given.options));
+    Json told = frontier_json(here.frontier);
+    add_here(told, here);
+    *json = dumped(told);
+    return {};
+  });
+}
+
 int32_t schaas_parse(const char* expression, char** json, schaas_error** error) {
   return at_boundary(error, [&]() -> Result<void> {
     if (expression == nullptr || json == nullptr)
@@ -158,21 +217,8 @@ int32_t schaas_tune(schaas_kernels* kernels, const schaas_operand* operands, int
                     const schaas_options* options, char** json, schaas_error** error) {
   return at_boundary(error, [&]() -> Result<void> {
     if (kernels == nullptr || json == nullptr) return null_argument(kernels == nullptr ? "kernels" : "json");
-    std::map<std::string, PackedTensor> tensors;
-    std::map<std::string, PackedTensor*> pointers;
-    for (std::int32_t n = 0; n < count; ++n) {
-      if (operands[n].name == nullptr || operands[n].tensor == nullptr) return null_argument("operands");
-      SCHAAS_ASSIGN_OR_RETURN(PackedTensor tensor, borrow(*operands[n].tensor, operands[n].name,
-                                                          kernels->set.program().semiring->zero));
-      pointers[operands[n].name] = &(tensors[operands[n].name] = std::move(tensor));
-    }
-    BindOptions bind;
-    if (options != nullptr) {
-      bind.threads = options->threads;
-      for (std::int32_t e = 0; e < options->extent_count; ++e)
-        bind.extents[options->extent_names[e]] = options->extents[e];
-    }
-    SCHAAS_ASSIGN_OR_RETURN(const Tuning tuning, kernels->set.tune(pointers, bind));
+    SCHAAS_ASSIGN_OR_RETURN(const Borrowed given, borrowed(*kernels, operands, count, options));
+    SCHAAS_ASSIGN_OR_RETURN(const Tuning tuning, kernels->set.tune(given.pointers, given.options));
     Json found = {{"fastest", tuning.fastest}, {"measured", Json::array()}};
     for (const Measured& one : tuning.measured)
       found["measured"].push_back(

@@ -114,15 +114,10 @@ struct Pick {
 };
 
 Pick pick_of(const std::vector<FrontierEntry>& entries, const Remembered& best) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g ms", best.seconds * 1e3);
-  Pick pick{best.trace, best.trace,
-            "the fastest of " + std::to_string(best.of) +
-                " that were measured at sizes like these on such a host: " + text};
-  for (const FrontierEntry& entry : entries) {
-    if (entry.trace == best.trace) pick.name = pick.id = entry.id;
-    for (std::size_t v = 1; v < entry.variants.size(); ++v)
-      if (entry.variants[v].trace == best.trace) pick.id = entry.id;
+  Pick pick{best.trace, best.trace, best.reason()};
+  if (const auto e = entry_with(entries, best.trace)) {
+    pick.id = entries[*e].id;
+    if (entries[*e].trace == best.trace) pick.name = pick.id;
   }
   return pick;
 }

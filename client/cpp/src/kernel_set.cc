@@ -9,6 +9,7 @@
 #include "binding.h"
 #include "compiler/format/blocks.h"
 #include "schaas/blocks.h"
+#include "schaas/bounds.h"
 #include "schaas/host.h"
 
 namespace schaas::client {
@@ -96,6 +97,8 @@ struct KernelSet::State {
   support::Result<Decision> decide(const Sizes& sizes, const BindOptions& bind);
   support::Result<void> ask(ChoiceRequest request, const BindOptions& bind);
   ChoiceRequest request(const Sizes& sizes, const BindOptions& bind) const;
+  std::string isa() const;
+  Sizes told(Sizes sizes) const;
   int threads_for(const KernelInfo& kernel, const Sizes& sizes, const BindOptions& bind) const;
   support::Result<std::unique_ptr<Computation::State>> start(
       const std::map<std::string, PackedTensor*>& operands, const BindOptions& bind, Sizes& sizes) const;
@@ -141,11 +144,48 @@ support::Result<Frontier> KernelSet::frontier() const {
   return std::move(answer.frontier);
 }
 
+/// Without the tensors whose entries their extents tell.
+Sizes KernelSet::State::told(Sizes sizes) const {
+  std::erase_if(sizes.entries, [&](const auto& tensor) {
+    const auto text = problem.formats.find(tensor.first);
+    if (text == problem.formats.end()) return true;
+    const auto format = format::parse(text->second, static_cast<int>(tensor.second.size()), tensor.first);
+    return format.ok() && format->all_dense();
+  });
+  return sizes;
+}
+
+support::Result<FrontierHere> KernelSet::frontier_at(const std::map<std::string, PackedTensor*>& operands,
+                                                     const BindOptions& options) const {
+  FrontierHere here;
+  SCHAAS_ASSIGN_OR_RETURN(here.frontier, frontier());
+  Sizes sizes;
+  int threads = options.threads;
+  if (!operands.empty()) {
+    SCHAAS_RETURN_IF_ERROR(state_->start(operands, options, sizes));
+  } else {
+    const std::lock_guard lock(state_->mutex);
+    if (!state_->last) return here;
+    sizes = state_->last->sizes;
+    threads = state_->last->threads;
+  }
+  SCHAAS_RETURN_IF_ERROR(check_bounds(here.frontier, sizes));
+  Machine machine = state_->machine;
+  if (threads > 0) machine.threads = threads;
+  SCHAAS_ASSIGN_OR_RETURN(
+      here.at, client::frontier_at(here.frontier, sizes, state_->told(sizes), machine, state_->isa()));
+  SCHAAS_ASSIGN_OR_RETURN(here.plot,
+                          plot(here.frontier, *here.at, sizes, machine, state_->problem.expression));
+  return here;
+}
+
+std::string KernelSet::State::isa() const { return options.isa.empty() ? host_isa() : options.isa; }
+
 ChoiceRequest KernelSet::State::request(const Sizes& sizes, const BindOptions& bind) const {
   ChoiceRequest request;
   request.schedule.problem = problem;
   request.schedule.search = options.search;
-  request.schedule.isa = options.isa.empty() ? host_isa() : options.isa;
+  request.schedule.isa = isa();
   request.wanted = bind.schedule;
   request.patience = options.patience;
   request.sizes = sizes;
@@ -170,7 +210,9 @@ support::Result<Decision> KernelSet::State::decide(const Sizes& sizes, const Bin
     return known.schedule == bind.schedule && known.threads == bind.threads && same(known.sizes, sizes);
   };
   for (const Decision& known : tuned) {
-    if (fits(known)) return known;
+    if (!fits(known)) continue;
+    if (!last || !same(last->sizes, sizes)) last = known;
+    return known;
   }
   if (last && fits(*last) && (selector || bind.schedule != "auto")) return *last;
   const ChoiceRequest wanted = request(sizes, bind);
@@ -273,6 +315,8 @@ support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor
   std::erase_if(state_->tuned, [&](const Decision& known) { return same(known.sizes, sizes); });
   state_->tuned.push_back(
       {sizes, "auto", options.threads, choice.answer.frontier.arguments, choice.kernel, choice.reason});
+  if (state_->selector)
+    state_->choice.answer.frontier.measurements = std::move(choice.answer.frontier.measurements);
   return Tuning{choice.measured, choice.kernel.id};
 }
 

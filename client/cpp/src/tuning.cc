@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
+#include <iterator>
 #include <map>
 
 namespace schaas::client {
@@ -84,19 +86,43 @@ std::string size_class(const Frontier& frontier, const Sizes& sizes) {
   return text;
 }
 
-std::optional<Remembered> remembered(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
+std::vector<Measurement> measured_at(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
                                      const std::string& isa) {
   const std::string here = size_class(frontier, sizes);
-  std::optional<Remembered> best;
-  std::size_t of = 0;
-  for (const Measurement& one : frontier.measurements) {
-    if (one.sizes != here || one.threads != machine.threads || one.isa != isa) continue;
-    ++of;
-    if (!best || one.seconds < best->seconds) best = Remembered{one.trace, one.seconds, 0};
+  std::vector<Measurement> out;
+  std::copy_if(frontier.measurements.begin(), frontier.measurements.end(), std::back_inserter(out),
+               [&](const Measurement& one) {
+                 return one.sizes == here && one.threads == machine.threads && one.isa == isa;
+               });
+  return out;
+}
+
+std::optional<Remembered> remembered(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
+                                     const std::string& isa) {
+  const auto measured = measured_at(frontier, sizes, machine, isa);
+  if (measured.size() < 2) return std::nullopt;
+  const auto best =
+      std::min_element(measured.begin(), measured.end(),
+                       [](const Measurement& a, const Measurement& b) { return a.seconds < b.seconds; });
+  return Remembered{best->trace, best->seconds, measured.size()};
+}
+
+std::string Remembered::reason() const {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g ms", seconds * 1e3);
+  return "the fastest of " + std::to_string(of) +
+         " that were measured at sizes like these on such a host: " + text;
+}
+
+std::optional<std::size_t> entry_with(const std::vector<FrontierEntry>& entries, const std::string& trace) {
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    const auto& variants = entries[e].variants;
+    if (entries[e].trace == trace ||
+        std::any_of(variants.begin(), variants.end(),
+                    [&](const Variant& variant) { return variant.trace == trace; }))
+      return e;
   }
-  if (of < 2) return std::nullopt;
-  best->of = of;
-  return best;
+  return std::nullopt;
 }
 
 }  // namespace schaas::client

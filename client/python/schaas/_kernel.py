@@ -304,9 +304,20 @@ class Kernel:
 
     @property
     def frontier(self):
-        """Every schedule that can be the best for some sizes, of the formats of the last call (before the first: those given).
-        Waits for the search."""
-        return Frontier(json.loads(library.text_from(library.api.schaas_kernels_describe, self._latest().handle)))
+        """Every schedule that can be the best for some sizes, of the formats of the last call (before the first: those given), with
+        what each costs at the sizes of that call. Waits for the search."""
+        return self._frontier(self._latest(), None, 0, None)
+
+    def frontier_at(self, *positional, threads=0, extents=None, **named):
+        """The frontier with what each schedule costs for these tensors: times, memory, what was measured, which one runs. Nothing is
+        compiled or computed; in a notebook it is a picture."""
+        views, values, index = self._views(self._collect(positional, named))
+        frame = Frame(self.operands, views, None, None, extents)
+        frame.fill(views, None, threads)
+        return self._frontier(self._set(views, values, index), frame.operands, frame.count, frame.options)
+
+    def _frontier(self, kernels, *operands):  # `kernels` live until the call returns
+        return Frontier(json.loads(library.text_from(library.api.schaas_frontier_at, kernels.handle, *operands)))
 
     def explain(self, *positional, **named):
         """What is computed and how, as text; with tensors also which schedule runs for them, and why."""

@@ -7,7 +7,7 @@ from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t, c_ui
 
 from ._errors import Unreachable, error_of
 
-API_VERSION = 2
+API_VERSION = 3
 
 F64, F32 = 0, 1
 # Level formats of kernel_abi.h.
@@ -71,11 +71,11 @@ _STATUS = {
     "bundle_open": [c_char_p, c_char_p, POINTER(c_void_p), _ERROR],
     "session_describe": [c_void_p, POINTER(c_void_p), _ERROR],
     "kernels_open": [c_void_p, POINTER(Problem), POINTER(c_void_p), _ERROR],
-    "kernels_describe": [c_void_p, POINTER(c_void_p), _ERROR],
     "parse": [c_char_p, POINTER(c_void_p), _ERROR],
     "bind": [c_void_p, c_void_p, c_int32, c_void_p, POINTER(c_void_p), _ERROR],
     "run": [c_void_p, _ERROR],
     "computation_describe": [c_void_p, POINTER(c_void_p), _ERROR],
+    "frontier_at": [c_void_p, c_void_p, c_int32, c_void_p, POINTER(c_void_p), _ERROR],
     "tune": [c_void_p, c_void_p, c_int32, c_void_p, POINTER(c_void_p), _ERROR],
     "compute": [c_void_p, c_void_p, c_int32, c_void_p, POINTER(c_void_p), _ERROR],
     "pack": [c_char_p, c_int32, c_void_p, c_void_p, c_void_p, c_int64, c_char_p, c_int32, c_int32, POINTER(c_void_p), _ERROR],

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "schaas/expression.h"
+#include "schaas/frontier_at.h"
 #include "schaas/session.h"
 
 /// The entrance for programs that hold their tensors in memory:
@@ -64,6 +66,13 @@ struct Tuning {
   std::string fastest;  ///< its id
 };
 
+/// A frontier, and what it is for some tensors.
+struct FrontierHere {
+  Frontier frontier;
+  std::optional<FrontierAt> at;  ///< none: no sizes are known
+  support::Plot plot;            ///< where `at` is
+};
+
 /// The kernels of one problem: asked for when tensors are first bound, then chosen anew for the sizes of each
 /// binding. Thread-safe; copies share it.
 class KernelSet {
@@ -87,6 +96,10 @@ class KernelSet {
   /// What the server has answered; before the first bind it is asked for the frontier alone. Errors: those of
   /// Connection::schedule.
   support::Result<Frontier> frontier() const;
+  /// The same with what its schedules cost for these tensors; without `operands` at the sizes of the last
+  /// binding, if there was one. Nothing is compiled. Errors: those of frontier, and of bind for the tensors.
+  support::Result<FrontierHere> frontier_at(const std::map<std::string, PackedTensor*>& operands,
+                                            const BindOptions& options = {}) const;
 
  private:
   struct State;

@@ -36,7 +36,7 @@ extern "C" {
 
 /* Raised when something is added; a library serves every program that was built for its number or a lower
  * one. */
-#define SCHAAS_API_VERSION 2
+#define SCHAAS_API_VERSION 3
 SCHAAS_API int32_t schaas_api_version(void);
 SCHAAS_API const char* schaas_version(void); /* "0.1.0" */
 
@@ -155,6 +155,15 @@ SCHAAS_API int32_t schaas_computation_describe(const schaas_computation* computa
  * JSON: {fastest, measured[{id, seconds}]}. */
 SCHAAS_API int32_t schaas_tune(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,
                                const schaas_options* options, char** json, schaas_error** error);
+
+/* What schaas_kernels_describe tells, and what the schedules cost for these tensors: `here` beside `entries`
+ * is {chosen, reason, threads, extents{}, nonzeros{}, picture}, an SVG of time against memory, and `here` in
+ * each entry {time, memory_bytes, fits, chosen, measured_seconds or null}: weighted trips shared by the
+ * threads, bytes of temporaries, seconds that somebody measured at such sizes on such a host. Without
+ * operands at the sizes of the last binding; `here` is null before there was one. Nothing is compiled. Since
+ * version 3. */
+SCHAAS_API int32_t schaas_frontier_at(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,
+                                      const schaas_options* options, char** json, schaas_error** error);
 
 /* Tensors that the library owns. */
 typedef struct schaas_storage schaas_storage;

@@ -43,9 +43,17 @@ std::string size_class(const Frontier& frontier, const Sizes& sizes);
 struct Remembered {
   std::string trace;
   double seconds = 0;
-  std::size_t of = 0;  ///< schedules measured
+  std::size_t of = 0;          ///< schedules measured
+  std::string reason() const;  ///< one sentence
 };
 std::optional<Remembered> remembered(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
                                      const std::string& isa);
+
+/// What was measured at sizes of this class on hosts like this, newest first.
+std::vector<Measurement> measured_at(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
+                                     const std::string& isa);
+
+/// The entry that the trace is of, its own or a variant's.
+std::optional<std::size_t> entry_with(const std::vector<FrontierEntry>& entries, const std::string& trace);
 
 }  // namespace schaas::client

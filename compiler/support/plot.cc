@@ -1,4 +1,4 @@
-#include "client/cli/plot_picture.h"
+#include "compiler/support/plot.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,11 +7,11 @@
 
 #include "compiler/support/markup.h"
 
-namespace schaas::cli {
+namespace schaas::support {
 namespace {
 
 constexpr double width = 860, height = 560;
-constexpr double left = 92, right = 24, top = 78, bottom = 96;
+constexpr double left = 92, right = 24, titled_top = 78, untitled_top = 24, bottom = 96;
 
 std::string number(double value) {
   char text[32];
@@ -53,24 +53,48 @@ struct Scale {
   int step() const { return 1 + (high - low - 1) / 10; }
 };
 
+struct Colours {
+  std::string ground, ink, quiet, line, good, mark;
+};
+
+/// Plain rules, no custom properties: programs that are not browsers draw those black. Only below the
+/// drawing's own class, for the page around it has rules too.
+std::string rules(const std::string& within, const Colours& c) {
+  std::string out;
+  const auto rule = [&](const std::string& of, const std::string& what) {
+    out += within + of + " { " + what + " }\n";
+  };
+  rule(".ground", "fill: " + c.ground + ";");
+  rule("text", "fill: " + c.ink + ";");
+  rule(".quiet", "fill: " + c.quiet + ";");
+  rule(".grid", "stroke: " + c.line + ";");
+  rule(".steps", "stroke: " + c.good + ";");
+  rule(".dropped", "stroke: " + c.quiet + ";");
+  rule(".kept", "fill: " + c.good + "; stroke: " + c.ground + ";");
+  rule(".chosen", "fill: " + c.good + "; stroke: " + c.mark + ";");
+  rule("a:hover .kept", "fill: " + c.mark + ";");
+  return out;
+}
+
 class Drawing {
  public:
   explicit Drawing(const Plot& plot) : plot_(plot) {
-    std::vector<double> memories, times;
+    if (plot.title.empty() && plot.subtitle.empty()) top_ = untitled_top;
+    std::vector<double> across, up;
     for (const PlotPoint& point : plot.points) {
-      times.push_back(point.time);
-      if (point.memory > 0) memories.push_back(point.memory);
-      if (point.memory <= 0) without_memory_ = true;
+      up.push_back(point.y);
+      if (point.x > 0) across.push_back(point.x);
+      if (point.x <= 0) has_zero_ = true;
     }
-    x_ = Scale::over(memories, left + (without_memory_ ? 64 : 12), width - right);
-    y_ = Scale::over(times, height - bottom, top);
+    x_ = Scale::over(across, left + (has_zero_ ? 64 : 12), width - right);
+    y_ = Scale::over(up, height - bottom, top_);
   }
 
-  std::string text() {
-    head();
+  std::string text(const std::string& style) {
+    head(style);
     axes();
     staircase();
-    for (const auto kind : {PlotPoint::Kind::dropped, PlotPoint::Kind::survivor, PlotPoint::Kind::chosen}) {
+    for (const auto kind : {PlotPoint::Kind::dropped, PlotPoint::Kind::kept, PlotPoint::Kind::chosen}) {
       for (const PlotPoint& point : plot_.points) {
         if (point.kind == kind) draw(point);
       }
@@ -81,42 +105,22 @@ class Drawing {
   }
 
  private:
-  double x(const PlotPoint& point) const { return point.memory > 0 ? x_.at(point.memory) : zero_column(); }
-  double y(const PlotPoint& point) const { return y_.at(point.time); }
+  double x(const PlotPoint& point) const { return point.x > 0 ? x_.at(point.x) : zero_column(); }
+  double y(const PlotPoint& point) const { return y_.at(point.y); }
   static double zero_column() { return left + 24; }
 
-  struct Colours {
-    std::string ground, ink, quiet, line, good, mark;
-  };
-  /// Plain rules, no custom properties: programs that are not browsers draw those black.
-  static std::string rules(const Colours& c) {
-    return "  .ground { fill: " + c.ground + "; } text { fill: " + c.ink + "; } .quiet { fill: " + c.quiet +
-           "; }\n  .grid { stroke: " + c.line + "; } .steps { stroke: " + c.good +
-           "; } .dropped { stroke: " + c.quiet + "; }\n  .survivor { fill: " + c.good +
-           "; stroke: " + c.ground + "; } .chosen { fill: " + c.good + "; stroke: " + c.mark + "; }\n";
-  }
-
-  void head() {
-    const std::string size = "width=\"" + number(width) + "\" height=\"" + number(height) +
-                             "\" viewBox=\"0 0 " + number(width) + " " + number(height) + "\"";
-    out_ +=
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" " + size +
-        " role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n"
-        "<style>\n" +
-        rules({"#ffffff", "#1c1e21", "#6b7075", "#dfe2e6", "#1f5fbf", "#b4480a"}) +
-        "  .steps, .dropped { fill: none; } .steps { stroke-opacity: 0.45; } .chosen { stroke-width: 2.5; }\n"
-        "  @media (prefers-color-scheme: dark) {\n" +
-        rules({"#17191c", "#e9ebee", "#9aa0a6", "#33373c", "#7fb2ff", "#ffa45c"}) +
-        "  }\n"
-        "</style>\n"
-        "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n";
-    words(left, 28, plot_.title, "font-size=\"16\" font-weight=\"600\"");
-    words(left, 50, plot_.subtitle, "class=\"quiet\"");
+  void head(const std::string& style) {
+    out_ += "<svg class=\"schaas-plot\" xmlns=\"http://www.w3.org/2000/svg\" width=\"" + number(width) +
+            "\" height=\"" + number(height) + "\" viewBox=\"0 0 " + number(width) + " " + number(height) +
+            "\" role=\"img\" font-family=\"system-ui, sans-serif\" font-size=\"12\">\n" + style +
+            "<rect class=\"ground\" width=\"100%\" height=\"100%\"/>\n";
+    if (!plot_.title.empty()) words(left, 28, plot_.title, "font-size=\"16\" font-weight=\"600\"");
+    if (!plot_.subtitle.empty()) words(left, 50, plot_.subtitle, "class=\"quiet\"");
   }
 
   void words(double at_x, double at_y, const std::string& what, const std::string& more) {
     out_ += "<text x=\"" + number(at_x) + "\" y=\"" + number(at_y) + "\" " + more + ">" +
-            support::escaped_markup(what) + "</text>\n";
+            escaped_markup(what) + "</text>\n";
   }
   void line(double x1, double y1, double x2, double y2) {
     out_ += "<line class=\"grid\" x1=\"" + number(x1) + "\" y1=\"" + number(y1) + "\" x2=\"" + number(x2) +
@@ -129,36 +133,35 @@ class Drawing {
       words(left - 8, y_.at_decade(decade) + 4, tick(decade), "class=\"quiet\" text-anchor=\"end\"");
     }
     const double floor = height - bottom;
-    if (without_memory_) {
-      line(zero_column(), top, zero_column(), floor);
+    if (has_zero_) {
+      line(zero_column(), top_, zero_column(), floor);
       words(zero_column(), floor + 18, "0", "class=\"quiet\" text-anchor=\"middle\"");
     }
     for (int decade = x_.low; decade <= x_.high; decade += x_.step()) {
-      line(x_.at_decade(decade), top, x_.at_decade(decade), floor);
+      line(x_.at_decade(decade), top_, x_.at_decade(decade), floor);
       words(x_.at_decade(decade), floor + 18, tick(decade), "class=\"quiet\" text-anchor=\"middle\"");
     }
-    words((left + width - right) / 2, floor + 40, plot_.memory_label, "text-anchor=\"middle\"");
-    out_ += "<text transform=\"translate(22 " + number((top + floor) / 2) +
-            ") rotate(-90)\" text-anchor=\"middle\">" + support::escaped_markup(plot_.time_label) +
-            "</text>\n";
+    words((left + width - right) / 2, floor + 40, plot_.x_label, "text-anchor=\"middle\"");
+    out_ += "<text transform=\"translate(22 " + number((top_ + floor) / 2) +
+            ") rotate(-90)\" text-anchor=\"middle\">" + escaped_markup(plot_.y_label) + "</text>\n";
   }
 
-  /// The best time with at most so much memory.
+  /// The least y with at most so much x.
   void staircase() {
     std::vector<const PlotPoint*> kept;
     for (const PlotPoint& point : plot_.points) {
       if (point.kind != PlotPoint::Kind::dropped) kept.push_back(&point);
     }
     std::stable_sort(kept.begin(), kept.end(), [](const PlotPoint* a, const PlotPoint* b) {
-      return a->memory != b->memory ? a->memory < b->memory : a->time < b->time;
+      return a->x != b->x ? a->x < b->x : a->y < b->y;
     });
     std::string path;
     double best = std::numeric_limits<double>::infinity();
     for (const PlotPoint* point : kept) {
-      if (point->time >= best) continue;
+      if (point->y >= best) continue;
       path += path.empty() ? "M" + number(x(*point)) + " " + number(y(*point))
                            : " H" + number(x(*point)) + " V" + number(y(*point));
-      best = point->time;
+      best = point->y;
     }
     if (!path.empty()) out_ += "<path class=\"steps\" d=\"" + path + " H" + number(width - right) + "\"/>\n";
   }
@@ -166,7 +169,7 @@ class Drawing {
   std::string mark(PlotPoint::Kind kind, double at_x, double at_y) const {
     if (kind != PlotPoint::Kind::dropped) {
       const bool chosen = kind == PlotPoint::Kind::chosen;
-      return "<circle class=\"" + std::string(chosen ? "chosen" : "survivor") + "\" cx=\"" + number(at_x) +
+      return "<circle class=\"" + std::string(chosen ? "chosen" : "kept") + "\" cx=\"" + number(at_x) +
              "\" cy=\"" + number(at_y) + "\" r=\"" + (chosen ? "6.5" : "5") + "\"/>";
     }
     const auto corner = [&](double dx, double dy) { return number(at_x + dx) + " " + number(at_y + dy); };
@@ -175,8 +178,9 @@ class Drawing {
   }
 
   void draw(const PlotPoint& point) {
-    out_ += "<g><title>" + support::escaped_markup(point.tooltip) + "</title>" +
-            mark(point.kind, x(point), y(point)) + "</g>\n";
+    const std::string linked = point.link.empty() ? "g" : "a href=\"" + escaped_markup(point.link) + "\"";
+    out_ += "<" + linked + "><title>" + escaped_markup(point.tooltip) + "</title>" +
+            mark(point.kind, x(point), y(point)) + (point.link.empty() ? "</g>\n" : "</a>\n");
   }
 
   /// Points that lie on each other share one line of labels: the first stands for all.
@@ -208,19 +212,32 @@ class Drawing {
       words(at + 12, height - 20, what, "");
       at += 40 + 6.6 * static_cast<double>(what.size());
     };
-    entry(PlotPoint::Kind::survivor, plot_.survivors);
+    entry(PlotPoint::Kind::kept, plot_.kept);
     entry(PlotPoint::Kind::dropped, plot_.dropped);
     entry(PlotPoint::Kind::chosen, plot_.chosen);
   }
 
   const Plot& plot_;
   Scale x_, y_;
-  bool without_memory_ = false;
+  double top_ = titled_top;
+  bool has_zero_ = false;
   std::string out_;
 };
 
 }  // namespace
 
-std::string svg(const Plot& plot) { return Drawing(plot).text(); }
+std::string plot_style() {
+  const std::string within = ".schaas-plot ";
+  std::string style = ".schaas-plot { max-width: 100%; height: auto; }\n" +
+                      rules(within, {"#ffffff", "#1c1e21", "#6b7075", "#dfe2e6", "#1f5fbf", "#b4480a"});
+  style += within + ".steps { fill: none; stroke-opacity: 0.45; }\n" + within + ".dropped { fill: none; }\n" +
+           within + ".chosen { stroke-width: 2.5; }\n";
+  return style + "@media (prefers-color-scheme: dark) {\n" +
+         rules(within, {"#17191c", "#e9ebee", "#9aa0a6", "#33373c", "#7fb2ff", "#ffa45c"}) + "}\n";
+}
 
-}  // namespace schaas::cli
+std::string svg(const Plot& plot) { return Drawing(plot).text("<style>\n" + plot_style() + "</style>\n"); }
+
+std::string unstyled_svg(const Plot& plot) { return Drawing(plot).text(""); }
+
+}  // namespace schaas::support
