@@ -11,6 +11,7 @@
 #include "client/cli/tensor_options.h"
 #include "compiler/support/nearest_name.h"
 #include "schaas/bundle.h"
+#include "schaas/convert.h"
 #include "schaas/gpu.h"
 #include "schaas/host.h"
 #include "schaas/operands.h"
@@ -136,6 +137,21 @@ client::ChoiceRequest choice_request(const RunOptions& options, const client::Pr
   return request;
 }
 
+/// The result in the storage that was asked for, where its kernel writes another one.
+support::Result<void> store_result(const client::Operands& operands, client::Packed& packed,
+                                   ProgressLine& progress, RunFacts& facts) {
+  client::PackedTensor& result = packed.tensors.at(packed.result);
+  const auto wanted = operands.blocks.format(packed.result, operands.result_format);
+  if (result.format() == wanted) return {};
+  progress.show("storing " + packed.result + " as " + format::print(wanted));
+  const auto start = Clock::now();
+  facts.written_as = format::print(result.format());
+  SCHAAS_ASSIGN_OR_RETURN(result, client::convert(result, wanted, {packed.result, facts.threads}));
+  facts.store_seconds = since(start);
+  facts.first_result_seconds += facts.store_seconds;
+  return {};
+}
+
 /// The result as the user knows it is verified and written.
 support::Result<void> use_result(const RunOptions& options, const client::Operands& operands,
                                  const client::Packed& packed, ProgressLine& progress, RunFacts& facts) {
@@ -251,6 +267,7 @@ support::Result<RunFacts> compute(const RunOptions& options, const client::Sessi
   SCHAAS_RETURN_IF_ERROR(gpu ? run_on_gpu(options, session, *gpu, packed, start, progress, facts)
                              : run_on_cpu(options, session, packed, start, progress, facts));
   facts.result_entries = packed.tensors.at(packed.result).stored();
+  SCHAAS_RETURN_IF_ERROR(store_result(operands, packed, progress, facts));
   SCHAAS_RETURN_IF_ERROR(use_result(options, operands, packed, progress, facts));
   return facts;
 }

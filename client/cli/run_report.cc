@@ -128,6 +128,11 @@ std::string text_of(const RunFacts& facts, const Values& values) {
                                         copy.format + ", " + bytes(static_cast<double>(copy.bytes)) +
                                         ", made in " + seconds(copy.seconds)});
   }
+  if (!facts.written_as.empty()) {
+    table.rows.push_back({"  result", "written as " + facts.written_as + ", then stored as " +
+                                          facts.operands->result_format_text + " in " +
+                                          seconds(facts.store_seconds)});
+  }
   table.rows.push_back({"  because", facts.choice.reason});
   for (const auto& measured : facts.choice.measured) {
     table.rows.push_back({"  measured", measured.id + "   " + seconds(measured.seconds) + ", median of " +
@@ -194,6 +199,11 @@ support::Result<Json> json_of(const RunFacts& facts, const Values& values) {
                               {"bytes", copy.bytes},
                               {"seconds", copy.seconds}});
   }
+  json["stored"] = nullptr;
+  if (!facts.written_as.empty())
+    json["stored"] = {{"format", format::print(facts.operands->result_format)},
+                      {"written_as", facts.written_as},
+                      {"seconds", facts.store_seconds}};
   SCHAAS_ASSIGN_OR_RETURN(json["frontier"], frontier_json(facts));
   json["extents"] = facts.sizes.extents;
   json["nnz"] = sizes_json(facts);

@@ -29,7 +29,9 @@ struct RunFacts {
       0;  ///< temporaries as allocated: all threads together, shared ones, what threads fold into
   std::vector<client::CopiedOperand> copies;  ///< what the kernel reads elsewhere than where it was packed
   std::vector<std::string> arguments;         ///< by argument: its name
-  std::vector<double> run_seconds;            ///< at least one
+  std::string written_as;    ///< the result by its kernel, where it is stored in another format; else ""
+  double store_seconds = 0;  ///< to bring it there, once
+  std::vector<double> run_seconds;  ///< at least one
   double read_seconds = 0, pack_seconds = 0, first_result_seconds = 0;
   std::uint64_t seed = 1;
   std::optional<Verification> verification;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "compiler/format/written_as.h"
 #include "compiler/index_notation/extent_classes.h"
 #include "compiler/index_notation/implied_sums.h"
 #include "compiler/index_notation/parser.h"
@@ -59,6 +60,7 @@ Result<void> read_formats(const ProblemText& text, Problem& problem) {
       continue;
     }
     SCHAAS_ASSIGN_OR_RETURN(auto parsed, format::parse(format::without_blocks(given->second), order, tensor));
+    if (tensor == problem.statement.result.tensor) parsed = format::written_as(std::move(parsed));
     problem.formats.emplace(tensor, std::move(parsed));
   }
   return {};

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "client/cpp/src/operand_copy.h"
+#include "client/cpp/src/stored_copy.h"
 #include "schaas/convert.h"
 
 namespace {
@@ -61,7 +61,7 @@ int main(int argc, char** argv) {
             },
             repeats);
       };
-      auto copy = client::OperandCopy::make(*packed, format, {"B", 1});
+      auto copy = client::StoredCopy::make(*packed, format, {"B", 1});
       if (!copy.ok()) return 1;
       const auto refresh = [&]() -> support::Result<void> {
         copy->refresh(0, 1);
@@ -69,7 +69,7 @@ int main(int argc, char** argv) {
       };
       std::printf("%-6s %-7s %11.1f %12.1f %14.1f %10.1f %12.1f\n", from, to, timed(client::convert, 1),
                   timed(client::convert, 0), timed(client::convert_by_entries, 0),
-                  timed(client::OperandCopy::make, 1), best_milliseconds(refresh, repeats));
+                  timed(client::StoredCopy::make, 1), best_milliseconds(refresh, repeats));
     }
   }
 }

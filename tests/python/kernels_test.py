@@ -204,6 +204,96 @@ class Results(unittest.TestCase):
         self.assertEqual(raised.exception.code, "extent-conflict")
 
 
+class StoredResults(unittest.TestCase):
+    """Results in formats that kernels write as lists and the client converts, over random operands; the oracle is numpy."""
+    FORMATS = {1: ("bitmap", "banded", "hashed"),
+               2: ("bitmap", "banded", "hashed", "compressed,hashed", "hashed,compressed", "bitmap,bitmap", "hashed,hashed"),
+               3: ("bitmap", "compressed,hashed,banded", "hashed,dense,compressed")}
+    BY_COLUMNS = ("bitmap:1,0", "hashed:1,0", "compressed,banded:1,0")
+
+    def setUp(self):
+        self.random = np.random.default_rng(SEED + 1)
+
+    def sparse(self, *shape, density=0.2):
+        values = self.random.integers(1, 64, shape) / 8 * (self.random.random(shape) < density)
+        return schaas.tensor(np.array(np.nonzero(values)), values[np.nonzero(values)], shape), values
+
+    def check(self, expression, formats, operands, oracle):
+        """operands: name -> (given, dense); oracle: of the dense ones."""
+        wanted = oracle(**{name: dense for name, (_, dense) in operands.items()})
+        given = {name: tensor for name, (tensor, _) in operands.items()}
+        lists = schaas.kernel(expression, A="csf" if wanted.ndim == 3 else "dcsr" if wanted.ndim == 2 else "compressed")(**given)
+        for text in formats:
+            with self.subTest(expression=expression, format=text):
+                f = schaas.kernel(expression, A=text)
+                found = f(**given)
+                self.assertIsInstance(found, schaas.Tensor)
+                np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-12)
+                # To the bit what packing the entries gives.
+                packed = lists.convert(text)
+                for (kind, *arrays, entries), (other, *others, count) in zip(found.levels, packed.levels):
+                    self.assertEqual((kind, entries), (other, count))
+                    for one, two in zip(arrays, others):
+                        self.assertEqual((one is None), (two is None))
+                        if one is not None:
+                            np.testing.assert_array_equal(one, two)
+                for one, two in zip(found.coords(), packed.coords()):
+                    np.testing.assert_array_equal(one, two)
+
+    def test_any_format_of_any_result(self):
+        b, c = self.sparse(13, 17), self.sparse(13, 17)
+        self.check("A(i,j) = B(i,j) + C(i,j)", self.FORMATS[2], dict(B=b, C=c), lambda B, C: B + C)
+        self.check("A(i,j) = B(i,j) * C(i,j)", self.FORMATS[2][:4], dict(B=b, C=c), lambda B, C: B * C)
+        d = self.sparse(17, 11)
+        self.check("A(i,k) = B(i,j) * C(j,k)", self.FORMATS[2] + self.BY_COLUMNS, dict(B=b, C=d), lambda B, C: B @ C)
+        x = self.random.random(17)
+        self.check("A(i) = B(i,j) * x(j)", self.FORMATS[1], dict(B=self.sparse(40, 17, density=0.03), x=(x, x)), lambda B, x: B @ x)
+        t, u = self.sparse(5, 7, 6), self.sparse(5, 7, 6)
+        self.check("A(i,j,k) = B(i,j,k) + C(i,j,k)", self.FORMATS[3], dict(B=t, C=u), lambda B, C: B + C)
+
+    def test_nothing_at_all(self):
+        for text in self.FORMATS[2]:
+            empty = schaas.tensor(np.zeros((2, 0)), [], (4, 5))
+            found = schaas.kernel("A(i,j) = B(i,j) * 2", A=text)(B=empty)
+            self.assertEqual((found.coords()[1].size, found.shape), (0, (4, 5)))
+            found = schaas.kernel("A(i,j) = B(i,j) * 2", A=text)(B=schaas.tensor(np.zeros((2, 0)), [], (0, 5)))
+            self.assertEqual((found.coords()[1].size, found.shape), (0, (0, 5)))
+
+    def test_bound_ones_follow_values(self):
+        for text in self.FORMATS[2]:
+            b = sp.random(30, 20, 0.2, format="csr", random_state=SEED)
+            c = self.random.random((20, 25)) * (self.random.random((20, 25)) < 0.3)
+            c = sp.csr_matrix(c)
+            step = schaas.kernel("A(i,k) = B(i,j) * C(j,k)", A=text).bind(B=b, C=c)
+            for round in range(4):  # converts, learns the places, uses them
+                found = step()
+                np.testing.assert_allclose(np.asarray(found), (b @ c).toarray(), rtol=1e-12)
+                b.data[:] = self.random.random(b.nnz)
+                c.data[round] = 0  # an entry all the same
+
+    def test_are_operands_of_the_next(self):
+        f = schaas.kernel("A(i,j) = B(i,j) + C(i,j)", A="hashed")
+        (b, dense), (c, other) = self.sparse(9, 8), self.sparse(9, 8)
+        for text in self.FORMATS[2]:
+            made = schaas.kernel("A(i,j) = B(i,j) + C(i,j)", A=text)(B=b, C=c)
+            x = self.random.random(8)
+            np.testing.assert_allclose(schaas.kernel("y(i) = M(i,j) * x(j)")(M=made, x=x), (dense + other) @ x, rtol=1e-12)
+            wide = schaas.tensor(np.array(np.nonzero(dense)), dense[np.nonzero(dense)], (9, 8), index_dtype=np.int64)
+            np.testing.assert_allclose(schaas.kernel("y(i) = M(i,j) * N(i,j) * x(j)")(M=made, N=wide, x=x), ((dense + other) * dense) @ x,
+                                       rtol=1e-12)
+
+    def test_are_those_of_the_list_for_the_server(self):
+        a = schaas.kernel("A(i,j) = B(i,j) * 3", A="hashed", B="csr").frontier
+        b = schaas.kernel("A(i,j) = B(i,j) * 3", A="csr", B="csr").frontier
+        self.assertEqual((a.key, a[0]["trace"]), (b.key, b[0]["trace"]))
+
+    def test_are_not_updated(self):
+        with self.assertRaises(schaas.Unsupported) as raised:
+            b = self.sparse(3, 4)[0]
+            schaas.kernel("A(i,j) += B(i,j)", A="bitmap")(A=b, B=b)
+        self.assertEqual(raised.exception.code, "sparse-result")
+
+
 class Errors(unittest.TestCase):
     def test_a_wrong_expression_shows_the_place(self):
         with self.assertRaises(schaas.Invalid) as raised:

@@ -535,6 +535,28 @@ class Interrupted(program.WithDaemon):
         self.assertLess(self.interrupted(words, 0.3), 1)
 
 
+class StoredResults(program.WithDaemon):
+    def test_a_result_in_any_format_is_what_the_oracle_says(self):
+        matrix = program.write_matrix(self.folder / "B.mtx", 25, 20, 60, seed=33)
+        other = program.write_matrix(self.folder / "C.mtx", 20, 30, 90, seed=34)
+        for expression, words in (("A(i,k) = B(i,j) * C(j,k)", ["-t", f"C={other}"]), ("A(i,j) = exp(B(i,j)) * B(i,j) + B(i,j)", []),
+                                  ("A(i,k) = B(i,j) * D(j,k)", ["-d", "k=5", "-c", "k <= 50"])):
+            for text in ("bitmap", "banded", "hashed", "hashed,hashed"):
+                written = self.folder / "A.mtx"
+                answer = self.daemon.json("run", expression, "-t", f"B={matrix}", *words, "-f", f"A={text}", "--verify", "--repeat", 2,
+                                          "-o", written)
+                self.assertTrue(answer["verify"]["passed"], (expression, text))
+                self.assertGreater(answer["verify"]["checked"], 0)
+                self.assertIn("compressed", answer["stored"]["written_as"])
+                self.assertGreater(answer["stored"]["seconds"], 0)
+                listed = self.folder / "lists.mtx"
+                self.daemon.json("run", expression, "-t", f"B={matrix}", *words, "-f", f"A={answer['stored']['written_as']}", "-o", listed)
+                places = [sorted(line.split()[:2] for line in file.read_text().splitlines()[2:]) for file in (written, listed)]
+                self.assertEqual(places[0], places[1], text)
+        page = self.daemon.run("run", expression, "-t", f"B={matrix}", *words, "-f", "A=hashed").stdout
+        self.assertRegex(page, r"  result +written as dense,compressed:0,1, then stored as hashed in ")
+
+
 class Plot(program.WithDaemon):
     def test_is_a_drawing_of_every_schedule(self):
         file = self.folder / "k4.svg"

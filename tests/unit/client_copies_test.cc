@@ -2,10 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <limits>
 #include <random>
 #include <sstream>
 
-#include "client/cpp/src/operand_copy.h"
+#include "client/cpp/src/converted_result.h"
+#include "client/cpp/src/stored_copy.h"
+#include "compiler/format/written_as.h"
 #include "schaas/convert.h"
 #include "schaas/kernel.h"
 #include "schaas/trial.h"
@@ -58,7 +61,7 @@ TEST(OperandCopies, follow_the_values_of_the_original) {
     for (const auto type : {ValueType::f64, ValueType::f32}) {
       const CooTensor entries = random_tensor({17, 23}, 60, random);
       PackedTensor original = *pack(entries, format_of(from, 2), {"B", type, 32});
-      OperandCopy copy = *OperandCopy::make(original, format_of(to, 2), {"B", 2});
+      StoredCopy copy = *StoredCopy::make(original, format_of(to, 2), {"B", 2});
       for (int round = 0; round < 2; ++round) {
         for (int thread = 0; thread < 3; ++thread) copy.refresh(thread, 3);
         const PackedTensor wanted = *convert(original, format_of(to, 2), {"B"});
@@ -75,10 +78,47 @@ TEST(OperandCopies, follow_the_values_of_the_original) {
   }
   const CooTensor cube = random_tensor({5, 7, 6}, 40, random);
   const PackedTensor original = *pack(cube, format_of("csf", 3), {"B", ValueType::f64, 64});
-  OperandCopy copy = *OperandCopy::make(original, format_of("csf:2,0,1", 3), {"B"});
+  StoredCopy copy = *StoredCopy::make(original, format_of("csf:2,0,1", 3), {"B"});
   copy.refresh(0, 1);
   EXPECT_EQ(values_of(copy.tensor()), values_of(*pack(cube, format_of("csf:2,0,1", 3), {"B"})));
   EXPECT_EQ(copy.bytes(), static_cast<std::int64_t>(copy.tensor().bytes()) + 8 * original.stored());
+}
+
+// Results that kernels write as lists: what convert() makes of them, in every run, whoever took the last one.
+TEST(ConvertedResults, follow_what_is_written) {
+  constexpr std::uint64_t seed = 12;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::mt19937_64 random(seed);
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const std::string to : {"bitmap", "banded", "hashed", "hashed,hashed", "banded:1,0"}) {
+    for (const auto type : {ValueType::f64, ValueType::f32}) {
+      const format::TensorFormat format = format_of(to, 2);
+      PackedTensor written =
+          *pack(random_tensor({17, 23}, 60, random), format::written_as(format), {"A", type, 32, infinity});
+      PackedTensor place;
+      ConvertedResult own(format, "A", nullptr), given(format, "A", &place);
+      for (int round = 0; round < 6; ++round) {
+        SCOPED_TRACE(to + ", round " + std::to_string(round));
+        ASSERT_TRUE(own.bring(written, 1 + round % 3).ok());
+        ASSERT_TRUE(given.bring(written, 2).ok());
+        EXPECT_EQ(&given.tensor(), &place);
+        const PackedTensor wanted = *convert(written, format, {"A"});
+        for (PackedTensor* found : {&own.tensor(), &place}) {
+          ASSERT_TRUE(validate(found->view(), "A").ok());
+          EXPECT_EQ(found->format(), format);
+          EXPECT_EQ(found->fill_value(), infinity);
+          EXPECT_EQ(values_of(*convert(*found, format::dense(2), {"A"})),
+                    values_of(*convert(wanted, format::dense(2), {"A"})));
+        }
+        if (round == 0 || round == 3) const PackedTensor taken = std::move(own.tensor());
+        for (std::int64_t p = 0; p < written.stored(); ++p) {
+          const double value = static_cast<double>(random() % 5);
+          if (type == ValueType::f64) written.values().as<double>()[p] = value;
+          if (type == ValueType::f32) written.values().as<float>()[p] = static_cast<float>(value);
+        }
+      }
+    }
+  }
 }
 
 struct Columns {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "compiler/format/tensor_format.h"
+#include "compiler/format/written_as.h"
 
 namespace schaas::format {
 namespace {
@@ -92,6 +93,21 @@ TEST(Format, EveryLevelHasAName) {
   for (const LevelProperties& level : all_levels()) {
     EXPECT_EQ(&properties(level.format), &level);
     EXPECT_EQ(is_sparse(level.format), level.format != D) << level.name;
+  }
+}
+
+TEST(Format, WhatIsLocatedIsWrittenAsLists) {
+  for (const auto& [stored, written] : std::vector<std::pair<std::string, std::string>>{
+           {"dense", "dense,dense:0,1"},
+           {"csc", "dense,compressed:1,0"},
+           {"coo", "compressed(nonunique),singleton:0,1"},
+           {"dense,compressed(unordered)", "dense,compressed(unordered):0,1"},
+           {"bitmap:1,0", "dense,compressed:1,0"},
+           {"banded,hashed", "compressed,compressed:0,1"},
+           {"hashed,dense", "compressed,dense:0,1"}}) {
+    const TensorFormat found = written_as(read(stored, 2));
+    EXPECT_EQ(print(found), written);
+    EXPECT_EQ(written_as(found), found);
   }
 }
 

@@ -343,8 +343,8 @@ TEST(Lower, ListsBetweenOtherLevelsAreAppendedTo) {
 }
 
 TEST(Lower, NothingIsWrittenToBitmaps) {
-  const auto run =
-      make_case({"A(i,j) = B(i,j) * C(i,j)", {{"A", "bitmap"}, {"B", "csr"}}, {}}, {{"i", 5}, {"j", 5}});
+  auto run = make_case({"A(i,j) = B(i,j) * C(i,j)", {{"B", "csr"}}, {}}, {{"i", 5}, {"j", 5}});
+  run.problem.formats.at("A") = *format::parse("bitmap", 2, "A");  // build() asks for a list
   const auto kernel =
       lower::lower(*concrete_notation::parse("forall(i, forall(j, A(i,j) += B(i,j) * C(i,j)))"), run.problem);
   ASSERT_FALSE(kernel.ok());

@@ -41,6 +41,14 @@ TEST(Problem, TensorsWithoutFormatAreDense) {
   EXPECT_EQ(problem.profile, Profile::standard);
 }
 
+TEST(Problem, ResultsInLocatedLevelsAreAskedForAsLists) {
+  const auto problem = make("A(i,j) = B(i,j) * C(i,j)", {{"A", "hashed"}, {"B", "bitmap"}});
+  EXPECT_EQ(format::print(problem.formats.at("A")), "dense,compressed:0,1");
+  EXPECT_EQ(format::print(problem.formats.at("B")), "dense,bitmap:0,1");
+  EXPECT_EQ(canonicalize(problem).text,
+            canonicalize(make("A(i,j) = B(i,j) * C(i,j)", {{"A", "csr"}, {"B", "bitmap"}})).text);
+}
+
 TEST(Problem, ArgumentsAreTheResultThenOperandsOnce) {
   const auto problem = make("A(i,k) = C(i,j) * B(j,k) * C(i,j)");
   EXPECT_THAT(problem.tensors(), ElementsAre("A", "C", "B"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "has_positions.h"
 #include "kernel_problem.h"
 
 namespace schaas::client {
@@ -53,8 +54,9 @@ class Check {
                                                    client::name(tensor.value_type()) +
                                                    " values, the kernel expects " + problem_.value_type);
     }
-    const bool sparse = !tensor.format().all_dense();
-    if (sparse && problem_.position_bits != std::to_string(tensor.position_bits())) {
+    const auto& levels = tensor.format().levels;
+    const bool counts = std::any_of(levels.begin(), levels.end(), has_positions);
+    if (counts && problem_.position_bits != std::to_string(tensor.position_bits())) {
       return support::invalid("argument-positions",
                               "`" + name(a) + "` has " + std::to_string(tensor.position_bits()) +
                                   "-bit positions, the kernel expects " + problem_.position_bits);

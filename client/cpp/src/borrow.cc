@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "has_positions.h"
 #include "packed_tensor_builder.h"
 #include "schaas/tensor.h"
 
@@ -34,9 +35,7 @@ support::Result<int> position_bits(const schaas_tensor& view, const format::Tens
                                    const std::string& name) {
   int bits = 0;
   for (std::int32_t l = 0; l < view.order; ++l) {
-    const bool has_positions =
-        format::is_sparse(format.levels[l]) && format.levels[l] != format::LevelFormat::bitmap;
-    if (!has_positions) continue;
+    if (!has_positions(format.levels[l])) continue;
     if (bits != 0 && bits != view.levels[l].index_bits)
       return broken(name, "has levels of " + std::to_string(bits) + " and of " +
                               std::to_string(view.levels[l].index_bits) + " bits");
@@ -47,11 +46,10 @@ support::Result<int> position_bits(const schaas_tensor& view, const format::Tens
 
 PackedTensor::Level borrow_level(const schaas_level& level, format::LevelFormat kind, std::int64_t parents) {
   const auto width = static_cast<std::size_t>(level.index_bits / 8);
-  const bool has_positions =
-      format::is_sparse(kind) && kind != format::LevelFormat::bitmap && !format::is_singleton(kind);
   const std::int64_t coordinates = kind == format::LevelFormat::banded ? parents : level.entries;
   PackedTensor::Level out;
-  if (has_positions) out.pos = Buffer::borrowed(level.pos, width * static_cast<std::size_t>(parents + 1));
+  if (has_positions(kind) && !format::is_singleton(kind))
+    out.pos = Buffer::borrowed(level.pos, width * static_cast<std::size_t>(parents + 1));
   if (format::is_sparse(kind))
     out.crd = Buffer::borrowed(level.crd, width * static_cast<std::size_t>(coordinates));
   out.entries = level.entries;

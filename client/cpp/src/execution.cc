@@ -14,12 +14,12 @@
 #include "carries.h"
 #include "folding.h"
 #include "kernel_problem.h"
-#include "operand_copy.h"
 #include "result_storage.h"
 #include "scan.h"
 #include "schaas/host.h"
 #include "schaas/kernel.h"
 #include "share.h"
+#include "stored_copy.h"
 #include "workspaces.h"
 
 namespace schaas::client {
@@ -42,7 +42,7 @@ struct Execution::State {
   PackedTensor& result;
   std::string result_name;
   int threads = 1;
-  std::deque<OperandCopy> copies;
+  std::deque<StoredCopy> copies;
   std::vector<CopiedOperand> copied;  ///< of each
   bool operands_change = true;
   std::deque<schaas_tensor> views;
@@ -179,7 +179,7 @@ support::Result<void> Execution::State::make_copies(const std::vector<PackedTens
       return bad_kernel("it wants a copy whose modes are no permutation");
     const format::TensorFormat format{original.format().levels, order};
     const auto start = Clock::now();
-    SCHAAS_ASSIGN_OR_RETURN(OperandCopy copy, OperandCopy::make(original, format, {names[at], threads}));
+    SCHAAS_ASSIGN_OR_RETURN(StoredCopy copy, StoredCopy::make(original, format, {names[at], threads}));
     if (guard) copy.guard();
     if (!operands_change) copy.refresh(0, 1);  // else each run does
     const std::chrono::duration<double> took = Clock::now() - start;
@@ -193,7 +193,7 @@ support::Result<void> Execution::State::make_copies(const std::vector<PackedTens
 
 void Execution::State::refresh_copies(int thread, int team) {
   if (!operands_change) return;
-  for (OperandCopy& copy : copies) copy.refresh(thread, team);
+  for (StoredCopy& copy : copies) copy.refresh(thread, team);
 }
 
 support::Result<void> Execution::State::check_counters() const {

@@ -8,6 +8,8 @@
 
 #include "binding.h"
 #include "compiler/format/blocks.h"
+#include "compiler/format/written_as.h"
+#include "converted_result.h"
 #include "schaas/blocks.h"
 #include "schaas/bounds.h"
 #include "schaas/host.h"
@@ -37,9 +39,10 @@ struct Decision {
 }  // namespace
 
 struct Computation::State {
-  PackedTensor own;  ///< the result, when nobody gave one
-  PackedTensor* result = nullptr;
-  const PackedTensor* before = nullptr;  ///< of an update: where it starts from
+  PackedTensor own;                          ///< what the kernel writes, when nobody gave a tensor for it
+  PackedTensor* written = nullptr;           ///< by the kernel
+  const PackedTensor* before = nullptr;      ///< of an update: where it starts from
+  std::optional<ConvertedResult> converted;  ///< where it is to be stored in another way
   KernelInfo kernel;
   std::string reason;
   std::optional<Execution> execution;
@@ -54,8 +57,8 @@ Computation& Computation::operator=(Computation&&) noexcept = default;
 Computation::~Computation() = default;
 
 support::Result<void> Computation::State::run(Execution& bound) {
-  if (before != nullptr && before != result) {
-    Buffer& values = result->values();
+  if (before != nullptr && before != written) {
+    Buffer& values = written->values();
     if (values.data() != before->values().data() && values.bytes() > 0)
       std::memcpy(values.data(), before->values().data(), values.bytes());
   }
@@ -68,9 +71,15 @@ support::Result<double> Computation::State::timed_run(Execution& bound) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-support::Result<void> Computation::run() { return state_->run(*state_->execution); }
+support::Result<void> Computation::run() {
+  SCHAAS_RETURN_IF_ERROR(state_->run(*state_->execution));
+  return state_->converted ? state_->converted->bring(*state_->written, state_->execution->threads())
+                           : support::Result<void>();
+}
 
-PackedTensor& Computation::result() { return *state_->result; }
+PackedTensor& Computation::result() {
+  return state_->converted ? state_->converted->tensor() : *state_->written;
+}
 const KernelInfo& Computation::kernel() const { return state_->kernel; }
 const std::string& Computation::reason() const { return state_->reason; }
 const Execution& Computation::execution() const { return *state_->execution; }
@@ -100,6 +109,8 @@ struct KernelSet::State {
   std::string isa() const;
   Sizes told(Sizes sizes) const;
   int threads_for(const KernelInfo& kernel, const Sizes& sizes, const BindOptions& bind) const;
+  support::Result<void> place_result(const Sizes& sizes, const BindOptions& bind,
+                                     Computation::State& computation) const;
   support::Result<std::unique_ptr<Computation::State>> start(
       const std::map<std::string, PackedTensor*>& operands, const BindOptions& bind, Sizes& sizes) const;
   support::Result<Execution> prepare(const Decision& decision,
@@ -243,27 +254,44 @@ int KernelSet::State::threads_for(const KernelInfo& kernel, const Sizes& sizes,
   return trips.ok() && *trips < trips_of_one_thread ? 1 : host_threads();
 }
 
+/// Where the kernel writes and where the user finds it.
+support::Result<void> KernelSet::State::place_result(const Sizes& sizes, const BindOptions& bind,
+                                                     Computation::State& computation) const {
+  const Access& result = program.result();
+  const format::TensorFormat written = format::written_as(result_format);
+  std::vector<std::int64_t> extents;
+  for (const auto& index : result.indices) extents.push_back(sizes.extents.at(index));
+  const std::string given = "the tensor given for the result `" + print(result) + "`";
+  if (bind.result != nullptr && bind.result->extents() != extents)
+    return support::invalid("result-shape", given + " has other extents than its indices");
+  if (written != result_format) {
+    if (bind.result != nullptr && bind.result->format() != result_format)
+      return support::invalid("argument-format", given + " is stored as " +
+                                                     format::print(bind.result->format()) + ", expected " +
+                                                     format::print(result_format));
+    computation.converted.emplace(result_format, result.tensor, bind.result);
+  } else if (bind.result != nullptr) {
+    computation.written = bind.result;
+    return {};
+  }
+  const PackOptions pack{result.tensor, value_type, problem.position_bits == "32" ? 32 : 64,
+                         program.semiring->zero};
+  SCHAAS_ASSIGN_OR_RETURN(computation.own, zeros(extents, written, pack));
+  computation.written = &computation.own;
+  return {};
+}
+
 /// Everything of a computation but its kernel.
 support::Result<std::unique_ptr<Computation::State>> KernelSet::State::start(
     const std::map<std::string, PackedTensor*>& operands, const BindOptions& bind, Sizes& sizes) const {
   SCHAAS_ASSIGN_OR_RETURN(sizes.extents, bound_extents(program, operands, bind.extents));
   auto computation = std::make_unique<Computation::State>();
   const Access& result = program.result();
-  std::vector<std::int64_t> extents;
-  for (const auto& index : result.indices) extents.push_back(sizes.extents.at(index));
   if (const auto before = operands.find(result.tensor); before != operands.end())
     computation->before = before->second;
-  if (bind.result == nullptr) {
-    const PackOptions pack{result.tensor, value_type, problem.position_bits == "32" ? 32 : 64,
-                           program.semiring->zero};
-    SCHAAS_ASSIGN_OR_RETURN(computation->own, zeros(extents, result_format, pack));
-  } else if (bind.result->extents() != extents) {
-    return support::invalid("result-shape", "the tensor given for the result `" + print(result) +
-                                                "` has other extents than its indices");
-  }
-  computation->result = bind.result == nullptr ? &computation->own : bind.result;
+  SCHAAS_RETURN_IF_ERROR(place_result(sizes, bind, *computation));
   for (const auto& [name, tensor] : operands) sizes.entries[name] = entries_of(*tensor);
-  sizes.entries[result.tensor] = entries_of(*computation->result);
+  sizes.entries[result.tensor] = entries_of(*computation->written);
   return computation;
 }
 
@@ -276,7 +304,7 @@ support::Result<Execution> KernelSet::State::prepare(const Decision& decision,
     const auto place = operands.find(name);
     const bool is_result = name == program.result().tensor;
     SCHAAS_CHECK(is_result || place != operands.end(), "the server names an argument `" + name + "`");
-    arguments.push_back(is_result ? computation.result : place->second);
+    arguments.push_back(is_result ? computation.written : place->second);
   }
   ExecutionOptions execution;
   execution.threads = threads_for(decision.kernel, decision.sizes, bind);

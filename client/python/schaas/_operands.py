@@ -33,7 +33,8 @@ class View:
         if self.values.dtype != values:
             self.values = self.values.astype(values)
         if self.index is not None and self.index != index:
-            self.levels = [(kind, None if pos is None else pos.astype(index), None if crd is None else crd.astype(index), entries)
+            self.levels = [(kind, None if pos is None else pos.astype(index),
+                            crd if crd is None or kind == library.BITMAP else crd.astype(index), entries)
                            for kind, pos, crd, entries in self.levels]
             self.index = index
         return self
@@ -94,13 +95,13 @@ def _owned(name, given, format):
     if format is not None:
         given = given.convert(format)
     levels = given.levels
-    found = [array.dtype for _, *both, _ in levels for array in both if array is not None]
+    found = [array.dtype for kind, *both, _ in levels for array in both if array is not None and kind != library.BITMAP]
     text = format or _text(levels, given.mode_order)
     return View(text, given.shape, given.mode_order, levels, given.values, found[0] if found else None, given)
 
 
 _LEVEL_NAMES = {0: "dense", 1: "compressed", 2: "compressed(nonunique)", 3: "singleton", 4: "singleton(nonunique)", 5: "bitmap",
-                6: "banded", 7: "hashed"}
+                6: "banded", 7: "hashed", 8: "compressed(unordered)"}
 
 
 def _text(levels, mode_order):

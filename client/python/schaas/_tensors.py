@@ -58,9 +58,10 @@ class Tensor:
         levels, parents = [], 1
         for number in range(self._view.order):
             level = self._view.levels[number]
-            width = np.dtype(np.int32 if level.index_bits == 32 else np.int64)
+            width = np.dtype({8: np.uint8, 32: np.int32}.get(level.index_bits, np.int64))  # 8: the bytes of a bitmap
             positions = memory(level.pos, parents + 1, width, self) if level.pos else None
-            coordinates = memory(level.crd, level.entries, width, self) if level.format != library.DENSE else None
+            count = parents if level.format == library.BANDED else level.entries  # of a band the first coordinate
+            coordinates = memory(level.crd, count, width, self) if level.format != library.DENSE else None
             levels.append((level.format, positions, coordinates, level.entries))
             parents = level.entries
         return levels
@@ -73,6 +74,7 @@ class Tensor:
 
     @property
     def nnz(self):
+        """Values that are stored; of bitmaps, bands and hash tables those of free places too."""
         return self.values.size
 
     def convert(self, format):

@@ -1,4 +1,4 @@
-#include "operand_copy.h"
+#include "stored_copy.h"
 
 #include <cstring>
 #include <utility>
@@ -29,8 +29,8 @@ Result<PackedTensor> numbered(const PackedTensor& tensor, const std::string& nam
 
 }  // namespace
 
-Result<OperandCopy> OperandCopy::make(const PackedTensor& original, const format::TensorFormat& format,
-                                      const ConvertOptions& options) {
+Result<StoredCopy> StoredCopy::make(const PackedTensor& original, const format::TensorFormat& format,
+                                    const ConvertOptions& options) {
   SCHAAS_ASSIGN_OR_RETURN(const PackedTensor from, numbered(original, options.name));
   SCHAAS_ASSIGN_OR_RETURN(PackedTensor to, convert(from, format, options));
   const std::int64_t count = to.stored();
@@ -49,11 +49,11 @@ Result<OperandCopy> OperandCopy::make(const PackedTensor& original, const format
   builder.value_type = original.value_type();
   builder.fill_value = original.fill_value();
   builder.values = std::move(values);
-  return OperandCopy(original, std::move(builder).finish(), std::move(places));
+  return StoredCopy(original, std::move(builder).finish(), std::move(places));
 }
 
 template <class Value>
-void OperandCopy::bring(std::int64_t begin, std::int64_t end) {
+void StoredCopy::bring(std::int64_t begin, std::int64_t end) {
   const auto* const place = std::as_const(places_).as<std::int64_t>();
   const auto* const from = original_->values().as<Value>();
   const auto fill = static_cast<Value>(original_->fill_value());
@@ -61,7 +61,7 @@ void OperandCopy::bring(std::int64_t begin, std::int64_t end) {
   for (std::int64_t n = begin; n < end; ++n) to[n] = place[n] < 0 ? fill : from[place[n]];
 }
 
-void OperandCopy::refresh(int thread, int team) {
+void StoredCopy::refresh(int thread, int team) {
   const std::int64_t count = copy_.stored();
   const std::int64_t begin = count * thread / team, end = count * (thread + 1) / team;
   if (copy_.value_type() == ValueType::f64) {
@@ -71,9 +71,9 @@ void OperandCopy::refresh(int thread, int team) {
   }
 }
 
-void OperandCopy::guard() { copy_ = guarded(copy_); }
+void StoredCopy::guard() { copy_ = guarded(copy_); }
 
-std::int64_t OperandCopy::bytes() const {
+std::int64_t StoredCopy::bytes() const {
   return static_cast<std::int64_t>(copy_.bytes()) + static_cast<std::int64_t>(places_.bytes());
 }
 

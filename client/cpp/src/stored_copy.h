@@ -6,25 +6,27 @@
 
 namespace schaas::client {
 
-/// A copy of an operand in another storage for the runs of one execution. The structure is made once; each
-/// refresh() brings the values that the original holds then, through a list of where each one stands there. A
-/// place that the original's dense levels store is kept whatever it holds, so every value may change. The
-/// original must outlive it and keep its shape and entries.
-class OperandCopy {
+/// A copy of a tensor in another storage, for runs whose values change and whose entries do not: of an
+/// operand before them, of a result after them. The structure is made once; each refresh() brings the values
+/// that the original holds then, through a list of where each one stands there. A place that the original's
+/// dense levels store is kept whatever it holds, so every value may change. The original must outlive it and
+/// keep its shape and entries.
+class StoredCopy {
  public:
   /// Errors: those of convert().
-  static support::Result<OperandCopy> make(const PackedTensor& original, const format::TensorFormat& format,
-                                           const ConvertOptions& options);
+  static support::Result<StoredCopy> make(const PackedTensor& original, const format::TensorFormat& format,
+                                          const ConvertOptions& options);
   /// The part of one thread of a team; all parts together bring every value.
   void refresh(int thread, int team);
   /// Moves the arrays before pages that nobody may touch (Buffer::guarded).
   void guard();
 
   const PackedTensor& tensor() const { return copy_; }
+  PackedTensor& tensor() { return copy_; }
   std::int64_t bytes() const;  ///< with the list of places
 
  private:
-  OperandCopy(const PackedTensor& original, PackedTensor copy, Buffer places)
+  StoredCopy(const PackedTensor& original, PackedTensor copy, Buffer places)
       : original_(&original), copy_(std::move(copy)), places_(std::move(places)) {}
   template <class Value>
   void bring(std::int64_t begin, std::int64_t end);

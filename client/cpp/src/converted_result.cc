@@ -1,0 +1,33 @@
+#include "converted_result.h"
+
+#include <omp.h>
+
+#include "schaas/convert.h"
+
+namespace schaas::client {
+
+PackedTensor& ConvertedResult::tensor() {
+  if (place_ != nullptr) return *place_;
+  return again_ ? again_->tensor() : first_;
+}
+
+support::Result<void> ConvertedResult::bring(const PackedTensor& written, int threads) {
+  const ConvertOptions options{name_, threads};
+  const bool same_entries = values_ != nullptr && tensor().values().data() == values_;
+  if (place_ != nullptr || !same_entries) {
+    again_.reset();
+    SCHAAS_ASSIGN_OR_RETURN(tensor(), convert(written, format_, options));
+    values_ = tensor().values().data();
+    return {};
+  }
+  if (!again_) {
+    SCHAAS_ASSIGN_OR_RETURN(again_, StoredCopy::make(written, format_, options));
+    first_ = {};
+    values_ = again_->tensor().values().data();
+  }
+#pragma omp parallel num_threads(threads)
+  again_->refresh(omp_get_thread_num(), omp_get_num_threads());
+  return {};
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,11 @@
+#pragma once
+#include "compiler/format/level_format.h"
+
+namespace schaas::client {
+
+/// Whether the level has arrays as wide as positions: a bitmap has bytes.
+inline bool has_positions(format::LevelFormat level) {
+  return format::is_sparse(level) && level != format::LevelFormat::bitmap;
+}
+
+}  // namespace schaas::client
