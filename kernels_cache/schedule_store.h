@@ -7,6 +7,8 @@
 
 #include "compiler/support/digest.h"
 #include "compiler/support/result.h"
+#include "kernels_cache/changes.h"
+#include "kernels_cache/clock.h"
 
 /// What survives a restart: which frontiers were found and which kernels were compiled. Nothing here parses a
 /// schedule: a frontier is an opaque payload, a trace is text. Schema and reasons: docs/storage.md.
@@ -73,7 +75,13 @@ struct Statistics {
   std::uint64_t problems = 0;
   std::uint64_t frontiers = 0;
   std::uint64_t kernels = 0;
+  std::uint64_t frontier_bytes = 0;  ///< of the payloads
   bool operator==(const Statistics&) const = default;
+};
+
+struct DroppedFrontiers {
+  std::uint64_t frontiers = 0, bytes = 0;  ///< what was dropped
+  std::uint64_t left_bytes = 0;            ///< of the payloads that stay
 };
 
 /// Thread-safe. Every put is atomic and replaces the row of the same key. Errors of every method:
@@ -84,6 +92,7 @@ class ScheduleStore {
   virtual ~ScheduleStore() = default;
 
   virtual support::Result<void> put_frontier(const FrontierRow& row) = 0;
+  /// Reading it is a use, noted at most once a minute.
   virtual support::Result<std::optional<FrontierRow>> frontier(const FrontierKey& key) = 0;
   /// Complete frontiers of one family, searched by the same options and version, newest first, at most
   /// `limit`.
@@ -117,6 +126,9 @@ class ScheduleStore {
   virtual support::Result<std::set<std::string>> pinned_binaries() = 0;
   /// Forgets frontiers of older search versions; returns how many.
   virtual support::Result<std::uint64_t> drop_frontiers_before(int search_version) = 0;
+  /// Forgets frontiers, those used longest ago first, until the payloads hold at most `bytes`. Those used at
+  /// `fresh` or later stay, and those of pinned problems. A problem of which nothing is left goes with them.
+  virtual support::Result<DroppedFrontiers> drop_frontiers_above(std::uint64_t bytes, Clock::Time fresh) = 0;
 
   /// A copy of all rows as they are at one instant, as a database of its own at `path`, which is not there;
   /// others go on meanwhile. Errors: internal [storage] also where rows are not kept in a file.
@@ -125,6 +137,12 @@ class ScheduleStore {
   /// Every problem, oldest first.
   virtual support::Result<std::vector<ProblemSummary>> list() = 0;
   virtual support::Result<Statistics> statistics() = 0;
+
+  /// Of frontiers, kernels and measurements.
+  const Changes& changes() const { return changes_; }
+
+ protected:
+  Changes changes_;
 };
 
 }  // namespace schaas::kernels_cache

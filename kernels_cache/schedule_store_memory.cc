@@ -1,6 +1,7 @@
 #include "kernels_cache/schedule_store_memory.h"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
 #include <tuple>
 #include <utility>
@@ -29,13 +30,17 @@ class MemoryScheduleStore final : public ScheduleStore {
     std::erase_if(frontiers_, [&](const FrontierRow& old) { return same(old.key, row.key); });
     frontiers_.push_back(row);
     frontiers_.back().created = print(clock_->now());
+    uses_[place_of(row.key)] = clock_->now();
+    changes_.of_problem(row.key.problem_key);
     return {};
   }
 
   Result<std::optional<FrontierRow>> frontier(const FrontierKey& key) override {
     const std::lock_guard lock(mutex_);
     for (const auto& row : frontiers_) {
-      if (same(row.key, key)) return std::optional(row);
+      if (!same(row.key, key)) continue;
+      uses_[place_of(key)] = clock_->now();
+      return std::optional(row);
     }
     return std::optional<FrontierRow>();
   }
@@ -66,6 +71,7 @@ class MemoryScheduleStore final : public ScheduleStore {
     std::erase_if(kernels_, [&](const KernelRow& old) { return old.kernel_key == row.kernel_key; });
     kernels_.push_back(row);
     kernels_.back().created = print(clock_->now());
+    changes_.of_problem(row.problem_key);
     return {};
   }
 
@@ -88,8 +94,10 @@ class MemoryScheduleStore final : public ScheduleStore {
 
   Result<std::uint64_t> drop_kernels_with(const std::string& sha256) override {
     const std::lock_guard lock(mutex_);
-    return std::uint64_t{
-        std::erase_if(kernels_, [&](const KernelRow& row) { return row.digest.sha256 == sha256; })};
+    const std::uint64_t dropped =
+        std::erase_if(kernels_, [&](const KernelRow& row) { return row.digest.sha256 == sha256; });
+    if (dropped > 0) changes_.of_all();
+    return dropped;
   }
 
   Result<void> put_measurement(const MeasurementRow& row) override {
@@ -106,6 +114,7 @@ class MemoryScheduleStore final : public ScheduleStore {
     if (std::count_if(measurements_.begin(), measurements_.end(), of_problem) >
         static_cast<std::ptrdiff_t>(most_measurements))
       measurements_.erase(std::find_if(measurements_.begin(), measurements_.end(), of_problem));
+    changes_.of_problem(row.problem_key);
     return {};
   }
 
@@ -142,8 +151,30 @@ class MemoryScheduleStore final : public ScheduleStore {
 
   Result<std::uint64_t> drop_frontiers_before(int search_version) override {
     const std::lock_guard lock(mutex_);
-    return std::uint64_t{std::erase_if(
-        frontiers_, [&](const FrontierRow& row) { return row.key.search_version < search_version; })};
+    const std::uint64_t dropped = std::erase_if(
+        frontiers_, [&](const FrontierRow& row) { return row.key.search_version < search_version; });
+    if (dropped > 0) changes_.of_all();
+    return dropped;
+  }
+
+  Result<DroppedFrontiers> drop_frontiers_above(std::uint64_t bytes, Clock::Time fresh) override {
+    const std::lock_guard lock(mutex_);
+    DroppedFrontiers out;
+    out.left_bytes = frontier_bytes();
+    while (out.left_bytes > bytes) {
+      const auto oldest = std::min_element(
+          frontiers_.begin(), frontiers_.end(),
+          [&](const FrontierRow& a, const FrontierRow& b) { return rank(a, fresh) < rank(b, fresh); });
+      if (rank(*oldest, fresh) == never) break;
+      const std::string key = oldest->key.problem_key;
+      out.left_bytes -= oldest->payload.size();
+      out.bytes += oldest->payload.size();
+      ++out.frontiers;
+      frontiers_.erase(oldest);
+      forget_if_empty(key);
+      changes_.of_problem(key);
+    }
+    return out;
   }
 
   Result<void> back_up(const std::string&) override {
@@ -168,10 +199,37 @@ class MemoryScheduleStore final : public ScheduleStore {
 
   Result<Statistics> statistics() override {
     const std::lock_guard lock(mutex_);
-    return Statistics{problems_.size(), frontiers_.size(), kernels_.size()};
+    return Statistics{problems_.size(), frontiers_.size(), kernels_.size(), frontier_bytes()};
   }
 
  private:
+  static constexpr Clock::Time never = Clock::Time::max();
+  using Place = std::tuple<std::string, std::string, int>;
+
+  static Place place_of(const FrontierKey& key) { return {key.problem_key, key.options, key.search_version}; }
+
+  // When it was used last; never: it is not to be dropped.
+  Clock::Time rank(const FrontierRow& row, Clock::Time fresh) {
+    const auto pinned = [&](const ProblemRow& problem) {
+      return problem.key == row.key.problem_key && problem.pinned == Pinned::yes;
+    };
+    const Clock::Time used = uses_[place_of(row.key)];
+    return used >= fresh || std::any_of(problems_.begin(), problems_.end(), pinned) ? never : used;
+  }
+  std::uint64_t frontier_bytes() const {
+    std::uint64_t bytes = 0;
+    for (const auto& row : frontiers_) bytes += row.payload.size();
+    return bytes;
+  }
+  void forget_if_empty(const std::string& key) {
+    const auto frontier = [&](const FrontierRow& row) { return row.key.problem_key == key; };
+    const auto other = [&](const auto& row) { return row.problem_key == key; };
+    if (std::any_of(frontiers_.begin(), frontiers_.end(), frontier) ||
+        std::any_of(kernels_.begin(), kernels_.end(), other) ||
+        std::any_of(measurements_.begin(), measurements_.end(), other))
+      return;
+    std::erase_if(problems_, [&](const ProblemRow& problem) { return problem.key == key; });
+  }
   void remember(const std::string& key, const std::string& canonical) {
     for (const auto& problem : problems_) {
       if (problem.key == key) return;
@@ -183,6 +241,7 @@ class MemoryScheduleStore final : public ScheduleStore {
   std::mutex mutex_;
   std::vector<ProblemRow> problems_;
   std::vector<FrontierRow> frontiers_;
+  std::map<Place, Clock::Time> uses_;
   std::vector<KernelRow> kernels_;
   std::vector<MeasurementRow> measurements_;
 };

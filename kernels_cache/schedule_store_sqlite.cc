@@ -72,6 +72,15 @@ constexpr const char* migrations[] = {
     R"sql(
     ALTER TABLE problem ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1));
     )sql",
+    // A table of its own: noting a use does not write the payload again.
+    R"sql(
+    CREATE TABLE frontier_use (
+      frontier INTEGER PRIMARY KEY REFERENCES frontier(id) ON DELETE CASCADE,
+      used TEXT NOT NULL,
+      bytes INTEGER NOT NULL
+    ) STRICT;
+    INSERT INTO frontier_use SELECT id, created, length(CAST(payload AS BLOB)) FROM frontier;
+    )sql",
 };
 static_assert(std::size(migrations) == schema_version);
 
@@ -85,6 +94,8 @@ KernelRow kernel_row(const Statement& row) {
   return {row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), {row.text(5), row.count(6)},
           row.real(7), row.text(8), row.text(9)};
 }
+
+constexpr std::chrono::minutes use_precision{1};
 
 class SqliteScheduleStore final : public ScheduleStore {
  public:
@@ -108,23 +119,34 @@ class SqliteScheduleStore final : public ScheduleStore {
         "payload = excluded.payload");
     insert.bind(problem).bind(row.key.options).bind(std::int64_t{row.key.search_version});
     insert.bind(std::int64_t{row.complete}).bind(static_cast<std::int64_t>(row.schedules)).bind(row.seconds);
-    insert.bind(print(clock_->now())).bind(row.payload);
+    const std::string now = print(clock_->now());
+    insert.bind(now).bind(row.payload);
     SCHAAS_RETURN_IF_ERROR(insert.run(doing));
-    return transaction.commit(doing);
+    Statement use(database_,
+                  "INSERT OR REPLACE INTO frontier_use(frontier, used, bytes) SELECT id, ?, ? FROM frontier "
+                  "WHERE problem = ? AND options = ? AND search_version = ?");
+    use.bind(now).bind(static_cast<std::int64_t>(row.payload.size())).bind(problem).bind(row.key.options);
+    SCHAAS_RETURN_IF_ERROR(use.bind(std::int64_t{row.key.search_version}).run(doing));
+    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
+    changes_.of_problem(row.key.problem_key);
+    return {};
   }
 
   Result<std::optional<FrontierRow>> frontier(const FrontierKey& key) override {
     const std::lock_guard lock(mutex_);
     Statement query(
         database_,
-        "SELECT problem.canonical, payload, complete, schedules, seconds, frontier.created, family "
-        "FROM frontier JOIN problem ON problem.id = frontier.problem "
+        "SELECT problem.canonical, payload, complete, schedules, seconds, frontier.created, family, "
+        "frontier.id, used FROM frontier JOIN problem ON problem.id = frontier.problem "
+        "JOIN frontier_use ON frontier_use.frontier = frontier.id "
         "WHERE problem.key = ? AND options = ? AND search_version = ?");
     query.bind(key.problem_key).bind(key.options).bind(std::int64_t{key.search_version});
     SCHAAS_ASSIGN_OR_RETURN(const bool found, query.step("read a frontier"));
     if (!found) return std::optional<FrontierRow>();
-    return std::optional(FrontierRow{key, query.text(0), query.text(1), query.integer(2) != 0, query.count(3),
-                                     query.real(4), query.text(5), query.text(6)});
+    FrontierRow row{key,           query.text(0), query.text(1), query.integer(2) != 0, query.count(3),
+                    query.real(4), query.text(5), query.text(6)};
+    note_use(query.integer(7), query.text(8));
+    return std::optional(std::move(row));
   }
 
   Result<std::vector<FrontierRow>> frontiers_of(const std::string& family, const std::string& options,
@@ -184,7 +206,9 @@ class SqliteScheduleStore final : public ScheduleStore {
     insert.bind(static_cast<std::int64_t>(row.digest.bytes)).bind(row.seconds).bind(print(clock_->now()));
     insert.bind(row.signature);
     SCHAAS_RETURN_IF_ERROR(insert.run(doing));
-    return transaction.commit(doing);
+    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
+    changes_.of_problem(row.problem_key);
+    return {};
   }
 
   Result<std::optional<KernelRow>> kernel(const std::string& kernel_key) override {
@@ -211,7 +235,7 @@ class SqliteScheduleStore final : public ScheduleStore {
     Statement drop(database_, "DELETE FROM kernel WHERE sha256 = ?");
     drop.bind(sha256);
     SCHAAS_RETURN_IF_ERROR(drop.run("drop a kernel"));
-    return changes(database_);
+    return told_of_all(kernels_cache::changes(database_));
   }
 
   Result<void> put_measurement(const MeasurementRow& row) override {
@@ -233,7 +257,9 @@ class SqliteScheduleStore final : public ScheduleStore {
                      "WHERE problem = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)");
     SCHAAS_RETURN_IF_ERROR(
         forget.bind(problem).bind(static_cast<std::int64_t>(most_measurements)).run(doing));
-    return transaction.commit(doing);
+    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
+    changes_.of_problem(row.problem_key);
+    return {};
   }
 
   Result<std::vector<MeasurementRow>> measurements_of(const std::string& problem_key, const std::string& host,
@@ -258,7 +284,7 @@ class SqliteScheduleStore final : public ScheduleStore {
     Statement update(database_, "UPDATE problem SET pinned = ? WHERE key = ?");
     update.bind(std::int64_t{pinned == Pinned::yes}).bind(problem_key);
     SCHAAS_RETURN_IF_ERROR(update.run("pin a problem"));
-    return changes(database_) == 1;
+    return kernels_cache::changes(database_) == 1;
   }
 
   Result<std::set<std::string>> pinned_binaries() override {
@@ -275,7 +301,49 @@ class SqliteScheduleStore final : public ScheduleStore {
     const std::lock_guard lock(mutex_);
     Statement drop(database_, "DELETE FROM frontier WHERE search_version < ?");
     SCHAAS_RETURN_IF_ERROR(drop.bind(std::int64_t{search_version}).run("drop frontiers"));
-    return changes(database_);
+    return told_of_all(kernels_cache::changes(database_));
+  }
+
+  Result<DroppedFrontiers> drop_frontiers_above(std::uint64_t bytes, Clock::Time fresh) override {
+    const std::lock_guard lock(mutex_);
+    const std::string doing = "drop frontiers";
+    DroppedFrontiers out;
+    Transaction transaction(database_);
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    SCHAAS_ASSIGN_OR_RETURN(out.left_bytes, frontier_bytes());
+    struct Old {
+      std::int64_t id, problem;
+      std::uint64_t bytes;
+      std::string key;
+    };
+    Statement query(database_,
+                    "SELECT frontier.id, problem.id, bytes, problem.key FROM frontier_use "
+                    "JOIN frontier ON frontier.id = frontier_use.frontier "
+                    "JOIN problem ON problem.id = frontier.problem "
+                    "WHERE pinned = 0 AND used < ? ORDER BY used, frontier.id");
+    query.bind(print(fresh));
+    SCHAAS_ASSIGN_OR_RETURN(const auto all, all_rows(query, doing, [](const Statement& row) {
+                              return Old{row.integer(0), row.integer(1), row.count(2), row.text(3)};
+                            }));
+    std::vector<std::string> changed;
+    for (const Old& old : all) {
+      if (out.left_bytes <= bytes) break;
+      Statement drop(database_, "DELETE FROM frontier WHERE id = ?");
+      SCHAAS_RETURN_IF_ERROR(drop.bind(old.id).run(doing));
+      Statement forget(database_,
+                       "DELETE FROM problem WHERE id = ?1 "
+                       "AND NOT EXISTS (SELECT 1 FROM frontier WHERE problem = ?1) "
+                       "AND NOT EXISTS (SELECT 1 FROM kernel WHERE problem = ?1) "
+                       "AND NOT EXISTS (SELECT 1 FROM measurement WHERE problem = ?1)");
+      SCHAAS_RETURN_IF_ERROR(forget.bind(old.problem).run(doing));
+      out.left_bytes -= old.bytes;
+      out.bytes += old.bytes;
+      ++out.frontiers;
+      changed.push_back(old.key);
+    }
+    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
+    for (const auto& key : changed) changes_.of_problem(key);
+    return out;
   }
 
   Result<void> back_up(const std::string& path) override {
@@ -302,10 +370,30 @@ class SqliteScheduleStore final : public ScheduleStore {
                     "SELECT (SELECT count(*) FROM problem), (SELECT count(*) FROM frontier), "
                     "(SELECT count(*) FROM kernel)");
     SCHAAS_RETURN_IF_ERROR(query.step("count the stored rows"));
-    return Statistics{query.count(0), query.count(1), query.count(2)};
+    SCHAAS_ASSIGN_OR_RETURN(const std::uint64_t bytes, frontier_bytes());
+    return Statistics{query.count(0), query.count(1), query.count(2), bytes};
   }
 
  private:
+  Result<std::uint64_t> frontier_bytes() {
+    Statement query(database_, "SELECT coalesce(sum(bytes), 0) FROM frontier_use");
+    SCHAAS_RETURN_IF_ERROR(query.step("add up the frontiers"));
+    return query.count(0);
+  }
+
+  // A use that cannot be written, on a full disk say, is no reason not to answer.
+  void note_use(std::int64_t frontier, const std::string& used) {
+    const auto now = clock_->now();
+    if (used > print(now - use_precision)) return;
+    Statement update(database_, "UPDATE frontier_use SET used = ? WHERE frontier = ?");
+    (void)update.bind(print(now)).bind(frontier).run("note a use");
+  }
+
+  std::uint64_t told_of_all(std::uint64_t dropped) {
+    if (dropped > 0) changes_.of_all();
+    return dropped;
+  }
+
   // The row of the problem, made when it is new. Inside the caller's transaction.
   Result<std::int64_t> remember(const std::string& key, const std::string& canonical,
                                 const std::string& doing) {

@@ -11,7 +11,7 @@ ActiveRequests::~ActiveRequests() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    changed_.notify_all();
+    began_.notify_all();
   }
   watcher_.join();
 }
@@ -19,14 +19,14 @@ ActiveRequests::~ActiveRequests() {
 ActiveRequests::Registration::Registration(ActiveRequests& all, const Request& request) : all_(all) {
   const std::lock_guard lock(all_.mutex_);
   entry_ = all_.entries_.insert(all_.entries_.end(), request);
-  all_.changed_.notify_all();
+  if (all_.asleep_) all_.began_.notify_all();
 }
 
 ActiveRequests::Registration::~Registration() {
   const std::lock_guard lock(all_.mutex_);
   all_.entries_.erase(entry_);
   all_.last_end_ = Steady::now();
-  all_.changed_.notify_all();
+  if (all_.entries_.empty()) all_.ended_.notify_all();
 }
 
 Steady::duration ActiveRequests::idle() const {
@@ -41,7 +41,7 @@ std::size_t ActiveRequests::count() const {
 
 void ActiveRequests::wait_until_idle(Steady::duration longest) {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, longest, [this] { return entries_.empty(); });
+  ended_.wait_for(lock, longest, [this] { return entries_.empty(); });
 }
 
 void ActiveRequests::cancel_all() {
@@ -50,20 +50,23 @@ void ActiveRequests::cancel_all() {
   for (const Request& request : entries_) request.cancellation->cancel();
 }
 
-// gRPC's synchronous interface tells of a cancelled call only when asked.
+// gRPC's synchronous interface tells of a cancelled call only when asked. A request that takes microseconds
+// is not worth waking a thread for: it looks around every 10 ms, and sleeps only when there has been nothing
+// to do for long.
 void ActiveRequests::watch() {
   std::unique_lock lock(mutex_);
   while (!stopping_) {
-    if (entries_.empty()) {
-      changed_.wait(lock);
-      continue;
+    if (entries_.empty() && Steady::now() - last_end_ > std::chrono::seconds(1)) {
+      asleep_ = true;
+      began_.wait(lock);
+      asleep_ = false;
     }
     for (const Request& request : entries_) {
       const bool alone = request.outlives_client != nullptr && *request.outlives_client && !forced_;
       if (request.transfer->waited() > transfer_) request.context->TryCancel();
       if (!alone && request.context->IsCancelled()) request.cancellation->cancel();
     }
-    changed_.wait_for(lock, std::chrono::milliseconds(10));
+    began_.wait_for(lock, std::chrono::milliseconds(10));
   }
 }
 

@@ -58,7 +58,8 @@ class ActiveRequests {
 
   const std::chrono::nanoseconds transfer_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable began_, ended_;
+  bool asleep_ = false;  ///< the watcher, until a request begins
   std::list<Request> entries_;
   bool forced_ = false;
   std::chrono::steady_clock::time_point last_end_ = std::chrono::steady_clock::now();

@@ -16,6 +16,7 @@ CacheKeeper::CacheKeeper(Stores stores, CacheLimits limits, Log log)
   if (const auto all = stores_.binaries->list(); all.ok()) {
     for (const auto& digest : *all) bytes_ += digest.bytes;
   }
+  if (const auto rows = stores_.schedules->statistics(); rows.ok()) frontier_bytes_ = rows->frontier_bytes;
 }
 
 void CacheKeeper::stored(std::uint64_t bytes) {
@@ -32,6 +33,20 @@ void CacheKeeper::stored(std::uint64_t bytes) {
   }
 }
 
+void CacheKeeper::stored_frontier(std::uint64_t bytes) {
+  frontier_bytes_ += bytes;
+  if (limits_.frontier_bytes == 0 || frontier_bytes_ <= limits_.frontier_bytes) return;
+  const std::unique_lock lock(one_at_a_time_, std::try_to_lock);
+  if (!lock.owns_lock()) return;  // somebody is at it
+  Collected collected;
+  if (const auto evicted = evict_frontiers(collected); !evicted.ok()) {
+    log_->warn("the frontiers cannot be kept below their size: {}", support::render(evicted.error()));
+  } else if (collected.frontiers > 0) {
+    log_->info("dropped {} frontiers used longest ago; {} bytes stay", collected.frontiers,
+               frontier_bytes_.load());
+  }
+}
+
 Result<Collected> CacheKeeper::collect() {
   const std::lock_guard lock(one_at_a_time_);
   Collected out;
@@ -39,6 +54,7 @@ Result<Collected> CacheKeeper::collect() {
   SCHAAS_ASSIGN_OR_RETURN(out.frontiers, stores_.schedules->drop_frontiers_before(pipeline::search_version));
   SCHAAS_RETURN_IF_ERROR(drop_orphans(out));
   SCHAAS_RETURN_IF_ERROR(evict(out));
+  SCHAAS_RETURN_IF_ERROR(evict_frontiers(out));
   return out;
 }
 
@@ -66,6 +82,19 @@ Result<void> CacheKeeper::evict(Collected& out) {
   }
   out.left_bytes = total;
   bytes_ = total;
+  return {};
+}
+
+Result<void> CacheKeeper::evict_frontiers(Collected& out) {
+  if (limits_.frontier_bytes == 0) return {};
+  SCHAAS_ASSIGN_OR_RETURN(const auto rows, stores_.schedules->statistics());
+  frontier_bytes_ = rows.frontier_bytes;
+  if (rows.frontier_bytes <= limits_.frontier_bytes) return {};
+  SCHAAS_ASSIGN_OR_RETURN(const auto dropped, stores_.schedules->drop_frontiers_above(
+                                                  limits_.frontier_bytes / 10 * 9,
+                                                  kernels_cache::system_clock()->now() - limits_.grace));
+  out.frontiers += dropped.frontiers;
+  frontier_bytes_ = dropped.left_bytes;
   return {};
 }
 

@@ -61,7 +61,9 @@ class CachingProvider final : public KernelProvider {
       if (auto stored = stored_kernel(query)) return std::move(*stored);
     }
     if (query.source == Source::stored) return not_stored();
-    SCHAAS_ASSIGN_OR_RETURN(KernelAnswer answer, next_->kernel(query, cancellation));
+    auto made = next_->kernel(query, cancellation);
+    if (!made.ok() && made.error().code == "kernel-rejected") withdraw(query.kernel_key);
+    SCHAAS_ASSIGN_OR_RETURN(KernelAnswer answer, std::move(made));
     SCHAAS_ASSIGN_OR_RETURN(answer.digest, stores_.binaries->put(*answer.bytes));
     answer.signature = signer_->sign({query.kernel_key, query.target.isa, answer.digest});
     // The binary first: a row never names a binary that was not written.
@@ -129,12 +131,24 @@ class CachingProvider final : public KernelProvider {
                         (*row)->seconds, true, (*row)->signature};
   }
 
+  // Made anew it failed its trial, so what is stored of it, though it passed one, is not served either.
+  void withdraw(const std::string& kernel_key) {
+    const auto row = stores_.schedules->kernel(kernel_key);
+    if (!row.ok() || !row->has_value()) return;
+    const auto dropped = stores_.schedules->drop_kernels_with((*row)->digest.sha256);
+    if (!dropped.ok())
+      warn("kernel " + kernel_key + " failed its trial and is still stored", dropped.error());
+  }
+
   void keep(const FrontierKey& key, const std::string& family, const FrontierQuery& query,
             const frontier::Frontier& found) {
+    std::string payload = print_frontier(found);
+    const std::uint64_t bytes = payload.size();
     const auto put =
-        stores_.schedules->put_frontier({key, query.canonical.text, print_frontier(found), found.complete,
+        stores_.schedules->put_frontier({key, query.canonical.text, std::move(payload), found.complete,
                                          found.survivors.size(), found.seconds.total, "", family});
-    if (!put.ok()) warn("frontier of " + key.problem_key + " not stored", put.error());
+    if (!put.ok()) return warn("frontier of " + key.problem_key + " not stored", put.error());
+    if (keeper_ != nullptr) keeper_->stored_frontier(bytes);
   }
 
   void warn(const std::string& what, const Diagnostic& why) {

@@ -27,6 +27,7 @@ struct Written {
   long longest = command.daemon.longest_request.count();
   long transfer = std::chrono::duration_cast<std::chrono::seconds>(command.daemon.transfer).count();
   std::string new_token;
+  long handshake = std::chrono::duration_cast<std::chrono::seconds>(command.daemon.handshake).count();
   long grace = command.daemon.cache.grace.count();
   std::string restore;
   bool check_only = false, print_only = false;
@@ -70,6 +71,9 @@ void declare_times(CLI::App& app, Written& out) {
   app.add_option("--transfer-seconds", out.transfer,
                  "a client that takes nothing of what is sent for so long is left")
       ->check(CLI::Range(1L, 1'000'000L));
+  app.add_option("--handshake-seconds", out.handshake,
+                 "a new connection that has not said hello by then is closed")
+      ->check(CLI::Range(1L, 3'600L));
 }
 
 void declare_work(CLI::App& app, Written& out) {
@@ -89,6 +93,15 @@ void declare_work(CLI::App& app, Written& out) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--cache-bytes", out.command.daemon.cache.bytes,
                  "size of the stored binaries above which those used longest ago go; 0: no limit");
+  app.add_option("--frontier-bytes", out.command.daemon.cache.frontier_bytes,
+                 "size of the stored frontiers above which those used longest ago go; 0: no limit");
+  app.add_option("--reply-bytes", out.command.daemon.replies.bytes,
+                 "memory for replies that are told again while nothing changes; 0: none are kept");
+  app.add_option("--solver-bytes", out.command.daemon.solver_memory,
+                 "address space of each schaas-solver; a question that takes more stays open")
+      ->check(CLI::Range(std::uint64_t{1} << 26, std::uint64_t{1} << 40));
+  app.add_option("--streams", out.command.daemon.streams, "calls of one connection at the same moment")
+      ->check(CLI::Range(1, 100'000));
   app.add_option("--threads", out.command.daemon.threads, "calls served at once")->check(CLI::Range(8, 4096));
 }
 
@@ -184,6 +197,7 @@ Result<CommandLine> meaning_of(Written written) {
   out.daemon.drain = std::chrono::seconds(written.drain);
   out.daemon.longest_request = std::chrono::seconds(written.longest);
   out.daemon.transfer = std::chrono::seconds(written.transfer);
+  out.daemon.handshake = std::chrono::seconds(written.handshake);
   SCHAAS_RETURN_IF_ERROR(check_values(out));
   return out;
 }

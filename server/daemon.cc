@@ -36,6 +36,7 @@ SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores&
   if (options.solver.empty()) return out;
   pipeline::SolverWorkerOptions worker;
   worker.program = options.solver;
+  worker.memory_bytes = options.solver_memory;
   worker.log = [log](const std::string& sentence) { log->warn("{}", sentence); };
   out.solver = pipeline::solver_workers(std::move(worker));
   return out;
@@ -80,12 +81,13 @@ bool is_loopback(const ListenAddress& address) {
 }
 
 // Of a connection; docs/operations.md, "Limits".
-void set_limits(grpc::ServerBuilder& builder) {
+void set_limits(grpc::ServerBuilder& builder, const DaemonOptions& options) {
   builder.SetMaxReceiveMessageSize(ConnectionLimits::received_bytes);
   builder.SetMaxSendMessageSize(ConnectionLimits::sent_bytes);
-  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, ConnectionLimits::streams);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, options.streams);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, ConnectionLimits::metadata_bytes);
-  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, ConnectionLimits::handshake_milliseconds);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
+                             static_cast<int>(options.handshake.count()));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, ConnectionLimits::ping_milliseconds);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, ConnectionLimits::ping_answer_milliseconds);
 }
@@ -157,6 +159,7 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
       signer_(std::move(signer)),
       access_(std::move(access)),
       keeper_(std::make_shared<CacheKeeper>(stores_, options.cache, log_)),
+      replies_(std::make_shared<KeptReplies>(stores_.schedules->changes(), options.replies)),
       lines_(options.admission),
       toolchain_(options.toolchain) {
   if (!toolchain_) toolchain_ = toolchain_of(options_);
@@ -166,7 +169,7 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
   boundary_ = std::make_unique<RequestBoundary>(
       log_, RequestBoundary::Times{options_.longest_request, options_.transfer}, access_, metrics_);
   service_ = std::make_unique<SchedulerService>(
-      *scheduling_, stores_, [this] { return facts(); }, *boundary_);
+      *scheduling_, stores_, [this] { return facts(); }, *boundary_, replies_, metrics_);
   const auto work = [this](const std::string& request, support::Cancellation& cancellation) -> Result<void> {
     SCHAAS_ASSIGN_OR_RETURN(ScheduleQuery query, query_of_stored(request));
     query.awaited = false;
@@ -193,7 +196,7 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
   }
   // Two servers on one port would share its connections at random.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
-  set_limits(builder);
+  set_limits(builder, options_);
   builder.SetResourceQuota(grpc::ResourceQuota("schaasd").SetMaxThreads(options_.threads));
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
   builder.RegisterService(service_.get());
@@ -227,7 +230,7 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
 }
 
 Result<void> Daemon::open_http() {
-  add_gauges(*metrics_, {stores_, jobs_, lines_, &boundary_->active(), directory_.quarantine(),
+  add_gauges(*metrics_, {stores_, jobs_, lines_, &boundary_->active(), replies_, directory_.quarantine(),
                          [this] { return is_ready(); }});
   if (options_.http.empty()) return {};
   const auto ready = [this] { return is_ready(); };

@@ -14,6 +14,7 @@
 #include "server/data_directory.h"
 #include "server/http_door.h"
 #include "server/jobs_service.h"
+#include "server/kept_replies.h"
 #include "server/listen_address.h"
 #include "server/log.h"
 #include "server/metrics.h"
@@ -30,8 +31,6 @@ struct ConnectionLimits {
   static constexpr int received_bytes = 16 << 20;  ///< of a message
   static constexpr int sent_bytes = 256 << 20;
   static constexpr int metadata_bytes = 16 << 10;
-  static constexpr int streams = 128;  ///< calls at the same moment
-  static constexpr int handshake_milliseconds = 20'000;
   static constexpr int ping_milliseconds = 60'000;  ///< a silent one is asked whether it is there
   static constexpr int ping_answer_milliseconds = 20'000;
 };
@@ -56,8 +55,13 @@ struct DaemonOptions {
       0600;  ///< of Unix sockets; who is let in beside the owner needs a token, where there are any
   CacheLimits cache;
   // Performance
+  KeptReplies::Limits replies;
   Admission admission;
-  int threads = 64;  ///< of gRPC; more calls at once are refused RESOURCE_EXHAUSTED
+  int threads = 64;   ///< of gRPC; more calls at once are refused RESOURCE_EXHAUSTED
+  int streams = 128;  ///< calls of one connection at the same moment; more wait in the client
+  std::chrono::milliseconds handshake{
+      20'000};  ///< a new connection that has not said hello by then is closed
+  std::uint64_t solver_memory = std::uint64_t{1} << 30;  ///< bytes of address space of each schaas-solver
   std::chrono::seconds longest_request{3600};
   std::chrono::milliseconds transfer{
       60'000};  ///< a client that takes nothing of what is sent for so long is left
@@ -108,6 +112,7 @@ class Daemon {
   const std::shared_ptr<KernelSigner> signer_;
   const std::shared_ptr<Access> access_;
   const std::shared_ptr<CacheKeeper> keeper_;
+  const std::shared_ptr<KeptReplies> replies_;
   const Lines lines_;
   std::shared_ptr<toolchain::Toolchain> toolchain_;
   std::unique_ptr<Scheduling> scheduling_;

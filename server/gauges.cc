@@ -42,6 +42,8 @@ void add_stored(Metrics& metrics, const GaugeSources& sources) {
   metrics.read("schaas_stored_frontiers", "Frontiers in the schedule database.",
                stored(&Statistics::frontiers));
   metrics.read("schaas_stored_kernels", "Kernels in the schedule database.", stored(&Statistics::kernels));
+  metrics.read("schaas_stored_frontier_bytes", "Bytes of the stored frontiers.",
+               stored(&Statistics::frontier_bytes));
   metrics.read("schaas_stored_bytes", "Bytes of the stored binaries.",
                [binaries = sources.stores.binaries]() -> Samples {
                  const auto all = binaries->list();
@@ -61,6 +63,8 @@ void add_gauges(Metrics& metrics, const GaugeSources& sources) {
                [is_ready = sources.is_ready] { return one(is_ready() ? 1 : 0); });
   metrics.read("schaas_requests_running", "Requests being worked on.",
                [requests = sources.requests] { return one(static_cast<double>(requests->count())); });
+  metrics.read("schaas_kept_reply_bytes", "Memory of the replies that are kept to be told again.",
+               [replies = sources.replies] { return one(static_cast<double>(replies->statistics().bytes)); });
   const auto each = [lines = sources.lines](auto count) {
     return [lines, count] {
       return Samples{

@@ -7,6 +7,7 @@
 #include "server/active_requests.h"
 #include "server/admitting_provider.h"
 #include "server/caching_provider.h"
+#include "server/kept_replies.h"
 #include "server/metrics.h"
 
 namespace schaas::server {
@@ -17,6 +18,7 @@ struct GaugeSources {
   std::shared_ptr<kernels_cache::JobStore> jobs;
   Lines lines;
   const ActiveRequests* requests;
+  std::shared_ptr<const KeptReplies> replies;
   std::string quarantine;          ///< directory
   std::function<bool()> is_ready;  ///< whether requests are taken
 };

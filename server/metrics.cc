@@ -33,6 +33,9 @@ Family described(Metrics::Counter family) {
       return {"schaas_sent_bytes_total", "Bytes of binaries sent."};
     case Metrics::Counter::refused:
       return {"schaas_overload_refusals_total", "Pieces of work refused because too much waited, by kind."};
+    case Metrics::Counter::kept_replies:
+      return {"schaas_kept_replies_total",
+              "Requests answered by a reply that was kept in memory, by method."};
   }
   return {"", ""};
 }

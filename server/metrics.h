@@ -27,7 +27,8 @@ class Metrics {
     solver_queries,
     solver_unknown,
     sent_bytes,
-    refused
+    refused,
+    kept_replies
   };
   enum class Times { request, stage };
 

@@ -6,6 +6,8 @@
 
 #include "schaas/v1/schaas.grpc.pb.h"
 #include "server/caching_provider.h"
+#include "server/kept_replies.h"
+#include "server/metrics.h"
 #include "server/request_boundary.h"
 #include "server/scheduling.h"
 #include "server/server_facts.h"
@@ -15,9 +17,11 @@ namespace schaas::server {
 /// The RPCs: each unmarshals, calls, marshals, inside RequestBoundary::run. Thread-safe.
 class SchedulerService final : public v1::Scheduler::Service {
  public:
-  /// `facts` gives the unchanging part of ServerInfo; counts are taken from the stores.
+  /// `facts` gives the unchanging part of ServerInfo; counts are taken from the stores. `replies` are made
+  /// from these stores.
   SchedulerService(Scheduling& scheduling, Stores stores, std::function<ServerFacts()> facts,
-                   RequestBoundary& boundary);
+                   RequestBoundary& boundary, std::shared_ptr<KeptReplies> replies,
+                   std::shared_ptr<Metrics> metrics);
 
   grpc::Status Schedule(grpc::ServerContext* context, const v1::ScheduleRequest* request,
                         grpc::ServerWriter<v1::ScheduleEvent>* writer) override;
@@ -42,11 +46,17 @@ class SchedulerService final : public v1::Scheduler::Service {
   bool somebody_waits() const { return waiting_ > 0; }
 
  private:
+  support::Result<void> tell_again(const KeptReplies::Reply& kept,
+                                   grpc::ServerWriter<v1::ScheduleEvent>& writer, RequestSummary& summary,
+                                   support::Cancellation& cancellation);
+
   std::atomic<int> waiting_{0};
   Scheduling& scheduling_;
   Stores stores_;
   std::function<ServerFacts()> facts_;
   RequestBoundary& boundary_;
+  std::shared_ptr<KeptReplies> replies_;
+  std::shared_ptr<Metrics> metrics_;
 };
 
 }  // namespace schaas::server

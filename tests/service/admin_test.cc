@@ -103,6 +103,37 @@ TEST_F(Keeper, CollectsOrphansRowsWithoutBinaryAndOldFrontiers) {
   EXPECT_FALSE(binaries_->contains(orphan));
 }
 
+TEST_F(Keeper, KeepsFrontiersBelowTheirSize) {
+  const auto put = [&](const std::string& problem) {
+    ASSERT_TRUE(schedules_
+                    ->put_frontier({{problem, "o", pipeline::search_version},
+                                    "text",
+                                    std::string(1000, 'x'),
+                                    true,
+                                    1,
+                                    0,
+                                    "",
+                                    ""})
+                    .ok());
+  };
+  for (int n = 0; n < 3; ++n) put("p" + std::to_string(n));
+  CacheLimits limits;
+  limits.frontier_bytes = 3500;
+  CacheKeeper in_use(stores_, limits, silent_log());
+  put("p3");
+  in_use.stored_frontier(1000);
+  EXPECT_EQ(schedules_->statistics()->frontiers, 4u) << "they were used within the grace";
+  limits.grace = std::chrono::seconds(-1);
+  CacheKeeper keeper(stores_, limits, silent_log());
+  keeper.stored_frontier(0);  // 4000 bytes are there; down to 3150
+  EXPECT_EQ(schedules_->statistics()->frontiers, 3u);
+  keeper.stored_frontier(500);  // as far as it knows 3500
+  EXPECT_EQ(schedules_->statistics()->frontiers, 3u);
+  put("p4");
+  ASSERT_TRUE(keeper.collect().ok());
+  EXPECT_EQ(schedules_->statistics()->frontiers, 3u);
+}
+
 class Admin : public testing::Test {
  protected:
   void start() {

@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -20,13 +24,43 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
+/// Searches last as long as `hold` says; `held` counts those that began.
+struct Hold {
+  std::atomic<bool> hold{true};
+  std::atomic<int> held{0};
+};
+class Holding final : public server::KernelProvider {
+ public:
+  Holding(std::unique_ptr<KernelProvider> next, Hold& hold) : next_(std::move(next)), hold_(hold) {}
+  support::Result<server::FrontierAnswer> frontier(const server::FrontierQuery& query,
+                                                   const frontier::Progress& progress,
+                                                   const support::Cancellation& cancellation) override {
+    ++hold_.held;
+    while (hold_.hold && cancellation.check("").ok())
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return next_->frontier(query, progress, cancellation);
+  }
+  support::Result<server::KernelAnswer> kernel(const server::KernelQuery& query,
+                                               const support::Cancellation& cancellation) override {
+    return next_->kernel(query, cancellation);
+  }
+
+ private:
+  std::unique_ptr<KernelProvider> next_;
+  Hold& hold_;
+};
+
 class Limits : public testing::Test {
  protected:
   void SetUp() override {
     server::DaemonOptions options;
+    options.transfer = std::chrono::milliseconds(200);
+    start(options);
+  }
+  void start(server::DaemonOptions options) {
+    daemon_.reset();
     options.data_directory = data_;
     options.drain = std::chrono::seconds(1);
-    options.transfer = std::chrono::milliseconds(200);
     auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(logged_);
     auto daemon = server::Daemon::start(options, std::make_shared<spdlog::logger>("test", sink));
     ASSERT_TRUE(daemon.ok()) << support::render(daemon.error());
@@ -109,6 +143,90 @@ TEST_F(Limits, AClientThatStopsReadingIsLeft) {
 TEST_F(Limits, AClientThatReadsGetsItAll) {
   const std::string sha256 = stored(8 << 20);
   EXPECT_EQ(client_->download(sha256).first.size(), std::size_t{8} << 20);
+}
+
+// Calls beyond the limit wait in their own client, and in no other.
+TEST_F(Limits, AConnectionHasOnlySoManyCallsAtOnce) {
+  Hold hold;
+  server::DaemonOptions options;
+  options.streams = 3;
+  options.admission.searches = 3;
+  options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
+    return std::make_unique<Holding>(std::move(next), hold);
+  };
+  start(options);
+  std::vector<std::thread> busy;
+  for (int n = 0; n < options.streams; ++n) {
+    busy.emplace_back([&, n] {
+      v1::ScheduleRequest request;
+      request.mutable_problem()->set_expression("y(i) = " + std::to_string(n + 2) + " * x(i)");
+      request.set_search_only(true);
+      EXPECT_TRUE(client_->schedule(request).ok());
+    });
+  }
+  while (hold.held < options.streams) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto info = [](test::ServiceClient& client, std::chrono::milliseconds patience) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + patience);
+    v1::ServerInfo reply;
+    return client.stub().Info(&context, v1::InfoRequest(), &reply).error_code();
+  };
+  EXPECT_EQ(info(*client_, std::chrono::milliseconds(500)), grpc::StatusCode::DEADLINE_EXCEEDED);
+  test::ServiceClient other(daemon_->addresses().front());
+  EXPECT_EQ(info(other, std::chrono::minutes(1)), grpc::StatusCode::OK);
+  hold.hold = false;
+  EXPECT_EQ(info(*client_, std::chrono::minutes(1)), grpc::StatusCode::OK);
+  for (auto& one : busy) one.join();
+}
+
+// Who connects and says nothing, or not enough, holds no connection for long.
+TEST_F(Limits, AConnectionThatSaysNoHelloIsClosed) {
+  server::DaemonOptions options;
+  options.handshake = std::chrono::milliseconds(300);
+  start(options);
+  for (const std::string said : {"", "PRI * HTTP/2.0\r\n"}) {
+    const int connection = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const timeval patience{60, 0};
+    ::setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string path = daemon_->addresses().front().substr(std::string("unix:").size());
+    ASSERT_LT(path.size(), sizeof address.sun_path);
+    path.copy(address.sun_path, path.size());
+    ASSERT_EQ(::connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    ASSERT_EQ(::send(connection, said.data(), said.size(), MSG_NOSIGNAL), static_cast<ssize_t>(said.size()));
+    char heard[4096];
+    ssize_t bytes = 0;
+    while ((bytes = ::recv(connection, heard, sizeof heard, 0)) > 0) {
+    }
+    EXPECT_TRUE(bytes == 0 || errno == ECONNRESET) << "after a minute it is still open";
+    ::close(connection);
+  }
+  v1::ServerInfo info;
+  EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
+}
+
+// What the solver cannot decide stays open, so the answer is one that is right, only larger.
+TEST_F(Limits, ASolverHasOnlySoMuchMemory) {
+  server::DaemonOptions options;
+  options.solver = SCHAAS_BINARY_DIR "/schaas-solver";
+  v1::ScheduleRequest request;
+  request.mutable_problem()->set_expression("A(i,m) = B(i,k,l) * C(l,j) * D(k,j) * E(j,m)");
+  (*request.mutable_problem()->mutable_formats())["B"] = "csf";
+  request.mutable_problem()->add_constraints("j <= k + l");
+  request.set_search_only(true);
+  request.set_no_cache(true);
+  start(options);
+  const auto enough = client_->schedule(request);
+  ASSERT_TRUE(enough.ok()) << enough.refusal.text();
+  ASSERT_GT(enough.frontier->counts().solver_queries(), 0u) << "this problem needs no solver";
+  EXPECT_THAT(logged_.str(), Not(HasSubstr("the solver failed")));
+  options.solver_memory = 1 << 20;
+  start(options);
+  const auto little = client_->schedule(request);
+  ASSERT_TRUE(little.ok()) << little.refusal.text();
+  EXPECT_THAT(logged_.str(), HasSubstr("the solver failed, its question stays open"));
+  EXPECT_GE(little.frontier->entries_size(), enough.frontier->entries_size());
 }
 
 // Words of C, of the shell and of the loader; all are names by the grammar.

@@ -48,6 +48,9 @@ TEST_P(OldSchedules, KeepTheirRows) {
     rows.push_back(
         "INSERT INTO measurement(problem, host, sizes, threads, isa, trace, code_version, seconds, created) "
         "VALUES (1, 'h', 's', 2, 'generic', 'trace', 9, 0.125, '2026-01-01T00:00:00.000Z')");
+  if (GetParam() >= 6)
+    rows.push_back(
+        "INSERT INTO frontier_use(frontier, used, bytes) VALUES (1, '2026-01-01T00:00:00.000Z', 4)");
   make_old(path, schedule_schema(), GetParam(), rows);
   const auto store = open_sqlite_schedule_store(path, system_clock());
   ASSERT_TRUE(store.ok()) << support::render(store.error());
@@ -56,6 +59,9 @@ TEST_P(OldSchedules, KeepTheirRows) {
   EXPECT_EQ((*frontier)->payload, "kept");
   EXPECT_EQ((*frontier)->canonical, "text");
   EXPECT_EQ((*frontier)->family, "");
+  EXPECT_EQ((*store)->statistics()->frontier_bytes, 4u);
+  EXPECT_EQ((*store)->drop_frontiers_above(0, system_clock()->now() - std::chrono::minutes(1))->frontiers, 0u)
+      << "it was read just now";
   const auto kernel = (*store)->kernel("k");
   ASSERT_TRUE(kernel.ok() && kernel->has_value());
   EXPECT_EQ((*kernel)->digest, (support::Digest{digest, 17}));

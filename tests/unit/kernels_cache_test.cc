@@ -111,6 +111,52 @@ TEST_P(ScheduleStores, NeverAnswerAnotherQuestion) {
   EXPECT_FALSE(kernel->has_value());
 }
 
+TEST_P(ScheduleStores, TellWhatHasChanged) {
+  const auto changed_by = [&](auto work) {
+    const auto stamp = store_->changes().now();
+    EXPECT_TRUE(work().ok());
+    return std::pair(store_->changes().since(stamp, "p"), store_->changes().since(stamp, "q"));
+  };
+  const std::pair of_p(true, false), of_all(true, true), of_none(false, false);
+  MeasurementRow measurement;
+  measurement.problem_key = "p";
+  measurement.canonical = "text of p";
+  EXPECT_EQ(changed_by([&] { return store_->put_frontier(frontier_row("p", "o", "x")); }), of_p);
+  EXPECT_EQ(changed_by([&] { return store_->put_kernel(kernel_row("k", "p", 'a')); }), of_p);
+  EXPECT_EQ(changed_by([&] { return store_->put_measurement(measurement); }), of_p);
+  EXPECT_EQ(changed_by([&] { return store_->frontier({"p", "o", 3}); }), of_none);
+  EXPECT_EQ(changed_by([&] { return store_->kernel("k"); }), of_none);
+  EXPECT_EQ(changed_by([&] { return store_->drop_kernels_with(std::string(64, 'b')); }), of_none);
+  EXPECT_EQ(changed_by([&] { return store_->drop_kernels_with(std::string(64, 'a')); }), of_all);
+  EXPECT_EQ(changed_by([&] { return store_->drop_frontiers_before(3); }), of_none);
+  EXPECT_EQ(changed_by([&] { return store_->drop_frontiers_above(0, Clock::Time::max()); }), of_p);
+  EXPECT_EQ(changed_by([&] { return store_->put_frontier(frontier_row("p", "o", "x")); }), of_p);
+  EXPECT_EQ(changed_by([&] { return store_->drop_frontiers_before(4); }), of_all);
+}
+
+TEST_P(ScheduleStores, DropFrontiersButForThoseInUseAndPinned) {
+  for (const char* problem : {"p", "q", "r"})
+    ASSERT_TRUE(store_->put_frontier(frontier_row(problem, "o", std::string(100, 'x'))).ok());
+  ASSERT_TRUE(store_->put_kernel(kernel_row("k", "q", 'a')).ok());
+  EXPECT_EQ(store_->statistics()->frontier_bytes, 300u);
+  const Clock::Time later = Clock::Time::max();
+  const auto now = std::chrono::sys_days(std::chrono::March / 1 / 2026) + std::chrono::hours(12);
+  EXPECT_EQ(store_->drop_frontiers_above(0, now)->frontiers, 0u) << "all are in use";
+  EXPECT_EQ(store_->drop_frontiers_above(300, later)->frontiers, 0u) << "no more than allowed";
+  ASSERT_TRUE(*store_->set_pin("r", Pinned::yes));
+  const auto dropped = store_->drop_frontiers_above(0, later);
+  ASSERT_TRUE(dropped.ok());
+  EXPECT_EQ(dropped->frontiers, 2u);
+  EXPECT_EQ(dropped->bytes, 200u);
+  EXPECT_EQ(dropped->left_bytes, 100u);
+  EXPECT_TRUE(store_->frontier({"r", "o", 3})->has_value());
+  EXPECT_FALSE(store_->frontier({"q", "o", 3})->has_value());
+  std::vector<std::string> left;
+  for (const auto& problem : *store_->list()) left.push_back(problem.problem_key);
+  EXPECT_EQ(left, (std::vector<std::string>{"q", "r"})) << "q has a kernel, of p nothing was left";
+  EXPECT_EQ(*store_->statistics(), (Statistics{2, 1, 1, 100}));
+}
+
 TEST_P(ScheduleStores, ReplaceTheRowOfTheSameKey) {
   ASSERT_TRUE(store_->put_frontier(frontier_row("p", "o", "old")).ok());
   ASSERT_TRUE(store_->put_frontier(frontier_row("p", "o", "new")).ok());
@@ -119,7 +165,7 @@ TEST_P(ScheduleStores, ReplaceTheRowOfTheSameKey) {
   ASSERT_TRUE(store_->put_kernel(kernel_row("k", "p", 'b')).ok());
   EXPECT_EQ((*store_->kernel("k"))->signature, std::string(128, 'b'));
   EXPECT_EQ((*store_->kernel("k"))->digest.sha256, std::string(64, 'b'));
-  EXPECT_EQ(*store_->statistics(), (Statistics{1, 1, 1}));
+  EXPECT_EQ(*store_->statistics(), (Statistics{1, 1, 1, 3}));
 }
 
 TEST_P(ScheduleStores, FindTheCompleteFrontiersOfAFamilyNewestFirst) {
@@ -280,9 +326,9 @@ TEST_F(Database, KeepsItsRowsWhenOpenedAgain) {
 TEST_F(Database, IsInWriteAheadModeWithStrictTablesAndANumberedSchema) {
   ASSERT_TRUE(open().ok());
   EXPECT_EQ(raw(path_, "PRAGMA journal_mode"), "wal;");
-  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "5;");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "6;");
   EXPECT_EQ(raw(path_, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict ORDER BY name"),
-            "frontier;kernel;measurement;problem;");
+            "frontier;frontier_use;kernel;measurement;problem;");
 }
 
 TEST_F(Database, OfALaterSchemaIsRefusedUntouched) {
@@ -292,7 +338,7 @@ TEST_F(Database, OfALaterSchemaIsRefusedUntouched) {
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(support::render(opened.error()),
             "invalid [newer-schema]: `" + path_ +
-                "` has schema version 7, this schaas knows versions up to 5\n"
+                "` has schema version 7, this schaas knows versions up to 6\n"
                 "  note: use the newer schaas, or another data directory");
   EXPECT_EQ(raw(path_, "PRAGMA user_version"), "7;");
 }
@@ -500,6 +546,40 @@ TEST(BinaryFiles, ADirectoryThatCannotBeMadeIsRefused) {
   EXPECT_EQ(
       support::render(open_file_binary_store(directory / "none/b").error()),
       "invalid [data-directory]: cannot create `" + (directory / "none/b") + "`: No such file or directory");
+}
+
+/// Goes when it is told to.
+class Hand final : public Clock {
+ public:
+  Time now() const override { return time; }
+  Time time = Time(std::chrono::hours(1));
+};
+
+TEST(ScheduleStore, DropsTheFrontiersUsedLongestAgo) {
+  const test_support::TemporaryDirectory directory;
+  const auto clock = std::make_shared<Hand>();
+  for (const bool in_memory : {true, false}) {
+    const std::shared_ptr<ScheduleStore> store =
+        in_memory ? std::shared_ptr<ScheduleStore>(make_memory_schedule_store(clock))
+                  : open_sqlite_schedule_store(directory / "schedules.db", clock).value();
+    for (const char* problem : {"a", "b", "c", "d"}) {
+      ASSERT_TRUE(store->put_frontier(frontier_row(problem, "o", std::string(100, 'x'))).ok());
+      clock->time += std::chrono::minutes(5);
+    }
+    ASSERT_TRUE(store->frontier({"a", "o", 3})->has_value());  // a use
+    ASSERT_TRUE(store->newest_frontier("b")->has_value());     // a look
+    clock->time += std::chrono::minutes(5);
+    const auto stored = [&] {
+      std::string out;
+      for (const auto& problem : *store->list()) out += problem.problem_key;
+      return out;
+    };
+    ASSERT_EQ(store->drop_frontiers_above(250, clock->time)->frontiers, 2u);
+    EXPECT_EQ(stored(), "ad");
+    ASSERT_EQ(store->drop_frontiers_above(0, clock->time - std::chrono::minutes(10))->frontiers, 0u);
+    ASSERT_EQ(store->drop_frontiers_above(0, clock->time - std::chrono::minutes(5))->frontiers, 1u);
+    EXPECT_EQ(stored(), "a");
+  }
 }
 
 }  // namespace

@@ -34,8 +34,10 @@ const SolverRelation below_ten{{{1, {0}}}, {{10, {}}}, true};
 class Worker : public testing::Test {
  protected:
   std::unique_ptr<frontier::Solver> start(const std::string& program,
-                                          const support::Cancellation& cancellation = never) {
+                                          const support::Cancellation& cancellation = never,
+                                          std::size_t memory_bytes = std::size_t{1} << 30) {
     pipeline::SolverWorkerOptions options;
+    options.memory_bytes = memory_bytes;
     options.program = program;
     options.grace = milliseconds(100);
     options.isolated = program == real_program;  // scripts note what they did, and run others
@@ -108,6 +110,19 @@ TEST_F(Worker, AMissingProgramIsUnknownAndSaidSo) {
   EXPECT_EQ(solver->check(below_two, 1000), Verdict::unknown);
   ASSERT_EQ(log.size(), 1U);
   EXPECT_THAT(log[0], HasSubstr("`" + (directory / "nothing") + "` could not be started"));
+}
+
+TEST_F(Worker, HasTheMemoryItIsGiven) {
+  const auto solver = start(script("ulimit -v\n"), never, std::size_t{96} << 20);
+  EXPECT_EQ(solver->check(below_two, 1000), Verdict::unknown);
+  ASSERT_FALSE(log.empty());
+  EXPECT_THAT(log[0], HasSubstr("began with `98304`"));  // kibibytes
+}
+
+TEST_F(Worker, WithoutEnoughMemoryLeavesQuestionsOpen) {
+  const auto solver = start(real_program, never, std::size_t{8} << 20);
+  for (int n = 0; n < 4; ++n) EXPECT_EQ(solver->check(below_two, 1000), Verdict::unknown);
+  EXPECT_EQ(log.size(), 3U);
 }
 
 TEST_F(Worker, IsNotStartedBeforeItIsAsked) {

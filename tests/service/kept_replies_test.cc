@@ -1,0 +1,345 @@
+// Replies that are kept in memory are those that the stores would give, whatever happens to the stores.
+#include <gmock/gmock.h>
+#include <google/protobuf/util/message_differencer.h>
+#include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+
+#include <atomic>
+#include <chrono>
+#include <filesystem>
+#include <sstream>
+#include <thread>
+
+#include "schaas/v1/admin.grpc.pb.h"
+#include "server/backup.h"
+#include "server/daemon.h"
+#include "server/kept_replies.h"
+#include "tests/service/service_client.h"
+#include "tests/support/temporary_directory.h"
+
+namespace schaas::server {
+namespace {
+
+using google::protobuf::util::MessageDifferencer;
+using testing::HasSubstr;
+
+class Kept : public testing::Test {
+ protected:
+  KeptReplies::Reply reply(const std::string& problem, std::size_t bytes = 0) {
+    return {problem, {std::string(bytes, 'x')}, 0};
+  }
+  KeptReplies make(std::uint64_t bytes = 100'000) {
+    return KeptReplies(changes_, {bytes, std::chrono::seconds(60)}, [this] { return now_; });
+  }
+
+  kernels_cache::Changes changes_;
+  std::chrono::steady_clock::time_point now_;
+};
+
+TEST_F(Kept, AreFoundByTheSameRequestAlone) {
+  auto replies = make();
+  EXPECT_EQ(replies.find("a"), nullptr);
+  replies.keep("a", reply("p", 3), changes_.now());
+  ASSERT_NE(replies.find("a"), nullptr);
+  EXPECT_EQ(replies.find("a")->messages.front(), "xxx");
+  EXPECT_EQ(replies.find("b"), nullptr);
+}
+
+TEST_F(Kept, EndWithAChangeOfTheirProblemOrOfAll) {
+  auto replies = make();
+  for (const char* problem : {"p", "q"}) replies.keep(problem, reply(problem), changes_.now());
+  changes_.of_problem("p");
+  EXPECT_EQ(replies.find("p"), nullptr);
+  EXPECT_NE(replies.find("q"), nullptr);
+  changes_.of_all();
+  EXPECT_EQ(replies.find("q"), nullptr);
+  EXPECT_EQ(replies.statistics().replies, 0u) << "what is no longer true takes no memory";
+}
+
+// It was read before the change, and comes to be kept after it.
+TEST_F(Kept, AreNotToldWhenAChangeCameWhileTheyWereMade) {
+  auto replies = make();
+  const auto stamp = changes_.now();
+  changes_.of_problem("p");
+  replies.keep("a", reply("p"), stamp);
+  EXPECT_EQ(replies.find("a"), nullptr);
+}
+
+TEST_F(Kept, EndAfterAMinute) {
+  auto replies = make();
+  replies.keep("a", reply("p"), changes_.now());
+  now_ += std::chrono::seconds(59);
+  EXPECT_NE(replies.find("a"), nullptr);
+  now_ += std::chrono::seconds(1);
+  EXPECT_EQ(replies.find("a"), nullptr) << "also when it was told meanwhile";
+}
+
+TEST_F(Kept, TakeOnlySoMuchMemory) {
+  auto replies = make(50'000);
+  for (int n = 0; n < 8; ++n) replies.keep("r" + std::to_string(n), reply("p", 5'000), changes_.now());
+  EXPECT_EQ(replies.statistics().replies, 8u);
+  EXPECT_NE(replies.find("r0"), nullptr);  // told last: r1 is now the one told longest ago
+  for (int n = 8; n < 10; ++n) replies.keep("r" + std::to_string(n), reply("p", 5'000), changes_.now());
+  EXPECT_LE(replies.statistics().bytes, 50'000u);
+  EXPECT_NE(replies.find("r0"), nullptr);
+  EXPECT_EQ(replies.find("r1"), nullptr);
+  replies.keep("large", reply("p", 7'000), changes_.now());
+  EXPECT_EQ(replies.find("large"), nullptr) << "it would drive out an eighth of all";
+  auto none = make(0);
+  none.keep("a", reply("p"), changes_.now());
+  EXPECT_EQ(none.find("a"), nullptr);
+}
+
+TEST_F(Kept, AreReplacedByNewerOnes) {
+  auto replies = make();
+  replies.keep("a", reply("p", 1), changes_.now());
+  replies.keep("a", reply("p", 2), changes_.now());
+  EXPECT_EQ(replies.find("a")->messages.front(), "xx");
+  EXPECT_EQ(replies.statistics().replies, 1u);
+}
+
+/// Compiles, unless told that kernels fail their trials.
+class Rejecting final : public KernelProvider {
+ public:
+  Rejecting(std::unique_ptr<KernelProvider> next, const std::atomic<bool>& rejects)
+      : next_(std::move(next)), rejects_(rejects) {}
+  support::Result<FrontierAnswer> frontier(const FrontierQuery& query, const frontier::Progress& progress,
+                                           const support::Cancellation& cancellation) override {
+    return next_->frontier(query, progress, cancellation);
+  }
+  support::Result<KernelAnswer> kernel(const KernelQuery& query,
+                                       const support::Cancellation& cancellation) override {
+    if (rejects_) return support::internal("kernel-rejected", "it failed its trial");
+    return next_->kernel(query, cancellation);
+  }
+
+ private:
+  std::unique_ptr<KernelProvider> next_;
+  const std::atomic<bool>& rejects_;
+};
+
+class KeptOfADaemon : public testing::Test {
+ protected:
+  void SetUp() override { start(); }
+  void TearDown() override { daemon_.reset(); }
+  void start(std::uint64_t reply_bytes = 1 << 20) {
+    DaemonOptions options;
+    options.data_directory = data_;
+    options.replies.bytes = reply_bytes;
+    options.cache.grace = std::chrono::seconds(0);
+    options.wrap_compiling = [this](std::unique_ptr<KernelProvider> next) {
+      return std::make_unique<Rejecting>(std::move(next), rejects_);
+    };
+    auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(logged_);
+    auto started = Daemon::start(options, std::make_shared<spdlog::logger>("test", sink));
+    ASSERT_TRUE(started.ok()) << support::render(started.error());
+    daemon_ = std::move(started).value();
+    client_ = std::make_unique<test::ServiceClient>(daemon_->addresses().front());
+  }
+  static v1::ScheduleRequest product(const std::string& result = "y") {
+    v1::ScheduleRequest request;
+    request.mutable_problem()->set_expression(result + "(i) = B(i,j) * x(j)");
+    (*request.mutable_problem()->mutable_formats())["B"] = "csr";
+    (*request.mutable_problem()->mutable_formats())["x"] = "dense";
+    request.set_isa("x86-64-v2");
+    request.set_kernels(1);
+    request.set_host("an abacus");
+    return request;
+  }
+  test::Scheduled must(const v1::ScheduleRequest& request) {
+    auto answer = client_->schedule(request);
+    EXPECT_TRUE(answer.ok()) << answer.refusal.text();
+    return answer;
+  }
+  // Stored, and told once from the stores, so that the next answer is one from memory.
+  test::Scheduled warm(const v1::ScheduleRequest& request) {
+    must(request);
+    auto answer = must(request);
+    EXPECT_TRUE(answer.done && answer.done->hit());
+    EXPECT_EQ(told_from_memory(), 0u);
+    return answer;
+  }
+  // Schedule requests; counts those of earlier daemons too.
+  std::size_t told_from_memory() {
+    std::size_t count = 0;
+    const std::string log = logged_.str();
+    for (auto at = log.find("kept=1"); at != std::string::npos; at = log.find("kept=1", at + 1)) ++count;
+    return count;
+  }
+  void report(double seconds) {
+    v1::ReportRequest request;
+    *request.mutable_problem() = product().problem();
+    request.set_host("an abacus");
+    auto& one = *request.add_measurements();
+    one.set_trace("linear");
+    one.set_sizes("large");
+    one.set_threads(2);
+    one.set_isa("x86-64-v2");
+    one.set_seconds(seconds);
+    v1::ReportReply reply;
+    EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Report, request, reply).status, grpc::StatusCode::OK);
+  }
+
+  test_support::TemporaryDirectory directory_;
+  std::string data_ = directory_ / "data";
+  std::ostringstream logged_;
+  std::atomic<bool> rejects_{false};
+  std::unique_ptr<Daemon> daemon_;
+  std::unique_ptr<test::ServiceClient> client_;
+};
+
+TEST_F(KeptOfADaemon, AreWhatTheStoresSay) {
+  const auto from_stores = warm(product());
+  for (int n = 0; n < 3; ++n) {
+    const auto kept = must(product());
+    EXPECT_TRUE(MessageDifferencer::Equals(*kept.frontier, *from_stores.frontier));
+    ASSERT_EQ(kept.kernels.size(), 1u);
+    EXPECT_TRUE(MessageDifferencer::Equals(kept.kernels.front(), from_stores.kernels.front()));
+    EXPECT_TRUE(kept.done->hit());
+    EXPECT_EQ(kept.done->compiled(), 0u);
+    EXPECT_LT(kept.done->seconds(), 10);
+    EXPECT_EQ(kept.progress + kept.drafts.size() + kept.failures.size(), 0u);
+  }
+  EXPECT_EQ(told_from_memory(), 3u);
+}
+
+TEST_F(KeptOfADaemon, LookupsToo) {
+  must(product());
+  v1::LookupRequest request;
+  *request.mutable_problem() = product().problem();
+  v1::Frontier from_stores, kept;
+  ASSERT_EQ(client_->call(&v1::Scheduler::Stub::Lookup, request, from_stores).status, grpc::StatusCode::OK);
+  ASSERT_EQ(client_->call(&v1::Scheduler::Stub::Lookup, request, kept).status, grpc::StatusCode::OK);
+  EXPECT_EQ(told_from_memory(), 1u);
+  EXPECT_TRUE(MessageDifferencer::Equals(kept, from_stores));
+  EXPECT_GE(kept.entries_size(), 1);
+}
+
+// The same problem, so the same rows; but names are part of an answer.
+TEST_F(KeptOfADaemon, AreOfOnesOwnNames) {
+  warm(product());
+  const auto other = must(product("z"));
+  EXPECT_EQ(told_from_memory(), 0u);
+  EXPECT_THAT(other.frontier->statement(), HasSubstr("z(i)"));
+  EXPECT_THAT(must(product()).frontier->statement(), HasSubstr("y(i)"));
+}
+
+TEST_F(KeptOfADaemon, AreLeftAloneByWhoWantsNone) {
+  warm(product());
+  auto request = product();
+  request.set_no_cache(true);
+  EXPECT_GE(must(request).done->compiled(), 1u);
+  EXPECT_EQ(told_from_memory(), 0u);
+}
+
+TEST_F(KeptOfADaemon, KnowOfAMeasurementAsSoonAsItIsReported) {
+  EXPECT_EQ(warm(product()).frontier->measurements_size(), 0);
+  for (const double seconds : {0.5, 0.25}) {
+    report(seconds);
+    const auto answer = must(product());
+    ASSERT_EQ(answer.frontier->measurements_size(), 1);
+    EXPECT_EQ(answer.frontier->measurements(0).seconds(), seconds);
+    EXPECT_EQ(must(product()).frontier->measurements(0).seconds(), seconds);
+  }
+  EXPECT_EQ(told_from_memory(), 2u);
+}
+
+TEST_F(KeptOfADaemon, EndWhenAKernelGoesToQuarantine) {
+  const auto before = warm(product());
+  auto anew = product();
+  anew.set_no_cache(true);
+  rejects_ = true;
+  EXPECT_THAT(client_->schedule(anew).refusal.text(), HasSubstr("INTERNAL"));
+  EXPECT_THAT(client_->schedule(product()).refusal.text(), HasSubstr("INTERNAL"))
+      << "the stored twin of a wrong kernel is served";
+  rejects_ = false;
+  EXPECT_EQ(must(product()).done->compiled(), 1u);
+  EXPECT_EQ(told_from_memory(), 0u);
+}
+
+TEST_F(KeptOfADaemon, EndWhenAKernelIsEvicted) {
+  const auto before = warm(product());
+  const std::string sha256 = before.kernels.front().digest().sha256();
+  std::filesystem::remove(data_ + "/binaries/" + sha256.substr(0, 2) + "/" + sha256);
+  grpc::ClientContext context;
+  v1::CollectReply collected;
+  ASSERT_TRUE(
+      v1::Admin::NewStub(client_->channel())->Collect(&context, v1::CollectRequest(), &collected).ok());
+  EXPECT_EQ(must(product()).done->compiled(), 1u);
+  EXPECT_FALSE(client_->download(sha256).first.empty());
+}
+
+// Somebody removed a file. Who was told of it comes back for it, finds nothing, and asks again.
+TEST_F(KeptOfADaemon, EndWhenABinaryIsNotThere) {
+  const auto before = warm(product());
+  const std::string sha256 = before.kernels.front().digest().sha256();
+  std::filesystem::remove(data_ + "/binaries/" + sha256.substr(0, 2) + "/" + sha256);
+  EXPECT_EQ(must(product()).kernels.front().digest().sha256(), sha256);
+  EXPECT_EQ(client_->download(sha256).second.status, grpc::StatusCode::NOT_FOUND);
+  EXPECT_EQ(must(product()).done->compiled(), 1u);
+  EXPECT_FALSE(client_->download(sha256).first.empty());
+}
+
+TEST_F(KeptOfADaemon, AreThoseOfTheBackupThatWasRestored) {
+  warm(product());
+  report(0.5);
+  grpc::ClientContext context;
+  v1::BackupRequest request;
+  request.set_name("b");
+  v1::BackupReply backup;
+  ASSERT_TRUE(v1::Admin::NewStub(client_->channel())->Backup(&context, request, &backup).ok());
+  report(0.25);
+  EXPECT_EQ(must(product()).frontier->measurements(0).seconds(), 0.25);
+  daemon_.reset();
+  {
+    auto directory = DataDirectory::open(data_);
+    ASSERT_TRUE(directory.ok());
+    const auto restored = restore(*directory, backup.path());
+    ASSERT_TRUE(restored.ok()) << support::render(restored.error());
+  }
+  start();
+  for (int n = 0; n < 2; ++n) EXPECT_EQ(must(product()).frontier->measurements(0).seconds(), 0.5);
+}
+
+TEST_F(KeptOfADaemon, AreNoneWhenNoMemoryIsAllowed) {
+  daemon_.reset();
+  start(0);
+  warm(product());
+  EXPECT_TRUE(must(product()).done->hit());
+  EXPECT_EQ(told_from_memory(), 0u);
+}
+
+// What was acknowledged is in every answer that is asked for afterwards, however many ask meanwhile.
+TEST_F(KeptOfADaemon, AreNeverBehindWhatWasAcknowledged) {
+  warm(product());
+  report(1);
+  std::atomic<int> acknowledged{1};
+  std::atomic<bool> over{false};
+  std::atomic<int> asked{0};
+  std::vector<std::thread> askers;
+  for (int t = 0; t < 3; ++t) {
+    askers.emplace_back([&] {
+      test::ServiceClient client(daemon_->addresses().front());
+      while (!over) {
+        const int least = acknowledged;
+        const auto answer = client.schedule(product());
+        ASSERT_TRUE(answer.ok()) << answer.refusal.text();
+        ASSERT_EQ(answer.frontier->measurements_size(), 1);
+        ASSERT_GE(answer.frontier->measurements(0).seconds(), least);
+        ++asked;
+      }
+    });
+  }
+  for (int round = 2; round <= 60; ++round) {
+    report(round);
+    acknowledged = round;
+    for (const int until = asked + 5; asked < until;)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  over = true;
+  for (auto& asker : askers) asker.join();
+  EXPECT_GT(told_from_memory(), 0u);
+}
+
+}  // namespace
+}  // namespace schaas::server
