@@ -5,6 +5,7 @@
 #include <grpcpp/health_check_service_interface.h>
 #include <sys/stat.h>
 
+#include <optional>
 #include <utility>
 
 #include "compiler/pipeline/solver_worker.h"
@@ -173,8 +174,15 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
   const auto work = [this](const std::string& request, support::Cancellation& cancellation) -> Result<void> {
     SCHAAS_ASSIGN_OR_RETURN(ScheduleQuery query, query_of_stored(request));
     query.awaited = false;
-    SCHAAS_RETURN_IF_ERROR(scheduling_->schedule(
-        query, [](const Event&) { return true; }, cancellation));
+    // An item is done when all its kernels are: one that had no room is made later.
+    std::optional<support::Diagnostic> no_room;
+    const auto hear = [&](const Event& event) {
+      const auto* failure = std::get_if<KernelFailure>(&event);
+      if (failure != nullptr && is_full_disk(failure->diagnostic)) no_room = failure->diagnostic;
+      return true;
+    };
+    SCHAAS_RETURN_IF_ERROR(scheduling_->schedule(query, hear, cancellation));
+    if (no_room) return *no_room;
     return {};
   };
   runner_ = std::make_unique<JobRunner>(

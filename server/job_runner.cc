@@ -15,8 +15,14 @@ constexpr std::chrono::seconds longest_courtesy{30};
 constexpr std::chrono::milliseconds glance{20};
 /// After an error of the store: it may be a full disk.
 constexpr std::chrono::seconds pause{5};
+/// Of one item for want of room: an hour. What never has room must not keep the rest waiting for ever.
+constexpr int most_put_off = 720;
 
 }  // namespace
+
+bool is_full_disk(const support::Diagnostic& error) {
+  return error.code == "disk-full" || error.code == "disk-read-only";
+}
 
 JobRunner::JobRunner(std::shared_ptr<kernels_cache::JobStore> store, Work work, Busy busy, Log log)
     : store_(std::move(store)), work_(std::move(work)), busy_(std::move(busy)), log_(std::move(log)) {
@@ -130,18 +136,30 @@ void JobRunner::work_on(const ClaimedItem& item) {
     cancellation_ = nullptr;
     stopped = stopping_;
   }
+  const bool cancelled = !cancellation.check("a job").ok();
+  const bool later = error && !stopped && !cancelled && puts_off(item, *error);
   log_->info("job={} item={} attempt={} seconds={:.3f} outcome={}", item.job, item.number, item.attempt,
              seconds, error ? error->code : "ok");
   // An item whose end is not stored would run for ever: a full disk is waited for.
   for (;;) {
-    const auto kept = stopped && error
+    const auto kept = later || (stopped && error)
                           ? store_->give_back(item.job, item.number)
                           : store_->finish(item.job, item.number, error ? ItemState::failed : ItemState::done,
                                            error ? support::render(*error) : "", seconds);
-    if (kept.ok()) return;
+    if (kept.ok()) {
+      if (later) rest();
+      return;
+    }
     log_->error("the end of an item of {} cannot be stored: {}", item.job, support::render(kept.error()));
     if (!rest()) return;  // the next server takes it up again
   }
+}
+
+bool JobRunner::puts_off(const ClaimedItem& item, const support::Diagnostic& error) {
+  const std::pair which(item.job, item.number);
+  if (is_full_disk(error) && ++put_off_[which] <= most_put_off) return true;
+  put_off_.erase(which);
+  return false;
 }
 
 }  // namespace schaas::server

@@ -1,6 +1,7 @@
 #pragma once
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,9 +13,13 @@
 
 namespace schaas::server {
 
+/// Whether the disk had no room, or could not be written to: the same work will do once that has changed.
+bool is_full_disk(const support::Diagnostic& error);
+
 /// Works on the items of accepted jobs, one at a time, on a thread of its own. Between items it lets those go
 /// first who wait for an answer; an item in work goes behind them wherever there is a line (slots.h).
-/// Thread-safe.
+/// What a full disk ends (is_full_disk) is put off by some seconds and done again, for an hour: it says
+/// nothing of the item. Thread-safe.
 class JobRunner {
  public:
   /// Works on one request (the text that was submitted): its answer is stored by the way.
@@ -45,6 +50,7 @@ class JobRunner {
   bool wait_for_quiet();
   bool rest();
   void work_on(const kernels_cache::ClaimedItem& item);
+  bool puts_off(const kernels_cache::ClaimedItem& item, const support::Diagnostic& error);
 
   const std::shared_ptr<kernels_cache::JobStore> store_;
   const Work work_;
@@ -57,6 +63,8 @@ class JobRunner {
   bool working_ = true;  ///< not asleep: an item is in work, or is being looked for
   std::string job_;      ///< of the item in work
   support::Cancellation* cancellation_ = nullptr;
+  std::map<std::pair<std::string, std::uint64_t>, int>
+      put_off_;  ///< how often, by job and item; on its thread alone
   std::thread thread_;
 };
 

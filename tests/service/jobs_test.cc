@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -19,6 +20,7 @@ using support::Result;
 struct Holding {
   std::atomic<bool> hold{false};  ///< searches last until cancelled
   std::atomic<int> searches{0}, cancelled{0};
+  std::atomic<int> full{0};  ///< so many compilations find no room on the disk
 };
 
 class HoldingProvider final : public server::KernelProvider {
@@ -40,6 +42,11 @@ class HoldingProvider final : public server::KernelProvider {
   }
   Result<server::KernelAnswer> kernel(const server::KernelQuery& query,
                                       const Cancellation& cancellation) override {
+    if (holding_->full > 0) {
+      --holding_->full;
+      return support::exhausted("disk-full",
+                                "no kernel can be compiled: the disk of temporary files is full");
+    }
     return next_->kernel(query, cancellation);
   }
 
@@ -206,6 +213,31 @@ TEST_F(JobsOverTheWire, TellWhatFailedAndGoOn) {
   const auto [items, ended] = watch(must_submit(submission).id());
   EXPECT_THAT(items, testing::ElementsAre("0 failed", "1 done"));
   EXPECT_EQ(ended.failed(), 1u);
+}
+
+// Found by killing and filling disks at random: it was a failure of the item, for good.
+TEST_F(JobsOverTheWire, WaitForRoomOnTheDisk) {
+  holding_->full = 1;
+  const v1::Job accepted = must_submit(job("k", {spmm, spmv}));
+  auto [items, ended] = watch(accepted.id());
+  std::sort(items.begin(), items.end());
+  EXPECT_THAT(items, testing::ElementsAre("0 done", "1 done"));
+  EXPECT_EQ(holding_->full, 0);
+  EXPECT_EQ(client_->schedule(request_for(spmm)).done->compiled(), 0u);
+  EXPECT_EQ(client_->schedule(request_for(spmv)).done->compiled(), 0u);
+}
+
+// One of two kernels: the item is not done.
+TEST_F(JobsOverTheWire, WaitForRoomForEachKernel) {
+  auto submission = job("k", {"A(i,l) = B(i,j) * C(j,k) * D(k,l)"});
+  submission.mutable_requests(0)->set_kernels(2);
+  holding_->full = 1;
+  const auto [items, ended] = watch(must_submit(submission).id());
+  EXPECT_THAT(items, testing::ElementsAre("0 done"));
+  auto request = submission.requests(0);
+  const auto answer = client_->schedule(request);
+  EXPECT_EQ(answer.kernels.size(), 2u);
+  EXPECT_EQ(answer.done->compiled(), 0u);
 }
 
 TEST_F(JobsOverTheWire, AreRefusedAsAWhole) {
