@@ -7,13 +7,16 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <thread>
 
+#include "compiler/support/digest.h"
 #include "schaas/v1/admin.grpc.pb.h"
 #include "server/backup.h"
 #include "server/daemon.h"
 #include "server/kept_replies.h"
+#include "server/tokens.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
 
@@ -122,9 +125,11 @@ class KeptOfADaemon : public testing::Test {
  protected:
   void SetUp() override { start(); }
   void TearDown() override { daemon_.reset(); }
-  void start(std::uint64_t reply_bytes = 1 << 20) {
+  void start(std::uint64_t reply_bytes = 1 << 20, const std::string& tokens = "") {
     DaemonOptions options;
     options.data_directory = data_;
+    options.tokens = tokens;
+    if (!tokens.empty()) options.socket_mode = 0660;  // who comes through it needs one
     options.replies.bytes = reply_bytes;
     options.cache.grace = std::chrono::seconds(0);
     options.wrap_compiling = [this](std::unique_ptr<KernelProvider> next) {
@@ -307,6 +312,31 @@ TEST_F(KeptOfADaemon, AreNoneWhenNoMemoryIsAllowed) {
   warm(product());
   EXPECT_TRUE(must(product()).done->hit());
   EXPECT_EQ(told_from_memory(), 0u);
+}
+
+// Who may ask is decided before anybody looks whether a reply is kept.
+TEST_F(KeptOfADaemon, AreForThoseWhoMayAskAlone) {
+  const std::string worker = make_token(), reader = make_token();
+  const std::string tokens = directory_ / "tokens";
+  std::ofstream(tokens) << "worker " << support::digest_of(worker).sha256 << " scopes=schedule,read\n"
+                        << "reader " << support::digest_of(reader).sha256 << " scopes=read\n";
+  std::filesystem::permissions(tokens, std::filesystem::perms::owner_read);
+  daemon_.reset();
+  start(1 << 20, tokens);
+  const auto ask = [&](const std::string& token) {
+    grpc::ClientContext context;
+    if (!token.empty()) context.AddMetadata("authorization", "Bearer " + token);
+    const auto reading = client_->stub().Schedule(&context, product());
+    for (v1::ScheduleEvent event; reading->Read(&event);) {
+    }
+    return reading->Finish().error_code();
+  };
+  for (int n = 0; n < 3; ++n) EXPECT_EQ(ask(worker), grpc::StatusCode::OK);
+  EXPECT_EQ(told_from_memory(), 1u);
+  EXPECT_EQ(ask(reader), grpc::StatusCode::PERMISSION_DENIED);
+  EXPECT_EQ(ask(make_token()), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(ask(""), grpc::StatusCode::UNAUTHENTICATED);
+  EXPECT_EQ(told_from_memory(), 1u);
 }
 
 // What was acknowledged is in every answer that is asked for afterwards, however many ask meanwhile.
