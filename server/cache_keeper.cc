@@ -13,9 +13,7 @@ using support::Result;
 
 CacheKeeper::CacheKeeper(Stores stores, CacheLimits limits, Log log)
     : stores_(std::move(stores)), limits_(limits), log_(std::move(log)) {
-  if (const auto all = stores_.binaries->list(); all.ok()) {
-    for (const auto& digest : *all) bytes_ += digest.bytes;
-  }
+  if (const auto bytes = stored_bytes(*stores_.binaries); bytes.ok()) bytes_ = *bytes;
   if (const auto rows = stores_.schedules->statistics(); rows.ok()) frontier_bytes_ = rows->frontier_bytes;
 }
 
@@ -50,7 +48,7 @@ void CacheKeeper::stored_frontier(std::uint64_t bytes) {
 Result<Collected> CacheKeeper::collect() {
   const std::lock_guard lock(one_at_a_time_);
   Collected out;
-  SCHAAS_RETURN_IF_ERROR(drop_rows(out));
+  SCHAAS_ASSIGN_OR_RETURN(out.rows, drop_rows_without_binary(stores_));
   SCHAAS_ASSIGN_OR_RETURN(out.frontiers, stores_.schedules->drop_frontiers_before(pipeline::search_version));
   SCHAAS_RETURN_IF_ERROR(drop_orphans(out));
   SCHAAS_RETURN_IF_ERROR(evict(out));
@@ -109,19 +107,6 @@ Result<void> CacheKeeper::drop_orphans(Collected& out) {
     SCHAAS_RETURN_IF_ERROR(stores_.binaries->drop(binary.digest.sha256));
     out.freed_bytes += binary.digest.bytes;
     ++out.orphans;
-  }
-  return {};
-}
-
-Result<void> CacheKeeper::drop_rows(Collected& out) {
-  SCHAAS_ASSIGN_OR_RETURN(const auto rows, stores_.schedules->kernels_of(""));
-  std::set<std::string> missing;
-  for (const auto& row : rows) {
-    if (!stores_.binaries->contains(row.digest.sha256)) missing.insert(row.digest.sha256);
-  }
-  for (const auto& sha256 : missing) {
-    SCHAAS_ASSIGN_OR_RETURN(const std::uint64_t dropped, stores_.schedules->drop_kernels_with(sha256));
-    out.rows += dropped;
   }
   return {};
 }

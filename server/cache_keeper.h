@@ -44,7 +44,6 @@ class CacheKeeper {
   support::Result<void> evict(Collected& out);
   support::Result<void> evict_frontiers(Collected& out);
   support::Result<void> drop_orphans(Collected& out);
-  support::Result<void> drop_rows(Collected& out);
   bool is_fresh(kernels_cache::Clock::Time used) const;
 
   const Stores stores_;

@@ -46,11 +46,8 @@ void add_stored(Metrics& metrics, const GaugeSources& sources) {
                stored(&Statistics::frontier_bytes));
   metrics.read("schaas_stored_bytes", "Bytes of the stored binaries.",
                [binaries = sources.stores.binaries]() -> Samples {
-                 const auto all = binaries->list();
-                 if (!all.ok()) return {};
-                 double bytes = 0;
-                 for (const auto& digest : *all) bytes += static_cast<double>(digest.bytes);
-                 return one(bytes);
+                 const auto bytes = stored_bytes(*binaries);
+                 return bytes.ok() ? one(static_cast<double>(*bytes)) : Samples();
                });
   metrics.read("schaas_quarantined_kernels", "Kernels that failed their trial and are kept.",
                [directory = sources.quarantine] { return entries(directory, ".txt"); });

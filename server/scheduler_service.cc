@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <set>
 #include <utility>
 
 #include "server/marshalling.h"
@@ -42,21 +41,6 @@ std::string summary_of(const Finished& finished) {
 Result<void> drop(Stores& stores, const std::string& sha256) {
   SCHAAS_RETURN_IF_ERROR(stores.schedules->drop_kernels_with(sha256));
   return {};
-}
-
-// Rows whose binary is gone are dropped; returns how many.
-Result<std::uint64_t> drop_rows_without_binary(Stores& stores) {
-  SCHAAS_ASSIGN_OR_RETURN(const auto rows, stores.schedules->kernels_of(""));
-  std::set<std::string> missing;
-  for (const auto& row : rows) {
-    if (!stores.binaries->contains(row.digest.sha256)) missing.insert(row.digest.sha256);
-  }
-  std::uint64_t dropped = 0;
-  for (const auto& sha256 : missing) {
-    SCHAAS_ASSIGN_OR_RETURN(const std::uint64_t count, stores.schedules->drop_kernels_with(sha256));
-    dropped += count;
-  }
-  return dropped;
 }
 
 // What two requests have in common when they ask the same.
@@ -256,10 +240,9 @@ grpc::Status SchedulerService::Info(grpc::ServerContext* context, const v1::Info
   return boundary_.run(methods::info, *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
     ServerFacts facts = facts_();
     SCHAAS_ASSIGN_OR_RETURN(const auto rows, stores_.schedules->statistics());
-    SCHAAS_ASSIGN_OR_RETURN(const auto binaries, stores_.binaries->list());
+    SCHAAS_ASSIGN_OR_RETURN(facts.binary_bytes, stored_bytes(*stores_.binaries));
     facts.frontiers = rows.frontiers;
     facts.kernels = rows.kernels;
-    for (const auto& digest : binaries) facts.binary_bytes += digest.bytes;
     *reply = to_proto(facts);
     return {};
   });

@@ -68,10 +68,8 @@ class StatusPage {
     const ServerFacts facts = facts_();
     const auto rows = stores_.schedules->statistics();
     if (!rows.ok()) return cannot(rows.error());
-    const auto binaries = stores_.binaries->list();
-    if (!binaries.ok()) return cannot(binaries.error());
-    double bytes = 0;
-    for (const auto& binary : *binaries) bytes += static_cast<double>(binary.bytes);
+    const auto bytes = stored_bytes(*stores_.binaries);
+    if (!bytes.ok()) return cannot(bytes.error());
     const auto jobs = jobs_->jobs(5);
     if (!jobs.ok()) return cannot(jobs.error());
     const std::string table =
@@ -79,7 +77,7 @@ class StatusPage {
         row("up", html::of_seconds(facts.uptime_seconds)) + row("compiles with", facts.toolchain) +
         row("stored", std::to_string(rows->problems) + " problems, " + std::to_string(rows->frontiers) +
                           " frontiers, " + std::to_string(rows->kernels) + " kernels, " +
-                          html::of_bytes(bytes)) +
+                          html::of_bytes(static_cast<double>(*bytes))) +
         "</table>\n";
     return page("schaasd", table + "<h2>Newest jobs</h2>\n" + job_table(*jobs));
   }

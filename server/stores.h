@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <memory>
 
 #include "kernels_cache/binary_store.h"
@@ -11,5 +12,12 @@ struct Stores {
   std::shared_ptr<kernels_cache::ScheduleStore> schedules;
   std::shared_ptr<kernels_cache::BinaryStore> binaries;
 };
+
+/// Bytes of all stored binaries. Thread-safe. Errors: those of the store.
+support::Result<std::uint64_t> stored_bytes(kernels_cache::BinaryStore& binaries);
+
+/// Drops the rows of kernels whose binary is gone; how many there were. Thread-safe. Errors: those of the
+/// stores.
+support::Result<std::uint64_t> drop_rows_without_binary(const Stores& stores);
 
 }  // namespace schaas::server

@@ -143,20 +143,4 @@ IterationSpace iteration_space(const Expression& value, operators::Monoid monoid
   return support.background == ignored ? support.space : everywhere;
 }
 
-namespace {
-
-void collect_costly(const Expression& value, std::vector<const Expression*>& out) {
-  const auto* call = std::get_if<Call>(&value.node);
-  if (call != nullptr && operators::is_costly(call->function)) out.push_back(&value);
-  for (const Expression& part : index_notation::parts(value)) collect_costly(part, out);
-}
-
-}  // namespace
-
-std::vector<const Expression*> costly_calls(const Expression& value) {
-  std::vector<const Expression*> out;
-  collect_costly(value, out);
-  return out;
-}
-
 }  // namespace schaas::cost

@@ -46,7 +46,4 @@ using KnownTemporaries = std::map<std::string, IterationSpace>;
 IterationSpace iteration_space(const index_notation::Expression& value, operators::Monoid monoid,
                                const Operands& operands, const KnownTemporaries& temporaries);
 
-/// Calls that cost far more than a multiplication: exp, log, sin, ..., once per place they are written at.
-std::vector<const index_notation::Expression*> costly_calls(const index_notation::Expression& value);
-
 }  // namespace schaas::cost

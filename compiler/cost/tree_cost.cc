@@ -7,6 +7,7 @@
 #include "compiler/cost/cost.h"
 #include "compiler/cost/iteration_space.h"
 #include "compiler/cost/leaf_access.h"
+#include "compiler/index_notation/costly_calls.h"
 #include "compiler/support/result.h"
 
 namespace schaas::cost {
@@ -114,7 +115,7 @@ class TreeCost {
       last_leaf_.push_back(trips | place.serial);
     }
     if (papers_) return;
-    for (const index_notation::Expression* call : costly_calls(leaf.value)) {
+    for (const index_notation::Expression* call : index_notation::costly_calls(leaf.value)) {
       for (Term trips : trips_of(space, known_before(*call, place)))
         cost_.time.push_back(make_term(trips | place.serial, Access::function));
     }

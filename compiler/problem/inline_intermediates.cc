@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/index_notation/costly_calls.h"
 #include "compiler/index_notation/implied_sums.h"
 #include "compiler/index_notation/verifier.h"
 #include "compiler/problem/copies.h"
@@ -32,6 +33,13 @@ bool reads(const Expression& expression, const std::string& tensor) {
   const auto operands = index_notation::operands(expression);
   return std::any_of(operands.begin(), operands.end(),
                      [&](const Access& operand) { return operand.tensor == tensor; });
+}
+
+/// How many statements read the tensor.
+std::ptrdiff_t readers_of(const std::string& tensor, const Problem& problem) {
+  const auto statements = problem.statements();
+  return std::count_if(statements.begin(), statements.end(),
+                       [&](const Assignment& statement) { return reads(statement.value, tensor); });
 }
 
 bool covers(const Access& mask, const Access& read) {
@@ -64,13 +72,11 @@ bool worth_repeating(const Assignment& definition, const Problem& problem) {
   for (const MaskRequest& mask : possible_masks(problem)) {
     if (mask.tensor == tensor) return false;  // computed once for all of them
   }
-  int readers = 0;
-  for (const auto& statement : problem.program().statements) {
-    if (!reads(statement.value, tensor)) continue;
-    ++readers;
-    if (!reads_at_entries(statement.value, tensor, problem)) return false;
-  }
-  return readers > 1;
+  const auto statements = problem.statements();
+  return readers_of(tensor, problem) > 1 &&
+         std::all_of(statements.begin(), statements.end(), [&](const Assignment& statement) {
+           return reads_at_entries(statement.value, tensor, problem);
+         });
 }
 
 /// The definition's value read with other indices; those it sums over keep their names.
@@ -126,12 +132,7 @@ Problem without_intermediate(Problem problem, std::size_t number) {
 /// there are such and an entry of a sparse factor decides where each of their elements is read.
 std::optional<Assignment> costly_part(const Assignment& definition, const Problem& problem) {
   if (!inlinable(definition, problem)) return std::nullopt;
-  const std::string& tensor = definition.result.tensor;
-  const auto statements = problem.statements();
-  const auto readers = std::count_if(statements.begin(), statements.end(), [&](const Assignment& statement) {
-    return reads(statement.value, tensor);
-  });
-  if (readers < 2) return std::nullopt;
+  if (readers_of(definition.result.tensor, problem) < 2) return std::nullopt;
   Product part;
   bool masked = false;
   for (const Expression& factor : std::get<Product>(definition.value.node).factors) {
@@ -142,14 +143,14 @@ std::optional<Assignment> costly_part(const Assignment& definition, const Proble
              });
   }
   Assignment out = definition;
-  out.result.tensor = free_name(tensor + "_value", problem);
+  out.result.tensor = free_name(definition.result.tensor + "_value", problem);
   if (!masked || part.factors.empty()) return std::nullopt;
   out.value = part.factors.size() == 1 ? part.factors.front() : Expression{std::move(part), {}};
   const auto free = index_notation::free_indices(out.value);
   const bool whole = std::all_of(
       out.result.indices.begin(), out.result.indices.end(),
       [&](const auto& index) { return std::find(free.begin(), free.end(), index) != free.end(); });
-  if (!whole || !has_costly_call(out.value)) return std::nullopt;
+  if (!whole || index_notation::costly_calls(out.value).empty()) return std::nullopt;
   return out;
 }
 

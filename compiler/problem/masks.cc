@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/index_notation/costly_calls.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/problem/copies.h"
 #include "compiler/problem/sparse_factors.h"
@@ -208,7 +209,7 @@ std::vector<MaskRequest> possible_masks(const Problem& problem) {
   std::vector<MaskRequest> out;
   for (const Assignment& definition : problem.intermediates) {
     const std::string& tensor = definition.result.tensor;
-    const bool costs = sums(definition) || has_costly_call(definition.value);
+    const bool costs = sums(definition) || !index_notation::costly_calls(definition.value).empty();
     if (!costs || definition.result.indices.empty()) continue;
     const auto uses = uses_of(tensor, problem);
     std::set<std::size_t> readers;

@@ -51,13 +51,6 @@ bool sums(const Assignment& definition) {
   });
 }
 
-bool has_costly_call(const Expression& value) {
-  const auto* call = std::get_if<Call>(&value.node);
-  if (call != nullptr && operators::is_costly(call->function)) return true;
-  const auto& parts = index_notation::parts(value);
-  return std::any_of(parts.begin(), parts.end(), has_costly_call);
-}
-
 Expression explicit_value(const Assignment& definition, const Problem& problem) {
   Expression value = index_notation::with_explicit_sums(definition, *problem.semiring).value;
   if (!index_notation::is_product(definition.value)) return value;

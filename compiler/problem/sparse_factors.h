@@ -12,9 +12,6 @@ std::vector<index_notation::Access> sparse_factors(const index_notation::Express
 /// The definition sums, in so many words or over an index that its target does not have.
 bool sums(const index_notation::Assignment& definition);
 
-/// The value has a call of a function that takes long.
-bool has_costly_call(const index_notation::Expression& value);
-
 /// The value of a definition with its sums written out.
 index_notation::Expression explicit_value(const index_notation::Assignment& definition,
                                           const Problem& problem);

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "bundle_state.h"
+#include "received_answer.h"
 #include "schaas/expression.h"
 #include "schaas/host.h"
 
@@ -130,14 +131,6 @@ class BundleSource final : public KernelSource {
                                                   (traces.empty() ? "" : traces.front()) + "` in " +
                                                   state_->path + "; there are " + known),
         "`schaas bundle --schedule` adds further ones");
-  }
-
-  static void tell(ScheduleAnswer& answer, const std::function<bool(const ScheduleEvent&)>& listener) {
-    if (!listener) return;
-    bool more = listener(answer.frontier);
-    for (std::size_t k = 0; more && k < answer.kernels.size(); ++k) more = listener(answer.kernels[k]);
-    if (more) listener(answer.done);
-    if (!more) answer.left = ScheduleAnswer::Left::listener;
   }
 
   const std::shared_ptr<const Bundle::State> state_;

@@ -213,14 +213,6 @@ class CachedSource final : public KernelSource {
     return wanted.ok() && (!*wanted || (*wanted)->text() == key);
   }
 
-  static void tell(ScheduleAnswer& answer, const Listener& listener) {
-    if (!listener) return;
-    bool more = listener(answer.frontier);
-    for (std::size_t k = 0; more && k < answer.kernels.size(); ++k) more = listener(answer.kernels[k]);
-    if (more) listener(answer.done);
-    if (!more) answer.left = ScheduleAnswer::Left::listener;
-  }
-
   const ConnectOptions options_;
   const std::string address_;
   const std::unique_ptr<ClientCache> cache_;

@@ -11,6 +11,7 @@
 #include "bundle_file.h"
 #include "client_version.h"
 #include "proto/kernel_abi.h"
+#include "write_all.h"
 
 namespace schaas::client {
 namespace {
@@ -52,15 +53,6 @@ std::optional<std::string> contents(const std::string& path) {
   }
   close(file);
   return bytes;
-}
-
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t done = ::write(file, bytes.data(), bytes.size());
-    if (done <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(done));
-  }
-  return true;
 }
 
 std::string server_digits(const std::string& address) {

@@ -85,15 +85,18 @@ struct Execution::State {
   std::int32_t run_grown(std::int32_t number, const Run& run, int thread);
   void start_result(int thread, int team) const;
   void start_shared(int thread, int team, bool with_counters);
-  void take_pieces(std::int32_t phase, int thread);
+  template <class Work>
+  void take_pieces(std::int32_t phase, const Work& work);
+  std::int32_t run_piece(std::int32_t phase, std::size_t piece, int thread);
+  void note(std::int32_t code);
   void run_phase(std::int32_t phase, int thread, int team);
-  support::Result<void> outcome();
+  void start_over();
+  support::Result<void> outcome() const;
   support::Result<void> run_dense();
   support::Result<void> run_counts(bool count);
   support::Result<void> make_structure();
   support::Result<void> run_fill();
   void prepare_appending(bool allowed);
-  void append_pieces(std::int32_t phase, int thread);
   support::Result<void> run_appended();
   void note_structure();
   bool holds_structure() const;
@@ -330,22 +333,33 @@ void Execution::State::start_shared(int thread, int team, bool with_counters) {
   }
 }
 
-void Execution::State::take_pieces(std::int32_t phase, int thread) {
-  std::optional<Folding>& folding = foldings[phase];
+// By each thread of a team: pieces until there are no more; `work(piece)` gives an error code.
+template <class Work>
+void Execution::State::take_pieces(std::int32_t phase, const Work& work) {
   while (error.load(std::memory_order_relaxed) == SCHAAS_OK) {
     const std::size_t piece = next[phase].fetch_add(1, std::memory_order_relaxed);
     if (piece >= pieces[phase].count()) return;
-    if (folding) folding->start(piece);
-    const auto* const* args = folding ? folding->arguments(piece) : arguments.data();
-    void* const* arrays = folding ? folding->shared(piece) : shared_pointers.data();
-    for (std::size_t n = pieces[phase].borders[piece]; n < pieces[phase].borders[piece + 1]; ++n) {
-      const Run& run = pieces[phase].runs[n];
-      std::int32_t code = do_run(phase, run, args, arrays, workspaces.of(thread));
-      if (code == SCHAAS_TABLES_FULL && descriptor().phases[phase].step == SCHAAS_STEP_COUNT)
-        code = run_grown(phase, run, thread);
-      if (code != SCHAAS_OK) error.store(code, std::memory_order_relaxed);
-    }
+    note(work(piece));
   }
+}
+
+std::int32_t Execution::State::run_piece(std::int32_t phase, std::size_t piece, int thread) {
+  std::optional<Folding>& folding = foldings[phase];
+  if (folding) folding->start(piece);
+  const auto* const* args = folding ? folding->arguments(piece) : arguments.data();
+  void* const* arrays = folding ? folding->shared(piece) : shared_pointers.data();
+  for (std::size_t n = pieces[phase].borders[piece]; n < pieces[phase].borders[piece + 1]; ++n) {
+    const Run& run = pieces[phase].runs[n];
+    std::int32_t code = do_run(phase, run, args, arrays, workspaces.of(thread));
+    if (code == SCHAAS_TABLES_FULL && descriptor().phases[phase].step == SCHAAS_STEP_COUNT)
+      code = run_grown(phase, run, thread);
+    if (code != SCHAAS_OK) return code;
+  }
+  return SCHAAS_OK;
+}
+
+void Execution::State::note(std::int32_t code) {
+  if (code != SCHAAS_OK) error.store(code, std::memory_order_relaxed);
 }
 
 std::int32_t Execution::State::do_run(std::int32_t number, const Run& run, const schaas_tensor* const* args,
@@ -374,17 +388,21 @@ std::int32_t Execution::State::run_grown(std::int32_t number, const Run& run, in
 // By each thread of a team; what the phases before it wrote is there.
 void Execution::State::run_phase(std::int32_t phase, int thread, int team) {
 #pragma omp barrier
-  take_pieces(phase, thread);
+  take_pieces(phase, [&](std::size_t piece) { return run_piece(phase, piece, thread); });
   if (!foldings[phase] && !carries[phase]) return;
 #pragma omp barrier
   if (foldings[phase]) foldings[phase]->fold(thread, team);
   if (!carries[phase] || error.load(std::memory_order_relaxed) != SCHAAS_OK) return;
-  const std::int32_t code = carries[phase]->combine(descriptor().phases[phase], arguments.data(),
-                                                    shared_pointers.data(), thread, team);
-  if (code != SCHAAS_OK) error.store(code, std::memory_order_relaxed);
+  note(carries[phase]->combine(descriptor().phases[phase], arguments.data(), shared_pointers.data(), thread,
+                               team));
 }
 
-support::Result<void> Execution::State::outcome() {
+// All pieces are to be taken again.
+void Execution::State::start_over() {
+  for (auto& each : next) each = 0;
+}
+
+support::Result<void> Execution::State::outcome() const {
   const std::int32_t code = error;
   if (code == SCHAAS_OK) return {};
   if (failure) return *failure;
@@ -450,25 +468,21 @@ void Execution::State::prepare_appending(bool allowed) {
                     result_name);
 }
 
-void Execution::State::append_pieces(std::int32_t phase, int thread) {
-  while (error.load(std::memory_order_relaxed) == SCHAAS_OK) {
-    const std::size_t piece = next[phase].fetch_add(1, std::memory_order_relaxed);
-    if (piece >= pieces[phase].count()) return;
-    const std::int32_t code = appending->run(piece, thread, shared_pointers.data(), workspaces.of(thread));
-    if (code != SCHAAS_OK) error.store(code, std::memory_order_relaxed);
-  }
-}
-
 // The structure is there afterwards, unless the entries have to be counted.
 support::Result<void> Execution::State::run_appended() {
   SCHAAS_RETURN_IF_ERROR(run_counts(false));
   SCHAAS_RETURN_IF_ERROR(appending->start());
 #pragma omp parallel num_threads(threads)
-  append_pieces(counted_phases, omp_get_thread_num());
+  {
+    const int thread = omp_get_thread_num();
+    take_pieces(counted_phases, [&](std::size_t piece) {
+      return appending->run(piece, thread, shared_pointers.data(), workspaces.of(thread));
+    });
+  }
   SCHAAS_RETURN_IF_ERROR(outcome());
   SCHAAS_ASSIGN_OR_RETURN(const bool made_it, appending->finish());
   if (made_it) note_structure();
-  for (auto& each : next) each = 0;
+  start_over();
   return {};
 }
 
@@ -498,7 +512,7 @@ support::Result<void> Execution::rerun_values() {
   State& state = *state_;
   state.error = SCHAAS_OK;
   state.failure.reset();
-  for (auto& next : state.next) next = 0;
+  state.start_over();
   if (!state.counts()) return state.run_dense();
   state.has_structure = state.has_structure && state.holds_structure();
   support::Result<void> done;

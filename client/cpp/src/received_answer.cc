@@ -28,4 +28,12 @@ void add(std::vector<Kernel>& kernels, const Kernel& kernel) {
 void add_kernel(std::vector<v1::Kernel>& kernels, const v1::Kernel& kernel) { add(kernels, kernel); }
 void add_kernel(std::vector<KernelInfo>& kernels, const KernelInfo& kernel) { add(kernels, kernel); }
 
+void tell(ScheduleAnswer& answer, const std::function<bool(const ScheduleEvent&)>& listener) {
+  if (!listener) return;
+  bool more = listener(answer.frontier);
+  for (std::size_t k = 0; more && k < answer.kernels.size(); ++k) more = listener(answer.kernels[k]);
+  if (more) listener(answer.done);
+  if (!more) answer.left = ScheduleAnswer::Left::listener;
+}
+
 }  // namespace schaas::client

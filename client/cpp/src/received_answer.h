@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "schaas/kernel_source.h"
@@ -16,5 +17,8 @@ struct ReceivedAnswer {
 /// as values.
 void add_kernel(std::vector<v1::Kernel>& kernels, const v1::Kernel& kernel);
 void add_kernel(std::vector<KernelInfo>& kernels, const KernelInfo& kernel);
+
+/// Tells a complete answer event by event, as a server would; notes in it when the listener has had enough.
+void tell(ScheduleAnswer& answer, const std::function<bool(const ScheduleEvent&)>& listener);
 
 }  // namespace schaas::client

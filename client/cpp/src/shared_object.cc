@@ -11,6 +11,8 @@
 #include <cstring>
 #include <utility>
 
+#include "write_all.h"
+
 namespace schaas::client {
 
 struct SharedObject::Handle {
@@ -26,16 +28,6 @@ struct SharedObject::Handle {
 };
 
 namespace {
-
-bool write_all(int file, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(file, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
 
 std::string loader_error() {
   const char* text = dlerror();

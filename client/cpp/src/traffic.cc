@@ -46,7 +46,6 @@ class TrafficModel::Work {
 
   double time(std::span<const NumberedNest> nests, const std::vector<double>& values,
               const Machine& machine) {
-    machine_ = &machine;
     value_bytes_ = static_cast<double>(bytes_of(machine.value_type));
     nests_.clear();
     loops_.clear();
@@ -229,7 +228,6 @@ class TrafficModel::Work {
     return sum;
   }
 
-  const Machine* machine_ = nullptr;
   double value_bytes_ = 8;
   std::vector<Sized> nests_;
   std::vector<Loop> loops_;
