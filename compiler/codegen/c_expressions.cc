@@ -141,6 +141,8 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                  [&](const loop_ir::Merge& x) { learn(x.body); },
                  [&](const loop_ir::Fill& x) { learn(x.value); },
                  [&](const loop_ir::Sort&) { needs_sort_ = true; },
+                 [&](const loop_ir::Mark&) { needs_sort_ = needs_marks_ = true; },
+                 [&](const loop_ir::Collect&) { needs_sort_ = needs_marks_ = true; },
                  [&](const loop_ir::GroupStore& x) { learn(x.value); },
                  [](const loop_ir::Pending&) {},
                  [&](const loop_ir::Defer& x) { learn(x.value); },

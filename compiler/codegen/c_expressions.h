@@ -35,6 +35,7 @@ class CExpressions {
 
   bool needs_functions() const { return needs_functions_; }
   bool needs_sort() const { return needs_sort_; }
+  bool needs_marks() const { return needs_marks_; }
   bool needs_find() const { return needs_find_; }
   bool needs_atomics() const { return needs_atomics_; }
 
@@ -50,6 +51,7 @@ class CExpressions {
   std::map<std::string, loop_ir::Element> elements_;
   bool needs_functions_ = false;
   bool needs_sort_ = false;
+  bool needs_marks_ = false;
   bool needs_find_ = false;
   bool needs_atomics_ = false;
 };

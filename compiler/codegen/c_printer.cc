@@ -115,6 +115,11 @@ void KernelPrinter::print_prologue() {
     out_.raw(sort_declarations());
     out_.raw("#endif\n\n");
   }
+  if (expressions_.needs_marks()) {
+    out_.raw("#ifndef SCHAAS_KERNEL_MARKS\n#define SCHAAS_KERNEL_MARKS\n");
+    out_.raw(mark_declarations());
+    out_.raw("#endif\n\n");
+  }
 }
 
 /// Extents and lets that `uses` needs, directly or through other lets.

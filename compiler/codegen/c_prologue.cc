@@ -207,6 +207,96 @@ DEFINE_POWER(vec16)
 )";
 }
 
+std::string_view mark_declarations() {
+  return R"(/* A byte for each place, and then one for each group of places, so that what lies between marks is passed over by
+   groups of groups. A group has 64 places, or about as many as there are groups of them among 16 marks. Few marks are found
+   in the list, whatever lies between them. */
+#define FEW_MARKS 16
+UNUSED static inline int group_shift(int64_t extent) {
+  const int bits = 63 - __builtin_clzll((uint64_t)extent | 1);
+  return bits <= 16 ? 6 : 6 + (bits - 15) / 2;
+}
+UNUSED static inline unsigned char* groups_of(unsigned char* set, int64_t extent) { return set + (extent / 64 + 1) * 64; }
+#define MARK(set, list, count, extent, place)                               \
+  do {                                                                      \
+    if ((count) < FEW_MARKS) (list)[count] = (place);                       \
+    ++(count);                                                              \
+    (set)[place] = 255;                                                     \
+    groups_of(set, extent)[(place) >> group_shift(extent)] = 255;           \
+  } while (0)
+/* Which of 64 bytes are set; clears them. */
+UNUSED static inline uint64_t take_64(unsigned char* bytes) {
+#if defined(__AVX2__)
+  typedef char bytes32 __attribute__((vector_size(32), aligned(1), may_alias));
+  bytes32* at = (bytes32*)bytes;
+  const bytes32 low = at[0], high = at[1];
+  const uint64_t all =
+      (uint32_t)__builtin_ia32_pmovmskb256(low) | (uint64_t)(uint32_t)__builtin_ia32_pmovmskb256(high) << 32;
+  if (all != 0) at[0] = at[1] = low ^ low;
+#elif defined(__SSE2__)
+  typedef char bytes16 __attribute__((vector_size(16), aligned(1), may_alias));
+  bytes16* at = (bytes16*)bytes;
+  const bytes16 zero = {0};
+  uint64_t all = 0;
+  for (int n = 0; n < 4; ++n) all |= (uint64_t)(uint32_t)__builtin_ia32_pmovmskb128(at[n]) << (16 * n);
+  if (all != 0) at[0] = at[1] = at[2] = at[3] = zero;
+#else
+  uint64_t all = 0;
+  for (int n = 0; n < 64; ++n) all |= (uint64_t)(bytes[n] >> 7) << n;
+  if (all != 0) memset(bytes, 0, 64);
+#endif
+  return all;
+}
+/* First the groups with marks, then their marks; the first two of 64 without a branch to guess: most have no more. */
+#define DEFINE_COLLECT(suffix, type)                                                        \
+  UNUSED static inline type* list_64_##suffix(type* list, uint64_t left, int64_t base) {    \
+    type* const end = list + __builtin_popcountll(left);                                    \
+    for (int n = 0; n < 2; ++n, left &= left - (left != 0))                                 \
+      list[n] = (type)(base + __builtin_ctzll(left | (uint64_t)1 << 63));                   \
+    for (list += 2; left != 0; left &= left - 1)                                            \
+      *list++ = (type)(base + __builtin_ctzll(left));                                       \
+    return end;                                                                             \
+  }                                                                                         \
+  UNUSED static int64_t collect_##suffix(unsigned char* set, type* list, int64_t count,     \
+                                         int64_t extent) {                                  \
+    const int shift = group_shift(extent);                                                  \
+    unsigned char* const groups = groups_of(set, extent);                                   \
+    if (count <= FEW_MARKS) {                                                               \
+      int64_t each = 0;                                                                     \
+      for (int64_t n = 0; n < count; ++n) {                                                 \
+        const int64_t place = list[n];                                                      \
+        list[each] = (type)place;                                                           \
+        each += set[place] != 0;                                                            \
+        set[place] = groups[place >> shift] = 0;                                            \
+      }                                                                                     \
+      rank_sort_##suffix(list, each, 16);                                                   \
+      return each;                                                                          \
+    }                                                                                       \
+    type *const marked = list + extent + 2, *end = marked, *at = list;                      \
+    for (int64_t g = 0; g <= extent >> shift; g += 64)                                      \
+      end = list_64_##suffix(end, take_64(groups + g), g);                                  \
+    if (shift == 6) {                                                                       \
+      for (const type* group = marked; group < end; ++group) {                              \
+        const int64_t place = (int64_t)*group << 6;                                         \
+        at = list_64_##suffix(at, take_64(set + place), place);                             \
+      }                                                                                     \
+      return at - list;                                                                     \
+    }                                                                                       \
+    for (const type* group = marked; group < end; ++group) {                                \
+      int64_t place = (int64_t)*group << shift;                                             \
+      const int64_t after = place + ((int64_t)1 << shift);                                  \
+      for (; place < after && place < extent; place += 64)                                  \
+        at = list_64_##suffix(at, take_64(set + place), place);                             \
+    }                                                                                       \
+    return at - list;                                                                       \
+  }
+DEFINE_COLLECT(32, int32_t)
+DEFINE_COLLECT(64, int64_t)
+#define COLLECT(set, list, count, extent) \
+  _Generic((list), int32_t*: collect_32, int64_t*: collect_64)(set, list, count, extent)
+)";
+}
+
 std::string_view sort_declarations() {
   return R"(#define DEFINE_SORT(suffix, type)                                                          \
   UNUSED static void sift_##suffix(type* a, int64_t root, int64_t count) {                 \

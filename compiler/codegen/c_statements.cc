@@ -32,6 +32,8 @@ void outer_accumulators(const StatementPtr& statement, std::set<std::string>& de
                  [&](const loop_ir::Merge& x) { outer_accumulators(x.body, declared, found); },
                  [](const loop_ir::Fill&) {},
                  [](const loop_ir::Sort&) {},
+                 [](const loop_ir::Mark&) {},
+                 [](const loop_ir::Collect&) {},
                  [](const loop_ir::GroupStore&) {},
                  [](const loop_ir::Pending&) {},
                  [](const loop_ir::Defer&) {},
@@ -120,6 +122,16 @@ void CStatements::print(const StatementPtr& statement) {
           [&](const loop_ir::GiveUp&) { text_.line("return 2;"); },  // SCHAAS_TABLES_FULL
           [&](const loop_ir::Sort& x) {
             text_.line("SORT(" + x.array + ", " + expression(x.begin) + ", " + expression(x.end) + ");");
+          },
+          [&](const loop_ir::Mark& x) {
+            const loop_ir::Marks& m = x.marks;
+            text_.line("MARK(" + m.array + ", " + m.list + ", " + m.count + ", " + expression(m.extent) +
+                       ", " + expression(x.place) + ");");
+          },
+          [&](const loop_ir::Collect& x) {
+            const loop_ir::Marks& m = x.marks;
+            text_.line(m.count + " = COLLECT(" + m.array + ", " + m.list + ", " + m.count + ", " +
+                       expression(m.extent) + ");");
           },
           [&](const loop_ir::GroupStore& x) { print_group_store(x); },
           [&](const loop_ir::Pending& x) {

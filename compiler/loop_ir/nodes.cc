@@ -13,6 +13,10 @@ ExpressionPtr make_expression(Expression expression) {
 
 const Integer* as_integer(const ExpressionPtr& e) { return std::get_if<Integer>(&e->node); }
 
+bool equal_marks(const Marks& a, const Marks& b) {
+  return a.array == b.array && a.list == b.list && a.count == b.count && equal(a.extent, b.extent);
+}
+
 bool equal_cursors(const Cursor& a, const Cursor& b) {
   return a.position == b.position && a.coordinates == b.coordinates && equal(a.begin, b.begin) &&
          equal(a.end, b.end) && a.present == b.present && a.until == b.until;
@@ -44,6 +48,17 @@ ExpressionPtr apply(operators::Function function, std::vector<ExpressionPtr> arg
 }
 ExpressionPtr choose(ExpressionPtr condition, ExpressionPtr then, ExpressionPtr otherwise) {
   return make_expression({Choose{std::move(condition), std::move(then), std::move(otherwise)}});
+}
+
+ExpressionPtr mark_bytes(const ExpressionPtr& extent) {
+  // Of places and of groups of 64 or more of them, each rounded up to a whole number of 64 bytes.
+  const auto groups = apply(operators::Function::divide, {extent, integer(64)});
+  return add(add(extent, groups), integer(128));
+}
+
+ExpressionPtr list_elements(const ExpressionPtr& extent) {
+  const auto groups = apply(operators::Function::divide, {extent, integer(64)});
+  return add(add(extent, groups), integer(24));  // the first marks, each time; two are written at once
 }
 
 const std::vector<ExpressionPtr>* arguments_of(const ExpressionPtr& expression,
@@ -177,6 +192,11 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
         const auto& y = std::get<Sort>(b->node);
         return x.array == y.array && equal(x.begin, y.begin) && equal(x.end, y.end);
       },
+      [&](const Mark& x) {
+        const auto& y = std::get<Mark>(b->node);
+        return equal_marks(x.marks, y.marks) && equal(x.place, y.place);
+      },
+      [&](const Collect& x) { return equal_marks(x.marks, std::get<Collect>(b->node).marks); },
       [&](const GroupStore& x) {
         const auto& y = std::get<GroupStore>(b->node);
         return x.array == y.array && x.mode == y.mode && x.monoid == y.monoid && x.width == y.width &&

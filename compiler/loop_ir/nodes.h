@@ -196,13 +196,30 @@ struct Sort {
   std::string array;
   ExpressionPtr begin, end;
 };
+/// What remembers places of [0, extent): `array`, bytes of the workspace, one for each place and one for each
+/// group of places (mark_bytes); `list`, indices (list_elements); the counter `count`, 0 before the first
+/// mark.
+struct Marks {
+  std::string array, list, count;
+  ExpressionPtr extent;
+};
+/// `place` is one of those that are remembered.
+struct Mark {
+  Marks marks;
+  ExpressionPtr place;
+};
+/// The places that were marked are in the list, each once, ascending; the counter is how many. Nothing is
+/// marked afterwards.
+struct Collect {
+  Marks marks;
+};
 /// The phase ends: a hash table of the workspace is too full. Whoever runs the kernel gives the thread a
 /// larger workspace and runs the range again.
 struct GiveUp {};
 
 struct Statement {
   std::variant<Block, Let, Accumulator, Accumulate, Store, If, Counter, SetCounter, For, Merge, Fill, Sort,
-               GroupStore, Pending, Defer, Settle, GiveUp>
+               Mark, Collect, GroupStore, Pending, Defer, Settle, GiveUp>
       node;
 };
 
@@ -222,6 +239,12 @@ ExpressionPtr search(std::string array, ExpressionPtr begin, ExpressionPtr end, 
                      Layout layout = Layout::ascending);
 /// The arguments of a use of `function`, or null.
 const std::vector<ExpressionPtr>* arguments_of(const ExpressionPtr& expression, operators::Function function);
+
+/// How many bytes it takes to mark places of [0, extent).
+ExpressionPtr mark_bytes(const ExpressionPtr& extent);
+/// How many elements the list has that they are collected in: one for each place, for each
+/// group while collecting, and for the first marks, in which a place may come several times.
+ExpressionPtr list_elements(const ExpressionPtr& extent);
 
 /// A block of several statements, one statement stays itself; and back.
 StatementPtr block(std::vector<StatementPtr> statements);

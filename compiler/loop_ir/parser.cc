@@ -1,22 +1,21 @@
 #include "compiler/loop_ir/parser.h"
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 #include <map>
 #include <optional>
 #include <string>
 
+#include "compiler/loop_ir/words.h"
 #include "compiler/support/limits.h"
 
 namespace schaas::loop_ir {
 namespace {
 
-/// Recursive descent. The first error is kept and moves the parser to the end of the text, where no rule
-/// finds anything more, so every rule returns at once.
-class Parser {
+/// Recursive descent. An error moves the words to the end of the text, where no rule finds anything more, so
+/// every rule returns at once.
+class Parser : private Words {
  public:
-  explicit Parser(std::string_view text) : text_(text) { advance(); }
+  explicit Parser(std::string_view text) : Words(text) {}
 
   Kernel kernel() {
     Kernel kernel;
@@ -25,153 +24,30 @@ class Parser {
     expect("arguments");
     kernel.arguments = small_number();
     expect("{");
-    while (word_ != "}" && !error_) {
-      if (word_ == "copy") {
+    while (word() != "}" && !error()) {
+      if (word() == "copy") {
         kernel.copies.push_back(copy());
-      } else if (word_ == "extent") {
+      } else if (word() == "extent") {
         kernel.extents.push_back(extent());
-      } else if (word_ == "let") {
+      } else if (word() == "let") {
         kernel.lets.push_back(let());
-      } else if (word_ == "array") {
+      } else if (word() == "array") {
         kernel.arrays.push_back(array());
       } else if (accept("result")) {
         result(kernel);
-      } else if (word_ == "phase") {
+      } else if (word() == "phase") {
         kernel.phases.push_back(phase());
       } else {
         fail("`copy`, `extent`, `let`, `array`, `result`, `phase` or `}`");
       }
     }
     expect("}");
-    if (!word_.empty()) fail("the end of the text");
+    if (!word().empty()) fail("the end of the text");
     return kernel;
   }
-  const std::optional<support::Diagnostic>& error() const { return error_; }
+  using Words::error;
 
  private:
-  void fail(const std::string& expected) {
-    const std::string found = word_.empty() ? "the end of the text" : "`" + std::string(word_) + "`";
-    stop(support::invalid("loops-syntax", "expected " + expected + " but found " + found));
-  }
-
-  void stop(support::Diagnostic diagnostic) {
-    if (error_) return;
-    const auto begin = static_cast<std::uint32_t>(word_begin_);
-    const auto end = static_cast<std::uint32_t>(word_begin_ + std::max<std::size_t>(word_.size(), 1));
-    error_ = support::at(std::move(diagnostic), "loops", std::string(text_), {begin, end});
-    word_begin_ = text_.size();
-    word_ = {};
-  }
-
-  static bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
-  static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-  static bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-  bool digit_at(std::size_t at) const { return at < text_.size() && is_digit(text_[at]); }
-  /// One past a number that begins at `at`: digits, a fraction, an exponent.
-  std::size_t number_end(std::size_t at) const {
-    while (digit_at(at)) ++at;
-    if (at < text_.size() && text_[at] == '.' && digit_at(at + 1)) {
-      for (++at; digit_at(at);) ++at;
-    }
-    if (at < text_.size() && text_[at] == 'e') {
-      const bool sign = at + 1 < text_.size() && (text_[at + 1] == '-' || text_[at + 1] == '+');
-      std::size_t digits = at + (sign ? 2 : 1);
-      if (digit_at(digits)) {
-        while (digit_at(digits)) ++digits;
-        return digits;
-      }
-    }
-    return at;
-  }
-  /// One past the word that begins at `at`: a name, a number with an optional minus, `-inf`, what writes
-  /// (`+=`, `max=`), an operator of one or two characters, another single character.
-  std::size_t word_end(std::size_t at) const {
-    static constexpr std::string_view pairs[] = {"..", "+=", "*=", "<=", ">=", "==", "!="};
-    for (const auto pair : pairs) {
-      if (text_.substr(at, 2) == pair) return at + 2;
-    }
-    if (digit_at(at) || (text_[at] == '-' && digit_at(at + 1))) return number_end(at + 1);
-    if (text_.substr(at, 4) == "-inf" || text_.substr(at, 4) == "-nan") return at + 4;
-    if (!is_letter(text_[at])) return at + 1;
-    std::size_t end = at;
-    while (end < text_.size() && (is_letter(text_[end]) || is_digit(text_[end]))) ++end;
-    const bool writes = end < text_.size() && text_[end] == '=' && text_.substr(end, 2) != "==" &&
-                        operators::monoid_named(text_.substr(at, end - at));
-    return writes ? end + 1 : end;
-  }
-
-  void advance() {
-    std::size_t at = word_begin_ + word_.size();
-    while (at < text_.size() && is_space(text_[at])) ++at;
-    word_begin_ = at;
-    word_ = at < text_.size() ? text_.substr(at, word_end(at) - at) : std::string_view();
-  }
-
-  bool accept(std::string_view word) {
-    if (word_ != word) return false;
-    advance();
-    return true;
-  }
-  void expect(std::string_view word) {
-    if (!accept(word)) fail("`" + std::string(word) + "`");
-  }
-  int choose(const std::vector<std::string>& words) {
-    std::string all;
-    for (std::size_t n = 0; n < words.size(); ++n) {
-      if (accept(words[n])) return static_cast<int>(n);
-      all += (n == 0 ? "`" : n + 1 == words.size() ? " or `" : ", `") + words[n] + "`";
-    }
-    fail(all);
-    return 0;
-  }
-  std::string identifier() {
-    if (word_.empty() || !is_letter(word_.front())) fail("a name");  // leaves an empty word
-    std::string text(word_);
-    advance();
-    return text;
-  }
-  /// An index.
-  std::int64_t whole_number() {
-    const bool negative = !word_.empty() && word_.front() == '-';
-    const auto digits = word_.substr(negative ? 1 : 0);
-    if (digits.empty() || digits.find_first_not_of("0123456789") != digits.npos) {
-      fail("a whole number");
-      return 0;
-    }
-    constexpr auto most = std::numeric_limits<std::int64_t>::max();
-    std::int64_t value = 0;
-    for (const char c : digits) {
-      const std::int64_t digit = c - '0';
-      if (value > (most - digit) / 10) {
-        fail("a number below 2^63");
-        return 0;
-      }
-      value = value * 10 + digit;
-    }
-    advance();
-    return negative ? -value : value;
-  }
-  /// A value: a number with a fraction or exponent, or `inf`, `-inf`, `nan`.
-  bool at_value() const {
-    const auto digits = word_.substr(!word_.empty() && word_.front() == '-' ? 1 : 0);
-    if (digits == "inf" || digits == "nan") return true;
-    return !digits.empty() && is_digit(digits.front()) && digits.find_first_of(".e") != digits.npos;
-  }
-  double value() {
-    double value = 0;
-    if (!at_value()) fail("a number with a fraction");
-    std::from_chars(word_.data(), word_.data() + word_.size(), value);
-    advance();
-    return value;
-  }
-  int small_number() {
-    const auto value = whole_number();
-    if (value >= 0 && value <= 1'000'000) return static_cast<int>(value);
-    fail("a smaller number before this");
-    return 0;
-  }
-
   Extent extent() {
     Extent extent;
     expect("extent");
@@ -230,7 +106,7 @@ class Parser {
     expect("argument");
     copy.of = small_number();
     expect("modes");
-    while (!word_.empty() && is_digit(word_.front()) && !error_) copy.mode_order.push_back(small_number());
+    while (!word().empty() && is_digit(word().front()) && !error()) copy.mode_order.push_back(small_number());
     return copy;
   }
 
@@ -300,7 +176,7 @@ class Parser {
   }
 
   operators::Monoid monoid() {
-    const auto named = operators::monoid_named(word_);
+    const auto named = operators::monoid_named(word());
     if (!named) fail("a monoid");
     advance();
     return named.value_or(operators::Monoid::sum);
@@ -311,7 +187,7 @@ class Parser {
     fold.array = identifier();
     fold.monoid = monoid();
     expect("work");
-    while (word_ != "{" && !error_) fold.work.push_back(expression());
+    while (word() != "{" && !error()) fold.work.push_back(expression());
     return fold;
   }
 
@@ -326,18 +202,20 @@ class Parser {
     enter();
     expect("{");
     std::vector<StatementPtr> statements;
-    while (word_ != "}" && !error_) statements.push_back(statement());
+    while (word() != "}" && !error()) statements.push_back(statement());
     expect("}");
     --depth_;
     return block(std::move(statements));
   }
 
   StatementPtr statement() {
-    if (word_ == "let") return make(let());
+    if (word() == "let") return make(let());
     if (accept("for")) return loop();
     if (accept("merge")) return merge();
     if (accept("fill")) return fill();
     if (accept("sort")) return sort();
+    if (accept("mark")) return mark();
+    if (accept("collect")) return make(Collect{marks()});
     if (accept("group")) return group_store();
     if (accept("pending")) return pending();
     if (accept("defer")) return defer();
@@ -357,7 +235,7 @@ class Parser {
       expect("=");
       return make(SetCounter{std::move(counter), expression()});
     }
-    if (const auto monoid = operators::monoid_named(word_)) return accumulator(*monoid);
+    if (const auto monoid = operators::monoid_named(word())) return accumulator(*monoid);
     return write();
   }
 
@@ -370,16 +248,16 @@ class Parser {
   }
 
   bool fold_follows() const {
-    return word_ == "+=" || word_ == "*=" || (word_.size() > 2 && word_.back() == '=');
+    return word() == "+=" || word() == "*=" || (word().size() > 2 && word().back() == '=');
   }
 
   /// The monoid of `+=`, `*=`, `max=`, ...; nothing, reading nothing, for another word.
   std::optional<operators::Monoid> fold() {
     std::optional<operators::Monoid> monoid;
-    if (word_ == "+=") monoid = operators::Monoid::sum;
-    if (word_ == "*=") monoid = operators::Monoid::product;
-    if (word_.size() > 2 && word_.back() == '=') {
-      monoid = operators::monoid_named(word_.substr(0, word_.size() - 1));
+    if (word() == "+=") monoid = operators::Monoid::sum;
+    if (word() == "*=") monoid = operators::Monoid::product;
+    if (word().size() > 2 && word().back() == '=') {
+      monoid = operators::monoid_named(word().substr(0, word().size() - 1));
     }
     if (monoid) advance();
     return monoid;
@@ -416,7 +294,7 @@ class Parser {
   /// `atomic` says how unless it is the array itself.
   StatementPtr write() {
     auto target = identifier();
-    const bool atomic = target == "atomic" && word_ != "[" && !fold_follows();
+    const bool atomic = target == "atomic" && word() != "[" && !fold_follows();
     if (atomic) target = identifier();
     if (!accept("[")) {
       const auto known = monoids_.find(target);
@@ -452,11 +330,25 @@ class Parser {
     return make(std::move(sort));
   }
 
+  Marks marks() {
+    Marks marks{identifier(), {}, {}, nullptr};
+    expect("of"), marks.extent = expression();
+    expect("list"), marks.list = identifier();
+    expect("count"), marks.count = identifier();
+    return marks;
+  }
+
+  StatementPtr mark() {
+    Mark mark{marks(), nullptr};
+    expect("at"), mark.place = expression();
+    return make(std::move(mark));
+  }
+
   /// `simd` and `lanes` are shapes unless they are the variable itself: `for simd in 0 .. n`.
   StatementPtr loop() {
     For loop;
     loop.variable = identifier();
-    if (word_ != "in") {
+    if (word() != "in") {
       if (loop.variable != "simd" && loop.variable != "lanes") fail("`in`");
       loop.shape = loop.variable == "simd" ? Shape::simd : Shape::lanes;
       loop.variable = identifier();
@@ -474,7 +366,7 @@ class Parser {
   StatementPtr merge() {
     Merge merge;
     merge.variable = identifier();
-    if (merge.variable == "any" && word_ != "at" && word_ != "in") {
+    if (merge.variable == "any" && word() != "at" && word() != "in") {
       merge.kind = MergeKind::any;
       merge.variable = identifier();
     }
@@ -512,7 +404,8 @@ class Parser {
   ExpressionPtr unbounded_expression() {
     if (accept("(")) return infix();
     if (at_value()) return loop_ir::number(value());
-    if (!word_.empty() && (is_digit(word_.front()) || word_.front() == '-')) return integer(whole_number());
+    if (!word().empty() && (is_digit(word().front()) || word().front() == '-'))
+      return integer(whole_number());
     const auto text = identifier();
     if (text == "choose" && accept("(")) {
       auto parts = arguments();
@@ -576,12 +469,8 @@ class Parser {
     return arguments;
   }
 
-  std::string_view text_;
-  std::string_view word_;
-  std::size_t word_begin_ = 0;
   std::size_t depth_ = 0;
   std::map<std::string, operators::Monoid> monoids_;  ///< of the accumulators declared so far
-  std::optional<support::Diagnostic> error_;
 };
 
 }  // namespace

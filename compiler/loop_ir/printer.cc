@@ -155,6 +155,10 @@ class Printer {
     close();
   }
 
+  static std::string marks(const Marks& marks) {
+    return marks.array + " of " + print(marks.extent) + " list " + marks.list + " count " + marks.count;
+  }
+
   void statement(const StatementPtr& statement_ptr) {
     std::visit(
         Match{
@@ -178,6 +182,8 @@ class Printer {
               line("fill " + x.array + " count " + print(x.count) + " with " + print(x.value));
             },
             [&](const GiveUp&) { line("give up"); },
+            [&](const Mark& x) { line("mark " + marks(x.marks) + " at " + print(x.place)); },
+            [&](const Collect& x) { line("collect " + marks(x.marks)); },
             [&](const Sort& x) { line("sort " + x.array + " in " + print(x.begin) + " .. " + print(x.end)); },
             [&](const GroupStore& x) {
               line("group " + std::to_string(x.width) + " " + operators::name(x.monoid) + " " +

@@ -27,6 +27,16 @@ void collect_uses(const ExpressionPtr& expression, Uses& uses) {
              expression->node);
 }
 
+namespace {
+
+void collect_uses(const Marks& marks, Uses& uses) {
+  uses.arrays.insert({marks.array, marks.list});
+  uses.names.insert(marks.count);
+  collect_uses(marks.extent, uses);
+}
+
+}  // namespace
+
 void collect_uses(const StatementPtr& statement, Uses& uses) {
   std::visit(Match{
                  [&](const Block& x) {
@@ -80,6 +90,11 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
                    collect_uses(x.begin, uses);
                    collect_uses(x.end, uses);
                  },
+                 [&](const Mark& x) {
+                   collect_uses(x.marks, uses);
+                   collect_uses(x.place, uses);
+                 },
+                 [&](const Collect& x) { collect_uses(x.marks, uses); },
                  [&](const GroupStore& x) {
                    uses.arrays.insert(x.array);
                    collect_uses(x.index, uses);

@@ -344,10 +344,7 @@ class Verifier {
                             return declare(x.name, Kind::counter);
                           },
                           [&](const SetCounter& x) -> Result<void> {
-                            SCHAAS_RETURN_IF_ERROR(in_order(x.name));
-                            const auto found = names_.find(x.name);
-                            if (found == names_.end() || found->second != Kind::counter)
-                              return wrong("`" + x.name + "` is no counter");
+                            SCHAAS_RETURN_IF_ERROR(counter(x.name));
                             return expect(x.value, Type::index);
                           },
                           [&](const For& x) { return loop(x); },
@@ -372,6 +369,11 @@ class Verifier {
                               return wrong("`" + x.array + "` is sorted but holds bytes");
                             return {};
                           },
+                          [&](const Mark& x) -> Result<void> {
+                            SCHAAS_RETURN_IF_ERROR(marks(x.marks));
+                            return expect(x.place, Type::index);
+                          },
+                          [&](const Collect& x) { return marks(x.marks); },
                           [&](const GroupStore& x) { return group_store(x); },
                           [&](const Pending& x) -> Result<void> {
                             if (!in_units_) return wrong("`" + x.name + "` pends for no group");
@@ -417,6 +419,25 @@ class Verifier {
   }
 
   /// `array` may be written and holds what `value` is.
+  Result<void> marks(const Marks& marks) {
+    if (!lanes_.empty()) return wrong("`" + marks.array + "` is marked or collected inside a lanes loop");
+    SCHAAS_RETURN_IF_ERROR(writable(marks.array, integer(0)));
+    SCHAAS_RETURN_IF_ERROR(writable(marks.list, integer(0)));
+    if (arrays_.at(marks.array).element != Element::byte)
+      return wrong("`" + marks.array + "` is marked but holds no bytes");
+    if (!holds_indices(arrays_.at(marks.list).element))
+      return wrong("`" + marks.list + "` is a list but holds bytes");
+    SCHAAS_RETURN_IF_ERROR(expect(marks.extent, Type::index));
+    return counter(marks.count);
+  }
+
+  Result<void> counter(const std::string& name) const {
+    SCHAAS_RETURN_IF_ERROR(in_order(name));
+    const auto found = names_.find(name);
+    if (found == names_.end() || found->second != Kind::counter) return wrong("`" + name + "` is no counter");
+    return {};
+  }
+
   Result<void> writable(const std::string& array, const ExpressionPtr& value) {
     const auto found = arrays_.find(array);
     if (found == arrays_.end()) return wrong("array `" + array + "` is not declared");

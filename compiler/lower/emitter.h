@@ -63,12 +63,16 @@ struct Sink {
 };
 
 /// What a temporary that is tracked is remembered by (Tensor::tracked): a flag for each element of its first
-/// levels, and, where one level is tracked and the thread has it to itself, the list of those that are set.
+/// levels, or, where one level is tracked and the thread has it to itself, marks, and the list of those that
+/// are set, made when all are.
 struct Tracking {
   std::string flags;
-  std::string list;     ///< "": none, the flags are asked one by one
-  std::string count;    ///< of the list
-  std::string stamp{};  ///< when they are only counted: what `flags` then holds for those written
+  std::string list;        ///< "": none, the flags are asked one by one
+  std::string count;       ///< of the list
+  loop_ir::Marks marks{};  ///< that the list is made from
+  int writer = -1;         ///< whose elements are to be made 0 again once they have been read; -1: of none
+  const Loop* reader = nullptr;  ///< the loop that reads each of them once, if it is one
+  std::string stamp{};           ///< when they are only counted: what `flags` then holds for those written
   /// Of a hash table: its keys, a coordinate and one, 0 where a place is free, and the places that are taken.
   std::string keys{};
   std::string taken{};
@@ -232,7 +236,8 @@ class Emitter {
                     const std::function<void()>& consume);
   void emit_counted(const Branch& branch, const std::vector<int>& tracked, Statements& out,
                     const std::function<void()>& produce);
-  void emit_forget(const Tracking& tracking, Statements& out);
+  bool starts_clean(int target) const;
+  void emit_clean(const Tracking& tracking, Statements& out);
   void emit_stamp(const Tracking& tracking, const loop_ir::ExpressionPtr& element, Statements& out);
   void emit_inserts(const NestPtr& nest, const Scope& scope, Statements& out);
   void emit_insert(int target, Scope& scope, Statements& out);

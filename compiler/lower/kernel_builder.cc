@@ -197,6 +197,10 @@ std::string KernelBuilder::add_shared_flags(int tensor, const std::vector<int>& 
                    {"", loop_ir::Element::byte, loop_ir::Shared{slot, extents(tensor, indices)}, true});
 }
 
+std::string KernelBuilder::add_marks(int tensor, const std::vector<int>& indices) {
+  const auto bytes = loop_ir::mark_bytes(extents(tensor, indices));
+  return add_array(tensor, "_set", {"", loop_ir::Element::byte, loop_ir::Workspace{bytes}, true});
+}
 std::string KernelBuilder::add_stamps(int tensor, const std::vector<int>& indices) {
   return add_array(tensor, "_stamps",
                    {"", loop_ir::Element::index64, loop_ir::Workspace{extents(tensor, indices)}, true});
@@ -209,7 +213,8 @@ std::string KernelBuilder::add_last_stamp(int tensor) {
 
 std::string KernelBuilder::add_list(int tensor, const std::vector<int>& indices) {
   const auto element = problem_.position_bits == 32 ? loop_ir::Element::index32 : loop_ir::Element::index64;
-  return add_array(tensor, "_list", {"", element, loop_ir::Workspace{extents(tensor, indices)}, true});
+  const auto count = loop_ir::list_elements(extents(tensor, indices));
+  return add_array(tensor, "_list", {"", element, loop_ir::Workspace{count}, true});
 }
 
 void KernelBuilder::add_table(int tensor, const std::vector<int>& rest) {

@@ -43,10 +43,12 @@ class KernelBuilder {
   /// One byte for each element of the levels of a temporary over `indices`.
   std::string add_flags(int tensor, const std::vector<int>& indices);
   std::string add_shared_flags(int tensor, const std::vector<int>& indices);
-  /// Room for the place of each such element.
+  /// What remembers which of these elements are marked, and room for a list of their places.
+  std::string add_marks(int tensor, const std::vector<int>& indices);
+  std::string add_list(int tensor, const std::vector<int>& indices);
+  /// Room for a stamp of each such element.
   std::string add_stamps(int tensor, const std::vector<int>& indices);
   std::string add_last_stamp(int tensor);
-  std::string add_list(int tensor, const std::vector<int>& indices);
   /// Of a temporary that is a hash table: the values of its places, each `rest` wide; what is at its places;
   /// those that are taken; their coordinates.
   void add_table(int tensor, const std::vector<int>& rest);
@@ -55,7 +57,7 @@ class KernelBuilder {
   std::string add_table_list(int tensor);
   /// What the units append to a compressed level of the result; `units` is their number.
   std::string add_counts(int level, const loop_ir::ExpressionPtr& units);
-  bool is_private(const std::string& array) const;  ///< of one thread
+  bool is_private(const std::string& array) const;                ///< of one thread
   void mark_appended() { kernel_.appends = kernel_.writes_all; }  ///< the result
   const loop_ir::Phase& last_phase() const { return kernel_.phases.back(); }
   void add_phase(loop_ir::Phase phase) { kernel_.phases.push_back(std::move(phase)); }

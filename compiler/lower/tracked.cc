@@ -2,6 +2,7 @@
 // so that only those are appended (Kjolstad et al., CGO 2019, section 5.3: dense arrays with coordinate
 // lists).
 #include <algorithm>
+#include <utility>
 
 #include "compiler/lower/emitter.h"
 
@@ -38,17 +39,23 @@ void Emitter::emit_tracked(const Branch& branch, Statements& out, const std::fun
   if (step_ == Step::count && appended && tracked.size() == 1)
     return emit_counted(branch, tracked, out, produce);
   builder_.add_workspace(branch.temporary, indices);
-  tracking.flags = builder_.add_flags(branch.temporary, tracked);
-  if (tracked.size() == 1) {
-    tracking.list = builder_.add_list(branch.temporary, tracked);
-    tracking.count = builder_.names().fresh("n");
-    out.push_back(make(loop_ir::Counter{tracking.count, loop_ir::integer(0)}));
+  if (tracked.size() != 1) {
+    tracking.flags = builder_.add_flags(branch.temporary, tracked);
+    produce();
+    return consume();
   }
+  tracking.list = builder_.add_list(branch.temporary, tracked);
+  tracking.count = builder_.names().fresh("n");
+  tracking.marks = {builder_.add_marks(branch.temporary, tracked), tracking.list, tracking.count,
+                    builder_.extents(branch.temporary, tracked)};
+  out.push_back(make(loop_ir::Counter{tracking.count, loop_ir::integer(0)}));
   produce();
-  if (!tracking.list.empty() && step_ == Step::compute && appended && is_ordered(target_of(branch.consumer)))
-    out.push_back(make(loop_ir::Sort{tracking.list, loop_ir::integer(0), loop_ir::name(tracking.count)}));
+  out.push_back(make(loop_ir::Collect{tracking.marks}));
+  if (step_ != Step::compute || !starts_clean(writer)) return consume();
+  tracking.writer = writer;
+  tracking.reader = std::get_if<Loop>(&branch.consumer->node);
   consume();
-  if (!tracking.list.empty()) emit_forget(tracking, out);
+  if (tracking.writer >= 0) emit_clean(tracking, out);
 }
 
 /// How many elements are written is all there is to know. Instead of a flag each element has the stamp of the
@@ -70,13 +77,16 @@ void Emitter::emit_counted(const Branch& branch, const std::vector<int>& tracked
       loop_ir::SetCounter{counter, loop_ir::add(loop_ir::name(counter), loop_ir::name(tracking.count))}));
 }
 
-/// Takes back the flags of a list.
-void Emitter::emit_forget(const Tracking& tracking, Statements& out) {
+/// Elements are 0 until they are written, as a workspace is at first, and again when they have been read:
+/// their first write needs no branch, which would often be mispredicted.
+bool Emitter::starts_clean(int target) const { return tensor_of(target).fill == 0; }
+
+void Emitter::emit_clean(const Tracking& tracking, Statements& out) {
   const std::string place = builder_.names().fresh("p");
-  const auto reset = make(loop_ir::Store{tracking.flags, loop_ir::load(tracking.list, loop_ir::name(place)),
-                                         Write::set, loop_ir::integer(0)});
+  Statements reset;
+  emit_first(tracking.writer, loop_ir::load(tracking.list, loop_ir::name(place)), reset);
   out.push_back(make(loop_ir::For{place, loop_ir::integer(0), loop_ir::name(tracking.count),
-                                  loop_ir::Shape::scalar, reset}));
+                                  loop_ir::Shape::scalar, loop_ir::block(std::move(reset))}));
 }
 
 /// The producer without its values.
@@ -130,15 +140,19 @@ void Emitter::emit_insert(int target, Scope& scope, Statements& out) {
   const auto at_place = loop_ir::name(place);
   if (!tracking.stamp.empty()) return emit_stamp(tracking, at_place, out);
   Statements first;
-  first.push_back(make(loop_ir::Store{tracking.flags, at_place, Write::set, loop_ir::integer(1)}));
-  if (!tracking.list.empty()) {
-    const auto count = loop_ir::name(tracking.count);
-    first.push_back(make(loop_ir::Store{tracking.list, count, Write::set, at_place}));
-    first.push_back(make(loop_ir::SetCounter{tracking.count, loop_ir::add(count, loop_ir::integer(1))}));
+  if (tracking.list.empty()) {
+    first.push_back(make(loop_ir::Store{tracking.flags, at_place, Write::set, loop_ir::integer(1)}));
+  } else {
+    first.push_back(make(loop_ir::Mark{tracking.marks, at_place}));
+    if (step_ == Step::count || starts_clean(target)) {
+      out.insert(out.end(), first.begin(), first.end());
+      return;
+    }
   }
   if (step_ == Step::compute) emit_first(target, at_place, first);
-  const auto unset = loop_ir::apply(operators::Function::equal,
-                                    {loop_ir::load(tracking.flags, at_place), loop_ir::integer(0)});
+  const std::string& flags = tracking.list.empty() ? tracking.flags : tracking.marks.array;
+  const auto unset =
+      loop_ir::apply(operators::Function::equal, {loop_ir::load(flags, at_place), loop_ir::integer(0)});
   out.push_back(make(loop_ir::If{unset, loop_ir::block(std::move(first))}));
 }
 
@@ -185,7 +199,7 @@ const Operand* Emitter::tracked_read(const NestPtr& body, int index) const {
 bool Emitter::emit_list_loop(const Loop& loop, const Scope& scope, Statements& out, const Body& body) {
   const Operand* read = tracked_read(loop.body, loop.index);
   if (read == nullptr || tracking_.at(read->tensor).list.empty()) return false;
-  const Tracking& tracking = tracking_.at(read->tensor);
+  Tracking& tracking = tracking_.at(read->tensor);
   const std::string place = builder_.names().fresh("p" + letter_of(loop.index));
   const std::string coordinate = builder_.names().fresh(letter_of(loop.index));
   Statements statements;
@@ -193,7 +207,12 @@ bool Emitter::emit_list_loop(const Loop& loop, const Scope& scope, Statements& o
       loop_ir::Let{coordinate, loop_ir::Type::index, loop_ir::load(tracking.list, loop_ir::name(place))}));
   Scope inner = scope;
   if (!tracking.keys.empty()) emit_table_read(*read, coordinate, inner, statements);
-  const auto inside = loop_body(loop, {}, std::move(inner), coordinate, std::move(statements), body);
+  const int writer = tracking.reader == &loop ? std::exchange(tracking.writer, -1) : -1;
+  const Body whole = [&](Scope& below, Statements& read_here) {
+    body(below, read_here);
+    if (writer >= 0) emit_first(writer, loop_ir::name(coordinate), read_here);
+  };
+  const auto inside = loop_body(loop, {}, std::move(inner), coordinate, std::move(statements), whole);
   out.push_back(make(loop_ir::For{place, loop_ir::integer(0), loop_ir::name(tracking.count),
                                   loop_ir::Shape::scalar, inside}));
   return true;

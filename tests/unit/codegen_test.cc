@@ -9,7 +9,9 @@
 #include <iterator>
 #include <limits>
 #include <numeric>
+#include <random>
 #include <regex>
+#include <set>
 
 #include "compiler/codegen/c_abi.h"
 #include "compiler/codegen/c_text.h"
@@ -485,6 +487,41 @@ TEST_F(Executed, FillsSortsAndFlags) {
         wanted.push_back(0);
         EXPECT_EQ(wanted, execute({SparseVector(given, Numbers(given.size())), full(numbers)}, count + 2))
             << order << " " << count;
+      }
+    }
+  }
+}
+
+TEST_F(Executed, CollectsWhatIsMarked) {
+  std::mt19937_64 random(11);
+  for (const std::int64_t extent : {1, 3, 63, 64, 65, 4095, 4096, 70000, 140001, 1200000}) {
+    Numbers numbers(static_cast<std::size_t>(extent) + 1);
+    std::iota(numbers.begin(), numbers.end(), 0);
+    const std::string n = std::to_string(extent);
+    for (const std::string element : {"index32", "index64"}) {
+      const std::string arrays = "  array list: " + element + " = workspace count " +
+                                 std::to_string(extent + extent / 64 + 24) +
+                                 " written\n  array set: byte = workspace count " +
+                                 std::to_string(extent + extent / 64 + 128) + " written\n";
+      const std::string turn = "counter c = 0 for i in 0 .. B1_pos[1] { mark set of " + n +
+                               " list list count c at B1_crd[i] } collect set of " + n +
+                               " list list count c ";
+      // Twice: nothing is left of the first time.
+      compile("for t in 0 .. 2 { " + turn + "for i in 0 .. c { A[(i + 1)] = B2[list[i]] } A[0] = B2[c] }", 2,
+              arrays);
+      for (const std::int64_t count : {0, 1, 2, 16, 17, 40, 900}) {
+        for (const std::int64_t spread : {std::int64_t{1}, std::int64_t{100}, extent}) {
+          const auto width = static_cast<std::uint64_t>(std::min(spread, extent));
+          std::vector<std::int64_t> given;
+          for (std::int64_t k = 0; k < count; ++k)
+            given.push_back(extent - 1 - static_cast<std::int64_t>(random() % width));
+          const std::set<std::int64_t> each(given.begin(), given.end());
+          Numbers wanted{static_cast<double>(each.size())};
+          wanted.insert(wanted.end(), each.begin(), each.end());
+          EXPECT_EQ(wanted, execute({SparseVector(given, Numbers(given.size())), full(numbers)},
+                                    static_cast<std::int64_t>(each.size()) + 1))
+              << extent << " " << element << " " << count << " of " << width;
+        }
       }
     }
   }

@@ -97,6 +97,9 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
       }
     }
     sort list in 0 .. n
+    counter c_2 = 0
+    mark flag of n_k list list count c_2 at 3
+    collect flag of n_k list list count c_2
     A_crd1[0] = list[0]
     A_pos1[1] = n
   }
@@ -163,7 +166,8 @@ TEST(LoopIr, ParserPointsAtTheFirstError) {
       "  |                                         ^~~~~~~~~~~~~~~~~~~",
       text_of("kernel f64 arguments 1 { let s: index = 9223372036854775808 }"));
   EXPECT_EQ(
-      "invalid [loops-syntax]: expected `copy`, `extent`, `let`, `array`, `result`, `phase` or `}` but found the "
+      "invalid [loops-syntax]: expected `copy`, `extent`, `let`, `array`, `result`, `phase` or `}` but found "
+      "the "
       "end of the text\n"
       "  --> loops:1:25\n"
       "  | kernel f64 arguments 1 {\n"
@@ -192,6 +196,7 @@ TEST_P(LoopIrVerifier, NamesWhatIsWrong) {
                                "  array B: value = values 1\n"
                                "  array p: index32 = positions 1 level 0\n"
                                "  array f: byte = workspace count n written\n"
+                               "  array places_list: index32 = workspace count n written\n"
                                "  phase range n {\n") +
                            GetParam().body + "\n  }\n}\n";
   const auto kernel = parse(text);
@@ -230,6 +235,22 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"sort f in 0 .. n", "`f` is sorted but holds bytes"},
         Wrong{"sort p in 0 .. n", "`p` is stored to but not declared written"},
         Wrong{"sort A in 0 .. n", "`0` is an index where the other is needed"},
+        Wrong{"counter c = 0 mark A of n list places_list count c at 0",
+              "`0` is an index where the other is needed"},
+        Wrong{"counter c = 0 mark places_list of n list places_list count c at 0",
+              "`places_list` is marked but holds no bytes"},
+        Wrong{"counter c = 0 mark f of n list f count c at 0", "`f` is a list but holds bytes"},
+        Wrong{"counter c = 0 mark f of n list p count c at 0", "`p` is stored to but not declared written"},
+        Wrong{"counter c = 0 mark f of n list places_list count c at B[0]",
+              "`B[0]` is a value where the other is needed"},
+        Wrong{"mark f of n list places_list count n at 0", "`n` is no counter"},
+        Wrong{"collect f of n list places_list count n", "`n` is no counter"},
+        Wrong{"counter c = 0 collect f of B[0] list places_list count c",
+              "`B[0]` is a value where the other is needed"},
+        Wrong{"counter c = 0 for lanes k in 0 .. n { collect f of n list places_list count c }",
+              "`f` is marked or collected inside a lanes loop"},
+        Wrong{"counter c = 0 for simd k in 0 .. n { mark f of n list places_list count c at k }",
+              "`c` counts in a loop whose iterations have no order"},
         Wrong{"if B[0] { }", "`B[0]` is a value where the other is needed"},
         Wrong{"for lanes k in 0 .. n { if (k < 3) { } }", "`(k < 3)` decides for a lane"},
         Wrong{"if n { let t: index = n } A[t] = 0.0", "`t` is used before it is declared"},

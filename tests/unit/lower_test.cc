@@ -318,9 +318,9 @@ TEST(Lower, ListsOfCoordinatesAreGathered) {
                            run, 54));
 }
 
-TEST(Lower, WhatIsGatheredWithoutOrderIsNotSorted) {
+TEST(Lower, WhatIsGatheredInATableWithoutOrderIsNotSorted) {
   const std::string tree =
-      "forall(i, where(forall(j, A(i,j) += t1(j)), forall(k, forall(j, t1(j) += B(i,k) * C(k,j)))))";
+      "forall(i, where(forall(j, A(i,j) += t1(j)), forall(k, forall(j, t1(j) += B(i,k) * C(k,j))), hash))";
   for (const std::string last : {"compressed", "compressed(unordered)"}) {
     const auto run =
         make_case({"A(i,j) = B(i,k) * C(k,j)", {{"A", "dense," + last}, {"B", "csr"}, {"C", "csr"}}, {}},
