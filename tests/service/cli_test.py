@@ -255,7 +255,7 @@ class Run(program.WithDaemon):
         lines = []
         for layout in ("csr", "dense,compressed(unordered)"):
             answer = self.daemon.json("run", "Y(i,j) = P(i,k) * Q(k,j)", "-t", f"P={square}", "-t", f"Q={square}", "-f",
-                                      f"Y={layout}", "-o", self.folder / "Y.tns", "--verify")
+                                      f"Y={layout}", "--schedule", "gather(storage=hash)", "-o", self.folder / "Y.tns", "--verify")
             self.assertTrue(answer["verify"]["passed"], layout)
             lines.append((self.folder / "Y.tns").read_text().splitlines())
         self.assertNotEqual(lines[0], lines[1])
