@@ -65,7 +65,7 @@ class Installed(unittest.TestCase):
         (self.folder / "pc/schaas.pc").write_text(text.replace(prefix, str(self.root)))  # --prefix moves what configuration fixed
         flags = run("pkg-config", "--cflags", "--libs", "schaas", env={**self.clean, "PKG_CONFIG_PATH": str(self.folder / "pc")}).split()
         run("cc", "-std=c11", with_server.ROOT / "tests/python/c_program.c", "-o", self.folder / "from_c", *flags)
-        self.assertEqual(run(self.folder / "from_c", env=self.clean).splitlines()[:2], ["no sizes", "201 0 30 in place"])
+        self.assertEqual(run(self.folder / "from_c", env=self.clean).splitlines()[:3], ["no sizes", "sizes", "201 0 30 in place"])
 
     def test_python_and_the_program(self):
         variables = {**self.clean, "PYTHONPATH": str(self.root / "lib/python3/dist-packages")}
