@@ -21,6 +21,7 @@
 #include "compiler/support/digest.h"
 #include "schaas/connection.h"
 #include "server_address.h"
+#include "user_directory.h"
 
 namespace schaas::client {
 namespace {
@@ -194,11 +195,7 @@ support::Result<std::string> server_program() {
       "set SCHAAS_SERVER_BINARY to it, or SCHAAS_SERVER to a running server");
 }
 
-std::string default_data_directory() {
-  if (const std::string data = environment("XDG_DATA_HOME"); !data.empty()) return data + "/schaas";
-  const std::string home = environment("HOME");
-  return home.empty() ? "" : home + "/.local/share/schaas";
-}
+std::string default_data_directory() { return user_directory("XDG_DATA_HOME", ".local/share"); }
 
 std::string private_socket_path(const std::string& data_directory) {
   std::error_code error;

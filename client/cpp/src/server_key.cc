@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "server_address.h"
+#include "user_directory.h"
 
 namespace schaas::client {
 namespace {
@@ -88,10 +89,8 @@ support::Diagnostic changed(const std::string& address, const PublicKey& shown, 
 }  // namespace
 
 std::string known_servers_path() {
-  const char* home = std::getenv("XDG_CONFIG_HOME");
-  if (home != nullptr && home[0] == '/') return std::string(home) + "/schaas/known_servers";
-  home = std::getenv("HOME");
-  return home != nullptr && home[0] == '/' ? std::string(home) + "/.config/schaas/known_servers" : "";
+  const std::string directory = user_directory("XDG_CONFIG_HOME", ".config");
+  return directory.empty() ? "" : directory + "/known_servers";
 }
 
 Result<std::optional<PublicKey>> wanted_key(const std::string& text) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cached_source.h"
+#include "user_directory.h"
 
 namespace schaas::client {
 
@@ -37,12 +38,7 @@ support::Result<std::uint64_t> cache_bytes(const ConnectOptions& options) {
 
 }  // namespace
 
-std::string default_cache_directory() {
-  if (const char* caches = std::getenv("XDG_CACHE_HOME"); caches != nullptr && *caches == '/')
-    return std::string(caches) + "/schaas";
-  const char* home = std::getenv("HOME");
-  return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.cache/schaas";
-}
+std::string default_cache_directory() { return user_directory("XDG_CACHE_HOME", ".cache"); }
 
 support::Result<Session> Session::open(const ConnectOptions& options) {
   const std::string directory =
