@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "server/marshalling.h"
+#include "server/printable.h"
 #include "server/stored_request.h"
 
 namespace schaas::server {
@@ -49,15 +50,6 @@ v1::JobItem to_proto(const ItemRow& row) {
   return out;
 }
 
-Result<void> check_text(const std::string& text, const char* what, bool may_be_empty) {
-  const bool printable =
-      std::all_of(text.begin(), text.end(), [](unsigned char c) { return c >= ' ' && c != 0x7f; });
-  if (printable && text.size() <= JobsService::longest_text && (may_be_empty || !text.empty())) return {};
-  return support::invalid("job", std::string("the ") + what + " of a job must be " +
-                                     (may_be_empty ? "at most " : "1 to ") +
-                                     std::to_string(JobsService::longest_text) + " printable characters");
-}
-
 }  // namespace
 
 JobsService::JobsService(Scheduling& checking, std::shared_ptr<kernels_cache::JobStore> store,
@@ -88,9 +80,10 @@ Result<void> JobsService::check_owner(const Caller& caller, const std::string& i
 
 Result<kernels_cache::NewJob> JobsService::checked(const v1::SubmitJobRequest& request,
                                                    const Cancellation& cancellation) {
-  SCHAAS_RETURN_IF_ERROR(check_text(request.idempotency_key(), "key", false));
-  SCHAAS_RETURN_IF_ERROR(check_text(request.client(), "client", true));
-  SCHAAS_RETURN_IF_ERROR(check_text(request.label(), "label", true));
+  SCHAAS_RETURN_IF_ERROR(
+      check_printable(request.idempotency_key(), {"key of a job", "job", 1, longest_text}));
+  SCHAAS_RETURN_IF_ERROR(check_printable(request.client(), {"client of a job", "job", 0, longest_text}));
+  SCHAAS_RETURN_IF_ERROR(check_printable(request.label(), {"label of a job", "job", 0, longest_text}));
   if (request.priority() < -highest_priority || request.priority() > highest_priority) {
     return support::invalid("job", "a priority of " + std::to_string(request.priority()) + "; expected -" +
                                        std::to_string(highest_priority) + " to " +

@@ -1,10 +1,10 @@
 #include "server/measurements.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "compiler/pipeline/pipeline.h"
 #include "compiler/schedule/apply.h"
+#include "server/printable.h"
 #include "server/scheduling.h"
 
 namespace schaas::server {
@@ -19,13 +19,8 @@ constexpr std::size_t most_told = 256;
 
 support::Diagnostic wrong(const std::string& what) { return support::invalid("measurement", what); }
 
-/// Texts that are only compared: one line of printable characters.
 Result<void> check_text(const std::string& text, const std::string& what) {
-  const bool printable = std::all_of(text.begin(), text.end(), [](char c) { return c >= ' ' && c <= '~'; });
-  if (!text.empty() && text.size() <= most_text && printable) return {};
-  return wrong("the " + what + " of a measurement must be 1 to " + std::to_string(most_text) +
-               " printable characters; found " + std::to_string(text.size()) +
-               (printable ? "" : ", some of them not printable"));
+  return check_printable(text, {what + " of a measurement", "measurement", 1, most_text});
 }
 
 Result<MeasurementRow> row_of(const NamedMeasurement& from, const std::string& host, const Subject& subject) {

@@ -146,14 +146,6 @@ class Admin : public testing::Test {
     client_ = std::make_unique<test::ServiceClient>(daemon_->addresses().front());
     stub_ = v1::Admin::NewStub(client_->channel());
   }
-  static v1::ScheduleRequest product() {
-    v1::ScheduleRequest request;
-    request.mutable_problem()->set_expression("y(i) = B(i,j) * x(j)");
-    (*request.mutable_problem()->mutable_formats())["B"] = "csr";
-    request.set_isa("x86-64-v2");
-    request.set_kernels(1);
-    return request;
-  }
   test::Refusal back_up(const std::string& name, v1::BackupReply& reply) {
     grpc::ClientContext context;
     v1::BackupRequest request;
@@ -170,7 +162,7 @@ class Admin : public testing::Test {
 
 TEST_F(Admin, BacksUpWhileServingAndRestores) {
   start();
-  const auto answer = client_->schedule(product());
+  const auto answer = client_->schedule(test::request_for());
   ASSERT_TRUE(answer.ok()) << answer.refusal.text();
   v1::BackupReply reply;
   ASSERT_EQ(back_up("first", reply).status, grpc::StatusCode::OK);
@@ -192,7 +184,7 @@ TEST_F(Admin, BacksUpWhileServingAndRestores) {
     ASSERT_TRUE(restored.ok()) << support::render(restored.error());
   }
   start();
-  auto asked = product();
+  auto asked = test::request_for();
   const auto found = client_->schedule(asked);
   ASSERT_TRUE(found.ok());
   EXPECT_TRUE(found.done->hit());
@@ -223,7 +215,7 @@ TEST_F(Admin, RefusesToRestoreWhatIsNoBackup) {
 
 TEST_F(Admin, PinsProblemsByKey) {
   start();
-  const auto answer = client_->schedule(product());
+  const auto answer = client_->schedule(test::request_for());
   ASSERT_TRUE(answer.ok());
   const auto pin = [&](const std::string& key) {
     grpc::ClientContext context;

@@ -40,15 +40,6 @@ class Holding final : public server::KernelProvider {
   std::shared_ptr<std::atomic<bool>> hold_;
 };
 
-v1::ScheduleRequest product() {
-  v1::ScheduleRequest request;
-  request.mutable_problem()->set_expression("y(i) = B(i,j) * x(j)");
-  (*request.mutable_problem()->mutable_formats())["B"] = "csr";
-  request.set_isa("x86-64-v2");
-  request.set_kernels(1);
-  return request;
-}
-
 class Http : public testing::Test {
  protected:
   void SetUp() override {
@@ -82,7 +73,7 @@ TEST_F(Http, TellsHealthAndReadiness) {
 
 TEST_F(Http, IsNotReadyAsSoonAsItStopsWhileRequestsStillRun) {
   *hold_ = true;
-  auto running = std::async(std::launch::async, [this] { return client().schedule(product()); });
+  auto running = std::async(std::launch::async, [this] { return client().schedule(test::request_for()); });
   while (get("/metrics").find("schaas_requests_running 1\n") == std::string::npos) {
   }
   auto stopping = std::async(std::launch::async, [this] { daemon_->stop(); });
@@ -98,9 +89,9 @@ TEST_F(Http, IsNotReadyAsSoonAsItStopsWhileRequestsStillRun) {
 }
 
 TEST_F(Http, CountsWhatWasAskedAndMade) {
-  EXPECT_TRUE(client().schedule(product()).ok());
-  EXPECT_TRUE(client().schedule(product()).ok());
-  auto wrong = product();
+  EXPECT_TRUE(client().schedule(test::request_for()).ok());
+  EXPECT_TRUE(client().schedule(test::request_for()).ok());
+  auto wrong = test::request_for();
   wrong.set_isa("vax");
   EXPECT_FALSE(client().schedule(wrong).ok());
   const std::string text = get("/metrics");
@@ -125,7 +116,7 @@ TEST_F(Http, CountsWhatWasAskedAndMade) {
 
 // The format as its specification gives it.
 TEST_F(Http, MetricsAreWellFormed) {
-  EXPECT_TRUE(client().schedule(product()).ok());
+  EXPECT_TRUE(client().schedule(test::request_for()).ok());
   std::istringstream lines(get("/metrics").substr(4));
   const std::regex comment("# (HELP [a-z_]+ [^\\n]+|TYPE [a-z_]+ (counter|gauge|histogram))");
   const std::regex sample(R"re([a-z_]+(\{([a-z]+="[^"\\]*",?)+\})? (\d[0-9.e+-]*))re");

@@ -16,6 +16,7 @@ namespace {
 
 using support::Cancellation;
 using support::Result;
+using test::request_for;
 
 struct Holding {
   std::atomic<bool> hold{false};  ///< searches last until cancelled
@@ -54,15 +55,6 @@ class HoldingProvider final : public server::KernelProvider {
   std::unique_ptr<KernelProvider> next_;
   std::shared_ptr<Holding> holding_;
 };
-
-v1::ScheduleRequest request_for(const std::string& expression) {
-  v1::ScheduleRequest request;
-  request.mutable_problem()->set_expression(expression);
-  (*request.mutable_problem()->mutable_formats())["B"] = "csr";
-  request.set_isa("x86-64-v2");
-  request.set_kernels(1);
-  return request;
-}
 
 class JobsOverTheWire : public testing::Test {
  protected:
@@ -256,10 +248,12 @@ TEST_F(JobsOverTheWire, AreRefusedAsAWhole) {
   EXPECT_EQ(wrong.status, grpc::StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(wrong.diagnostic.code(), "syntax");
   EXPECT_THAT(wrong.diagnostic.notes(), testing::Contains("in request 2 of the job"));
-  EXPECT_EQ(text([](Submission& s) { s.clear_idempotency_key(); }),
-            "INVALID_ARGUMENT invalid [job]: the key of a job must be 1 to 200 printable characters");
+  EXPECT_EQ(
+      text([](Submission& s) { s.clear_idempotency_key(); }),
+      "INVALID_ARGUMENT invalid [job]: the key of a job must be 1 to 200 printable characters; found 0");
   EXPECT_EQ(text([](Submission& s) { s.set_label("a\nb"); }),
-            "INVALID_ARGUMENT invalid [job]: the label of a job must be at most 200 printable characters");
+            "INVALID_ARGUMENT invalid [job]: the label of a job must be at most 200 printable characters; "
+            "found 3, some of them not printable");
   EXPECT_EQ(text([](Submission& s) { s.clear_requests(); }),
             "INVALID_ARGUMENT invalid [job]: a job of 0 requests; expected 1 to 10000");
   EXPECT_EQ(text([](Submission& s) { s.set_priority(101); }),

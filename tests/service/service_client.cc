@@ -37,6 +37,15 @@ std::string status_name(grpc::StatusCode code) {
 
 }  // namespace
 
+v1::ScheduleRequest request_for(const std::string& expression) {
+  v1::ScheduleRequest request;
+  request.mutable_problem()->set_expression(expression);
+  (*request.mutable_problem()->mutable_formats())["B"] = "csr";
+  request.set_isa("x86-64-v2");
+  request.set_kernels(1);
+  return request;
+}
+
 std::string Refusal::text() const {
   return status_name(status) + " " + diagnostic.family() + " [" + diagnostic.code() +
          "]: " + diagnostic.message();

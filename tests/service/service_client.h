@@ -30,6 +30,9 @@ struct Scheduled {
   bool ok() const { return refusal.status == grpc::StatusCode::OK; }
 };
 
+/// One kernel of the statement for processors like any here; `B` is csr.
+v1::ScheduleRequest request_for(const std::string& expression = "y(i) = B(i,j) * x(j)");
+
 class ServiceClient {
  public:
   explicit ServiceClient(const std::string& address);
