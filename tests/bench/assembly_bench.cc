@@ -10,10 +10,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "compiler/pipeline/pipeline.h"
-#include "schaas/host.h"
 #include "schaas/kernel.h"
 #include "schaas/tensor_files.h"
+#include "tests/support/compiled_kernel.h"
 
 namespace {
 
@@ -50,12 +49,7 @@ void measure(const std::string& name, const client::CooTensor& entries, int repe
       if (text.expression.find(tensor) != std::string::npos) text.formats[tensor] = "csr";
     }
     text.position_bits = "32";
-    const auto canonical = problem::canonicalize(problem::build(text).value());
-    const auto toolchain = toolchain::make_c_toolchain({});
-    const auto bytes = pipeline::compile(canonical, schedule::parse(each.trace).value(), {client::host_isa()},
-                                         *toolchain, support::Cancellation())
-                           .value();
-    const auto kernel = client::Kernel::load(bytes, support::digest_of(bytes)).value();
+    const auto kernel = test_support::compiled_kernel(text, each.trace);
     double least[2][2] = {{1e30, 1e30}, {1e30, 1e30}};
     for (int threads = 1; threads <= 2; ++threads) {
       std::vector<PackedTensor> results;

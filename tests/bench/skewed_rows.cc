@@ -11,11 +11,10 @@
 #include <string>
 
 #include "client/cpp/src/balance.h"
-#include "compiler/pipeline/pipeline.h"
 #include "schaas/fill.h"
-#include "schaas/host.h"
 #include "schaas/kernel.h"
 #include "schaas/tensor_files.h"
+#include "tests/support/compiled_kernel.h"
 
 namespace {
 
@@ -72,13 +71,7 @@ void measure(const std::string& name, const client::CooTensor& entries, int repe
     text.expression = kernel.expression;
     text.formats = {{"B", "csr"}};
     text.position_bits = "32";
-    const auto canonical = problem::canonicalize(problem::build(text).value());
-    const auto toolchain = toolchain::make_c_toolchain({});
-    const toolchain::Target target{client::host_isa()};
-    const auto bytes = pipeline::compile(canonical, schedule::parse(kernel.trace).value(), target, *toolchain,
-                                         support::Cancellation())
-                           .value();
-    const auto loaded = client::Kernel::load(bytes, support::digest_of(bytes)).value();
+    const auto loaded = test_support::compiled_kernel(text, kernel.trace);
     std::vector<PackedTensor> dense;
     for (const auto& modes : {kernel.result, kernel.operand}) {
       std::vector<std::int64_t> extents;

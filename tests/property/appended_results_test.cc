@@ -6,9 +6,8 @@
 #include <numeric>
 #include <random>
 
-#include "compiler/pipeline/pipeline.h"
-#include "schaas/host.h"
 #include "schaas/kernel.h"
+#include "tests/support/compiled_kernel.h"
 
 namespace schaas {
 namespace {
@@ -91,15 +90,6 @@ format::TensorFormat format_of(const Case& each, const std::string& tensor) {
                                      : format::parse(named->second, order, tensor).value();
 }
 
-client::Kernel compile(const problem::ProblemText& text, const std::string& trace) {
-  const auto canonical = problem::canonicalize(problem::build(text).value());
-  const auto toolchain = toolchain::make_c_toolchain({});
-  const auto bytes = pipeline::compile(canonical, schedule::parse(trace).value(), {client::host_isa()},
-                                       *toolchain, support::Cancellation());
-  if (!bytes.ok()) throw std::runtime_error(support::render(bytes.error()));
-  return client::Kernel::load(*bytes, support::digest_of(*bytes)).value();
-}
-
 bool same(const client::Buffer& a, const client::Buffer& b) {
   return a.bytes() == b.bytes() && (a.bytes() == 0 || std::memcmp(a.data(), b.data(), a.bytes()) == 0);
 }
@@ -123,7 +113,7 @@ TEST_P(AppendedResults, are_what_counting_makes_them) {
     text.expression = each.expression;
     text.formats = each.formats;
     text.position_bits = std::to_string(bits);
-    const client::Kernel kernel = compile(text, each.trace);
+    const client::Kernel kernel = test_support::compiled_kernel(text, each.trace);
     ASSERT_EQ(kernel.descriptor().appends, each.appends ? 1 : 0);
     for (const double density : {0.0, 0.02, 0.4}) {
       std::mt19937_64 random(17);
@@ -180,7 +170,7 @@ TEST(AppendedResults, lists_of_any_length_and_spread_are_sorted) {
   text.formats = {{"Z", "csr"}, {"A", "csr"}, {"B", "csr"}};
   for (const int bits : {32, 64}) {
     text.position_bits = std::to_string(bits);
-    const client::Kernel kernel = compile(text, "linear");
+    const client::Kernel kernel = test_support::compiled_kernel(text, "linear");
     for (const std::int64_t spread : {1, 3, 40, 200, 3000}) {
       constexpr std::int64_t longest = 300;
       const std::int64_t columns = longest * spread;

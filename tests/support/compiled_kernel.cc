@@ -1,0 +1,27 @@
+#include "tests/support/compiled_kernel.h"
+
+#include <stdexcept>
+
+#include "compiler/pipeline/pipeline.h"
+#include "schaas/host.h"
+
+namespace schaas::test_support {
+namespace {
+
+template <class T>
+T value_of(support::Result<T> result) {
+  if (!result.ok()) throw std::runtime_error(support::render(result.error()));
+  return std::move(result).value();
+}
+
+}  // namespace
+
+client::Kernel compiled_kernel(const problem::ProblemText& text, const std::string& trace) {
+  const auto canonical = problem::canonicalize(value_of(problem::build(text)));
+  const auto toolchain = toolchain::make_c_toolchain({});
+  const auto bytes = value_of(pipeline::compile(canonical, value_of(schedule::parse(trace)),
+                                                {client::host_isa()}, *toolchain, support::Cancellation()));
+  return value_of(client::Kernel::load(bytes, support::digest_of(bytes)));
+}
+
+}  // namespace schaas::test_support

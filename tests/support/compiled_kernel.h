@@ -1,0 +1,13 @@
+#pragma once
+#include <string>
+
+#include "compiler/problem/problem.h"
+#include "schaas/kernel.h"
+
+namespace schaas::test_support {
+
+/// A schedule of a problem compiled as a server does it, for this processor, and loaded as a client does.
+/// Throws std::runtime_error with the diagnostic.
+client::Kernel compiled_kernel(const problem::ProblemText& text, const std::string& trace);
+
+}  // namespace schaas::test_support
