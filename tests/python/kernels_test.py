@@ -79,6 +79,9 @@ class Results(unittest.TestCase):
             schaas.einsum("ij,jk->iz", self.b, self.c)
         self.assertEqual(str(raised.exception), "invalid [einsum-subscripts]: `ij,jk->iz`: index `z` of the result is in no operand")
         with self.assertRaises(ValueError) as raised:
+            schaas.einsum("ij,jk->ik", self.b, self.c[0])
+        self.assertEqual(str(raised.exception), "invalid [operand-rank]: `ij,jk->ik`: operand 2 has 2 subscripts, but order 1")
+        with self.assertRaises(ValueError) as raised:
             schaas.einsum("ij,jk->ik", self.b)
         self.assertEqual(str(raised.exception), "invalid [argument-count]: `ij,jk->ik` takes 2 tensors, 1 were given")
 
@@ -152,7 +155,7 @@ class Results(unittest.TestCase):
         self.assertEqual(list(f.tune(B=self.b, C=self.c)), ["s1"])
 
     def test_a_frontier_at_sizes_is_a_picture(self):
-        f = schaas.kernel("A[i,l] = B[i,j]*C[i,k]*D[j,k]*E[j,l]", B="csr")
+        f = schaas.kernel("A[i,l] = B[i,j]*C[i,k]*D[j,k]*E[j,l]", B="csr", patience=600)
         operands = dict(B=self.b, C=self.random.random((30, 8)), D=self.random.random((20, 8)), E=self.random.random((20, 5)))
         before = f.frontier  # nothing was called: no sizes are known
         self.assertIsNone(before.here)
@@ -306,6 +309,37 @@ class Errors(unittest.TestCase):
         self.assertIsInstance(raised.exception, ValueError)
         copy = pickle.loads(pickle.dumps(raised.exception))
         self.assertEqual((str(copy), copy.code), (str(raised.exception), "syntax"))
+
+    def test_names_that_are_nothing(self):
+        for options, text in ((dict(wher="j <= 3"), "`wher` is neither a tensor of `y[i]=B[i,j]*x[j]` nor an option; did you mean `where`?"),
+                              (dict(b="csr"), "`b` is neither a tensor of `y[i]=B[i,j]*x[j]` nor an option; did you mean `B`?"),
+                              (dict(qqq="csr"), "`qqq` is neither a tensor of `y[i]=B[i,j]*x[j]` nor an option")):
+            with self.assertRaises(schaas.Invalid) as raised:
+                schaas.kernel("y[i]=B[i,j]*x[j]", **options)
+            self.assertEqual(str(raised.exception), "invalid [unknown-tensor]: " + text)
+
+    def test_what_is_no_tensor(self):
+        f = schaas.kernel("y(i) = B(i,j) * x(j)")
+        for wrong, text in ((None, "`x` is None; expected a tensor"),
+                            ("x.mtx", "`x` is 'x.mtx'; expected a tensor (`schaas.read` reads one from a file)")):
+            with self.assertRaises(schaas.Invalid) as raised:
+                f(B=np.ones((2, 3)), x=wrong)
+            self.assertEqual(str(raised.exception), "invalid [value-type]: " + text)
+
+    def test_numbers_of_threads(self):
+        f = schaas.kernel("y(i) = B(i,j) * x(j)")
+        b, x = sp.random(30, 20, 0.2, format="csr", random_state=SEED), np.ones(20)
+        for round in range(2):  # also where calls like the last one are quick
+            np.testing.assert_allclose(f(B=b, x=x, threads=3), b @ x, rtol=1e-13)
+            for wrong in (-1, 4097, 1 << 32):
+                with self.assertRaises(schaas.Invalid) as raised:
+                    f(B=b, x=x, threads=wrong)
+                self.assertRegex(str(raised.exception), r"^invalid \[threads\]: -?\d+ threads; expected 1 to 4096, or 0 for all processors$")
+                with self.assertRaises(schaas.Invalid):
+                    f.bind(B=b, x=x, threads=wrong)
+                with self.assertRaises(schaas.Invalid):
+                    f.tune(B=b, x=x, threads=wrong)
+        np.testing.assert_allclose(f(B=b, x=x, threads=3, deterministic=True), b @ x, rtol=1e-13)
 
     def test_tensors_that_do_not_fit(self):
         f = schaas.kernel("A(i,k) = B(i,j) * C(j,k)", B="csr")

@@ -32,13 +32,18 @@ def statement_of(subscripts):
 def _kernel(subscripts, count):
     statement = statement_of(subscripts)
     found = Kernel(statement)
-    expected = subscripts.replace(" ", "").partition("->")[0].count(",") + 1
-    if count != expected:
-        raise invalid("argument-count", f"`{subscripts}` takes {expected} tensors, {count} were given")
-    return found
+    orders = tuple(len(indices) for indices in subscripts.replace(" ", "").partition("->")[0].split(","))
+    if count != len(orders):
+        raise invalid("argument-count", f"`{subscripts}` takes {len(orders)} tensors, {count} were given")
+    return found, orders
 
 
 def einsum(subscripts, *operands, out=None, threads=0):
     """numpy.einsum, with sparse operands wherever they are: `schaas.einsum("ij,ik,jk,jl->il", B, C, D, E)`. All of the product is
     scheduled as one."""
-    return _kernel(subscripts, len(operands))(*operands, out=out, threads=threads)
+    found, orders = _kernel(subscripts, len(operands))
+    for given, order in zip(operands, orders):
+        if getattr(given, "ndim", order) != order:
+            number = [one is given for one in operands].index(True) + 1
+            raise invalid("operand-rank", f"`{subscripts}`: operand {number} has {order} subscripts, but order {given.ndim}")
+    return found(*operands, out=out, threads=threads)

@@ -91,5 +91,5 @@ class Frame:
                     words[levels + 2] = crd.__array_interface__["data"][0]
                 words[levels + 3] = entries
                 levels += 4
-        words[self._options_at + 1] = threads | deterministic << 32
+        words[self._options_at + 1] = library.threads_of(threads) | deterministic << 32
         self._struct.pack_into(self._block, 0, *words)

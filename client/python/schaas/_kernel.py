@@ -1,7 +1,9 @@
 """Kernels: an expression that is called with arrays."""
 
 import ctypes
+import difflib
 import json
+import re
 import threading
 import weakref
 
@@ -86,6 +88,13 @@ class Kernel:
 
     def _check(self):
         """A wrong text is told at once, by the server, whose messages are the better ones."""
+        for name in self._formats:
+            if not re.search(rf"\b{re.escape(name)}\b", self.expression):  # perhaps a misspelt option
+                names = [word for word in dict.fromkeys(re.findall(r"[A-Za-z_]\w*(?=\s*[\[(])", self.expression))] + list(_OPTIONS)
+                near = difflib.get_close_matches(name.lower(), [known.lower() for known in names], 1)
+                meant = next((known for known in names if near and known.lower() == near[0]), None)
+                raise invalid("unknown-tensor", f"`{name}` is neither a tensor of `{self.expression}` nor an option"
+                                                + (f"; did you mean `{meant}`?" if meant else ""))
         try:
             _Set(self, self._formats, self._dtype or F8, self._index)
         except Error as error:
@@ -378,5 +387,9 @@ def _own_format(tensor):
 
 
 def kernel(expression, **options):
-    """A Kernel: `schaas.kernel("A[i,l] = B[i,j]*C[j,k]*D[k,l]", B="csr", where="8 <= k <= 256")`."""
+    """A Kernel: `schaas.kernel("A[i,l] = B[i,j]*C[j,k]*D[k,l]", B="csr", where="8 <= k <= 256")`.
+
+    Options: `where` (a constraint that holds for all sizes, or a list), `dtype` ("f64", "f32"; default: that of the operands), a format
+    for any tensor by its name, `space` (what is searched beyond the plain space), `patience` (seconds a search is waited for at most),
+    `budget` (seconds of the search, 0: the server's), `session`."""
     return Kernel(expression, **options)

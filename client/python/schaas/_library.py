@@ -5,7 +5,7 @@ import os
 import pathlib
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 
-from ._errors import Unreachable, error_of
+from ._errors import Unreachable, error_of, invalid
 
 API_VERSION = 3
 
@@ -140,6 +140,13 @@ def handle_from(function, *arguments):
     handle = c_void_p()
     call(function, *arguments, ctypes.byref(handle))
     return handle.value
+
+
+def threads_of(threads):
+    """A number of threads, 0 for all processors."""
+    if not 0 <= threads <= 4096:
+        raise invalid("threads", f"{threads} threads; expected 1 to 4096, or 0 for all processors")
+    return threads
 
 
 def texts(values):

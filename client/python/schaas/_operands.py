@@ -1,5 +1,6 @@
 """Anything a user holds as arrays where they lie: numpy, scipy.sparse, DLPack, __array_interface__, torch, pydata/sparse."""
 
+import os
 import sys
 
 import numpy as np
@@ -191,6 +192,9 @@ def view_of(name, given, format):
         raise unsupported("device", f"`{name}` is on a GPU; kernels run on the CPU: copy it with `.get()` or `cupy.asnumpy`")
     if hasattr(given, "coords") and hasattr(given, "data") and hasattr(given, "shape"):
         return _owned(name, tensor(given.coords, given.data, given.shape, format), None)
+    if given is None or isinstance(given, (str, bytes, os.PathLike)):
+        raise invalid("value-type", f"`{name}` is {given!r}; expected a tensor"
+                                    + ("" if given is None else " (`schaas.read` reads one from a file)"))
     if hasattr(given, "__dlpack__"):
         array = np.from_dlpack(given)
     else:

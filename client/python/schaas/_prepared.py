@@ -100,7 +100,7 @@ class Prepared:
         words = self._words
         result = np.empty(self._shape, self._dtype)
         words[self._out] = result.__array_interface__["data"][0]
-        words[self._options] = threads
+        words[self._options] = library.threads_of(threads)
         if library.api.schaas_compute(*self._arguments):
             error = ctypes.c_void_p(self.frame.error.value)
             self.frame.error.value = None
