@@ -1,6 +1,7 @@
 #include "server/stored_frontier.h"
 
 #include <array>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -13,7 +14,7 @@ using Json = nlohmann::ordered_json;
 using support::Result;
 
 // On disk: never reuse a number.
-constexpr int format_version = 1;
+constexpr std::uint64_t format_version = 1;
 
 struct KindName {
   Certificate::Kind kind;
@@ -78,8 +79,17 @@ Json to_json(const frontier::Seconds& s) {
 // The readers throw nlohmann::json::exception on anything unexpected; parse_frontier turns that into a
 // Diagnostic.
 
+// A whole number, not below zero. Json's own conversion would take 2e84 as well, which no integer holds.
+std::uint64_t whole(const Json& json) { return json.get_ref<const Json::number_unsigned_t&>(); }
+
+std::vector<cost::Term> read_terms(const Json& json) {
+  std::vector<cost::Term> terms;
+  for (const Json& term : json) terms.push_back(whole(term));
+  return terms;
+}
+
 cost::Cost read_cost(const Json& json) {
-  return {json.at("time").get<std::vector<cost::Term>>(), json.at("memory").get<std::vector<cost::Term>>()};
+  return {read_terms(json.at("time")), read_terms(json.at("memory"))};
 }
 
 Result<Certificate::Kind> read_kind(const std::string& text) {
@@ -94,7 +104,7 @@ Result<frontier::Survivor> read_survivor(const Json& json) {
   s.id = json.at("id");
   s.cost = read_cost(json.at("cost"));
   s.members = json.at("members");
-  s.loop_trees = json.at("loop_trees");
+  s.loop_trees = whole(json.at("loop_trees"));
   for (const auto& text : json.at("traces")) {
     auto trace = schedule::parse(text.get<std::string>());
     if (!trace.ok()) return support::internal("stored-frontier", trace.error().message);
@@ -120,15 +130,15 @@ frontier::Counts read_counts(const Json& json) {
   c.stage1 = json.at("stage1");
   c.stage2 = json.at("stage2");
   c.stage3 = json.at("stage3");
-  c.states = json.at("states");
-  c.classes_stage1 = json.at("classes_stage1");
-  c.classes_stage2 = json.at("classes_stage2");
-  c.classes_stage3 = json.at("classes_stage3");
-  c.solver_queries = json.at("solver_queries");
-  c.solver_unknown = json.at("solver_unknown");
-  c.log_proofs = json.at("log_proofs");
-  c.witnesses = json.at("witnesses");
-  c.solver_pairs = json.at("solver_pairs");
+  c.states = whole(json.at("states"));
+  c.classes_stage1 = whole(json.at("classes_stage1"));
+  c.classes_stage2 = whole(json.at("classes_stage2"));
+  c.classes_stage3 = whole(json.at("classes_stage3"));
+  c.solver_queries = whole(json.at("solver_queries"));
+  c.solver_unknown = whole(json.at("solver_unknown"));
+  c.log_proofs = whole(json.at("log_proofs"));
+  c.witnesses = whole(json.at("witnesses"));
+  c.solver_pairs = whole(json.at("solver_pairs"));
   c.solver_milliseconds = json.at("solver_milliseconds");
   c.solver_worst_milliseconds = json.at("solver_worst_milliseconds");
   return c;
@@ -139,17 +149,17 @@ frontier::Seconds read_seconds(const Json& json) {
 }
 
 Result<Frontier> read_frontier(const Json& json) {
-  if (const int version = json.at("version"); version != format_version) {
+  if (const std::uint64_t version = whole(json.at("version")); version != format_version) {
     return support::internal("stored-frontier",
                              "format version " + std::to_string(version) + " is not known");
   }
   Frontier f;
   f.complete = json.at("complete");
   f.limited = json.at("limited");
-  f.more_proofs = json.at("more_proofs");
+  f.more_proofs = whole(json.at("more_proofs"));
   for (const auto& entry : json.at("proofs")) {
     SCHAAS_ASSIGN_OR_RETURN(const Certificate::Kind kind, read_kind(entry.at(0)));
-    f.proofs.push_back({kind, entry.at(1), entry.at(2)});
+    f.proofs.push_back({kind, read_terms(entry.at(1)), read_terms(entry.at(2))});
   }
   f.looser = json.value("looser", "");
   for (const auto& entry : json.at("survivors")) {

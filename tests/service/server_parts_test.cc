@@ -210,6 +210,13 @@ TEST(StoredFrontiers, AreCheckedWhenRead) {
     return parse_frontier(text);
   };
   EXPECT_EQ(with("\"version\":1", "\"version\":2").error().message, "format version 2 is not known");
+  // Numbers that no integer holds, found by fuzzing.
+  for (const char* field : {"version", "states", "more_proofs", "loop_trees", "witnesses"}) {
+    const std::string name = "\"" + std::string(field) + "\":";
+    for (const char* number : {"2e84", "-1", "0.5", "\"1\"", "[1]"})
+      EXPECT_EQ(with(name, name + number + ",\"was\":").error().code, "stored-frontier") << field << number;
+  }
+  EXPECT_EQ(with("\"time\":[", "\"time\":[1e300,").error().code, "stored-frontier");
   EXPECT_EQ(with("log-proof", "guess").error().message, "unknown kind of certificate `guess`");
   EXPECT_EQ(with("\"traces\":[\"linear\",", "\"traces\":[\"nonsense(\",").error().family,
             support::Family::internal);
