@@ -3,6 +3,7 @@
 import pathlib
 import pickle
 import unittest
+import unittest.mock
 from xml.etree import ElementTree
 
 import with_server
@@ -340,6 +341,10 @@ class Errors(unittest.TestCase):
                 with self.assertRaises(schaas.Invalid):
                     f.tune(B=b, x=x, threads=wrong)
         np.testing.assert_allclose(f(B=b, x=x, threads=3, deterministic=True), b @ x, rtol=1e-13)
+        with unittest.mock.patch("schaas._library.threads_of", int):  # the library looks too
+            with self.assertRaises(schaas.Invalid) as raised:
+                schaas.kernel("y(i) = B(i,j) * x(j)")(B=b, x=x, threads=4097)
+        self.assertEqual(str(raised.exception), "invalid [threads]: 4097 threads; expected 1 to 4096, or 0 for all processors")
 
     def test_tensors_that_do_not_fit(self):
         f = schaas.kernel("A(i,k) = B(i,j) * C(j,k)", B="csr")

@@ -284,6 +284,10 @@ support::Result<void> KernelSet::State::place_result(const Sizes& sizes, const B
 /// Everything of a computation but its kernel.
 support::Result<std::unique_ptr<Computation::State>> KernelSet::State::start(
     const std::map<std::string, PackedTensor*>& operands, const BindOptions& bind, Sizes& sizes) const {
+  if (bind.threads < 0 || bind.threads > most_threads) {
+    return support::invalid("threads", std::to_string(bind.threads) + " threads; expected 1 to " +
+                                           std::to_string(most_threads) + ", or 0 for all processors");
+  }
   SCHAAS_ASSIGN_OR_RETURN(sizes.extents, bound_extents(program, operands, bind.extents));
   auto computation = std::make_unique<Computation::State>();
   const Access& result = program.result();

@@ -27,6 +27,7 @@ struct KernelSetOptions {
   std::chrono::milliseconds patience{3000};
 };
 
+constexpr int most_threads = 4096;  ///< of a computation
 struct BindOptions {
   std::map<std::string, std::int64_t> extents{};  ///< of indices that no operand has
   int threads = 0;                                ///< 0: host_threads(), one for what is done in microseconds
@@ -85,8 +86,8 @@ class KernelSet {
   const Program& program() const;
   const ProblemText& problem() const;
   /// Every operand by its name. They must outlive the computation, stay where they are and keep their
-  /// structure. Errors: invalid [missing-operand], [unknown-tensor], [operand-rank], [extent-conflict],
-  /// [missing-extent], [result-shape]; those of choose, Session::prepare and zeros.
+  /// structure. Errors: invalid [threads], [missing-operand], [unknown-tensor], [operand-rank],
+  /// [extent-conflict], [missing-extent], [result-shape]; those of choose, Session::prepare and zeros.
   support::Result<Computation> bind(const std::map<std::string, PackedTensor*>& operands,
                                     const BindOptions& options = {}) const;
   /// Measures every compiled schedule of the frontier on these tensors; from then on the fastest is taken for

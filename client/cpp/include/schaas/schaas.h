@@ -126,7 +126,7 @@ typedef struct schaas_operand {
 
 typedef struct schaas_options {
   size_t struct_bytes;
-  int32_t threads;       /* 0: all processors, one for tiny work */
+  int32_t threads;       /* 0: all processors, one for tiny work; at most 4096 */
   int32_t deterministic; /* 1: the same result to the last bit for any number of threads */
   int32_t trusted; /* 1: the arrays of sparse operands are not checked: positions and coordinates are known to
                       be right */
