@@ -7,6 +7,7 @@
 #include <new>
 #include <vector>
 
+#include "client/cli/colour.h"
 #include "client/cli/interrupt.h"
 #include "compiler/support/nearest_name.h"
 
@@ -59,8 +60,13 @@ support::Diagnostic unexpected(const CLI::App& program, const std::string& argum
     return support::invalid("command-line", "unknown command `" + argument + "`; expected one of " +
                                                 joined(commands) + support::did_you_mean(argument, commands));
   }
-  return support::invalid("command-line", "unexpected argument `" + argument + "`" + where +
-                                              "; an expression with spaces must be quoted");
+  const bool has_file = command.get_option_no_throw("--output") != nullptr;
+  const bool has_expression = command.get_option_no_throw("EXPR") != nullptr;
+  return support::invalid("command-line",
+                          "unexpected argument `" + argument + "`" + where +
+                              (has_expression ? "; an expression with spaces must be quoted"
+                               : has_file     ? "; the file to write is given as `-o " + argument + "`"
+                                              : ""));
 }
 
 bool asks_for_json(int argc, char** argv) {
@@ -68,7 +74,7 @@ bool asks_for_json(int argc, char** argv) {
 }
 
 int report(const support::Diagnostic& diagnostic, bool json, bool answered) {
-  std::cerr << support::render(diagnostic) << "\n";
+  std::cerr << painted(diagnostic) << "\n";
   if (json && !answered) std::cout << dump(error_object(diagnostic)) << "\n";
   return support::exit_code(diagnostic.family);
 }

@@ -5,12 +5,14 @@
 #include <filesystem>
 #include <memory>
 
+#include "client/cli/colour.h"
 #include "client/cli/command_line.h"
 #include "client/cli/figures.h"
 #include "client/cli/problem_options.h"
 #include "client/cli/table.h"
 #include "proto/kernel_abi.h"
 #include "schaas/fill.h"
+#include "schaas/gpu.h"
 #include "schaas/host.h"
 #include "schaas/kernel_set.h"
 #include "schaas/rates.h"
@@ -27,6 +29,36 @@ struct Check {
 };
 const char* word(Check::Verdict verdict) {
   return verdict == Check::Verdict::good ? "ok" : verdict == Check::Verdict::advice ? "note" : "PROBLEM";
+}
+
+Ink ink_of(Check::Verdict verdict) {
+  return verdict == Check::Verdict::good     ? Ink::good
+         : verdict == Check::Verdict::advice ? Ink::careful
+                                             : Ink::bad;
+}
+
+/// Whether kernels for a GPU would be compiled and run.
+Check check_gpu(client::Connection& server) {
+  const auto gpu = client::Gpu::open();
+  if (!gpu.ok()) return {"gpu", Check::Verdict::good, "none in reach: kernels run on the processor", ""};
+  Check check{"gpu", Check::Verdict::good,
+              gpu->name() + ", sm_" + std::to_string(gpu->architecture()) + ", " +
+                  bytes(static_cast<double>(gpu->memory_bytes())),
+              ""};
+  client::ScheduleRequest request;
+  request.problem.expression = "y(i) = B(i,j) * x(j)";
+  request.problem.formats = {{"B", "csr"}};
+  request.problem.position_bits = "32";
+  request.isa = "cuda";
+  request.traces = {"threads(loop=i, each=1)"};
+  request.traces_only = true;
+  const auto answer = server.schedule(request);
+  if (answer.ok() && !answer->kernels.empty()) return check;
+  check.verdict = Check::Verdict::advice;
+  check.found += ", but the server compiles no kernels for it";
+  check.advice = "install nvcc (CUDA Toolkit) where schaasd runs";
+  if (!answer.ok()) check.advice += "; it says: " + answer.error().message;
+  return check;
 }
 
 Check check_data_directory(const std::string& directory) {
@@ -160,6 +192,7 @@ std::vector<Check> examine(const ServerOptions& options) {
         {"versions", Check::Verdict::bad, info.error().message, "install client and server of one version"});
   }
   checks.push_back(check_kernel(session));
+  checks.push_back(check_gpu(*server));
   checks.push_back(check_data_directory(directory));
   checks.push_back(check_cache(client::default_cache_directory()));
   checks.push_back(check_rates(directory));
@@ -174,7 +207,7 @@ support::Result<Answer> doctor(const ServerOptions& options) {
   answer.json = {{"checks", Json::array()}};
   for (const Check& check : checks) {
     if (check.verdict == Check::Verdict::bad) ++problems;
-    table.rows.push_back({check.name, word(check.verdict), check.found});
+    table.rows.push_back({check.name, painted(ink_of(check.verdict), word(check.verdict)), check.found});
     if (!check.advice.empty()) table.rows.push_back({"", "", "-> " + check.advice});
     answer.json["checks"].push_back({{"name", check.name},
                                      {"verdict", word(check.verdict)},

@@ -208,6 +208,7 @@ support::Result<void> run_on_gpu(const RunOptions& options, const client::Sessio
 support::Result<void> run_on_cpu(const RunOptions& options, const client::Session& session,
                                  client::Packed& packed, Clock::time_point start, ProgressLine& progress,
                                  RunFacts& facts) {
+  progress.show("downloading " + facts.choice.kernel.id);
   SCHAAS_ASSIGN_OR_RETURN(auto execution,
                           make_ready(session, facts.choice.answer, facts.choice.kernel, packed, options));
   facts.threads = execution.threads();

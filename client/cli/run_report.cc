@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "client/cli/colour.h"
 #include "client/cli/figures.h"
 #include "client/cli/table.h"
 
@@ -96,7 +97,7 @@ support::Result<Values> values_of(const client::KernelInfo& kernel, const client
 std::string verification_text(const RunFacts& facts) {
   if (!facts.verification) return "not asked for (--verify)";
   const auto& found = *facts.verification;
-  return (found.passed ? "" : "WRONG: ") + grouped(std::to_string(found.checked)) +
+  return (found.passed ? "" : painted(Ink::bad, "WRONG: ")) + grouped(std::to_string(found.checked)) +
          " values compared with the oracle in " + seconds(found.seconds) + ", largest relative error " +
          rounded(found.max_relative_error);
 }

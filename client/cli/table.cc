@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "client/cli/colour.h"
+
 namespace schaas::cli {
 namespace {
 
@@ -9,7 +11,7 @@ std::string line(const Table& table, const std::vector<std::string>& cells,
                  const std::vector<std::size_t>& widths) {
   std::string out = table.indent;
   for (std::size_t column = 0; column < cells.size(); ++column) {
-    const std::string space(widths[column] - cells[column].size(), ' ');
+    const std::string space(widths[column] - columns_of(cells[column]), ' ');
     const bool right = std::count(table.right.begin(), table.right.end(), column) > 0;
     if (column > 0) out += "  ";
     out += right ? space + cells[column] : cells[column] + space;
@@ -26,7 +28,7 @@ std::string print(const Table& table) {
   for (const auto& row : table.rows) {
     if (row.size() > widths.size()) widths.resize(row.size());
     for (std::size_t column = 0; column < row.size(); ++column) {
-      widths[column] = std::max(widths[column], row[column].size());
+      widths[column] = std::max(widths[column], columns_of(row[column]));
     }
   }
   std::string out;

@@ -20,11 +20,20 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
+bool same_but_for_case(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return a != b && std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                              [&](char x, char y) { return lower(x) == lower(y); });
+}
+
 }  // namespace
 
 std::optional<std::string> nearest_name(std::string_view name, const std::vector<std::string>& known) {
   constexpr std::size_t longest_considered = 64;
   if (name.size() > longest_considered) return std::nullopt;
+  const auto other_case = std::find_if(
+      known.begin(), known.end(), [&](const std::string& other) { return same_but_for_case(name, other); });
+  if (other_case != known.end()) return *other_case;
   std::size_t best = std::max<std::size_t>(1, name.size() / 3) + 1;
   std::optional<std::string> nearest;
   for (const auto& other : known) {

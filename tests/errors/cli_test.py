@@ -59,6 +59,10 @@ WITHOUT_SERVER = {
                          "2^62 - 1, found `9223372036854775808`\n"),
     "unknown tensor": (["run", "Out(i,l) = Bee(i,j) * Cee(j,l)", "-t", "Bea=B.mtx"], 2,
                        "invalid [unknown-tensor]: `-t Bea=B.mtx`: there is no tensor `Bea` in the expression; did you mean `Bee`?\n"),
+    "other case": (["run", K4, "-t", "b=B.mtx"], 2,
+                   "invalid [unknown-tensor]: `-t b=B.mtx`: there is no tensor `b` in the expression; did you mean `B`?\n"),
+    "file to write without -o": (["convert", "B.mtx", "C.mtx"], 2, "invalid [command-line]: unexpected argument `C.mtx` of `schaas "
+                                                                   "convert`; the file to write is given as `-o C.mtx`\n"),
     "unknown tensor in format": (["run", K4, "-f", "X=csr"], 2, "invalid [unknown-tensor]: `-f X=csr`: there is no tensor `X` in "
                                                                "the expression\n"),
     "unknown index": (["run", "A(row,col) = B(row,mid) * C(mid,col)", "-d", "mit=4"], 2,

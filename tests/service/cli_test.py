@@ -9,6 +9,7 @@ import ast
 import hashlib
 import os
 import pathlib
+import pty
 import re
 import shutil
 import signal
@@ -486,6 +487,47 @@ class OtherCommands(program.WithDaemon):
         self.assertRegex(lost.stdout, r"(?m)^server +PROBLEM ")
         self.assertIn("-> start schaasd", lost.stdout)
         self.assertEqual(lost.stderr, "unreachable [doctor]: 1 problem found\n")
+
+    def on_a_terminal(self, *words, **variables):
+        """(status, what a terminal got: standard output and standard error)"""
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("SCHAAS_", "XDG_"))}
+        environment |= {"SCHAAS_SERVER": self.daemon.address, "XDG_CACHE_HOME": str(self.folder / "cache"), "TERM": "xterm"} | variables
+        master, terminal = pty.openpty()
+        process = subprocess.Popen([pathlib.Path(PROGRAMS) / "schaas", *map(str, words)], stdout=terminal, stderr=terminal, stdin=subprocess.DEVNULL,
+                                   env=environment)
+        os.close(terminal)
+        shown = b""
+        while True:
+            try:
+                part = os.read(master, 65536)
+            except OSError:  # how Linux says that the other end is closed
+                break
+            if not part:
+                break
+            shown += part
+        os.close(master)
+        return process.wait(timeout=60), shown.decode().replace("\r\n", "\n")
+
+    def test_terminals_get_colours_and_progress_and_nobody_else_does(self):
+        wrong = ["run", "y(i) = B(i,j * x(j)"]
+        status, shown = self.on_a_terminal(*wrong)
+        self.assertEqual(status, 2)
+        self.assertIn("\033[1;31minvalid [syntax]\033[0m: expected `,` or `)`", shown)
+        self.assertRegex(shown, r"\n\033\[1;31m +\| +\^\033\[0m")
+        plain = self.daemon.run(*wrong).stderr
+        self.assertNotIn("\033", plain)
+        for quiet in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            self.assertEqual(self.on_a_terminal(*wrong, **quiet), (2, plain))
+        status, shown = self.on_a_terminal("doctor")
+        self.assertRegex(shown, r"(?m)^kernels +\033\[32mok\033\[0m +a product")
+        self.assertEqual([re.sub("\033\\[[0-9;]*m", "", line).index("a product") for line in shown.splitlines() if "a product" in line],
+                         [line.index("a product") for line in self.daemon.run("doctor").stdout.splitlines() if "a product" in line])
+        matrix = program.write_matrix(self.folder / "B.mtx", 25, 20, 60, seed=35)
+        status, shown = self.on_a_terminal("run", "y(i) = B(i,j) * x(j) * 5", "-t", f"B={matrix}")
+        self.assertEqual(status, 0)
+        for what in ("reading ", "packing ", "downloading ", "running "):
+            self.assertIn("\033[K" + what, shown)
+        self.assertNotIn("\033", self.daemon.run("run", "y(i) = B(i,j) * x(j) * 5", "-t", f"B={matrix}").stderr)
 
     def test_completion_completes_commands_and_options(self):
         told = self.daemon.run("completion", "bash").stdout

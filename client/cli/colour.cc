@@ -1,0 +1,71 @@
+#include "client/cli/colour.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+
+namespace schaas::cli {
+namespace {
+
+const char* const plain = "\033[0m";
+
+bool has_colours(int stream) {
+  const char* terminal = std::getenv("TERM");
+  const char* none = std::getenv("NO_COLOR");
+  return isatty(stream) == 1 && (none == nullptr || *none == '\0') && terminal != nullptr &&
+         std::strcmp(terminal, "dumb") != 0;
+}
+
+const char* code_of(Ink ink) {
+  switch (ink) {
+    case Ink::good:
+      return "\033[32m";
+    case Ink::careful:
+      return "\033[33m";
+    case Ink::bad:
+      return "\033[1;31m";
+  }
+  return plain;
+}
+
+// "  |      ^~~~"
+bool is_caret(const std::string& line) {
+  const auto first = line.find_first_not_of(" |");
+  return first != std::string::npos && line.find('|') < first &&
+         line.find_first_not_of("^~", first) == std::string::npos;
+}
+
+}  // namespace
+
+std::string painted(Ink ink, const std::string& text) {
+  return has_colours(STDOUT_FILENO) ? code_of(ink) + text + plain : text;
+}
+
+std::string painted(const support::Diagnostic& diagnostic) {
+  const std::string text = support::render(diagnostic);
+  if (!has_colours(STDERR_FILENO)) return text;
+  const auto head = text.find(':');
+  std::string out = code_of(Ink::bad) + text.substr(0, head) + plain;
+  std::istringstream lines(text.substr(head));
+  bool first = true;
+  for (std::string line; std::getline(lines, line); first = false) {
+    if (!first) out += '\n';
+    out += !first && is_caret(line) ? code_of(Ink::bad) + line + plain : line;
+  }
+  return out;
+}
+
+std::size_t columns_of(const std::string& text) {
+  std::size_t columns = 0;
+  bool in_code = false;
+  for (const char c : text) {
+    if (c == '\033') in_code = true;
+    if (!in_code) ++columns;
+    if (c == 'm') in_code = false;
+  }
+  return columns;
+}
+
+}  // namespace schaas::cli
