@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "compiler/concrete_notation/units.h"
 #include "compiler/support/limits.h"
 
 namespace schaas::server {
@@ -37,6 +38,15 @@ void add_variables(cost::Term term, const cost::Variables& variables, v1::Term& 
   }
 }
 
+template <class Message>
+void add_memory_terms(const cost::Cost& cost, const cost::Variables& variables, Message& out) {
+  for (const cost::Term term : cost.memory) {
+    auto& memory = *out.add_memory_terms();
+    memory.set_weight(1);
+    add_variables(term & cost::variables_mask, variables, memory);
+  }
+}
+
 // Time terms weigh by their access class, memory terms count elements.
 template <class Message>
 void set_terms(const cost::Cost& cost, const cost::Variables& variables, Message& out) {
@@ -46,11 +56,7 @@ void set_terms(const cost::Cost& cost, const cost::Variables& variables, Message
     time.set_serial(cost::is_serial(term));
     add_variables(term & cost::variables_mask, variables, time);
   }
-  for (const cost::Term term : cost.memory) {
-    auto& memory = *out.add_memory_terms();
-    memory.set_weight(1);
-    add_variables(term & cost::variables_mask, variables, memory);
-  }
+  add_memory_terms(cost, variables, out);
 }
 
 v1::Nest to_proto(const cost::LeafNest& nest, const cost::Variables& variables) {
@@ -97,6 +103,32 @@ v1::FrontierEntry to_proto(const NamedEntry& entry, const cost::Variables& varia
     to.set_tree(variant.tree);
     for (const cost::LeafNest& nest : variant.nests) *to.add_nests() = to_proto(nest, variables);
   }
+  return out;
+}
+
+v1::GpuSchedule to_proto(const NamedGpuSchedule& schedule, const cost::Variables& variables) {
+  v1::GpuSchedule out;
+  out.set_id(schedule.id);
+  out.set_entry(schedule.entry);
+  out.set_trace(schedule.trace);
+  out.set_tree(schedule.tree);
+  out.set_point(schedule.point);
+  out.set_order_is_chance(schedule.order_is_chance);
+  for (const NamedGpuPhase& phase : schedule.phases) {
+    v1::GpuSchedule::Phase& to = *out.add_phases();
+    to.set_columns(phase.columns);
+    to.set_columns_take(static_cast<std::uint32_t>(phase.columns_take));
+    to.set_rows(static_cast<std::uint32_t>(phase.rows));
+    to.set_take(static_cast<std::uint32_t>(phase.units.take));
+    to.set_share(static_cast<std::uint32_t>(phase.units.share));
+    to.set_width(static_cast<std::uint32_t>(phase.units.width));
+    to.set_segments(phase.units.width > 1 && phase.units.reduce == concrete_notation::Gather::segment);
+    to.set_side_by_side(static_cast<std::uint32_t>(concrete_notation::side_by_side(phase.units)));
+    to.set_block(static_cast<std::uint32_t>(phase.units.block));
+    to.set_one_writer(phase.one_writer);
+  }
+  for (const cost::LeafNest& nest : schedule.nests) *out.add_nests() = to_proto(nest, variables);
+  add_memory_terms(schedule.cost, variables, out);
   return out;
 }
 
@@ -240,6 +272,8 @@ ScheduleQuery from_proto(const v1::ScheduleRequest& request) {
   query.traces_only = request.traces_only();
   query.wins = request.wins();
   query.host = request.host();
+  query.gpu = request.gpu() || query.isa == "cuda";
+  query.deterministic = request.deterministic();
   return query;
 }
 
@@ -303,6 +337,7 @@ v1::Frontier to_proto(const NamedFrontier& frontier) {
   out.mutable_user_tensors()->insert(frontier.user_tensors.begin(), frontier.user_tensors.end());
   out.mutable_user_indices()->insert(frontier.user_indices.begin(), frontier.user_indices.end());
   for (const auto& entry : frontier.entries) *out.add_entries() = to_proto(entry, frontier.variables);
+  for (const auto& schedule : frontier.gpu) *out.add_gpu() = to_proto(schedule, frontier.variables);
   for (const auto& removal : frontier.removals) *out.add_removals() = to_proto(removal, frontier.variables);
   out.set_removed(frontier.removed);
   *out.mutable_counts() = to_proto(frontier.counts);

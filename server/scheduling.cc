@@ -13,6 +13,7 @@
 #include "compiler/support/nearest_name.h"
 #include "server/compile_crew.h"
 #include "server/explaining.h"
+#include "server/gpu_schedules.h"
 #include "server/measurements.h"
 #include "server/representatives.h"
 #include "server/subject.h"
@@ -36,6 +37,9 @@ struct Part {
   std::size_t kernels;  ///< made of its frontier at most
 };
 constexpr Part parts[] = {{1, 1, 1}, {4, 2, 2}, {64, 2, 4}};
+/// Kernels for GPUs made before anybody's sizes are known, for nvcc takes seconds: those of a client's choice
+/// are asked for by their ids.
+constexpr std::size_t most_gpu_kernels = 3;
 /// Whether the search of a request is over; the search tells, a compile thread waits.
 class Finish {
  public:
@@ -93,18 +97,19 @@ class Work {
   struct Wanted {
     std::string id;
     schedule::Trace trace;  // canonical
+    std::string isa;
   };
 
   // Traces are checked before any work, so that a wrong one costs nothing.
   Result<void> sort_traces() {
     if (query_.search_only) return {};
     for (const auto& text : query_.traces) {
-      if (is_frontier_id(text)) {
+      if (is_frontier_id(text) || is_gpu_id(text)) {
         ids_.push_back(text);
         continue;
       }
       SCHAAS_ASSIGN_OR_RETURN(schedule::Trace trace, canonical_trace(text, subject_));
-      direct_.push_back({text, std::move(trace)});
+      direct_.push_back({text, std::move(trace), query_.isa});
     }
     return {};
   }
@@ -115,7 +120,7 @@ class Work {
     // Only a product has parts to be searched first; of programs all schedules are listed at once.
     const problem::Problem& problem = subject_.canonical.problem;
     const bool parted = problem.profile == problem::Profile::standard && problem::is_contraction(problem);
-    if (parted && !query_.search_only && !query_.traces_only && !is_stored(question)) {
+    if (parted && !for_gpu_alone() && !query_.search_only && !query_.traces_only && !is_stored(question)) {
       crew.add([this] { search_parts(); });
     }
     SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer, search_whole(question));
@@ -126,11 +131,18 @@ class Work {
       SCHAAS_ASSIGN_OR_RETURN(out.measurements, measured(subject_, query_.host, *options_.measurements));
     }
     if (query_.wins) add_wins(out, *answer.frontier, subject_.names, cancellation_);
-    SCHAAS_ASSIGN_OR_RETURN(const std::vector<Wanted> wanted, choose(*answer.frontier));
+    std::optional<GpuSchedules> gpu;
+    if (query_.gpu || std::any_of(ids_.begin(), ids_.end(), is_gpu_id)) {
+      gpu.emplace(*answer.frontier, subject_, query_.deterministic);
+      SCHAAS_ASSIGN_OR_RETURN(out.gpu, gpu->named());
+    }
+    SCHAAS_ASSIGN_OR_RETURN(const std::vector<Wanted> wanted, choose(*answer.frontier, gpu));
     tell(out);
     // The most wanted kernel is not there for as long as the compiler takes for all its code: little code
     // first, and nothing else beside it.
-    if (!wanted.empty() && !drafted_ && !crowded() && !is_stored(wanted.front())) make_draft(wanted.front());
+    if (!wanted.empty() && wanted.front().isa != "cuda" && !drafted_ && !crowded() &&
+        !is_stored(wanted.front()))
+      make_draft(wanted.front());
     for (const auto& one : wanted) order(crew, one);
     return {};
   }
@@ -175,32 +187,45 @@ class Work {
         if (searched_.is_set()) return;
         if (std::find(known.begin(), known.end(), trace) != known.end()) continue;
         known.push_back(trace);
-        const Wanted wanted{found->survivors[s].id, trace};
+        const Wanted wanted{found->survivors[s].id, trace, query_.isa};
         if (!drafted_.exchange(true)) make_draft(wanted);
         make(wanted);
       }
     }
   }
 
-  // Frontier schedules to compile: those asked for by id, then the representatives.
-  Result<std::vector<Wanted>> choose(const frontier::Frontier& found) const {
+  // Frontier schedules to compile: those asked for by id, then the representatives, then some for GPUs.
+  Result<std::vector<Wanted>> choose(const frontier::Frontier& found,
+                                     const std::optional<GpuSchedules>& gpu) const {
     std::vector<Wanted> wanted;
     if (query_.search_only) return wanted;
-    const auto add = [&](const frontier::Survivor& survivor) {
-      const auto same = [&](const Wanted& other) { return other.id == survivor.id; };
-      if (std::none_of(wanted.begin(), wanted.end(), same))
-        wanted.push_back({survivor.id, survivor.traces.front()});
+    const auto add = [&](const std::string& id, const schedule::Trace& trace, const std::string& isa) {
+      const auto same = [&](const Wanted& other) { return other.id == id; };
+      if (std::none_of(wanted.begin(), wanted.end(), same)) wanted.push_back({id, trace, isa});
     };
     for (const auto& id : ids_) {
+      if (is_gpu_id(id)) {
+        SCHAAS_ASSIGN_OR_RETURN(const auto schedule, gpu->schedule(id));
+        add(id, schedule.point.trace, "cuda");
+        continue;
+      }
       SCHAAS_ASSIGN_OR_RETURN(const frontier::Survivor* survivor, survivor_named(found, id));
-      add(*survivor);
+      add(survivor->id, survivor->traces.front(), query_.isa);
     }
     if (query_.traces_only) return wanted;
-    for (const std::size_t s : representatives(found, subject_.canonical.problem, query_.kernels)) {
-      add(found.survivors[s]);
+    if (!for_gpu_alone()) {
+      for (const std::size_t s : representatives(found, subject_.canonical.problem, query_.kernels))
+        add(found.survivors[s].id, found.survivors[s].traces.front(), query_.isa);
+    } else if (gpu->empty() && direct_.empty() && ids_.empty()) {
+      return no_gpu_schedule();
     }
+    if (!query_.gpu) return wanted;
+    for (const auto& schedule : gpu->likeliest(std::min(query_.kernels, most_gpu_kernels)))
+      add(schedule.id, schedule.point.trace, "cuda");
     return wanted;
   }
+
+  bool for_gpu_alone() const { return query_.isa == "cuda"; }
 
   void order(CompileCrew& crew, const Wanted& wanted) {
     crew.add([this, wanted] { make(wanted); });
@@ -229,7 +254,7 @@ class Work {
   }
 
   KernelQuery query_for(const Wanted& wanted, bool draft, Source source) const {
-    const toolchain::Target target{query_.isa, draft};
+    const toolchain::Target target{wanted.isa, draft};
     return {subject_.canonical,
             wanted.trace,
             target,
@@ -255,7 +280,7 @@ class Work {
     kernel.id = wanted.id;
     kernel.kernel_key = question.kernel_key;
     kernel.trace = schedule::print(names.to_user(wanted.trace));
-    kernel.isa = query_.isa;
+    kernel.isa = wanted.isa;
     SCHAAS_ASSIGN_OR_RETURN(kernel.tree, names.tree(wanted.trace));
     kernel.cost = cost::of(tree, with_copies);
     kernel.variables = cost::variables_of(users);
@@ -370,7 +395,7 @@ Result<void> Scheduling::check(const ScheduleQuery& query, const Cancellation& c
   SCHAAS_ASSIGN_OR_RETURN(Subject subject,
                           subject_of(query.problem, query.bounds, options_.solver, cancellation));
   for (const auto& trace : query.traces) {
-    if (!is_frontier_id(trace)) SCHAAS_RETURN_IF_ERROR(canonical_trace(trace, subject));
+    if (!is_frontier_id(trace) && !is_gpu_id(trace)) SCHAAS_RETURN_IF_ERROR(canonical_trace(trace, subject));
   }
   return query.no_stage2 ? leave_out_stage2(subject) : Result<void>();
 }
@@ -405,7 +430,7 @@ Result<std::string> Scheduling::emit(const EmitQuery& query, const Cancellation&
     return pipeline::emit(subject.names.problem(), subject.names.to_user(canonical), language, query.isa);
   };
   const bool automatic = query.schedule.empty() || query.schedule == "auto";
-  if (!automatic && !is_frontier_id(query.schedule)) {
+  if (!automatic && !is_frontier_id(query.schedule) && !is_gpu_id(query.schedule)) {
     SCHAAS_ASSIGN_OR_RETURN(const schedule::Trace trace, canonical_trace(query.schedule, subject));
     return print(trace);
   }
@@ -416,6 +441,11 @@ Result<std::string> Scheduling::emit(const EmitQuery& query, const Cancellation&
     const auto best = representatives(*answer.frontier, subject.canonical.problem, 1);
     SCHAAS_CHECK(!best.empty(), "an empty frontier");
     return print(answer.frontier->survivors[best.front()].traces.front());
+  }
+  if (is_gpu_id(query.schedule)) {
+    const GpuSchedules gpu(*answer.frontier, subject, false);
+    SCHAAS_ASSIGN_OR_RETURN(const auto schedule, gpu.schedule(query.schedule));
+    return print(schedule.point.trace);
   }
   SCHAAS_ASSIGN_OR_RETURN(const frontier::Survivor* survivor,
                           survivor_named(*answer.frontier, query.schedule));

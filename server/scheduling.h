@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/concrete_notation/nodes.h"
 #include "compiler/cost/leaf_nests.h"
 #include "compiler/problem/problem.h"
 #include "kernels_cache/schedule_store.h"
@@ -32,11 +33,13 @@ struct ScheduleQuery {
       traces;  ///< further ones: "linear", a frontier id ("s2") or a trace in the user's names
   bool search_only = false;
   bool no_cache = false;
-  bool no_stage2 = false;    ///< only with profile sparseauto
-  bool traces_only = false;  ///< no search unless `traces` names a frontier id
-  bool wins = false;         ///< also tell at which sizes each schedule wins
-  std::string host;          ///< whose measurements to tell; "": none
-  bool awaited = true;       ///< false: nobody waits, so no draft comes first
+  bool no_stage2 = false;      ///< only with profile sparseauto
+  bool traces_only = false;    ///< no search unless `traces` names a frontier id
+  bool wins = false;           ///< also tell at which sizes each schedule wins
+  std::string host;            ///< whose measurements to tell; "": none
+  bool gpu = false;            ///< also how the schedules run on a GPU; with isa "cuda" these alone
+  bool deterministic = false;  ///< of these only those that round the same way each time
+  bool awaited = true;         ///< false: nobody waits, so no draft comes first
 };
 
 /// Seconds of one run of a schedule, measured by a client.
@@ -75,6 +78,21 @@ struct NamedEntry {
   std::string wins;                    ///< at which sizes; "" when not asked for, or not known
   std::vector<NamedVariant> variants;  ///< its own trace first
 };
+/// An entry as it runs on a GPU.
+struct NamedGpuPhase {
+  bool columns = false;
+  int columns_take = 1;
+  int rows = 0;  ///< loops that are shared out, as one; 0: the phase has none
+  concrete_notation::Units units;
+  bool one_writer = true;
+};
+struct NamedGpuSchedule {
+  std::string id, entry, trace, tree, point;
+  bool order_is_chance = false;
+  std::vector<NamedGpuPhase> phases;  ///< in the order in which they run
+  std::vector<cost::LeafNest> nests;  ///< those of a phase follow each other; its first one shares no loops
+  cost::Cost cost;                    ///< the entry's
+};
 struct NamedRemoval {
   std::string id;  ///< "r1", "r2", ... in stored order
   std::string time, memory, by, kind, argument;
@@ -86,6 +104,7 @@ struct NamedFrontier {
   std::map<std::string, std::string> user_tensors, user_indices;
   cost::Variables variables;  ///< of the costs, in the user's names
   std::vector<NamedEntry> entries;
+  std::vector<NamedGpuSchedule> gpu;
   std::vector<NamedRemoval> removals;
   std::uint64_t removed = 0;
   frontier::Counts counts;

@@ -108,6 +108,11 @@ NamedRemoval named(const frontier::Removal& removal, std::size_t place, const Us
   return out;
 }
 
+bool is_id(const std::string& text, char kind) {
+  return text.size() >= 2 && text[0] == kind &&
+         std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
 /// Errors: invalid [search-bounds].
 Result<void> apply_bounds(const SearchBounds& bounds, const problem::Problem& problem,
                           frontier::Options& options) {
@@ -157,10 +162,8 @@ Result<void> leave_out_stage2(Subject& subject) {
   return {};
 }
 
-bool is_frontier_id(const std::string& text) {
-  return text.size() >= 2 && text[0] == 's' &&
-         std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
+bool is_frontier_id(const std::string& text) { return is_id(text, 's'); }
+bool is_gpu_id(const std::string& text) { return is_id(text, 'g'); }
 
 Result<schedule::Trace> canonical_trace(const std::string& text, const Subject& subject) {
   SCHAAS_ASSIGN_OR_RETURN(schedule::Trace trace, schedule::parse(text));

@@ -22,6 +22,8 @@ support::Result<void> leave_out_stage2(Subject& subject);
 
 /// "s1", "s2", ...
 bool is_frontier_id(const std::string& text);
+/// "g1", "g2", ...: of a schedule for GPUs
+bool is_gpu_id(const std::string& text);
 /// A trace the user wrote, checked against the problem, so that errors quote it in the user's names.
 support::Result<schedule::Trace> canonical_trace(const std::string& text, const Subject& subject);
 /// Errors: invalid [unknown-schedule].

@@ -5,11 +5,11 @@
 #include <utility>
 
 #include "client/cli/command_line.h"
+#include "client/cli/gpu_target.h"
 #include "client/cli/problem_options.h"
 #include "client/cli/progress.h"
 #include "client/cli/run_report.h"
 #include "client/cli/tensor_options.h"
-#include "compiler/support/nearest_name.h"
 #include "schaas/bundle.h"
 #include "schaas/convert.h"
 #include "schaas/gpu.h"
@@ -38,28 +38,23 @@ struct RunOptions {
 };
 
 support::Result<void> check_options(const RunOptions& options) {
-  const bool named = options.schedule.find('(') != std::string::npos;
-  if (options.target == "cuda" && (options.tune || !named)) {
-    return support::unsupported(
-        "target",
-        "`--target cuda` runs a schedule that says what the threads of a GPU get, and the search proposes "
-        "none "
-        "yet: `--schedule '...; threads(loop=i, each=1)'` (docs/gpu.md), or `--target cpu`");
-  }
-  if (options.target != "cpu" && options.target != "cuda") {
-    return support::invalid("target", "`--target " + options.target + "`: expected cpu or cuda" +
-                                          support::did_you_mean(options.target, {"cpu", "cuda"}));
-  }
+  const std::string& schedule = options.schedule;
+  if (options.target == "cpu" && schedule.size() > 1 && schedule[0] == 'g' &&
+      schedule.find_first_not_of("0123456789", 1) == std::string::npos)
+    return support::invalid("target",
+                            "`--schedule " + schedule + "` is a schedule for a GPU: `--target cuda` runs it");
   if (options.problem.expression.empty() && options.bundle.empty()) {
     return support::noting(
         support::invalid("command-line", "`schaas run` needs an expression, or `--bundle FILE`"),
         "`schaas run --help` shows its options");
   }
   if (!options.bundle.empty() &&
-      (options.target == "cuda" || options.no_cache || !options.server.address.empty()))
+      (options.target != "cpu" || options.no_cache || !options.server.address.empty()))
     return support::invalid("bundle-options",
                             "--bundle runs kernels of a file on the processor, without a server: leave "
-                            "--target cuda, --no-cache and --server out");
+                            "--target " +
+                                (options.target == "cpu" ? "cuda" : options.target) +
+                                ", --no-cache and --server out");
   if (options.tune && options.schedule != "auto") {
     return support::invalid(
         "tune", "--tune measures the schedules of the frontier, so it cannot be combined with `--schedule " +
@@ -190,17 +185,23 @@ support::Result<void> run_all(const RunOptions& options, Execution& execution, c
   return {};
 }
 
+support::Result<client::GpuExecution> make_ready(const client::Session& session, const client::Gpu& gpu,
+                                                 const std::vector<std::string>& arguments,
+                                                 const client::KernelInfo& info, client::Packed& packed) {
+  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, session.source().download(info));
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, client::GpuKernel::load(binary, info.digest));
+  return client::GpuExecution::prepare(gpu, kernel, packed.arguments(arguments), arguments);
+}
+
 /// The chosen kernel, on the device; times are with the values' way there and back.
 support::Result<void> run_on_gpu(const RunOptions& options, const client::Session& session,
                                  const client::Gpu& gpu, client::Packed& packed, Clock::time_point start,
                                  ProgressLine& progress, RunFacts& facts) {
-  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, session.source().download(facts.choice.kernel));
-  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, client::GpuKernel::load(binary, facts.choice.kernel.digest));
   const auto bring = Clock::now();
-  SCHAAS_ASSIGN_OR_RETURN(
-      auto execution,
-      client::GpuExecution::prepare(gpu, kernel, packed.arguments(facts.arguments), facts.arguments));
+  SCHAAS_ASSIGN_OR_RETURN(auto execution,
+                          make_ready(session, gpu, facts.arguments, facts.choice.kernel, packed));
   facts.threads = 1;
+  facts.device = gpu.name();
   facts.scratch_bytes = execution.scratch_bytes();
   return run_all(options, execution, packed, since(bring), start, progress, facts);
 }
@@ -219,10 +220,53 @@ support::Result<void> run_on_cpu(const RunOptions& options, const client::Sessio
   return run_all(options, execution, packed, copy_seconds, start, progress, facts);
 }
 
+/// Binds kernels, of either kind, to be measured.
+void add_contest(const RunOptions& options, const client::Session& session, const Devices& devices,
+                 client::Packed& packed, ProgressLine& progress, client::ChoiceRequest& request) {
+  request.tune_seconds = options.tune_seconds;
+  request.contend = [&](const client::ScheduleAnswer& answer,
+                        const client::KernelInfo& kernel) -> support::Result<client::TimedRun> {
+    progress.show("measuring " + kernel.id);
+    const auto timed = [&packed](auto ready) -> support::Result<client::TimedRun> {
+      if (!ready.ok()) return ready.error();
+      using Ready = std::remove_reference_t<decltype(*ready)>;
+      return client::TimedRun([&packed, execution = std::make_shared<Ready>(std::move(ready).value())] {
+        return timed_run(*execution, packed);
+      });
+    };
+    if (kernel.isa != "cuda") return timed(make_ready(session, answer, kernel, packed, options));
+    return timed(make_ready(session, *devices.gpu, answer.frontier.arguments, kernel, packed));
+  };
+}
+
+/// Asks, decides and runs; with `--target auto` on the processor where the device refuses after all.
+support::Result<void> choose_and_run(const RunOptions& options, const client::Session& session,
+                                     const Devices& devices, client::ChoiceRequest request,
+                                     client::Packed& packed, Clock::time_point start, ProgressLine& progress,
+                                     RunFacts& facts) {
+  SCHAAS_ASSIGN_OR_RETURN(facts.choice, client::choose(session.source(), request, show_events(progress)));
+  progress.clear();
+  facts.arguments = facts.choice.answer.frontier.arguments;
+  std::string refused = devices.why_none;
+  if (facts.choice.kernel.isa == "cuda") {
+    const auto ran = run_on_gpu(options, session, *devices.gpu, packed, start, progress, facts);
+    const bool elsewhere = options.target == "auto" && options.schedule == "auto";
+    if (ran.ok() || !elsewhere || ran.error().family == support::Family::internal) return ran;
+    refused = ran.error().message;
+    request.gpu.reset();
+    facts.device.clear();
+    SCHAAS_ASSIGN_OR_RETURN(facts.choice, client::choose(session.source(), request, show_events(progress)));
+    progress.clear();
+  }
+  if (!refused.empty()) facts.choice.reason += "; " + refused;
+  return run_on_cpu(options, session, packed, start, progress, facts);
+}
+
 /// Everything after the tensors are known.
 support::Result<RunFacts> compute(const RunOptions& options, const client::Session& session,
-                                  const client::ProblemText& text, const client::Program& program,
-                                  const client::Operands& operands, Clock::time_point start) {
+                                  const Devices& devices, const client::ProblemText& text,
+                                  const client::Program& program, const client::Operands& operands,
+                                  Clock::time_point start) {
   ProgressLine progress;
   RunFacts facts;
   facts.expression = text.expression;
@@ -241,32 +285,19 @@ support::Result<RunFacts> compute(const RunOptions& options, const client::Sessi
   const client::Sizes sizes = client::all_sizes(operands, packed);
   facts.sizes = client::reported_sizes(sizes, packed);
   facts.machine = client::this_machine(facts.value_type, options.threads);
-  std::optional<client::Gpu> gpu;
-  if (options.target == "cuda") {
-    SCHAAS_ASSIGN_OR_RETURN(gpu, client::Gpu::open());
-  }
-
   client::ChoiceRequest request = choice_request(options, text, operands);
   request.sizes = sizes;
   request.machine = facts.machine;
-  if (options.tune) {
-    request.tune_seconds = options.tune_seconds;
-    request.contend = [&](const client::ScheduleAnswer& answer,
-                          const client::KernelInfo& kernel) -> support::Result<client::TimedRun> {
-      progress.show("measuring " + kernel.id);
-      auto ready = make_ready(session, answer, kernel, packed, options);
-      if (!ready.ok()) return ready.error();
-      return client::TimedRun(
-          [&packed, execution = std::make_shared<client::Execution>(std::move(ready).value())] {
-            return timed_run(*execution, packed);
-          });
-    };
+  if (devices.gpu) {
+    request.gpu = gpu_target(*devices.gpu, packed, options.repeat);
+    request.gpu->alone = options.target == "cuda";
+    request.gpu->deterministic = options.deterministic;
+    for (const auto& [name, tensor] : packed.tensors)
+      if (name != packed.result) request.sizes.spreads[name] = client::spreads_of(tensor);
   }
-  SCHAAS_ASSIGN_OR_RETURN(facts.choice, client::choose(session.source(), request, show_events(progress)));
-  progress.clear();
-  facts.arguments = facts.choice.answer.frontier.arguments;
-  SCHAAS_RETURN_IF_ERROR(gpu ? run_on_gpu(options, session, *gpu, packed, start, progress, facts)
-                             : run_on_cpu(options, session, packed, start, progress, facts));
+  if (options.tune) add_contest(options, session, devices, packed, progress, request);
+  SCHAAS_RETURN_IF_ERROR(
+      choose_and_run(options, session, devices, std::move(request), packed, start, progress, facts));
   facts.result_entries = packed.tensors.at(packed.result).stored();
   SCHAAS_RETURN_IF_ERROR(store_result(operands, packed, progress, facts));
   SCHAAS_RETURN_IF_ERROR(use_result(options, operands, packed, progress, facts));
@@ -290,6 +321,7 @@ support::Result<client::ProblemText> bundled_problem(const RunOptions& options,
 support::Result<Answer> run(const RunOptions& options) {
   const auto start = Clock::now();
   SCHAAS_RETURN_IF_ERROR(check_options(options));
+  SCHAAS_ASSIGN_OR_RETURN(const Devices devices, devices_for(options.target));
   std::optional<client::Bundle> bundle;
   if (!options.bundle.empty()) {
     SCHAAS_ASSIGN_OR_RETURN(bundle, client::Bundle::open(options.bundle, options.server.key));
@@ -317,7 +349,8 @@ support::Result<Answer> run(const RunOptions& options) {
   SCHAAS_ASSIGN_OR_RETURN(client::Operands operands, read_operands(arguments, *program, progress));
   if (text.position_bits != "auto") operands.position_bits = text.position_bits == "32" ? 32 : 64;
   text.formats = format_texts(operands, arguments);
-  SCHAAS_ASSIGN_OR_RETURN(RunFacts facts, compute(options, session, text, *program, operands, start));
+  SCHAAS_ASSIGN_OR_RETURN(RunFacts facts,
+                          compute(options, session, devices, text, *program, operands, start));
   facts.server_address = session.source().address();
   facts.server_notice = session.source().notice();
   facts.server_started = session.source().started_server();
@@ -331,8 +364,10 @@ void add_run_options(CLI::App& command, RunOptions& options) {
                   "computed")
       ->type_name("FILE");
   command
-      .add_option("--target", options.target,
-                  "Where to run: cpu, or cuda: a GPU, by a schedule with `threads`")
+      .add_option(
+          "--target", options.target,
+          "Where to run: cpu, cuda (a GPU), or auto: where it is predicted to take less, the way of the "
+          "tensors to a GPU and back included")
       ->capture_default_str()
       ->type_name("NAME");
   command
@@ -344,7 +379,9 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->type_name("N");
   command.add_flag("--deterministic", options.deterministic,
                    "The same result to the last bit for any number of threads");
-  command.add_option("--schedule", options.schedule, "auto, linear, an id of the frontier (s2), or a trace")
+  command
+      .add_option("--schedule", options.schedule,
+                  "auto, linear, an id of the frontier (s2; g3 for a GPU), or a trace")
       ->capture_default_str()
       ->type_name("WHICH");
   command.add_flag(

@@ -4,6 +4,7 @@
 
 #include "client/cli/colour.h"
 #include "client/cli/figures.h"
+#include "client/cli/schedule_report.h"
 #include "client/cli/table.h"
 
 namespace schaas::cli {
@@ -108,8 +109,10 @@ std::string run_text(const RunFacts& facts) {
     text += " (median of " + std::to_string(facts.run_seconds.size()) + ", best " +
             seconds(*std::min_element(facts.run_seconds.begin(), facts.run_seconds.end())) + ")";
   }
-  return text + " on " + counted(static_cast<std::size_t>(facts.threads), "thread", "threads") +
-         "; first result after " + seconds(facts.first_result_seconds);
+  const std::string where = facts.device.empty()
+                                ? counted(static_cast<std::size_t>(facts.threads), "thread", "threads")
+                                : facts.device + ", with the values' way there and back";
+  return text + " on " + where + "; first result after " + seconds(facts.first_result_seconds);
 }
 
 std::string text_of(const RunFacts& facts, const Values& values) {
@@ -206,11 +209,13 @@ support::Result<Json> json_of(const RunFacts& facts, const Values& values) {
                       {"written_as", facts.written_as},
                       {"seconds", facts.store_seconds}};
   SCHAAS_ASSIGN_OR_RETURN(json["frontier"], frontier_json(facts));
+  json["gpu"] = gpu_json(facts.choice.answer.frontier);
   json["extents"] = facts.sizes.extents;
   json["nnz"] = sizes_json(facts);
   json["dtype"] = client::name(facts.value_type);
   json["positions"] = facts.operands->position_bits;
   json["threads"] = facts.threads;
+  json["device"] = facts.device.empty() ? Json() : Json(facts.device);
   json["run_seconds"] = {{"min", *std::min_element(facts.run_seconds.begin(), facts.run_seconds.end())},
                          {"median", median(facts.run_seconds)},
                          {"repeats", facts.run_seconds.size()}};

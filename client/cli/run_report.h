@@ -24,6 +24,7 @@ struct RunFacts {
   std::string server_address, server_notice;
   bool server_started = false;
   int threads = 1;
+  std::string device;               ///< the GPU that ran it; "": the processor
   std::int64_t result_entries = 0;  ///< stored by the result
   std::int64_t scratch_bytes =
       0;  ///< temporaries as allocated: all threads together, shared ones, what threads fold into

@@ -15,7 +15,7 @@ struct ScheduleOptions {
   client::SearchOptions search;
   ServerOptions server;
   std::string why;
-  bool no_stage2 = false, no_cache = false;
+  bool no_stage2 = false, no_cache = false, gpu = false, deterministic = false;
 };
 
 support::Result<Answer> schedule(const ScheduleOptions& options) {
@@ -30,6 +30,8 @@ support::Result<Answer> schedule(const ScheduleOptions& options) {
   request.no_cache = options.no_cache;
   request.no_stage2 = options.no_stage2;
   request.wins = options.why.empty();
+  request.gpu = options.gpu;
+  request.deterministic = options.deterministic;
   SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options.server));
   ScheduleFacts facts;
   facts.expression = options.problem.expression;
@@ -62,6 +64,9 @@ void add_schedule(CLI::App& program, Action& chosen) {
                    "(i<jk,kl>)")
       ->type_name("WHICH");
   command->add_flag("--no-stage2", options->no_stage2, "With --profile sparseauto: skip the depth poset");
+  command->add_flag("--gpu", options->gpu, "Show also how the schedules run on a GPU");
+  command->add_flag("--deterministic", options->deterministic,
+                    "With --gpu: only what gives the same result to the last bit each time");
   command->add_flag("--no-cache", options->no_cache, "Search anew even when the answer is stored");
   add_to(*command, options->server);
   command->callback([options, &chosen] { chosen = [options] { return schedule(*options); }; });

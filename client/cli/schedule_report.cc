@@ -27,6 +27,18 @@ Json removal_json(const client::Removal& removal) {
           {"by", removal.by}, {"kind", removal.kind}, {"argument", removal.argument}};
 }
 
+/// "" unless they were asked for.
+std::string gpu_table(const client::Frontier& frontier) {
+  if (frontier.gpu.empty()) return "";
+  Table table;
+  table.header = {"id", "of", "on a GPU", "rounds", "trace"};
+  for (const auto& schedule : frontier.gpu) {
+    table.rows.push_back({schedule.id, schedule.entry, schedule.point,
+                          schedule.order_is_chance ? "by chance" : "the same way", schedule.trace});
+  }
+  return print(table) + "\n";
+}
+
 Json json_of(const ScheduleFacts& facts) {
   const auto& frontier = facts.answer.frontier;
   const auto& counts = frontier.counts;
@@ -60,6 +72,7 @@ Json json_of(const ScheduleFacts& facts) {
   json["looser"] = frontier.looser.empty() ? Json() : Json(frontier.looser);
   json["frontier"] = Json::array();
   for (const auto& entry : frontier.entries) json["frontier"].push_back(entry_json(entry));
+  json["gpu"] = gpu_json(frontier);
   const auto summaries = std::count_if(frontier.removals.begin(), frontier.removals.end(),
                                        [](const client::Removal& removal) { return removal.summary(); });
   json["removals"] = frontier.removed - static_cast<std::uint64_t>(summaries);
@@ -128,7 +141,8 @@ std::string stages_table(const client::Frontier& frontier) {
 std::string text_of(const ScheduleFacts& facts) {
   const auto& frontier = facts.answer.frontier;
   std::string text = facts.expression + "\nproblem " + frontier.key + "\n\n";
-  text += stages_table(frontier) + "\n" + frontier_table(frontier) + loops_text(frontier) + "\n";
+  text += stages_table(frontier) + "\n" + frontier_table(frontier) + loops_text(frontier) + "\n" +
+          gpu_table(frontier);
   text += facts.answer.done.hit ? "answered from the database in " : "searched; answered in ";
   text += seconds(facts.server_seconds) + "\n";
   if (!frontier.looser.empty())
@@ -241,6 +255,19 @@ void add_entry(const client::Frontier& frontier, const client::FrontierEntry& en
 }
 
 }  // namespace
+
+Json gpu_json(const client::Frontier& frontier) {
+  Json schedules = Json::array();
+  for (const auto& schedule : frontier.gpu) {
+    schedules.push_back({{"id", schedule.id},
+                         {"entry", schedule.entry},
+                         {"point", schedule.point},
+                         {"trace", schedule.trace},
+                         {"tree", schedule.tree},
+                         {"deterministic", !schedule.order_is_chance}});
+  }
+  return schedules;
+}
 
 Answer report(const ScheduleFacts& facts) {
   Answer answer;

@@ -263,15 +263,25 @@ Result<void> check_units(const Forall& outermost, const problem::Problem& proble
   return check_group(loops);
 }
 
+bool has_one_writer(const Forall& outermost) {
+  const UnitLoops loops = unit_loops(outermost);
+  const bool whole = loops.units.share == 1 ||
+                     (loops.units.width == loops.units.share && loops.units.reduce != Gather::segment);
+  return write_own(loops) && whole;
+}
+
+int side_by_side(const Units& units) {
+  if (units.tile > 0) return units.tile;
+  const bool segments = units.reduce == Gather::segment && units.width > 1;
+  return std::max(1, (segments ? 32 : units.width) / units.share);
+}
+
 bool order_is_chance(const StatementPtr& statement) {
   return !each_phase(statement, [](const Forall& outermost) {
     const Assign& leaf = leaf_of(outermost.body);
     if (leaf.monoid != operators::Monoid::sum && leaf.monoid != operators::Monoid::product) return true;
     if (!says_units(outermost)) return outermost.manner.parallel != Races::atomics;
-    const UnitLoops loops = unit_loops(outermost);
-    const bool one_writer = loops.units.share == 1 ||
-                            (loops.units.width == loops.units.share && loops.units.reduce != Gather::segment);
-    return write_own(loops) && one_writer;
+    return has_one_writer(outermost);
   });
 }
 

@@ -30,6 +30,12 @@ std::optional<index_notation::Access> entries_of_target(const Assign& leaf, cons
 /// 3.3). Errors: invalid [illegal-tree].
 support::Result<void> check_units(const Forall& outermost, const problem::Problem& problem);
 
+/// Each element that the phase writes has one thread that writes it, or one group's first.
+bool has_one_writer(const Forall& outermost);
+/// Iterations whose threads lie side by side in a warp before the columns change: `tile`, or as many as a
+/// group needs.
+int side_by_side(const Units& units);
+
 /// Rounding depends on the order in which threads happen to write: sums or products with atomic writes of
 /// several threads to one element. Such points are left out when an answer must be the same each time.
 bool order_is_chance(const StatementPtr& statement);

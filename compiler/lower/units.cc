@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/concrete_notation/units.h"
 #include "compiler/lower/iteration_space.h"
 
 namespace schaas::lower {
@@ -65,9 +66,7 @@ bool is_for_gpu(const NestTree& tree) {
 
 loop_ir::Units units_of(const SharedLoops& loops) {
   const auto& units = loops.units;
-  const bool segments = units.reduce == concrete_notation::Gather::segment && units.width > 1;
-  const int needed = std::max(1, (segments ? 32 : units.width) / units.share);
-  return {units.take,  units.share, units.width,       units.tile > 0 ? units.tile : needed,
+  return {units.take,  units.share, units.width,       concrete_notation::side_by_side(units),
           units.block, nullptr,     loops.columns_take};
 }
 

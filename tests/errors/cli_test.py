@@ -71,11 +71,12 @@ WITHOUT_SERVER = {
                                                              "to a file use `-o a.npy`\n"),
     "output into no folder": (["run", K4, "-o", "/nonexistent/x.npy"], 2, "invalid [file-unwritable]: /nonexistent/x.npy cannot be "
                                                                           "written: No such file or directory\n"),
-    "gpu": (["run", K4, "--target", "cuda"], 3, "unsupported [target]: `--target cuda` runs a schedule that says what the threads of "
-                                                "a GPU get, and the search proposes none yet: `--schedule '...; "
-                                                "threads(loop=i, each=1)'` (docs/gpu.md), or `--target cpu`\n"),
-    "unknown target": (["run", K4, "--target", "gpu"], 2, "invalid [target]: `--target gpu`: expected cpu or cuda; did you mean "
-                                                          "`cpu`?\n"),
+    "gpu": (["run", K4, "--target", "cuda"], 3, "unsupported [no-gpu]: no GPU can be used: the NVIDIA driver's library "
+                                                "`libcuda.so.1` is not installed; kernels for the CPU (`--target cpu`) work\n"),
+    "gpu schedule on the processor": (["run", K4, "--schedule", "g3"], 2, "invalid [target]: `--schedule g3` is a schedule for a GPU: "
+                                                                          "`--target cuda` runs it\n"),
+    "unknown target": (["run", K4, "--target", "gpu"], 2, "invalid [target]: `--target gpu`: expected cpu, cuda or auto; did you "
+                                                          "mean `cpu`?\n"),
     "value type": (["run", K4, "--dtype", "f16"], 2, "invalid [value-type]: `--dtype f16`: expected f64 or f32\n"),
     "tune a named schedule": (["run", K4, "--tune", "--schedule", "linear"], 2,
                               "invalid [tune]: --tune measures the schedules of the frontier, so it cannot be combined with "

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/frontier/frontier.h"
+#include "compiler/pipeline/gpu_schedules.h"
 #include "compiler/schedule/apply.h"
 #include "tests/support/gpu_batch.h"
 #include "tests/support/kernel_queue.h"
@@ -233,6 +235,49 @@ TEST(GpuKernels, EveryLegalPointOfTheGridIsRight) {
   std::printf("legal points %zu, illegal %zu; kernels times inputs %zu, failures %zu\n", legal, illegal,
               queue.combinations(), failures);
   EXPECT_GT(illegal, 0u);
+  EXPECT_EQ(failures, 0u);
+}
+
+/// What the search proposes for the frontier of each case; in the fast test every so many of them.
+TEST(GpuKernels, WhatTheSearchProposesIsRight) {
+  SCOPED_TRACE("seed " + std::to_string(seed()));
+  std::mt19937_64 random(seed());
+  std::size_t failures = 0, proposed = 0, at = 0;
+  KernelQueue queue(
+      6, random,
+      [&](const std::string& what) {
+        if (++failures <= 5) ADD_FAILURE() << what;
+      },
+      KernelQueue::Machine::emulated_gpu);
+  const char* const only = std::getenv("SCHAAS_CASE");
+  std::string last;
+  for (const auto& one : cases()) {
+    if ((only != nullptr && one.name != only) || one.expression + one.formats.begin()->second == last)
+      continue;
+    last = one.expression + one.formats.begin()->second;
+    problem::ProblemText text;
+    text.expression = one.expression;
+    text.formats = one.formats;
+    text.value_type = "f32";
+    const auto problem = problem::build(text).value();
+    const auto frontier = frontier::compute(problem, frontier::options_for(problem.profile), {}, {});
+    ASSERT_TRUE(frontier.ok()) << support::render(frontier.error());
+    const auto schedules = pipeline::gpu_schedules(*frontier, problem);
+    EXPECT_FALSE(schedules.empty()) << one.name;
+    EXPECT_LE(schedules.size(), pipeline::most_gpu_schedules);
+    const auto trials = trials_of(one, problem, random);
+    for (const auto& schedule : schedules) {
+      ++proposed;
+      if (only == nullptr && at++ % (every == 1 ? 1 : 13) != 0) continue;
+      const auto added = queue.add(schedule.point.trace, problem, trials);
+      EXPECT_TRUE(added.ok()) << schedule::print(schedule.point.trace) << "\n"
+                              << support::render(added.error());
+    }
+  }
+  queue.finish();
+  std::printf("proposed %zu; kernels times inputs %zu, failures %zu\n", proposed, queue.combinations(),
+              failures);
+  EXPECT_GT(proposed, 100u);
   EXPECT_EQ(failures, 0u);
 }
 

@@ -79,13 +79,14 @@ TEST(Requests, ArriveInEveryField) {
   EXPECT_EQ(query.kernels, 17u);
   EXPECT_THAT(query.traces, testing::ElementsAre("traces 1", "traces 2"));
   EXPECT_TRUE(query.search_only && query.no_cache && query.no_stage2 && query.traces_only && query.wins);
+  EXPECT_TRUE(query.gpu && query.deterministic);
   EXPECT_EQ(query.host, "the host");
   // keep_working is read by the service itself.
   EXPECT_EQ(query.bounds.memory_depth, 16) << "17, but a problem has at most 16 indices";
   EXPECT_EQ(query.bounds.max_temporary_bytes, 17u);
   EXPECT_EQ(query.bounds.seconds, 17.5);
   EXPECT_EQ(request.search().GetDescriptor()->field_count(), 3) << "a new field needs a line above";
-  EXPECT_EQ(request.GetDescriptor()->field_count(), 12) << "a new field needs a line above";
+  EXPECT_EQ(request.GetDescriptor()->field_count(), 14) << "a new field needs a line above";
   EXPECT_EQ(request.problem().GetDescriptor()->field_count(), 7) << "a new field needs a line above";
 }
 
@@ -106,6 +107,13 @@ TEST(Requests, ToReportArriveInEveryField) {
   EXPECT_EQ(one.seconds, 17.5);
   EXPECT_EQ(request.measurements(0).GetDescriptor()->field_count(), 5) << "a new field needs a line above";
   EXPECT_EQ(request.GetDescriptor()->field_count(), 3) << "a new field needs a line above";
+}
+
+TEST(Requests, ForKernelsOfGpusAreToldTheirSchedules) {
+  v1::ScheduleRequest request;
+  EXPECT_FALSE(from_proto(request).gpu);
+  request.set_isa("cuda");
+  EXPECT_TRUE(from_proto(request).gpu);
 }
 
 TEST(Requests, HaveDefaultsForEmptyFields) {
@@ -206,6 +214,22 @@ NamedFrontier a_frontier() {
   f.variables = two_variables();
   f.entries = {
       {"s1", "trace", "tree", "code", "time", "memory", "12", 3, a_cost(), {"other"}, "wins", {a_variant()}}};
+  NamedGpuSchedule gpu;
+  gpu.id = "g1";
+  gpu.entry = "s1";
+  gpu.trace = "gpu trace";
+  gpu.tree = "gpu tree";
+  gpu.point = "point";
+  gpu.order_is_chance = true;
+  concrete_notation::Units units;
+  units.take = 2;
+  units.share = 1;
+  units.width = 8;
+  units.reduce = concrete_notation::Gather::segment;
+  gpu.phases = {{true, 4, 1, units, true}};
+  gpu.nests = a_variant().nests;
+  gpu.cost = a_cost();
+  f.gpu = {gpu};
   f.removals = {{"r1", "time", "memory", "by", "kind", "argument", a_cost()}};
   f.removed = 9;
   f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, 15.5, {{"plain", "14"}}};
@@ -222,7 +246,10 @@ std::vector<std::string> kind_fields() {
   const std::vector<std::string> of_copies{"tensor", "level", "copy_of", "outer", "outer_dense"};
   std::vector<std::string> fields;
   for (const std::string& field : of_copies)
-    fields.push_back("frontier.entries.variants.nests.loops.trips." + field);
+    for (const std::string message : {"frontier.entries.variants", "frontier.gpu"})
+      fields.push_back(message + ".nests.loops.trips." + field);
+  for (const std::string& field : of_copies) fields.push_back("frontier.gpu.memory_terms.variables." + field);
+  fields.push_back("frontier.gpu.memory_terms.serial");
   for (const std::string message : {"frontier.entries", "frontier.removals", "kernel"}) {
     fields.push_back(message + ".memory_terms.serial");
     for (const std::string terms : {".time_terms", ".memory_terms"}) {
@@ -238,6 +265,14 @@ TEST(Replies, LeaveNoFieldOut) {
   expect_every_field_set(frontier, "frontier", variable_fields);
   EXPECT_EQ(frontier.entries(0).other_traces(0), "other");
   EXPECT_EQ(frontier.removals(0).by(), "by");
+  ASSERT_EQ(frontier.gpu_size(), 1);
+  EXPECT_EQ(frontier.gpu(0).entry(), "s1");
+  EXPECT_EQ(frontier.gpu(0).trace(), "gpu trace");
+  const v1::GpuSchedule::Phase& phase = frontier.gpu(0).phases(0);
+  EXPECT_EQ(phase.columns_take(), 4u);
+  EXPECT_EQ(phase.take(), 2u);
+  EXPECT_EQ(phase.width(), 8u);
+  EXPECT_EQ(phase.side_by_side(), 32u) << "a segment may lie in all of a warp";
   EXPECT_EQ(frontier.counts().stage3(), "4");
   EXPECT_EQ(frontier.counts().witnesses(), 12u);
   EXPECT_EQ(frontier.counts().log_proofs(), 11u);

@@ -107,13 +107,40 @@ support::Result<std::vector<LoadedKernel>> emulated_batch(const std::vector<std:
 
 support::Result<std::string> emulated_object(const schedule::Trace& trace, const problem::Problem& problem,
                                              const std::string& text) {
-  SCHAAS_ASSIGN_OR_RETURN(std::string source, cuda_source_of(trace, problem, text));
+  SCHAAS_ASSIGN_OR_RETURN(const std::string source, cuda_source_of(trace, problem, text));
+  return emulated_object(source);
+}
+
+support::Result<std::string> emulated_object(std::string source) {
   source +=
       "extern \"C\" __attribute__((visibility(\"default\"))) const schaas_gpu_image schaas_gpu_images[] = "
       "{\n";
   for (const std::string architecture : {"sm_80", "sm_90", "compute_90"})
     source += "    {\"" + architecture + "\", \"module " + architecture + "\", 13},\n";
   return emulated_bytes(source + "    {0, 0, 0}};\n");
+}
+
+namespace {
+
+class EmulatingToolchain final : public toolchain::Toolchain {
+ public:
+  explicit EmulatingToolchain(std::unique_ptr<toolchain::Toolchain> c) : c_(std::move(c)) {}
+  std::string identity(const toolchain::Target& target) const override {
+    return target.isa == "cuda" ? "emulation" : c_->identity(target);
+  }
+  support::Result<std::string> compile_c(const std::string& source, const toolchain::Target& target,
+                                         const support::Cancellation& cancellation) override {
+    return target.isa == "cuda" ? emulated_object(source) : c_->compile_c(source, target, cancellation);
+  }
+
+ private:
+  const std::unique_ptr<toolchain::Toolchain> c_;
+};
+
+}  // namespace
+
+std::unique_ptr<toolchain::Toolchain> make_emulating_toolchain(std::unique_ptr<toolchain::Toolchain> c) {
+  return std::make_unique<EmulatingToolchain>(std::move(c));
 }
 
 std::string find_nvcc() {

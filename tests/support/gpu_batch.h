@@ -1,10 +1,12 @@
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "compiler/problem/problem.h"
 #include "compiler/schedule/trace.h"
 #include "compiler/support/result.h"
+#include "compiler/toolchain/toolchain.h"
 #include "tests/support/kernel_runner.h"
 
 /// Kernels for GPUs without one: their CUDA sources, compiled by the C++ compiler against cuda_emulation.h.
@@ -24,6 +26,11 @@ support::Result<std::vector<LoadedKernel>> emulated_batch(const std::vector<std:
 /// and its modules are the texts "module sm_80", "module sm_90", "module compute_90". `text`: of the problem.
 support::Result<std::string> emulated_object(const schedule::Trace& trace, const problem::Problem& problem,
                                              const std::string& text);
+
+/// The same of a source that codegen::print_cuda made.
+support::Result<std::string> emulated_object(std::string source);
+/// Compiles for the CPU as `c` does, and for GPUs to objects whose device code is emulated.
+std::unique_ptr<toolchain::Toolchain> make_emulating_toolchain(std::unique_ptr<toolchain::Toolchain> c);
 
 /// "" or what nvcc says against the joined sources, for one architecture (sm_80, ...).
 std::string nvcc_error(const std::string& nvcc, const std::vector<std::string>& sources,

@@ -49,9 +49,10 @@ std::string key_of(const ScheduleRequest& asked) {
 }
 
 bool same_schedules(const v1::Frontier& a, const v1::Frontier& b) {
+  const auto same = [](const auto& x, const auto& y) { return x.id() == y.id() && x.trace() == y.trace(); };
   return a.key() == b.key() &&
-         std::equal(a.entries().begin(), a.entries().end(), b.entries().begin(), b.entries().end(),
-                    [](const auto& x, const auto& y) { return x.id() == y.id() && x.trace() == y.trace(); });
+         std::equal(a.entries().begin(), a.entries().end(), b.entries().begin(), b.entries().end(), same) &&
+         std::equal(a.gpu().begin(), a.gpu().end(), b.gpu().begin(), b.gpu().end(), same);
 }
 
 class CachedSource final : public KernelSource {

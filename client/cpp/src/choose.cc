@@ -14,6 +14,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+const char* const gpu_isa = "cuda";
+
 const KernelInfo* find_kernel(const ScheduleAnswer& answer, const std::string& id) {
   const auto place = std::find_if(answer.kernels.begin(), answer.kernels.end(),
                                   [&](const KernelInfo& kernel) { return kernel.id == id && !kernel.draft; });
@@ -24,10 +26,11 @@ support::Diagnostic no_kernel(const std::string& wanted) {
   return support::internal("no-kernel", "the server answered without a kernel for schedule `" + wanted + "`");
 }
 
-/// Every kernel that has come, as something to select from.
+/// Every kernel for the processor that has come, as something to select from.
 std::vector<FrontierEntry> entries_of_kernels(const ScheduleAnswer& answer) {
   std::vector<FrontierEntry> entries;
   for (const auto& kernel : answer.kernels) {
+    if (kernel.isa == gpu_isa) continue;
     FrontierEntry entry;
     entry.id = kernel.id;
     entry.trace = kernel.trace;
@@ -65,6 +68,7 @@ support::Result<Choice> take_named(KernelSource& source, ChoiceRequest& request,
   Choice choice;
   request.schedule.traces = {request.wanted};
   request.schedule.traces_only = true;
+  request.schedule.gpu = false;  // the server knows the schedule by its name
   SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(source, request.schedule, listener, choice));
   SCHAAS_RETURN_IF_ERROR(check_bounds(choice.answer.frontier, request.sizes));
   if (choice.answer.kernels.empty()) return no_kernel(request.wanted);
@@ -90,17 +94,6 @@ bool add_kernel(KernelSource& source, const ChoiceRequest& request, const std::s
   return find_kernel(choice.answer, id) != nullptr;
 }
 
-/// The best of the kernels that are there.
-support::Result<void> take_best_kernel(const ChoiceRequest& request, Choice& choice) {
-  const auto start = Clock::now();
-  SCHAAS_ASSIGN_OR_RETURN(const auto best,
-                          select(entries_of_kernels(choice.answer), request.sizes, request.machine));
-  choice.select_seconds += since(start);
-  choice.kernel = choice.answer.kernels[best.index];
-  choice.reason = best.reason;
-  return {};
-}
-
 /// What to ask the server for: an entry's own schedule by its id, another one by its trace.
 std::string name_of(const FrontierEntry& entry, const Evaluated& evaluated) {
   return evaluated.variant == 0 ? entry.id : selected_trace(entry, evaluated);
@@ -111,10 +104,17 @@ struct Pick {
   std::string name;    ///< what to ask the server for
   std::string id;      ///< of its entry, where it has one
   std::string reason;  ///< one sentence
+  double seconds = 0;  ///< predicted, or measured
 };
 
+std::string milliseconds_text(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g ms", seconds * 1e3);
+  return text;
+}
+
 Pick pick_of(const std::vector<FrontierEntry>& entries, const Remembered& best) {
-  Pick pick{best.trace, best.trace, best.reason()};
+  Pick pick{best.trace, best.trace, best.reason(), best.seconds};
   if (const auto e = entry_with(entries, best.trace)) {
     pick.id = entries[*e].id;
     if (entries[*e].trace == best.trace) pick.name = pick.id;
@@ -122,26 +122,125 @@ Pick pick_of(const std::vector<FrontierEntry>& entries, const Remembered& best) 
   return pick;
 }
 
-Pick pick_of(const std::vector<FrontierEntry>& entries, const Selection& best) {
+Pick pick_of(const std::vector<FrontierEntry>& entries, const Selection& best, const Machine& machine) {
   const FrontierEntry& entry = entries[best.index];
-  return {name_of(entry, best.evaluated[best.index]), entry.id, best.reason};
+  const Evaluated& evaluated = best.evaluated[best.index];
+  return {name_of(entry, evaluated), entry.id, best.reason,
+          evaluated.predicted * machine.rates.nanoseconds * 1e-9};
 }
 
-/// By what was measured, else by what is predicted.
-support::Result<Pick> pick(const Frontier& frontier, const Selector& selector, const ChoiceRequest& request) {
-  if (const auto best = remembered(frontier, request.sizes, request.machine, request.schedule.isa))
+/// For the processor: by what was measured, else by what is predicted.
+support::Result<Pick> pick_for_cpu(const Frontier& frontier, const Selector& selector,
+                                   const ChoiceRequest& request) {
+  if (const auto best = remembered(frontier, request.sizes, request.machine, request.schedule.isa,
+                                   request.gpu ? gpu_isa : ""))
     return pick_of(selector.entries(), *best);
   SCHAAS_ASSIGN_OR_RETURN(const auto best, selector.select(request.sizes, request.machine));
-  return pick_of(selector.entries(), best);
+  return pick_of(selector.entries(), best, request.machine);
+}
+
+/// For the GPU of the request, likewise; with an empty name, the reason tells why there is none.
+support::Result<Pick> pick_for_gpu(const Frontier& frontier, const GpuSelector& selector,
+                                   const ChoiceRequest& request) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto best,
+                          selector.select(request.sizes, request.machine.value_type, *request.gpu));
+  if (best.index < 0) return Pick{"", "", best.reason};
+  if (const auto measured =
+          remembered(frontier, request.sizes, request.machine, gpu_isa, request.schedule.isa)) {
+    for (std::size_t s = 0; s < selector.schedules().size(); ++s) {
+      const GpuSchedule& schedule = selector.schedules()[s];
+      if (schedule.trace == measured->trace && best.evaluated[s].fits && !best.evaluated[s].left_out)
+        return Pick{schedule.id, schedule.id, measured->reason(), measured->seconds};
+    }
+  }
+  const GpuSchedule& chosen = selector.schedules()[static_cast<std::size_t>(best.index)];
+  return Pick{chosen.id, chosen.id, best.reason,
+              best.evaluated[static_cast<std::size_t>(best.index)].seconds + best.copy_seconds};
+}
+
+support::Diagnostic nothing_for_gpu(const std::string& why) {
+  return support::exhausted("gpu-memory", why + "; kernels for the CPU (`--target cpu`) work");
+}
+
+/// The faster one, and what the other would have taken.
+Pick faster(const Pick& cpu, const Pick& gpu, const std::string& device) {
+  Pick best = !gpu.name.empty() && gpu.seconds < cpu.seconds ? gpu : cpu;
+  if (gpu.name.empty()) {
+    best.reason += "; not on " + device + ": " + gpu.reason;
+  } else if (best.name == gpu.name) {
+    best.reason += "; on the processor `" + cpu.id + "` would take " + milliseconds_text(cpu.seconds);
+  } else {
+    best.reason += ": " + milliseconds_text(cpu.seconds) + "; on " + device + " `" + gpu.id +
+                   "` would take " + milliseconds_text(gpu.seconds) + ", the way there and back included";
+  }
+  return best;
+}
+
+/// Of the whole frontier, on the processor, the GPU, or where it takes less.
+support::Result<Pick> pick(const Frontier& frontier, const Selector& selector, const ChoiceRequest& request) {
+  if (!request.gpu) return pick_for_cpu(frontier, selector, request);
+  SCHAAS_ASSIGN_OR_RETURN(Pick gpu, pick_for_gpu(frontier, GpuSelector(frontier.gpu), request));
+  if (request.gpu->alone) {
+    if (gpu.name.empty()) return nothing_for_gpu(gpu.reason);
+    return gpu;
+  }
+  SCHAAS_ASSIGN_OR_RETURN(const Pick cpu, pick_for_cpu(frontier, selector, request));
+  return faster(cpu, gpu, request.gpu->device.name);
+}
+
+/// The best of the kernels that are there.
+support::Result<void> take_best_kernel(const ChoiceRequest& request, Choice& choice) {
+  const auto start = Clock::now();
+  const auto entries = entries_of_kernels(choice.answer);
+  Pick gpu{"", "", "no kernel for it has come"}, cpu;
+  if (request.gpu) {
+    std::vector<GpuSchedule> come;
+    for (const GpuSchedule& schedule : choice.answer.frontier.gpu)
+      if (find_kernel(choice.answer, schedule.id) != nullptr) come.push_back(schedule);
+    if (!come.empty() || request.gpu->alone) {
+      SCHAAS_ASSIGN_OR_RETURN(gpu, pick_for_gpu(choice.answer.frontier, GpuSelector(come), request));
+    }
+    if (request.gpu->alone && gpu.name.empty()) return nothing_for_gpu(gpu.reason);
+  }
+  const bool alone = request.gpu && request.gpu->alone;
+  if (!alone && entries.empty() && gpu.name.empty()) return no_kernel("auto");
+  if (!alone && !entries.empty()) {
+    SCHAAS_ASSIGN_OR_RETURN(const auto best, select(entries, request.sizes, request.machine));
+    cpu = pick_of(entries, best, request.machine);
+    cpu.name = cpu.id;
+  }
+  const Pick best = !request.gpu              ? cpu
+                    : alone || cpu.id.empty() ? gpu
+                                              : faster(cpu, gpu, request.gpu->device.name);
+  choice.select_seconds += since(start);
+  const auto place = std::find_if(choice.answer.kernels.begin(), choice.answer.kernels.end(),
+                                  [&](const KernelInfo& kernel) { return kernel.id == best.id; });
+  choice.kernel = *place;
+  choice.reason = best.reason;
+  return {};
+}
+
+/// Why kernels for GPUs could not be made: "" when they could.
+std::string why_no_gpu_kernel(const ScheduleAnswer& answer) {
+  for (const auto& failure : answer.failures)
+    if (failure.id.rfind('g', 0) == 0) return failure.diagnostic.message;
+  return "the server sent no kernel for it";
 }
 
 support::Result<void> take_selected(KernelSource& source, const ChoiceRequest& request,
                                     const Selector& selector, const ScheduleListener& listener,
                                     Choice& choice) {
   const auto start = Clock::now();
-  SCHAAS_ASSIGN_OR_RETURN(const Pick best, pick(choice.answer.frontier, selector, request));
+  SCHAAS_ASSIGN_OR_RETURN(Pick best, pick(choice.answer.frontier, selector, request));
   choice.select_seconds += since(start);
-  if (!add_kernel(source, request, best.name, listener, choice)) return take_best_kernel(request, choice);
+  if (!add_kernel(source, request, best.name, listener, choice)) {
+    const bool gpu = best.name.rfind('g', 0) == 0 && request.gpu && !request.gpu->alone;
+    if (!gpu) return take_best_kernel(request, choice);
+    const std::string why = "; not on " + request.gpu->device.name + ": " + why_no_gpu_kernel(choice.answer);
+    SCHAAS_ASSIGN_OR_RETURN(best, pick_for_cpu(choice.answer.frontier, selector, request));
+    best.reason += why;
+    if (!add_kernel(source, request, best.name, listener, choice)) return take_best_kernel(request, choice);
+  }
   choice.reason = best.reason;
   choice.kernel = *find_kernel(choice.answer, best.name);
   choice.kernel.id = best.id;
@@ -165,6 +264,24 @@ std::vector<std::size_t> by_prediction(const Selection& selection) {
   return order;
 }
 
+/// The schedules for the GPU of the least predicted times.
+support::Result<void> add_gpu_contenders(const ChoiceRequest& request, const Choice& choice,
+                                         std::vector<std::string>& names) {
+  const GpuSelector selector(choice.answer.frontier.gpu);
+  SCHAAS_ASSIGN_OR_RETURN(const auto selection,
+                          selector.select(request.sizes, request.machine.value_type, *request.gpu));
+  std::vector<std::size_t> order;
+  for (std::size_t s = 0; s < selection.evaluated.size(); ++s)
+    if (selection.evaluated[s].fits && !selection.evaluated[s].left_out) order.push_back(s);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return selection.evaluated[a].seconds < selection.evaluated[b].seconds;
+  });
+  for (std::size_t n = 0; n < std::min(order.size(), most_contenders); ++n)
+    names.push_back(selector.schedules()[order[n]].id);
+  if (names.empty()) return nothing_for_gpu(selection.reason);
+  return {};
+}
+
 /// What is measured: the schedules of the least predicted times, of the first of them also the other ways to
 /// run it; of a frontier that is not whole, all kernels that have come.
 support::Result<std::vector<std::string>> contenders(const ChoiceRequest& request, const Choice& choice) {
@@ -172,6 +289,10 @@ support::Result<std::vector<std::string>> contenders(const ChoiceRequest& reques
   const auto& frontier = choice.answer.frontier;
   if (frontier.entries.empty() || choice.out_of_patience || frontier.partial) {
     for (const auto& kernel : choice.answer.kernels) names.push_back(kernel.id);
+    return names;
+  }
+  if (request.gpu && request.gpu->alone) {
+    SCHAAS_RETURN_IF_ERROR(add_gpu_contenders(request, choice, names));
     return names;
   }
   SCHAAS_ASSIGN_OR_RETURN(const auto selection, select(frontier.entries, request.sizes, request.machine));
@@ -187,6 +308,7 @@ support::Result<std::vector<std::string>> contenders(const ChoiceRequest& reques
     for (std::size_t v = 1; v < entry.variants.size() && names.size() < most_contenders / 2; ++v)
       add(entry.variants[v].trace);
   }
+  if (request.gpu) SCHAAS_RETURN_IF_ERROR(add_gpu_contenders(request, choice, names));
   return names;
 }
 
@@ -197,9 +319,11 @@ void remember(KernelSource& source, const ChoiceRequest& request, Choice& choice
   auto& known = choice.answer.frontier.measurements;
   const std::string sizes = size_class(choice.answer.frontier, request.sizes);
   for (const Measured& one : choice.measured) {
-    measurements.push_back({one.trace, sizes, request.schedule.isa, request.machine.threads, one.seconds});
+    const KernelInfo* kernel = find_kernel(choice.answer, one.id);
+    const std::string isa = kernel == nullptr ? request.schedule.isa : kernel->isa;
+    measurements.push_back({one.trace, sizes, isa, request.machine.threads, one.seconds});
     std::erase_if(known, [&](const Measurement& old) {
-      return old.trace == one.trace && old.sizes == sizes && old.isa == request.schedule.isa &&
+      return old.trace == one.trace && old.sizes == sizes && old.isa == isa &&
              old.threads == request.machine.threads;
     });
   }
@@ -236,9 +360,16 @@ class BestHasCome {
   explicit BestHasCome(const ChoiceRequest& request) : request_(request) {}
   bool operator()(const ScheduleEvent& event) {
     if (const auto* frontier = std::get_if<Frontier>(&event); frontier && !frontier->partial) {
-      const auto best = pick(*frontier, Selector(frontier->entries), request_);
+      const Selector selector(frontier->entries);
+      const auto best = pick(*frontier, selector, request_);
       if (best.ok()) best_ = best->name;
+      const auto here = pick_for_cpu(*frontier, selector, request_);
+      if (here.ok()) best_here_ = here->name;
     }
+    // Where no kernel for a GPU can be made, the processor's is the best.
+    if (const auto* failure = std::get_if<KernelFailure>(&event);
+        failure && failure->diagnostic.code == "no-cuda" && request_.gpu && !request_.gpu->alone)
+      best_ = best_here_;
     if (const auto* kernel = std::get_if<KernelInfo>(&event); kernel && !kernel->draft)
       come_.push_back(kernel->id);
     return !best_.empty() && std::find(come_.begin(), come_.end(), best_) != come_.end();
@@ -246,7 +377,7 @@ class BestHasCome {
 
  private:
   const ChoiceRequest& request_;
-  std::string best_;
+  std::string best_, best_here_;
   std::vector<std::string> come_;
 };
 
@@ -257,6 +388,11 @@ support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
   if (request.wanted != "auto") return take_named(source, request, listener);
   Choice choice;
   request.schedule.keep_working = true;
+  if (request.gpu) {
+    request.schedule.gpu = true;
+    request.schedule.deterministic = request.gpu->deterministic;
+    if (request.gpu->alone) request.schedule.isa = gpu_isa;
+  }
   if (!request.contend) request.schedule.patience = request.patience;  // who measures has time
   std::function<bool(const ScheduleEvent&)> enough;
   if (!request.whole_answer && !request.contend) enough = BestHasCome(request);

@@ -67,6 +67,28 @@ support::Result<Gpu> Gpu::open(const GpuOptions& options) {
   return Gpu(std::move(state));
 }
 
+GpuFacts Gpu::facts() const {
+  const GpuDriver& driver = state_->driver;
+  GpuFacts facts;
+  facts.name = state_->name;
+  const auto asked = [&](int attribute) {
+    int value = 0;
+    return driver.device_attribute(&value, attribute, state_->device) == 0 && value > 0 ? value : 0;
+  };
+  // CU_DEVICE_ATTRIBUTE_ MULTIPROCESSOR_COUNT, CLOCK_RATE and MEMORY_CLOCK_RATE (kHz, both edges of the clock
+  // move data), GLOBAL_MEMORY_BUS_WIDTH (bits), L2_CACHE_SIZE (bytes)
+  if (const int processors = asked(16)) facts.processors = processors;
+  if (const int clock = asked(13)) facts.cycles_per_second = 1e3 * clock;
+  const double clock = asked(36), bits = asked(37);
+  if (clock > 0 && bits > 0) facts.bytes_per_second = 2e3 * clock * bits / 8;
+  if (const int cache = asked(38)) facts.cache_bytes = cache;
+  facts.free_bytes = static_cast<double>(state_->memory_bytes);
+  std::size_t available = 0, total = 0;
+  if (driver.set_context(state_->context) == 0 && driver.memory_info(&available, &total) == 0)
+    facts.free_bytes = static_cast<double>(available);
+  return facts;
+}
+
 std::string Gpu::name() const { return state_->name; }
 int Gpu::architecture() const { return state_->architecture; }
 std::int64_t Gpu::memory_bytes() const { return state_->memory_bytes; }

@@ -96,6 +96,52 @@ FrontierEntry from_proto(const v1::FrontierEntry& from) {
   return entry;
 }
 
+GpuSchedule from_proto(const v1::GpuSchedule& from) {
+  GpuSchedule schedule;
+  schedule.id = from.id();
+  schedule.entry = from.entry();
+  schedule.trace = from.trace();
+  schedule.tree = from.tree();
+  schedule.point = from.point();
+  schedule.order_is_chance = from.order_is_chance();
+  for (const v1::GpuSchedule::Phase& phase : from.phases()) {
+    GpuPhase& to = schedule.phases.emplace_back();
+    to.columns = phase.columns();
+    to.columns_take = static_cast<int>(phase.columns_take());
+    to.rows = static_cast<int>(phase.rows());
+    to.take = static_cast<int>(phase.take());
+    to.share = static_cast<int>(phase.share());
+    to.width = static_cast<int>(phase.width());
+    to.segments = phase.segments();
+    to.side_by_side = static_cast<int>(phase.side_by_side());
+    to.block = static_cast<int>(phase.block());
+    to.one_writer = phase.one_writer();
+  }
+  for (const v1::Nest& nest : from.nests()) schedule.nests.push_back(from_proto(nest));
+  schedule.memory_terms = terms(from.memory_terms());
+  return schedule;
+}
+
+/// Every phase has its nests, and the loops that it shares out.
+bool sound_on_gpu(const v1::GpuSchedule& schedule) {
+  int phase = -1;
+  for (const v1::Nest& nest : schedule.nests()) {
+    if (!sound(nest)) return false;
+    if (nest.shared() == 0) ++phase;
+    if (phase < 0 || phase >= schedule.phases_size()) return false;
+    const auto& units = schedule.phases(phase);
+    if (units.rows() > 32 ||
+        (units.columns() ? 1U : 0U) + units.rows() > static_cast<unsigned>(nest.loops_size()))
+      return false;
+  }
+  const auto number = [](std::uint32_t n) { return n >= 1 && n <= 1024; };
+  return phase + 1 == schedule.phases_size() &&
+         std::all_of(schedule.phases().begin(), schedule.phases().end(), [&](const auto& units) {
+           return number(units.columns_take()) && number(units.take()) && number(units.share()) &&
+                  number(units.width()) && number(units.side_by_side()) && number(units.block());
+         });
+}
+
 Counts from_proto(const v1::Counts& from) {
   Counts counts;
   for (const auto& space : from.spaces()) counts.spaces.emplace_back(space.name(), space.members());
@@ -127,6 +173,9 @@ bool known(const v1::Frontier& frontier) {
     for (const v1::Variant& variant : entry.variants()) {
       if (!std::all_of(variant.nests().begin(), variant.nests().end(), sound)) return false;
     }
+  }
+  for (const v1::GpuSchedule& schedule : frontier.gpu()) {
+    if (!known(schedule.memory_terms()) || !sound_on_gpu(schedule)) return false;
   }
   for (const v1::Removal& removal : frontier.removals()) {
     if (!known(removal.time_terms()) || !known(removal.memory_terms())) return false;
@@ -188,6 +237,8 @@ v1::ScheduleRequest to_proto(const ScheduleRequest& request) {
   wire.set_traces_only(request.traces_only);
   wire.set_keep_working(request.keep_working);
   wire.set_wins(request.wins);
+  wire.set_gpu(request.gpu);
+  wire.set_deterministic(request.deterministic);
   wire.set_host(host_text());
   *wire.mutable_search() = to_proto(request.search);
   return wire;
@@ -223,6 +274,7 @@ Frontier from_proto(const v1::Frontier& from) {
     frontier.removals.push_back({r.id(), r.time(), r.memory(), r.by(), r.kind(), r.argument(),
                                  terms(r.time_terms()), terms(r.memory_terms())});
   }
+  for (const auto& schedule : from.gpu()) frontier.gpu.push_back(from_proto(schedule));
   frontier.statement = from.statement();
   frontier.removed = from.removed();
   frontier.limited = from.limited();

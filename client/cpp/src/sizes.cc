@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "compiler/support/nearest_name.h"
 #include "schaas/select.h"
@@ -72,6 +73,37 @@ std::vector<std::int64_t> entries_of(const PackedTensor& tensor) {
     entries.back() = std::count(first.begin(), first.end(), true);
   }
   return entries;
+}
+
+namespace {
+
+template <class Position>
+Spread spread_of(const Position* pos, std::int64_t parents) {
+  double sum = 0, squares = 0, largest = 0;
+  for (std::int64_t p = 0; p < parents; ++p) {
+    const auto count = static_cast<double>(pos[p + 1] - pos[p]);
+    sum += count;
+    squares += count * count;
+    largest = std::max(largest, count);
+  }
+  if (parents == 0) return {};
+  const double mean = sum / static_cast<double>(parents);
+  return {std::sqrt(std::max(squares / static_cast<double>(parents) - mean * mean, 0.0)), largest};
+}
+
+}  // namespace
+
+std::vector<Spread> spreads_of(const PackedTensor& tensor) {
+  std::vector<Spread> spreads;
+  for (int l = 0; l < tensor.order(); ++l) {
+    const PackedTensor::Level& level = tensor.levels()[l];
+    Spread& spread = spreads.emplace_back();
+    if (tensor.format().levels[l] != format::LevelFormat::compressed) continue;
+    const std::int64_t parents = l == 0 ? 1 : tensor.levels()[l - 1].entries;
+    spread = tensor.position_bits() == 32 ? spread_of(level.pos.as<std::int32_t>(), parents)
+                                          : spread_of(level.pos.as<std::int64_t>(), parents);
+  }
+  return spreads;
 }
 
 double fiber(const std::vector<std::int64_t>& entries, int level) {

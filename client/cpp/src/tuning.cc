@@ -98,13 +98,14 @@ std::vector<Measurement> measured_at(const Frontier& frontier, const Sizes& size
 }
 
 std::optional<Remembered> remembered(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
-                                     const std::string& isa) {
+                                     const std::string& isa, const std::string& beside) {
   const auto measured = measured_at(frontier, sizes, machine, isa);
-  if (measured.size() < 2) return std::nullopt;
+  const std::size_t others = beside.empty() ? 0 : measured_at(frontier, sizes, machine, beside).size();
+  if (measured.empty() || measured.size() + others < 2) return std::nullopt;
   const auto best =
       std::min_element(measured.begin(), measured.end(),
                        [](const Measurement& a, const Measurement& b) { return a.seconds < b.seconds; });
-  return Remembered{best->trace, best->seconds, measured.size()};
+  return Remembered{best->trace, best->seconds, measured.size() + others};
 }
 
 std::string Remembered::reason() const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/support/result.h"
+#include "schaas/gpu_select.h"
 #include "schaas/kernel_source.h"
 #include "schaas/select.h"
 #include "schaas/tuning.h"
@@ -30,6 +31,9 @@ struct ChoiceRequest {
   std::string wanted = "auto";  ///< "auto", "linear", a frontier id ("s2") or a trace
   Sizes sizes;                  ///< entries by level of every tensor, dense ones and the result too
   Machine machine;
+  /// When set, schedules for this device compete too, or alone; of those the chosen one has KernelInfo::isa
+  /// "cuda". `wanted` may then be one of their ids ("g3").
+  std::optional<GpuTarget> gpu{};
   std::chrono::milliseconds patience{};  ///< after so long the best kernel that has come is taken
   bool whole_answer = false;  ///< wait for every kernel: nothing must be compiled while the chosen one runs
   /// When set (tuning): binds a kernel to the real tensors, to be run again and again.
@@ -45,9 +49,11 @@ using ScheduleListener = std::function<void(const ScheduleEvent&)>;
 /// among those compiled is asked for by name. When patience is over, or the search has found only a part of
 /// the space by then, the best kernel that has come is taken. Sizes that break a constraint of the problem
 /// are refused before anything runs. Where schedules were measured at sizes of the same class on hosts like
-/// this, the fastest of them wins. With tuning the few schedules of the least predicted times run in turns
-/// (tuning.h), the fastest is taken, and what was measured is reported to the server. Errors: the server's;
-/// those of check_bounds; internal [no-kernel].
+/// this, the fastest of them wins. With a GPU the schedule of the least predicted seconds is taken, the way
+/// of the tensors there and back included; where the server has no kernels for GPUs, or none fits, the
+/// processor computes and the reason says so. With tuning the few schedules of the least predicted times run
+/// in turns (tuning.h), the fastest is taken, and what was measured is reported to the server. Errors: the
+/// server's; those of check_bounds; internal [no-kernel]; exhausted [gpu-memory], when the GPU is alone.
 support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
                                const ScheduleListener& listener = {});
 

@@ -81,6 +81,33 @@ struct FrontierEntry {
   bool operator==(const FrontierEntry&) const = default;
 };
 
+/// A nest of a schedule for a GPU that is a launch of its own (docs/gpu.md).
+struct GpuPhase {
+  bool columns = false;  ///< the values of its outermost loop are shared out, too,
+  int columns_take = 1;  ///< so many for a thread
+  int rows = 0;   ///< the first so many loops inside the columns are shared out, as one; 0: it has no loops
+  int take = 1;   ///< iterations of these for a thread
+  int share = 1;  ///< threads for an iteration
+  int width = 1;  ///< of a group
+  bool segments = false;   ///< a group finds out which of its threads write
+  int side_by_side = 1;    ///< iterations, before the columns change
+  int block = 256;         ///< threads
+  bool one_writer = true;  ///< of each element; else writes are indivisible
+  bool operator==(const GpuPhase&) const = default;
+};
+/// An entry's loops shared out among the threads of a GPU. Its kernel has isa "cuda" and its id.
+struct GpuSchedule {
+  std::string id;     ///< "g1", ...
+  std::string entry;  ///< "s1"
+  std::string trace, tree;
+  std::string point;             ///< "{<1/8 row, 4 col>, 8 parallel}"
+  bool order_is_chance = false;  ///< sums are rounded in the order in which threads come
+  std::vector<GpuPhase> phases;  ///< in the order in which they run
+  std::vector<Nest> nests;       ///< those of a phase follow each other; its first one shares no loops
+  std::vector<Term> memory_terms;
+  bool operator==(const GpuSchedule&) const = default;
+};
+
 /// Why a cost class is not on the frontier; or, with `time`, `memory` and `by` empty, a summary of the many
 /// that a stage dropped before classes were compared one by one.
 struct Removal {
@@ -135,6 +162,7 @@ struct Frontier {
   bool hit = false;      ///< it was stored
   bool partial = false;  ///< of a small part of the space: a better one follows, with other ids
   std::vector<Measurement> measurements;  ///< on hosts like this one, newest first
+  std::vector<GpuSchedule> gpu;           ///< only when asked for
   bool operator==(const Frontier&) const = default;
 };
 

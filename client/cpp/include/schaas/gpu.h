@@ -8,6 +8,7 @@
 #include "compiler/support/digest.h"
 #include "compiler/support/result.h"
 #include "proto/gpu_abi.h"
+#include "schaas/gpu_select.h"
 #include "schaas/tensor.h"
 
 /// Kernels on a GPU, through the driver that is found at run time (docs/gpu.md). Nothing is linked.
@@ -43,6 +44,8 @@ class Gpu {
   std::string name() const;
   int architecture() const;           ///< 80, 90, ...
   std::int64_t memory_bytes() const;  ///< of the device
+  /// What the driver tells of it, with the memory that is free now; the defaults where it does not.
+  GpuFacts facts() const;
 
  private:
   friend class GpuExecution;

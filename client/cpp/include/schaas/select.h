@@ -13,11 +13,21 @@
 /// tensors on this machine. Takes microseconds.
 namespace schaas::client {
 
+/// How many entries of a storage level lie under one entry of its parent.
+struct Spread {
+  double deviation = 0;  ///< from their mean (standard deviation)
+  double largest = 0;
+  bool operator==(const Spread&) const = default;
+};
 /// Real sizes: extents of indices, and stored entries of each storage level of the sparse tensors.
 struct Sizes {
   std::map<std::string, std::int64_t> extents;               ///< by index name
   std::map<std::string, std::vector<std::int64_t>> entries;  ///< tensor -> entries by level
+  /// tensor -> by level; where it is not known all are alike. What is selected for a GPU hangs on it.
+  std::map<std::string, std::vector<Spread>> spreads{};
 };
+/// By level: all zero but of compressed ones. One pass over their positions.
+std::vector<Spread> spreads_of(const PackedTensor& tensor);
 /// Stored entries of each level; of a nonunique one its distinct coordinates.
 std::vector<std::int64_t> entries_of(const PackedTensor& tensor);
 /// Mean entries of a storage level under one entry of its parent (0 when there is no parent entry).

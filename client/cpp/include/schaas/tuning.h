@@ -39,7 +39,8 @@ std::size_t winner(const std::vector<Measured>& measured);
 std::string size_class(const Frontier& frontier, const Sizes& sizes);
 
 /// The schedule that was fastest at sizes of this class on a host like this, with as many threads and this
-/// instruction set, among at least two that were measured there.
+/// instruction set, among at least two that were measured there; those of the instruction set `beside` count,
+/// too.
 struct Remembered {
   std::string trace;
   double seconds = 0;
@@ -47,7 +48,7 @@ struct Remembered {
   std::string reason() const;  ///< one sentence
 };
 std::optional<Remembered> remembered(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
-                                     const std::string& isa);
+                                     const std::string& isa, const std::string& beside = "");
 
 /// What was measured at sizes of this class on hosts like this, newest first.
 std::vector<Measurement> measured_at(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
