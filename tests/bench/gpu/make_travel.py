@@ -3,12 +3,14 @@
 
     make_travel.py --bin build/release/bin --data DIR --out FOLDER      then, over there: python3 FOLDER/run.py
 
-The folder holds the generated sources of SpMM in the four families of Sgap (one for each point), the runner, and matrices.
+The folder holds generated sources, the runner, and matrices: of SpMM the points of the four families of Sgap, and of SpMM, SDDMM
+and the fused nest of both what the search proposes. `run.py --emulated` checks all of it on a machine without a GPU.
 """
 
 import argparse
 import array
 import gzip
+import json
 import os
 import pathlib
 import random
@@ -22,8 +24,16 @@ ROOT = HERE.parents[2]
 MATRICES = ["cora", "pubmed", "ca-HepPh", "p2p-Gnutella31", "wiki-Vote", "cage10", "bcsstk16", "memplus"]
 
 
+PROBLEMS = {
+    "spmm": ["C(i,k) = A(i,j) * B(j,k)", "-f", "A=csr"],
+    "sddmm": ["Y(i,j) = A(i,j) * C(i,k) * D(j,k)", "-f", "A=csr", "-f", "Y=csr"],
+    "fused": ["Y(i,l) = A(i,j) * C(i,k) * D(j,k) * E(j,l)", "-f", "A=csr"],
+}
+TYPES = ["--dtype", "f32", "--positions", "32"]
+
+
 def points():
-    """(short name, family, take, width, columns, trace)"""
+    """Of SpMM: (short name, family, take, width, columns, trace)"""
     for c in (1, 2, 4):
         first = f"reorder(order={{k,i,j}}); threads(loop=k, each={c}); "
         entries = first + "pos(loop=j, from=i); "
@@ -44,25 +54,39 @@ def points():
             yield f"8 nnz {c} col {r}", "entries segment", 8, r, c, chunk
 
 
-def emit(program, server, trace):
-    done = subprocess.run([program, "emit", "--server", server, "C(i,k) = A(i,j) * B(j,k)", "-f", "A=csr", "--dtype", "f32", "--positions", "32",
-                           "--schedule", trace, "--lang", "cuda"], capture_output=True, text=True)
+def asked(program, server, *arguments):
+    done = subprocess.run([program, *arguments, "--server", server], capture_output=True, text=True)
     if done.returncode != 0:
-        raise SystemExit(f"{trace}\n{done.stderr}")
+        raise SystemExit(f"{arguments}\n{done.stderr}")
     return done.stdout
 
 
-def write_sources(program, server, out):
+def proposed(program, server, problem):
+    """What the search proposes: as of points(), the schedule's id in place of the trace."""
+    answer = json.loads(asked(program, server, "schedule", *PROBLEMS[problem], *TYPES, "--gpu", "--json"))
+    for schedule in answer["gpu"]:
+        yield f"{schedule['id']} {schedule['point']} of {schedule['entry']} {schedule['tree']}", "proposed", 0, 0, 0, schedule["id"]
+
+
+def write_sources(program, server, out, every):
+    rows = [("spmm", *point) for point in points()]
+    for problem in PROBLEMS:
+        found = [(problem, *point) for point in proposed(program, server, problem)]
+        if not found:
+            raise SystemExit(f"the search proposes nothing for {problem}")
+        rows += found
     table = []
-    for number, (name, family, take, width, columns, trace) in enumerate(points()):
+    for number, (problem, name, family, take, width, columns, which) in enumerate(rows[::every]):
         symbol = f"kernel_{number}"
-        source = emit(program, server, trace).replace("schaas_gpu_kernel", symbol).replace("schaas_phase_", f"{symbol}_phase_")
+        source = asked(program, server, "emit", *PROBLEMS[problem], *TYPES, "--schedule", which, "--lang", "cuda")
+        source = source.replace("schaas_gpu_kernel", symbol).replace("schaas_phase_", f"{symbol}_phase_")
         (out / f"{symbol}.cu").write_text(source)
-        table.append((name, family, take, width, columns, symbol))
+        table.append((problem, name, family, take, width, columns, symbol))
     text = "".join(f'extern "C" const schaas_gpu_descriptor {row[-1]};\n' for row in table)
     text += "static const Point points[] = {\n"
-    text += "".join(f'    {{"{row[0]}", "{row[1]}", {row[2]}, {row[3]}, {row[4]}, &{row[5]}}},\n' for row in table) + "};\n"
+    text += "".join(f'    {{"{row[0]}", "{row[1]}", "{row[2]}", {row[3]}, {row[4]}, {row[5]}, &{row[6]}}},\n' for row in table) + "};\n"
     (out / "kernels.inc").write_text(text)
+    (out / "problems.json").write_text(json.dumps(sorted({row[0] for row in table})))
     return len(table)
 
 
@@ -115,13 +139,13 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, help="where matrices/ lies; without it only generated ones")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("--entries", type=int, default=4_000_000, help="of each generated matrix")
+    parser.add_argument("--every", type=int, default=1, help="only every so many kernels: to check the folder itself")
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
-    for name in ("runner.cu", "run.py"):
+    for name in ("runner.cu", "run.py", "emulated_runtime.h"):
         shutil.copy(HERE / name, options.out)
-    gpu = (ROOT / "proto/gpu_abi.h").read_text().replace("proto/kernel_abi.h", "kernel_abi.h")
-    (options.out / "gpu_abi.h").write_text(gpu)
-    shutil.copy(ROOT / "proto/kernel_abi.h", options.out)
+    for name in ("proto/gpu_abi.h", "proto/kernel_abi.h", "tests/support/cuda_emulation.h"):
+        (options.out / name.split("/")[-1]).write_text((ROOT / name).read_text().replace("proto/", ""))
     with tempfile.TemporaryDirectory() as home:
         server = f"unix:{home}/socket"
         daemon = subprocess.Popen([options.bin / "schaasd", "--data-dir", home, "--listen", server], stdout=subprocess.DEVNULL,
@@ -129,7 +153,7 @@ def main():
         try:
             while not os.path.exists(f"{home}/socket") and daemon.poll() is None:
                 time.sleep(0.05)
-            count = write_sources(str(options.bin / "schaas"), server, options.out)
+            count = write_sources(str(options.bin / "schaas"), server, options.out, options.every)
         finally:
             daemon.terminate()
             daemon.wait()
@@ -138,7 +162,13 @@ def main():
         name = path.name.split(".")[0]
         if name in MATRICES:
             write_csr(options.out / f"{name}.bin", *read_market(path))
+    # To check with: empty rows, rows of one entry, a full one.
+    tiny = [{j for j in range(31) if i == 7 or (i * j) % 11 == 3} if i % 4 else set() for i in range(45)]
+    tiny[7] = set(range(31))
+    write_csr(options.out / "tiny.bin", 45, 31, tiny)
     for kind in ("even", "skewed"):
+        if not options.entries:
+            continue
         write_csr(options.out / f"{kind}.bin", *generated(kind, options.entries // 16, options.entries, 7))
     print(f"{count} kernels, {len(list(options.out.glob('*.bin')))} matrices in {options.out}")
 

@@ -2,6 +2,7 @@
 """Compiles and measures what make_travel.py wrote. Needs nvcc, cuSPARSE and a GPU; stays within --seconds.
 
     run.py [--seconds 540] [--json FILE] [--nvcc PATH] [--compile-only]
+    run.py --emulated          on any machine with a C++ compiler: whether all of it is right
 """
 
 import argparse
@@ -35,33 +36,72 @@ def compile_all(nvcc, architecture, build):
     return program
 
 
+def compile_emulated(build):
+    build.mkdir(exist_ok=True)
+    flags = ["c++", "-std=c++17", "-O1", "-w", "-ffp-contract=off", "-DSCHAAS_EMULATED", "-include", HERE / "cuda_emulation.h", "-I", HERE]
+
+    def one(source):
+        object_file = build / (source.stem + ".o")
+        subprocess.run([*flags, "-x", "c++", "-c", source, "-o", object_file], check=True)
+        return object_file
+
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        objects = list(pool.map(one, sorted(HERE.glob("*.cu"))))
+    program = build / "runner"
+    subprocess.run(["c++", *objects, "-o", program], check=True)
+    return program
+
+
+def check_emulated(program):
+    """Every kernel on the small matrix. The number of those that are wrong."""
+    rows = []
+    for problem in json.loads((HERE / "problems.json").read_text()):
+        for n in (1, 3, 33):
+            done = subprocess.run([program, HERE / "tiny.bin", "tiny", str(n), "0", problem], capture_output=True, text=True, check=True)
+            rows += [json.loads(line) for line in done.stdout.splitlines()]
+    wrong = [row for row in rows if not row["error"] < 1e-4]
+    for row in wrong[:10]:
+        print("  wrong:", row["problem"], row["kernel"], row["n"], row["error"])
+    print(f"{len(rows)} runs of {len({(row['problem'], row['kernel']) for row in rows})} kernels, {len(wrong)} wrong")
+    return len(wrong) if rows else 1
+
+
 def geometric_mean(numbers):
     return math.exp(sum(map(math.log, numbers)) / len(numbers)) if numbers else float("nan")
 
 
 def best(rows, keep):
-    """Seconds of the fastest kept one, by matrix and columns."""
+    """Seconds of the fastest kept one, by problem, matrix and columns."""
     out = {}
     for row in rows:
         if row["error"] < 1e-4 and keep(row):
-            at = (row["matrix"], row["n"])
+            at = (row["problem"], row["matrix"], row["n"])
             out[at] = min(out.get(at, math.inf), row["seconds"])
     return out
 
 
 def ratio(rows, slower, faster, n=None):
     one, two = best(rows, slower), best(rows, faster)
-    return geometric_mean([one[at] / two[at] for at in one if at in two and (n is None or at[1] == n)])
+    return geometric_mean([one[at] / two[at] for at in one if at in two and (n is None or at[2] == n)])
 
 
 def report(rows):
     wrong = [row for row in rows if not row["error"] < 1e-4]
     print(f"{len(rows)} measurements, {len(wrong)} wrong")
     for row in wrong[:10]:
-        print("  wrong:", row["kernel"], row["matrix"], row["n"], row["error"])
+        print("  wrong:", row["problem"], row["kernel"], row["matrix"], row["n"], row["error"])
+    proposed = lambda row: row["family"] == "proposed"
+    for problem in ("spmm", "sddmm", "fused"):
+        of = [row for row in rows if row["problem"] == problem]
+        if of:
+            line = [f"{n}: {ratio(of, lambda r: r['family'] == 'cusparse', proposed, n):.2f}" for n in COLUMNS]
+            print(f"{problem}, best of what the search proposes over cuSPARSE, by N:", *line)
+    of = [row for row in rows if row["problem"] == "spmm"]
+    print(f"spmm, best proposed over best of the whole grid: {ratio(of, proposed, lambda r: r['family'] not in ('proposed', 'cusparse')):.2f}")
+    rows = of
     ours = lambda row: row["family"] != "cusparse"
     theirs = lambda row: row["family"] == "cusparse"
-    print("chosen over the best of cuSPARSE (geometric mean over matrices):")
+    print("spmm, best point over the best of cuSPARSE (geometric mean over matrices):")
     for n in COLUMNS:
         print(f"  N = {n:3}: {ratio(rows, theirs, ours, n):.2f}")
     shared = lambda row: row["family"] == "row shared"
@@ -87,25 +127,29 @@ def main():
     parser.add_argument("--nvcc", default=shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc")
     parser.add_argument("--architecture", default="native")
     parser.add_argument("--compile-only", action="store_true")
+    parser.add_argument("--emulated", action="store_true")
     options = parser.parse_args()
     start = time.monotonic()
+    if options.emulated:
+        sys.exit(1 if check_emulated(compile_emulated(HERE / "emulated")) else 0)
     program = compile_all(options.nvcc, options.architecture, HERE / "build")
     print(f"compiled in {time.monotonic() - start:.0f} s", file=sys.stderr)
     if options.compile_only:
         return
     matrices = sorted(HERE.glob("*.bin"))
-    jobs = [(matrix, n) for n in COLUMNS for matrix in matrices]
+    problems = json.loads((HERE / "problems.json").read_text())
+    jobs = [(problem, matrix, n) for n in COLUMNS for problem in problems for matrix in matrices]
     kernels = len(list(HERE.glob("kernel_*.cu"))) + 4
     rows = []
-    for number, (matrix, n) in enumerate(jobs):
+    for number, (problem, matrix, n) in enumerate(jobs):
         left = options.seconds - (time.monotonic() - start)
         if left < 5:
             print(f"out of time after {number} of {len(jobs)} jobs", file=sys.stderr)
             break
         each = min(0.05, left / (len(jobs) - number) / kernels / 2)
-        done = subprocess.run([program, matrix, matrix.stem, str(n), f"{each:.4f}"], capture_output=True, text=True)
+        done = subprocess.run([program, matrix, matrix.stem, str(n), f"{each:.4f}", problem], capture_output=True, text=True)
         if done.returncode != 0:
-            print(matrix.stem, n, done.stderr, file=sys.stderr)
+            print(problem, matrix.stem, n, done.stderr, file=sys.stderr)
         rows += [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     if options.json:
         pathlib.Path(options.json).write_text(json.dumps(rows))

@@ -1,9 +1,14 @@
-// Times the generated SpMM kernels of kernels.inc on one device, beside every cuSPARSE algorithm, and compares each with a
+// Times the generated kernels of kernels.inc on one device, beside what cuSPARSE has for them, and compares each with a
 // sum in doubles on the host. One line of JSON for each measurement. Built by run.py; reads the matrices it wrote.
+// Compiled with SCHAAS_EMULATED it runs on the host, without cuSPARSE: that all of it is right, not how fast.
 //
-//     runner MATRIX.bin NAME COLUMNS SECONDS
+//     runner MATRIX.bin NAME COLUMNS SECONDS [PROBLEM]
+#ifdef SCHAAS_EMULATED
+#include "emulated_runtime.h"
+#else
 #include <cuda_runtime.h>
 #include <cusparse.h>
+#endif
 
 #include <algorithm>
 #include <chrono>
@@ -11,6 +16,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstddef>
 #include <cstring>
 #include <random>
 #include <string>
@@ -19,6 +25,7 @@
 #include "gpu_abi.h"
 
 struct Point {
+  const char* problem;   // "spmm", "sddmm", "fused"
   const char* name;      // the schedule, short
   const char* family;    // "row", "row shared", "entries", "entries segment"
   int take, width, columns;
@@ -95,104 +102,270 @@ double median_seconds(double seconds, const Run& run) {
   return times[times.size() / 2];
 }
 
-int main(int argc, char** argv) {
-  if (argc != 5) return 1;
-  const Matrix a = read_matrix(argv[1]);
-  const std::int64_t n = std::atoll(argv[3]);
-  const double seconds = std::atof(argv[4]);
-  std::mt19937 random(1);
-  std::vector<float> b(static_cast<std::size_t>(a.columns * n));
-  for (auto& x : b) x = static_cast<float>(static_cast<int>(random() % 17) - 8) / 8;
-  std::vector<double> want(static_cast<std::size_t>(a.rows * n)), size(want.size());
+using Numbers = std::vector<double>;
+
+// What is computed, with A sparse and n columns:
+//     spmm    C(i,k) = A(i,j) * B(j,k)
+//     sddmm   Y(i,j) = A(i,j) * C(i,k) * D(j,k)           Y with the entries of A
+//     fused   Y(i,l) = A(i,j) * C(i,k) * D(j,k) * E(j,l)  k and l of n
+// In the last two A is one where it holds something: cuSPARSE samples by the pattern.
+struct Operand {
+  std::string name;
+  std::int64_t rows;
+  std::vector<float> values;
+  float* device = nullptr;
+};
+struct Work {
+  std::string problem, result;
+  std::int64_t n = 0;
+  Matrix a;
+  std::vector<Operand> dense;
+  Numbers want, size;  // the result, and the sums of absolute values
+
+  const Operand& operand(const std::string& name) const {
+    for (const Operand& one : dense)
+      if (one.name == name) return one;
+    std::fprintf(stderr, "no operand %s\n", name.c_str());
+    std::exit(4);
+  }
+};
+
+// Of each row: dot products of C and D at its entries, and those times rows of E.
+void expect(Work& work) {
+  const Matrix& a = work.a;
+  const std::int64_t n = work.n;
+  const bool spmm = work.problem == "spmm", sddmm = work.problem == "sddmm";
+  const std::size_t count = sddmm ? a.crd.size() : static_cast<std::size_t>(a.rows * n);
+  work.want.assign(count, 0);
+  work.size.assign(count, 0);
+  const auto at = [&](const Operand& from, std::int64_t row, std::int64_t k) {
+    return static_cast<double>(from.values[static_cast<std::size_t>(row * n + k)]);
+  };
   for (std::int64_t i = 0; i < a.rows; ++i) {
     for (std::int32_t p = a.pos[i]; p < a.pos[i + 1]; ++p) {
+      const std::int64_t j = a.crd[p];
+      double dot = a.values[p], absolute = std::fabs(dot);
+      if (!spmm) {
+        double sum = 0, all = 0;
+        for (std::int64_t k = 0; k < n; ++k) {
+          const double term = at(work.dense[0], i, k) * at(work.dense[1], j, k);
+          sum += term;
+          all += std::fabs(term);
+        }
+        dot *= sum;
+        absolute *= all;
+      }
+      if (sddmm) {
+        work.want[p] = dot;
+        work.size[p] = absolute;
+        continue;
+      }
+      const Operand& last = work.dense.back();
       for (std::int64_t k = 0; k < n; ++k) {
-        const double term = static_cast<double>(a.values[p]) * b[a.crd[p] * n + k];
-        want[i * n + k] += term;
-        size[i * n + k] += std::fabs(term);
+        work.want[i * n + k] += dot * at(last, j, k);
+        work.size[i * n + k] += absolute * std::fabs(at(last, j, k));
       }
     }
   }
+}
+
+Work make_work(const std::string& problem, Matrix a, std::int64_t n) {
+  Work work{problem, problem == "spmm" ? "C" : "Y", n, std::move(a), {}, {}, {}};
+  std::mt19937 random(1);
+  const auto add = [&](const char* name, std::int64_t rows) {
+    Operand one{name, rows, std::vector<float>(static_cast<std::size_t>(rows * n))};
+    for (auto& x : one.values) x = static_cast<float>(static_cast<int>(random() % 17) - 8) / 8;
+    work.dense.push_back(std::move(one));
+  };
+  if (problem == "spmm") {
+    add("B", work.a.columns);
+  } else {
+    std::fill(work.a.values.begin(), work.a.values.end(), 1.0f);
+    add("C", work.a.rows);
+    add("D", work.a.columns);
+    if (problem == "fused") add("E", work.a.columns);
+  }
+  expect(work);
+  return work;
+}
+
+// The kernel says which argument is which: the lines "format NAME ..." of its problem, in order.
+std::vector<std::string> arguments_of(const schaas_gpu_descriptor& kernel) {
+  std::vector<std::string> names;
+  const std::string text = kernel.problem;
+  for (std::size_t line = 0; line < text.size();) {
+    const std::size_t end = std::min(text.find('\n', line), text.size());
+    if (text.compare(line, 7, "format ") == 0) names.push_back(text.substr(line + 7, text.find(' ', line + 7) - line - 7));
+    line = end + 1;
+  }
+  return names;
+}
+
+int main(int argc, char** argv) {
+  if (argc != 5 && argc != 6) return 1;
+  const std::int64_t n = std::atoll(argv[3]);
+  const double seconds = std::atof(argv[4]);
+  const std::string problem = argc == 6 ? argv[5] : "spmm";
+  Work work = make_work(problem, read_matrix(argv[1]), n);
+  const Matrix& a = work.a;
   const auto entries = static_cast<std::int64_t>(a.crd.size());
   std::int32_t* const pos = on_device(a.pos);
   std::int32_t* const crd = on_device(a.crd);
   float* const values = on_device(a.values);
-  float* const dense = on_device(b);
-  std::vector<float> found(want.size(), std::nanf(""));
+  for (Operand& one : work.dense) one.device = on_device(one.values);
+  std::vector<float> found(work.want.size(), std::nanf(""));
   float* const result = on_device(found);
   // Each byte once: what any kernel has to move.
-  const double bytes = 4.0 * (a.rows + 1) + 8.0 * entries + 4.0 * n * (a.columns + a.rows);
+  double bytes = 4.0 * (a.rows + 1) + 8.0 * entries + 4.0 * found.size();
+  for (const Operand& one : work.dense) bytes += 4.0 * one.values.size();
   const auto report = [&](const std::string& what, const char* family, int take, int width, int columns, double time) {
     CHECK(cudaMemcpy(found.data(), result, found.size() * sizeof(float), cudaMemcpyDeviceToHost));
     double worst = 0;
-    for (std::size_t at = 0; at < want.size(); ++at) {
-      const double error = std::fabs(found[at] - want[at]);
-      worst = std::max(worst, error == error ? error / std::max(size[at], 1e-30) : HUGE_VAL);
-      if (size[at] == 0 && found[at] == 0) continue;
+    for (std::size_t at = 0; at < work.want.size(); ++at) {
+      const double error = std::fabs(found[at] - work.want[at]);
+      worst = std::max(worst, error == error ? error / std::max(work.size[at], 1e-30) : HUGE_VAL);
     }
-    std::printf("{\"matrix\": \"%s\", \"n\": %lld, \"kernel\": \"%s\", \"family\": \"%s\", \"take\": %d, \"width\": %d, "
-                "\"columns\": %d, \"seconds\": %.9g, \"gb_per_second\": %.4g, \"error\": %.3g}\n",
-                argv[2], static_cast<long long>(n), what.c_str(), family, take, width, columns, time,
+    std::printf("{\"problem\": \"%s\", \"matrix\": \"%s\", \"n\": %lld, \"kernel\": \"%s\", \"family\": \"%s\", \"take\": %d, "
+                "\"width\": %d, \"columns\": %d, \"seconds\": %.9g, \"gb_per_second\": %.4g, \"error\": %.3g}\n",
+                problem.c_str(), argv[2], static_cast<long long>(n), what.c_str(), family, take, width, columns, time,
                 bytes / time / 1e9, std::isfinite(worst) ? worst : 1e30);
     std::fflush(stdout);
   };
   const auto clear = [&] { CHECK(cudaMemset(result, 0xff, found.size() * sizeof(float))); };
 
+#ifndef SCHAAS_EMULATED
   cusparseHandle_t handle;
   CHECK(cusparseCreate(&handle));
-  cusparseSpMatDescr_t sparse;
-  cusparseDnMatDescr_t in, out;
-  CHECK(cusparseCreateCsr(&sparse, a.rows, a.columns, entries, pos, crd, values, CUSPARSE_INDEX_32I,
-                          CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
-  CHECK(cusparseCreateDnMat(&in, a.columns, n, n, dense, CUDA_R_32F, CUSPARSE_ORDER_ROW));
-  CHECK(cusparseCreateDnMat(&out, a.rows, n, n, result, CUDA_R_32F, CUSPARSE_ORDER_ROW));
   const float one = 1, zero = 0;
-  const std::pair<const char*, cusparseSpMMAlg_t> algorithms[] = {{"default", CUSPARSE_SPMM_ALG_DEFAULT},
-                                                                  {"csr 1", CUSPARSE_SPMM_CSR_ALG1},
-                                                                  {"csr 2", CUSPARSE_SPMM_CSR_ALG2},
-                                                                  {"csr 3", CUSPARSE_SPMM_CSR_ALG3}};
-  for (const auto& [name, algorithm] : algorithms) {
-    std::size_t need = 0;
-    const auto none = CUSPARSE_OPERATION_NON_TRANSPOSE;
-    if (cusparseSpMM_bufferSize(handle, none, none, &one, sparse, in, &zero, out, CUDA_R_32F, algorithm, &need) != 0)
-      continue;
+  const auto none = CUSPARSE_OPERATION_NON_TRANSPOSE, turned = CUSPARSE_OPERATION_TRANSPOSE;
+  const auto matrix = [&](float* at) {
+    cusparseSpMatDescr_t out;
+    CHECK(cusparseCreateCsr(&out, a.rows, a.columns, entries, pos, crd, at, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
+                            CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F));
+    return out;
+  };
+  const auto rows_of = [&](float* at, std::int64_t rows) {
+    cusparseDnMatDescr_t out;
+    CHECK(cusparseCreateDnMat(&out, rows, n, n, at, CUDA_R_32F, CUSPARSE_ORDER_ROW));
+    return out;
+  };
+  const auto buffer_of = [](std::size_t need) {
     void* buffer = nullptr;
     CHECK(cudaMalloc(&buffer, need + 16));
-    clear();
-    const auto run = [&] {
-      return cusparseSpMM(handle, none, none, &one, sparse, in, &zero, out, CUDA_R_32F, algorithm, buffer);
-    };
-    cusparseSpMM_preprocess(handle, none, none, &one, sparse, in, &zero, out, CUDA_R_32F, algorithm, buffer);
-    if (run() == CUSPARSE_STATUS_SUCCESS) report(name, "cusparse", 0, 0, 0, median_seconds(seconds, run));
-    CHECK(cudaFree(buffer));
+    return buffer;
+  };
+  // The sampled product, into values of its own, or the result's.
+  float* const sampled = problem == "fused" ? on_device(a.values) : result;
+  cusparseSpMatDescr_t samples = nullptr;
+  cusparseDnMatDescr_t left = nullptr, right = nullptr;
+  void* sddmm_buffer = nullptr;
+  if (problem != "spmm") {
+    samples = matrix(sampled);
+    left = rows_of(work.operand("C").device, a.rows);
+    right = rows_of(work.operand("D").device, a.columns);
+    std::size_t need = 0;
+    CHECK(cusparseSDDMM_bufferSize(handle, none, turned, &one, left, right, &zero, samples, CUDA_R_32F,
+                                   CUSPARSE_SDDMM_ALG_DEFAULT, &need));
+    sddmm_buffer = buffer_of(need);
+    CHECK(cusparseSDDMM_preprocess(handle, none, turned, &one, left, right, &zero, samples, CUDA_R_32F,
+                                   CUSPARSE_SDDMM_ALG_DEFAULT, sddmm_buffer));
   }
+  const auto sddmm = [&] {
+    return cusparseSDDMM(handle, none, turned, &one, left, right, &zero, samples, CUDA_R_32F,
+                         CUSPARSE_SDDMM_ALG_DEFAULT, sddmm_buffer);
+  };
+  if (problem == "sddmm") {
+    clear();
+    if (sddmm() == CUSPARSE_STATUS_SUCCESS) report("default", "cusparse", 0, 0, 0, median_seconds(seconds, sddmm));
+  } else {
+    const cusparseSpMatDescr_t sparse = problem == "fused" ? samples : matrix(values);
+    const Operand& last = work.dense.back();
+    const cusparseDnMatDescr_t in = rows_of(last.device, last.rows), out = rows_of(result, a.rows);
+    const std::pair<const char*, cusparseSpMMAlg_t> algorithms[] = {{"default", CUSPARSE_SPMM_ALG_DEFAULT},
+                                                                    {"csr 1", CUSPARSE_SPMM_CSR_ALG1},
+                                                                    {"csr 2", CUSPARSE_SPMM_CSR_ALG2},
+                                                                    {"csr 3", CUSPARSE_SPMM_CSR_ALG3}};
+    for (const auto& [name, algorithm] : algorithms) {
+      std::size_t need = 0;
+      if (cusparseSpMM_bufferSize(handle, none, none, &one, sparse, in, &zero, out, CUDA_R_32F, algorithm, &need) != 0)
+        continue;
+      void* const buffer = buffer_of(need);
+      clear();
+      const auto run = [&, algorithm = algorithm] {
+        if (problem == "fused" && sddmm() != CUSPARSE_STATUS_SUCCESS) return CUSPARSE_STATUS_EXECUTION_FAILED;
+        return cusparseSpMM(handle, none, none, &one, sparse, in, &zero, out, CUDA_R_32F, algorithm, buffer);
+      };
+      cusparseSpMM_preprocess(handle, none, none, &one, sparse, in, &zero, out, CUDA_R_32F, algorithm, buffer);
+      if (run() == CUSPARSE_STATUS_SUCCESS) report(name, "cusparse", 0, 0, 0, median_seconds(seconds, run));
+      CHECK(cudaFree(buffer));
+    }
+  }
+#endif
 
-  const std::int64_t result_extents[] = {a.rows, n}, sparse_extents[] = {a.rows, a.columns}, dense_extents[] = {a.columns, n};
   const std::int32_t modes[] = {0, 1};
   const schaas_level dense_levels[2] = {};
   schaas_level csr[2] = {};
   csr[0].entries = a.rows;
   csr[1] = {SCHAAS_LEVEL_COMPRESSED, 32, pos, crd, entries};
-  const schaas_tensor c{2, SCHAAS_F32, result_extents, modes, dense_levels, result};
-  const schaas_tensor s{2, SCHAAS_F32, sparse_extents, modes, csr, values};
-  const schaas_tensor d{2, SCHAAS_F32, dense_extents, modes, dense_levels, dense};
-  const schaas_tensor* const arguments[] = {&c, &s, &d};
+  const std::int64_t sparse_extents[] = {a.rows, a.columns}, result_extents[] = {a.rows, n};
+  const std::int64_t row_extents[] = {a.rows, n}, column_extents[] = {a.columns, n};
+  const auto tensor = [&](const std::string& name) -> schaas_tensor {
+    if (name == "A") return {2, SCHAAS_F32, sparse_extents, modes, csr, values};
+    if (name == work.result && problem == "sddmm") return {2, SCHAAS_F32, sparse_extents, modes, csr, result};
+    if (name == work.result) return {2, SCHAAS_F32, result_extents, modes, dense_levels, result};
+    const Operand& one = work.operand(name);
+    const bool by_rows = problem != "spmm" && name == "C";
+    return {2, SCHAAS_F32, by_rows ? row_extents : column_extents, modes, dense_levels, one.device};
+  };
+  constexpr std::int64_t workspace_threads = 1 << 16;
   for (const Point& point : points) {
+    if (problem != point.problem) continue;
     const auto& kernel = *point.kernel;
-    const auto& phase = kernel.phases[0];
-    alignas(16) char parameters[4096];
-    if (kernel.phase_count != 1 || phase.parameter_bytes > static_cast<int>(sizeof parameters)) continue;
-    const std::int64_t blocks = phase.prepare(arguments, nullptr, nullptr, 0, parameters);
-    if (blocks < 0) {
+    std::vector<schaas_tensor> tensors;
+    for (const std::string& name : arguments_of(kernel)) tensors.push_back(tensor(name));
+    std::vector<const schaas_tensor*> arguments;
+    for (const schaas_tensor& one : tensors) arguments.push_back(&one);
+    if (static_cast<int>(arguments.size()) != kernel.argument_count) return 5;
+    std::vector<void*> scratch;
+    std::vector<std::size_t> scratch_bytes;
+    const auto room = [&](std::int64_t size) {
+      void* at = nullptr;
+      CHECK(cudaMalloc(&at, static_cast<std::size_t>(std::max<std::int64_t>(size, 16))));
+      scratch.push_back(at);
+      scratch_bytes.push_back(static_cast<std::size_t>(size));
+      return at;
+    };
+    for (std::int32_t s = 0; s < kernel.shared_count; ++s) room(kernel.shared_bytes(arguments.data(), s));
+    const std::vector<void*> shared = scratch;
+    const std::int64_t own = kernel.workspace_bytes(arguments.data());
+    void* const workspace = own > 0 ? room(own * workspace_threads) : nullptr;
+    struct Launch {
+      const schaas_gpu_phase* phase;
+      std::vector<std::max_align_t> parameters;
+      std::int64_t blocks;
+    };
+    std::vector<Launch> launches;
+    bool refused = false;
+    for (std::int32_t p = 0; p < kernel.phase_count; ++p) {
+      const auto& phase = kernel.phases[p];
+      Launch launch{&phase, std::vector<std::max_align_t>(phase.parameter_bytes / sizeof(std::max_align_t) + 1), 0};
+      launch.blocks = phase.prepare(arguments.data(), shared.data(), workspace, workspace_threads, launch.parameters.data());
+      refused = refused || launch.blocks < 0;
+      launches.push_back(std::move(launch));
+    }
+    if (refused) {
       std::fprintf(stderr, "%s refuses its arguments\n", point.name);
-      continue;
+      return 6;
     }
     clear();
     const auto run = [&] {
       if (kernel.writes_all == 0) CHECK(cudaMemsetAsync(result, 0, found.size() * sizeof(float)));
-      if (blocks > 0) CHECK(phase.launch(parameters, blocks, nullptr));
+      for (std::size_t s = 0; s < scratch.size(); ++s) CHECK(cudaMemsetAsync(scratch[s], 0, scratch_bytes[s]));
+      for (const Launch& launch : launches)
+        if (launch.blocks > 0) CHECK(launch.phase->launch(launch.parameters.data(), launch.blocks, nullptr));
     };
     report(point.name, point.family, point.take, point.width, point.columns, median_seconds(seconds, run));
+    for (void* at : scratch) CHECK(cudaFree(at));
   }
   return 0;
 }
