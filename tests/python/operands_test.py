@@ -1,6 +1,9 @@
 """Operands of every kind, in place where that can be, converted or refused where not."""
 
+import sys
+import types
 import unittest
+import unittest.mock
 
 import with_server
 import numpy as np
@@ -100,6 +103,92 @@ class Pointers(unittest.TestCase):
             owner = owner.base
         self.assertEqual(type(getattr(owner, "owner", owner)), schaas.Tensor)
         np.testing.assert_array_equal(made.toarray(), 2 * b.toarray())
+
+
+class OnAGpu(unittest.TestCase):
+    """What CuPy and torch hold on a GPU is copied to memory, and results to the GPU. They are stood in for: neither is needed here."""
+
+    def setUp(self):
+        class Array:  # what the package asks of a cupy.ndarray
+            __cuda_array_interface__ = {}
+
+            def __init__(self, array):
+                self.array = np.array(array)
+
+            def get(self):
+                return self.array.copy()
+
+        class Matrix:  # of a cupyx.scipy.sparse matrix
+            format = "csr"
+
+            def __init__(self, matrix):
+                self.matrix = matrix.copy()
+
+            def tocsr(self):
+                raise AssertionError("converted on the GPU")
+
+            def get(self):
+                return self.matrix.copy()
+
+        Array.__module__, Matrix.__module__ = "cupy", "cupyx.scipy.sparse._csr"
+        self.array, self.matrix = Array, Matrix
+        cupy, sparse = types.ModuleType("cupy"), types.ModuleType("cupyx.scipy.sparse")
+        cupy.asarray, sparse.csr_matrix = Array, Matrix
+        modules = {"cupy": cupy, "cupyx": types.ModuleType("cupyx"), "cupyx.scipy": types.ModuleType("cupyx.scipy"),
+                   "cupyx.scipy.sparse": sparse}
+        modules["cupyx"].scipy = modules["cupyx.scipy"]
+        modules["cupyx.scipy"].sparse = sparse
+        self.enterContext(unittest.mock.patch.dict(sys.modules, modules))
+        self.b = sp.random(9, 7, 0.4, format="csr", random_state=SEED)
+        self.x = np.random.default_rng(SEED).random(7)
+
+    def test_arrays_and_matrices(self):
+        for again in range(3):
+            self.x[0] += again
+            y = PRODUCT(B=self.matrix(self.b), x=self.array(self.x))
+            self.assertIs(type(y), self.array)
+            np.testing.assert_allclose(y.array, self.b @ self.x)
+        twice = schaas.kernel("A(i,j) = 2 * B(i,j)", A="csr")(B=self.matrix(self.b))
+        self.assertIs(type(twice), self.matrix)
+        np.testing.assert_array_equal(twice.matrix.toarray(), 2 * self.b.toarray())
+
+    def test_beside_arrays_in_memory(self):
+        y = PRODUCT(B=self.b, x=self.array(self.x))
+        self.assertIs(type(y), self.array)
+        np.testing.assert_allclose(y.array, self.b @ self.x)
+        self.assertIs(type(PRODUCT(B=self.b, x=self.x)), np.ndarray)
+
+    def test_torch(self):
+        class Tensor:
+            layout, dtype, requires_grad = "torch.strided", "torch.float64", False
+
+            def __init__(self, array, device):
+                self.array, self.device, self.shape = array, device, array.shape
+
+            def cpu(self):
+                return Tensor(self.array, "cpu")
+
+            def to(self, device):
+                return Tensor(self.array, device)
+
+            def detach(self):
+                return self
+
+            def numpy(self):
+                return self.array
+
+        Tensor.__module__ = "torch"
+        torch = types.ModuleType("torch")
+        torch.from_numpy = lambda array: Tensor(array, "cpu")
+        with unittest.mock.patch.dict(sys.modules, {"torch": torch}):
+            y = PRODUCT(B=self.b, x=Tensor(self.x, "cuda:0"))
+        self.assertEqual((type(y), y.device), (Tensor, "cuda:0"))
+        np.testing.assert_allclose(y.array, self.b @ self.x)
+
+    def test_what_is_read_where_it_lies_is_refused(self):
+        with self.assertRaises(schaas.Unsupported) as raised:
+            PRODUCT.bind(B=self.b, x=self.array(self.x))
+        self.assertEqual(raised.exception.message, "`x` is on a GPU; kernels run on the CPU: copy it with `.get()` or `cupy.asnumpy`")
 
 
 class Values(unittest.TestCase):

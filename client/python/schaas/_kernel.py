@@ -10,6 +10,7 @@ import weakref
 import numpy as np
 
 from . import _library as library
+from ._device import back, is_on_gpu, on_host
 from ._errors import Error, Invalid, invalid
 from ._frames import Frame
 from ._frontier import Frontier
@@ -233,6 +234,12 @@ class Kernel:
         return None
 
     def _call(self, operands, out=None, threads=0, extents=None, schedule=None, deterministic=False):
+        if any(map(is_on_gpu, operands)):
+            here = list(map(on_host, operands))
+            return back(self._call_here(here, out, threads, extents, schedule, deterministic), operands)
+        return self._call_here(operands, out, threads, extents, schedule, deterministic)
+
+    def _call_here(self, operands, out, threads, extents, schedule, deterministic):
         try:
             return self._compute(operands, out, threads, extents, schedule, deterministic)
         except Invalid as error:
