@@ -67,15 +67,18 @@ struct Sink {
 /// are set, made when all are.
 struct Tracking {
   std::string flags;
-  std::string list;        ///< "": none, the flags are asked one by one
-  std::string count;       ///< of the list
-  loop_ir::Marks marks{};  ///< that the list is made from
-  int writer = -1;         ///< whose elements are to be made 0 again once they have been read; -1: of none
+  std::string list;                 ///< "": none, the flags are asked one by one
+  std::string count;                ///< of the list
+  loop_ir::ExpressionPtr extent{};  ///< of what is marked
+  int writer = -1;  ///< whose elements are to be made 0 again once they have been read; -1: of none
   const Loop* reader = nullptr;  ///< the loop that reads each of them once, if it is one
   std::string stamp{};           ///< when they are only counted: what `flags` then holds for those written
   /// Of a hash table: its keys, a coordinate and one, 0 where a place is free, and the places that are taken.
   std::string keys{};
   std::string taken{};
+
+  /// That the list is made from.
+  loop_ir::Marks marks() const { return {flags, list, count, extent}; }
 };
 
 /// Of a phase whose range counts the entries of one operand down to some level (Manner::positions): what of

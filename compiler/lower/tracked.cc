@@ -46,11 +46,11 @@ void Emitter::emit_tracked(const Branch& branch, Statements& out, const std::fun
   }
   tracking.list = builder_.add_list(branch.temporary, tracked);
   tracking.count = builder_.names().fresh("n");
-  tracking.marks = {builder_.add_marks(branch.temporary, tracked), tracking.list, tracking.count,
-                    builder_.extents(branch.temporary, tracked)};
+  tracking.flags = builder_.add_marks(branch.temporary, tracked);
+  tracking.extent = builder_.extents(branch.temporary, tracked);
   out.push_back(make(loop_ir::Counter{tracking.count, loop_ir::integer(0)}));
   produce();
-  out.push_back(make(loop_ir::Collect{tracking.marks}));
+  out.push_back(make(loop_ir::Collect{tracking.marks()}));
   if (step_ != Step::compute || !starts_clean(writer)) return consume();
   tracking.writer = writer;
   tracking.reader = std::get_if<Loop>(&branch.consumer->node);
@@ -143,16 +143,15 @@ void Emitter::emit_insert(int target, Scope& scope, Statements& out) {
   if (tracking.list.empty()) {
     first.push_back(make(loop_ir::Store{tracking.flags, at_place, Write::set, loop_ir::integer(1)}));
   } else {
-    first.push_back(make(loop_ir::Mark{tracking.marks, at_place}));
+    first.push_back(make(loop_ir::Mark{tracking.marks(), at_place}));
     if (step_ == Step::count || starts_clean(target)) {
       out.insert(out.end(), first.begin(), first.end());
       return;
     }
   }
   if (step_ == Step::compute) emit_first(target, at_place, first);
-  const std::string& flags = tracking.list.empty() ? tracking.flags : tracking.marks.array;
-  const auto unset =
-      loop_ir::apply(operators::Function::equal, {loop_ir::load(flags, at_place), loop_ir::integer(0)});
+  const auto unset = loop_ir::apply(operators::Function::equal,
+                                    {loop_ir::load(tracking.flags, at_place), loop_ir::integer(0)});
   out.push_back(make(loop_ir::If{unset, loop_ir::block(std::move(first))}));
 }
 

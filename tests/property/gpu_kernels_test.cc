@@ -192,16 +192,21 @@ std::shared_ptr<Trials> trials_of(const Case& one, const problem::Problem& probl
   return std::make_shared<Trials>(problem, std::move(inputs));
 }
 
+/// Kernels are emulated; the first few failures are told, all are counted.
+KernelQueue emulated(std::mt19937_64& random, std::size_t& failures) {
+  return KernelQueue(
+      6, random,
+      [&failures](const std::string& what) {
+        if (++failures <= 5) ADD_FAILURE() << what;
+      },
+      KernelQueue::Machine::emulated_gpu);
+}
+
 TEST(GpuKernels, EveryLegalPointOfTheGridIsRight) {
   SCOPED_TRACE("seed " + std::to_string(seed()));
   std::mt19937_64 random(seed());
   std::size_t failures = 0, legal = 0, illegal = 0, at = 0;
-  KernelQueue queue(
-      6, random,
-      [&](const std::string& what) {
-        if (++failures <= 5) ADD_FAILURE() << what;
-      },
-      KernelQueue::Machine::emulated_gpu);
+  KernelQueue queue = emulated(random, failures);
   const char* const only = std::getenv("SCHAAS_CASE");
   for (const auto& one : cases()) {
     if (only != nullptr && one.name != only) continue;
@@ -243,12 +248,7 @@ TEST(GpuKernels, WhatTheSearchProposesIsRight) {
   SCOPED_TRACE("seed " + std::to_string(seed()));
   std::mt19937_64 random(seed());
   std::size_t failures = 0, proposed = 0, at = 0;
-  KernelQueue queue(
-      6, random,
-      [&](const std::string& what) {
-        if (++failures <= 5) ADD_FAILURE() << what;
-      },
-      KernelQueue::Machine::emulated_gpu);
+  KernelQueue queue = emulated(random, failures);
   const char* const only = std::getenv("SCHAAS_CASE");
   std::string last;
   for (const auto& one : cases()) {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
 #include <numeric>
 #include <optional>
 
+#include "milliseconds_text.h"
 #include "schaas/bounds.h"
 
 namespace schaas::client {
@@ -106,12 +106,6 @@ struct Pick {
   std::string reason;  ///< one sentence
   double seconds = 0;  ///< predicted, or measured
 };
-
-std::string milliseconds_text(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g ms", seconds * 1e3);
-  return text;
-}
 
 Pick pick_of(const std::vector<FrontierEntry>& entries, const Remembered& best) {
   Pick pick{best.trace, best.trace, best.reason(), best.seconds};
@@ -357,18 +351,21 @@ support::Result<void> take_fastest(KernelSource& source, const ChoiceRequest& re
 /// True once the kernel of the schedule that is best at these sizes has come: nothing better will.
 class BestHasCome {
  public:
-  explicit BestHasCome(const ChoiceRequest& request) : request_(request) {}
+  explicit BestHasCome(const ChoiceRequest& request)
+      : request_(request), may_fall_back_(request.gpu && !request.gpu->alone) {}
   bool operator()(const ScheduleEvent& event) {
     if (const auto* frontier = std::get_if<Frontier>(&event); frontier && !frontier->partial) {
       const Selector selector(frontier->entries);
       const auto best = pick(*frontier, selector, request_);
       if (best.ok()) best_ = best->name;
-      const auto here = pick_for_cpu(*frontier, selector, request_);
-      if (here.ok()) best_here_ = here->name;
+      if (may_fall_back_) {
+        const auto here = pick_for_cpu(*frontier, selector, request_);
+        if (here.ok()) best_here_ = here->name;
+      }
     }
     // Where no kernel for a GPU can be made, the processor's is the best.
     if (const auto* failure = std::get_if<KernelFailure>(&event);
-        failure && failure->diagnostic.code == "no-cuda" && request_.gpu && !request_.gpu->alone)
+        failure && failure->diagnostic.code == "no-cuda" && may_fall_back_)
       best_ = best_here_;
     if (const auto* kernel = std::get_if<KernelInfo>(&event); kernel && !kernel->draft)
       come_.push_back(kernel->id);
@@ -377,6 +374,7 @@ class BestHasCome {
 
  private:
   const ChoiceRequest& request_;
+  const bool may_fall_back_;  ///< from a GPU to the processor
   std::string best_, best_here_;
   std::vector<std::string> come_;
 };

@@ -5,6 +5,7 @@
 
 #include "allocate.h"
 #include "compiler/support/counts.h"
+#include "milliseconds_text.h"
 #include "schaas/tuning.h"
 
 namespace schaas::client {
@@ -35,7 +36,7 @@ std::string tooltip(const FrontierEntry& entry, const Evaluated& here,
                     const std::optional<double>& measured) {
   std::string out = entry.id + "  " + entry.tree + "\nT = " + entry.time + "\nM = " + entry.memory + "\n\n" +
                     text_of("%.4g", here.time) + " weighted trips, " + bytes_text(here.memory_bytes);
-  if (measured) out += ", measured " + text_of("%.3g", *measured * 1e3) + " ms";
+  if (measured) out += ", measured " + milliseconds_text(*measured);
   return out + "\n\n" + entry.code;
 }
 

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <iterator>
 #include <map>
+
+#include "milliseconds_text.h"
 
 namespace schaas::client {
 namespace {
@@ -109,10 +110,8 @@ std::optional<Remembered> remembered(const Frontier& frontier, const Sizes& size
 }
 
 std::string Remembered::reason() const {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g ms", seconds * 1e3);
   return "the fastest of " + std::to_string(of) +
-         " that were measured at sizes like these on such a host: " + text;
+         " that were measured at sizes like these on such a host: " + milliseconds_text(seconds);
 }
 
 std::optional<std::size_t> entry_with(const std::vector<FrontierEntry>& entries, const std::string& trace) {
