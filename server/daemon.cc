@@ -97,6 +97,7 @@ std::shared_ptr<toolchain::Toolchain> toolchain_of(const DaemonOptions& options)
   toolchain::CToolchainOptions c;
   toolchain::CudaToolchainOptions cuda;
   c.readable = cuda.readable = options.compiler_reads;
+  cuda.nvrtc = options.nvrtc;
   return toolchain::make_cuda_toolchain(toolchain::make_c_toolchain(std::move(c)), std::move(cuda));
 }
 
@@ -233,6 +234,7 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
     log_->info("listening on {}", addresses_.back());
   }
   warn_of_open_children(log_);
+  log_->info("kernels for GPUs: {}", toolchain_->identity({"cuda"}));
   log_->info("kernels are signed with {}", signer_->public_key().text());
   return {};
 }
@@ -258,6 +260,7 @@ ServerFacts Daemon::facts() const {
   facts.version = options_.version;
   facts.abi_version = SCHAAS_KERNEL_ABI_VERSION;
   facts.toolchain = toolchain_->identity({});
+  facts.gpu_toolchain = toolchain_->identity({"cuda"});
   facts.isas = known_isas();
   facts.uptime_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
   facts.data_directory = directory_.path();

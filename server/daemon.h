@@ -45,6 +45,7 @@ struct DaemonOptions {
   std::string version = "unknown";
   std::string solver;       ///< path of schaas-solver; none: Z3 in this process, which nothing can end
   std::string trial;        ///< path of schaas-trial; none: kernels are served untried
+  std::string nvrtc;        ///< path of schaas-nvrtc; none: kernels for GPUs need nvcc
   std::string signing_key;  ///< path; none: the one in the data directory
   std::vector<std::string> compiler_reads;  ///< what compilers may read beside the system's folders
   // Who may connect

@@ -120,6 +120,7 @@ int run(int argc, const char* const* argv, server::CommandLine command) {
   if (!log.ok()) return fail(log.error());
   command.daemon.solver = beside_us("schaas-solver");
   command.daemon.trial = beside_us("schaas-trial");
+  command.daemon.nvrtc = beside_us("schaas-nvrtc");
   if (command.daemon.solver.empty()) (*log)->warn("no schaas-solver beside this program: proofs run in it");
   if (command.daemon.trial.empty()) (*log)->warn("no schaas-trial beside this program: kernels are untried");
   auto daemon = server::Daemon::start(command.daemon, *log);

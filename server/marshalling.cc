@@ -405,6 +405,7 @@ v1::ServerInfo to_proto(const ServerFacts& facts) {
   out.set_data_directory(facts.data_directory);
   out.set_public_key(facts.public_key);
   out.set_isolation(facts.isolation);
+  out.set_gpu_toolchain(facts.gpu_toolchain);
   out.set_expression_bytes(std::uint32_t{Limits::expression_bytes});
   out.set_factors(std::uint32_t{Limits::factors});
   out.set_indices(std::uint32_t{Limits::indices});

@@ -14,8 +14,9 @@ struct ServerFacts {
   std::uint64_t frontiers = 0, kernels = 0, binary_bytes = 0;
   double uptime_seconds = 0;
   std::string data_directory;
-  std::string public_key;  ///< kernels are signed with its other half
-  std::string isolation;   ///< of children: toolchain::print
+  std::string public_key;     ///< kernels are signed with its other half
+  std::string isolation;      ///< of children: toolchain::print
+  std::string gpu_toolchain;  ///< identity for GPUs: "nvcc ...", "NVRTC ...", "no CUDA toolkit ..."
 };
 
 }  // namespace schaas::server

@@ -56,7 +56,7 @@ Check check_gpu(client::Connection& server) {
   if (answer.ok() && !answer->kernels.empty()) return check;
   check.verdict = Check::Verdict::advice;
   check.found += ", but the server compiles no kernels for it";
-  check.advice = "install nvcc (CUDA Toolkit) where schaasd runs";
+  check.advice = "install the CUDA toolkit, nvcc or the library NVRTC, where schaasd runs";
   if (!answer.ok()) check.advice += "; it says: " + answer.error().message;
   return check;
 }
@@ -185,6 +185,7 @@ std::vector<Check> examine(const ServerOptions& options) {
   if (const auto info = server->info(); info.ok()) {
     checks.push_back(check_versions(*info));
     checks.push_back({"compiler", Check::Verdict::good, info->toolchain, ""});
+    checks.push_back({"compiler for GPUs", Check::Verdict::good, info->gpu_toolchain, ""});
     checks.push_back(check_isolation(*info));
     checks.push_back(check_instructions(*info));
   } else {

@@ -29,6 +29,7 @@ Json json_of(const client::ServerInfo& info, const client::Connection& connectio
                     {"version", info.version},
                     {"abi_version", info.abi_version},
                     {"toolchain", info.toolchain},
+                    {"gpu_toolchain", info.gpu_toolchain},
                     {"isas", info.isas},
                     {"frontiers", info.frontiers},
                     {"kernels", info.kernels},
@@ -59,6 +60,7 @@ support::Result<Answer> info_of(const ServerOptions& options) {
       {"  version", info.version + ", kernel ABI " + std::to_string(info.abi_version)},
       {"  up", seconds(info.uptime_seconds)},
       {"  compiles with", info.toolchain},
+      {"  for GPUs with", info.gpu_toolchain},
       {"  for", list(info.isas)},
       {"  stored", counted(info.frontiers, "frontier", "frontiers") + ", " +
                        counted(info.kernels, "kernel", "kernels") + ", " +

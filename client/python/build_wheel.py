@@ -38,7 +38,7 @@ def _native():
     if not library.exists():
         raise SystemExit(f"{library} is missing: build the target schaas_c first, or set SCHAAS_BUILD to the build folder")
     yield "schaas/_lib/libschaas.so.0", library.resolve()
-    for program in ("schaasd", "schaas-solver", "schaas-trial"):
+    for program in ("schaasd", "schaas-solver", "schaas-trial", "schaas-nvrtc"):
         if (build / "bin" / program).exists():
             yield f"schaas/_lib/{program}", build / "bin" / program
 

@@ -41,11 +41,13 @@ class CudaPrinter {
     for (std::size_t phase = 0; phase < kernel_.phases.size(); ++phase) print_device(phase);
     out_.directive("#endif");
     out_.raw("\n");
+    out_.directive("#if !defined(__CUDACC_RTC__)");  // which knows no host
     print_check();
     for (std::size_t phase = 0; phase < kernel_.phases.size(); ++phase) print_host(phase);
     print_shared_bytes();
     print_workspace_bytes();
     print_descriptor();
+    out_.directive("#endif");
     return out_.text();
   }
 

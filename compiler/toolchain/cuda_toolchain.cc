@@ -1,4 +1,5 @@
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <mutex>
@@ -42,11 +43,15 @@ class CudaToolchain : public Toolchain {
   CudaToolchain(std::unique_ptr<Toolchain> c, CudaToolchainOptions options)
       : c_(std::move(c)), options_(std::move(options)), program_(find_program(options_.compiler)) {
     if (!program_ && options_.compiler == "nvcc") program_ = find_program("/usr/local/cuda/bin/nvcc");
+    if (program_ || options_.nvrtc.empty()) return;
+    program_ = find_program(options_.nvrtc);
+    by_library_ = program_.has_value();
   }
 
   std::string identity(const Target& target) const override {
     if (target.isa != "cuda") return c_->identity(target);
-    std::string text = version() + " " + joined(code_flags());
+    const auto found = version();
+    std::string text = (found.ok() ? *found : "no CUDA toolkit") + " " + joined(code_flags());
     for (const auto& image : images) text += std::string(" ") + image.architecture;
     return text + " " + c_->identity(host_target());
   }
@@ -54,12 +59,7 @@ class CudaToolchain : public Toolchain {
   Result<std::string> compile_c(const std::string& source, const Target& target,
                                 const Cancellation& cancellation) override {
     if (target.isa != "cuda") return c_->compile_c(source, target, cancellation);
-    if (!program_)
-      return support::unsupported("no-cuda",
-                                  "no CUDA toolkit here: `" + options_.compiler +
-                                      "` is neither on PATH nor in /usr/local/cuda/bin, so no kernels "
-                                      "are compiled for GPUs; install the CUDA toolkit (12 or newer) "
-                                      "on the server, or take `--target cpu`");
+    SCHAAS_RETURN_IF_ERROR(version());
     SCHAAS_ASSIGN_OR_RETURN(const auto directory, TemporaryDirectory::make(options_.temporary_directory));
     std::ofstream(directory.path() + "/kernel.cu", std::ios::binary) << source;
     std::string host = source + "\n", table;
@@ -83,20 +83,23 @@ class CudaToolchain : public Toolchain {
 
   Result<std::string> compiled(const Image& image, const std::string& directory,
                                const Cancellation& cancellation) const {
-    auto arguments = code_flags();
-    arguments.insert(arguments.end(),
-                     {image.kind, std::string("-arch=") + image.architecture, "-o", "image", "kernel.cu"});
+    std::vector<std::string> arguments = {image.architecture, "kernel.cu", "image"};
+    if (!by_library_) {
+      arguments = code_flags();
+      arguments.insert(arguments.end(),
+                       {image.kind, std::string("-arch=") + image.architecture, "-o", "image", "kernel.cu"});
+    }
     SCHAAS_ASSIGN_OR_RETURN(const auto result, run(arguments, directory, cancellation));
     if (result.timed_out)
-      return support::exhausted("compiler-timeout", "`" + options_.compiler + "` took more than " +
+      return support::exhausted("compiler-timeout", "`" + compiler() + "` took more than " +
                                                         std::to_string(options_.timeout_seconds) + " s");
     std::ifstream file(directory + "/image", std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (result.exit_code == 0 && !bytes.empty()) return bytes;
-    return with_output(support::internal("compiler-failed", "`" + options_.compiler +
-                                                                "` did not accept generated code (exit " +
-                                                                std::to_string(result.exit_code) + ")"),
-                       result.output, 20);
+    return with_output(
+        support::internal("compiler-failed", "`" + compiler() + "` did not accept generated code (exit " +
+                                                 std::to_string(result.exit_code) + ")"),
+        result.output, 20);
   }
 
   Result<ChildResult> run(const std::vector<std::string>& arguments, const std::string& directory,
@@ -105,6 +108,8 @@ class CudaToolchain : public Toolchain {
     child.program = *program_;
     child.arguments = arguments;
     child.environment = compiler_environment(directory);
+    if (const char* libraries = by_library_ ? std::getenv("LD_LIBRARY_PATH") : nullptr)
+      child.environment.push_back(std::string("LD_LIBRARY_PATH=") + libraries);
     child.working_directory = directory;
     child.wall_time = std::chrono::seconds(options_.timeout_seconds);
     child.cpu_seconds = options_.timeout_seconds;
@@ -113,23 +118,41 @@ class CudaToolchain : public Toolchain {
     return run_child(child, cancellation);
   }
 
-  /// Last line of `nvcc --version`, asked once; a failure is not remembered.
-  std::string version() const {
+  std::string compiler() const { return by_library_ ? "NVRTC" : options_.compiler; }
+
+  support::Diagnostic no_toolkit(const std::string& library) const {
+    return support::unsupported("no-cuda", "no CUDA toolkit here: `" + options_.compiler +
+                                               "` is neither on PATH nor in /usr/local/cuda/bin" + library +
+                                               ", so no kernels are compiled for GPUs; install the CUDA "
+                                               "toolkit (12 or newer) on the server, or take `--target cpu`");
+  }
+
+  /// Last line of what the compiler says of itself, asked once; that no process could be had is not
+  /// remembered.
+  Result<std::string> version() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (!version_.empty()) return version_;
-    if (!program_) return "no CUDA toolkit";
+    if (!program_) return no_toolkit("");
+    if (missing_) return *missing_;
     const auto result = run({"--version"}, "/", Cancellation());
-    if (!result.ok() || result->exit_code != 0) return "unknown CUDA toolkit";
+    if (!result.ok()) return result.error();
     const auto end = result->output.find_last_not_of('\n') + 1;
-    const auto begin = result->output.rfind('\n', end - 1) + 1;
-    return version_ = "nvcc " + result->output.substr(begin, end - begin);
+    const auto begin = end == 0 ? 0 : result->output.rfind('\n', end - 1) + 1;
+    const std::string line = result->output.substr(begin, end - begin);
+    if (result->exit_code == 0) return version_ = by_library_ ? line : "nvcc " + line;
+    if (by_library_) return *(missing_ = no_toolkit(", and " + line));
+    return with_output(support::internal("compiler-failed", "`" + compiler() + " --version` ends with " +
+                                                                std::to_string(result->exit_code)),
+                       result->output, 20);
   }
 
   const std::unique_ptr<Toolchain> c_;
   const CudaToolchainOptions options_;
   std::optional<std::string> program_;
+  bool by_library_ = false;  ///< `program_` is schaas-nvrtc
   mutable std::mutex mutex_;
   mutable std::string version_;
+  mutable std::optional<support::Diagnostic> missing_;  ///< the library
 };
 
 }  // namespace

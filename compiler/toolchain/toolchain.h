@@ -46,15 +46,16 @@ std::unique_ptr<Toolchain> make_c_toolchain(CToolchainOptions options);
 
 struct CudaToolchainOptions {
   std::string compiler = "nvcc";  ///< found on PATH or in /usr/local/cuda/bin
+  std::string nvrtc;              ///< path of schaas-nvrtc, which compiles where there is no nvcc; "": none
   int timeout_seconds = 120;
   std::vector<std::string> readable;  ///< as above
   std::string temporary_directory;    ///< "" = the system's
 };
 /// Compiles for Target::isa "cuda" too: the source is CUDA C++ whose host half is C
 /// (codegen/cuda_printer.h), and the shared object is that half, compiled by `c`, with modules of the device
-/// in schaas_gpu_images (proto/gpu_abi.h): cubins for sm_80 and sm_90, and PTX for what is newer. Needs no
-/// GPU and no driver. Errors besides those of `c`: unsupported [no-cuda] (no toolkit: what to install, and
-/// that the CPU works).
+/// in schaas_gpu_images (proto/gpu_abi.h): cubins for sm_80 and sm_90, and PTX for what is newer. By nvcc, or
+/// where there is none by the library NVRTC (nvrtc.h); either in child processes. Needs no GPU and no driver.
+/// Errors besides those of `c`: unsupported [no-cuda] (no toolkit: what to install, and that the CPU works).
 std::unique_ptr<Toolchain> make_cuda_toolchain(std::unique_ptr<Toolchain> c, CudaToolchainOptions options);
 
 }  // namespace schaas::toolchain

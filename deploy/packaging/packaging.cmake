@@ -4,7 +4,7 @@ include(CMakePackageConfigHelpers)
 set(SCHAAS_INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR}/schaas-0)
 set(SCHAAS_CMAKE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/schaas)
 
-install(TARGETS schaasd schaas-solver schaas-trial RUNTIME COMPONENT daemon)
+install(TARGETS schaasd schaas-solver schaas-trial schaas-nvrtc RUNTIME COMPONENT daemon)
 install(TARGETS schaas RUNTIME COMPONENT program)
 install(TARGETS schaas_c EXPORT schaas-targets
   LIBRARY COMPONENT library NAMELINK_COMPONENT development INCLUDES DESTINATION ${SCHAAS_INCLUDE_DIR})

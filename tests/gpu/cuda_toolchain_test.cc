@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -31,6 +32,8 @@ support::Result<std::string> compiled(const std::string& trace, const std::strin
                            *toolchain, {});
 }
 
+const std::string nvrtc_program = SCHAAS_BINARY_DIR "/schaas-nvrtc";
+
 bool has_nvcc() { return find_program("nvcc") || find_program("/usr/local/cuda/bin/nvcc"); }
 
 TEST(CudaToolchain, WithoutAToolkitSaysWhatToDo) {
@@ -44,6 +47,17 @@ TEST(CudaToolchain, WithoutAToolkitSaysWhatToDo) {
       "unsupported [no-cuda]: no CUDA toolkit here: `no-such-nvcc` is neither on PATH nor in "
       "/usr/local/cuda/bin, so no kernels are compiled for GPUs; install the CUDA toolkit (12 or newer) on "
       "the server, or take `--target cpu`");
+  // Nor the library: what schaas-nvrtc says is the reason.
+  const test_support::TemporaryDirectory directory;
+  options.nvrtc = directory / "finds-nothing";
+  std::ofstream(options.nvrtc) << "#!/bin/sh\necho 'the library NVRTC is not found'\nexit 3\n";
+  std::filesystem::permissions(options.nvrtc, std::filesystem::perms::owner_all);
+  const auto neither = make_cuda_toolchain(make_c_toolchain({}), options);
+  EXPECT_EQ(support::render(neither->compile_c("", {"cuda"}, {}).error()),
+            "unsupported [no-cuda]: no CUDA toolkit here: `no-such-nvcc` is neither on PATH nor in "
+            "/usr/local/cuda/bin, and the library NVRTC is not found, so no kernels are compiled for GPUs; "
+            "install the CUDA toolkit (12 or newer) on the server, or take `--target cpu`");
+  EXPECT_EQ(neither->identity({"cuda"}).substr(0, 16), "no CUDA toolkit ");
   EXPECT_TRUE(toolchain->compile_c("int x;\n", {"generic"}, {}).ok());
   EXPECT_EQ(toolchain->identity({"generic"}), make_c_toolchain({})->identity({"generic"}));
   EXPECT_NE(toolchain->identity({"cuda"}), toolchain->identity({"generic"}));
@@ -64,9 +78,27 @@ TEST(CudaToolchain, SchedulesAreForTheCpuOrForAGpu) {
       "at its end does (docs/gpu.md); language `c` prints it for the CPU");
 }
 
-TEST(CudaToolchain, AnObjectHasTheHostHalfAndModules) {
-  if (!has_nvcc()) GTEST_SKIP() << "no nvcc is installed";
-  const auto binary = compiled(shared_rows, "cuda");
+/// By nvcc, and by the library NVRTC where there is none.
+class Compiled : public ::testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == std::string("nvcc")) {
+      if (!has_nvcc()) GTEST_SKIP() << "no nvcc is installed";
+      return;
+    }
+    options_.compiler = "no-such-nvcc";
+    options_.nvrtc = nvrtc_program;
+    const auto identity = make_cuda_toolchain(make_c_toolchain({}), options_)->identity({"cuda"});
+    if (identity.starts_with("no CUDA toolkit")) GTEST_SKIP() << "NVRTC is not installed";
+    EXPECT_EQ(identity.substr(0, 6), "NVRTC ");
+  }
+  CudaToolchainOptions options_;
+};
+INSTANTIATE_TEST_SUITE_P(By, Compiled, ::testing::Values("nvcc", "NVRTC"),
+                         [](const auto& by) { return std::string(by.param); });
+
+TEST_P(Compiled, AnObjectHasTheHostHalfAndModules) {
+  const auto binary = compiled(shared_rows, "cuda", options_);
   ASSERT_TRUE(binary.ok()) << support::render(binary.error());
   const test_support::TemporaryDirectory directory;
   const std::string path = directory / "kernel.so";
@@ -116,6 +148,16 @@ TEST(CudaToolchain, AnObjectHasTheHostHalfAndModules) {
   csr[1].index_bits = 32;
   EXPECT_EQ(blocks(), -1);
   dlclose(library);
+}
+
+TEST_P(Compiled, WhatIsNoCodeIsRefusedWithTheCompilersWords) {
+  const auto toolchain = make_cuda_toolchain(make_c_toolchain({}), options_);
+  const auto binary = toolchain->compile_c("int f() { return not_there; }\n", {"cuda"}, {});
+  ASSERT_FALSE(binary.ok());
+  EXPECT_EQ(binary.error().code, "compiler-failed");
+  const std::string start = "`" + std::string(GetParam()) + "` did not accept generated code (exit ";
+  EXPECT_EQ(binary.error().message.substr(0, start.size()), start);
+  EXPECT_NE(support::render(binary.error()).find("identifier \"not_there\" is undefined"), std::string::npos);
 }
 
 }  // namespace

@@ -327,10 +327,26 @@ TEST(GpuKernels, NvccCompilesThem) {
     }
   }
   EXPECT_GT(sources.size(), cases().size());
-#ifdef SCHAAS_WHOLE_GRID
-  EXPECT_EQ(nvcc_error(nvcc, sources, "sm_80"), "");
-#endif
-  EXPECT_EQ(nvcc_error(nvcc, sources, "sm_90"), "");
+  EXPECT_EQ(nvcc_error(nvcc, sources), "");
+}
+
+TEST(GpuKernels, NvrtcCompilesThem) {
+  if (!has_nvrtc()) GTEST_SKIP() << "the library NVRTC is not installed";
+  for (const auto& one : cases()) {
+    problem::ProblemText text;
+    text.expression = one.expression;
+    text.formats = one.formats;
+    text.value_type = "f32";
+    const auto problem = problem::build(text).value();
+    const auto points = grid_of(one);
+    const auto legal = std::find_if(points.rbegin(), points.rend(), [&](const std::string& point) {
+      return schedule::apply(schedule::parse(point).value(), problem).ok();
+    });
+    ASSERT_NE(legal, points.rend()) << one.name;
+    const std::string source = cuda_source_of(schedule::parse(*legal).value(), problem).value();
+    for (const char* const architecture : {"sm_80", "compute_90"})
+      EXPECT_EQ(nvrtc_error(source, architecture), "") << one.name << ": " << *legal;
+  }
 }
 
 }  // namespace

@@ -301,7 +301,7 @@ TEST(Replies, LeaveNoFieldOut) {
   expect_every_field_set(to_proto(why), "explanation", {});
   EXPECT_EQ(to_proto(why).rivals(0).other_memory(), 4);
 
-  ServerFacts facts{"version", 1, "toolchain", {"isa"}, 2, 3, 4, 5.0, "/directory", "key", "files"};
+  ServerFacts facts{"version", 1, "toolchain", {"isa"}, 2, 3, 4, 5.0, "/directory", "key", "files", "for GPUs"};
   expect_every_field_set(to_proto(facts), "info", {});
 
   const support::Diagnostic diagnostic = support::noting(

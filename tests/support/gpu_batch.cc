@@ -31,6 +31,8 @@ std::string error_of_command(const std::string& command) {
   return status == 0 ? "" : command + "\n" + output;
 }
 
+const std::string nvrtc_program = SCHAAS_BINARY_DIR "/schaas-nvrtc ";
+
 std::string number(std::size_t n) { return std::to_string(n); }
 
 /// A shared object of a CUDA source, for the host.
@@ -150,13 +152,32 @@ std::string find_nvcc() {
   return "";
 }
 
-std::string nvcc_error(const std::string& nvcc, const std::vector<std::string>& sources,
-                       const std::string& architecture) {
+std::string nvcc_error(const std::string& nvcc, const std::vector<std::string>& sources) {
   const TemporaryDirectory directory;
   const std::string input = directory / "batch.cu";
   std::ofstream(input) << join_cuda_sources(sources);
-  return error_of_command(nvcc + " -std=c++17 -O1 -cubin -arch=" + architecture +
-                          " -I" SCHAAS_SOURCE_DIR " -o " + (directory / "batch.cubin") + " " + input);
+  return error_of_command(nvcc +
+                          " -std=c++17 -O1 -fatbin -gencode arch=compute_80,code=sm_80 -gencode "
+                          "'arch=compute_90,code=[sm_90,compute_90]' -I" SCHAAS_SOURCE_DIR " -o " +
+                          (directory / "batch.fatbin") + " " + input);
 }
+
+std::string nvrtc_error(const std::string& source, const std::string& architecture) {
+  const TemporaryDirectory directory;
+  const std::string input = directory / "kernel.cu", output = directory / "module";
+  std::ofstream(input) << source;
+  const std::string error = error_of_command(nvrtc_program + architecture + " " + input + " " + output);
+  if (!error.empty()) return error;
+  std::ifstream file(output, std::ios::binary);
+  const std::string module{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const bool is_cubin = module.starts_with(
+      "\x7f"
+      "ELF");
+  const bool is_ptx = module.find(".visible .entry schaas_phase_0(") != std::string::npos;
+  return is_cubin == architecture.starts_with("sm_") && is_ptx != is_cubin ? ""
+                                                                           : "no module for " + architecture;
+}
+
+bool has_nvrtc() { return error_of_command(nvrtc_program + "--version").empty(); }
 
 }  // namespace schaas::test_support

@@ -32,9 +32,11 @@ support::Result<std::string> emulated_object(std::string source);
 /// Compiles for the CPU as `c` does, and for GPUs to objects whose device code is emulated.
 std::unique_ptr<toolchain::Toolchain> make_emulating_toolchain(std::unique_ptr<toolchain::Toolchain> c);
 
-/// "" or what nvcc says against the joined sources, for one architecture (sm_80, ...).
-std::string nvcc_error(const std::string& nvcc, const std::vector<std::string>& sources,
-                       const std::string& architecture);
+/// "" or what nvcc says against the joined sources: cubins for sm_80 and sm_90 and PTX for compute_90.
+std::string nvcc_error(const std::string& nvcc, const std::vector<std::string>& sources);
+/// "" or what NVRTC says against one source, for one architecture; in a process of its own.
+std::string nvrtc_error(const std::string& source, const std::string& architecture);
+bool has_nvrtc();
 /// Its path; "": none is installed.
 std::string find_nvcc();
 

@@ -23,6 +23,8 @@ struct ServerInfo {
   std::string data_directory;
   std::string public_key;  ///< kernels are signed with its other half
   std::string isolation;   ///< what its compilers and kernels on trial are kept from
+  std::string
+      gpu_toolchain;  ///< what compiles kernels for GPUs: "nvcc ...", "NVRTC ...", "no CUDA toolkit ..."
   std::uint32_t expression_bytes = 0, factors = 0, indices = 0, constraints = 0;
 };
 /// A pinned problem's kernels are not evicted.
