@@ -1,12 +1,14 @@
 #include "server/subject.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/frontier/contradiction.h"
 #include "compiler/index_notation/printer.h"
 #include "compiler/schedule/apply.h"
+#include "compiler/schedule/section.h"
 #include "compiler/support/nearest_name.h"
 #include "server/stored_frontier.h"
 
@@ -24,6 +26,7 @@ constexpr std::size_t most_more_of_an_entry = 4;
 /// Values in a block (docs/notes/performance.md, "Blocks of rows"): entries of a sparse row, or rows.
 constexpr int entries_in_block = 8;
 constexpr int rows_in_block = 48;
+constexpr int summed_in_block = 32;
 
 NamedVariant variant_of(const schedule::Trace& user_trace, const StatementPtr& tree, const UserNames& names) {
   const problem::Problem with_copies = schedule::problem_of(user_trace, names.problem()).value();
@@ -49,6 +52,24 @@ void add_blocks(const StatementPtr& tree, const schedule::Path& path, bool in_co
   }
 }
 
+/// `blocked`, whose last directive is a block of entries, where the branch sums over these: more of them in a
+/// block, and the sum next to the row it adds to, which stays in registers for all of a block; none where it
+/// does not.
+std::optional<schedule::Trace> summed_by_block(schedule::Trace blocked, const StatementPtr& tree) {
+  auto& block = std::get<schedule::Block>(blocked.directives.back());
+  schedule::Path consumer = block.path;
+  consumer.push_back(1);
+  const auto section = schedule::find_section(tree, consumer);
+  if (!section.ok() || section->loops.size() < 3) return std::nullopt;
+  std::vector<std::string> order = section->loops;
+  const auto& written = section->target.indices;
+  if (std::find(written.begin(), written.end(), order.front()) != written.end()) return std::nullopt;
+  std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
+  block.size = summed_in_block;
+  blocked.directives.emplace_back(schedule::Reorder{consumer, order});
+  return blocked;
+}
+
 /// The entry's own trace; then it with temporaries of one block, and other members of its class.
 std::vector<NamedVariant> variants_of(const frontier::Survivor& survivor, const StatementPtr& tree,
                                       const UserNames& names, std::size_t more) {
@@ -69,6 +90,9 @@ std::vector<NamedVariant> variants_of(const frontier::Survivor& survivor, const 
     schedule::Trace blocked = trace;
     blocked.directives.emplace_back(block);
     add(blocked);
+    if (block.size != entries_in_block) continue;
+    const auto made = schedule::apply(blocked, problem);
+    if (const auto summed = made.ok() ? summed_by_block(blocked, *made) : std::nullopt) add(*summed);
   }
   for (std::size_t t = 1; t < survivor.traces.size(); ++t) add(names.to_user(survivor.traces[t]));
   return variants;

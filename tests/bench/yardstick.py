@@ -6,12 +6,12 @@
 
 The eight kernels of SparseAuto, SpMM, SDDMM, MTTKRP and TTM, f64, on real data. The yardstick's schedule is what `--profile
 sparseauto` selects (of one sparse product with dense matrices: the linear nest in storage order), printed by plain_loops.py and run
-on the same operands. Ours and the yardstick take turns, --rounds times; figures are the least seconds of all runs. Ours is verified
+on the same operands. Extents are those asked for, but for k of K4, 128, and those of K5, 8 and 16 for the first and second of --extents. Ours and the yardstick take turns, --rounds times; figures are the least seconds of all runs. Ours is verified
 by its oracle, and every element of the two results is compared. Prints a line per case and geometric means of yardstick / ours;
 cases below 0.95 are listed again. `bound` is the least time in which the bytes of B, of the dense operands and of the result can be moved once,
 at the bandwidth of a triad measured in the same run on one thread, as a share of ours: what is left to gain where memory decides. `libs`: the
 matrix kernels by Eigen, OpenBLAS and SuiteSparse:GraphBLAS, a call for each step (library_kernels.cc), over ours, where all three are
-installed. Exits 1 when a result is wrong. DIR holds matrices/NAME.mtx.gz and tensors/NAME.tns.gz.
+installed. `hand`: what an expert writes for these extents (hand_kernels.cc, the fastest of several ways), over ours, where the processor has AVX-512. Exits 1 when a result is wrong. DIR holds matrices/NAME.mtx.gz and tensors/NAME.tns.gz.
 """
 
 import array
@@ -48,6 +48,9 @@ KERNELS = {
     "TTM": ("A(i,j,l) = B(i,j,k) * C(k,l)", "ijk", CSF, "l", TENSORS, "reorder(order={i,j,k,l})"),
 }
 SPARSE_RESULT = {"SDDMM"}
+FIXED = {"K4": {"k": 128}}
+SMALLER = {"K5": {16: 8, 64: 16}}
+BY_HAND = {"SpMM", "SDDMM", "TTM", "K1", "K3", "K4", "K6", "K7"}
 BY_LIBRARIES = {"K1", "K2", "K3", "K4", "SpMM", "SDDMM"}
 HERE = os.path.dirname(os.path.abspath(__file__))
 MOST_TRIPS, MOST_RESULT = 1.2e10, 1.2e8
@@ -158,7 +161,7 @@ class Case:
         left, right = statement.split(" = ")
         self.result, self.result_indices = plain_loops.access(left)
         self.dense = {operand: indices for operand, indices in map(plain_loops.access, right.split(" * ")) if operand != "B"}
-        self.extents = dict(zip(order, sparse.dims)) | {index: extent for index in dense}
+        self.extents = dict(zip(order, sparse.dims)) | {index: extent for index in dense} | FIXED.get(kernel, {})
         self.words = [statement, "-f", f"B={form}"]
         for index in dense:
             self.words += ["-c", f"8 <= {index} <= 256"]
@@ -177,7 +180,7 @@ class Case:
             self.plain_files.append(save(os.path.join(directory, operand), numbers))
         for index in dense:
             if not any(index in indices for indices in self.dense.values()):
-                self.files += ["-d", f"{index}={extent}"]
+                self.files += ["-d", f"{index}={self.extents[index]}"]
         self.schedule = schedule
 
     def bytes_once(self):
@@ -240,15 +243,21 @@ class Case:
                               text=True, check=True, timeout=self.options.timeout)
         return min(map(float, done.stdout.split()))
 
-    def libraries(self):
-        """Seconds of the same by calls of libraries; None where there are none."""
-        if self.options.libraries is None or self.kernel not in BY_LIBRARIES:
+    def other(self, program, kernels, file):
+        """Seconds of the same by another program; None where there is none."""
+        if program is None or self.kernel not in kernels:
             return None
         extents = ",".join(f"{index}={extent}" for index, extent in self.extents.items())
-        done = subprocess.run([self.options.libraries, self.kernel, extents, str(self.options.repeat), str(self.options.seconds),
-                               *self.plain_files, os.path.join(self.directory, "libraries.out")],
+        done = subprocess.run([program, self.kernel, extents, str(self.options.repeat), str(self.options.seconds),
+                               *self.plain_files, os.path.join(self.directory, file)],
                               capture_output=True, text=True, check=True, timeout=self.options.timeout)
         return min(map(float, done.stdout.split()))
+
+    def libraries(self):
+        return self.other(self.options.libraries, BY_LIBRARIES, "libraries.out")
+
+    def hand(self):
+        return self.other(self.options.hand, BY_HAND, "hand.out")
 
     def compare(self, file):
         theirs = load(os.path.join(self.directory, file), False)
@@ -264,16 +273,20 @@ class Case:
 def one_case(case):
     if not case.build():
         return {"skipped": f"the papers' choice takes {case.turns:.1e} trips"}
-    ours, plain, libraries = case.ours(True), case.plain(), case.libraries()
+    ours, plain, libraries, hand = case.ours(True), case.plain(), case.libraries(), case.hand()
     case.compare("plain.out")
     if libraries is not None:
         case.compare("libraries.out")
+    if hand is not None:
+        case.compare("hand.out")
     for _ in range(case.options.rounds):
         ours, plain = min(ours, case.ours(False)), min(plain, case.plain())
         if libraries is not None:
             libraries = min(libraries, case.libraries())
+        if hand is not None:
+            hand = min(hand, case.hand())
     bound = case.bytes_once() / case.options.bandwidth
-    return {"bound": bound, "ours": ours, "yardstick": plain, "libraries": libraries, "ratio": plain / ours, "tree": case.tree, "papers_tree": case.paper_tree,
+    return {"bound": bound, "ours": ours, "yardstick": plain, "libraries": libraries, "hand": hand, "ratio": plain / ours, "tree": case.tree, "papers_tree": case.paper_tree,
             "papers_choice_our_code": case.paper_here, "frontier": case.frontier}
 
 
@@ -284,6 +297,15 @@ def bandwidth(directory):
         out.write(TRIAD)
     subprocess.run(["g++", "-O3", "-march=native", "-o", program, program + ".cc"], check=True)
     return float(subprocess.run([program], capture_output=True, text=True, check=True).stdout)
+
+
+def build_hand(directory):
+    with open("/proc/cpuinfo", encoding="ascii", errors="replace") as info:
+        if "avx512f" not in info.read():
+            return None
+    program = os.path.join(directory, "hand_kernels")
+    subprocess.run(["g++", "-std=c++17", "-O3", "-march=native", "-o", program, os.path.join(HERE, "hand_kernels.cc")], check=True)
+    return program
 
 
 def build_libraries(directory):
@@ -306,8 +328,8 @@ def arguments():
     return parser.parse_args()
 
 
-def libraries_ratio(case):
-    return "" if case["libraries"] is None else f"{case['libraries'] / case['ours']:6.2f}"
+def over_ours(case, what):
+    return "" if case[what] is None else f"{case[what] / case['ours']:6.2f}"
 
 
 def main():
@@ -318,16 +340,17 @@ def main():
         os.environ.setdefault("XDG_RUNTIME_DIR", state)
         os.environ.setdefault("XDG_CACHE_HOME", state)
         options.bandwidth = bandwidth(state)
-        options.libraries = build_libraries(state)
+        options.libraries, options.hand = build_libraries(state), build_hand(state)
         print(f"triad: {options.bandwidth / 1e9:.1f} GB/s on one thread; a bound above 100 %: the data stay in a cache")
-        print(f"{'':6} {'data':20} {'ext':>4} {'ours ms':>10} {'yardstick':>10} {'ratio':>7} {'libs':>6} {'bound':>6}  ours <- the papers' choice")
+        print(f"{'':6} {'data':20} {'ext':>4} {'ours ms':>10} {'yardstick':>10} {'ratio':>7} {'libs':>6} {'hand':>6} {'bound':>6}  ours <- the papers' choice")
         for kernel in options.kernels.split(","):
             order, (_, levels), dense, names = KERNELS[kernel][1:5]
             for name in options.only.split(",") if options.only else names[:options.sets]:
                 kind, ending = ("matrices", "mtx.gz") if len(order) == 2 else ("tensors", "tns.gz")
                 path = os.path.join(options.data, kind, f"{name}.{ending}")
                 sparse = Sparse(path, len(order), levels)
-                for extent in map(int, options.extents.split(",")):
+                for asked in map(int, options.extents.split(",")):
+                    extent = SMALLER.get(kernel, {}).get(asked, asked)
                     result = [dict(zip(order, sparse.dims)).get(i, extent) for i in plain_loops.access(KERNELS[kernel][0].split(" = ")[0])[1]]
                     if kernel not in SPARSE_RESULT and math.prod(result) > MOST_RESULT:
                         print(f"{kernel:6} {name:20} {extent:4} left out: a result of {math.prod(result):.1e} elements")
@@ -345,18 +368,19 @@ def main():
                         continue
                     cases.append(found)
                     print(f"{kernel:6} {name:20} {extent:4} {found['ours'] * 1e3:10.3f} {found['yardstick'] * 1e3:10.3f} {found['ratio']:7.2f} "
-                          f"{libraries_ratio(found):6} {found['bound'] / found['ours']:6.0%}  "
+                          f"{over_ours(found, 'libraries'):6} {over_ours(found, 'hand'):6} {found['bound'] / found['ours']:6.0%}  "
                           f"{found['tree']} <- {found['papers_tree']}", flush=True)
     for kernel in options.kernels.split(","):
-        for extent in map(int, options.extents.split(",")):
+        for extent in (SMALLER.get(kernel, {}).get(asked, asked) for asked in map(int, options.extents.split(","))):
             ratios = [case["ratio"] for case in cases if case["kernel"] == kernel and case["extent"] == extent]
             if ratios:
                 print(f"{kernel} at {extent}: yardstick / ours, geometric mean {mean(ratios):.2f} over {len(ratios)} sets, "
                       f"least {min(ratios):.2f}, most {max(ratios):.2f}")
-            ratios = [case["libraries"] / case["ours"] for case in cases
-                      if case["kernel"] == kernel and case["extent"] == extent and case["libraries"] is not None]
-            if ratios:
-                print(f"{kernel} at {extent}: libraries / ours, geometric mean {mean(ratios):.2f}, least {min(ratios):.2f}, most {max(ratios):.2f}")
+            for what in ("libraries", "hand"):
+                ratios = [case[what] / case["ours"] for case in cases
+                          if case["kernel"] == kernel and case["extent"] == extent and case[what] is not None]
+                if ratios:
+                    print(f"{kernel} at {extent}: {what} / ours, geometric mean {mean(ratios):.2f}, least {min(ratios):.2f}, most {max(ratios):.2f}")
     losses = [case for case in cases if case["ratio"] < 0.95]
     for case in losses:
         print(f"loss: {case['kernel']} {case['data']} {case['extent']} {case['ratio']:.2f} ({case['tree']})")

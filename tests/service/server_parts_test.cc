@@ -14,6 +14,7 @@
 #include "server/representatives.h"
 #include "server/status.h"
 #include "server/stored_frontier.h"
+#include "server/subject.h"
 #include "server/user_names.h"
 #include "tests/support/temporary_directory.h"
 
@@ -304,6 +305,41 @@ TEST(Representatives, AreDifferentAndHaveTheLeastMemoryAndTheFastest) {
   const auto all = representatives(f, c.problem, 100);
   EXPECT_THAT(all, testing::UnorderedElementsAre(0, 1, 2, 3, 4, 5, 6, 7, 8, 9));
   EXPECT_THAT(representatives({}, c.problem, 3), testing::IsEmpty());
+}
+
+// ---- variants ----
+
+std::vector<std::string> variants(const std::string& expression, const std::string& trace) {
+  problem::ProblemText text;
+  text.expression = expression;
+  text.formats["B"] = "csf";
+  const auto subject = subject_of(text, {}, {}, {});
+  if (!subject.ok()) return {support::render(subject.error())};
+  frontier::Survivor survivor;
+  survivor.id = "s1";
+  survivor.traces = {subject->names.to_canonical(schedule::parse(trace).value())};
+  frontier::Frontier f;
+  f.survivors = {survivor};
+  std::vector<std::string> trees;
+  for (const auto& variant : named(f, *subject)->entries.front().variants) trees.push_back(variant.tree);
+  return trees;
+}
+
+TEST(Variants, SumTheEntriesOfABlockNextToTheRowTheyAddTo) {
+  const std::string order = "permute(path={}, factors={1,0,2}); reorder(path={}, order={i,j,k,l,m}); ";
+  // The sum over the fibers is inside of the rows of the result.
+  EXPECT_THAT(
+      variants("A(i,l,m) = B(i,j,k) * C(j,l) * D(k,m)", order + "loopfuse(path={}, loc=1, pol=right)"),
+      testing::ElementsAre("ij<km,lm>", "ij:8<jkm,jlm>", "ij:32<jkm,ljm>"));
+  // Where every fiber has rows of its own there is no sum,
+  EXPECT_THAT(
+      variants("A(i,j,l,m) = B(i,j,k) * C(j,l) * D(k,m)", order + "loopfuse(path={}, loc=1, pol=right)"),
+      testing::ElementsAre("ij<km,lm>", "ij:8<jkm,jlm>"));
+  // and with one row it is next to it already.
+  EXPECT_THAT(variants("A(i,l) = B(i,j,k) * C(j,l) * D(k,l)",
+                       "permute(path={}, factors={1,0,2}); reorder(path={}, order={i,j,k,l}); "
+                       "loopfuse(path={}, loc=1, pol=right)"),
+              testing::ElementsAre("ij<kl,l>", "ij:8<jkl,jl>"));
 }
 
 }  // namespace

@@ -234,6 +234,28 @@ TEST(Selecting, a_result_row_that_stays_in_registers_for_more_than_a_short_fiber
   EXPECT_EQ(select({e}, here, small_caches())->evaluated[0].variant, 1U);
 }
 
+TEST(Selecting, a_row_that_is_added_to_in_each_run_loses_to_one_that_stays_in_registers) {
+  // A(i,l,m) = B(i,j) * C(j,l) * D(j,m), 20 entries a row: for each entry all of A(i,:,:), or each of its
+  // rows for all entries.
+  FrontierEntry e = entry("s1", "ijlm", {{1, {extent("i"), fiber_of("B", 1), extent("l"), extent("m")}}}, {});
+  e.variants = {{"entry by entry",
+                 "ijlm",
+                 {{{loop("i"), entries("j", 1), loop("l"), loop("m")},
+                   {{"A", false, 13, 8}, {"B", true, 3, 2}, {"C", false, 6, 4}, {"D", false, 10, 8}},
+                   0,
+                   false,
+                   1}}},
+                {"row by row",
+                 "iljm",
+                 {{{loop("i"), loop("l"), entries("j", 1), loop("m")},
+                   {{"A", false, 11, 8}, {"B", true, 5, 4}, {"C", false, 6, 2}, {"D", false, 12, 8}},
+                   0,
+                   false,
+                   1}}}};
+  const Sizes here{{{"i", 100}, {"j", 20}, {"l", 16}, {"m", 128}}, {{"B", {100, 2'000}}}};
+  EXPECT_EQ(select({e}, here, small_caches())->evaluated[0].variant, 1U);
+}
+
 TEST(Selecting, threads_share_the_way_to_memory_as_far_as_it_was_measured) {
   FrontierEntry e = entry("s1", "ik", {{1, {extent("i"), extent("k")}}}, {});
   e.variants = {

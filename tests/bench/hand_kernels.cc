@@ -1,0 +1,441 @@
+// The yardstick's kernels as an expert writes them by hand: extents known to the compiler, rows in vector registers, several ways each, of which
+// the fastest counts. What no generator need know is used: 32-bit positions, results preallocated, extents 8, 16, 64 or 128 alone.
+//
+//     hand_kernels KERNEL EXTENTS RUNS SECONDS (POS CRD)... VALUES DENSE... RESULT
+//
+// KERNEL: SpMM, SDDMM, TTM, K1, K3, K4, K6 or K7, as in yardstick.py, whose files it reads (int32, int32, double; dense operands in
+// row-major order). Prints the seconds of each run of the fastest way and writes the result's values; the name of that way goes to stderr.
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+using vec = double __attribute__((vector_size(64), aligned(8), may_alias));
+using vec4 = double __attribute__((vector_size(32), aligned(8), may_alias));
+constexpr int W = 8;
+
+template <class T>
+std::vector<T> read(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error(std::string("no file ") + path);
+  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
+  std::vector<T> out(bytes.size() / sizeof(T));
+  std::memcpy(out.data(), bytes.data(), out.size() * sizeof(T));
+  return out;
+}
+
+inline vec at(const double* p) { return *reinterpret_cast<const vec*>(p); }
+inline void put(double* p, vec v) { *reinterpret_cast<vec*>(p) = v; }
+
+// A row of N values, N/8 registers.
+template <int N>
+struct Row {
+  vec v[N / W];
+  void clear() {
+    for (auto& x : v) x = vec{};
+  }
+  void add(double w, const double* p) {
+    for (int n = 0; n < N / W; ++n) v[n] += w * at(p + n * W);
+  }
+  void store(double* p) const {
+    for (int n = 0; n < N / W; ++n) put(p + n * W, v[n]);
+  }
+};
+
+// out[0..N) = sum of the entries' weights times rows of C; short rows wait less with two sums.
+template <int N>
+inline void gather(const int* crd, const double* b, std::int64_t p, std::int64_t e, const double* C, double* out) {
+  Row<N> s;
+  s.clear();
+  if constexpr (N <= 32) {
+    if (p + 4 <= e) {
+      Row<N> t, u, w;
+      t.clear(), u.clear(), w.clear();
+      for (; p + 4 <= e; p += 4) {
+        s.add(b[p], C + std::int64_t{crd[p]} * N);
+        t.add(b[p + 1], C + std::int64_t{crd[p + 1]} * N);
+        u.add(b[p + 2], C + std::int64_t{crd[p + 2]} * N);
+        w.add(b[p + 3], C + std::int64_t{crd[p + 3]} * N);
+      }
+      for (int n = 0; n < N / W; ++n) s.v[n] += t.v[n] + (u.v[n] + w.v[n]);
+    }
+  }
+  for (; p < e; ++p) s.add(b[p], C + std::int64_t{crd[p]} * N);
+  s.store(out);
+}
+
+// R rows of out (stride `to`, or where `rows` says) = R rows of T (stride K) times D (K by N).
+template <int R, int K, int N, int C>
+inline void tile(const double* T, const double* D, double* const* out, int column) {
+  vec s[R][C];
+  for (auto& r : s)
+    for (auto& x : r) x = vec{};
+#pragma GCC unroll 1
+  for (int k = 0; k < K; ++k) {
+    vec d[C];
+    for (int c = 0; c < C; ++c) d[c] = at(D + k * N + column + c * W);
+    for (int r = 0; r < R; ++r)
+      for (int c = 0; c < C; ++c) s[r][c] += T[r * K + k] * d[c];
+  }
+  for (int r = 0; r < R; ++r)
+    for (int c = 0; c < C; ++c) put(out[r] + column + c * W, s[r][c]);
+}
+template <int K, int N>
+void multiply(const double* T, const double* D, double* const* out, std::int64_t rows) {
+  constexpr int C = N / W < 4 ? N / W : 4, R = C == 4 ? 6 : C == 2 ? 12 : 14;
+  std::int64_t r = 0;
+  for (; r + R <= rows; r += R)
+    for (int column = 0; column < N; column += C * W) tile<R, K, N, C>(T + r * K, D, out + r, column);
+  for (; r < rows; ++r)
+    for (int column = 0; column < N; column += C * W) tile<1, K, N, C>(T + r * K, D, out + r, column);
+}
+template <int K, int N>
+void multiply(const double* T, const double* D, double* out, std::int64_t rows) {
+  double* at[48];
+  for (std::int64_t r = 0; r < rows; r += 48) {
+    const std::int64_t count = std::min<std::int64_t>(48, rows - r);
+    for (std::int64_t n = 0; n < count; ++n) at[n] = out + (r + n) * N;
+    multiply<K, N>(T + r * K, D, at, count);
+  }
+}
+
+inline vec4 fold(vec v) {
+  union {
+    vec whole;
+    vec4 half[2];
+  } u = {v};
+  return u.half[0] + u.half[1];
+}
+template <int N>
+inline vec4 dot4(const Row<N>& c, const double* a0, const double* a1, const double* a2, const double* a3) {
+  vec s0{}, s1{}, s2{}, s3{};
+  for (int n = 0; n < N / W; ++n) {
+    s0 += c.v[n] * at(a0 + n * W);
+    s1 += c.v[n] * at(a1 + n * W);
+    s2 += c.v[n] * at(a2 + n * W);
+    s3 += c.v[n] * at(a3 + n * W);
+  }
+  const vec4 a = fold(s0), b = fold(s1), x = fold(s2), y = fold(s3);
+  const vec4 ab = __builtin_shufflevector(a, b, 0, 4, 2, 6) + __builtin_shufflevector(a, b, 1, 5, 3, 7);
+  const vec4 xy = __builtin_shufflevector(x, y, 0, 4, 2, 6) + __builtin_shufflevector(x, y, 1, 5, 3, 7);
+  return __builtin_shufflevector(ab, xy, 0, 1, 4, 5) + __builtin_shufflevector(ab, xy, 2, 3, 6, 7);
+}
+template <int N>
+inline double dot1(const Row<N>& c, const double* a) {
+  vec s{};
+  for (int n = 0; n < N / W; ++n) s += c.v[n] * at(a + n * W);
+  const vec4 f = fold(s);
+  return (f[0] + f[1]) + (f[2] + f[3]);
+}
+template <int N>
+inline Row<N> row(const double* p) {
+  Row<N> c;
+  for (int n = 0; n < N / W; ++n) c.v[n] = at(p + n * W);
+  return c;
+}
+
+struct Input {
+  std::map<char, std::int64_t> n;
+  std::vector<std::vector<int>> pos, crd;
+  std::vector<double> values;
+  std::vector<std::vector<double>> dense;
+  double* out = nullptr;
+};
+using Way = std::pair<const char*, std::function<void()>>;
+
+// values = the dot products of rows of C and D times B's, where B has entries.
+template <int K>
+void sample(const int* pos, const int* crd, const double* b, std::int64_t begin, std::int64_t end, const double* C, const double* D, double* out) {
+  const std::int64_t last = pos[end];
+  for (std::int64_t i = begin; i < end; ++i) {
+    std::int64_t p = pos[i];
+    const std::int64_t e = pos[i + 1];
+    const Row<K> c = row<K>(C + i * K);
+    const auto d = [&](std::int64_t q) { return D + std::int64_t{crd[q]} * K; };
+    // What a group writes beyond its row is written again by the next row.
+    for (; p < e && p + 4 <= last; p += 4)
+      *reinterpret_cast<vec4*>(out + p) = dot4(c, d(p), d(p + 1), d(p + 2), d(p + 3)) * *reinterpret_cast<const vec4*>(b + p);
+    for (; p < e; ++p) out[p] = dot1(c, d(p)) * b[p];
+  }
+}
+
+template <int K>
+std::vector<Way> spmm(Input& in) {
+  return {{"rows", [&in] {
+             const int *pos = in.pos[0].data(), *crd = in.crd[0].data();
+             const double *b = in.values.data(), *C = in.dense[0].data();
+             double* out = in.out;
+             for (std::int64_t i = 0, n = in.n['i']; i < n; ++i) gather<K>(crd, b, pos[i], pos[i + 1], C, out + i * K);
+           }}};
+}
+
+template <int K>
+std::vector<Way> sddmm(Input& in) {
+  return {{"groups of four", [&in] {
+             sample<K>(in.pos[0].data(), in.crd[0].data(), in.values.data(), 0, in.n['i'], in.dense[0].data(), in.dense[1].data(), in.out);
+           }}};
+}
+
+template <int K>
+std::vector<Way> k1(Input& in) {
+  const auto blocked = [&in](std::int64_t rows) {
+    static std::vector<double> weights;
+    const int *pos = in.pos[0].data(), *crd = in.crd[0].data();
+    const double *b = in.values.data(), *C = in.dense[0].data(), *D = in.dense[1].data(), *E = in.dense[2].data();
+    double* out = in.out;
+    weights.resize(in.values.size() + 4);
+    for (std::int64_t i = 0, n = in.n['i']; i < n; i += rows) {
+      const std::int64_t end = std::min(n, i + rows);
+      double* w = weights.data() - pos[i];  // of this block, from its start on
+      sample<K>(pos, crd, b, i, end, C, D, w);
+      for (std::int64_t r = i; r < end; ++r) gather<K>(crd, w, pos[r], pos[r + 1], E, out + r * K);
+    }
+  };
+  return {{"rows", [blocked] { blocked(1); }},
+          {"48 rows", [blocked] { blocked(48); }},
+          {"apart", [blocked, &in] { blocked(in.n['i']); }},
+          {"four entries", [&in] {
+             const int *pos = in.pos[0].data(), *crd = in.crd[0].data();
+             const double *b = in.values.data(), *C = in.dense[0].data(), *D = in.dense[1].data(), *E = in.dense[2].data();
+             double* out = in.out;
+             for (std::int64_t i = 0, rows = in.n['i']; i < rows; ++i) {
+               const Row<K> c = row<K>(C + i * K);
+               Row<K> s;
+               s.clear();
+               std::int64_t p = pos[i];
+               const std::int64_t e = pos[i + 1];
+               const auto at = [&](const double* of, std::int64_t q) { return of + std::int64_t{crd[q]} * K; };
+               for (; p + 4 <= e; p += 4) {
+                 const vec4 w = dot4(c, at(D, p), at(D, p + 1), at(D, p + 2), at(D, p + 3)) * *reinterpret_cast<const vec4*>(b + p);
+                 for (int n = 0; n < 4; ++n) s.add(w[n], at(E, p + n));
+               }
+               for (; p < e; ++p) s.add(b[p] * dot1(c, at(D, p)), at(E, p));
+               s.store(out + i * K);
+             }
+           }}};
+}
+
+// Rows of B times C (J columns), blocks of `rows` of them times E (J by L).
+template <int J, int L>
+void rows_times(const Input& in, std::int64_t n, const double* C, const double* E, double* out, std::int64_t rows) {
+  static std::vector<double> t;
+  t.resize(static_cast<std::size_t>(rows * J));
+  const int *pos = in.pos[0].data(), *crd = in.crd[0].data();
+  const double* b = in.values.data();
+  double* T = t.data();
+  for (std::int64_t i = 0; i < n; i += rows) {
+    const std::int64_t count = std::min(rows, n - i);
+    for (std::int64_t r = 0; r < count; ++r) gather<J>(crd, b, pos[i + r], pos[i + r + 1], C, T + r * J);
+    multiply<J, L>(T, E, out + i * L, count);
+  }
+}
+// C (m by J) times E (J by L) first, then one sparse product.
+template <int J, int L>
+void factors_first(const Input& in, std::int64_t n, std::int64_t m, const double* C, const double* E, double* out) {
+  static std::vector<double> t;
+  t.resize(static_cast<std::size_t>(m * L));
+  multiply<J, L>(C, E, t.data(), m);
+  const int *pos = in.pos[0].data(), *crd = in.crd[0].data();
+  const double *b = in.values.data(), *T = t.data();
+  for (std::int64_t i = 0; i < n; ++i) gather<L>(crd, b, pos[i], pos[i + 1], T, out + i * L);
+}
+
+template <int K>
+std::vector<Way> k3(Input& in) {
+  const auto both = [&in] {
+    static std::vector<double> t;
+    t.resize(in.dense[0].size());
+    for (std::size_t n = 0; n < t.size(); ++n) t[n] = in.dense[0][n] * in.dense[1][n];
+    return t.data();
+  };
+  return {{"48 rows", [both, &in] { rows_times<K, K>(in, in.n['i'], both(), in.dense[2].data(), in.out, 48); }},
+          {"12 rows", [both, &in] { rows_times<K, K>(in, in.n['i'], both(), in.dense[2].data(), in.out, 12); }},
+          {"factors first", [both, &in] { factors_first<K, K>(in, in.n['i'], in.n['k'], both(), in.dense[2].data(), in.out); }}};
+}
+
+template <int K, int L>
+std::vector<Way> k4(Input& in) {
+  return {{"48 rows", [&in] { rows_times<K, L>(in, in.n['i'], in.dense[0].data(), in.dense[1].data(), in.out, 48); }},
+          {"12 rows", [&in] { rows_times<K, L>(in, in.n['i'], in.dense[0].data(), in.dense[1].data(), in.out, 12); }},
+          {"factors first", [&in] { factors_first<K, L>(in, in.n['i'], in.n['j'], in.dense[0].data(), in.dense[1].data(), in.out); }}};
+}
+
+// What stands between the fibers of a result in storage order is cleared, the fibers are written.
+template <int K, class Fiber>
+void fibers(const Input& in, Fiber fiber) {
+  const std::int64_t columns = in.n.at('j');
+  double* done = in.out;
+  for (int pi = 0; pi < static_cast<int>(in.crd[0].size()); ++pi)
+    for (int pj = in.pos[1][pi]; pj < in.pos[1][pi + 1]; ++pj) {
+      double* to = in.out + (std::int64_t{in.crd[0][pi]} * columns + in.crd[1][pj]) * K;
+      if (to > done) std::memset(done, 0, static_cast<std::size_t>(to - done) * sizeof(double));
+      fiber(pj, to);
+      done = to + K;
+    }
+  std::memset(done, 0, static_cast<std::size_t>(in.out + in.n.at('i') * columns * K - done) * sizeof(double));
+}
+template <int K, class Fiber>
+void cleared(const Input& in, Fiber fiber) {
+  const std::int64_t columns = in.n.at('j');
+  std::memset(in.out, 0, static_cast<std::size_t>(in.n.at('i') * columns * K) * sizeof(double));
+  for (int pi = 0; pi < static_cast<int>(in.crd[0].size()); ++pi)
+    for (int pj = in.pos[1][pi]; pj < in.pos[1][pi + 1]; ++pj)
+      fiber(pj, in.out + (std::int64_t{in.crd[0][pi]} * columns + in.crd[1][pj]) * K);
+}
+template <int K>
+std::vector<Way> ttm_of(Input& in, const std::function<const double*()>& factor) {
+  const auto fiber = [&in](const double* C) {
+    return [pos = in.pos[2].data(), crd = in.crd[2].data(), b = in.values.data(), C](int pj, double* to) {
+      gather<K>(crd, b, pos[pj], pos[pj + 1], C, to);
+    };
+  };
+  return {{"gaps cleared", [=, &in] { fibers<K>(in, fiber(factor())); }}, {"cleared before", [=, &in] { cleared<K>(in, fiber(factor())); }}};
+}
+template <int K>
+std::vector<Way> ttm(Input& in) {
+  return ttm_of<K>(in, [&in] { return in.dense[0].data(); });
+}
+
+template <int K>
+std::vector<Way> k7(Input& in) {
+  auto ways = ttm_of<K>(in, [&in] {
+    static std::vector<double> t;
+    t.resize(in.dense[0].size());
+    multiply<K, K>(in.dense[0].data(), in.dense[1].data(), t.data(), in.n['k']);
+    return static_cast<const double*>(t.data());
+  });
+  ways.push_back({"48 fibers", [&in] {
+                    static std::vector<double> t(48 * K);
+                    std::int64_t count = 0;
+                    double* to[48];
+                    const auto flush = [&] { multiply<K, K>(t.data(), in.dense[1].data(), to, count), count = 0; };
+                    cleared<K>(in, [&](int pj, double* where) {
+                      gather<K>(in.crd[2].data(), in.values.data(), in.pos[2][pj], in.pos[2][pj + 1], in.dense[0].data(), t.data() + count * K);
+                      to[count++] = where;
+                      if (count == 48) flush();
+                    });
+                    flush();
+                  }});
+  return ways;
+}
+
+// A(l,:) += sum over F fibers of C(fiber,l) * T(fiber,:), tiles of R rows by C registers kept over the fibers.
+template <int R, int K, int C>
+inline void outer(const double* const* c, const double* T, std::int64_t count, double* out, int l, int column, bool first) {
+  vec s[R][C];
+  for (int r = 0; r < R; ++r)
+    for (int n = 0; n < C; ++n) s[r][n] = first ? vec{} : at(out + (l + r) * K + column + n * W);
+  for (std::int64_t f = 0; f < count; ++f) {
+    vec t[C];
+    for (int n = 0; n < C; ++n) t[n] = at(T + f * K + column + n * W);
+    for (int r = 0; r < R; ++r)
+      for (int n = 0; n < C; ++n) s[r][n] += c[f][l + r] * t[n];
+  }
+  for (int r = 0; r < R; ++r)
+    for (int n = 0; n < C; ++n) put(out + (l + r) * K + column + n * W, s[r][n]);
+}
+template <int K>
+std::vector<Way> k6(Input& in) {
+  const auto blocks = [&in](std::int64_t block) {
+    static std::vector<double> t;
+    static std::vector<const double*> c;
+    t.resize(static_cast<std::size_t>(block * K));
+    c.resize(static_cast<std::size_t>(block));
+    std::int64_t next = 0;
+    for (std::size_t pi = 0; pi < in.crd[0].size(); ++pi) {
+      const std::int64_t i = in.crd[0][pi];
+      std::memset(in.out + next * K * K, 0, static_cast<std::size_t>((i - next) * K * K) * sizeof(double));
+      next = i + 1;
+      double* out = in.out + i * K * K;
+      for (std::int64_t p = in.pos[1][pi]; p < in.pos[1][pi + 1]; p += block) {
+        const std::int64_t count = std::min<std::int64_t>(block, in.pos[1][pi + 1] - p);
+        for (std::int64_t f = 0; f < count; ++f) {
+          gather<K>(in.crd[2].data(), in.values.data(), in.pos[2][p + f], in.pos[2][p + f + 1], in.dense[1].data(), t.data() + f * K);
+          c[f] = in.dense[0].data() + std::int64_t{in.crd[1][p + f]} * K;
+        }
+        constexpr int C = K / W < 4 ? K / W : 4, R = 4;
+        for (int column = 0; column < K; column += C * W)
+          for (int l = 0; l < K; l += R) outer<R, K, C>(c.data(), t.data(), count, out, l, column, p == in.pos[1][pi]);
+      }
+    }
+    std::memset(in.out + next * K * K, 0, static_cast<std::size_t>((in.n['i'] - next) * K * K) * sizeof(double));
+  };
+  return {{"8 fibers", [blocks] { blocks(8); }}, {"32 fibers", [blocks] { blocks(32); }}, {"128 fibers", [blocks] { blocks(128); }}};
+}
+
+template <int K>
+std::vector<Way> ways(const std::string& kernel, Input& in) {
+  if (kernel == "SpMM") return spmm<K>(in);
+  if (kernel == "SDDMM") return sddmm<K>(in);
+  if (kernel == "TTM") return ttm<K>(in);
+  if (kernel == "K1") return k1<K>(in);
+  if (kernel == "K3") return k3<K>(in);
+  if (kernel == "K4") return in.n['k'] == 128 ? k4<128, K>(in) : k4<K, K>(in);
+  if (kernel == "K6") return k6<K>(in);
+  if (kernel == "K7") return k7<K>(in);
+  throw std::runtime_error("no kernel " + kernel);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc < 9) return 2;
+  const std::string kernel = argv[1];
+  Input in;
+  for (const char* at = argv[2]; *at != '\0';) {
+    char* end = nullptr;
+    in.n[*at] = std::strtol(at + 2, &end, 10);
+    at = *end == ',' ? end + 1 : end;
+  }
+  const int runs = std::atoi(argv[3]);
+  const double limit = std::atof(argv[4]);
+  int a = 5;
+  const bool tensor = kernel == "TTM" || kernel == "K6" || kernel == "K7";
+  for (int level = 0; level < (tensor ? 3 : 1); ++level) {
+    in.pos.push_back(read<int>(argv[a++]));
+    in.crd.push_back(read<int>(argv[a++]));
+  }
+  in.values = read<double>(argv[a++]);
+  while (a + 1 < argc) in.dense.push_back(read<double>(argv[a++]));
+  static const std::map<std::string, std::string> results = {{"SpMM", "ik"}, {"TTM", "ijl"}, {"K1", "il"}, {"K3", "il"}, {"K4", "il"}, {"K6", "ilm"}, {"K7", "ijm"}};
+  std::int64_t elements = kernel == "SDDMM" ? static_cast<std::int64_t>(in.values.size()) : 1;
+  const char last = kernel == "SDDMM" || kernel == "SpMM" ? 'k' : results.at(kernel).back();
+  if (kernel != "SDDMM")
+    for (const char index : results.at(kernel)) elements *= in.n.at(index);
+  in.out = static_cast<double*>(std::aligned_alloc(2 << 20, (static_cast<std::size_t>(elements + 4) * sizeof(double) + (2 << 20) - 1) / (2 << 20) * (2 << 20)));
+  const auto found = in.n.at(last) == 8 ? ways<8>(kernel, in) : in.n.at(last) == 16 ? ways<16>(kernel, in) : in.n.at(last) == 64 ? ways<64>(kernel, in) : in.n.at(last) == 128 ? ways<128>(kernel, in) : std::vector<Way>();
+  if (found.empty()) throw std::runtime_error("extents of 8, 16, 64 and 128 alone");
+  std::vector<double> best;
+  std::string name;
+  for (const auto& [what, body] : found) {
+    std::vector<double> took;
+    double spent = 0;
+    for (int run = 0; run < runs && (run < 3 || spent < limit); ++run) {
+      const auto start = std::chrono::steady_clock::now();
+      body();
+      took.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+      spent += took.back();
+    }
+    if (best.empty() || *std::min_element(took.begin(), took.end()) < *std::min_element(best.begin(), best.end())) best = took, name = what;
+  }
+  for (const double seconds : best) std::printf("%.9f ", seconds);
+  std::printf("\n");
+  std::fprintf(stderr, "%s\n", name.c_str());
+  std::ofstream out(argv[argc - 1], std::ios::binary);
+  out.write(reinterpret_cast<const char*>(in.out), static_cast<std::streamsize>(elements * static_cast<std::int64_t>(sizeof(double))));
+  return out.good() ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
