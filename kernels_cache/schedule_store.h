@@ -30,6 +30,7 @@ struct FrontierRow {
   double seconds = 0;   ///< what the search took
   std::string created;  ///< UTC, ISO 8601; set by the store
   std::string family;   ///< what problems that differ only in constraints share; "": none
+  std::string asked;    ///< the problem in the names of who asked when it was searched last; "": not known
 };
 
 struct KernelRow {
@@ -69,6 +70,7 @@ struct ProblemSummary {
   std::uint64_t kernels = 0;
   std::string created;
   Pinned pinned = Pinned::no;
+  std::string asked;  ///< FrontierRow::asked
 };
 
 struct Statistics {

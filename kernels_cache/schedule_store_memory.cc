@@ -185,9 +185,11 @@ class MemoryScheduleStore final : public ScheduleStore {
     const std::lock_guard lock(mutex_);
     std::vector<ProblemSummary> out;
     for (const auto& problem : problems_) {
-      ProblemSummary summary{problem.key, problem.canonical, 0, 0, problem.created, problem.pinned};
+      ProblemSummary summary{problem.key, problem.canonical, 0, 0, problem.created, problem.pinned, ""};
       for (const auto& row : frontiers_) {
-        if (row.key.problem_key == problem.key) summary.schedules = row.schedules;
+        if (row.key.problem_key != problem.key) continue;
+        summary.schedules = row.schedules;
+        summary.asked = row.asked;
       }
       summary.kernels = static_cast<std::uint64_t>(
           std::count_if(kernels_.begin(), kernels_.end(),

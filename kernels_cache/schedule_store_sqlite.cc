@@ -81,6 +81,9 @@ constexpr const char* migrations[] = {
     ) STRICT;
     INSERT INTO frontier_use SELECT id, created, length(CAST(payload AS BLOB)) FROM frontier;
     )sql",
+    R"sql(
+    ALTER TABLE problem ADD COLUMN asked TEXT NOT NULL DEFAULT '';
+    )sql",
 };
 static_assert(std::size(migrations) == schema_version);
 
@@ -108,8 +111,8 @@ class SqliteScheduleStore final : public ScheduleStore {
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem, remember(row.key.problem_key, row.canonical, doing));
-    Statement family(database_, "UPDATE problem SET family = ? WHERE id = ?");
-    SCHAAS_RETURN_IF_ERROR(family.bind(row.family).bind(problem).run(doing));
+    Statement update(database_, "UPDATE problem SET family = ?, asked = ? WHERE id = ?");
+    SCHAAS_RETURN_IF_ERROR(update.bind(row.family).bind(row.asked).bind(problem).run(doing));
     Statement insert(
         database_,
         "INSERT INTO frontier(problem, options, search_version, complete, schedules, seconds, "
@@ -137,14 +140,14 @@ class SqliteScheduleStore final : public ScheduleStore {
     Statement query(
         database_,
         "SELECT problem.canonical, payload, complete, schedules, seconds, frontier.created, family, "
-        "frontier.id, used FROM frontier JOIN problem ON problem.id = frontier.problem "
+        "frontier.id, used, asked FROM frontier JOIN problem ON problem.id = frontier.problem "
         "JOIN frontier_use ON frontier_use.frontier = frontier.id "
         "WHERE problem.key = ? AND options = ? AND search_version = ?");
     query.bind(key.problem_key).bind(key.options).bind(std::int64_t{key.search_version});
     SCHAAS_ASSIGN_OR_RETURN(const bool found, query.step("read a frontier"));
     if (!found) return std::optional<FrontierRow>();
     FrontierRow row{key,           query.text(0), query.text(1), query.integer(2) != 0, query.count(3),
-                    query.real(4), query.text(5), query.text(6)};
+                    query.real(4), query.text(5), query.text(6), query.text(9)};
     note_use(query.integer(7), query.text(8));
     return std::optional(std::move(row));
   }
@@ -152,11 +155,12 @@ class SqliteScheduleStore final : public ScheduleStore {
   Result<std::vector<FrontierRow>> frontiers_of(const std::string& family, const std::string& options,
                                                 int search_version, std::size_t limit) override {
     const std::lock_guard lock(mutex_);
-    Statement query(database_,
-                    "SELECT problem.key, problem.canonical, payload, schedules, seconds, frontier.created "
-                    "FROM frontier JOIN problem ON problem.id = frontier.problem "
-                    "WHERE family = ? AND options = ? AND search_version = ? AND complete = 1 "
-                    "ORDER BY frontier.created DESC, frontier.id DESC LIMIT ?");
+    Statement query(
+        database_,
+        "SELECT problem.key, problem.canonical, payload, schedules, seconds, frontier.created, asked "
+        "FROM frontier JOIN problem ON problem.id = frontier.problem "
+        "WHERE family = ? AND options = ? AND search_version = ? AND complete = 1 "
+        "ORDER BY frontier.created DESC, frontier.id DESC LIMIT ?");
     query.bind(family).bind(options).bind(std::int64_t{search_version});
     query.bind(static_cast<std::int64_t>(limit));
     return all_rows(query, "list the frontiers of a family", [&](const Statement& row) {
@@ -167,7 +171,8 @@ class SqliteScheduleStore final : public ScheduleStore {
                          row.count(3),
                          row.real(4),
                          row.text(5),
-                         family};
+                         family,
+                         row.text(6)};
     });
   }
 
@@ -176,7 +181,7 @@ class SqliteScheduleStore final : public ScheduleStore {
     Statement query(
         database_,
         "SELECT problem.canonical, payload, complete, schedules, seconds, frontier.created, family, options, "
-        "search_version FROM frontier JOIN problem ON problem.id = frontier.problem "
+        "search_version, asked FROM frontier JOIN problem ON problem.id = frontier.problem "
         "WHERE problem.key = ? ORDER BY frontier.created DESC, frontier.id DESC LIMIT 1");
     SCHAAS_ASSIGN_OR_RETURN(const bool found, query.bind(problem_key).step("read a frontier"));
     if (!found) return std::optional<FrontierRow>();
@@ -187,7 +192,8 @@ class SqliteScheduleStore final : public ScheduleStore {
                                      query.count(3),
                                      query.real(4),
                                      query.text(5),
-                                     query.text(6)});
+                                     query.text(6),
+                                     query.text(9)});
   }
 
   Result<void> put_kernel(const KernelRow& row) override {
@@ -352,15 +358,16 @@ class SqliteScheduleStore final : public ScheduleStore {
 
   Result<std::vector<ProblemSummary>> list() override {
     const std::lock_guard lock(mutex_);
-    Statement query(
-        database_,
-        "SELECT key, canonical, created, "
-        "coalesce((SELECT schedules FROM frontier WHERE frontier.problem = problem.id "
-        "          ORDER BY frontier.created DESC, frontier.id DESC LIMIT 1), 0), "
-        "(SELECT count(*) FROM kernel WHERE kernel.problem = problem.id), pinned FROM problem ORDER BY id");
+    Statement query(database_,
+                    "SELECT key, canonical, created, "
+                    "coalesce((SELECT schedules FROM frontier WHERE frontier.problem = problem.id "
+                    "          ORDER BY frontier.created DESC, frontier.id DESC LIMIT 1), 0), "
+                    "(SELECT count(*) FROM kernel WHERE kernel.problem = problem.id), pinned, asked FROM "
+                    "problem ORDER BY id");
     return all_rows(query, "list the problems", [](const Statement& row) {
       return ProblemSummary{row.text(0),  row.text(1), row.count(3),
-                            row.count(4), row.text(2), row.integer(5) != 0 ? Pinned::yes : Pinned::no};
+                            row.count(4), row.text(2), row.integer(5) != 0 ? Pinned::yes : Pinned::no,
+                            row.text(6)};
     });
   }
 

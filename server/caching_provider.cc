@@ -144,9 +144,9 @@ class CachingProvider final : public KernelProvider {
             const frontier::Frontier& found) {
     std::string payload = print_frontier(found);
     const std::uint64_t bytes = payload.size();
-    const auto put =
-        stores_.schedules->put_frontier({key, query.canonical.text, std::move(payload), found.complete,
-                                         found.survivors.size(), found.seconds.total, "", family});
+    const auto put = stores_.schedules->put_frontier(
+        {key, query.canonical.text, std::move(payload), found.complete, found.survivors.size(),
+         found.seconds.total, "", family, query.canonical.asked});
     if (!put.ok()) return warn("frontier of " + key.problem_key + " not stored", put.error());
     if (keeper_ != nullptr) keeper_->stored_frontier(bytes);
   }

@@ -107,13 +107,43 @@ std::string section(const NamedEntry& entry, const Point& point,
          measured_rows(entry, measurements) + "</section>\n";
 }
 
+// In the names of who asked where these are known, else in canonical ones.
+Result<problem::Canonical> canonical_of(const kernels_cache::FrontierRow& row) {
+  if (const auto asked = problem::parse_problem(row.asked); asked.ok()) {
+    problem::Canonical canonical = problem::canonicalize(*asked);
+    if (canonical.text == row.canonical) return canonical;
+  }
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem::parse_problem(row.canonical));
+  return problem::canonicalize(problem);
+}
+
+// Traces as the page has them.
+std::vector<MeasurementRow> renamed(std::vector<MeasurementRow> measurements, const UserNames& names) {
+  for (MeasurementRow& row : measurements) {
+    if (const auto trace = schedule::parse(row.trace); trace.ok())
+      row.trace = schedule::print(names.to_user(*trace));
+  }
+  return measurements;
+}
+
+std::string problem_table(const problem::Canonical& canonical) {
+  if (canonical.asked == canonical.text) return "<pre>" + escaped(canonical.text) + "</pre>\n";
+  return "<table><tr><th>as it was asked</th><th>canonical form</th></tr>\n<tr><td><pre>" +
+         escaped(canonical.asked) + "</pre></td><td><pre>" + escaped(canonical.text) +
+         "</pre></td></tr></table>\n";
+}
+
 }  // namespace
+
+std::string statement_of(const std::string& problem_text) {
+  const std::size_t begin = problem_text.find('\n') + 1;
+  return problem_text.substr(begin, problem_text.find('\n', begin) - begin);
+}
 
 Result<std::string> frontier_page(const kernels_cache::FrontierRow& row,
                                   const std::vector<MeasurementRow>& measurements) {
-  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem::parse_problem(row.canonical));
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Canonical canonical, canonical_of(row));
   SCHAAS_ASSIGN_OR_RETURN(const frontier::Frontier found, parse_frontier(row.payload));
-  problem::Canonical canonical = problem::canonicalize(problem);
   const Subject subject{canonical, UserNames(canonical), {}};
   SCHAAS_ASSIGN_OR_RETURN(const NamedFrontier frontier, named(found, subject));
   const auto samples = frontier::LogBounds(canonical.problem).samples(sizes_tried);
@@ -121,17 +151,18 @@ Result<std::string> frontier_page(const kernels_cache::FrontierRow& row,
     return support::internal("stored-frontier", "no size is allowed by the stored constraints");
   const cost::Point sizes = telling_sizes(frontier.entries, samples);
   const std::vector<Point> points = points_at(frontier.entries, sizes);
+  const auto in_names = renamed(measurements, subject.names);
   std::string sections;
   for (std::size_t e = 0; e < points.size(); ++e)
-    sections += section(frontier.entries[e], points[e], measurements);
-  std::string body = "<pre>" + escaped(row.canonical) + "</pre>\n";
+    sections += section(frontier.entries[e], points[e], in_names);
+  std::string body = problem_table(canonical);
   if (!frontier.complete)
     body += "<p class=\"bad\">" + escaped("not complete: " + frontier.limited) + "</p>\n";
   body += "<p>Of " + escaped(frontier.counts.space) + " schedules " +
           std::to_string(frontier.entries.size()) + " can win; searched in " + html::of_seconds(row.seconds) +
           ", " + escaped(row.created) + ". Drawn at " + escaped(sizes_text(frontier.variables, sizes)) +
           ".</p>\n";
-  return html::page(frontier.statement, body + picture(frontier.entries, points) + sections);
+  return html::page(statement_of(canonical.asked), body + picture(frontier.entries, points) + sections);
 }
 
 }  // namespace schaas::server

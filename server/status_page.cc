@@ -28,12 +28,6 @@ std::string row(const std::string& name, const std::string& value) {
   return "<tr><th>" + escaped(name) + "</th><td>" + escaped(value) + "</td></tr>\n";
 }
 
-// The line of the canonical problem that people recognise: the statement.
-std::string statement_of(const std::string& canonical) {
-  const std::size_t begin = canonical.find('\n') + 1;
-  return canonical.substr(begin, canonical.find('\n', begin) - begin);
-}
-
 std::string job_row(const JobRow& job) {
   const std::uint64_t ended = job.done + job.failed + job.cancelled, all = ended + job.waiting + job.running;
   return "<tr><td><a href=\"/jobs/" + escaped(job.id) + "\">" + escaped(job.id) + "</a></td><td>" +
@@ -114,19 +108,25 @@ class StatusPage {
     std::size_t shown = 0;
     for (auto problem = found->rbegin(); problem != found->rend() && shown < problems_shown;
          ++problem, ++shown) {
-      rows += "<tr><td><a href=\"/problems/" + escaped(problem->problem_key) + "\"><code>" +
-              escaped(statement_of(problem->canonical)) + "</code></a></td><td class=\"n\">" +
-              std::to_string(problem->schedules) + "</td><td class=\"n\">" +
-              std::to_string(problem->kernels) + "</td><td>" +
+      const std::string canonical = "<code>" + escaped(statement_of(problem->canonical)) + "</code>";
+      const std::string asked = "<code>" + escaped(statement_of(problem->asked)) + "</code>";
+      const std::string& shown = problem->asked.empty() ? canonical : asked;
+      rows += "<tr><td>" +
+              (problem->schedules == 0
+                   ? shown
+                   : "<a href=\"/problems/" + escaped(problem->problem_key) + "\">" + shown + "</a>") +
+              "</td><td>" + canonical + "</td><td class=\"n\">" + std::to_string(problem->schedules) +
+              "</td><td class=\"n\">" + std::to_string(problem->kernels) + "</td><td>" +
               (problem->pinned == kernels_cache::Pinned::yes ? "pinned" : "") + "</td><td>" +
               escaped(problem->created) + "</td></tr>\n";
     }
     if (rows.empty()) return page("Problems", "<p>Nothing is stored.</p>\n");
-    return page("Problems",
-                "<p>" + std::to_string(found->size()) + " stored, the newest " + std::to_string(shown) +
-                    " shown, in canonical names.</p>\n<table><tr><th>problem</th><th>frontier</th>"
-                    "<th>kernels</th><th></th><th>since</th></tr>\n" +
-                    rows + "</table>\n");
+    return page("Problems", "<p>" + std::to_string(found->size()) + " stored, the newest " +
+                                std::to_string(shown) +
+                                " shown.</p>\n<table><tr><th>as it was asked</th><th>canonical form</th>"
+                                "<th>frontier</th>"
+                                "<th>kernels</th><th></th><th>since</th></tr>\n" +
+                                rows + "</table>\n");
   }
 
   HttpReply problem(const std::string& key) const {

@@ -380,6 +380,7 @@ Canonical canonicalize(const Problem& problem) {
   out.key = support::digest_of(out.text).sha256;
   out.user_tensor = inverse(names.tensors);
   out.user_index = inverse(names.indices);
+  out.asked = print(problem);
   return out;
 }
 

@@ -18,6 +18,7 @@ struct Canonical {
   std::string key;                                 ///< SHA-256 of `text`, hexadecimal
   std::map<std::string, std::string> user_tensor;  ///< canonical name -> the user's name
   std::map<std::string, std::string> user_index;
+  std::string asked;  ///< print of the problem as it was given: the user's names, his order of factors
 };
 
 /// `problem` must be built (or read back): constraints in the form problem.h says. About 0.1 ms;

@@ -72,6 +72,12 @@ class StatusPage(unittest.TestCase):
         cls.base = "http://" + re.search(r"^serving http on (\S+)$", log, re.MULTILINE).group(1)
         cls.daemon.json("schedule", "A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", "-f", "B=csr", "-c", "8 <= k <= 256", "-c", "8 <= l <= 256")
         cls.daemon.json("schedule", "y(i) = B(i,j) * x(j)", "-f", "B=csr")
+        matrix = cls.daemon.folder / "ratings.mtx"
+        matrix.write_text("%%MatrixMarket matrix coordinate real general\n3 3 3\n1 1 1\n2 3 2\n3 2 1\n")
+        cls.named = cls.daemon.json("run", "Out(user,label) = Weights(trait,label) * Ratings(user,item) * Traits(item,trait)", "-f", "Ratings=csr",
+                                    "-c", "label <= 64", "-t", f"Ratings={matrix}", "-d", "label=4", "-d", "trait=5", "--tune")["key"]
+        same = cls.daemon.json("run", "Z(p,q) = V(p,r) * U(r,s) * W(s,q)", "-f", "V=csr", "-c", "q <= 64", "-t", f"V={matrix}", "-d", "q=4", "-d", "s=5")
+        assert same["key"] == cls.named and same["server"]["hit"]
         file = cls.daemon.folder / "job.json"
         file.write_text(json.dumps({"expression": "y(i) = B(i,j) * x(j)", "formats": {"B": "csr"}}))
         cls.job = cls.daemon.json("precompute", file, "--label", HOSTILE)["id"]
@@ -104,7 +110,7 @@ class StatusPage(unittest.TestCase):
 
     def test_a_frontier_is_a_picture_whose_points_lead_to_the_schedules(self):
         problems = [link for link in self.page("/problems").links if link.startswith("/problems/")]
-        self.assertEqual(len(problems), 2)
+        self.assertEqual(len(problems), 3)
         for path in problems:
             page = self.page(path)
             points = [link[1:] for link in page.links if link.startswith("#")]
@@ -114,6 +120,24 @@ class StatusPage(unittest.TestCase):
             self.assertIn("time", page.text)
             self.assertIn("for ", page.text)  # the loops
         self.assertGreater(max(len(self.page(path).ids) for path in problems), 2)
+
+    def test_a_problem_is_shown_as_it_was_asked_beside_its_canonical_form(self):
+        listed = self.page("/problems").text
+        statement = "Out(user,label) = Weights(trait,label) * Ratings(user,item) * Traits(item,trait)"
+        self.assertIn(statement, listed)
+        self.assertIn("A(i,l) = B(i,j) * C(j,k) * D(k,l)", listed)
+        self.assertNotIn("Z(p,q)", listed)  # under the names of who had it searched
+        text = self.get(f"/problems/{self.named}")
+        self.assertIn(f"<h1>{statement}</h1>", text)
+        asked, canonical = re.findall(r"<td><pre>(.*?)</pre></td>", text, re.DOTALL)
+        self.assertIn("\nformat Ratings dense,compressed:0,1\n", asked)
+        self.assertIn("\nwhere label &lt;= 64\n", asked)
+        self.assertIn("\nA(i,l) = B(i,j) * C(j,k) * D(k,l)\n", canonical)
+        self.assertIn("\nwhere l &lt;= 64\n", canonical)
+        sections = text[text.index("<section"):]
+        self.assertIn("for user", sections)  # the loops, under the same names
+        self.assertNotIn("for i ", sections)
+        self.assertIn("measured", sections)  # by --tune: found again under these names
 
     def test_what_users_send_is_text(self):
         page = self.page(f"/jobs/{self.job}")
@@ -129,7 +153,7 @@ class StatusPage(unittest.TestCase):
 
     @unittest.skipUnless(shutil.which("chromium"), "no chromium is installed")
     def test_a_browser_shows_it(self):
-        path = max((link for link in self.page("/problems").links if link.startswith("/problems/")), key=lambda link: len(self.page(link).ids))
+        path = f"/problems/{self.named}"
         shown = subprocess.run(
             ["chromium", "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={self.daemon.folder}/browser",
              "--virtual-time-budget=2000", "--enable-logging=stderr", "--window-size=1000,1400", "--dump-dom", self.base + path + "#s1"],
@@ -137,6 +161,8 @@ class StatusPage(unittest.TestCase):
         self.assertEqual(shown.returncode, 0, shown.stderr[-2000:])
         self.assertIn("<svg", shown.stdout)
         self.assertIn('id="s1"', shown.stdout)
+        self.assertIn("<th>as it was asked</th><th>canonical form</th>", shown.stdout)
+        self.assertIn("Ratings(user,item)", shown.stdout)
         self.assertNotIn("CONSOLE", shown.stderr)  # no complaint about the page or its policy
 
 

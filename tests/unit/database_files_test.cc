@@ -59,6 +59,7 @@ TEST_P(OldSchedules, KeepTheirRows) {
   EXPECT_EQ((*frontier)->payload, "kept");
   EXPECT_EQ((*frontier)->canonical, "text");
   EXPECT_EQ((*frontier)->family, "");
+  EXPECT_EQ((*frontier)->asked, "");
   EXPECT_EQ((*store)->statistics()->frontier_bytes, 4u);
   EXPECT_EQ((*store)->drop_frontiers_above(0, system_clock()->now() - std::chrono::minutes(1))->frontiers, 0u)
       << "it was read just now";
@@ -103,11 +104,17 @@ class Damaged : public testing::Test {
     {
       const auto store = open_sqlite_schedule_store(path_, system_clock()).value();
       for (int n = 0; n < 300; ++n)
-        ASSERT_TRUE(
-            store
-                ->put_frontier(
-                    {{"p" + std::to_string(n), "o", 1}, "text", std::string(500, 'x'), true, 1, 0, "", ""})
-                .ok());
+        ASSERT_TRUE(store
+                        ->put_frontier({{"p" + std::to_string(n), "o", 1},
+                                        "text",
+                                        std::string(500, 'x'),
+                                        true,
+                                        1,
+                                        0,
+                                        "",
+                                        "",
+                                        ""})
+                        .ok());
     }
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
     for (int page = 20; page < 30; ++page) {

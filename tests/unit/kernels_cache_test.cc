@@ -64,6 +64,7 @@ FrontierRow frontier_row(const std::string& problem, const std::string& options,
   FrontierRow row;
   row.key = {problem, options, 3};
   row.canonical = "text of " + problem;
+  row.asked = problem + " as asked";
   row.payload = payload;
   row.complete = false;
   row.schedules = 5;
@@ -92,6 +93,7 @@ TEST_P(ScheduleStores, GiveBackAFrontierUnchanged) {
   const FrontierRow& row = **found;
   EXPECT_EQ(row.payload, payload);
   EXPECT_EQ(row.canonical, "text of p");
+  EXPECT_EQ(row.asked, "p as asked");
   EXPECT_FALSE(row.complete);
   EXPECT_EQ(row.schedules, 5u);
   EXPECT_EQ(row.seconds, 0.25);
@@ -273,7 +275,10 @@ TEST_P(ScheduleStores, ListProblemsOldestFirstWithTheirCounts) {
   EXPECT_EQ((*all)[0].schedules, 0u);
   EXPECT_EQ((*all)[0].kernels, 2u);
   EXPECT_EQ((*all)[1].problem_key, "a");
+  EXPECT_EQ((*all)[0].asked, "");
   EXPECT_EQ((*all)[1].canonical, "text of a");
+  EXPECT_EQ((*all)[1].asked, "a as asked");
+  EXPECT_EQ(store_->newest_frontier("a").value()->asked, "a as asked");
   EXPECT_EQ((*all)[1].schedules, 5u);
   EXPECT_EQ((*all)[1].kernels, 0u);
   EXPECT_EQ((*all)[1].created, "2026-03-01T12:00:00.007Z");
