@@ -23,18 +23,10 @@ support::Result<Devices> devices_for(const std::string& target) {
 }
 
 client::GpuTarget gpu_target(const client::Gpu& gpu, const client::Packed& packed, int runs) {
-  client::GpuTarget target;
-  target.device = gpu.facts();
-  target.runs = runs;
-  for (const auto& [name, tensor] : packed.tensors) {
-    const auto values = static_cast<double>(tensor.values().bytes());
-    const auto all = static_cast<double>(tensor.bytes());
-    target.tensor_bytes += all;
-    target.level_bytes += all - values;
-    (name == packed.result ? target.result_bytes : target.value_bytes) += values;
-    if (!tensor.format().all_dense()) target.position_bits = tensor.position_bits();
-  }
-  return target;
+  std::vector<const client::PackedTensor*> operands;
+  for (const auto& [name, tensor] : packed.tensors)
+    if (name != packed.result) operands.push_back(&tensor);
+  return client::target_for(gpu.facts(), operands, packed.tensors.at(packed.result), runs);
 }
 
 }  // namespace schaas::cli

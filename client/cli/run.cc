@@ -188,8 +188,7 @@ support::Result<void> run_all(const RunOptions& options, Execution& execution, c
 support::Result<client::GpuExecution> make_ready(const client::Session& session, const client::Gpu& gpu,
                                                  const std::vector<std::string>& arguments,
                                                  const client::KernelInfo& info, client::Packed& packed) {
-  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, session.source().download(info));
-  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, client::GpuKernel::load(binary, info.digest));
+  SCHAAS_ASSIGN_OR_RETURN(const auto kernel, session.load_for_gpu(info));
   return client::GpuExecution::prepare(gpu, kernel, packed.arguments(arguments), arguments);
 }
 

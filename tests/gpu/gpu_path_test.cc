@@ -14,8 +14,10 @@
 #include "schaas/choose.h"
 #include "schaas/gpu.h"
 #include "schaas/host.h"
+#include "schaas/kernel_set.h"
 #include "schaas/session.h"
 #include "server/daemon.h"
+#include "tests/support/fake_device.h"
 #include "tests/support/gpu_batch.h"
 #include "tests/support/temporary_directory.h"
 
@@ -327,19 +329,150 @@ TEST_F(GpuPath, NothingOfTheFrontierRunsOnAGpu) {
             "result, read copies of operands, or walk lists side by side; `--target cpu` computes it");
 }
 
-/// The program itself, which finds the driver by its name.
+/// Tensors in memory and on the device, by the entrance for programs (KernelSet).
+class Bound : public GpuPath {
+ protected:
+  void SetUp() override {
+    GpuPath::SetUp();
+    device_ = std::make_unique<test_support::FakeDevice>(driver_);
+    client::ProblemText text;
+    text.expression = "C(i,k) = A(i,j) * B(j,k)";
+    text.formats = {{"A", "csr"}};
+    text.position_bits = "64";
+    client::KernelSetOptions options;
+    options.patience = std::chrono::minutes(5);
+    kernels_.emplace(client::KernelSet::open(*session_, text, options).value());
+    a_ = device_->bring(product_.a);
+    b_ = device_->bring(product_.b);
+    c_ = device_->bring(product_.c);
+  }
+  void TearDown() override {
+    EXPECT_FALSE(device_->has_current_context());
+    device_.reset();
+    kernels_.reset();
+    GpuPath::TearDown();
+  }
+  client::BindOptions options(PackedTensor* result, bool alone = false) {
+    client::BindOptions options;
+    options.gpu = client::GpuUse{gpu(), alone, nullptr};
+    options.result = result;
+    return options;
+  }
+  std::int64_t moved() const {
+    return device_->variable<std::int64_t>("fake_to_device") +
+           device_->variable<std::int64_t>("fake_to_host");
+  }
+  void expect_right_there() const {
+    const auto values = device_->values(c_);
+    for (std::size_t at = 0; at < 200; ++at) ASSERT_NEAR(values[at], product_.wanted[at], 1e-12) << at;
+  }
+
+  Product product_;
+  std::unique_ptr<test_support::FakeDevice> device_;
+  std::optional<client::KernelSet> kernels_;
+  PackedTensor a_, b_, c_;
+};
+
+TEST_F(Bound, WhatLiesOnTheDeviceIsComputedThereWithoutCopies) {
+  auto first = kernels_->bind({{"A", &a_}, {"B", &b_}}, options(&c_));
+  ASSERT_TRUE(first.ok()) << support::render(first.error());
+  EXPECT_EQ(first->kernel().isa, "cuda") << first->reason();
+  EXPECT_EQ(first->device(), "Fake GPU");
+  EXPECT_THAT(first->reason(), AllOf(HasSubstr("least time on Fake GPU"), HasSubstr("on the processor `"),
+                                     Not(HasSubstr("way there")), Not(HasSubstr("brought"))));
+  // Known sizes: nothing at all is copied any more.
+  const std::int64_t before = moved();
+  auto again = kernels_->bind({{"A", &a_}, {"B", &b_}}, options(&c_)).value();
+  ASSERT_TRUE(again.run().ok());
+  EXPECT_EQ(moved(), before);
+  expect_right_there();
+}
+
+TEST_F(Bound, MixedOperandsAreBroughtAndTheReasonSaysSo) {
+  auto there = kernels_->bind({{"A", &a_}, {"B", &product_.b}}, options(&c_, true)).value();
+  EXPECT_THAT(there.reason(), HasSubstr("for the way there and back; `B` is brought to Fake GPU"));
+  ASSERT_TRUE(there.run().ok());
+  expect_right_there();
+  auto back = kernels_->bind({{"A", &a_}, {"B", &b_}}, options(nullptr, true)).value();
+  ASSERT_TRUE(back.run().ok());
+  for (std::int64_t at = 0; at < 200; ++at)
+    ASSERT_NEAR(back.result().value(at), product_.wanted[static_cast<std::size_t>(at)], 1e-12);
+}
+
+TEST_F(Bound, TheProcessorComputesWhatTheDeviceHasNoRoomFor) {
+  device_->variable<std::size_t>("fake_free_bytes") = 8;  // not even for B
+  const auto bound = kernels_->bind({{"A", &a_}, {"B", &product_.b}}, options(&c_));
+  device_->variable<std::size_t>("fake_free_bytes") = std::size_t{1} << 30;
+  ASSERT_TRUE(bound.ok()) << support::render(bound.error());
+  EXPECT_NE(bound->kernel().isa, "cuda");
+  EXPECT_EQ(bound->device(), "");
+  EXPECT_THAT(bound->reason(), AllOf(HasSubstr("for the way to the processor and back"),
+                                     HasSubstr("not on Fake GPU: no schedule for a GPU fits its memory"),
+                                     HasSubstr("; `A` is brought to the processor")));
+}
+
+TEST_F(Bound, OnTheProcessorValuesComeAndGoWithEachRun) {
+  client::BindOptions named = options(&c_);
+  named.schedule = "linear";
+  auto bound = kernels_->bind({{"A", &a_}, {"B", &b_}}, named).value();
+  EXPECT_NE(bound.kernel().isa, "cuda");
+  EXPECT_THAT(bound.reason(), HasSubstr("; `A`, `B` are brought to the processor"));
+  ASSERT_TRUE(bound.run().ok());
+  expect_right_there();
+  for (std::int64_t at = 0; at < 150; ++at) product_.b.values().as<double>()[at] *= 2;
+  for (double& wanted : product_.wanted) wanted *= 2;
+  device_->copy(b_.values().data(), product_.b.values().data(), product_.b.values().bytes(), nullptr);
+  ASSERT_TRUE(bound.run().ok());
+  expect_right_there();
+}
+
+TEST_F(Bound, TheStreamOfTheCallerIsHonoured) {
+  void* const stream = device_->make_stream();
+  client::BindOptions ordered = options(&c_, true);
+  ordered.gpu->stream = stream;
+  {
+    auto bound = kernels_->bind({{"A", &a_}, {"B", &b_}}, ordered).value();
+    ASSERT_TRUE(bound.run().ok());
+    EXPECT_GT(device_->variable<std::int64_t>("fake_pending"), 0);
+  }
+  device_->wait_for(stream);
+  expect_right_there();
+  device_->end_stream(stream);
+}
+
+TEST_F(Bound, TuningWithTensorsThereIsRememberedForThatDevice) {
+  const auto tuning = kernels_->tune({{"A", &a_}, {"B", &b_}}, options(&c_));
+  ASSERT_TRUE(tuning.ok()) << support::render(tuning.error());
+  ASSERT_GE(tuning->measured.size(), 2u);
+  EXPECT_EQ(tuning->fastest.front(), 'g');
+  auto later = kernels_->bind({{"A", &a_}, {"B", &b_}}, options(&c_)).value();
+  EXPECT_EQ(later.kernel().id, tuning->fastest);
+  EXPECT_THAT(later.reason(), HasSubstr("the fastest of"));
+  const auto frontier = kernels_->frontier().value();
+  ASSERT_FALSE(frontier.measurements.empty());
+  for (const auto& one : frontier.measurements)
+    EXPECT_THAT(one.sizes, HasSubstr(" @ Fake GPU, all tensors there"));
+}
+
+/// Programs that find the driver by its name.
 class Program : public GpuPath {
  protected:
-  std::string schaas(const std::string& arguments) {
+  /// Settings of their environment.
+  std::string environment() {
     const std::string libraries = directory_ / "driver";
     std::filesystem::create_directories(libraries);
     std::error_code ignored;
     std::filesystem::create_symlink(SCHAAS_FAKE_DRIVER, libraries + "/libcuda.so.1", ignored);
+    return "LD_LIBRARY_PATH=" + libraries + " XDG_CACHE_HOME=" + (directory_ / "cache") +
+           " XDG_CONFIG_HOME=" + (directory_ / "config") + " ";
+  }
+  std::string schaas(const std::string& arguments) {
+    return run_program(environment() + SCHAAS_BINARY_DIR "/schaas " + arguments + " --server " +
+                       daemon_->addresses().front());
+  }
+  std::string run_program(const std::string& line) {
     const std::string output = directory_ / "output";
-    const std::string command = "LD_LIBRARY_PATH=" + libraries + " XDG_CACHE_HOME=" + (directory_ / "cache") +
-                                " XDG_CONFIG_HOME=" + (directory_ / "config") +
-                                " " SCHAAS_BINARY_DIR "/schaas " + arguments + " --server " +
-                                daemon_->addresses().front() + " > " + output + " 2>&1";
+    const std::string command = line + " > " + output + " 2>&1";
     status_ = WEXITSTATUS(std::system(command.c_str()));
     std::ifstream file(output);
     std::stringstream text;
@@ -370,6 +503,52 @@ TEST_F(Program, RunsWhatItChoosesAndVerifies) {
   EXPECT_EQ(status_, 0) << listed;
   EXPECT_THAT(listed, AllOf(HasSubstr("{<1 nnz, 1 col>, 32 segment}"), HasSubstr("by chance"),
                             HasSubstr("the same way")));
+}
+
+TEST_F(Program, PythonComputesWithArraysOfTheDevice) {
+  const std::string python = SCHAAS_PYTHON " ";
+  if (run_program(python + "-c 'import numpy, scipy.sparse'"), status_ != 0)
+    GTEST_SKIP() << "numpy and scipy are not installed";
+  const std::string said =
+      run_program(environment() + "SCHAAS_SERVER=" + daemon_->addresses().front() +
+                  " SCHAAS_LIBRARY=" SCHAAS_C_LIBRARY " PYTHONPATH=" SCHAAS_SOURCE_DIR "/client/python " +
+                  python + SCHAAS_SOURCE_DIR "/tests/gpu/device_arrays_test.py");
+  EXPECT_EQ(status_, 0) << said;
+}
+
+/// The sanitizer itself needs a device: what stands in for it runs the program, or says what it was given.
+TEST_F(Program, EveryFamilyGoesUnderTheSanitizer) {
+  const std::string stand_in = directory_ / "compute-sanitizer";
+  const auto sanitized = [&](const std::string& script, const std::string& arguments) {
+    std::ofstream(stand_in) << "#!/bin/sh\n" << script;
+    std::filesystem::permissions(stand_in, std::filesystem::perms::owner_all);
+    return run_program(environment() + "SCHAAS_SERVER=" + daemon_->addresses().front() +
+                       " python3 " SCHAAS_SOURCE_DIR "/tests/gpu/sanitize.py " SCHAAS_BINARY_DIR
+                       " --sanitizer " +
+                       stand_in + arguments);
+  };
+  const std::string all = sanitized("shift 4; exec \"$@\"\n", " --most 1");
+  EXPECT_EQ(status_, 0) << all;
+  EXPECT_THAT(all, HasSubstr("24 runs, 0 bad"));
+  const std::string found = sanitized("echo \"$@\"; exit 9\n", " --most 1 --only spmv");
+  EXPECT_EQ(status_, 1);
+  EXPECT_THAT(found, AllOf(HasSubstr("--tool racecheck --error-exitcode 9 "), HasSubstr("2 runs, 2 bad")));
+  EXPECT_EQ(sanitized("", " --sanitizer /nowhere"), "SKIP: no /nowhere\n");
+  EXPECT_EQ(status_, 77);
+}
+
+TEST_F(Program, CComputesWithArraysOfTheDevice) {
+  const std::string said = run_program(environment() + "SCHAAS_SERVER=" + daemon_->addresses().front() +
+                                       " " SCHAAS_BINARY_DIR "/device_program");
+  EXPECT_EQ(status_, 0);
+  EXPECT_EQ(
+      said,
+      "old options: cuda is not asked for\n"
+      "on Fake GPU: 201 0 30\n"
+      "on a stream: before 0, after 402 0 30\n"
+      "error 2 not-on-device: `x` is said to lie on Fake GPU, but its values lie in the host's memory\n"
+      "error 3 no-gpu: no GPU can be used: device 3 is asked for and the driver has 1; kernels for the CPU "
+      "(`--target cpu`) work\n");
 }
 
 }  // namespace

@@ -94,9 +94,9 @@ TEST(Remembering, takes_the_fastest_of_at_least_two_in_the_same_circumstances) {
                            {"elsewhere", "i=3", "v4", 2, 0.1},
                            {"one thread", here, "v4", 1, 0.1},
                            {"other code", here, "v3", 2, 0.1}};
-  EXPECT_FALSE(remembered(frontier, sizes, machine, "v4"));  // of one schedule alone nothing follows
+  EXPECT_FALSE(remembered(frontier, sizes, machine, {"v4"}));  // of one schedule alone nothing follows
   frontier.measurements.push_back({"fast", here, "v4", 2, 1.0});
-  const auto best = remembered(frontier, sizes, machine, "v4");
+  const auto best = remembered(frontier, sizes, machine, {"v4"});
   ASSERT_TRUE(best);
   EXPECT_EQ(best->trace, "fast");
   EXPECT_EQ(best->seconds, 1.0);

@@ -56,16 +56,9 @@ PackedTensor::Level borrow_level(const schaas_level& level, format::LevelFormat 
   return out;
 }
 
-}  // namespace
-
-support::Result<PackedTensor> borrow(const schaas_tensor& view, const std::string& name, double fill_value,
-                                     Trust trust) {
-  if (view.order < 0 ||
-      (view.order > 0 && (view.extents == nullptr || view.levels == nullptr || view.mode_order == nullptr)))
-    return broken(name, "has no levels");
-  if (view.value_type != SCHAAS_F64 && view.value_type != SCHAAS_F32)
-    return broken(name, "has the unknown value type " + std::to_string(view.value_type));
-  if (trust == Trust::check) SCHAAS_RETURN_IF_ERROR(validate(view, name));
+/// Everything but the contents of the arrays.
+support::Result<PackedTensorBuilder> described(const schaas_tensor& view, const std::string& name,
+                                               double fill_value) {
   PackedTensorBuilder builder;
   SCHAAS_ASSIGN_OR_RETURN(builder.format, format_of(view, name));
   SCHAAS_ASSIGN_OR_RETURN(builder.position_bits, position_bits(view, builder.format, name));
@@ -79,6 +72,57 @@ support::Result<PackedTensor> borrow(const schaas_tensor& view, const std::strin
   }
   builder.values =
       Buffer::borrowed(view.values, static_cast<std::size_t>(parents) * bytes_of(builder.value_type));
+  return builder;
+}
+
+support::Result<void> check_struct(const schaas_tensor& view, const std::string& name) {
+  if (view.order < 0 ||
+      (view.order > 0 && (view.extents == nullptr || view.levels == nullptr || view.mode_order == nullptr)))
+    return broken(name, "has no levels");
+  if (view.value_type != SCHAAS_F64 && view.value_type != SCHAAS_F32)
+    return broken(name, "has the unknown value type " + std::to_string(view.value_type));
+  return {};
+}
+
+/// What can be known of a level without its arrays.
+support::Result<void> check_counts(const PackedTensorBuilder& tensor, std::size_t l, std::int64_t parents,
+                                   const std::string& name) {
+  const PackedTensor::Level& level = tensor.levels[l];
+  const format::LevelFormat kind = tensor.format.levels[l];
+  const auto mode = static_cast<std::size_t>(tensor.format.mode_order[l]);
+  const std::string where = "level " + std::to_string(l + 1);
+  std::int64_t most = 0;
+  const bool counted = !__builtin_mul_overflow(parents, tensor.extents[mode], &most);
+  if (level.entries < 0 || !counted || (kind == format::LevelFormat::dense && level.entries != most) ||
+      (format::is_singleton(kind) && level.entries != parents))
+    return broken(name, "has " + std::to_string(level.entries) + " entries in " + where +
+                            ", which does not " + "agree with its extents and the level above");
+  for (const Buffer* array : {&level.pos, &level.crd})
+    if (array->bytes() > 0 && array->data() == nullptr) return broken(name, "lacks an array of " + where);
+  return {};
+}
+
+}  // namespace
+
+support::Result<PackedTensor> borrow_on_device(const schaas_tensor& view, const std::string& name,
+                                               double fill_value) {
+  SCHAAS_RETURN_IF_ERROR(check_struct(view, name));
+  SCHAAS_ASSIGN_OR_RETURN(PackedTensorBuilder builder, described(view, name, fill_value));
+  std::int64_t parents = 1;
+  for (std::size_t l = 0; l < builder.levels.size(); ++l) {
+    SCHAAS_RETURN_IF_ERROR(check_counts(builder, l, parents, name));
+    parents = builder.levels[l].entries;
+  }
+  if (builder.values.bytes() > 0 && builder.values.data() == nullptr) return broken(name, "has no values");
+  builder.on_device = true;
+  return std::move(builder).finish();
+}
+
+support::Result<PackedTensor> borrow(const schaas_tensor& view, const std::string& name, double fill_value,
+                                     Trust trust) {
+  SCHAAS_RETURN_IF_ERROR(check_struct(view, name));
+  if (trust == Trust::check) SCHAAS_RETURN_IF_ERROR(validate(view, name));
+  SCHAAS_ASSIGN_OR_RETURN(PackedTensorBuilder builder, described(view, name, fill_value));
   return std::move(builder).finish();
 }
 

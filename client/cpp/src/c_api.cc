@@ -69,57 +69,14 @@ KernelSetOptions options_of(const schaas_problem& given) {
   return options;
 }
 
-support::Result<BindOptions> options_of(const schaas_options* given) {
-  BindOptions options;
-  if (given == nullptr) return options;
-  if (given->struct_bytes < sizeof(schaas_options))
-    return support::invalid("struct-size", "`struct_bytes` of the options is " +
-                                               std::to_string(given->struct_bytes) +
-                                               ", expected sizeof(schaas_options)");
-  options.threads = given->threads;
-  options.deterministic = given->deterministic != 0;
-  options.schedule = text_or(given->schedule, "auto");
-  for (std::int32_t e = 0; e < given->extent_count; ++e)
-    options.extents[text_or(given->extent_names[e], "")] = given->extents[e];
-  return options;
-}
-
-/// The operands where they are, as a computation holds them.
-support::Result<void> borrow_all(const schaas_kernels& kernels, const schaas_operand* operands,
-                                 std::int32_t count, const schaas_options* given, schaas_computation& to,
-                                 BindOptions& options, std::map<std::string, PackedTensor*>& pointers) {
-  const double fill = kernels.set.program().semiring->zero;
-  const bool trusted = given != nullptr && given->trusted != 0;
-  for (std::int32_t n = 0; n < count; ++n) {
-    if (operands[n].name == nullptr || operands[n].tensor == nullptr) return null_argument("operands");
-    const std::string name = operands[n].name;
-    SCHAAS_ASSIGN_OR_RETURN(PackedTensor tensor,
-                            borrow(*operands[n].tensor, name, fill, trusted ? Trust::trusted : Trust::check));
-    if (!to.operands.emplace(name, std::move(tensor)).second)
-      return support::invalid("given-twice", "`" + name + "` is given twice");
-  }
-  for (auto& [name, tensor] : to.operands) pointers[name] = &tensor;
-  if (given == nullptr || given->result == nullptr) return {};
-  const std::string& name = kernels.set.program().result().tensor;
-  SCHAAS_ASSIGN_OR_RETURN(to.result, borrow(*given->result, name, fill));
-  if (!to.result->format().all_dense())
-    return support::unsupported("result-format",
-                                "`" + name + "` is stored as " + format::print(to.result->format()) +
-                                    ": only a dense result can be written where the caller says");
-  options.result = &*to.result;
-  return {};
-}
-
 support::Result<std::unique_ptr<schaas_computation>> bound(const schaas_kernels* kernels,
                                                            const schaas_operand* operands, std::int32_t count,
                                                            const schaas_options* given) {
   if (kernels == nullptr) return null_argument("kernels");
-  if (operands == nullptr && count > 0) return null_argument("operands");
-  SCHAAS_ASSIGN_OR_RETURN(BindOptions options, options_of(given));
   auto computation = std::make_unique<schaas_computation>();
-  std::map<std::string, PackedTensor*> pointers;
-  SCHAAS_RETURN_IF_ERROR(borrow_all(*kernels, operands, count, given, *computation, options, pointers));
-  SCHAAS_ASSIGN_OR_RETURN(computation->computation, kernels->set.bind(pointers, options));
+  SCHAAS_RETURN_IF_ERROR(take(*kernels, operands, count, given, computation->given));
+  SCHAAS_ASSIGN_OR_RETURN(computation->computation,
+                          kernels->set.bind(computation->given.pointers, computation->given.options));
   return computation;
 }
 
@@ -189,7 +146,7 @@ int32_t schaas_kernels_open(schaas_session* session, const schaas_problem* probl
     SCHAAS_ASSIGN_OR_RETURN(ProblemText text, problem_of(*problem));
     SCHAAS_ASSIGN_OR_RETURN(KernelSet set,
                             KernelSet::open(session->session, std::move(text), options_of(*problem)));
-    *kernels = new schaas_kernels{std::move(set)};
+    *kernels = new schaas_kernels{std::move(set), session->session};
     return {};
   });
 }
@@ -225,7 +182,7 @@ int32_t schaas_compute(schaas_kernels* kernels, const schaas_operand* operands, 
       return null_argument("result");
     SCHAAS_ASSIGN_OR_RETURN(auto made, bound(kernels, operands, count, options));
     SCHAAS_RETURN_IF_ERROR(made->computation->run());
-    if (made->result) return {};
+    if (made->given.result) return {};
     auto storage = std::make_unique<schaas_storage>();
     storage->tensor = std::move(made->computation->result());
     storage->view = storage->tensor.view();

@@ -54,28 +54,6 @@ void add_here(Json& json, const FrontierHere& here) {
   }
 }
 
-/// The operands where they are, and pointers to them by name.
-struct Borrowed {
-  std::map<std::string, PackedTensor> tensors{};
-  std::map<std::string, PackedTensor*> pointers{};
-  BindOptions options{};
-};
-support::Result<Borrowed> borrowed(const schaas_kernels& kernels, const schaas_operand* operands,
-                                   std::int32_t count, const schaas_options* options) {
-  Borrowed out;
-  for (std::int32_t n = 0; n < count; ++n) {
-    if (operands[n].name == nullptr || operands[n].tensor == nullptr) return null_argument("operands");
-    SCHAAS_ASSIGN_OR_RETURN(PackedTensor tensor, borrow(*operands[n].tensor, operands[n].name,
-                                                        kernels.set.program().semiring->zero));
-    out.pointers[operands[n].name] = &(out.tensors[operands[n].name] = std::move(tensor));
-  }
-  if (options == nullptr) return out;
-  out.options.threads = options->threads;
-  for (std::int32_t e = 0; e < options->extent_count; ++e)
-    out.options.extents[options->extent_names[e]] = options->extents[e];
-  return out;
-}
-
 char* dumped(const Json& json) {
   return text_for_c(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
@@ -128,9 +106,10 @@ Json description(const schaas_computation& bound) {
                {"memory", kernel.memory},
                {"isa", kernel.isa},
                {"reason", computation.reason()},
-               {"threads", computation.execution().threads()}};
+               {"threads", computation.threads()}};
+  json["device"] = computation.device().empty() ? Json() : Json(computation.device());
   json["copies"] = Json::array();
-  for (const auto& copy : computation.execution().copies())
+  for (const auto& copy : computation.copies())
     json["copies"].push_back({{"format", copy.format}, {"bytes", copy.bytes}});
   return json;
 }
@@ -184,7 +163,8 @@ int32_t schaas_frontier_at(schaas_kernels* kernels, const schaas_operand* operan
                            const schaas_options* options, char** json, schaas_error** error) {
   return at_boundary(error, [&]() -> Result<void> {
     if (kernels == nullptr || json == nullptr) return null_argument(kernels == nullptr ? "kernels" : "json");
-    SCHAAS_ASSIGN_OR_RETURN(const Borrowed given, borrowed(*kernels, operands, count, options));
+    GivenTensors given;
+    SCHAAS_RETURN_IF_ERROR(take(*kernels, operands, count, options, given));
     SCHAAS_ASSIGN_OR_RETURN(const FrontierHere here, kernels->set.frontier_at(given.pointers, given.options));
     Json told = frontier_json(here.frontier);
     add_here(told, here);
@@ -217,7 +197,8 @@ int32_t schaas_tune(schaas_kernels* kernels, const schaas_operand* operands, int
                     const schaas_options* options, char** json, schaas_error** error) {
   return at_boundary(error, [&]() -> Result<void> {
     if (kernels == nullptr || json == nullptr) return null_argument(kernels == nullptr ? "kernels" : "json");
-    SCHAAS_ASSIGN_OR_RETURN(const Borrowed given, borrowed(*kernels, operands, count, options));
+    GivenTensors given;
+    SCHAAS_RETURN_IF_ERROR(take(*kernels, operands, count, options, given));
     SCHAAS_ASSIGN_OR_RETURN(const Tuning tuning, kernels->set.tune(given.pointers, given.options));
     Json found = {{"fastest", tuning.fastest}, {"measured", Json::array()}};
     for (const Measured& one : tuning.measured)

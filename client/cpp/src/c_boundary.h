@@ -1,9 +1,9 @@
 #pragma once
 #include <exception>
-#include <map>
 #include <optional>
 #include <string>
 
+#include "c_operands.h"
 #include "compiler/support/result.h"
 #include "schaas/bundle.h"
 #include "schaas/kernel_set.h"
@@ -21,14 +21,14 @@ struct schaas_session {
 };
 struct schaas_kernels {
   schaas::client::KernelSet set;
+  schaas::client::Session session;
 };
 struct schaas_storage {
   schaas::client::PackedTensor tensor;
   schaas_tensor view{};
 };
 struct schaas_computation {
-  std::map<std::string, schaas::client::PackedTensor> operands;
-  std::optional<schaas::client::PackedTensor> result;  ///< the caller's, when it gave one
+  schaas::client::GivenTensors given;
   std::optional<schaas::client::Computation> computation;
   schaas_tensor view{};
 };

@@ -123,14 +123,30 @@ Pick pick_of(const std::vector<FrontierEntry>& entries, const Selection& best, c
           evaluated.predicted * machine.rates.nanoseconds * 1e-9};
 }
 
+Where on_cpu(const ChoiceRequest& request) { return {request.schedule.isa}; }
+Where on_gpu(const GpuTarget& target) { return {gpu_isa, target.class_text()}; }
+
+/// The pick, with what its run brings here of tensors that lie on a device.
+Pick with_way_here(Pick pick, const ChoiceRequest& request) {
+  if (!request.gpu || request.gpu->host_bytes + request.gpu->host_level_bytes == 0) return pick;
+  const GpuTarget& target = *request.gpu;
+  const double seconds = (target.host_level_bytes / std::max(target.runs, 1) + target.host_bytes) /
+                             target.device.transferred_bytes_per_second +
+                         target.host_copies * target.device.transfer_seconds;
+  pick.seconds += seconds;
+  pick.reason += ", and " + milliseconds_text(seconds) + " for the way to the processor and back";
+  return pick;
+}
+
 /// For the processor: by what was measured, else by what is predicted.
 support::Result<Pick> pick_for_cpu(const Frontier& frontier, const Selector& selector,
                                    const ChoiceRequest& request) {
-  if (const auto best = remembered(frontier, request.sizes, request.machine, request.schedule.isa,
-                                   request.gpu ? gpu_isa : ""))
-    return pick_of(selector.entries(), *best);
+  std::optional<Where> beside;
+  if (request.gpu) beside = on_gpu(*request.gpu);
+  if (const auto best = remembered(frontier, request.sizes, request.machine, on_cpu(request), beside))
+    return with_way_here(pick_of(selector.entries(), *best), request);
   SCHAAS_ASSIGN_OR_RETURN(const auto best, selector.select(request.sizes, request.machine));
-  return pick_of(selector.entries(), best, request.machine);
+  return with_way_here(pick_of(selector.entries(), best, request.machine), request);
 }
 
 /// For the GPU of the request, likewise; with an empty name, the reason tells why there is none.
@@ -140,7 +156,7 @@ support::Result<Pick> pick_for_gpu(const Frontier& frontier, const GpuSelector& 
                           selector.select(request.sizes, request.machine.value_type, *request.gpu));
   if (best.index < 0) return Pick{"", "", best.reason};
   if (const auto measured =
-          remembered(frontier, request.sizes, request.machine, gpu_isa, request.schedule.isa)) {
+          remembered(frontier, request.sizes, request.machine, on_gpu(*request.gpu), on_cpu(request))) {
     for (std::size_t s = 0; s < selector.schedules().size(); ++s) {
       const GpuSchedule& schedule = selector.schedules()[s];
       if (schedule.trace == measured->trace && best.evaluated[s].fits && !best.evaluated[s].left_out)
@@ -171,14 +187,15 @@ Pick faster(const Pick& cpu, const Pick& gpu, const std::string& device) {
 }
 
 /// Of the whole frontier, on the processor, the GPU, or where it takes less.
-support::Result<Pick> pick(const Frontier& frontier, const Selector& selector, const ChoiceRequest& request) {
-  if (!request.gpu) return pick_for_cpu(frontier, selector, request);
-  SCHAAS_ASSIGN_OR_RETURN(Pick gpu, pick_for_gpu(frontier, GpuSelector(frontier.gpu), request));
+support::Result<Pick> pick(const Frontier& frontier, const Selectors& selectors,
+                           const ChoiceRequest& request) {
+  if (!request.gpu) return pick_for_cpu(frontier, selectors.cpu, request);
+  SCHAAS_ASSIGN_OR_RETURN(Pick gpu, pick_for_gpu(frontier, selectors.gpu, request));
   if (request.gpu->alone) {
     if (gpu.name.empty()) return nothing_for_gpu(gpu.reason);
     return gpu;
   }
-  SCHAAS_ASSIGN_OR_RETURN(const Pick cpu, pick_for_cpu(frontier, selector, request));
+  SCHAAS_ASSIGN_OR_RETURN(const Pick cpu, pick_for_cpu(frontier, selectors.cpu, request));
   return faster(cpu, gpu, request.gpu->device.name);
 }
 
@@ -200,7 +217,7 @@ support::Result<void> take_best_kernel(const ChoiceRequest& request, Choice& cho
   if (!alone && entries.empty() && gpu.name.empty()) return no_kernel("auto");
   if (!alone && !entries.empty()) {
     SCHAAS_ASSIGN_OR_RETURN(const auto best, select(entries, request.sizes, request.machine));
-    cpu = pick_of(entries, best, request.machine);
+    cpu = with_way_here(pick_of(entries, best, request.machine), request);
     cpu.name = cpu.id;
   }
   const Pick best = !request.gpu              ? cpu
@@ -222,16 +239,16 @@ std::string why_no_gpu_kernel(const ScheduleAnswer& answer) {
 }
 
 support::Result<void> take_selected(KernelSource& source, const ChoiceRequest& request,
-                                    const Selector& selector, const ScheduleListener& listener,
+                                    const Selectors& selectors, const ScheduleListener& listener,
                                     Choice& choice) {
   const auto start = Clock::now();
-  SCHAAS_ASSIGN_OR_RETURN(Pick best, pick(choice.answer.frontier, selector, request));
+  SCHAAS_ASSIGN_OR_RETURN(Pick best, pick(choice.answer.frontier, selectors, request));
   choice.select_seconds += since(start);
   if (!add_kernel(source, request, best.name, listener, choice)) {
     const bool gpu = best.name.rfind('g', 0) == 0 && request.gpu && !request.gpu->alone;
     if (!gpu) return take_best_kernel(request, choice);
     const std::string why = "; not on " + request.gpu->device.name + ": " + why_no_gpu_kernel(choice.answer);
-    SCHAAS_ASSIGN_OR_RETURN(best, pick_for_cpu(choice.answer.frontier, selector, request));
+    SCHAAS_ASSIGN_OR_RETURN(best, pick_for_cpu(choice.answer.frontier, selectors.cpu, request));
     best.reason += why;
     if (!add_kernel(source, request, best.name, listener, choice)) return take_best_kernel(request, choice);
   }
@@ -311,10 +328,11 @@ support::Result<std::vector<std::string>> contenders(const ChoiceRequest& reques
 void remember(KernelSource& source, const ChoiceRequest& request, Choice& choice) {
   std::vector<Measurement> measurements;
   auto& known = choice.answer.frontier.measurements;
-  const std::string sizes = size_class(choice.answer.frontier, request.sizes);
   for (const Measured& one : choice.measured) {
     const KernelInfo* kernel = find_kernel(choice.answer, one.id);
     const std::string isa = kernel == nullptr ? request.schedule.isa : kernel->isa;
+    const Where where = isa == gpu_isa && request.gpu ? on_gpu(*request.gpu) : Where{isa};
+    const std::string sizes = sizes_text(choice.answer.frontier, request.sizes, where);
     measurements.push_back({one.trace, sizes, isa, request.machine.threads, one.seconds});
     std::erase_if(known, [&](const Measurement& old) {
       return old.trace == one.trace && old.sizes == sizes && old.isa == isa &&
@@ -355,11 +373,11 @@ class BestHasCome {
       : request_(request), may_fall_back_(request.gpu && !request.gpu->alone) {}
   bool operator()(const ScheduleEvent& event) {
     if (const auto* frontier = std::get_if<Frontier>(&event); frontier && !frontier->partial) {
-      const Selector selector(frontier->entries);
-      const auto best = pick(*frontier, selector, request_);
+      const Selectors selectors(*frontier);
+      const auto best = pick(*frontier, selectors, request_);
       if (best.ok()) best_ = best->name;
       if (may_fall_back_) {
-        const auto here = pick_for_cpu(*frontier, selector, request_);
+        const auto here = pick_for_cpu(*frontier, selectors.cpu, request_);
         if (here.ok()) best_here_ = here->name;
       }
     }
@@ -403,17 +421,17 @@ support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
   } else if (choice.out_of_patience) {
     SCHAAS_RETURN_IF_ERROR(take_best_kernel(request, choice));
   } else {
-    const Selector selector(choice.answer.frontier.entries);
-    SCHAAS_RETURN_IF_ERROR(take_selected(source, request, selector, listener, choice));
+    const Selectors selectors(choice.answer.frontier);
+    SCHAAS_RETURN_IF_ERROR(take_selected(source, request, selectors, listener, choice));
   }
   return choice;
 }
 
 support::Result<void> choose_again(KernelSource& source, const ChoiceRequest& request,
-                                   const Selector& selector, Choice& choice,
+                                   const Selectors& selectors, Choice& choice,
                                    const ScheduleListener& listener) {
   SCHAAS_RETURN_IF_ERROR(check_bounds(choice.answer.frontier, request.sizes));
-  return take_selected(source, request, selector, listener, choice);
+  return take_selected(source, request, selectors, listener, choice);
 }
 
 }  // namespace schaas::client

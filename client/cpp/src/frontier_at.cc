@@ -74,13 +74,13 @@ support::Result<FrontierAt> frontier_at(const Frontier& frontier, const Sizes& s
   SCHAAS_ASSIGN_OR_RETURN(Selection selection, select(frontier.entries, sizes, machine));
   FrontierAt at{told, machine.threads, std::move(selection.evaluated), {}, selection.index, selection.reason};
   at.measured.resize(frontier.entries.size());
-  for (const Measurement& one : measured_at(frontier, sizes, machine, isa)) {
+  for (const Measurement& one : measured_at(frontier, sizes, machine, {isa})) {
     const auto entry = entry_with(frontier.entries, one.trace);
     if (!entry) continue;
     auto& least = at.measured[*entry];
     least = std::min(one.seconds, least.value_or(one.seconds));
   }
-  if (const auto best = remembered(frontier, sizes, machine, isa)) {
+  if (const auto best = remembered(frontier, sizes, machine, {isa})) {
     at.chosen = entry_with(frontier.entries, best->trace);
     at.reason = best->reason();
   }

@@ -2,16 +2,10 @@
 
 #include <utility>
 
+#include "gpu_module.h"
 #include "gpu_state.h"
-#include "shared_object.h"
 
 namespace schaas::client {
-
-struct GpuKernel::Library {
-  SharedObject object;
-  const schaas_gpu_descriptor* descriptor;
-  const schaas_gpu_image* images;
-};
 
 support::Result<GpuKernel> GpuKernel::load(std::string_view bytes, const support::Digest& expected) {
   SCHAAS_ASSIGN_OR_RETURN(SharedObject object, SharedObject::load(bytes, expected));
@@ -27,7 +21,7 @@ support::Result<GpuKernel> GpuKernel::load(std::string_view bytes, const support
       d.shared_bytes == nullptr || d.workspace_bytes == nullptr || d.problem == nullptr ||
       d.schedule == nullptr)
     return bad_binary("its description is incomplete");
-  return GpuKernel(std::make_shared<const Library>(Library{std::move(object), descriptor, images}));
+  return GpuKernel(std::make_shared<Library>(std::move(object), descriptor, images));
 }
 
 const schaas_gpu_descriptor& GpuKernel::descriptor() const { return *library_->descriptor; }
@@ -58,38 +52,39 @@ support::Result<Gpu> Gpu::open(const GpuOptions& options) {
       driver.check(driver.device_attribute(&major, 75, state->device), "a device's version"));
   SCHAAS_RETURN_IF_ERROR(
       driver.check(driver.device_attribute(&minor, 76, state->device), "a device's version"));
-  state->name = name;
+  state->facts.name = name;
   state->architecture = 10 * major + minor;
   std::size_t bytes = 0;
   SCHAAS_RETURN_IF_ERROR(driver.check(driver.device_memory(&bytes, state->device), "a device's memory"));
   state->memory_bytes = static_cast<std::int64_t>(bytes);
   SCHAAS_RETURN_IF_ERROR(driver.check(driver.retain_context(&state->context, state->device), "a context"));
-  return Gpu(std::move(state));
-}
-
-GpuFacts Gpu::facts() const {
-  const GpuDriver& driver = state_->driver;
-  GpuFacts facts;
-  facts.name = state_->name;
   const auto asked = [&](int attribute) {
     int value = 0;
-    return driver.device_attribute(&value, attribute, state_->device) == 0 && value > 0 ? value : 0;
+    return driver.device_attribute(&value, attribute, state->device) == 0 && value > 0 ? value : 0;
   };
-  // CU_DEVICE_ATTRIBUTE_ MULTIPROCESSOR_COUNT, CLOCK_RATE and MEMORY_CLOCK_RATE (kHz, both edges of the clock
-  // move data), GLOBAL_MEMORY_BUS_WIDTH (bits), L2_CACHE_SIZE (bytes)
+  GpuFacts& facts = state->facts;
+  // CU_DEVICE_ATTRIBUTE_ MEMORY_POOLS_SUPPORTED, MULTIPROCESSOR_COUNT, CLOCK_RATE and MEMORY_CLOCK_RATE (kHz,
+  // both edges of the clock move data), GLOBAL_MEMORY_BUS_WIDTH (bits), L2_CACHE_SIZE (bytes)
+  state->has_pools = asked(115) != 0;
   if (const int processors = asked(16)) facts.processors = processors;
   if (const int clock = asked(13)) facts.cycles_per_second = 1e3 * clock;
   const double clock = asked(36), bits = asked(37);
   if (clock > 0 && bits > 0) facts.bytes_per_second = 2e3 * clock * bits / 8;
   if (const int cache = asked(38)) facts.cache_bytes = cache;
-  facts.free_bytes = static_cast<double>(state_->memory_bytes);
+  facts.free_bytes = static_cast<double>(state->memory_bytes);
+  return Gpu(std::move(state));
+}
+
+GpuFacts Gpu::facts() const {
+  GpuFacts facts = state_->facts;
   std::size_t available = 0, total = 0;
-  if (driver.set_context(state_->context) == 0 && driver.memory_info(&available, &total) == 0)
+  const GpuContext context(*state_);
+  if (context.entered().ok() && state_->driver.memory_info(&available, &total) == 0)
     facts.free_bytes = static_cast<double>(available);
   return facts;
 }
 
-std::string Gpu::name() const { return state_->name; }
+std::string Gpu::name() const { return state_->facts.name; }
 int Gpu::architecture() const { return state_->architecture; }
 std::int64_t Gpu::memory_bytes() const { return state_->memory_bytes; }
 

@@ -19,20 +19,24 @@ struct GpuDriver {
   int (*device_memory)(std::size_t* bytes, int device) = nullptr;
   int (*retain_context)(void** context, int device) = nullptr;
   int (*release_context)(int device) = nullptr;
-  int (*set_context)(void* context) = nullptr;
+  int (*push_context)(void* context) = nullptr;
+  int (*pop_context)(void** context) = nullptr;
   int (*memory_info)(std::size_t* free, std::size_t* total) = nullptr;
+  int (*pointer_attribute)(void* value, int attribute, Address address) = nullptr;
   int (*allocate)(Address* address, std::size_t bytes) = nullptr;
   int (*release)(Address address) = nullptr;
-  int (*to_device)(Address to, const void* from, std::size_t bytes) = nullptr;
-  int (*to_host)(void* to, Address from, std::size_t bytes) = nullptr;
-  int (*set_bytes)(Address to, unsigned char value, std::size_t bytes) = nullptr;
+  int (*allocate_in_order)(Address* address, std::size_t bytes, void* stream) = nullptr;
+  int (*release_in_order)(Address address, void* stream) = nullptr;
+  int (*copy)(Address to, Address from, std::size_t bytes, void* stream) = nullptr;  ///< host or device
+  int (*set_bytes)(Address to, unsigned char value, std::size_t bytes, void* stream) = nullptr;
   int (*load_module)(void** module, const void* image) = nullptr;
   int (*unload_module)(void* module) = nullptr;
   int (*function)(void** function, void* module, const char* name) = nullptr;
   int (*launch)(void* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                 unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void** parameters,
                 void** extra) = nullptr;
-  int (*synchronize)() = nullptr;
+  int (*wait_for_stream)(void* stream) = nullptr;
+  int (*wait_for_all)() = nullptr;
   int (*error_text)(int error, const char** text) = nullptr;
 
   std::shared_ptr<void> library;

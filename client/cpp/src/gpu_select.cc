@@ -316,7 +316,8 @@ support::Result<GpuSelection> GpuSelector::select(const Sizes& sizes, ValueType 
   const auto value_bytes = static_cast<double>(bytes_of(value_type));
   out.copy_seconds =
       (target.level_bytes / std::max(target.runs, 1) + target.value_bytes + target.result_bytes) /
-      target.device.transferred_bytes_per_second;
+          target.device.transferred_bytes_per_second +
+      target.copies * target.device.transfer_seconds;
   std::size_t wide = 0, chance = 0;
   double least = 0;
   for (std::size_t s = 0; s < state_->schedules.size(); ++s) {

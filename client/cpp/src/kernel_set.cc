@@ -31,9 +31,40 @@ struct Decision {
   Sizes sizes;
   std::string schedule;
   int threads = 0;
+  std::string place{};                   ///< where tensors lie, and on which device it may run
   std::vector<std::string> arguments{};  ///< of the kernel, in order
   KernelInfo kernel{};
   std::string reason{};
+};
+
+/// What the server answered for one kind of request.
+struct Answered {
+  Choice choice;                       ///< with the answer, once it has come
+  std::optional<Selectors> selectors;  ///< of its frontier, when that is whole
+  std::optional<Clock::time_point> asked;
+};
+
+/// The processor cannot give a sparse result the arrays that lie on a device.
+bool is_alone(const BindOptions& bind, const PackedTensor& result) {
+  return bind.gpu->alone || (result.on_device() && !result.format().all_dense());
+}
+
+std::string quoted(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "`" : ", `") + name + "`";
+  return text;
+}
+
+/// "; `x` is brought to the device", or "".
+std::string brought_text(const std::vector<std::string>& names, const std::string& where) {
+  if (names.empty()) return "";
+  return "; " + quoted(names) + (names.size() == 1 ? " is" : " are") + " brought to " + where;
+}
+
+/// What lies on a device, for a kernel of the processor: the levels once, the values with each run.
+struct OnHost {
+  PackedTensor* there = nullptr;
+  std::unique_ptr<PackedTensor> here;
 };
 
 }  // namespace
@@ -45,36 +76,58 @@ struct Computation::State {
   std::optional<ConvertedResult> converted;  ///< where it is to be stored in another way
   KernelInfo kernel;
   std::string reason;
-  std::optional<Execution> execution;
+  std::optional<Execution> execution;  ///< either this
+  std::optional<GpuExecution> on_gpu;  ///< or that
+  std::optional<GpuUse> gpu;
+  std::string device;
+  std::vector<OnHost> operands;              ///< of `execution`
+  std::optional<PackedTensor> written_here;  ///< of `execution`, where `written` lies on a device
 
+  /// Of an update whose result is not the operand itself: where a run on a device starts from.
+  const PackedTensor* start() const { return before == written ? nullptr : before; }
   support::Result<void> run(Execution& bound);
-  support::Result<double> timed_run(Execution& bound);
+  support::Result<void> run();
 };
+
+namespace {
+
+/// Seconds of a run to its end.
+template <class Run>
+support::Result<double> timed(const Run& run) {
+  const auto start = Clock::now();
+  SCHAAS_RETURN_IF_ERROR(run());
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+}  // namespace
 
 Computation::Computation(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Computation::Computation(Computation&&) noexcept = default;
 Computation& Computation::operator=(Computation&&) noexcept = default;
 Computation::~Computation() = default;
 
+/// On the processor.
 support::Result<void> Computation::State::run(Execution& bound) {
-  if (before != nullptr && before != written) {
-    Buffer& values = written->values();
+  for (const OnHost& operand : operands)
+    SCHAAS_RETURN_IF_ERROR(gpu->gpu.copy_values(*operand.there, *operand.here, gpu->stream));
+  PackedTensor& target = written_here ? *written_here : *written;
+  if (before != nullptr && (before->on_device() || written_here)) {
+    SCHAAS_RETURN_IF_ERROR(gpu->gpu.copy_values(*before, target, gpu->stream));
+  } else if (before != nullptr && before != written) {
+    Buffer& values = target.values();
     if (values.data() != before->values().data() && values.bytes() > 0)
       std::memcpy(values.data(), before->values().data(), values.bytes());
   }
-  return bound.rerun_values();
+  SCHAAS_RETURN_IF_ERROR(bound.rerun_values());
+  return written_here ? gpu->gpu.copy_values(target, *written, gpu->stream) : support::Result<void>();
 }
 
-support::Result<double> Computation::State::timed_run(Execution& bound) {
-  const auto start = Clock::now();
-  SCHAAS_RETURN_IF_ERROR(run(bound));
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
+support::Result<void> Computation::State::run() { return on_gpu ? on_gpu->run(start()) : run(*execution); }
 
 support::Result<void> Computation::run() {
-  SCHAAS_RETURN_IF_ERROR(state_->run(*state_->execution));
-  return state_->converted ? state_->converted->bring(*state_->written, state_->execution->threads())
-                           : support::Result<void>();
+  SCHAAS_RETURN_IF_ERROR(state_->run());
+  const int threads = state_->execution ? state_->execution->threads() : host_threads();
+  return state_->converted ? state_->converted->bring(*state_->written, threads) : support::Result<void>();
 }
 
 PackedTensor& Computation::result() {
@@ -82,7 +135,11 @@ PackedTensor& Computation::result() {
 }
 const KernelInfo& Computation::kernel() const { return state_->kernel; }
 const std::string& Computation::reason() const { return state_->reason; }
-const Execution& Computation::execution() const { return *state_->execution; }
+int Computation::threads() const { return state_->execution ? state_->execution->threads() : 1; }
+std::vector<CopiedOperand> Computation::copies() const {
+  return state_->execution ? state_->execution->copies() : std::vector<CopiedOperand>();
+}
+const std::string& Computation::device() const { return state_->device; }
 
 struct KernelSet::State {
   State(Session opened, ProblemText text, KernelSetOptions given)
@@ -96,16 +153,23 @@ struct KernelSet::State {
   ValueType value_type = ValueType::f64;
   Machine machine;
 
-  std::mutex mutex;                  ///< of all below
-  Choice choice;                     ///< with the answer, once it has come
-  std::optional<Selector> selector;  ///< of its frontier, when that is whole
-  std::optional<Clock::time_point> asked;
+  std::mutex mutex;                          ///< of all below
+  std::map<std::string, Answered> answered;  ///< by what may compute: "", "gpu", "gpu alone"
   std::vector<Decision> tuned;
   std::optional<Decision> last;
 
-  support::Result<Decision> decide(const Sizes& sizes, const BindOptions& bind);
-  support::Result<void> ask(ChoiceRequest request, const BindOptions& bind);
-  ChoiceRequest request(const Sizes& sizes, const BindOptions& bind) const;
+  using Operands = std::map<std::string, PackedTensor*>;
+  support::Result<Decision> decide(Sizes sizes, const Operands& operands, const PackedTensor& result,
+                                   const BindOptions& bind);
+  support::Result<void> ask(Answered& known, ChoiceRequest request, const BindOptions& bind);
+  support::Result<ChoiceRequest> request(const Sizes& sizes, const Operands& operands,
+                                         const PackedTensor& result, const BindOptions& bind) const;
+  std::string place(const Operands& operands, const PackedTensor& result, const BindOptions& bind) const;
+  support::Result<void> bind_to(const Decision& decision, const Operands& operands, const BindOptions& bind,
+                                Computation::State& computation) const;
+  support::Result<GpuExecution> prepare_on_gpu(const Decision& decision, const Operands& operands,
+                                               const BindOptions& bind,
+                                               const Computation::State& computation) const;
   std::string isa() const;
   Sizes told(Sizes sizes) const;
   int threads_for(const KernelInfo& kernel, const Sizes& sizes, const BindOptions& bind) const;
@@ -146,7 +210,8 @@ const ProblemText& KernelSet::problem() const { return state_->problem; }
 
 support::Result<Frontier> KernelSet::frontier() const {
   const std::lock_guard lock(state_->mutex);
-  if (state_->selector) return state_->choice.answer.frontier;
+  for (const auto& [kind, known] : state_->answered)
+    if (known.selectors) return known.choice.answer.frontier;
   ScheduleRequest request;
   request.problem = state_->problem;
   request.search = state_->options.search;
@@ -192,7 +257,20 @@ support::Result<FrontierHere> KernelSet::frontier_at(const std::map<std::string,
 
 std::string KernelSet::State::isa() const { return options.isa.empty() ? host_isa() : options.isa; }
 
-ChoiceRequest KernelSet::State::request(const Sizes& sizes, const BindOptions& bind) const {
+/// Which tensors lie on the device, and whether the processor competes: other places, other decisions.
+std::string KernelSet::State::place(const Operands& operands, const PackedTensor& result,
+                                    const BindOptions& bind) const {
+  if (!bind.gpu) return "";
+  std::string text = bind.gpu->gpu.name() + (bind.gpu->alone ? " alone" : "") +
+                     (bind.deterministic ? " deterministic" : "") + (result.on_device() ? " result" : "");
+  for (const auto& [name, tensor] : operands)
+    if (tensor->on_device()) text += " " + name;
+  return text;
+}
+
+support::Result<ChoiceRequest> KernelSet::State::request(const Sizes& sizes, const Operands& operands,
+                                                         const PackedTensor& result,
+                                                         const BindOptions& bind) const {
   ChoiceRequest request;
   request.schedule.problem = problem;
   request.schedule.search = options.search;
@@ -202,46 +280,63 @@ ChoiceRequest KernelSet::State::request(const Sizes& sizes, const BindOptions& b
   request.sizes = sizes;
   request.machine = machine;
   if (bind.threads > 0) request.machine.threads = bind.threads;
+  if (!bind.gpu) return request;
+  std::vector<const PackedTensor*> tensors;
+  for (const auto& [name, tensor] : operands) {
+    tensors.push_back(tensor);
+    SCHAAS_ASSIGN_OR_RETURN(request.sizes.spreads[name], bind.gpu->gpu.spreads(*tensor, bind.gpu->stream));
+  }
+  request.gpu = target_for(bind.gpu->gpu.facts(), tensors, result, 1);
+  request.gpu->deterministic = request.schedule.deterministic = bind.deterministic;
+  request.gpu->alone = is_alone(bind, result);
+  request.schedule.gpu = true;
+  if (request.gpu->alone) request.schedule.isa = "cuda";
   return request;
 }
 
-support::Result<void> KernelSet::State::ask(ChoiceRequest request, const BindOptions& bind) {
-  if (asked) request.patience = std::chrono::milliseconds(0);
-  SCHAAS_ASSIGN_OR_RETURN(choice, choose(session.source(), std::move(request), bind.listener));
-  asked = Clock::now();
-  selector.reset();
-  if (!choice.out_of_patience && !choice.answer.frontier.partial)
-    selector.emplace(choice.answer.frontier.entries);
+support::Result<void> KernelSet::State::ask(Answered& known, ChoiceRequest request, const BindOptions& bind) {
+  if (known.asked) request.patience = std::chrono::milliseconds(0);
+  SCHAAS_ASSIGN_OR_RETURN(known.choice, choose(session.source(), std::move(request), bind.listener));
+  known.asked = Clock::now();
+  known.selectors.reset();
+  if (!known.choice.out_of_patience && !known.choice.answer.frontier.partial)
+    known.selectors.emplace(known.choice.answer.frontier);
   return {};
 }
 
-support::Result<Decision> KernelSet::State::decide(const Sizes& sizes, const BindOptions& bind) {
+support::Result<Decision> KernelSet::State::decide(Sizes sizes, const Operands& operands,
+                                                   const PackedTensor& result, const BindOptions& bind) {
   const std::lock_guard lock(mutex);
-  const auto fits = [&](const Decision& known) {
-    return known.schedule == bind.schedule && known.threads == bind.threads && same(known.sizes, sizes);
+  const std::string where = place(operands, result, bind);
+  const auto fits = [&](const Decision& one) {
+    return one.schedule == bind.schedule && one.threads == bind.threads && one.place == where &&
+           same(one.sizes, sizes);
   };
-  for (const Decision& known : tuned) {
-    if (!fits(known)) continue;
-    if (!last || !same(last->sizes, sizes)) last = known;
-    return known;
+  for (const Decision& one : tuned) {
+    if (!fits(one)) continue;
+    if (!last || !same(last->sizes, sizes)) last = one;
+    return one;
   }
-  if (last && fits(*last) && (selector || bind.schedule != "auto")) return *last;
-  const ChoiceRequest wanted = request(sizes, bind);
-  Decision decision{sizes, bind.schedule, bind.threads};
+  const std::string kind = !bind.gpu ? "" : is_alone(bind, result) ? "gpu alone" : "gpu";
+  Answered& known = answered[kind];
+  if (last && fits(*last) && (known.selectors || bind.schedule != "auto")) return *last;
+  SCHAAS_ASSIGN_OR_RETURN(const ChoiceRequest wanted, request(sizes, operands, result, bind));
+  Decision decision{std::move(sizes), bind.schedule, bind.threads, where};
   if (bind.schedule != "auto") {
     SCHAAS_ASSIGN_OR_RETURN(Choice named, choose(session.source(), wanted, bind.listener));
     decision.arguments = std::move(named.answer.frontier.arguments);
     decision.kernel = std::move(named.kernel);
     decision.reason = std::move(named.reason);
   } else {
-    if (selector) {
-      SCHAAS_RETURN_IF_ERROR(choose_again(session.source(), wanted, *selector, choice, bind.listener));
-    } else if (!asked || Clock::now() - *asked > ask_again_after) {
-      SCHAAS_RETURN_IF_ERROR(ask(wanted, bind));
+    if (known.selectors) {
+      SCHAAS_RETURN_IF_ERROR(
+          choose_again(session.source(), wanted, *known.selectors, known.choice, bind.listener));
+    } else if (!known.asked || Clock::now() - *known.asked > ask_again_after) {
+      SCHAAS_RETURN_IF_ERROR(ask(known, wanted, bind));
     }
-    decision.arguments = choice.answer.frontier.arguments;
-    decision.kernel = choice.kernel;
-    decision.reason = choice.reason;
+    decision.arguments = known.choice.answer.frontier.arguments;
+    decision.kernel = known.choice.kernel;
+    decision.reason = known.choice.reason;
   }
   last = decision;
   return decision;
@@ -265,6 +360,10 @@ support::Result<void> KernelSet::State::place_result(const Sizes& sizes, const B
   if (bind.result != nullptr && bind.result->extents() != extents)
     return support::invalid("result-shape", given + " has other extents than its indices");
   if (written != result_format) {
+    if (bind.result != nullptr && bind.result->on_device())
+      return support::unsupported("result-format",
+                                  given + " lies on a device in " + format::print(result_format) +
+                                      ", which kernels do not write: " + format::print(written) + " works");
     if (bind.result != nullptr && bind.result->format() != result_format)
       return support::invalid("argument-format", given + " is stored as " +
                                                      format::print(bind.result->format()) + ", expected " +
@@ -289,7 +388,12 @@ support::Result<std::unique_ptr<Computation::State>> KernelSet::State::start(
                                            std::to_string(most_threads) + ", or 0 for all processors");
   }
   SCHAAS_ASSIGN_OR_RETURN(sizes.extents, bound_extents(program, operands, bind.extents));
+  for (const auto& [name, tensor] : operands) {
+    if (tensor->on_device() && !bind.gpu)
+      return support::invalid("no-device", "`" + name + "` lies on a GPU, and it is not said on which");
+  }
   auto computation = std::make_unique<Computation::State>();
+  computation->gpu = bind.gpu;
   const Access& result = program.result();
   if (const auto before = operands.find(result.tensor); before != operands.end())
     computation->before = before->second;
@@ -299,16 +403,35 @@ support::Result<std::unique_ptr<Computation::State>> KernelSet::State::start(
   return computation;
 }
 
-support::Result<Execution> KernelSet::State::prepare(const Decision& decision,
-                                                     const std::map<std::string, PackedTensor*>& operands,
+/// On the processor; what lies on a device gets a twin here.
+support::Result<Execution> KernelSet::State::prepare(const Decision& decision, const Operands& operands,
                                                      const BindOptions& bind,
                                                      Computation::State& computation) const {
   std::vector<PackedTensor*> arguments;
+  computation.operands.clear();
+  const auto here = [&](PackedTensor* tensor, const std::string& name) -> support::Result<PackedTensor*> {
+    if (!tensor->on_device()) return tensor;
+    SCHAAS_ASSIGN_OR_RETURN(PackedTensor twin, bind.gpu->gpu.levels_on_host(*tensor, name, bind.gpu->stream));
+    SCHAAS_RETURN_IF_ERROR(bind.gpu->gpu.copy_values(*tensor, twin, bind.gpu->stream));
+    SCHAAS_RETURN_IF_ERROR(validate(twin.view(), name));
+    computation.operands.push_back({tensor, std::make_unique<PackedTensor>(std::move(twin))});
+    return computation.operands.back().here.get();
+  };
+  if (computation.written->on_device()) {
+    SCHAAS_ASSIGN_OR_RETURN(
+        computation.written_here,
+        bind.gpu->gpu.levels_on_host(*computation.written, program.result().tensor, bind.gpu->stream));
+  }
   for (const auto& name : decision.arguments) {
     const auto place = operands.find(name);
     const bool is_result = name == program.result().tensor;
     SCHAAS_CHECK(is_result || place != operands.end(), "the server names an argument `" + name + "`");
-    arguments.push_back(is_result ? computation.written : place->second);
+    if (is_result) {
+      arguments.push_back(computation.written_here ? &*computation.written_here : computation.written);
+      continue;
+    }
+    SCHAAS_ASSIGN_OR_RETURN(PackedTensor* const operand, here(place->second, name));
+    arguments.push_back(operand);
   }
   ExecutionOptions execution;
   execution.threads = threads_for(decision.kernel, decision.sizes, bind);
@@ -317,38 +440,103 @@ support::Result<Execution> KernelSet::State::prepare(const Decision& decision,
   return session.prepare(decision.arguments, decision.kernel, std::move(arguments), execution);
 }
 
+support::Result<GpuExecution> KernelSet::State::prepare_on_gpu(const Decision& decision,
+                                                               const Operands& operands,
+                                                               const BindOptions& bind,
+                                                               const Computation::State& computation) const {
+  std::vector<PackedTensor*> arguments;
+  for (const auto& name : decision.arguments) {
+    const auto place = operands.find(name);
+    const bool is_result = name == program.result().tensor;
+    SCHAAS_CHECK(is_result || place != operands.end(), "the server names an argument `" + name + "`");
+    arguments.push_back(is_result ? computation.written : place->second);
+  }
+  SCHAAS_ASSIGN_OR_RETURN(const GpuKernel kernel, session.load_for_gpu(decision.kernel));
+  return GpuExecution::prepare(bind.gpu->gpu, kernel, std::move(arguments), decision.arguments,
+                               bind.gpu->stream);
+}
+
+/// Where the kernel that was decided on runs.
+support::Result<void> KernelSet::State::bind_to(const Decision& decision, const Operands& operands,
+                                                const BindOptions& bind,
+                                                Computation::State& computation) const {
+  std::vector<std::string> brought;
+  const bool on_gpu = decision.kernel.isa == "cuda";
+  bool any = computation.written->on_device();
+  for (const auto& [name, tensor] : operands) {
+    any = any || tensor->on_device();
+    if (tensor->on_device() != on_gpu) brought.push_back(name);
+  }
+  if (on_gpu) {
+    SCHAAS_ASSIGN_OR_RETURN(computation.on_gpu, prepare_on_gpu(decision, operands, bind, computation));
+    computation.device = bind.gpu->gpu.name();
+  } else {
+    SCHAAS_ASSIGN_OR_RETURN(computation.execution, prepare(decision, operands, bind, computation));
+  }
+  computation.kernel = decision.kernel;
+  computation.reason = decision.reason;
+  if (any) computation.reason += brought_text(brought, on_gpu ? computation.device : "the processor");
+  return {};
+}
+
 support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedTensor*>& operands,
                                              const BindOptions& options) const {
   Sizes sizes;
   SCHAAS_ASSIGN_OR_RETURN(auto computation, state_->start(operands, options, sizes));
-  SCHAAS_ASSIGN_OR_RETURN(Decision decision, state_->decide(sizes, options));
-  SCHAAS_ASSIGN_OR_RETURN(computation->execution, state_->prepare(decision, operands, options, *computation));
-  computation->kernel = std::move(decision.kernel);
-  computation->reason = std::move(decision.reason);
+  SCHAAS_ASSIGN_OR_RETURN(Decision decision, state_->decide(sizes, operands, *computation->written, options));
+  const auto bound = state_->bind_to(decision, operands, options, *computation);
+  if (bound.ok()) return Computation(std::move(computation));
+  // What a device refuses, the processor may do.
+  const bool elsewhere = decision.kernel.isa == "cuda" && !options.gpu->alone && options.schedule == "auto" &&
+                         bound.error().family != support::Family::internal;
+  if (!elsewhere) return bound.error();
+  BindOptions here = options;
+  here.gpu.reset();
+  SCHAAS_ASSIGN_OR_RETURN(decision, state_->decide(sizes, operands, *computation->written, here));
+  decision.reason += "; not on " + options.gpu->gpu.name() + ": " + bound.error().message;
+  SCHAAS_RETURN_IF_ERROR(state_->bind_to(decision, operands, options, *computation));
   return Computation(std::move(computation));
 }
 
 support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor*>& operands,
-                                        const BindOptions& options) const {
+                                        const BindOptions& given) const {
   Sizes sizes;
+  BindOptions options = given;
   SCHAAS_ASSIGN_OR_RETURN(auto computation, state_->start(operands, options, sizes));
-  ChoiceRequest request = state_->request(sizes, options);
-  request.wanted = "auto";
+  PackedTensor& written = *computation->written;
+  const bool there =
+      written.on_device() ||
+      std::any_of(operands.begin(), operands.end(), [](const auto& one) { return one.second->on_device(); });
+  if (there) options.gpu->alone = true;
+  options.schedule = "auto";
+  SCHAAS_ASSIGN_OR_RETURN(ChoiceRequest request, state_->request(sizes, operands, written, options));
+  const std::string where = state_->place(operands, written, given);
   request.contend = [&](const ScheduleAnswer& answer, const KernelInfo& kernel) -> support::Result<TimedRun> {
-    auto bound = state_->prepare({sizes, "auto", options.threads, answer.frontier.arguments, kernel, ""},
-                                 operands, options, *computation);
+    const Decision decision{sizes, "auto", options.threads, where, answer.frontier.arguments, kernel, ""};
+    if (kernel.isa == "cuda") {
+      auto bound = state_->prepare_on_gpu(decision, operands, options, *computation);
+      if (!bound.ok()) return bound.error();
+      return TimedRun([&computation, run = std::make_shared<GpuExecution>(std::move(bound).value())] {
+        return timed([&]() -> support::Result<void> {
+          SCHAAS_RETURN_IF_ERROR(run->run(computation->start()));
+          return run->wait();
+        });
+      });
+    }
+    auto bound = state_->prepare(decision, operands, options, *computation);
     if (!bound.ok()) return bound.error();
-    return TimedRun([&computation, execution = std::make_shared<Execution>(std::move(bound).value())] {
-      return computation->timed_run(*execution);
+    return TimedRun([&computation, run = std::make_shared<Execution>(std::move(bound).value())] {
+      return timed([&] { return computation->run(*run); });
     });
   };
   SCHAAS_ASSIGN_OR_RETURN(Choice choice, choose(state_->session.source(), request, options.listener));
   const std::lock_guard lock(state_->mutex);
-  std::erase_if(state_->tuned, [&](const Decision& known) { return same(known.sizes, sizes); });
-  state_->tuned.push_back(
-      {sizes, "auto", options.threads, choice.answer.frontier.arguments, choice.kernel, choice.reason});
-  if (state_->selector)
-    state_->choice.answer.frontier.measurements = std::move(choice.answer.frontier.measurements);
+  std::erase_if(state_->tuned,
+                [&](const Decision& known) { return same(known.sizes, sizes) && known.place == where; });
+  state_->tuned.push_back({sizes, "auto", options.threads, where, choice.answer.frontier.arguments,
+                           choice.kernel, choice.reason});
+  for (auto& [kind, known] : state_->answered)
+    if (known.selectors) known.choice.answer.frontier.measurements = choice.answer.frontier.measurements;
   return Tuning{choice.measured, choice.kernel.id};
 }
 

@@ -14,6 +14,7 @@ struct PackedTensorBuilder {
   double fill_value = 0;
   std::vector<PackedTensor::Level> levels{};
   Buffer values{};
+  bool on_device = false;
 
   PackedTensor finish() &&;
   /// A finished tensor taken apart again.

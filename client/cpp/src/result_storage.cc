@@ -60,7 +60,8 @@ Result<void> ResultStorage::take_entries(PackedTensor& result, const PackedTenso
     SCHAAS_ASSIGN_OR_RETURN(Buffer crd, copied(level.crd));
     levels.push_back({std::move(pos), std::move(crd), level.entries});
   }
-  SCHAAS_ASSIGN_OR_RETURN(result.values_, copied(other.values()));
+  SCHAAS_ASSIGN_OR_RETURN(result.values_, allocate(static_cast<std::int64_t>(other.values().bytes()), 1,
+                                                   "`" + name + "`"));
   result.levels_ = std::move(levels);
   result.refresh_views();
   return {};

@@ -17,7 +17,9 @@ struct Session::State {
 
   const std::shared_ptr<KernelSource> source;
   std::mutex mutex;
-  std::map<std::string, Kernel> kernels;  ///< by digest
+  std::map<std::string, Kernel> kernels;         ///< by digest
+  std::map<int, Gpu> gpus;                       ///< by device
+  std::map<std::string, GpuKernel> gpu_kernels;  ///< by digest
 };
 
 namespace {
@@ -67,6 +69,28 @@ support::Result<Kernel> Session::load(const KernelInfo& info) const {
   SCHAAS_ASSIGN_OR_RETURN(Kernel kernel, Kernel::load(binary, info.digest));
   const std::lock_guard lock(state_->mutex);
   return state_->kernels.emplace(info.digest.sha256, std::move(kernel)).first->second;
+}
+
+support::Result<GpuKernel> Session::load_for_gpu(const KernelInfo& info) const {
+  {
+    const std::lock_guard lock(state_->mutex);
+    const auto known = state_->gpu_kernels.find(info.digest.sha256);
+    if (known != state_->gpu_kernels.end()) return known->second;
+  }
+  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, state_->source->download(info));
+  SCHAAS_ASSIGN_OR_RETURN(GpuKernel kernel, GpuKernel::load(binary, info.digest));
+  const std::lock_guard lock(state_->mutex);
+  return state_->gpu_kernels.emplace(info.digest.sha256, std::move(kernel)).first->second;
+}
+
+support::Result<Gpu> Session::gpu(int device) const {
+  const std::lock_guard lock(state_->mutex);
+  const auto known = state_->gpus.find(device);
+  if (known != state_->gpus.end()) return known->second;
+  GpuOptions options;
+  options.device = device;
+  SCHAAS_ASSIGN_OR_RETURN(Gpu opened, Gpu::open(options));
+  return state_->gpus.emplace(device, std::move(opened)).first->second;
 }
 
 support::Result<Execution> Session::prepare(const std::vector<std::string>& names, const KernelInfo& info,

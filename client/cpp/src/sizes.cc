@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "compiler/support/nearest_name.h"
 #include "schaas/select.h"
@@ -49,9 +50,23 @@ std::int64_t held_places(const PackedTensor& tensor, int l) {
   return std::count(held, held + level.entries, std::uint8_t{1});
 }
 
+/// What the counts tell: of a nonunique level at most as many coordinates as there are entries and places.
+std::vector<std::int64_t> entries_told(const PackedTensor& tensor) {
+  std::vector<std::int64_t> entries;
+  std::int64_t places = 1;
+  for (int l = 0; l < tensor.order(); ++l) {
+    const std::int64_t extent = tensor.extents()[tensor.format().mode_order[l]];
+    if (__builtin_mul_overflow(places, extent, &places)) places = std::numeric_limits<std::int64_t>::max();
+    entries.push_back(std::min(tensor.levels()[l].entries, places));
+    places = entries.back();
+  }
+  return entries;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> entries_of(const PackedTensor& tensor) {
+  if (tensor.on_device()) return entries_told(tensor);
   std::vector<std::int64_t> entries;
   std::vector<bool> first;
   bool unheld = false;  // some positions of the level above are not held

@@ -133,6 +133,7 @@ PackedTensor PackedTensorBuilder::finish() && {
   tensor.fill_value_ = fill_value;
   tensor.levels_ = std::move(levels);
   tensor.values_ = std::move(values);
+  tensor.on_device_ = on_device;
   tensor.mode_order_.assign(tensor.format_.mode_order.begin(), tensor.format_.mode_order.end());
   tensor.refresh_views();
   return tensor;
@@ -141,7 +142,7 @@ PackedTensor PackedTensorBuilder::finish() && {
 PackedTensorBuilder PackedTensorBuilder::of(PackedTensor tensor) {
   return {std::move(tensor.format_), std::move(tensor.extents_), tensor.value_type_,
           tensor.position_bits_,     tensor.fill_value_,         std::move(tensor.levels_),
-          std::move(tensor.values_)};
+          std::move(tensor.values_), tensor.on_device_};
 }
 
 PackedTensor guarded(const PackedTensor& tensor) {

@@ -87,21 +87,25 @@ std::string size_class(const Frontier& frontier, const Sizes& sizes) {
   return text;
 }
 
+std::string sizes_text(const Frontier& frontier, const Sizes& sizes, const Where& where) {
+  return size_class(frontier, sizes) + (where.device.empty() ? "" : " @ " + where.device);
+}
+
 std::vector<Measurement> measured_at(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
-                                     const std::string& isa) {
-  const std::string here = size_class(frontier, sizes);
+                                     const Where& where) {
+  const std::string here = sizes_text(frontier, sizes, where);
   std::vector<Measurement> out;
   std::copy_if(frontier.measurements.begin(), frontier.measurements.end(), std::back_inserter(out),
                [&](const Measurement& one) {
-                 return one.sizes == here && one.threads == machine.threads && one.isa == isa;
+                 return one.sizes == here && one.threads == machine.threads && one.isa == where.isa;
                });
   return out;
 }
 
 std::optional<Remembered> remembered(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
-                                     const std::string& isa, const std::string& beside) {
-  const auto measured = measured_at(frontier, sizes, machine, isa);
-  const std::size_t others = beside.empty() ? 0 : measured_at(frontier, sizes, machine, beside).size();
+                                     const Where& where, const std::optional<Where>& beside) {
+  const auto measured = measured_at(frontier, sizes, machine, where);
+  const std::size_t others = beside ? measured_at(frontier, sizes, machine, *beside).size() : 0;
   if (measured.empty() || measured.size() + others < 2) return std::nullopt;
   const auto best =
       std::min_element(measured.begin(), measured.end(),

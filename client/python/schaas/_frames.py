@@ -8,7 +8,7 @@ import numpy as np
 from . import _library as library
 
 _F4 = np.dtype(np.float32)
-_LEVEL_WORDS, _TENSOR_WORDS, _OPERAND_WORDS, _OPTION_WORDS = 4, 5, 2, 7
+_LEVEL_WORDS, _TENSOR_WORDS, _OPERAND_WORDS, _OPTION_WORDS = 4, 5, 2, 8
 
 
 def _pair(low, high):
@@ -21,9 +21,10 @@ def _address(array):
 
 class Frame:
     """Words of 8 bytes: extents, modes, levels and struct of each tensor, then the operands, then the options. `out_order`: of
-    a dense result that is given."""
+    a dense result that is given. `gpu`: a _device.Gpu, or None."""
 
-    def __init__(self, names, views, out=None, schedule=None, extents=None):
+    def __init__(self, names, views, out=None, schedule=None, extents=None, gpu=None):
+        self._gpu = gpu
         self._texts = [name.encode() for name in names]
         self._schedule = None if schedule is None else schedule.encode()
         self._extent_names = library.texts(list(extents or {}))
@@ -49,7 +50,7 @@ class Frame:
         self._words[at:at + _OPTION_WORDS] = [
             8 * _OPTION_WORDS, 0, _pair(0, len(extents or {})), ctypes.addressof(self._extent_names), ctypes.addressof(self._extents),
             0 if self._schedule is None else ctypes.cast(self._schedule, ctypes.c_void_p).value,
-            0 if out is None else self.tensor_address(len(views))]
+            0 if out is None else self.tensor_address(len(views)), 0 if gpu is None else gpu.address]
         self.count = len(views)
         self.has_out = out is not None
         self.error = ctypes.c_void_p()

@@ -10,8 +10,8 @@ import weakref
 import numpy as np
 
 from . import _library as library
-from ._device import back, is_on_gpu, on_host
-from ._errors import Error, Invalid, invalid
+from ._device import DeviceArray, Gpu, NotInPlace, back, dense_view, device_array, empty_there, is_on_gpu, is_there, on_host, view_anywhere
+from ._errors import Error, Invalid, Unsupported, invalid
 from ._frames import Frame
 from ._frontier import Frontier
 from ._operands import F4, F8, I4, I8, View, is_torch, repaired, view_of, wants_gradient
@@ -133,8 +133,8 @@ class Kernel:
                 raise invalid("missing-operand", f"no tensor is given for `{name}` in `{self.expression}`")
         return [given[name] for name in self.operands]
 
-    def _views(self, operands):
-        views = [view_of(name, given, format) for name, given, format in zip(self.operands, operands, self._given)]
+    def _views(self, operands, look=view_of):
+        views = [look(name, given, format) for name, given, format in zip(self.operands, operands, self._given)]
         values, index = self._dtype, self._index
         for view in views:
             if values is None or (self._dtype is None and values == F4 and view.values.dtype == F8 and view.shape):
@@ -163,7 +163,7 @@ class Kernel:
                     found = self._sets[key] = _Set(self, formats, values, index)
         return found
 
-    def _result_view(self, views, values, extents, out):
+    def _result_view(self, views, values, extents, out, make=np.empty):
         """Where the result goes, when it is dense and its extents are known."""
         if not self._dense_result:
             if out is not None:
@@ -178,9 +178,11 @@ class Kernel:
                 shape = tuple(self._extent(index, views, extents) for index in self._result_indices)
             else:
                 return None
-            out = np.empty(shape, values)
+            out = make(shape, values)
         else:
             self._check_out(out, values)
+        if not isinstance(out, np.ndarray):
+            return dense_view(device_array(out))
         levels, parents = [], 1
         for extent in out.shape:
             parents *= extent
@@ -197,12 +199,18 @@ class Kernel:
         return extents[index]
 
     def _check_out(self, out, values):
+        if not isinstance(out, np.ndarray) and is_on_gpu(out):
+            array = device_array(out)
+            if array.dtype != values:
+                raise invalid("out", f"`out` holds {array.dtype}; expected {values}")
+            return
         if not isinstance(out, np.ndarray) or out.dtype != values or not out.flags.c_contiguous or not out.flags.writeable:
             raise invalid("out", f"`out` must be a writable, C-contiguous numpy array of {values}")
 
-    def __call__(self, *positional, out=None, threads=0, extents=None, schedule=None, deterministic=False, **named):
-        """Computes. `out`: a numpy array for a dense result; `threads`: 0 for all processors; `extents`: of indices that no operand
-        has; `schedule`: "linear", an id of the frontier or a trace instead of the best."""
+    def __call__(self, *positional, out=None, threads=0, extents=None, schedule=None, deterministic=False, stream=None, **named):
+        """Computes. `out`: a numpy array, or one on a GPU, for a dense result; `threads`: 0 for all processors; `extents`: of indices
+        that no operand has; `schedule`: "linear", an id of the frontier or a trace instead of the best; `stream`: of CUDA, in whose
+        order operands on a GPU are worked on (docs/gpu.md)."""
         operands = self._collect(positional, named)
         if self._prepared and out is None and schedule is None and not extents and not deterministic:
             result = self._compute_prepared(operands, threads)
@@ -211,8 +219,8 @@ class Kernel:
         if any(map(wants_gradient, operands)):
             from ._autograd import differentiable
             return differentiable(self, operands, {"out": out, "threads": threads, "extents": extents, "schedule": schedule,
-                                                   "deterministic": deterministic})
-        return self._call(operands, out, threads, extents, schedule, deterministic)
+                                                   "deterministic": deterministic, "stream": stream})
+        return self._call(operands, out, threads, extents, schedule, deterministic, stream)
 
     def _compute_prepared(self, operands, threads):
         """None: they are not like those of some earlier call, or something is wrong with them."""
@@ -233,11 +241,45 @@ class Kernel:
             self._prepared.extend(looked_at)
         return None
 
-    def _call(self, operands, out=None, threads=0, extents=None, schedule=None, deterministic=False):
-        if any(map(is_on_gpu, operands)):
-            here = list(map(on_host, operands))
-            return back(self._call_here(here, out, threads, extents, schedule, deterministic), operands)
-        return self._call_here(operands, out, threads, extents, schedule, deterministic)
+    def _call(self, operands, out=None, threads=0, extents=None, schedule=None, deterministic=False, stream=None):
+        if not any(map(is_on_gpu, operands)):
+            return self._call_here(operands, out, threads, extents, schedule, deterministic)
+        try:
+            return self._call_there(operands, out, threads, extents, schedule, deterministic, stream)
+        except NotInPlace:
+            pass
+        except Unsupported as error:
+            if error.code != "no-gpu":
+                raise
+        if out is not None and not isinstance(out, np.ndarray):
+            raise invalid("out", "`out` is on a GPU, but the operands there are not such as kernels read where they lie (docs/gpu.md)")
+        here = list(map(on_host, operands))
+        return back(self._call_here(here, out, threads, extents, schedule, deterministic), operands)
+
+    def _there(self, operands, extents, out, stream):
+        """What a call with operands on a GPU is about. Raises NotInPlace."""
+        views, values, index = self._views(operands, view_anywhere)
+        like = next(filter(is_on_gpu, operands))
+
+        def make(shape, dtype):
+            made = empty_there(like, shape, dtype)
+            return np.empty(shape, dtype) if made is None else made
+
+        place = self._result_view(views, values, extents, out, make)
+        return views, values, index, place, Gpu(self.operands, views, self.result, place, stream)
+
+    def _call_there(self, operands, out, threads, extents, schedule, deterministic, stream):
+        """Arrays on a GPU as they lie there."""
+        views, values, index, place, gpu = self._there(operands, extents, out, stream)
+        kernels = self._set(views, values, index)
+        frame = Frame(self.operands, views, place, schedule, extents, gpu)
+        frame.fill(views, place, threads, deterministic)
+        made = ctypes.c_void_p()
+        library.call(library.api.schaas_compute, kernels.handle, frame.operands, frame.count, frame.options, ctypes.byref(made))
+        kernels.session.warn()
+        if place is not None and is_there(place):
+            return place.values.owner if out is None else out
+        return back(natural(Tensor(made.value), False) if place is None else place.values, operands)
 
     def _call_here(self, operands, out, threads, extents, schedule, deterministic):
         try:
@@ -288,10 +330,17 @@ class Kernel:
             return torch.from_numpy(result)
         return result
 
-    def bind(self, *positional, out=None, threads=0, extents=None, schedule=None, deterministic=False, **named):
+    def bind(self, *positional, out=None, threads=0, extents=None, schedule=None, deterministic=False, stream=None, **named):
         """Fixes the operands: the returned Bound computes from what the arrays hold at each call, without checking them again. For
         loops."""
         operands = self._collect(positional, named)
+        if any(map(is_on_gpu, operands)):
+            try:
+                views, values, index, place, gpu = self._there(operands, extents, out, stream)
+            except NotInPlace:
+                pass  # refused below, by its name
+            else:
+                return Bound(self, self._set(views, values, index), views, place, threads, extents, schedule, deterministic, False, gpu)
         operands = [new if new is not None else old for old, new in ((one, self._unsorted(one)) for one in operands)]
         views, values, index = self._views(operands)
         return Bound(self, self._set(views, values, index), views, self._result_view(views, values, extents, out), threads, extents,
@@ -305,10 +354,15 @@ class Kernel:
     def tune(self, *positional, threads=0, extents=None, **named):
         """Measures every compiled schedule on these tensors; later calls of the same sizes take the fastest. Returns {id: seconds},
         the fastest first."""
-        views, values, index = self._views(self._collect(positional, named))
+        operands = self._collect(positional, named)
+        gpu = place = None
+        if any(map(is_on_gpu, operands)):
+            views, values, index, place, gpu = self._there(operands, extents, None, None)
+        else:
+            views, values, index = self._views(operands)
         kernels = self._set(views, values, index)
-        frame = Frame(self.operands, views, None, None, extents)
-        frame.fill(views, None, threads)
+        frame = Frame(self.operands, views, place, None, extents, gpu)
+        frame.fill(views, place, threads)
         told = json.loads(library.text_from(library.api.schaas_tune, kernels.handle, frame.operands, frame.count, frame.options))
         return {one["id"]: one["seconds"] for one in sorted(told["measured"], key=lambda one: one["seconds"])}
 
@@ -357,12 +411,12 @@ class Kernel:
 class Bound:
     """A kernel with its operands. One call at a time; each returns the same array for a dense result, written anew."""
 
-    def __init__(self, kernel, kernels, views, out, threads, extents, schedule, deterministic, arrays):
-        frame = Frame(kernel.operands, views, out, schedule, extents)
+    def __init__(self, kernel, kernels, views, out, threads, extents, schedule, deterministic, arrays, gpu=None):
+        frame = Frame(kernel.operands, views, out, schedule, extents, gpu)
         frame.fill(views, out, threads, deterministic)
         self._keep = (kernels, views, out)
         self._arrays = arrays
-        self._out = None if out is None else out.values
+        self._out = None if out is None else out.values.owner if isinstance(out.values, DeviceArray) else out.values
         self._handle = library.handle_from(library.api.schaas_bind, kernels.handle, frame.operands, frame.count, frame.options)
         self._end = weakref.finalize(self, library.api.schaas_computation_close, ctypes.c_void_p(self._handle))
 

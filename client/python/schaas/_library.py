@@ -7,7 +7,7 @@ from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t, c_ui
 
 from ._errors import Unreachable, error_of, invalid
 
-API_VERSION = 3
+API_VERSION = 4
 
 F64, F32 = 0, 1
 # Level formats of kernel_abi.h.
@@ -38,7 +38,12 @@ class Problem(ctypes.Structure):
 class Options(ctypes.Structure):
     _fields_ = [("struct_bytes", c_size_t), ("threads", c_int32), ("deterministic", c_int32), ("trusted", c_int32),
                 ("extent_count", c_int32), ("extent_names", POINTER(c_char_p)), ("extents", POINTER(c_int64)),
-                ("schedule", c_char_p), ("result", c_void_p)]
+                ("schedule", c_char_p), ("result", c_void_p), ("gpu", c_void_p)]
+
+
+class Gpu(ctypes.Structure):
+    _fields_ = [("struct_bytes", c_size_t), ("device", c_int32), ("alone", c_int32), ("stream", c_void_p),
+                ("on_device", POINTER(c_char_p)), ("on_device_count", c_int32)]
 
 
 def _places():

@@ -16,9 +16,9 @@ class Buffer {
   Buffer guarded() const;
   /// Memory of somebody else, who keeps it for as long as the buffer is used. Not aligned, never freed here.
   static Buffer borrowed(const void* data, std::size_t bytes);
-  /// As many bytes; the first of them stay what they are, the others may be anything. What it shrinks by is kept
-  /// for growing again unless it is most of it. Throws std::bad_alloc, and is then as it was. Not of borrowed or
-  /// guarded memory.
+  /// As many bytes; the first of them stay what they are, the others may be anything. What it shrinks by is
+  /// kept for growing again unless it is most of it. Throws std::bad_alloc, and is then as it was. Not of
+  /// borrowed or guarded memory.
   void resize(std::size_t bytes);
   bool is_own() const { return held_ == Held::allocated; }  ///< neither borrowed nor guarded
   /// What it may grow to without memory of the system's.

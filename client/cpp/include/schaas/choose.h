@@ -41,6 +41,13 @@ struct ChoiceRequest {
   double tune_seconds = 10;  ///< of running; what is compiled for it comes on top
 };
 
+/// A frontier prepared to be chosen from, again and again. Copies share it. Thread-safe.
+struct Selectors {
+  explicit Selectors(const Frontier& frontier) : cpu(frontier.entries), gpu(frontier.gpu) {}
+  Selector cpu;
+  GpuSelector gpu;
+};
+
 /// Sees what the server says while it is asked, on the calling thread.
 using ScheduleListener = std::function<void(const ScheduleEvent&)>;
 
@@ -49,19 +56,20 @@ using ScheduleListener = std::function<void(const ScheduleEvent&)>;
 /// among those compiled is asked for by name. When patience is over, or the search has found only a part of
 /// the space by then, the best kernel that has come is taken. Sizes that break a constraint of the problem
 /// are refused before anything runs. Where schedules were measured at sizes of the same class on hosts like
-/// this, the fastest of them wins. With a GPU the schedule of the least predicted seconds is taken, the way
-/// of the tensors there and back included; where the server has no kernels for GPUs, or none fits, the
-/// processor computes and the reason says so. With tuning the few schedules of the least predicted times run
-/// in turns (tuning.h), the fastest is taken, and what was measured is reported to the server. Errors: the
-/// server's; those of check_bounds; internal [no-kernel]; exhausted [gpu-memory], when the GPU is alone.
+/// this, and for GPUs on a device like this, the fastest of them wins. With a GPU the schedule of the least
+/// predicted seconds is taken, the way of the tensors to where it runs and back included; where the server
+/// has no kernels for GPUs, or none fits, the processor computes and the reason says so. With tuning the few
+/// schedules of the least predicted times run in turns (tuning.h), the fastest is taken, and what was
+/// measured is reported to the server. Errors: the server's; those of check_bounds; internal [no-kernel];
+/// exhausted [gpu-memory], when the GPU is alone.
 support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
                                const ScheduleListener& listener = {});
 
-/// Decides for other sizes from the answer that `choice` holds; `selector` is of its frontier, which is not a
-/// partial one. Asks the server only for a kernel that has not come yet, and adds it to the answer.
+/// Decides for other sizes from the answer that `choice` holds; `selectors` are of its frontier, which is not
+/// a partial one. Asks the server only for a kernel that has not come yet, and adds it to the answer.
 /// Microseconds otherwise. Errors: as above.
 support::Result<void> choose_again(KernelSource& source, const ChoiceRequest& request,
-                                   const Selector& selector, Choice& choice,
+                                   const Selectors& selectors, Choice& choice,
                                    const ScheduleListener& listener = {});
 
 }  // namespace schaas::client

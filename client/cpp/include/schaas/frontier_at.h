@@ -19,8 +19,8 @@ struct FrontierAt {
   std::vector<Evaluated> evaluated;             ///< by entry of the frontier
   std::vector<std::optional<double>> measured;  ///< seconds of a run, by entry: at sizes of this class, on
                                                 ///< hosts like this one, of its fastest variant
-  std::optional<std::size_t> chosen;  ///< the entry that runs; none: another schedule was faster
-  std::string reason;                 ///< for the choice, one sentence
+  std::optional<std::size_t> chosen;            ///< the entry that runs; none: another schedule was faster
+  std::string reason;                           ///< for the choice, one sentence
 };
 
 /// As a binding chooses: by what was measured, else by what is predicted. `sizes` are of all tensors,

@@ -26,9 +26,11 @@ class GpuKernel {
   std::string schedule() const;            ///< trace
 
  private:
+  friend class GpuExecution;
+  friend class GpuModule;
   struct Library;
-  explicit GpuKernel(std::shared_ptr<const Library> library) : library_(std::move(library)) {}
-  std::shared_ptr<const Library> library_;
+  explicit GpuKernel(std::shared_ptr<Library> library) : library_(std::move(library)) {}
+  std::shared_ptr<Library> library_;
 };
 
 struct GpuOptions {
@@ -36,7 +38,9 @@ struct GpuOptions {
   int device = 0;
 };
 
-/// One device. Copies share it; the driver's primary context is kept as long as one lives. Thread-safe.
+/// One device. Copies share it; the driver's primary context, which the CUDA runtime uses too, is kept as
+/// long as one lives. No call leaves it current that did not find it so. Streams are the driver's handles
+/// (CUstream, which is the runtime's cudaStream_t too); null is the legacy default stream. Thread-safe.
 class Gpu {
  public:
   /// Errors: unsupported [no-gpu]: no driver, or no such device; says that the CPU works.
@@ -47,33 +51,56 @@ class Gpu {
   /// What the driver tells of it, with the memory that is free now; the defaults where it does not.
   GpuFacts facts() const;
 
+  /// Whether the arrays of a tensor lie on this device. Errors: invalid [not-on-device].
+  support::Result<void> check_is_there(const PackedTensor& tensor, const std::string& name) const;
+  /// A tensor of the host with the levels of one that lies there; its values are zeros. After what is on the
+  /// stream; waits. Errors: exhausted [memory]; internal [gpu-failed].
+  support::Result<PackedTensor> levels_on_host(const PackedTensor& tensor, const std::string& name,
+                                               void* stream) const;
+  /// As of spreads_of; of a tensor that lies there its positions are brought here. After what is on the
+  /// stream; waits. Errors: exhausted [memory]; internal [gpu-failed].
+  support::Result<std::vector<Spread>> spreads(const PackedTensor& tensor, void* stream) const;
+  /// Values of tensors with equal levels, from wherever to wherever. After what is on the stream; waits.
+  /// Errors: internal [gpu-failed].
+  support::Result<void> copy_values(const PackedTensor& from, PackedTensor& to, void* stream) const;
+
+  struct State;
+
  private:
   friend class GpuExecution;
-  struct State;
   explicit Gpu(std::shared_ptr<State> state) : state_(std::move(state)) {}
   std::shared_ptr<State> state_;
 };
 
-/// A kernel bound to its arguments on a device, ready to run many times. What the levels of the arguments
-/// hold is copied to the device once; each run brings the values of the operands there and those of the
-/// result back. Not thread-safe. The tensors must outlive it, stay where they are and keep their entries.
+/// A kernel bound to its arguments on a device, ready to run many times. Arguments that lie there
+/// (PackedTensor::on_device) are read and written where they are. Of the others the levels are copied to the
+/// device once; each run brings the values of the operands there and those of the result back.
+///
+/// Everything is done in the order of the caller's stream. With a stream that is not null a run whose result
+/// lies on the device returns at once: the result is there when the stream has come so far. In every other
+/// case run() waits. The tensors must outlive it, stay where they are and keep their entries; it must end
+/// before the stream does, and gives its memory back in the stream's order. Not thread-safe.
 class GpuExecution {
  public:
   /// Arguments and names as of Execution::prepare. Errors: those of check_arguments; invalid [kernel-binary];
   /// unsupported [gpu-image] (the kernel has no module for the device), [gpu-copies] (it reads copies of
   /// operands); exhausted [gpu-memory]: what the kernel needs does not fit, and what is free; internal
-  /// [gpu-failed] with what the driver says.
+  /// [gpu-failed] with what the driver says; invalid [result-entries]: the result lies on the device and gets
+  /// the entries of an operand, but its levels are not that one's arrays.
   static support::Result<GpuExecution> prepare(const Gpu& gpu, const GpuKernel& kernel,
                                                std::vector<PackedTensor*> arguments,
-                                               const std::vector<std::string>& names = {});
+                                               const std::vector<std::string>& names = {},
+                                               void* stream = nullptr);
   GpuExecution(GpuExecution&&) noexcept;
   GpuExecution& operator=(GpuExecution&&) noexcept;
   ~GpuExecution();
 
-  /// The result starts from its fill value, or from what it holds when the statement updates it. Errors:
-  /// internal [gpu-failed].
-  support::Result<void> run();
-  std::int64_t device_bytes() const;   ///< of all arrays on the device
+  /// The result starts from its fill value, or, when the statement updates it, from the values of `before`;
+  /// null: from what it holds. Errors: internal [gpu-failed].
+  support::Result<void> run(const PackedTensor* before = nullptr);
+  /// For the end of what runs have begun. Errors: internal [gpu-failed].
+  support::Result<void> wait();
+  std::int64_t device_bytes() const;   ///< of all arrays that were made on the device
   std::int64_t scratch_bytes() const;  ///< of those that are no tensor's
 
  private:

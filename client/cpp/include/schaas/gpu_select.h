@@ -20,6 +20,7 @@ struct GpuFacts {
   double cache_bytes = 40e6;                   ///< second-level cache
   double free_bytes = 16e9;                    ///< of its memory, now
   double transferred_bytes_per_second = 12e9;  ///< between host and device
+  double transfer_seconds = 8e-6;              ///< of each copy between them, beside its bytes
   double launch_seconds = 5e-6;                ///< from one launch to the next
 };
 
@@ -31,10 +32,20 @@ struct GpuTarget {
   /// Bytes that go to the device once (levels), with each run (values), and come back (the result): 0 for
   /// tensors that lie there already.
   double level_bytes = 0, value_bytes = 0, result_bytes = 0;
-  double tensor_bytes = 0;  ///< room that all tensors take there
-  int runs = 1;             ///< that share what goes once
+  double tensor_bytes = 0;  ///< room that the others take there
+  /// What a run on the processor brings from the device, and back, of tensors that lie there: levels once.
+  double host_level_bytes = 0, host_bytes = 0;
+  int copies = 0, host_copies = 0;  ///< arrays that a run moves: on the device, on the processor
+  int runs = 1;                     ///< that share what goes once
   int position_bits = 64;
+  /// Under which what is measured is remembered: the device, and whether tensors lie there.
+  std::string class_text() const;
 };
+
+/// What is asked of the device for these tensors: those that lie there stay, the others go there and the
+/// result comes back; `runs` share what goes once.
+GpuTarget target_for(const GpuFacts& device, const std::vector<const PackedTensor*>& operands,
+                     const PackedTensor& result, int runs);
 
 /// What a schedule takes here.
 struct GpuPrediction {

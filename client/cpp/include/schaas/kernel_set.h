@@ -28,6 +28,12 @@ struct KernelSetOptions {
 };
 
 constexpr int most_threads = 4096;  ///< of a computation
+/// A device on which kernels may run.
+struct GpuUse {
+  Gpu gpu;
+  bool alone = false;      ///< the processor does not compete
+  void* stream = nullptr;  ///< in whose order; as of GpuExecution
+};
 struct BindOptions {
   std::map<std::string, std::int64_t> extents{};  ///< of indices that no operand has
   int threads = 0;                                ///< 0: host_threads(), one for what is done in microseconds
@@ -36,6 +42,9 @@ struct BindOptions {
   std::string schedule = "auto";   ///< "auto", "linear", a frontier id or a trace
   PackedTensor* result = nullptr;  ///< where to put it; of its extents and format. Null: made by bind
   ScheduleListener listener{};
+  /// Needed where a tensor lies on a device (PackedTensor::on_device). Schedules for it compete with those
+  /// for the processor; what lies elsewhere than where the chosen one runs is copied, and the reason says so.
+  std::optional<GpuUse> gpu{};
 };
 
 /// A kernel bound to tensors. One run at a time.
@@ -47,12 +56,16 @@ class Computation {
 
   /// The operands' entries are those of the binding, so a sparse result gets its structure in the first run
   /// and its values in each. A statement that updates its result (`A(i) += ...`) starts each run from the
-  /// values that the operand of that name holds then. Errors: those of Execution::run.
+  /// values that the operand of that name holds then. On a device with a stream of the caller's it returns
+  /// before the result is there (GpuExecution); the processor waits for the stream before it reads what lies
+  /// on a device. Errors: those of Execution::run and GpuExecution::run.
   support::Result<void> run();
   PackedTensor& result();
   const KernelInfo& kernel() const;
   const std::string& reason() const;  ///< why this schedule, a sentence
-  const Execution& execution() const;
+  int threads() const;                ///< of the processor
+  std::vector<CopiedOperand> copies() const;
+  const std::string& device() const;  ///< name of the one it runs on; "": the processor
 
  private:
   friend class KernelSet;
@@ -87,11 +100,14 @@ class KernelSet {
   const ProblemText& problem() const;
   /// Every operand by its name. They must outlive the computation, stay where they are and keep their
   /// structure. Errors: invalid [threads], [missing-operand], [unknown-tensor], [operand-rank],
-  /// [extent-conflict], [missing-extent], [result-shape]; those of choose, Session::prepare and zeros.
+  /// [extent-conflict], [missing-extent], [result-shape], [no-device]; those of choose, Session::prepare, zeros,
+  /// Gpu::check_is_there and GpuExecution::prepare; unsupported [result-format]: a result on a device in a
+  /// format that no kernel writes.
   support::Result<Computation> bind(const std::map<std::string, PackedTensor*>& operands,
                                     const BindOptions& options = {}) const;
   /// Measures every compiled schedule of the frontier on these tensors; from then on the fastest is taken for
-  /// tensors of these sizes. Errors: as of bind and run.
+  /// tensors of these sizes. Where a tensor lies on a device, schedules for it alone. Errors: as of bind and
+  /// run.
   support::Result<Tuning> tune(const std::map<std::string, PackedTensor*>& operands,
                                const BindOptions& options = {}) const;
   /// What the server has answered; before the first bind it is asked for the frontier alone. Errors: those of

@@ -36,7 +36,7 @@ extern "C" {
 
 /* Raised when something is added; a library serves every program that was built for its number or a lower
  * one. */
-#define SCHAAS_API_VERSION 3
+#define SCHAAS_API_VERSION 4
 SCHAAS_API int32_t schaas_api_version(void);
 SCHAAS_API const char* schaas_version(void); /* "0.1.0" */
 
@@ -124,6 +124,27 @@ typedef struct schaas_operand {
   const schaas_tensor* tensor;
 } schaas_operand;
 
+/* A GPU beside the processor, and what lies on it. Schedules for both compete; what lies elsewhere than where
+ * the chosen one runs is copied. The arrays of the tensors that are named lie on the device, all of a
+ * tensor's: what their levels hold is trusted. A sparse result that gets the entries of an operand (a sampled
+ * product) has that one's arrays of positions and coordinates, and values of its own.
+ *
+ * Everything is done in the order of `stream`, a handle of the driver or the runtime (CUstream,
+ * cudaStream_t), after what is on it already. NULL is the legacy default stream, and then each run waits for
+ * its end. With another (1 stands for the legacy stream, 2 for that of the thread) a run whose result lies on
+ * the device returns at once: the result is there when the stream has come so far; until then no array may go
+ * or change that the run reads. A run on the processor, or with its result there, has ended when it returns.
+ * Close a computation before its stream ends: its memory on the device is given back in the stream's order.
+ * Since version 4. */
+typedef struct schaas_gpu {
+  size_t struct_bytes;
+  int32_t device; /* the driver's number, 0 is the first */
+  int32_t alone;  /* 1: the processor does not compete */
+  void* stream;
+  const char* const* on_device; /* names of operands, or of the result */
+  int32_t on_device_count;
+} schaas_gpu;
+
 typedef struct schaas_options {
   size_t struct_bytes;
   int32_t threads;       /* 0: all processors, one for tiny work; at most 4096 */
@@ -133,8 +154,10 @@ typedef struct schaas_options {
   int32_t extent_count;
   const char* const* extent_names; /* indices that no operand has */
   const int64_t* extents;
-  const char* schedule;        /* NULL: auto; "linear", a frontier id or a trace */
-  const schaas_tensor* result; /* a dense tensor to write to; NULL: the library makes the result */
+  const char* schedule; /* NULL: auto; "linear", a frontier id or a trace */
+  const schaas_tensor*
+      result;            /* a dense tensor to write to; NULL: the library makes the result, on the host */
+  const schaas_gpu* gpu; /* NULL: the processor computes. Since version 4 */
 } schaas_options;
 
 /* A kernel bound to tensors. Structs and names may go after the call, arrays must stay; their values may
@@ -147,8 +170,8 @@ SCHAAS_API int32_t schaas_run(schaas_computation* computation, schaas_error** er
 SCHAAS_API void schaas_computation_close(schaas_computation* computation);
 /* Until the next run, or until the computation is closed. */
 SCHAAS_API const schaas_tensor* schaas_result(const schaas_computation* computation);
-/* What runs and why, as JSON: {id, trace, tree, time, memory, isa, reason, threads, copies[{format, bytes}]}.
- */
+/* What runs and why, as JSON: {id, trace, tree, time, memory, isa, reason, threads, device (name or null),
+ * copies[{format, bytes}]}. */
 SCHAAS_API int32_t schaas_computation_describe(const schaas_computation* computation, char** json,
                                                schaas_error** error);
 /* Measures the schedules of the frontier on these tensors; later bindings of the same sizes take the fastest.

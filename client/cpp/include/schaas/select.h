@@ -26,9 +26,10 @@ struct Sizes {
   /// tensor -> by level; where it is not known all are alike. What is selected for a GPU hangs on it.
   std::map<std::string, std::vector<Spread>> spreads{};
 };
-/// By level: all zero but of compressed ones. One pass over their positions.
+/// By level: all zero but of compressed ones. One pass over their positions. Not of a tensor on a device.
 std::vector<Spread> spreads_of(const PackedTensor& tensor);
-/// Stored entries of each level; of a nonunique one its distinct coordinates.
+/// Stored entries of each level; of a nonunique one its distinct coordinates, of tensors on a device the most
+/// that can be.
 std::vector<std::int64_t> entries_of(const PackedTensor& tensor);
 /// Mean entries of a storage level under one entry of its parent (0 when there is no parent entry).
 double fiber(const std::vector<std::int64_t>& entries, int level);

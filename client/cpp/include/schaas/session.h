@@ -4,6 +4,7 @@
 
 #include "schaas/choose.h"
 #include "schaas/connection.h"
+#include "schaas/gpu.h"
 #include "schaas/kernel.h"
 
 namespace schaas::client {
@@ -22,6 +23,10 @@ class Session {
   /// Downloads a kernel and loads it, once per session. Errors: those of KernelSource::download
   /// and Kernel::load.
   support::Result<Kernel> load(const KernelInfo& info) const;
+  /// The same of a kernel for GPUs. Errors: those of KernelSource::download and GpuKernel::load.
+  support::Result<GpuKernel> load_for_gpu(const KernelInfo& info) const;
+  /// A device, opened once per session. Errors: those of Gpu::open.
+  support::Result<Gpu> gpu(int device) const;
   /// `load`, bound to tensors in the order of `names` (Frontier::arguments), which go into messages. Errors:
   /// those of load and Execution::prepare.
   support::Result<Execution> prepare(const std::vector<std::string>& names, const KernelInfo& info,

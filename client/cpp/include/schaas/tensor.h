@@ -69,6 +69,9 @@ class PackedTensor {
   Buffer& values() { return values_; }
   double value(std::int64_t position) const;
   std::size_t bytes() const;  ///< of all arrays
+  /// Its arrays lie on a GPU: they are addresses there, nothing of the host may read them.
+  /// `borrow_on_device`.
+  bool on_device() const { return on_device_; }
 
   /// Pointers into this tensor, valid while it lives (moving it keeps them valid).
   schaas_tensor view() const;
@@ -82,6 +85,7 @@ class PackedTensor {
   ValueType value_type_ = ValueType::f64;
   int position_bits_ = 64;
   double fill_value_ = 0;
+  bool on_device_ = false;
   std::vector<Level> levels_;
   std::vector<std::int32_t> mode_order_;
   std::vector<schaas_level> level_views_;
@@ -117,6 +121,11 @@ enum class Trust { check, trusted };
 /// [format-rank].
 support::Result<PackedTensor> borrow(const schaas_tensor& view, const std::string& name, double fill_value,
                                      Trust trust = Trust::check);
+
+/// The same of arrays on a GPU, whose contents are not looked at: only that the counts of the levels agree
+/// and that no array is missing. Errors: as above.
+support::Result<PackedTensor> borrow_on_device(const schaas_tensor& view, const std::string& name,
+                                               double fill_value);
 
 /// The stored entries in storage order, coordinates by mode. Fill values in dense levels are left out, those
 /// that a sparse last level holds are kept, but of a band, where they may lie between entries.

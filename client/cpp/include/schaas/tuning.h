@@ -38,9 +38,17 @@ std::size_t winner(const std::vector<Measured>& measured);
 /// levels, by canonical names: "i=14 j=14 k=6 B:14,17".
 std::string size_class(const Frontier& frontier, const Sizes& sizes);
 
-/// The schedule that was fastest at sizes of this class on a host like this, with as many threads and this
-/// instruction set, among at least two that were measured there; those of the instruction set `beside` count,
-/// too.
+/// Where something was measured on a host: with an instruction set; with "cuda", on which device (GpuTarget::
+/// class_text).
+struct Where {
+  std::string isa;
+  std::string device{};
+};
+/// What is told of the sizes of a measurement: their class, and the device.
+std::string sizes_text(const Frontier& frontier, const Sizes& sizes, const Where& where);
+
+/// The schedule that was fastest at sizes of this class on a host like this, with as many threads, there,
+/// among at least two that were measured there; those of `beside` count, too.
 struct Remembered {
   std::string trace;
   double seconds = 0;
@@ -48,11 +56,11 @@ struct Remembered {
   std::string reason() const;  ///< one sentence
 };
 std::optional<Remembered> remembered(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
-                                     const std::string& isa, const std::string& beside = "");
+                                     const Where& where, const std::optional<Where>& beside = {});
 
 /// What was measured at sizes of this class on hosts like this, newest first.
 std::vector<Measurement> measured_at(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
-                                     const std::string& isa);
+                                     const Where& where);
 
 /// The entry that the trace is of, its own or a variant's.
 std::optional<std::size_t> entry_with(const std::vector<FrontierEntry>& entries, const std::string& trace);

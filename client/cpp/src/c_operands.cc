@@ -1,0 +1,93 @@
+#include "c_operands.h"
+
+#include <cstddef>
+
+#include "c_boundary.h"
+
+namespace schaas::client {
+namespace {
+
+std::string text_or(const char* text, const char* otherwise) { return text == nullptr ? otherwise : text; }
+
+/// As they were before version 4, and since.
+constexpr std::size_t first_options_bytes = offsetof(schaas_options, gpu);
+
+const schaas_gpu* gpu_of(const schaas_options* given) {
+  return given == nullptr || given->struct_bytes < sizeof(schaas_options) ? nullptr : given->gpu;
+}
+
+bool is_on_device(const schaas_options* given, const std::string& name) {
+  const schaas_gpu* const gpu = gpu_of(given);
+  for (std::int32_t n = 0; gpu != nullptr && n < gpu->on_device_count; ++n)
+    if (name == text_or(gpu->on_device[n], "")) return true;
+  return false;
+}
+
+support::Result<std::optional<GpuUse>> gpu_use(const Session& session, const schaas_options* given) {
+  const schaas_gpu* const gpu = gpu_of(given);
+  if (gpu == nullptr) return std::optional<GpuUse>();
+  if (gpu->struct_bytes < sizeof(schaas_gpu))
+    return support::invalid("struct-size", "`struct_bytes` of the GPU is " +
+                                               std::to_string(gpu->struct_bytes) +
+                                               ", expected sizeof(schaas_gpu)");
+  if (gpu->on_device == nullptr && gpu->on_device_count > 0) return null_argument("on_device");
+  SCHAAS_ASSIGN_OR_RETURN(Gpu opened, session.gpu(gpu->device));
+  return std::optional<GpuUse>(GpuUse{std::move(opened), gpu->alone != 0, gpu->stream});
+}
+
+support::Result<BindOptions> options_of(const Session& session, const schaas_options* given) {
+  BindOptions options;
+  if (given == nullptr) return options;
+  if (given->struct_bytes < first_options_bytes)
+    return support::invalid("struct-size", "`struct_bytes` of the options is " +
+                                               std::to_string(given->struct_bytes) +
+                                               ", expected sizeof(schaas_options)");
+  SCHAAS_ASSIGN_OR_RETURN(options.gpu, gpu_use(session, given));
+  options.threads = given->threads;
+  options.deterministic = given->deterministic != 0;
+  options.schedule = text_or(given->schedule, "auto");
+  for (std::int32_t e = 0; e < given->extent_count; ++e)
+    options.extents[text_or(given->extent_names[e], "")] = given->extents[e];
+  return options;
+}
+
+/// One tensor, on the device or here.
+support::Result<PackedTensor> borrow_where_it_lies(const schaas_options* given, const BindOptions& options,
+                                                   const schaas_tensor& view, const std::string& name,
+                                                   double fill, bool trusted) {
+  if (!is_on_device(given, name)) return borrow(view, name, fill, trusted ? Trust::trusted : Trust::check);
+  SCHAAS_ASSIGN_OR_RETURN(PackedTensor tensor, borrow_on_device(view, name, fill));
+  SCHAAS_RETURN_IF_ERROR(options.gpu->gpu.check_is_there(tensor, name));
+  return tensor;
+}
+
+}  // namespace
+
+support::Result<void> take(const schaas_kernels& kernels, const schaas_operand* operands, std::int32_t count,
+                           const schaas_options* given, GivenTensors& to) {
+  if (operands == nullptr && count > 0) return null_argument("operands");
+  SCHAAS_ASSIGN_OR_RETURN(to.options, options_of(kernels.session, given));
+  const double fill = kernels.set.program().semiring->zero;
+  const bool trusted = given != nullptr && given->trusted != 0;
+  for (std::int32_t n = 0; n < count; ++n) {
+    if (operands[n].name == nullptr || operands[n].tensor == nullptr) return null_argument("operands");
+    const std::string name = operands[n].name;
+    SCHAAS_ASSIGN_OR_RETURN(PackedTensor tensor, borrow_where_it_lies(given, to.options, *operands[n].tensor,
+                                                                      name, fill, trusted));
+    if (!to.operands.emplace(name, std::move(tensor)).second)
+      return support::invalid("given-twice", "`" + name + "` is given twice");
+  }
+  for (auto& [name, tensor] : to.operands) to.pointers[name] = &tensor;
+  if (given == nullptr || given->result == nullptr) return {};
+  const std::string& name = kernels.set.program().result().tensor;
+  SCHAAS_ASSIGN_OR_RETURN(to.result,
+                          borrow_where_it_lies(given, to.options, *given->result, name, fill, false));
+  if (!to.result->format().all_dense() && !to.result->on_device())
+    return support::unsupported("result-format",
+                                "`" + name + "` is stored as " + format::print(to.result->format()) +
+                                    ": only a dense result can be written where the caller says");
+  to.options.result = &*to.result;
+  return {};
+}
+
+}  // namespace schaas::client

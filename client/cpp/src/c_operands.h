@@ -1,0 +1,27 @@
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+
+#include "schaas/kernel_set.h"
+#include "schaas/schaas.h"
+
+namespace schaas::client {
+
+/// What a call of the C interface is given, where it lies. Moving it would leave the pointers behind.
+struct GivenTensors {
+  GivenTensors() = default;
+  GivenTensors(const GivenTensors&) = delete;
+  GivenTensors& operator=(const GivenTensors&) = delete;
+  std::map<std::string, PackedTensor> operands;
+  std::optional<PackedTensor> result;  ///< the caller's, when it gave one
+  std::map<std::string, PackedTensor*> pointers;
+  BindOptions options;
+};
+
+/// Errors: invalid [null-argument], [struct-size], [given-twice]; unsupported [result-format]; those of
+/// borrow, borrow_on_device, Gpu::check_is_there and Session::gpu.
+support::Result<void> take(const schaas_kernels& kernels, const schaas_operand* operands, std::int32_t count,
+                           const schaas_options* given, GivenTensors& to);
+
+}  // namespace schaas::client
