@@ -3,7 +3,7 @@
 //
 //     hand_kernels KERNEL EXTENTS RUNS SECONDS (POS CRD)... VALUES DENSE... RESULT
 //
-// KERNEL: SpMM, SDDMM, TTM, K1, K3, K4, K6 or K7, as in yardstick.py, whose files it reads (int32, int32, double; dense operands in
+// KERNEL: SpMM, SDDMM, TTM, TTMd, K1, K3, K4, K6, K7 or K7d, as in yardstick.py, whose files it reads (int32, int32, double; dense operands in
 // row-major order). Prints the seconds of each run of the fastest way and writes the result's values; the name of that way goes to stderr.
 #include <algorithm>
 #include <chrono>
@@ -151,6 +151,7 @@ struct Input {
   std::vector<double> values;
   std::vector<std::vector<double>> dense;
   double* out = nullptr;
+  bool dense_result = true;
 };
 using Way = std::pair<const char*, std::function<void()>>;
 
@@ -293,6 +294,11 @@ void cleared(const Input& in, Fiber fiber) {
     for (int pj = in.pos[1][pi]; pj < in.pos[1][pi + 1]; ++pj)
       fiber(pj, in.out + (std::int64_t{in.crd[0][pi]} * columns + in.crd[1][pj]) * K);
 }
+// A result that has the fibers of B.
+template <class Fiber>
+void stored(const Input& in, int K, Fiber fiber) {
+  for (int pj = 0, n = static_cast<int>(in.crd[1].size()); pj < n; ++pj) fiber(pj, in.out + std::int64_t{pj} * K);
+}
 template <int K>
 std::vector<Way> ttm_of(Input& in, const std::function<const double*()>& factor) {
   const auto fiber = [&in](const double* C) {
@@ -300,6 +306,7 @@ std::vector<Way> ttm_of(Input& in, const std::function<const double*()>& factor)
       gather<K>(crd, b, pos[pj], pos[pj + 1], C, to);
     };
   };
+  if (!in.dense_result) return {{"fibers", [=, &in] { stored(in, K, fiber(factor())); }}};
   return {{"gaps cleared", [=, &in] { fibers<K>(in, fiber(factor())); }}, {"cleared before", [=, &in] { cleared<K>(in, fiber(factor())); }}};
 }
 template <int K>
@@ -320,11 +327,15 @@ std::vector<Way> k7(Input& in) {
                     std::int64_t count = 0;
                     double* to[48];
                     const auto flush = [&] { multiply<K, K>(t.data(), in.dense[1].data(), to, count), count = 0; };
-                    cleared<K>(in, [&](int pj, double* where) {
+                    const auto fiber = [&](int pj, double* where) {
                       gather<K>(in.crd[2].data(), in.values.data(), in.pos[2][pj], in.pos[2][pj + 1], in.dense[0].data(), t.data() + count * K);
                       to[count++] = where;
                       if (count == 48) flush();
-                    });
+                    };
+                    if (in.dense_result)
+                      cleared<K>(in, fiber);
+                    else
+                      stored(in, K, fiber);
                     flush();
                   }});
   return ways;
@@ -391,8 +402,10 @@ std::vector<Way> ways(const std::string& kernel, Input& in) {
 
 int main(int argc, char** argv) try {
   if (argc < 9) return 2;
-  const std::string kernel = argv[1];
+  std::string kernel = argv[1];
   Input in;
+  in.dense_result = kernel != "TTM" && kernel != "K7";
+  if (kernel.back() == 'd') kernel.pop_back();
   for (const char* at = argv[2]; *at != '\0';) {
     char* end = nullptr;
     in.n[*at] = std::strtol(at + 2, &end, 10);
@@ -411,7 +424,9 @@ int main(int argc, char** argv) try {
   static const std::map<std::string, std::string> results = {{"SpMM", "ik"}, {"TTM", "ijl"}, {"K1", "il"}, {"K3", "il"}, {"K4", "il"}, {"K6", "ilm"}, {"K7", "ijm"}};
   std::int64_t elements = kernel == "SDDMM" ? static_cast<std::int64_t>(in.values.size()) : 1;
   const char last = kernel == "SDDMM" || kernel == "SpMM" ? 'k' : results.at(kernel).back();
-  if (kernel != "SDDMM")
+  if (!in.dense_result)
+    elements = static_cast<std::int64_t>(in.crd[1].size()) * in.n.at(last);
+  else if (kernel != "SDDMM")
     for (const char index : results.at(kernel)) elements *= in.n.at(index);
   in.out = static_cast<double*>(std::aligned_alloc(2 << 20, (static_cast<std::size_t>(elements + 4) * sizeof(double) + (2 << 20) - 1) / (2 << 20) * (2 << 20)));
   const auto found = in.n.at(last) == 8 ? ways<8>(kernel, in) : in.n.at(last) == 16 ? ways<16>(kernel, in) : in.n.at(last) == 64 ? ways<64>(kernel, in) : in.n.at(last) == 128 ? ways<128>(kernel, in) : std::vector<Way>();

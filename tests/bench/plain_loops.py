@@ -2,7 +2,7 @@
 
 `source(tree, extents, levels, result)` turns the text of `schaas emit --lang tree` into one self-contained program: the loops
 as they stand, every update in place (`A[..] += ..`), temporaries allocated once and cleared where the tree says so. It knows one
-sparse operand named B, dense arrays otherwise, and a result with B's pattern when it is called sparse. It shares nothing
+sparse operand named B, dense arrays otherwise, and a result that has the pattern of B's first `kept` levels (0: dense). It shares nothing
 with the compiler: it is the yardstick of tests/bench/yardstick.py.
 
 The program is called with the number of runs and seconds to spend, then the files of B (`pos` and `crd` of its compressed levels as int32,
@@ -49,14 +49,16 @@ def parse(tree):
 class Printer:
     """`sparse` are B's indices by level, `levels` their formats (dense, compressed)."""
 
-    def __init__(self, sparse, levels, result, result_sparse):
-        self.sparse, self.levels, self.result, self.result_sparse = sparse, levels, result, result_sparse
+    def __init__(self, sparse, levels, result, kept):
+        self.sparse, self.levels, self.result, self.kept = sparse, levels, result, kept
         self.lines, self.temporaries = [], {}
 
     def place(self, text, bound):
         name, indices = access(text)
-        if name == "B" or (name == self.result and self.result_sparse):
+        if name == "B":
             return f"{name}[p{bound}]" if bound else f"{name}[0]"
+        if name == self.result and self.kept:
+            return f"{name}[" + "".join(["("] * len(indices[self.kept:]) + [f"p{self.kept}"] + [f") * n_{index} + {index}" for index in indices[self.kept:]]) + "]"
         if name not in self.dense and name != self.result:
             self.temporaries.setdefault(name, indices)
         if not indices:
@@ -95,13 +97,13 @@ class Printer:
         self.lines.append(pad + "}")
 
 
-def source(tree, sparse, levels, dense, result, result_indices, extents, result_sparse=False):
+def source(tree, sparse, levels, dense, result, result_indices, extents, kept=0):
     """`dense`: {name: indices} of the dense operands in the order of the command line; `extents`: {index: n}."""
-    printer = Printer(sparse, levels, result, result_sparse)
+    printer = Printer(sparse, levels, result, kept)
     printer.dense = dense
     for node in parse(tree).body:
         printer.emit(node, 0, 1)
-    size = "B.size()" if result_sparse else " * ".join(f"n_{index}" for index in result_indices)
+    size = " * ".join(([f"crd{kept}.size()"] if kept else []) + [f"n_{index}" for index in result_indices[kept:]])
     files = [f"pos{n + 1}" for n, level in enumerate(levels) if level == "compressed"]
     arguments = [("int", name) for level in files for name in (level, level.replace("pos", "crd"))]
     arguments += [("double", "B")] + [("double", name) for name in dense]

@@ -4,7 +4,8 @@
     tests/bench/yardstick.py [--data DIR] [--bin DIR] [--kernels K1,SpMM] [--sets 10] [--extents 16,64] [--threads 1]
                              [--rounds 3] [--seconds 0.4] [--json FILE]
 
-The eight kernels of SparseAuto, SpMM, SDDMM, MTTKRP and TTM, f64, on real data. The yardstick's schedule is what `--profile
+The eight kernels of SparseAuto, SpMM, SDDMM, MTTKRP and TTM, f64, on real data; the results of K7 and TTM have the fibers of B, those of K7d and
+TTMd are dense. The yardstick's schedule is what `--profile
 sparseauto` selects (of one sparse product with dense matrices: the linear nest in storage order), printed by plain_loops.py and run
 on the same operands. Extents are those asked for, but for k of K4, 128, and those of K5, 8 and 16 for the first and second of --extents. Ours and the yardstick take turns, --rounds times; figures are the least seconds of all runs. Ours is verified
 by its oracle, and every element of the two results is compared. Prints a line per case and geometric means of yardstick / ours;
@@ -41,16 +42,19 @@ KERNELS = {
     "K5": ("A(l,m,n) = B(i,j,k) * C(i,l) * D(j,m) * E(k,n)", "ijk", CSF, "lmn", TENSORS, None),
     "K6": ("A(i,l,m) = B(i,j,k) * C(j,l) * D(k,m)", "ijk", CSF, "lm", TENSORS, None),
     "K7": ("A(i,j,m) = B(i,j,k) * C(k,l) * D(l,m)", "ijk", CSF, "lm", TENSORS, None),
+    "K7d": ("A(i,j,m) = B(i,j,k) * C(k,l) * D(l,m)", "ijk", CSF, "lm", TENSORS, None),
     "K8": ("A(i,m) = B(i,k,l) * C(l,j) * D(k,j) * E(j,m)", "ikl", CSF, "jm", TENSORS, None),
     "SpMM": ("A(i,k) = B(i,j) * C(j,k)", "ij", CSR, "k", MATRICES, "reorder(order={i,j,k})"),
     "SDDMM": ("A(i,j) = B(i,j) * C(i,k) * D(j,k)", "ij", CSR, "k", MATRICES, "reorder(order={i,j,k})"),
     "MTTKRP": ("A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", "ijk", CSF, "l", TENSORS, "reorder(order={i,j,k,l})"),
     "TTM": ("A(i,j,l) = B(i,j,k) * C(k,l)", "ijk", CSF, "l", TENSORS, "reorder(order={i,j,k,l})"),
+    "TTMd": ("A(i,j,l) = B(i,j,k) * C(k,l)", "ijk", CSF, "l", TENSORS, "reorder(order={i,j,k,l})"),
 }
-SPARSE_RESULT = {"SDDMM"}
+# How many of B's levels the result has the pattern of, and its format; the results of others are dense.
+SPARSE_RESULT = {"SDDMM": (2, "csr"), "TTM": (2, "compressed,compressed,dense"), "K7": (2, "compressed,compressed,dense")}
 FIXED = {"K4": {"k": 128}}
 SMALLER = {"K5": {16: 8, 64: 16}}
-BY_HAND = {"SpMM", "SDDMM", "TTM", "K1", "K3", "K4", "K6", "K7"}
+BY_HAND = {"SpMM", "SDDMM", "TTM", "TTMd", "K1", "K3", "K4", "K6", "K7", "K7d"}
 BY_LIBRARIES = {"K1", "K2", "K3", "K4", "SpMM", "SDDMM"}
 HERE = os.path.dirname(os.path.abspath(__file__))
 MOST_TRIPS, MOST_RESULT = 1.2e10, 1.2e8
@@ -166,7 +170,7 @@ class Case:
         for index in dense:
             self.words += ["-c", f"8 <= {index} <= 256"]
         if kernel in SPARSE_RESULT:
-            self.words += ["-f", f"{self.result}={form}"]
+            self.words += ["-f", f"{self.result}={SPARSE_RESULT[kernel][1]}"]
         self.files = ["-t", f"B={path}", "--threads", str(options.threads)]
         self.plain_files = [save(os.path.join(directory, f"{which}{n}"), numbers) for n, pair in enumerate(zip(sparse.pos, sparse.crd))
                             for which, numbers in zip(("pos", "crd"), pair)]
@@ -185,9 +189,12 @@ class Case:
 
     def bytes_once(self):
         sparse = sum(4 * (len(pos) + len(crd)) for pos, crd in zip(self.sparse.pos, self.sparse.crd)) + 8 * len(self.sparse.values)
-        arrays = list(self.dense.values()) + ([] if self.kernel in SPARSE_RESULT else [self.result_indices])
-        dense = sum(8 * math.prod(self.extents[index] for index in indices) for indices in arrays)
-        return dense + sparse * (2 if self.kernel in SPARSE_RESULT else 1)
+        dense = sum(8 * math.prod(self.extents[index] for index in indices) for indices in self.dense.values())
+        return dense + sparse + 8 * self.result_elements()
+
+    def result_elements(self):
+        kept = SPARSE_RESULT.get(self.kernel, (0,))[0]
+        return (self.sparse.counts[kept - 1] if kept else 1) * math.prod(self.extents[index] for index in self.result_indices[kept:])
 
     def trips(self, tree):
         """Turns of the yardstick's innermost lines, a sparse loop counting the entries of its level."""
@@ -214,7 +221,7 @@ class Case:
         if self.turns > MOST_TRIPS:
             return False
         text = plain_loops.source(tree, KERNELS[self.kernel][1], self.levels, self.dense, self.result, self.result_indices,
-                                  self.extents, self.kernel in SPARSE_RESULT)
+                                  self.extents, SPARSE_RESULT.get(self.kernel, (0,))[0])
         program = os.path.join(self.directory, "plain")
         with open(program + ".cc", "w", encoding="ascii") as out:
             out.write(text)
@@ -351,14 +358,14 @@ def main():
                 sparse = Sparse(path, len(order), levels)
                 for asked in map(int, options.extents.split(",")):
                     extent = SMALLER.get(kernel, {}).get(asked, asked)
-                    result = [dict(zip(order, sparse.dims)).get(i, extent) for i in plain_loops.access(KERNELS[kernel][0].split(" = ")[0])[1]]
-                    if kernel not in SPARSE_RESULT and math.prod(result) > MOST_RESULT:
-                        print(f"{kernel:6} {name:20} {extent:4} left out: a result of {math.prod(result):.1e} elements")
-                        continue
                     with tempfile.TemporaryDirectory(prefix="case-", dir=state) as directory:
                         found = {"kernel": kernel, "data": name, "extent": extent}
                         try:
-                            found |= one_case(Case(options, kernel, name, path, sparse, extent, directory))
+                            case = Case(options, kernel, name, path, sparse, extent, directory)
+                            if case.result_elements() > MOST_RESULT:
+                                print(f"{kernel:6} {name:20} {extent:4} left out: a result of {case.result_elements():.1e} elements")
+                                continue
+                            found |= one_case(case)
                         except (RuntimeError, ValueError, KeyError, subprocess.SubprocessError) as error:
                             failures += 1
                             print(f"{kernel:6} {name:20} {extent:4} FAILED {error}", flush=True)
