@@ -1,4 +1,4 @@
-/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 7.
+/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 8.
  *
  * A kernel computes a statement over tensors packed by the client. It is one or a few PHASES, run in order
  * with a barrier between them; each phase is a plain C function over a half-open range of its outermost loop
@@ -51,6 +51,9 @@
  * when a table is more than half full: the thread gets a workspace with twice the places and runs the range
  * again. The COMPUTE phases after it need as many places as any thread had to take.
  *
+ * A LARGE RESULT may be stored past the caches: the array `shared` has one pointer more than shared_count, which is
+ * not null where that is wanted. It changes no value; it pays where the result is too large to be in a cache when it is read.
+ *
  * On the wire and on disk: fields are only ever appended, with a new version number.
  */
 #ifndef SCHAAS_KERNEL_ABI_H
@@ -62,7 +65,7 @@
 extern "C" {
 #endif
 
-#define SCHAAS_KERNEL_ABI_VERSION 7
+#define SCHAAS_KERNEL_ABI_VERSION 8
 #define SCHAAS_KERNEL_SYMBOL "schaas_kernel"
 
 enum {
@@ -189,6 +192,7 @@ typedef struct schaas_kernel_descriptor {
    * SCHAAS_FIRST_PLACES */
   int64_t (*table_bytes)(const schaas_tensor* const* args, int64_t places);
   int32_t appends; /* 1: the result may be appended, and counting takes about as long as filling */
+  int32_t streams; /* 1: values of the result can be stored past the caches */
 } schaas_kernel_descriptor;
 
 /* run returns 0, or */

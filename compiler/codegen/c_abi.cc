@@ -71,6 +71,7 @@ typedef struct schaas_kernel_descriptor {
   const schaas_copy* copies;
   int64_t (*table_bytes)(const schaas_tensor* const* args, int64_t places);
   int32_t appends;
+  int32_t streams;
 } schaas_kernel_descriptor;
 )";
 }

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <utility>
 
 #include "compiler/support/result.h"
 
@@ -83,6 +84,10 @@ CExpressions::CExpressions(const loop_ir::Kernel& kernel) {
     if (phase.cut) learn(phase.cut->part);
     if (phase.cut && phase.cut->combine) learn(phase.cut->combine);
   }
+  for (const auto& array : kernel.arrays) {
+    const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin);
+    if (values && values->argument == 0 && set_by_vectors_.count(array.name) > 0) streamed_ = array.name;
+  }
 }
 
 void CExpressions::learn(Monoid monoid) {
@@ -130,6 +135,7 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                    learn(x.value);
                    if (x.mode == loop_ir::Write::fold) learn(x.monoid);
                    if (x.mode == loop_ir::Write::atomic) needs_atomics_ = true;
+                   if (x.mode == loop_ir::Write::set && in_vectors_) set_by_vectors_.insert(x.array);
                  },
                  [&](const loop_ir::If& x) {
                    learn(x.condition);
@@ -137,7 +143,12 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                  },
                  [&](const loop_ir::Counter& x) { learn(x.initial); },
                  [&](const loop_ir::SetCounter& x) { learn(x.value); },
-                 [&](const loop_ir::For& x) { learn(x.body); },
+                 [&](const loop_ir::For& x) {
+                   const bool before =
+                       std::exchange(in_vectors_, in_vectors_ || x.shape != loop_ir::Shape::scalar);
+                   learn(x.body);
+                   in_vectors_ = before;
+                 },
                  [&](const loop_ir::Merge& x) { learn(x.body); },
                  [&](const loop_ir::Fill& x) { learn(x.value); },
                  [&](const loop_ir::Sort&) { needs_sort_ = true; },

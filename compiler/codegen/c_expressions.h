@@ -38,6 +38,9 @@ class CExpressions {
   bool needs_marks() const { return needs_marks_; }
   bool needs_find() const { return needs_find_; }
   bool needs_atomics() const { return needs_atomics_; }
+  /// The result's values, where loops that run in vectors set them: these may be stored past the caches; "":
+  /// they do not.
+  const std::string& streamed() const { return streamed_; }
 
  private:
   void learn(const loop_ir::StatementPtr& statement);
@@ -52,6 +55,9 @@ class CExpressions {
   bool needs_functions_ = false;
   bool needs_sort_ = false;
   bool needs_marks_ = false;
+  bool in_vectors_ = false;  ///< what is learnt is inside of a loop that runs in vectors
+  std::set<std::string> set_by_vectors_;
+  std::string streamed_;
   bool needs_find_ = false;
   bool needs_atomics_ = false;
 };

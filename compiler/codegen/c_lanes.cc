@@ -252,11 +252,16 @@ void CLanes::print_sums(const loop_ir::For& loop, const Folds& folds) {
   text_.close();
 }
 
+std::string CLanes::address(const std::string& array, const ExpressionPtr& index, const Block& block,
+                            int part) const {
+  const std::string first = array + " + " + expressions_.print(index);
+  return part == 0 ? first : first + " + " + std::to_string(part) + " * WIDTH(" + block.type + ")";
+}
+
 std::string CLanes::place(const std::string& array, const ExpressionPtr& index, const Block& block, int part,
                           bool constant) const {
-  std::string offset = expressions_.print(index);
-  if (part > 0) offset += " + " + std::to_string(part) + " * WIDTH(" + block.type + ")";
-  return std::string("*(") + (constant ? "const " : "") + block.type + "*)(" + array + " + " + offset + ")";
+  return std::string("*(") + (constant ? "const " : "") + block.type + "*)(" +
+         address(array, index, block, part) + ")";
 }
 
 std::string CLanes::lane_expression(const ExpressionPtr& expression, const Block& block, int part) const {
@@ -357,6 +362,13 @@ void CLanes::print_atomic(const loop_ir::Store& store, const Block& block, int p
 
 void CLanes::print_store(const loop_ir::Store& store, const Block& block) {
   const std::string zero = "(" + block.type + "){0}";
+  const bool set = store.mode == loop_ir::Write::set;
+  const bool streams = set && store.array == expressions_.streamed() && block.type == "vec";
+  if (streams) {  // the vectors are side by side: all are aligned where the first is
+    text_.open("");
+    text_.line("const int past = streams && IS_ALIGNED(" + address(store.array, store.index, block, 0) +
+               ");");
+  }
   for (int part = 0; part < block.count; ++part) {
     const std::string target = place(store.array, store.index, block, part, false);
     std::string value = lane_expression(store.value, block, part);
@@ -365,10 +377,14 @@ void CLanes::print_store(const loop_ir::Store& store, const Block& block) {
       print_atomic(store, block, part, value);
       continue;
     }
-    const bool set = store.mode == loop_ir::Write::set;
+    if (streams) {
+      text_.line("PUT(past, " + address(store.array, store.index, block, part) + ", " + value + ");");
+      continue;
+    }
     text_.line(set ? target + " = " + value + ";"
                    : CExpressions::fold(block.type, store.monoid, target, value));
   }
+  if (streams) text_.close();
 }
 
 /// The accumulators of a loop that does nothing but add to them; none of another.

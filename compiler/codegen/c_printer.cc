@@ -115,6 +115,11 @@ void KernelPrinter::print_prologue() {
     out_.raw(sort_declarations());
     out_.raw("#endif\n\n");
   }
+  if (!expressions_.streamed().empty()) {
+    out_.raw("#ifndef SCHAAS_KERNEL_STREAMS\n#define SCHAAS_KERNEL_STREAMS\n");
+    out_.raw(stream_declarations());
+    out_.raw("#endif\n\n");
+  }
   if (expressions_.needs_marks()) {
     out_.raw("#ifndef SCHAAS_KERNEL_MARKS\n#define SCHAAS_KERNEL_MARKS\n");
     out_.raw(mark_declarations());
@@ -245,7 +250,10 @@ void KernelPrinter::print_body(const loop_ir::StatementPtr& body) {
   print_sizes(sizes);
   print_arrays(uses);
   print_workspaces(uses);
+  const bool streams = uses.arrays.count(expressions_.streamed()) > 0;
+  if (streams) out_.line("const int streams = shared[" + number(shared_count()) + "] != 0;");
   CStatements(out_, expressions_).print(body);
+  if (streams) out_.line("if (streams) STREAMED;");
   out_.line("return 0;");
   out_.close();
   out_.raw("\n");
@@ -437,7 +445,7 @@ void KernelPrinter::print_descriptor() {
   out_.line("extern const schaas_kernel_descriptor " + label_.symbol + ";");
   out_.open("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor " + label_.symbol +
             " =");
-  out_.line("7, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
+  out_.line("8, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
             number(shared_count()) + ", " + prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ +
             "workspace_bytes,");
   out_.line(c_literal(label_.key) + ",");
@@ -449,7 +457,8 @@ void KernelPrinter::print_descriptor() {
             CExpressions::real(kernel_.result_fill) + ", " + (kernel_.writes_all ? "1" : "0") + ",");
   out_.line(std::to_string(kernel_.copies.size()) + ", " +
             (kernel_.copies.empty() ? "0" : prefix_ + "copies") + ", " +
-            (has_tables() ? prefix_ + "table_bytes" : "0") + ", " + (kernel_.appends ? "1" : "0") + ",");
+            (has_tables() ? prefix_ + "table_bytes" : "0") + ", " + (kernel_.appends ? "1" : "0") + ", " +
+            (expressions_.streamed().empty() ? "0" : "1") + ",");
   out_.close("};");
 }
 

@@ -16,9 +16,12 @@ std::string_view vector_function_declarations();
 std::string_view atomic_declarations();
 /// SORT(array, begin, end): ascending, in place, no memory, n log n at worst.
 std::string_view sort_declarations();
-/// MARK(set, list, count, extent, place) and COLLECT(set, list, count, extent) of loop_ir::Mark and Collect. Needs
-/// sort_declarations() above it.
+/// MARK(set, list, count, extent, place) and COLLECT(set, list, count, extent) of loop_ir::Mark and Collect.
+/// Needs sort_declarations() above it.
 std::string_view mark_declarations();
+/// PUT(past, address, vec) stores, past the caches where `past` says so and the address IS_ALIGNED; STREAMED,
+/// after the last, lets other threads see it. Plain stores where the instruction set has no others.
+std::string_view stream_declarations();
 /// Search in the tables of hashed levels: schaas_hash of proto/kernel_abi.h.
 std::string_view find_declarations();
 

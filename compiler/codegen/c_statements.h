@@ -91,6 +91,8 @@ class CLanes {
   /// One register, also of what does not vary.
   std::string register_of(const loop_ir::ExpressionPtr& expression, const Block& block, int part) const;
   std::string lane_expression(const loop_ir::ExpressionPtr& expression, const Block& block, int part) const;
+  std::string address(const std::string& array, const loop_ir::ExpressionPtr& index, const Block& block,
+                      int part) const;
   std::string place(const std::string& array, const loop_ir::ExpressionPtr& index, const Block& block,
                     int part, bool constant) const;
   bool varies(const loop_ir::ExpressionPtr& expression) const;

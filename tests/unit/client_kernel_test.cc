@@ -83,7 +83,7 @@ TEST(Loading, refuses_a_library_without_descriptor) {
 
 TEST(Loading, refuses_another_abi) {
   EXPECT_EQ(support::render(load(fixture("abi")).error()),
-            "invalid [kernel-abi]: the kernel has ABI version 99, this client runs version 7\n"
+            "invalid [kernel-abi]: the kernel has ABI version 99, this client runs version 8\n"
             "  note: install client and server of one version");
 }
 

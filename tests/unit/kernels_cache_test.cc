@@ -331,21 +331,21 @@ TEST_F(Database, KeepsItsRowsWhenOpenedAgain) {
 TEST_F(Database, IsInWriteAheadModeWithStrictTablesAndANumberedSchema) {
   ASSERT_TRUE(open().ok());
   EXPECT_EQ(raw(path_, "PRAGMA journal_mode"), "wal;");
-  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "6;");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "7;");
   EXPECT_EQ(raw(path_, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict ORDER BY name"),
             "frontier;frontier_use;kernel;measurement;problem;");
 }
 
 TEST_F(Database, OfALaterSchemaIsRefusedUntouched) {
   ASSERT_TRUE(open().ok());
-  raw(path_, "PRAGMA user_version = 7");
+  raw(path_, "PRAGMA user_version = 8");
   const auto opened = open();
   ASSERT_FALSE(opened.ok());
   EXPECT_EQ(support::render(opened.error()),
             "invalid [newer-schema]: `" + path_ +
-                "` has schema version 7, this schaas knows versions up to 6\n"
+                "` has schema version 8, this schaas knows versions up to 7\n"
                 "  note: use the newer schaas, or another data directory");
-  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "7;");
+  EXPECT_EQ(raw(path_, "PRAGMA user_version"), "8;");
 }
 
 TEST_F(Database, ThatIsNoDatabaseIsRefused) {

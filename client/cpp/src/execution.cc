@@ -20,6 +20,7 @@
 #include "schaas/kernel.h"
 #include "share.h"
 #include "stored_copy.h"
+#include "streaming.h"
 #include "workspaces.h"
 
 namespace schaas::client {
@@ -74,6 +75,7 @@ struct Execution::State {
   void refresh_copies(int thread, int team);
   support::Result<void> check_counters() const;
   support::Result<void> allocate_scratch();
+  void choose_stores();
   support::Result<void> cut_phases(const ExecutionOptions& options);
   support::Result<void> cut_phase(const schaas_phase& phase, const ExecutionOptions& options);
   std::int64_t most_entries(const schaas_phase& phase, const schaas_level* weights, std::int64_t range,
@@ -236,8 +238,16 @@ support::Result<void> Execution::State::allocate_scratch() {
         std::any_of(d.counters, d.counters + d.counter_count,
                     [s](const schaas_counter& counter) { return counter.shared_slot == s; }));
   }
+  shared_pointers.push_back(nullptr);
   SCHAAS_ASSIGN_OR_RETURN(workspaces, Workspaces::make(d, arguments, threads));
   return {};
+}
+
+// The pointer behind those of the shared arrays. Where phases fold into arrays of their own, these are stored
+// as ever.
+void Execution::State::choose_stores() {
+  const bool past_the_caches = descriptor().streams != 0 && streams(result);
+  shared_pointers.back() = past_the_caches ? result.values().data() : nullptr;
 }
 
 support::Result<void> Execution::State::cut_phases(const ExecutionOptions& options) {
@@ -411,6 +421,7 @@ support::Result<void> Execution::State::outcome() const {
 }
 
 support::Result<void> Execution::State::run_dense() {
+  choose_stores();
   const auto phases = static_cast<std::int32_t>(pieces.size());
 #pragma omp parallel num_threads(threads)
   {
@@ -449,6 +460,7 @@ support::Result<void> Execution::State::make_structure() {
 }
 
 support::Result<void> Execution::State::run_fill() {
+  choose_stores();
   const auto phases = static_cast<std::int32_t>(pieces.size());
 #pragma omp parallel num_threads(threads)
   {
