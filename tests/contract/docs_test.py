@@ -89,6 +89,18 @@ class Links(unittest.TestCase):
         pages = [page.name for page in (ROOT / "docs/decisions").glob("[0-9]*.md")]
         self.assertEqual([page for page in pages if page not in listed], [])
 
+    def test_every_test_that_tables_name_exists(self):
+        tests = {path.stem: path.read_text(errors="replace") for path in (ROOT / "tests").rglob("*") if path.suffix in (".cc", ".py")}
+        named = 0
+        for page in ("operations.md", "security.md"):
+            for line in (ROOT / "docs" / page).read_text().splitlines():
+                for program, names in re.findall(r"\b(\w+_test)\b((?:,? `[A-Za-z_.*]+`)*)", line) if line.startswith("|") else []:
+                    self.assertIn(program, tests, line)
+                    for name in re.findall(r"`([A-Za-z_.*]+)`", names):
+                        self.assertIn(name.removesuffix(".*"), tests[program], line)
+                        named += 1
+        self.assertGreater(named, 50)
+
     def test_no_page_says_todo(self):
         self.assertEqual([str(page.relative_to(ROOT)) for page in markdown()
                           if re.search(r"\b(TODO|FIXME|XXX)\b", page.read_text(encoding="utf-8"))], [])

@@ -15,6 +15,7 @@
 #include "compiler/support/digest.h"
 #include "schaas/v1/jobs.grpc.pb.h"
 #include "server/daemon.h"
+#include "server/status.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
 
@@ -180,6 +181,66 @@ TEST_F(Limits, AConnectionHasOnlySoManyCallsAtOnce) {
 }
 
 // Who connects and says nothing, or not enough, holds no connection for long.
+TEST_F(Limits, MoreCallsThanThreadsAreRefused) {
+  Hold hold;
+  server::DaemonOptions options;
+  options.threads = 8;
+  options.admission.searches = 2 * options.threads;
+  options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
+    return std::make_unique<Holding>(std::move(next), hold);
+  };
+  start(options);
+  std::vector<std::thread> busy;
+  std::atomic<int> served{0}, refused{0};
+  for (int n = 0; n < 2 * options.threads; ++n) {
+    busy.emplace_back([&, n] {
+      v1::ScheduleRequest request;
+      request.mutable_problem()->set_expression("y(i) = " + std::to_string(n + 2) + " * x(i)");
+      request.set_search_only(true);
+      const auto answer = client_->schedule(request);
+      EXPECT_TRUE(answer.ok() || answer.refusal.status == grpc::StatusCode::RESOURCE_EXHAUSTED);
+      ++(answer.ok() ? served : refused);
+    });
+  }
+  while (hold.held + refused < 2 * options.threads) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_GT(hold.held, 0);
+  EXPECT_LT(hold.held, options.threads) << "one of them listens";
+  hold.hold = false;
+  for (auto& one : busy) one.join();
+  EXPECT_EQ(served, hold.held);
+  v1::ServerInfo info;
+  EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
+}
+
+TEST_F(Limits, WhoIsRefusedBecauseTheLineIsFullIsToldWhenToAskAgain) {
+  Hold hold;
+  server::DaemonOptions options;
+  options.admission.searches = 1;
+  options.admission.waiting_searches = 0;
+  options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
+    return std::make_unique<Holding>(std::move(next), hold);
+  };
+  start(options);
+  v1::ScheduleRequest request;
+  request.mutable_problem()->set_expression("y(i) = 2 * x(i)");
+  request.set_search_only(true);
+  std::thread first([&] { EXPECT_TRUE(client_->schedule(request).ok()); });
+  while (hold.held == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  grpc::ClientContext context;
+  v1::ScheduleRequest second = request;
+  second.mutable_problem()->set_expression("y(i) = 3 * x(i)");
+  const auto reader = client_->stub().Schedule(&context, second);
+  for (v1::ScheduleEvent event; reader->Read(&event);) {
+  }
+  const auto refusal = test::ServiceClient::refusal_of(reader->Finish(), context);
+  hold.hold = false;
+  first.join();
+  EXPECT_THAT(refusal.text(), HasSubstr("RESOURCE_EXHAUSTED exhausted [overloaded]"));
+  const auto told = context.GetServerTrailingMetadata().find(server::retry_metadata);
+  ASSERT_NE(told, context.GetServerTrailingMetadata().end());
+  EXPECT_GT(std::stod(std::string(told->second.data(), told->second.size())), 0);
+}
+
 TEST_F(Limits, AConnectionThatSaysNoHelloIsClosed) {
   server::DaemonOptions options;
   options.handshake = std::chrono::milliseconds(300);

@@ -5,7 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 #include "kernels_cache/file_system.h"
 #include "kernels_cache/job_store.h"
@@ -196,6 +199,26 @@ TEST_F(SmallDisk, ThatIsReadOnlyIsTold) {
             "invalid [data-directory]: cannot open `" + path + "`: the file system is read-only");
   ASSERT_EQ(::mount(nullptr, directory_.path().c_str(), nullptr, MS_REMOUNT, "size=1m"), 0);
   EXPECT_EQ((*open_job_store(path, system_clock()))->jobs(10)->size(), 1u);
+}
+
+TEST(Written, DatabaseIsWaitedFor) {
+  const test_support::TemporaryDirectory directory;
+  const std::string path = directory / "schedules.db";
+  const auto store = open_sqlite_schedule_store(path, system_clock()).value();
+  auto other = open_database(path, schedule_schema()).value();
+  Transaction writes(other);
+  ASSERT_TRUE(writes.begin("write").ok());
+  std::atomic<bool> stored{false};
+  std::thread mine([&] {
+    const auto put = store->put_frontier({{"p", "o", 1}, "text", "x", true, 1, 0, "", "", ""});
+    EXPECT_TRUE(put.ok()) << support::render(put.error());
+    stored = true;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_FALSE(stored);
+  ASSERT_TRUE(writes.commit("write").ok());
+  mine.join();
+  EXPECT_TRUE(stored);
 }
 
 TEST(FileSystems, OfOtherMachinesAreKnown) {
