@@ -110,11 +110,11 @@ class StatusPage {
          ++problem, ++shown) {
       const std::string canonical = "<code>" + escaped(statement_of(problem->canonical)) + "</code>";
       const std::string asked = "<code>" + escaped(statement_of(problem->asked)) + "</code>";
-      const std::string& shown = problem->asked.empty() ? canonical : asked;
+      const std::string& statement = problem->asked.empty() ? canonical : asked;
       rows += "<tr><td>" +
               (problem->schedules == 0
-                   ? shown
-                   : "<a href=\"/problems/" + escaped(problem->problem_key) + "\">" + shown + "</a>") +
+                   ? statement
+                   : "<a href=\"/problems/" + escaped(problem->problem_key) + "\">" + statement + "</a>") +
               "</td><td>" + canonical + "</td><td class=\"n\">" + std::to_string(problem->schedules) +
               "</td><td class=\"n\">" + std::to_string(problem->kernels) + "</td><td>" +
               (problem->pinned == kernels_cache::Pinned::yes ? "pinned" : "") + "</td><td>" +
