@@ -1,5 +1,6 @@
 #include "server/kernel_trial.h"
 
+#include <csignal>
 #include <fstream>
 #include <utility>
 
@@ -26,7 +27,8 @@ TrialVerdict::Kind kind_of(int exit_code) {
 }
 
 std::string report_of(const toolchain::ChildResult& child, int seconds) {
-  if (child.timed_out) return "no end after " + std::to_string(seconds) + " s\n" + child.output;
+  if (child.exit_code == 128 + SIGXCPU)
+    return "no end after " + std::to_string(seconds) + " s of processor time\n" + child.output;
   if (child.exit_code <= 128) return child.output;
   return "ended by signal " + std::to_string(child.exit_code - 128) +
          " (it reached beyond the arrays it was given, or worse)\n" + child.output;
@@ -55,14 +57,19 @@ KernelTrial make_process_trial(TrialOptions options) {
     child.arguments = {directory.path(), std::to_string(options.seed)};
     child.environment = {"LC_ALL=C", "OMP_WAIT_POLICY=passive"};
     child.working_directory = directory.path();
-    child.wall_time = std::chrono::seconds(options.seconds);
+    child.wall_time = options.patience;
     child.cpu_seconds = options.seconds;
     SCHAAS_ASSIGN_OR_RETURN(const auto result, toolchain::run_child(child, cancellation));
     if (result.exit_code == 127) {
       return support::exhausted("no-process", "`" + options.program + "` could not be started");
     }
-    const auto kind = result.timed_out ? TrialVerdict::Kind::wrong : kind_of(result.exit_code);
-    return TrialVerdict{kind, report_of(result, options.seconds)};
+    if (result.timed_out) {
+      return support::noting(
+          support::exhausted("trial-timeout", "the trial of a kernel did not end within " +
+                                                  std::to_string(options.patience.count() / 1000) + " s"),
+          "the machine is overloaded; ask again later");
+    }
+    return TrialVerdict{kind_of(result.exit_code), report_of(result, options.seconds)};
   };
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -20,14 +21,16 @@ struct TrialVerdict {
 };
 
 /// Tries a compiled kernel (a shared object's bytes) for the problem of that canonical text. Thread-safe.
-/// Errors: those of the cancellation; exhausted [no-process], [temporary-directory].
+/// Errors: those of the cancellation; exhausted [no-process], [temporary-directory], [trial-timeout].
 using KernelTrial = std::function<support::Result<TrialVerdict>(
     const std::string& binary, const std::string& problem, const support::Cancellation& cancellation)>;
 
 struct TrialOptions {
   std::string program;  ///< path of schaas-trial
   std::uint64_t seed = 1;
-  int seconds = 20;  ///< of processor and wall time; then the kernel counts as wrong
+  int seconds = 20;  ///< of processor time; then the kernel counts as wrong
+  /// By the clock; then the machine counts as overloaded, and nothing is known of the kernel.
+  std::chrono::milliseconds patience{120'000};
 };
 /// In a child process with limits of time and memory that dies with its group.
 KernelTrial make_process_trial(TrialOptions options);

@@ -35,6 +35,8 @@ struct Prepared {
 void limit(__rlimit_resource resource, std::size_t value) {
   rlimit both{};
   both.rlim_cur = both.rlim_max = static_cast<rlim_t>(value);
+  // SIGXCPU tells what it died of; SIGKILL, a second later, that it was asked in vain.
+  if (resource == RLIMIT_CPU) ++both.rlim_max;
   setrlimit(resource, &both);
 }
 

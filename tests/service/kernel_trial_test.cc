@@ -75,6 +75,19 @@ TEST(ProcessTrial, SurvivesCrashesAndEndlessLoops) {
   EXPECT_THAT(crash.report, StartsWith("ended by signal 11"));
   const auto endless = try_in_a_process("endless");
   EXPECT_EQ(endless.kind, Kind::wrong);
+  EXPECT_THAT(endless.report, StartsWith("no end after 1 s of processor time\n"));
+}
+
+// One that would go on for long stands in for one that waits for a processor.
+TEST(ProcessTrial, BlamesTheMachineForATrialThatGetsNoProcessor) {
+  TrialOptions options;
+  options.program = SCHAAS_TRIAL;
+  options.patience = std::chrono::seconds(1);
+  const auto verdict = make_process_trial(options)(fixture("endless"), fixture_problem, Cancellation());
+  ASSERT_FALSE(verdict.ok());
+  EXPECT_EQ(support::render(verdict.error()),
+            "exhausted [trial-timeout]: the trial of a kernel did not end within 1 s\n"
+            "  note: the machine is overloaded; ask again later");
 }
 
 TEST(ProcessTrial, KnowsOtherProcessorsAndOtherProblems) {
