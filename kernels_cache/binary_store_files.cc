@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "kernels_cache/binary_errors.h"
+#include "kernels_cache/file_system.h"
 
 namespace schaas::kernels_cache {
 namespace {
@@ -25,11 +26,9 @@ using support::Result;
 constexpr std::string_view temporary_prefix = ".incoming-";
 
 Diagnostic file_error(const std::string& doing, const fs::path& path, int error) {
-  const std::string what = "cannot " + doing + " `" + path.string() + "`: ";
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG)
-    return support::exhausted("disk-full", what + "the disk is full");
-  if (error == EROFS) return support::exhausted("disk-read-only", what + "the file system is read-only");
-  return support::internal("storage", what + std::strerror(error));
+  const std::string what = doing + " `" + path.string() + "`";
+  if (auto known = disk_error(what, error)) return *std::move(known);
+  return support::internal("storage", "cannot " + what + ": " + std::strerror(error));
 }
 
 class Descriptor {

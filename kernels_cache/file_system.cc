@@ -3,6 +3,7 @@
 #include <sys/vfs.h>
 
 #include <array>
+#include <cerrno>
 
 namespace schaas::kernels_cache {
 namespace {
@@ -38,6 +39,19 @@ support::Result<void> check_file_system(const std::string& directory) {
       support::invalid("network-file-system", "`" + directory + "` lies on a network file system (" + name +
                                                   "), where a database would be damaged sooner or later"),
       "choose a directory on a local disk: --data-dir DIR, or set XDG_DATA_HOME");
+}
+
+std::optional<support::Diagnostic> disk_error(const std::string& doing, int number) {
+  switch (number) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+      return support::exhausted("disk-full", "cannot " + doing + ": the disk is full");
+    case EROFS:
+      return support::exhausted("disk-read-only", "cannot " + doing + ": the file system is read-only");
+    default:
+      return std::nullopt;
+  }
 }
 
 }  // namespace schaas::kernels_cache

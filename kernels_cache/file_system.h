@@ -1,4 +1,5 @@
 #pragma once
+#include <optional>
 #include <string>
 
 #include "compiler/support/result.h"
@@ -11,5 +12,9 @@ std::string network_file_system(unsigned long type);
 /// SQLite's write-ahead log needs memory that all its users share, and locks that hold: no database belongs
 /// on a file system of another machine. Errors: invalid [network-file-system] when `directory` lies on one.
 support::Result<void> check_file_system(const std::string& directory);
+
+/// The error that a number of the system's (errno) is: exhausted [disk-full], also of quotas and limits of
+/// file sizes, or [disk-read-only]; nothing of other numbers. `doing`: "write `/path`".
+std::optional<support::Diagnostic> disk_error(const std::string& doing, int number);
 
 }  // namespace schaas::kernels_cache

@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "kernels_cache/file_system.h"
+
 namespace schaas::kernels_cache {
 
 using support::Diagnostic;
@@ -17,16 +19,7 @@ void CloseDatabase::operator()(sqlite3* database) const { sqlite3_close_v2(datab
 Diagnostic storage_error(sqlite3* database, const std::string& doing) {
   const std::string said = sqlite3_errmsg(database);
   // The file system's own word: SQLite calls what it does not know an input-output error.
-  switch (sqlite3_system_errno(database)) {
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-      return support::exhausted("disk-full", "cannot " + doing + ": the disk is full");
-    case EROFS:
-      return support::exhausted("disk-read-only", "cannot " + doing + ": the file system is read-only");
-    default:
-      break;
-  }
+  if (auto known = disk_error(doing, sqlite3_system_errno(database))) return *std::move(known);
   if (sqlite3_extended_errcode(database) ==
       SQLITE_IOERR_WRITE) {  // a limit of file sizes, or a disk that fails
     return support::exhausted("disk-full",

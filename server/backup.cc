@@ -10,6 +10,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "kernels_cache/file_system.h"
 #include "kernels_cache/schedule_store_sqlite.h"
 
 namespace schaas::server {
@@ -23,9 +24,9 @@ using support::Result;
 constexpr std::array parts = {"schedules.db", "jobs.db", "signing.key", "binaries"};
 
 Diagnostic cannot(const std::string& doing, const fs::path& path, const std::error_code& error) {
-  const std::string what = "cannot " + doing + " `" + path.string() + "`: " + error.message();
-  return error == std::errc::no_space_on_device ? support::exhausted("disk-full", what)
-                                                : support::internal("storage", what);
+  const std::string what = doing + " `" + path.string() + "`";
+  if (auto known = kernels_cache::disk_error(what, error.value())) return *std::move(known);
+  return support::internal("storage", "cannot " + what + ": " + error.message());
 }
 
 Result<void> check_name(const std::string& name) {
@@ -44,7 +45,7 @@ Result<void> link_all(const fs::path& from, const fs::path& to, BackedUp& count)
   std::error_code error;
   fs::create_directories(to, error);
   for (fs::recursive_directory_iterator at(from, error), end; !error && at != end; at.increment(error)) {
-    const fs::path target = to / fs::relative(at->path(), from, error);
+    const fs::path target = to / at->path().lexically_relative(from);  // the file may be evicted meanwhile
     if (at->is_directory(error)) {
       if (at->path().filename() == "damaged") {
         at.disable_recursion_pending();

@@ -48,7 +48,7 @@ class Chaos:
         address = f"unix:{self.folder}/{data}.socket"
         daemon = subprocess.Popen([self.programs / "schaasd", "--data-dir", self.folder / data, "--listen", address,
                                    "--cache-bytes", "150000", "--cache-grace-seconds", "15"],
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+                                  stdout=subprocess.DEVNULL, stderr=open(self.folder / "log", "ab"), start_new_session=True)
         return daemon, address
 
     def wait(self, address):
@@ -173,13 +173,14 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     chaos = Chaos(options.programs, options.seed)
-    started = time.monotonic()
+    started, kills = time.monotonic(), 0
     for kill in range(options.kills):
         chaos.round()
+        kills = kill + 1
         if chaos.wrong:
             break
-        if kill % 20 == 19:
-            print(f"{kill + 1} kills, {chaos.answered} commands answered, {chaos.refused} cut off, {len(chaos.accepted)} jobs accepted, "
+        if kills % 20 == 0:
+            print(f"{kills} kills, {chaos.answered} commands answered, {chaos.refused} cut off, {len(chaos.accepted)} jobs accepted, "
                   f"{time.monotonic() - started:.0f} s", flush=True)
     daemon, address = chaos.start("data")
     undisturbed, other = chaos.start("other")
@@ -199,10 +200,12 @@ def main():
             one.terminate()
             one.wait()
     chaos.check_files()
-    print(f"{options.kills} kills in {time.monotonic() - started:.0f} s, seed {options.seed}: {chaos.full} full disks, {chaos.answered} commands answered, "
+    print(f"{kills} kills in {time.monotonic() - started:.0f} s, seed {options.seed}: {chaos.full} full disks, {chaos.answered} commands answered, "
           f"{chaos.refused} cut off, {len(chaos.accepted)} jobs accepted and done, {verified['checked']} binaries verified, {len(chaos.wrong)} things wrong")
     for wrong in chaos.wrong:
         print("WRONG", wrong)
+    if chaos.wrong:
+        print(f"the log is {chaos.folder / 'log'}")
     return 1 if chaos.wrong else 0
 
 

@@ -153,6 +153,15 @@ TEST_F(Damaged, DatabaseIsSetAsideInPlaceOfAnOlderOne) {
 }
 
 // On a file system of one mebibyte, where mounting is allowed.
+TEST(Disks, AreFullAlsoByQuotaAndLimit) {
+  for (const int number : {ENOSPC, EDQUOT, EFBIG})
+    EXPECT_EQ(support::render(disk_error("write `f`", number).value()),
+              "exhausted [disk-full]: cannot write `f`: the disk is full");
+  EXPECT_EQ(support::render(disk_error("write `f`", EROFS).value()),
+            "exhausted [disk-read-only]: cannot write `f`: the file system is read-only");
+  EXPECT_FALSE(disk_error("write `f`", ENOENT).has_value());
+}
+
 class SmallDisk : public testing::Test {
  protected:
   void SetUp() override {
