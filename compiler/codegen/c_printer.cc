@@ -1,6 +1,7 @@
 #include "compiler/codegen/c_printer.h"
 
-#include <set>
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,10 @@ using loop_ir::Match;
 
 std::string number(int value) { return std::to_string(value); }
 
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 /// SCHAAS_FOLD_* of proto/kernel_abi.h.
 int fold_code(operators::Monoid monoid) {
   switch (monoid) {
@@ -38,6 +43,15 @@ int fold_code(operators::Monoid monoid) {
   }
   return 0;
 }
+
+/// A C function that runs statements of a phase.
+struct Function {
+  std::string name;
+  std::string parameters, arguments;  ///< with types, and without
+  std::vector<std::string> guards;    ///< lines before anything else
+  std::vector<std::string> lines;     ///< before the statements
+  loop_ir::StatementPtr body;
+};
 
 class KernelPrinter {
  public:
@@ -62,11 +76,14 @@ class KernelPrinter {
   void print_range(std::size_t phase);
   void print_work(std::size_t phase);
   void print_cut(std::size_t phase);
-  void print_body(const loop_ir::StatementPtr& body);
+  void print_versions(const Function& function, const loop_ir::Versions& versions);
+  void print_function(const Function& function, const std::optional<loop_ir::Versions>& versions = {});
+  void print_body(const Function& function, const std::vector<std::string>& known = {});
   std::string cut_entries(std::size_t phase) const;
   int slot_of(const std::string& array) const;
   void print_checks();
-  void print_sizes(loop_ir::Uses uses);
+  void print_sizes(loop_ir::Uses uses, const std::vector<std::string>& known = {});
+  void print_extent(const loop_ir::Extent& extent);
   void print_arrays(const loop_ir::Uses& uses);
   void print_array(const Array& array);
   void print_workspaces(const loop_ir::Uses& uses);
@@ -127,15 +144,18 @@ void KernelPrinter::print_prologue() {
   }
 }
 
-/// Extents and lets that `uses` needs, directly or through other lets.
-void KernelPrinter::print_sizes(loop_ir::Uses uses) {
+void KernelPrinter::print_extent(const loop_ir::Extent& extent) {
+  out_.line("const int64_t " + extent.name + " = args[" + number(extent.argument) + "]->extents[" +
+            number(extent.mode) + "];");
+}
+
+/// Extents and lets that `uses` needs, directly or through other lets; the extents of `known` are there.
+void KernelPrinter::print_sizes(loop_ir::Uses uses, const std::vector<std::string>& known) {
   for (auto let = kernel_.lets.rbegin(); let != kernel_.lets.rend(); ++let) {
     if (uses.names.count(let->name) > 0) loop_ir::collect_uses(let->value, uses);
   }
   for (const auto& extent : kernel_.extents) {
-    if (uses.names.count(extent.name) == 0) continue;
-    out_.line("const int64_t " + extent.name + " = args[" + number(extent.argument) + "]->extents[" +
-              number(extent.mode) + "];");
+    if (uses.names.count(extent.name) > 0 && !contains(known, extent.name)) print_extent(extent);
   }
   for (const auto& let : kernel_.lets) {
     if (uses.names.count(let.name) == 0) continue;
@@ -224,35 +244,74 @@ void KernelPrinter::print_checks() {
 
 void KernelPrinter::print_phase(std::size_t phase) {
   if (phase == 0) print_checks();
-  const auto& body = kernel_.phases[phase].body;
-  out_.open("static int32_t " + prefix_ + "phase_" + std::to_string(phase) +
-            "(const schaas_tensor* const* args, void* const* shared, void* workspace, "
-            "int64_t begin, int64_t end)");
-  out_.line("(void)shared, (void)workspace;");
-  out_.line("if (!" + prefix_ + "check(args)) return 1;");
-  out_.line("if (begin >= end) return 0;");
-  print_body(body);
+  const auto& printed = kernel_.phases[phase];
+  print_function(
+      {prefix_ + "phase_" + std::to_string(phase),
+       "const schaas_tensor* const* args, void* const* shared, void* workspace, int64_t begin, int64_t end",
+       "args, shared, workspace, begin, end",
+       {"if (!" + prefix_ + "check(args)) return 1;", "if (begin >= end) return 0;"},
+       {"(void)shared, (void)workspace;"},
+       printed.body},
+      printed.versions);
   print_range(phase);
-  if (kernel_.phases[phase].fold) print_work(phase);
-  if (kernel_.phases[phase].cut) print_cut(phase);
+  if (printed.fold) print_work(phase);
+  if (printed.cut) print_cut(phase);
 }
 
-/// What `body` uses, `body`, and the end of the function.
-void KernelPrinter::print_body(const loop_ir::StatementPtr& body) {
+void KernelPrinter::print_function(const Function& function,
+                                   const std::optional<loop_ir::Versions>& versions) {
+  if (versions) return print_versions(function, *versions);
+  out_.open("static int32_t " + function.name + "(" + function.parameters + ")");
+  for (const auto& each : function.guards) out_.line(each);
+  print_body(function);
+}
+
+/// The statements once, in a function of the extents too, of which the compiler makes one for each call.
+void KernelPrinter::print_versions(const Function& function, const loop_ir::Versions& versions) {
+  const std::string of = function.name + "_of";
+  std::string extents, passed;
+  for (const auto& extent : versions.extents) {
+    extents += ", int64_t " + extent;
+    passed += ", " + extent;
+  }
+  out_.open("static ALWAYS_INLINE int32_t " + of + "(" + function.parameters + extents + ")");
+  print_body(function, versions.extents);
+  out_.open("static int32_t " + function.name + "(" + function.parameters + ")");
+  for (const auto& each : function.guards) out_.line(each);
+  for (const auto& extent : kernel_.extents) {
+    if (contains(versions.extents, extent.name)) print_extent(extent);
+  }
+  const std::string call = "return " + of + "(" + function.arguments;
+  for (const auto size : versions.sizes) {
+    std::string equal, sizes;
+    for (const auto& extent : versions.extents) {
+      equal += (equal.empty() ? "" : " && ") + extent + " == " + std::to_string(size);
+      sizes += ", " + std::to_string(size);
+    }
+    out_.line("if (" + equal + ") " + call + sizes + ");");
+  }
+  out_.line(call + passed + ");");
+  out_.close();
+  out_.raw("\n");
+}
+
+/// What the statements use, besides `known`, they, and the end of the function.
+void KernelPrinter::print_body(const Function& function, const std::vector<std::string>& known) {
+  for (const auto& each : function.lines) out_.line(each);
   loop_ir::Uses uses;
-  loop_ir::collect_uses(body, uses);
+  loop_ir::collect_uses(function.body, uses);
   loop_ir::Uses sizes = uses;
   for (const auto& array : kernel_.arrays) {  // a workspace's place depends on the sizes before it
     if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin)) {
       loop_ir::collect_uses(workspace->count, sizes);
     }
   }
-  print_sizes(sizes);
+  print_sizes(sizes, known);
   print_arrays(uses);
   print_workspaces(uses);
   const bool streams = uses.arrays.count(expressions_.streamed()) > 0;
   if (streams) out_.line("const int streams = shared[" + number(shared_count()) + "] != 0;");
-  CStatements(out_, expressions_).print(body);
+  CStatements(out_, expressions_).print(function.body);
   if (streams) out_.line("if (streams) STREAMED;");
   out_.line("return 0;");
   out_.close();
@@ -263,18 +322,20 @@ void KernelPrinter::print_body(const loop_ir::StatementPtr& body) {
 void KernelPrinter::print_cut(std::size_t phase) {
   const auto& cut = *kernel_.phases[phase].cut;
   const std::string id = std::to_string(phase);
-  out_.open("static int32_t " + prefix_ + "part_" + id +
-            "(const schaas_tensor* const* args, void* const* shared, void* workspace, "
-            "int64_t begin, int64_t first, int64_t last, void* carry)");
-  out_.line("(void)shared, (void)workspace, (void)carry;");
-  out_.line("if (!" + prefix_ + "check(args)) return 1;");
-  out_.line("const int64_t end = begin + 1;");
-  print_body(cut.part);
+  print_function({prefix_ + "part_" + id,
+                  "const schaas_tensor* const* args, void* const* shared, void* workspace, int64_t begin, "
+                  "int64_t first, int64_t last, void* carry",
+                  "args, shared, workspace, begin, first, last, carry",
+                  {"if (!" + prefix_ + "check(args)) return 1;"},
+                  {"(void)shared, (void)workspace, (void)carry;", "const int64_t end = begin + 1;"},
+                  cut.part});
   if (cut.carry.empty()) return;
-  out_.open("static int32_t " + prefix_ + "combine_" + id +
-            "(const schaas_tensor* const* args, void* const* shared, int64_t begin, const void* carry)");
-  out_.line("(void)shared;");
-  print_body(cut.combine);
+  print_function({prefix_ + "combine_" + id,
+                  "const schaas_tensor* const* args, void* const* shared, int64_t begin, const void* carry",
+                  "args, shared, begin, carry",
+                  {},
+                  {"(void)shared;"},
+                  cut.combine});
   out_.open("static int64_t " + prefix_ + "carry_elements_" + id + "(const schaas_tensor* const* args)");
   out_.line("(void)args;");
   for (const auto& array : kernel_.arrays) {

@@ -15,6 +15,7 @@ typedef value vec VECTOR_TYPE(VECTOR_BYTES);
 typedef value vec32 VECTOR_TYPE(32);
 typedef value vec16 VECTOR_TYPE(16);
 #define UNUSED __attribute__((unused))
+#define ALWAYS_INLINE inline __attribute__((always_inline))
 #define PRAGMA(text) _Pragma(#text)
 #if defined(__clang__)
 #define UNROLL(n) PRAGMA(clang loop unroll_count(n))
@@ -369,7 +370,7 @@ DEFINE_SORT(64, int64_t)
    is counted side by side, without a branch. 0 when an element is there twice. */
 #define DEFINE_RANK_SORT(suffix, type, largest)                                            \
   typedef type lanes_##suffix __attribute__((vector_size(VECTOR_BYTES)));                  \
-  UNUSED static inline __attribute__((always_inline)) int rank_sort_##suffix(              \
+  UNUSED static ALWAYS_INLINE int rank_sort_##suffix(                                      \
       type* a, int64_t count, int width) {                                                 \
     enum { each = VECTOR_BYTES / sizeof(type), most = 64 / each };                         \
     union { type one[64]; lanes_##suffix some[most]; } x, rank;                            \

@@ -72,6 +72,12 @@ struct Cut {
   StatementPtr
       combine;  ///< takes what the parts of iteration `begin` folded to its place; null without a carry
 };
+/// Sizes that extents of a phase often have, all the same: the printed code has a version for each, in which
+/// they are constants, besides the one for all sizes.
+struct Versions {
+  std::vector<std::string> extents;
+  std::vector<std::int64_t> sizes;  ///< ascending
+};
 /// Of a phase for a GPU: how its range is shared out among threads (docs/gpu.md). Its body knows the thread's
 /// share as `begin`, `end`, `lane`, below `share`, and `column_begin`, `column_end` of [0, columns).
 /// Neighbouring threads differ in `lane` first, then in which of `tile` shares of the range they have, then
@@ -97,6 +103,7 @@ struct Phase {
   Step step = Step::compute;
   std::optional<Fold> fold{};
   std::optional<Cut> cut{};
+  std::optional<Versions> versions{};
   std::optional<Units> units{};  ///< all phases of a kernel have them, or none
 };
 

@@ -143,11 +143,21 @@ class Parser : private Words {
       expect("level");
       phase.balance_level = small_number();
     }
+    if (accept("versions")) phase.versions = versions();
     if (accept("fold")) phase.fold = folding();
     if (accept("units")) phase.units = units();
     phase.body = body();
     if (accept("part")) phase.cut = cut();
     return phase;
+  }
+
+  Versions versions() {
+    Versions versions;
+    expect("of");
+    while (word() != "at" && !error()) versions.extents.push_back(identifier());
+    expect("at");
+    while (!word().empty() && is_digit(word().front()) && !error()) versions.sizes.push_back(whole_number());
+    return versions;
   }
 
   Units units() {

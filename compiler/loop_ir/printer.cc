@@ -50,6 +50,14 @@ std::string units_text(const Units& units) {
   return text;
 }
 
+std::string versions_text(const Versions& versions) {
+  std::string text = " versions of";
+  for (const auto& extent : versions.extents) text += " " + extent;
+  text += " at";
+  for (const auto size : versions.sizes) text += " " + std::to_string(size);
+  return text;
+}
+
 /// "=", "+=", "atomic ... +=": how something is written to an element.
 std::string write_text(const std::string& array, const ExpressionPtr& index, Write mode,
                        operators::Monoid monoid) {
@@ -137,6 +145,7 @@ class Printer {
       text += " balance " + std::to_string(phase.balance_argument) + " level " +
               std::to_string(phase.balance_level);
     }
+    if (phase.versions) text += versions_text(*phase.versions);
     if (phase.fold) {
       text += " fold " + phase.fold->array + " " + operators::name(phase.fold->monoid) + " work";
       for (const auto& factor : phase.fold->work) text += " " + print(factor);

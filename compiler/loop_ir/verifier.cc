@@ -1,6 +1,7 @@
 #include "compiler/loop_ir/verifier.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -87,6 +88,7 @@ class Verifier {
       SCHAAS_RETURN_IF_ERROR(statement(phase.body));
       names_ = outside;
       if (phase.cut) SCHAAS_RETURN_IF_ERROR(cut(phase, *phase.cut));
+      if (phase.versions) SCHAAS_RETURN_IF_ERROR(versions(kernel, *phase.versions));
     }
     SCHAAS_RETURN_IF_ERROR(copies(kernel));
     return counters(kernel);
@@ -146,6 +148,25 @@ class Verifier {
     if (cut.combine) SCHAAS_RETURN_IF_ERROR(statement(cut.combine));
     names_ = outside;
     if (!phase.parallel || phase.balance_argument < 0) return wrong("a phase is cut that is not balanced");
+    return {};
+  }
+
+  /// They are for sizes that may come.
+  Result<void> versions(const Kernel& kernel, const Versions& versions) const {
+    if (kernel.for_gpu()) return wrong("versions of a phase for a GPU");
+    std::set<std::string> open;
+    for (const auto& extent : kernel.extents) {
+      if (!extent.required) open.insert(extent.name);
+    }
+    for (const auto& name : versions.extents) {
+      if (open.erase(name) == 0)
+        return wrong("`" + name + "` is no extent that versions may fix, or fixed twice");
+    }
+    const auto& sizes = versions.sizes;
+    if (versions.extents.empty() || sizes.empty() || sizes.front() < 1)
+      return wrong("versions of no extent, or for no size");
+    if (std::adjacent_find(sizes.begin(), sizes.end(), std::greater_equal<>()) != sizes.end())
+      return wrong("versions for sizes that do not ascend");
     return {};
   }
 

@@ -7,35 +7,16 @@
 #include "compiler/index_notation/extent_classes.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/problem/copies.h"
+#include "compiler/problem/extent_range.h"
 
 namespace schaas::lower {
 namespace {
 
 using loop_ir::ExpressionPtr;
 
-/// c for a constraint that says 1*x <= c or c <= 1*x with x the extent of `index` alone.
-std::optional<std::int64_t> bound(const std::vector<problem::Monomial>& alone,
-                                  const std::vector<problem::Monomial>& constant, const std::string& index) {
-  if (alone.size() != 1 || constant.size() != 1) return std::nullopt;
-  const auto& variable = alone.front();
-  if (variable.coefficient != 1 || variable.powers.size() != 1 || !constant.front().powers.empty())
-    return std::nullopt;
-  const auto& [symbol, exponent] = variable.powers.front();
-  if (symbol.kind != problem::Symbol::Kind::extent || symbol.name != index || exponent != 1)
-    return std::nullopt;
-  return constant.front().coefficient;
-}
-
 /// The one size that the constraints leave for an index, if they do.
 std::optional<std::int64_t> fixed_extent(const problem::Problem& problem, const std::string& index) {
-  std::optional<std::int64_t> least;
-  std::optional<std::int64_t> most;
-  for (const auto& constraint : problem.constraints) {
-    if (const auto upper = bound(constraint.lhs, constraint.rhs, index))
-      most = std::min(most.value_or(*upper), *upper);
-    if (const auto lower = bound(constraint.rhs, constraint.lhs, index))
-      least = std::max(least.value_or(*lower), *lower);
-  }
+  const auto [least, most] = problem::extent_range(problem, index);
   return least && most && *least == *most ? least : std::nullopt;
 }
 

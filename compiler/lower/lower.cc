@@ -11,6 +11,7 @@
 #include "compiler/lower/lanes.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/units.h"
+#include "compiler/lower/versions.h"
 
 namespace schaas::lower {
 
@@ -80,7 +81,10 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
     kernel.result_entries_of = entries_of;
     return kernel;
   }
-  return effort.jam ? jam(builder.take()) : builder.take();
+  auto kernel = builder.take();
+  if (effort.jam) kernel = jam(std::move(kernel));
+  if (effort.versions) kernel = add_versions(std::move(kernel), problem);
+  return kernel;
 }
 
 }  // namespace schaas::lower

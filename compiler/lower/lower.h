@@ -10,6 +10,8 @@ namespace schaas::lower {
 struct Effort {
   bool cut_rows = true;  ///< long rows in parts (cut.h)
   bool jam = true;       ///< loops that share loads unrolled and jammed (jam.h)
+  bool versions = true;  ///< for sizes that extents often have (versions.h)
+  static constexpr Effort least() { return {false, false, false}; }
 };
 
 /// Lowers a verified tree to a kernel: phases over ranges of their outermost loop, temporaries sized and

@@ -32,7 +32,7 @@ support::Result<void> KernelQueue::add(const schedule::Trace& trace, const probl
 support::Result<void> KernelQueue::add(const schedule::Trace& trace, const problem::Problem& problem,
                                        std::shared_ptr<Trials> trials) {
   const bool draft = random_() % 8 == 0;
-  auto source = source_or_error(trace, problem, draft ? lower::Effort{false, false} : lower::Effort{});
+  auto source = source_or_error(trace, problem, draft ? lower::Effort::least() : lower::Effort{});
   if (!source.ok()) {
     if (source.error().family == support::Family::internal) {
       failed_(described(trace, problem, support::render(source.error())));

@@ -1,6 +1,7 @@
 #include "tests/support/kernel_trial.h"
 
 #include <cmath>
+#include <set>
 #include <utility>
 
 #include "compiler/codegen/c_printer.h"
@@ -49,6 +50,24 @@ Extents long_and_thin(const problem::Problem& problem, std::mt19937_64& random) 
   return out;
 }
 
+/// Indices of dense tensors only at one of the sizes that kernels have versions for (lower/versions.h), the
+/// others of few values.
+Extents common_and_few(const problem::Problem& problem, std::mt19937_64& random) {
+  std::set<std::string> dense;
+  for (const auto& index : problem.indices()) dense.insert(index);
+  for (const auto& tensor : problem.tensors()) {
+    if (problem.formats.at(tensor).all_dense()) continue;
+    for (const auto& index : problem.indices_of(tensor)) dense.erase(index);
+  }
+  static constexpr std::int64_t sizes[] = {8, 16, 32};
+  const auto size = sizes[random() % (dense.size() < 2 ? 3 : dense.size() < 3 ? 2 : 1)];
+  Extents out;
+  for (const auto& index : problem.indices()) {
+    out[index] = dense.count(index) > 0 ? size : std::uniform_int_distribution<std::int64_t>(1, 5)(random);
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<std::string> source_of(const schedule::Trace& trace, const problem::Problem& problem,
@@ -82,8 +101,9 @@ struct Trials::Trial {
 Trials::Trials(const problem::Problem& problem, std::size_t count, std::uint64_t seed) : problem_(problem) {
   std::mt19937_64 random(seed);
   for (std::size_t n = 0; n < count; ++n) {
-    add(n % 3 == 2 ? random_input(problem, long_and_thin(problem, random), random)
-                   : random_input(problem, 6, random));
+    add(n % 3 == 2   ? random_input(problem, long_and_thin(problem, random), random)
+        : n % 3 == 1 ? random_input(problem, common_and_few(problem, random), random)
+                     : random_input(problem, 6, random));
   }
 }
 

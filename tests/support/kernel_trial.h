@@ -23,8 +23,9 @@ std::string described(const schedule::Trace& trace, const problem::Problem& prob
 /// Random inputs of one problem, packed, with the result the oracle says; made once, used by many schedules.
 class Trials {
  public:
-  /// `count` inputs, drawn from `seed`: most with extents 0..6; every third has extents 1..3 and one index
-  /// of 20..70, so that vector code of every width runs, and ends in the middle of a vector.
+  /// `count` inputs, drawn from `seed`: a third with extents 0..6; a third with extents 1..3 and one index
+  /// of 20..70, so that vector code of every width runs, and ends in the middle of a vector; a third with
+  /// extents 1..5, but 8, 16 or 32 where only dense tensors have them, for which kernels have versions.
   Trials(const problem::Problem& problem, std::size_t count, std::uint64_t seed);
   /// These inputs.
   Trials(const problem::Problem& problem, std::vector<RandomInput> inputs);

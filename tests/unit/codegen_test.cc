@@ -583,6 +583,43 @@ TEST_F(Executed, CollectsWhatIsMarked) {
   }
 }
 
+TEST(Codegen, VersionsAreOneBodyAndACallForEachSize) {
+  const auto kernel = parsed(R"(kernel f64 arguments 2 {
+  extent n = argument 0 mode 0
+  extent m = argument 0 mode 1
+  let s: index = (n * m)
+  array A: value = values 0 written
+  array B: value = values 1
+  phase range 1 versions of n m at 8 16 {
+    for simd i in 0 .. s {
+      A[i] = (B[i] + B[m])
+    }
+  }
+})");
+  const std::string text = print_c(kernel, {"", "", "", "", "k"});
+  const std::string parameters =
+      "const schaas_tensor* const* args, void* const* shared, void* workspace, int64_t begin, int64_t end";
+  const auto at = text.find("static ALWAYS_INLINE int32_t k_phase_0_of(" + parameters +
+                            ", int64_t n, int64_t m) {\n"
+                            "  (void)shared, (void)workspace;\n"
+                            "  const int64_t s = (n * m);\n");
+  ASSERT_NE(std::string::npos, at) << text;
+  const auto end = text.find("static int64_t k_range_0", at);
+  const auto call = text.find("static int32_t k_phase_0(", at);
+  EXPECT_EQ("static int32_t k_phase_0(" + parameters + R"() {
+  if (!k_check(args)) return 1;
+  if (begin >= end) return 0;
+  const int64_t n = args[0]->extents[0];
+  const int64_t m = args[0]->extents[1];
+  if (n == 8 && m == 8) return k_phase_0_of(args, shared, workspace, begin, end, 8, 8);
+  if (n == 16 && m == 16) return k_phase_0_of(args, shared, workspace, begin, end, 16, 16);
+  return k_phase_0_of(args, shared, workspace, begin, end, n, m);
+}
+
+)",
+            text.substr(call, end - call));
+}
+
 TEST(Codegen, OneTextForAllInstructionSets) {
   const auto kernel = parsed(scale);
   EXPECT_EQ(print_c(kernel, {"", "", "", ""}), print_c(kernel, {"", "", "", ""}));

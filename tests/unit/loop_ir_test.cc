@@ -35,13 +35,13 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
       e[i] = (B_pos1[(i + 1)] - B_pos1[i])
     }
   }
-  phase range n_k parallel fold w_2 max work n_k B_pos1[n_i] {
+  phase range n_k parallel versions of n_i at 32 fold w_2 max work n_k B_pos1[n_i] {
     for k in begin .. end unroll 4 {
       w_2[k] max= 1.0
       atomic w_2[k] max= 1.0
     }
   }
-  phase range n_i parallel balance 1 level 1 {
+  phase range n_i parallel balance 1 level 1 versions of n_i at 8 16 {
     for i in begin .. end {
       let o: index = (i * 64)
       for lanes k in 0 .. 64 {
@@ -295,6 +295,26 @@ TEST(LoopIr, VerifierKnowsWhatMayBeDeclared) {
   EXPECT_EQ("internal [loop-ir]: `x` has the wrong element type", declared("index32 = values 0"));
   EXPECT_EQ("internal [loop-ir]: the size of `x` depends on an array",
             verdict("array p: index32 = positions 1 level 0\narray x: byte = workspace count p[0]\n", ""));
+}
+
+TEST(LoopIr, VerifierKnowsWhatVersionsMayFix) {
+  const auto fixed = [](const std::string& versions) {
+    return verdict("extent m = argument 1 mode 0 required 8\nlet s: index = (n * 2)\n",
+                   "phase range n versions of " + versions + " { }\n");
+  };
+  EXPECT_EQ("right", fixed("n at 1 8 64"));
+  const std::string no_extent = "is no extent that versions may fix, or fixed twice";
+  for (const std::string name : {"m", "s", "begin", "k"})
+    EXPECT_EQ("internal [loop-ir]: `" + name + "` " + no_extent, fixed(name + " at 8"));
+  EXPECT_EQ("internal [loop-ir]: `n` " + no_extent, fixed("n n at 8"));
+  const std::string none = "internal [loop-ir]: versions of no extent, or for no size";
+  EXPECT_EQ(none, fixed("at 8"));
+  EXPECT_EQ(none, fixed("n at"));
+  EXPECT_EQ(none, fixed("n at 0 8"));
+  EXPECT_EQ("internal [loop-ir]: versions for sizes that do not ascend", fixed("n at 16 8"));
+  EXPECT_EQ("internal [loop-ir]: versions for sizes that do not ascend", fixed("n at 8 8"));
+  EXPECT_EQ("internal [loop-ir]: versions of a phase for a GPU",
+            fixed("n at 8 units take 1 share 1 width 1 tile 1 block 256"));
 }
 
 TEST(LoopIr, VerifierKnowsWhenTheResultIsThere) {

@@ -173,6 +173,52 @@ TEST(Lower, FixedExtentBecomesAConstant) {
   EXPECT_NE(std::string::npos, loop_ir::print(*kernel).find("for lanes k in 0 .. 64"));
 }
 
+/// " versions of ..." of the phases of a kernel.
+std::vector<std::string> versions_of(const Text& text, const std::string& tree, lower::Effort effort = {}) {
+  const auto run = make_case(text, {});
+  const auto kernel = lower::lower(*concrete_notation::parse(tree), run.problem, effort);
+  EXPECT_TRUE(kernel.ok());
+  std::vector<std::string> found;
+  for (const auto& phase : kernel->phases) {
+    std::string all;
+    if (phase.versions) {
+      for (const auto& extent : phase.versions->extents) all += extent + " ";
+      for (const auto size : phase.versions->sizes) all += std::to_string(size) + " ";
+    }
+    found.push_back(all);
+  }
+  return found;
+}
+
+TEST(Lower, VersionsForSizesThatDenseExtentsOftenHave) {
+  const std::string expression = "A(i,l) = B(i,j) * C(j,k) * D(k,l)";
+  const std::string tree =
+      "forall(i, where(forall(k, forall(l, A(i,l) += T(k) * D(k,l))), forall(j, forall(k, T(k) += B(i,j) * "
+      "C(j,k)))))";
+  using Phases = std::vector<std::string>;
+  const auto versions = [&](const std::vector<std::string>& constraints, lower::Effort effort = {}) {
+    return versions_of({expression, {{"B", "csr"}}, constraints}, tree, effort);
+  };
+  EXPECT_EQ(Phases{"n_l n_k 8 16 32 "}, versions({}));
+  EXPECT_EQ(Phases{"n_l n_k 16 32 "}, versions({"10 <= k <= 256", "l <= 100"}));
+  EXPECT_EQ(Phases{"n_l 8 16 32 "}, versions({"k == 16"}));
+  EXPECT_EQ(Phases{""}, versions({"k <= 10", "l >= 12"}));
+  EXPECT_EQ(Phases{""}, versions({}, lower::Effort::least()));
+  // An extent of a sparse level is large, that of what is below it is not.
+  EXPECT_EQ(Phases{""}, versions_of({"A(i,j) = B(i,j) * C(j) * D(j)", {{"B", "csr"}}, {}},
+                                    "forall(i, where(forall(j, A(i,j) += T(j) * D(j)), forall(j, T(j) += "
+                                    "B(i,j) * C(j))))"));
+  EXPECT_EQ(Phases{"n_k 8 16 32 "},
+            versions_of({"A(i,k) = B(i,j,k) * C(j)", {{"B", "dense,compressed,dense"}}, {}},
+                        "forall(i, forall(j, forall(k, A(i,k) += B(i,j,k) * C(j))))"));
+  for (const int k : {7, 8, 16, 17, 32}) {
+    for (const int l : {8, 16, 32}) {
+      const auto run = make_case({expression, {{"B", "csr"}}, {}}, {{"i", 9}, {"j", 11}, {"k", k}, {"l", l}});
+      EXPECT_EQ("", check_tree(tree, run, 24)) << k << " " << l;
+    }
+  }
+}
+
 TEST(Lower, ExtentsOfOneAndZeroLengthRows) {
   const auto run = make_case({"A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}}, {}},
                              {{"i", 1}, {"j", 1}, {"k", 1}, {"l", 1}});

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <set>
 #include <sstream>
 
 #include "kernel_problem.h"
@@ -19,6 +20,8 @@ using Extents = std::map<std::string, std::int64_t>;
 
 constexpr std::int64_t most_elements = std::int64_t{1} << 22;
 constexpr std::int64_t wide = 67;  ///< all of a cascade of registers: 64 + 2 + 1
+constexpr std::int64_t common_sizes[] = {8, 16,
+                                         32};  ///< kernels have versions for them (compiler/lower/versions.h)
 
 /// How the entries of sparse tensors lie.
 enum class Pattern { full, empty, ragged };
@@ -84,7 +87,29 @@ class Trying {
         if (problem_.extent_of.at(other) == index) extent = wide;
       }
     }
+    const auto dense = dense_extents();
+    for (const std::int64_t size : common_sizes) {
+      if (dense.empty()) break;
+      add(Pattern::ragged, few);
+      for (auto& [other, extent] : shapes.back().extents) {
+        if (dense.count(problem_.extent_of.at(other)) > 0) extent = size;
+      }
+    }
     return shapes;
+  }
+
+  /// Those that are not fixed and that no sparse tensor has, by the index that stands for each.
+  std::set<std::string> dense_extents() const {
+    std::set<std::string> found;
+    for (const auto& index : problem_.indices) {
+      if (!fixed(index)) found.insert(problem_.extent_of.at(index));
+    }
+    for (std::size_t a = 0; a < problem_.tensors.size(); ++a) {
+      const auto format = format_of(a);
+      if (format.ok() && format->all_dense()) continue;
+      for (const auto& index : problem_.indices_of(a)) found.erase(problem_.extent_of.at(index));
+    }
+    return found;
   }
 
   /// What a constraint leaves for the extent of this index or one that agrees with it.

@@ -1,0 +1,81 @@
+#include "compiler/lower/versions.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "compiler/index_notation/extent_classes.h"
+#include "compiler/problem/copies.h"
+#include "compiler/problem/extent_range.h"
+
+namespace schaas::lower {
+namespace {
+
+using loop_ir::Match;
+
+/// At larger ones a loop's rest is little, and rows do not stay in registers: measured in section 28 of
+/// docs/notes/performance.md.
+constexpr std::int64_t common_sizes[] = {8, 16, 32};
+
+/// Names that loops of vectors below `statement` run up to.
+void collect_trips(const loop_ir::StatementPtr& statement, std::set<std::string>& names) {
+  std::visit(Match{
+                 [&](const loop_ir::Block& x) {
+                   for (const auto& each : x.statements) collect_trips(each, names);
+                 },
+                 [&](const loop_ir::If& x) { collect_trips(x.body, names); },
+                 [&](const loop_ir::Merge& x) { collect_trips(x.body, names); },
+                 [&](const loop_ir::For& x) {
+                   const auto* end = std::get_if<loop_ir::Name>(&x.end->node);
+                   if (x.shape != loop_ir::Shape::scalar && end) names.insert(end->name);
+                   collect_trips(x.body, names);
+                 },
+                 [](const auto&) {},
+             },
+             statement->node);
+}
+
+/// The first indices of the classes of extents that a sparse level has, or one above it.
+std::set<std::string> sparse_extents(const problem::Problem& problem,
+                                     const std::map<std::string, std::string>& classes) {
+  std::set<std::string> found;
+  for (const auto& tensor : problem.tensors()) {
+    const auto& format = problem.formats.at(tensor);
+    const auto indices = problem.indices_of(tensor);
+    for (std::size_t level = 0; level < format.levels.size(); ++level) {
+      if (std::any_of(format.levels.begin() + static_cast<std::ptrdiff_t>(level), format.levels.end(),
+                      format::is_sparse)) {
+        found.insert(classes.at(indices[static_cast<std::size_t>(format.mode_order[level])]));
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+loop_ir::Kernel add_versions(loop_ir::Kernel kernel, const problem::Problem& problem) {
+  const auto classes = index_notation::extent_classes(problem::without_copies(problem).statements());
+  const auto sparse = sparse_extents(problem, classes);
+  const auto tensors = problem.tensors();
+  for (auto& phase : kernel.phases) {
+    std::set<std::string> trips;
+    collect_trips(phase.body, trips);
+    loop_ir::Versions versions;
+    versions.sizes.assign(std::begin(common_sizes), std::end(common_sizes));
+    for (const auto& extent : kernel.extents) {
+      const auto indices = problem.indices_of(tensors[static_cast<std::size_t>(extent.argument)]);
+      const auto& index = classes.at(indices[static_cast<std::size_t>(extent.mode)]);
+      if (trips.count(extent.name) == 0 || extent.required || sparse.count(index) > 0) continue;
+      versions.extents.push_back(extent.name);
+      const auto range = problem::extent_range(problem, index);
+      auto& sizes = versions.sizes;
+      sizes.erase(std::remove_if(sizes.begin(), sizes.end(), [&](auto size) { return !range.holds(size); }),
+                  sizes.end());
+    }
+    if (!versions.extents.empty() && !versions.sizes.empty()) phase.versions = std::move(versions);
+  }
+  return kernel;
+}
+
+}  // namespace schaas::lower
