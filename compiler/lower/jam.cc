@@ -171,9 +171,7 @@ class Jam {
           loop_ir::add(loop_ir::name(loop_.variable), loop_ir::integer(n));
     }
     for (const auto& statement : head_) replicate(statement, body);
-    for (int n = 0; n < group_; ++n) {
-      for (const auto& statement : tail_) body.push_back(copy(statement, n));
-    }
+    finish(body);
     return in_two_parts(std::move(body));
   }
 
@@ -357,6 +355,27 @@ class Jam {
             },
         },
         statement->node);
+  }
+
+  /// The tail, copy after copy; its stores at the end, one after the other for all copies, so that those to
+  /// neighbouring places may be done as one.
+  void finish(std::vector<StatementPtr>& body) {
+    std::set<std::string> changed = traffic_.counters;
+    for (const auto& statement : tail_) {
+      if (const auto* fold = as<loop_ir::Accumulate>(statement)) changed.insert(fold->name);
+    }
+    const auto stays = [&](const StatementPtr& statement) {
+      const auto* store = as<loop_ir::Store>(statement);
+      return !store || loop_ir::mentions(store->index, changed) || loop_ir::mentions(store->value, changed);
+    };
+    for (int n = 0; n < group_; ++n) {
+      for (const auto& statement : tail_) {
+        if (stays(statement)) body.push_back(copy(statement, n));
+      }
+    }
+    for (const auto& statement : tail_) {
+      for (int n = 0; n < group_ && !stays(statement); ++n) body.push_back(copy(statement, n));
+    }
   }
 
   /// A counter carries the place where the last whole group ended to the loop over what is left.

@@ -135,7 +135,8 @@ TEST(Jam, RowsOfADenseProductShareTheLoadsOfTheOther) {
              "}\n"));
 }
 
-/// Appends go on in order: the counter is read and set copy after copy.
+/// Appends go on in order: the counter is read and set copy after copy, and what is stored follows, array by
+/// array.
 TEST(Jam, WhatReadsACounterComesAfterTheLoops) {
   const std::string after = jammed(
       "for i in begin .. end {\n"
@@ -151,11 +152,12 @@ TEST(Jam, WhatReadsACounterComesAfterTheLoops) {
       "  }\n"
       "}\n");
   EXPECT_NE(std::string::npos, after.find("    let a: index = q\n"
-                                          "    A[a] = t\n"
                                           "    set q = (a + 1)\n"
                                           "    let a_1: index = q\n"
-                                          "    A[a_1] = t_1\n"
                                           "    set q = (a_1 + 1)\n"))
+      << after;
+  EXPECT_NE(std::string::npos, after.find("    A[a] = t\n"
+                                          "    A[a_1] = t_1\n"))
       << after;
 }
 
