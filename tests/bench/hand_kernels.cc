@@ -5,15 +5,15 @@
 //
 // KERNEL: SpMM, SDDMM, TTM, TTMd, K1, K3, K4, K6, K7 or K7d, as in yardstick.py, whose files it reads (int32, int32, double; dense operands in
 // row-major order). Prints the seconds of each run of the fastest way and writes the result's values; the name of that way goes to stderr.
+#include "yardstick_files.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -24,16 +24,6 @@ namespace {
 using vec = double __attribute__((vector_size(64), aligned(8), may_alias));
 using vec4 = double __attribute__((vector_size(32), aligned(8), may_alias));
 constexpr int W = 8;
-
-template <class T>
-std::vector<T> read(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error(std::string("no file ") + path);
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-  std::vector<T> out(bytes.size() / sizeof(T));
-  std::memcpy(out.data(), bytes.data(), out.size() * sizeof(T));
-  return out;
-}
 
 inline vec at(const double* p) { return *reinterpret_cast<const vec*>(p); }
 inline void put(double* p, vec v) { *reinterpret_cast<vec*>(p) = v; }
@@ -406,11 +396,7 @@ int main(int argc, char** argv) try {
   Input in;
   in.dense_result = kernel != "TTM" && kernel != "K7";
   if (kernel.back() == 'd') kernel.pop_back();
-  for (const char* at = argv[2]; *at != '\0';) {
-    char* end = nullptr;
-    in.n[*at] = std::strtol(at + 2, &end, 10);
-    at = *end == ',' ? end + 1 : end;
-  }
+  in.n = extents_of(argv[2]);
   const int runs = std::atoi(argv[3]);
   const double limit = std::atof(argv[4]);
   int a = 5;

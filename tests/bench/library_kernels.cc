@@ -11,31 +11,20 @@ extern "C" {
 }
 #include <cblas.h>
 
+#include "yardstick_files.h"
+
 #include <Eigen/SparseCore>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
-#include <iterator>
-#include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 using Dense = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Sparse = Eigen::Map<const Eigen::SparseMatrix<double, Eigen::RowMajor, int>>;
-
-template <class T>
-static std::vector<T> read(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw std::runtime_error(std::string("no file ") + path);
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-  std::vector<T> out(bytes.size() / sizeof(T));
-  std::memcpy(out.data(), bytes.data(), out.size() * sizeof(T));
-  return out;
-}
 
 static void check(GrB_Info info) {
   if (info != GrB_SUCCESS) throw std::runtime_error("GraphBLAS failed: " + std::to_string(info));
@@ -95,12 +84,7 @@ class Sampled {
 int main(int argc, char** argv) try {
   if (argc < 10) return 2;
   const std::string kernel = argv[1];
-  std::map<char, long> n;
-  for (const char* at = argv[2]; *at != '\0';) {
-    char* end = nullptr;
-    n[*at] = std::strtol(at + 2, &end, 10);
-    at = *end == ',' ? end + 1 : end;
-  }
+  auto n = extents_of(argv[2]);
   openblas_set_num_threads(1);
   check(GrB_init(GrB_NONBLOCKING));
   check(GxB_Global_Option_set(GxB_GLOBAL_NTHREADS, 1));
