@@ -2,13 +2,13 @@
 #include <gmock/gmock.h>
 #include <google/protobuf/util/message_differencer.h>
 #include <gtest/gtest.h>
-#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/sinks/ringbuffer_sink.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 #include "compiler/support/digest.h"
@@ -135,8 +135,7 @@ class KeptOfADaemon : public testing::Test {
     options.wrap_compiling = [this](std::unique_ptr<KernelProvider> next) {
       return std::make_unique<Rejecting>(std::move(next), rejects_);
     };
-    auto sink = std::make_shared<spdlog::sinks::ostream_sink_mt>(logged_);
-    auto started = Daemon::start(options, std::make_shared<spdlog::logger>("test", sink));
+    auto started = Daemon::start(options, std::make_shared<spdlog::logger>("test", logged_));
     ASSERT_TRUE(started.ok()) << support::render(started.error());
     daemon_ = std::move(started).value();
     client_ = std::make_unique<test::ServiceClient>(daemon_->addresses().front());
@@ -166,10 +165,10 @@ class KeptOfADaemon : public testing::Test {
   }
   // Schedule requests; counts those of earlier daemons too.
   std::size_t told_from_memory() {
-    std::size_t count = 0;
-    const std::string log = logged_.str();
-    for (auto at = log.find("kept=1"); at != std::string::npos; at = log.find("kept=1", at + 1)) ++count;
-    return count;
+    const auto lines = logged_->last_formatted();
+    return static_cast<std::size_t>(std::count_if(lines.begin(), lines.end(), [](const std::string& line) {
+      return line.find("kept=1") != std::string::npos;
+    }));
   }
   void report(double seconds) {
     v1::ReportRequest request;
@@ -187,7 +186,9 @@ class KeptOfADaemon : public testing::Test {
 
   test_support::TemporaryDirectory directory_;
   std::string data_ = directory_ / "data";
-  std::ostringstream logged_;
+  // Read while the daemon writes.
+  std::shared_ptr<spdlog::sinks::ringbuffer_sink_mt> logged_ =
+      std::make_shared<spdlog::sinks::ringbuffer_sink_mt>(10'000);
   std::atomic<bool> rejects_{false};
   std::unique_ptr<Daemon> daemon_;
   std::unique_ptr<test::ServiceClient> client_;
