@@ -74,6 +74,7 @@ int run() {
   if (!connection.ok()) return std::printf("%s\n", connection.error().message.c_str()), 1;
   std::printf("%-4s %8s %9s %12s %12s %12s %8s %12s %12s\n", "", "entries", "variants", "alone us",
               "first us", "median us", "for GPU", "first us", "median us");
+  std::string chosen;
   for (const Case& each : cases()) {
     client::ScheduleRequest request;
     request.problem.expression = each.statement;
@@ -96,9 +97,12 @@ int run() {
     const double there = median_of(
         [&] { return gpu.select(each.sizes, client::ValueType::f64, client::GpuTarget{}); }, gpu_first);
     if (here < 0 || there < 0) return 1;
+    chosen += std::string(each.name) + ": " +
+              gpu.select(each.sizes, client::ValueType::f64, client::GpuTarget{})->reason + "\n";
     std::printf("%-4s %8zu %9zu %12.1f %12.1f %12.1f %8zu %12.1f %12.1f\n", each.name, entries.size(),
                 variants, alone, first, here, gpu.schedules().size(), gpu_first, there);
   }
+  std::printf("%s", chosen.c_str());
   return 0;
 }
 

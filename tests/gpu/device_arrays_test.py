@@ -223,6 +223,16 @@ class DeviceArrays(unittest.TestCase):
             self.product(A=self.there, B=Liar(self.b))
         self.assertEqual(raised.exception.message, "`B` is said to lie on Fake GPU, but its values lie in the host's memory")
 
+    def test_the_frontier_for_arrays_there(self):
+        here = self.product.frontier_at(A=self.there, B=self.dense)
+        self.assertEqual((here.here["nonzeros"]["A"], here.here["extents"]["k"]), (self.a.nnz, 5))
+        turned = Array(self.b)
+        turned.strides = (8, 240)
+        for look in (self.product.frontier_at, self.product.tune, self.product.bind):
+            with self.assertRaises(schaas.Unsupported) as raised:
+                look(A=self.there, B=turned)
+            self.assertEqual(raised.exception.code, "device")
+
     def test_tuning_measures_on_the_device(self):
         measured = self.product.tune(A=self.there, B=self.dense)
         self.assertGreater(len(measured), 1)

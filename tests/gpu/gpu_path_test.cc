@@ -411,6 +411,22 @@ TEST_F(Bound, TheProcessorComputesWhatTheDeviceHasNoRoomFor) {
                                      HasSubstr("; `A` is brought to the processor")));
 }
 
+TEST_F(Bound, AServerWithoutAToolkitComputesWhatLiesThereOnTheProcessor) {
+  toolchain::CudaToolchainOptions none;
+  none.compiler = "nvcc-that-is-not-there";
+  const client::ProblemText text = kernels_->problem();
+  kernels_.reset();
+  serve(toolchain::make_cuda_toolchain(toolchain::make_c_toolchain({}), none));
+  client::KernelSetOptions patient;
+  patient.patience = std::chrono::minutes(5);
+  kernels_.emplace(client::KernelSet::open(*session_, text, patient).value());
+  auto bound = kernels_->bind({{"A", &a_}, {"B", &b_}}, options(&c_)).value();
+  EXPECT_THAT(bound.reason(), AllOf(HasSubstr("; not on Fake GPU: no CUDA toolkit here"),
+                                    HasSubstr("; `A`, `B` are brought to the processor")));
+  ASSERT_TRUE(bound.run().ok());
+  expect_right_there();
+}
+
 TEST_F(Bound, OnTheProcessorValuesComeAndGoWithEachRun) {
   client::BindOptions named = options(&c_);
   named.schedule = "linear";

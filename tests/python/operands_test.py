@@ -188,7 +188,8 @@ class OnAGpu(unittest.TestCase):
     def test_what_is_read_where_it_lies_is_refused(self):
         with self.assertRaises(schaas.Unsupported) as raised:
             PRODUCT.bind(B=self.b, x=self.array(self.x))
-        self.assertEqual(raised.exception.message, "`x` is on a GPU; kernels run on the CPU: copy it with `.get()` or `cupy.asnumpy`")
+        self.assertEqual(raised.exception.message, "`x` is on a GPU, but not such that it is read where it lies (docs/gpu.md): copy it with "
+                                                   "`.get()`, `.cpu()` or `cupy.asnumpy`")
 
 
 class Values(unittest.TestCase):

@@ -15,7 +15,7 @@ _ON_CUDA = 2  # a kind of device of DLPack
 
 
 class NotInPlace(Exception):
-    """The arrays are not such as kernels read."""
+    """The arrays are not such as kernels read: with the operand's name, or none where several do not go together."""
 
 
 class DeviceArray:
@@ -155,7 +155,12 @@ def view_there(given, format):
 
 
 def view_anywhere(name, given, format):
-    return view_there(given, format) if is_on_gpu(given) else view_of(name, given, format)
+    if not is_on_gpu(given):
+        return view_of(name, given, format)
+    try:
+        return view_there(given, format)
+    except NotInPlace:
+        raise NotInPlace(name) from None
 
 
 def arrays_of(view):

@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _library as library
 from ._device import DeviceArray, Gpu, NotInPlace, back, dense_view, device_array, empty_there, is_on_gpu, is_there, on_host, view_anywhere
-from ._errors import Error, Invalid, Unsupported, invalid
+from ._errors import Error, Invalid, Unsupported, invalid, unsupported
 from ._frames import Frame
 from ._frontier import Frontier
 from ._operands import F4, F8, I4, I8, View, is_torch, repaired, view_of, wants_gradient
@@ -247,7 +247,7 @@ class Kernel:
         try:
             return self._call_there(operands, out, threads, extents, schedule, deterministic, stream)
         except NotInPlace:
-            pass
+            pass  # by way of memory
         except Unsupported as error:
             if error.code != "no-gpu":
                 raise
@@ -267,6 +267,17 @@ class Kernel:
 
         place = self._result_view(views, values, extents, out, make)
         return views, values, index, place, Gpu(self.operands, views, self.result, place, stream)
+
+    def _anywhere(self, operands, extents, out, stream):
+        """The same where an operand is on a GPU, for those who read it in place; None: nothing is."""
+        if not any(map(is_on_gpu, operands)):
+            return None
+        try:
+            return self._there(operands, extents, out, stream)
+        except NotInPlace as which:
+            name = which.args[0] if which.args else next(name for name, given in zip(self.operands, operands) if is_on_gpu(given))
+            raise unsupported("device", f"`{name}` is on a GPU, but not such that it is read where it lies (docs/gpu.md): copy it with "
+                                        "`.get()`, `.cpu()` or `cupy.asnumpy`") from None
 
     def _call_there(self, operands, out, threads, extents, schedule, deterministic, stream):
         """Arrays on a GPU as they lie there."""
@@ -334,13 +345,9 @@ class Kernel:
         """Fixes the operands: the returned Bound computes from what the arrays hold at each call, without checking them again. For
         loops."""
         operands = self._collect(positional, named)
-        if any(map(is_on_gpu, operands)):
-            try:
-                views, values, index, place, gpu = self._there(operands, extents, out, stream)
-            except NotInPlace:
-                pass  # refused below, by its name
-            else:
-                return Bound(self, self._set(views, values, index), views, place, threads, extents, schedule, deterministic, False, gpu)
+        if there := self._anywhere(operands, extents, out, stream):
+            views, values, index, place, gpu = there
+            return Bound(self, self._set(views, values, index), views, place, threads, extents, schedule, deterministic, False, gpu)
         operands = [new if new is not None else old for old, new in ((one, self._unsorted(one)) for one in operands)]
         views, values, index = self._views(operands)
         return Bound(self, self._set(views, values, index), views, self._result_view(views, values, extents, out), threads, extents,
@@ -354,17 +361,17 @@ class Kernel:
     def tune(self, *positional, threads=0, extents=None, **named):
         """Measures every compiled schedule on these tensors; later calls of the same sizes take the fastest. Returns {id: seconds},
         the fastest first."""
-        operands = self._collect(positional, named)
-        gpu = place = None
-        if any(map(is_on_gpu, operands)):
-            views, values, index, place, gpu = self._there(operands, extents, None, None)
-        else:
-            views, values, index = self._views(operands)
-        kernels = self._set(views, values, index)
-        frame = Frame(self.operands, views, place, None, extents, gpu)
-        frame.fill(views, place, threads)
+        kernels, frame = self._framed(self._collect(positional, named), threads, extents)
         told = json.loads(library.text_from(library.api.schaas_tune, kernels.handle, frame.operands, frame.count, frame.options))
         return {one["id"]: one["seconds"] for one in sorted(told["measured"], key=lambda one: one["seconds"])}
+
+    def _framed(self, operands, threads, extents):
+        """For calls about these operands that compute nothing for the user."""
+        views, values, index, place, gpu = self._anywhere(operands, extents, None, None) or (*self._views(operands), None, None)
+        frame = Frame(self.operands, views, place, None, extents, gpu)
+        frame.fill(views, place, threads)
+        frame.keep = views, place
+        return self._set(views, values, index), frame
 
     def _latest(self):
         """Of the formats that came last, else those that were given."""
@@ -381,10 +388,8 @@ class Kernel:
     def frontier_at(self, *positional, threads=0, extents=None, **named):
         """The frontier with what each schedule costs for these tensors: times, memory, what was measured, which one runs. Nothing is
         compiled or computed; in a notebook it is a picture."""
-        views, values, index = self._views(self._collect(positional, named))
-        frame = Frame(self.operands, views, None, None, extents)
-        frame.fill(views, None, threads)
-        return self._frontier(self._set(views, values, index), frame.operands, frame.count, frame.options)
+        kernels, frame = self._framed(self._collect(positional, named), threads, extents)
+        return self._frontier(kernels, frame.operands, frame.count, frame.options)
 
     def _frontier(self, kernels, *operands):  # `kernels` live until the call returns
         return Frontier(json.loads(library.text_from(library.api.schaas_frontier_at, kernels.handle, *operands)))
