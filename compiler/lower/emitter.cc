@@ -295,7 +295,13 @@ void Emitter::emit_reset(const NestPtr& nest, const Scope& scope, int target, St
                      emit_reset(blocks.body, inner, target, body);
                    });
                  },
-                 [&](const Branch& branch) { emit_reset(branch.consumer, scope, target, out); },
+                 [&](const Branch& branch) {
+                   const auto consume = [&] { emit_reset(branch.consumer, scope, target, out); };
+                   if (!tracks(target_of(branch.producer))) return consume();
+                   // The loops go over what was written, which nobody remembers by now.
+                   emit_tracked(
+                       branch, out, [&] { emit_inserts(branch.producer, scope, out); }, consume);
+                 },
                  [&](const Terms& sum) {
                    for (const auto& term : sum.terms) emit_reset(term, scope, target, out);
                  },

@@ -364,6 +364,22 @@ TEST(Lower, ListsOfCoordinatesAreGathered) {
                            run, 54));
 }
 
+// Loops that go over what an inner temporary gathered are walked once more, to clear what the outer one got
+// from them.
+TEST(Lower, WhatAGatheredRowWroteIsClearedByGatheringAgain) {
+  for (const std::string b :
+       {"compressed,compressed,compressed", "compressed,compressed(nonunique),singleton"}) {
+    const auto run =
+        make_case({"A = B(i,j,m) * D(l,i,k) * E(l,m,k)", {{"B", b}, {"D", "csf"}, {"E", "csf"}}, {}},
+                  {{"i", 6}, {"j", 5}, {"k", 7}, {"l", 4}, {"m", 9}});
+    EXPECT_EQ("",
+              check_tree("forall(l, where(forall(m, forall(k, A += t1(m,k) * E(l,m,k))), forall(i, "
+                         "where(forall(m, forall(k, t1(m,k) += t2(m) * D(l,i,k))), forall(j, forall(m, t2(m) "
+                         "+= B(i,j,m)))))))",
+                         run, 55));
+  }
+}
+
 TEST(Lower, WhatIsGatheredInATableWithoutOrderIsNotSorted) {
   const std::string tree =
       "forall(i, where(forall(j, A(i,j) += t1(j)), forall(k, forall(j, t1(j) += B(i,k) * C(k,j))), hash))";
