@@ -19,8 +19,12 @@ using loop_ir::StatementPtr;
 /// side.
 class SideBySide {
  public:
-  SideBySide(const loop_ir::For& loop, int count, Names& names)
-      : names_(names), count_(static_cast<std::size_t>(count)), copies_(count_), varying_{loop.variable} {
+  SideBySide(const loop_ir::For& loop, int count, const std::set<std::string>& workspaces, Names& names)
+      : workspaces_(workspaces),
+        names_(names),
+        count_(static_cast<std::size_t>(count)),
+        copies_(count_),
+        varying_{loop.variable} {
     for (std::size_t n = 0; n < count_; ++n)
       copies_[n][loop.variable] = loop_ir::add(loop.begin, loop_ir::integer(static_cast<std::int64_t>(n)));
   }
@@ -79,6 +83,8 @@ class SideBySide {
               });
             },
             [&](const loop_ir::Store& x) {
+              // A thread has one temporary, in which the columns would meet.
+              if (workspaces_.count(x.array) > 0 && !varies(x.index)) return false;
               return each(out, [&](std::size_t n) {
                 return loop_ir::Store{x.array, in(x.index, n), x.mode, in(x.value, n), x.monoid};
               });
@@ -122,6 +128,7 @@ class SideBySide {
         statement->node);
   }
 
+  const std::set<std::string>& workspaces_;
   Names& names_;
   const std::size_t count_;
   std::vector<loop_ir::Substitution> copies_;
@@ -133,20 +140,21 @@ bool is_named(const ExpressionPtr& expression, const char* text) {
   return name != nullptr && name->name == text;
 }
 
-StatementPtr with_columns(const StatementPtr& statement, int count, Names& names) {
+StatementPtr with_columns(const StatementPtr& statement, int count, const std::set<std::string>& workspaces,
+                          Names& names) {
   if (const auto* block = std::get_if<loop_ir::Block>(&statement->node)) {
     std::vector<StatementPtr> all;
     for (const auto& each : block->statements) {
-      const auto parts = loop_ir::statements_of(with_columns(each, count, names));
+      const auto parts = loop_ir::statements_of(with_columns(each, count, workspaces, names));
       all.insert(all.end(), parts.begin(), parts.end());
     }
     return loop_ir::block(std::move(all));
   }
   if (const auto* guard = std::get_if<loop_ir::If>(&statement->node))
-    return make(loop_ir::If{guard->condition, with_columns(guard->body, count, names)});
+    return make(loop_ir::If{guard->condition, with_columns(guard->body, count, workspaces, names)});
   const auto* loop = std::get_if<loop_ir::For>(&statement->node);
   if (loop == nullptr || !is_named(loop->begin, "column_begin")) return statement;
-  const auto together = SideBySide(*loop, count, names).of(loop->body);
+  const auto together = SideBySide(*loop, count, workspaces, names).of(loop->body);
   if (!together) return statement;
   const auto last = loop_ir::add(loop->begin, loop_ir::integer(count));
   using operators::Function;
@@ -157,9 +165,12 @@ StatementPtr with_columns(const StatementPtr& statement, int count, Names& names
 }  // namespace
 
 loop_ir::Kernel put_columns_side_by_side(loop_ir::Kernel kernel, Names& names) {
+  std::set<std::string> workspaces;
+  for (const auto& array : kernel.arrays)
+    if (std::holds_alternative<loop_ir::Workspace>(array.origin)) workspaces.insert(array.name);
   for (auto& phase : kernel.phases) {
     if (phase.units && phase.units->columns_take > 1)
-      phase.body = with_columns(phase.body, phase.units->columns_take, names);
+      phase.body = with_columns(phase.body, phase.units->columns_take, workspaces, names);
   }
   return kernel;
 }

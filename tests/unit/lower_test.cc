@@ -380,6 +380,24 @@ TEST(Lower, WhatAGatheredRowWroteIsClearedByGatheringAgain) {
   }
 }
 
+// A thread of a GPU that has several columns does them side by side, but not where they pass something by one
+// temporary.
+TEST(Lower, ColumnsThatWouldMeetInOneTemporaryTakeTurns) {
+  const auto run = make_case(
+      {"A(m,j,l) = B(j) * C(m,l) * D", {{"A", "dense,dense,dense:2,1,0"}, {"C", "compressed,dense:1,0"}}, {}},
+      {{"m", 3}, {"j", 32}, {"l", 3}});
+  const auto side_by_side = [&](const std::string& inside) {
+    const auto tree = concrete_notation::parse("forall(j threads 3, forall(l threads 4, " + inside + "))");
+    EXPECT_TRUE(tree.ok());
+    const auto kernel = lower::lower(*tree, run.problem);
+    EXPECT_TRUE(kernel.ok());
+    return loop_ir::print(*kernel).find("column_end == ") != std::string::npos;
+  };
+  EXPECT_TRUE(side_by_side("forall(m, A(m,j,l) += B(j) * C(m,l) * D)"));
+  EXPECT_FALSE(side_by_side(
+      "blocks(m, 3, where(forall(m, A(m,j,l) += D * t1(m)), forall(m, t1(m) += B(j) * C(m,l))))"));
+}
+
 TEST(Lower, WhatIsGatheredInATableWithoutOrderIsNotSorted) {
   const std::string tree =
       "forall(i, where(forall(j, A(i,j) += t1(j)), forall(k, forall(j, t1(j) += B(i,k) * C(k,j))), hash))";
