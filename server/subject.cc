@@ -77,10 +77,12 @@ std::vector<NamedVariant> variants_of(const frontier::Survivor& survivor, const 
   if (problem.profile != problem::Profile::standard) return {};
   const schedule::Trace trace = names.to_user(survivor.traces.front());
   std::vector<NamedVariant> variants = {variant_of(trace, tree, names)};
-  const auto add = [&](const schedule::Trace& other) {
-    if (variants.size() > more) return;
-    if (const auto made = schedule::apply(other, problem); made.ok())
-      variants.push_back(variant_of(other, *made, names));
+  const auto add = [&](const schedule::Trace& other) -> StatementPtr {  // its tree; null: not told
+    if (variants.size() > more) return nullptr;
+    const auto made = schedule::apply(other, problem);
+    if (!made.ok()) return nullptr;
+    variants.push_back(variant_of(other, *made, names));
+    return *made;
   };
   if (!problem::is_contraction(problem)) return variants;
   std::vector<schedule::Block> blocks;
@@ -89,10 +91,9 @@ std::vector<NamedVariant> variants_of(const frontier::Survivor& survivor, const 
   for (const schedule::Block& block : blocks) {
     schedule::Trace blocked = trace;
     blocked.directives.emplace_back(block);
-    add(blocked);
-    if (block.size != entries_in_block) continue;
-    const auto made = schedule::apply(blocked, problem);
-    if (const auto summed = made.ok() ? summed_by_block(blocked, *made) : std::nullopt) add(*summed);
+    const StatementPtr made = add(blocked);
+    if (!made || block.size != entries_in_block) continue;
+    if (const auto summed = summed_by_block(blocked, made)) add(*summed);
   }
   for (std::size_t t = 1; t < survivor.traces.size(); ++t) add(names.to_user(survivor.traces[t]));
   return variants;

@@ -81,23 +81,13 @@ def main():
     options.threads = 1
     cases = []
     with tempfile.TemporaryDirectory(prefix="schaas-members-") as state:
-        for name in ("XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"):
-            os.environ.setdefault(name, state)
+        schaas_runs.private_server(state)
         print(f"{'':4} {'data':20} {'ext':>4} {'members':>8} {'measured':>8} {'best ms':>9} {'selected':>8} {'tuned':>6}")
-        for kernel in options.kernels.split(","):
-            order, (_, levels), _, names = yardstick.KERNELS[kernel][1:5]
-            for name in options.only.split(",") if options.only else names[:options.sets]:
-                kind, ending = ("matrices", "mtx.gz") if len(order) == 2 else ("tensors", "tns.gz")
-                path = os.path.join(options.data, kind, f"{name}.{ending}")
-                sparse = yardstick.Sparse(path, len(order), levels)
-                for asked in map(int, options.extents.split(",")):
-                    extent = yardstick.SMALLER.get(kernel, {}).get(asked, asked)
-                    with tempfile.TemporaryDirectory(prefix="case-", dir=state) as directory:
-                        case = yardstick.Case(options, kernel, name, path, sparse, extent, directory)
-                        found = {"kernel": kernel, "data": name, "extent": extent} | one_case(options, case, kernel)
-                    cases.append(found)
-                    print(f"{kernel:4} {name:20} {extent:4} {found['members']:8} {found['measured']:8} {found['best'] * 1e3:9.3f} "
-                          f"{found['selected'] / found['best']:8.2f} {found['tuned'] / found['best']:6.2f}  {found['selected_tree']} | {found['best_trace']}", flush=True)
+        for case in yardstick.cases_of(options, state):
+            found = {"kernel": case.kernel, "data": case.name, "extent": case.extent} | one_case(options, case, case.kernel)
+            cases.append(found)
+            print(f"{case.kernel:4} {case.name:20} {case.extent:4} {found['members']:8} {found['measured']:8} {found['best'] * 1e3:9.3f} "
+                  f"{found['selected'] / found['best']:8.2f} {found['tuned'] / found['best']:6.2f}  {found['selected_tree']} | {found['best_trace']}", flush=True)
     for what in ("selected", "tuned"):
         ratios = [case[what] / case["best"] for case in cases]
         print(f"{what} / best: geometric mean {mean(ratios):.3f}, worst {max(ratios):.2f}, {len(cases)} cases")

@@ -112,9 +112,7 @@ def main():
     cases, failures = [], 0
     print(f"{'':3} {'data':20} {'ext':>4} typ {'selected ms':>10} {'linear ms':>11} {'ratio':>9} {'error':>9} check  tree")
     with tempfile.TemporaryDirectory(prefix="schaas-bench-") as state:
-        os.environ.setdefault("XDG_DATA_HOME", state)
-        os.environ.setdefault("XDG_RUNTIME_DIR", state)
-        os.environ.setdefault("XDG_CACHE_HOME", state)
+        schaas_runs.private_server(state)
         for kernel in options.kernels.split(","):
             kind, names = KERNELS[kernel][3], KERNELS[kernel][4]
             ending = "mtx.gz" if kind == MATRIX else "tns.gz"

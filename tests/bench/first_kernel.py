@@ -42,9 +42,7 @@ def main():
     figures, slow = {}, 0
     print(f"{'':8} {'first kernel, s':>22} {'whole answer, s':>22}\n{'':8} {'median':>11} {'worst':>10} {'median':>11} {'worst':>10}")
     with tempfile.TemporaryDirectory(prefix="schaas-bench-") as state:
-        os.environ.setdefault("XDG_DATA_HOME", state)
-        os.environ.setdefault("XDG_RUNTIME_DIR", state)
-        os.environ.setdefault("XDG_CACHE_HOME", state)
+        schaas_runs.private_server(state)
         schaas_runs.command(options, "info")  # starts the server
         for name in options.kernels.split(","):
             first, whole = seconds_of(options, name, state)

@@ -119,9 +119,7 @@ def main():
     options = parser.parse_args()
     figures = []
     with tempfile.TemporaryDirectory(prefix="schaas-bench-") as directory:
-        os.environ.setdefault("XDG_DATA_HOME", directory)
-        os.environ.setdefault("XDG_RUNTIME_DIR", directory)
-        os.environ.setdefault("XDG_CACHE_HOME", directory)
+        schaas_runs.private_server(directory)
         if options.only != "crossover":
             kernels(options, directory, figures)
         if options.only != "kernels":

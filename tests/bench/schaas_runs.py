@@ -20,6 +20,12 @@ def parser(description):
     return made
 
 
+def private_server(state):
+    """Keeps the server that the programs start, and all it stores, in `state`, unless the environment says where."""
+    for name in ("XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"):
+        os.environ.setdefault(name, state)
+
+
 def command(options, *words):
     """Standard output; RuntimeError with what it said when it fails."""
     done = subprocess.run([os.path.join(options.bin, "schaas"), *map(str, words)], capture_output=True, text=True,

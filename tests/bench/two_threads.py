@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Two threads against one: the selected schedule of each, on the yardstick's kernels and data, in turns.
 
-    tests/bench/two_threads.py [--data DIR] [--bin DIR] [--kernels SpMM,K1] [--sets 5] [--extents 64] [--rounds 3] [--seconds 0.3] [--json FILE]
+    tests/bench/two_threads.py [--data DIR] [--bin DIR] [--kernels SpMM,K1] [--only SETS] [--sets 5] [--extents 64] [--rounds 3] [--seconds 0.3] [--json FILE]
 
 Wants two idle processors: a thread that waits for one is what is measured then. Prints seconds of one thread / seconds of two (least of all runs),
 2.00 at best, and geometric means. Data are those of yardstick.py, graphs with skewed rows among them. Every result is verified.
 """
 
 import math
-import os
 import sys
 import tempfile
 
@@ -29,6 +28,7 @@ def seconds(options, case, threads, last, verify=False):
 def main():
     parser = schaas_runs.parser(__doc__)
     parser.add_argument("--kernels", default="SpMM,SDDMM,K1,K4,K6,K8,MTTKRP,TTM")
+    parser.add_argument("--only", help="these data sets, with commas")
     parser.add_argument("--sets", type=int, default=5)
     parser.add_argument("--extents", default="64")
     parser.add_argument("--rounds", type=int, default=3)
@@ -37,29 +37,19 @@ def main():
     options.threads = 1
     cases = []
     with tempfile.TemporaryDirectory(prefix="schaas-threads-") as state:
-        for name in ("XDG_DATA_HOME", "XDG_RUNTIME_DIR", "XDG_CACHE_HOME"):
-            os.environ.setdefault(name, state)
-        for kernel in options.kernels.split(","):
-            order, (_, levels), _, names = yardstick.KERNELS[kernel][1:5]
-            for name in names[:options.sets]:
-                kind, ending = ("matrices", "mtx.gz") if len(order) == 2 else ("tensors", "tns.gz")
-                path = os.path.join(options.data, kind, f"{name}.{ending}")
-                sparse = yardstick.Sparse(path, len(order), levels)
-                for asked in map(int, options.extents.split(",")):
-                    extent = yardstick.SMALLER.get(kernel, {}).get(asked, asked)
-                    with tempfile.TemporaryDirectory(prefix="case-", dir=state) as directory:
-                        case = yardstick.Case(options, kernel, name, path, sparse, extent, directory)
-                        at = case.files.index("--threads")
-                        del case.files[at:at + 2]
-                        best, trees = {}, {}
-                        for threads in (1, 2):
-                            best[threads], trees[threads] = seconds(options, case, threads, None, verify=True)
-                        for _ in range(options.rounds):
-                            for threads in (1, 2):
-                                best[threads] = min(best[threads], seconds(options, case, threads, best[threads])[0])
-                    cases.append({"kernel": kernel, "data": name, "extent": extent, "one": best[1], "two": best[2], "trees": list(trees.values())})
-                    print(f"{kernel:6} {name:20} {extent:4} {best[1] * 1e3:9.3f} {best[2] * 1e3:9.3f} ms {best[1] / best[2]:5.2f}  {trees[1]}"
-                          f"{'' if trees[1] == trees[2] else ' | ' + trees[2]}", flush=True)
+        schaas_runs.private_server(state)
+        for case in yardstick.cases_of(options, state):
+            at = case.files.index("--threads")
+            del case.files[at:at + 2]
+            best, trees = {}, {}
+            for threads in (1, 2):
+                best[threads], trees[threads] = seconds(options, case, threads, None, verify=True)
+            for _ in range(options.rounds):
+                for threads in (1, 2):
+                    best[threads] = min(best[threads], seconds(options, case, threads, best[threads])[0])
+            cases.append({"kernel": case.kernel, "data": case.name, "extent": case.extent, "one": best[1], "two": best[2], "trees": list(trees.values())})
+            print(f"{case.kernel:6} {case.name:20} {case.extent:4} {best[1] * 1e3:9.3f} {best[2] * 1e3:9.3f} ms {best[1] / best[2]:5.2f}  {trees[1]}"
+                  f"{'' if trees[1] == trees[2] else ' | ' + trees[2]}", flush=True)
     for kernel in [*options.kernels.split(","), ""]:
         ratios = [case["one"] / case["two"] for case in cases if kernel in ("", case["kernel"])]
         print(f"{kernel or 'all'}: one thread / two, geometric mean {mean(ratios):.2f}, least {min(ratios):.2f}")

@@ -280,21 +280,35 @@ class Case:
 def one_case(case):
     if not case.build():
         return {"skipped": f"the papers' choice takes {case.turns:.1e} trips"}
-    ours, plain, libraries, hand = case.ours(True), case.plain(), case.libraries(), case.hand()
-    case.compare("plain.out")
-    if libraries is not None:
-        case.compare("libraries.out")
-    if hand is not None:
-        case.compare("hand.out")
+    programs = {"libraries": case.libraries, "hand": case.hand}
+    ours, plain, others = case.ours(True), case.plain(), {name: program() for name, program in programs.items()}
+    present = [name for name in others if others[name] is not None]
+    for name in ["plain", *present]:
+        case.compare(f"{name}.out")
     for _ in range(case.options.rounds):
         ours, plain = min(ours, case.ours(False)), min(plain, case.plain())
-        if libraries is not None:
-            libraries = min(libraries, case.libraries())
-        if hand is not None:
-            hand = min(hand, case.hand())
+        for name in present:
+            others[name] = min(others[name], programs[name]())
     bound = case.bytes_once() / case.options.bandwidth
-    return {"bound": bound, "ours": ours, "yardstick": plain, "libraries": libraries, "hand": hand, "ratio": plain / ours, "tree": case.tree, "papers_tree": case.paper_tree,
+    return {"bound": bound, "ours": ours, "yardstick": plain, **others, "ratio": plain / ours, "tree": case.tree, "papers_tree": case.paper_tree,
             "papers_choice_our_code": case.paper_here, "frontier": case.frontier}
+
+
+def extents_of(options, kernel):
+    return [SMALLER.get(kernel, {}).get(int(asked), int(asked)) for asked in options.extents.split(",")]
+
+
+def cases_of(options, state):
+    """The cases of --kernels, --only or --sets, and --extents, each with a folder of its own under `state` while it is in use."""
+    for kernel in options.kernels.split(","):
+        order, (_, levels), _, names = KERNELS[kernel][1:5]
+        for name in options.only.split(",") if options.only else names[:options.sets]:
+            kind, ending = ("matrices", "mtx.gz") if len(order) == 2 else ("tensors", "tns.gz")
+            path = os.path.join(options.data, kind, f"{name}.{ending}")
+            sparse = Sparse(path, len(order), levels)
+            for extent in extents_of(options, kernel):
+                with tempfile.TemporaryDirectory(prefix="case-", dir=state) as directory:
+                    yield Case(options, kernel, name, path, sparse, extent, directory)
 
 
 def bandwidth(directory):
@@ -343,42 +357,31 @@ def main():
     options = arguments()
     cases, failures = [], 0
     with tempfile.TemporaryDirectory(prefix="schaas-yardstick-") as state:
-        os.environ.setdefault("XDG_DATA_HOME", state)
-        os.environ.setdefault("XDG_RUNTIME_DIR", state)
-        os.environ.setdefault("XDG_CACHE_HOME", state)
+        schaas_runs.private_server(state)
         options.bandwidth = bandwidth(state)
         options.libraries, options.hand = build_libraries(state), build_hand(state)
         print(f"triad: {options.bandwidth / 1e9:.1f} GB/s on one thread; a bound above 100 %: the data stay in a cache")
         print(f"{'':6} {'data':20} {'ext':>4} {'ours ms':>10} {'yardstick':>10} {'ratio':>7} {'libs':>6} {'hand':>6} {'bound':>6}  ours <- the papers' choice")
-        for kernel in options.kernels.split(","):
-            order, (_, levels), dense, names = KERNELS[kernel][1:5]
-            for name in options.only.split(",") if options.only else names[:options.sets]:
-                kind, ending = ("matrices", "mtx.gz") if len(order) == 2 else ("tensors", "tns.gz")
-                path = os.path.join(options.data, kind, f"{name}.{ending}")
-                sparse = Sparse(path, len(order), levels)
-                for asked in map(int, options.extents.split(",")):
-                    extent = SMALLER.get(kernel, {}).get(asked, asked)
-                    with tempfile.TemporaryDirectory(prefix="case-", dir=state) as directory:
-                        found = {"kernel": kernel, "data": name, "extent": extent}
-                        try:
-                            case = Case(options, kernel, name, path, sparse, extent, directory)
-                            if case.result_elements() > MOST_RESULT:
-                                print(f"{kernel:6} {name:20} {extent:4} left out: a result of {case.result_elements():.1e} elements")
-                                continue
-                            found |= one_case(case)
-                        except (RuntimeError, ValueError, KeyError, subprocess.SubprocessError) as error:
-                            failures += 1
-                            print(f"{kernel:6} {name:20} {extent:4} FAILED {error}", flush=True)
-                            continue
-                    if "skipped" in found:
-                        print(f"{kernel:6} {name:20} {extent:4} left out: {found['skipped']}", flush=True)
-                        continue
-                    cases.append(found)
-                    print(f"{kernel:6} {name:20} {extent:4} {found['ours'] * 1e3:10.3f} {found['yardstick'] * 1e3:10.3f} {found['ratio']:7.2f} "
-                          f"{over_ours(found, 'libraries'):6} {over_ours(found, 'hand'):6} {found['bound'] / found['ours']:6.0%}  "
-                          f"{found['tree']} <- {found['papers_tree']}", flush=True)
+        for case in cases_of(options, state):
+            label = f"{case.kernel:6} {case.name:20} {case.extent:4}"
+            if case.result_elements() > MOST_RESULT:
+                print(f"{label} left out: a result of {case.result_elements():.1e} elements")
+                continue
+            try:
+                found = {"kernel": case.kernel, "data": case.name, "extent": case.extent} | one_case(case)
+            except (RuntimeError, ValueError, KeyError, subprocess.SubprocessError) as error:
+                failures += 1
+                print(f"{label} FAILED {error}", flush=True)
+                continue
+            if "skipped" in found:
+                print(f"{label} left out: {found['skipped']}", flush=True)
+                continue
+            cases.append(found)
+            print(f"{label} {found['ours'] * 1e3:10.3f} {found['yardstick'] * 1e3:10.3f} {found['ratio']:7.2f} "
+                  f"{over_ours(found, 'libraries'):6} {over_ours(found, 'hand'):6} {found['bound'] / found['ours']:6.0%}  "
+                  f"{found['tree']} <- {found['papers_tree']}", flush=True)
     for kernel in options.kernels.split(","):
-        for extent in (SMALLER.get(kernel, {}).get(asked, asked) for asked in map(int, options.extents.split(","))):
+        for extent in extents_of(options, kernel):
             ratios = [case["ratio"] for case in cases if case["kernel"] == kernel and case["extent"] == extent]
             if ratios:
                 print(f"{kernel} at {extent}: yardstick / ours, geometric mean {mean(ratios):.2f} over {len(ratios)} sets, "

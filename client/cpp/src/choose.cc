@@ -129,10 +129,7 @@ Where on_gpu(const GpuTarget& target) { return {gpu_isa, target.class_text()}; }
 /// The pick, with what its run brings here of tensors that lie on a device.
 Pick with_way_here(Pick pick, const ChoiceRequest& request) {
   if (!request.gpu || request.gpu->host_bytes + request.gpu->host_level_bytes == 0) return pick;
-  const GpuTarget& target = *request.gpu;
-  const double seconds = (target.host_level_bytes / std::max(target.runs, 1) + target.host_bytes) /
-                             target.device.transferred_bytes_per_second +
-                         target.host_copies * target.device.transfer_seconds;
+  const double seconds = request.gpu->seconds_here();
   pick.seconds += seconds;
   pick.reason += ", and " + milliseconds_text(seconds) + " for the way to the processor and back";
   return pick;

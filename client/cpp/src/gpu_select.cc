@@ -314,10 +314,7 @@ support::Result<GpuSelection> GpuSelector::select(const Sizes& sizes, ValueType 
   GpuSelection out;
   SCHAAS_ASSIGN_OR_RETURN(const std::vector<double> values, state_->unknowns.values(sizes));
   const auto value_bytes = static_cast<double>(bytes_of(value_type));
-  out.copy_seconds =
-      (target.level_bytes / std::max(target.runs, 1) + target.value_bytes + target.result_bytes) /
-          target.device.transferred_bytes_per_second +
-      target.copies * target.device.transfer_seconds;
+  out.copy_seconds = target.seconds_there();
   std::size_t wide = 0, chance = 0;
   double least = 0;
   for (std::size_t s = 0; s < state_->schedules.size(); ++s) {

@@ -18,6 +18,28 @@ Result<Buffer> like(const Buffer& array, const std::string& name) {
   return allocate(static_cast<std::int64_t>(array.bytes()), 1, "`" + name + "`");
 }
 
+/// A tensor of the host with the positions of one that lies there; with its coordinates too, if wanted. They
+/// are here once what is on the stream has run.
+Result<PackedTensorBuilder> begin_twin(const PackedTensor& tensor, const std::string& name, bool coordinates,
+                                       const GpuArrays& arrays) {
+  PackedTensorBuilder twin;
+  twin.format = tensor.format();
+  twin.extents = tensor.extents();
+  twin.value_type = tensor.value_type();
+  twin.position_bits = tensor.position_bits();
+  twin.fill_value = tensor.fill_value();
+  for (const auto& level : tensor.levels()) {
+    auto& to = twin.levels.emplace_back();
+    to.entries = level.entries;
+    SCHAAS_ASSIGN_OR_RETURN(to.pos, like(level.pos, name));
+    SCHAAS_RETURN_IF_ERROR(arrays.copy(to.pos.data(), level.pos.data(), level.pos.bytes()));
+    if (!coordinates) continue;
+    SCHAAS_ASSIGN_OR_RETURN(to.crd, like(level.crd, name));
+    SCHAAS_RETURN_IF_ERROR(arrays.copy(to.crd.data(), level.crd.data(), level.crd.bytes()));
+  }
+  return twin;
+}
+
 }  // namespace
 
 Result<void> Gpu::check_is_there(const PackedTensor& tensor, const std::string& name) const {
@@ -46,23 +68,10 @@ Result<void> Gpu::check_is_there(const PackedTensor& tensor, const std::string& 
 
 Result<PackedTensor> Gpu::levels_on_host(const PackedTensor& tensor, const std::string& name,
                                          void* stream) const {
-  PackedTensorBuilder twin;
-  twin.format = tensor.format();
-  twin.extents = tensor.extents();
-  twin.value_type = tensor.value_type();
-  twin.position_bits = tensor.position_bits();
-  twin.fill_value = tensor.fill_value();
   const GpuContext context(*state_);
   SCHAAS_RETURN_IF_ERROR(context.entered());
   const GpuArrays arrays(state_, stream);
-  for (const auto& level : tensor.levels()) {
-    auto& to = twin.levels.emplace_back();
-    SCHAAS_ASSIGN_OR_RETURN(to.pos, like(level.pos, name));
-    SCHAAS_ASSIGN_OR_RETURN(to.crd, like(level.crd, name));
-    SCHAAS_RETURN_IF_ERROR(arrays.copy(to.pos.data(), level.pos.data(), level.pos.bytes()));
-    SCHAAS_RETURN_IF_ERROR(arrays.copy(to.crd.data(), level.crd.data(), level.crd.bytes()));
-    to.entries = level.entries;
-  }
+  SCHAAS_ASSIGN_OR_RETURN(PackedTensorBuilder twin, begin_twin(tensor, name, true, arrays));
   SCHAAS_ASSIGN_OR_RETURN(twin.values, like(tensor.values(), name));
   SCHAAS_RETURN_IF_ERROR(arrays.wait());
   return std::move(twin).finish();
@@ -70,19 +79,10 @@ Result<PackedTensor> Gpu::levels_on_host(const PackedTensor& tensor, const std::
 
 Result<std::vector<Spread>> Gpu::spreads(const PackedTensor& tensor, void* stream) const {
   if (!tensor.on_device()) return spreads_of(tensor);
-  PackedTensorBuilder twin;
-  twin.format = tensor.format();
-  twin.extents = tensor.extents();
-  twin.position_bits = tensor.position_bits();
   const GpuContext context(*state_);
   SCHAAS_RETURN_IF_ERROR(context.entered());
   const GpuArrays arrays(state_, stream);
-  for (const auto& level : tensor.levels()) {
-    auto& to = twin.levels.emplace_back();
-    SCHAAS_ASSIGN_OR_RETURN(to.pos, like(level.pos, "positions"));
-    SCHAAS_RETURN_IF_ERROR(arrays.copy(to.pos.data(), level.pos.data(), level.pos.bytes()));
-    to.entries = level.entries;
-  }
+  SCHAAS_ASSIGN_OR_RETURN(PackedTensorBuilder twin, begin_twin(tensor, "positions", false, arrays));
   SCHAAS_RETURN_IF_ERROR(arrays.wait());
   return spreads_of(std::move(twin).finish());
 }
@@ -119,6 +119,22 @@ GpuTarget target_for(const GpuFacts& device, const std::vector<const PackedTenso
   for (const PackedTensor* operand : operands) add(*operand, target.value_bytes);
   add(result, target.result_bytes);
   return target;
+}
+
+namespace {
+
+double way_seconds(const GpuTarget& target, double once_bytes, double bytes, int copies) {
+  return (once_bytes / std::max(target.runs, 1) + bytes) / target.device.transferred_bytes_per_second +
+         copies * target.device.transfer_seconds;
+}
+
+}  // namespace
+
+double GpuTarget::seconds_there() const {
+  return way_seconds(*this, level_bytes, value_bytes + result_bytes, copies);
+}
+double GpuTarget::seconds_here() const {
+  return way_seconds(*this, host_level_bytes, host_bytes, host_copies);
 }
 
 std::string GpuTarget::class_text() const {

@@ -20,6 +20,9 @@ struct Session::State {
   std::map<std::string, Kernel> kernels;         ///< by digest
   std::map<int, Gpu> gpus;                       ///< by device
   std::map<std::string, GpuKernel> gpu_kernels;  ///< by digest
+
+  template <class Loaded>
+  support::Result<Loaded> load(std::map<std::string, Loaded>& by_digest, const KernelInfo& info);
 };
 
 namespace {
@@ -59,28 +62,26 @@ Session::Session(std::shared_ptr<KernelSource> source) : state_(std::make_shared
 
 KernelSource& Session::source() const { return *state_->source; }
 
-support::Result<Kernel> Session::load(const KernelInfo& info) const {
+template <class Loaded>
+support::Result<Loaded> Session::State::load(std::map<std::string, Loaded>& by_digest,
+                                             const KernelInfo& info) {
   {
-    const std::lock_guard lock(state_->mutex);
-    const auto known = state_->kernels.find(info.digest.sha256);
-    if (known != state_->kernels.end()) return known->second;
+    const std::lock_guard lock(mutex);
+    const auto known = by_digest.find(info.digest.sha256);
+    if (known != by_digest.end()) return known->second;
   }
-  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, state_->source->download(info));
-  SCHAAS_ASSIGN_OR_RETURN(Kernel kernel, Kernel::load(binary, info.digest));
-  const std::lock_guard lock(state_->mutex);
-  return state_->kernels.emplace(info.digest.sha256, std::move(kernel)).first->second;
+  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, source->download(info));
+  SCHAAS_ASSIGN_OR_RETURN(Loaded kernel, Loaded::load(binary, info.digest));
+  const std::lock_guard lock(mutex);
+  return by_digest.emplace(info.digest.sha256, std::move(kernel)).first->second;
+}
+
+support::Result<Kernel> Session::load(const KernelInfo& info) const {
+  return state_->load(state_->kernels, info);
 }
 
 support::Result<GpuKernel> Session::load_for_gpu(const KernelInfo& info) const {
-  {
-    const std::lock_guard lock(state_->mutex);
-    const auto known = state_->gpu_kernels.find(info.digest.sha256);
-    if (known != state_->gpu_kernels.end()) return known->second;
-  }
-  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, state_->source->download(info));
-  SCHAAS_ASSIGN_OR_RETURN(GpuKernel kernel, GpuKernel::load(binary, info.digest));
-  const std::lock_guard lock(state_->mutex);
-  return state_->gpu_kernels.emplace(info.digest.sha256, std::move(kernel)).first->second;
+  return state_->load(state_->gpu_kernels, info);
 }
 
 support::Result<Gpu> Session::gpu(int device) const {

@@ -38,6 +38,8 @@ struct GpuTarget {
   int copies = 0, host_copies = 0;  ///< arrays that a run moves: on the device, on the processor
   int runs = 1;                     ///< that share what goes once
   int position_bits = 64;
+  double seconds_there() const;  ///< of what a run on the device brings there, and the result back
+  double seconds_here() const;   ///< of what a run on the processor brings here, and back
   /// Under which what is measured is remembered: the device, and whether tensors lie there.
   std::string class_text() const;
 };
