@@ -34,6 +34,19 @@ struct Pieces {
   std::size_t count() const { return borders.size() - 1; }
 };
 
+/// How many pieces of a thread's share of a phase are taken.
+struct alignas(64) Taken {
+  std::atomic<std::size_t> pieces{0};
+};
+
+/// Phases [first, last), and whether they write the result's values, whether those that count are among them.
+struct Stage {
+  std::int32_t first;
+  std::int32_t last;
+  bool fills;
+  bool counts;
+};
+
 }  // namespace
 
 struct Execution::State {
@@ -53,7 +66,7 @@ struct Execution::State {
   std::vector<bool> is_counter;                  ///< by shared array
   Workspaces workspaces;                         ///< by thread
   std::vector<Pieces> pieces;                    ///< by phase
-  std::deque<std::atomic<std::size_t>> next;     ///< by phase: the piece to take next
+  std::deque<std::deque<Taken>> taken;           ///< by phase and thread
   std::vector<std::optional<Carries>> carries;   ///< by phase: of one with iterations that are cut
   std::vector<std::optional<Folding>> foldings;  ///< by phase: of one whose pieces write the same elements
   std::int32_t counted_phases =
@@ -88,16 +101,14 @@ struct Execution::State {
   void start_result(int thread, int team) const;
   void start_shared(int thread, int team, bool with_counters);
   template <class Work>
-  void take_pieces(std::int32_t phase, const Work& work);
+  void take_pieces(std::int32_t phase, int thread, int team, const Work& work);
   std::int32_t run_piece(std::int32_t phase, std::size_t piece, int thread);
   void note(std::int32_t code);
   void run_phase(std::int32_t phase, int thread, int team);
   void start_over();
   support::Result<void> outcome() const;
-  support::Result<void> run_dense();
-  support::Result<void> run_counts(bool count);
+  support::Result<void> run_stage(const Stage& stage);
   support::Result<void> make_structure();
-  support::Result<void> run_fill();
   void prepare_appending(bool allowed);
   support::Result<void> run_appended();
   void note_structure();
@@ -254,7 +265,7 @@ support::Result<void> Execution::State::cut_phases(const ExecutionOptions& optio
   for (std::int32_t p = 0; p < descriptor().phase_count; ++p) {
     foldings.emplace_back();
     carries.emplace_back();
-    next.emplace_back(0);
+    taken.emplace_back(static_cast<std::size_t>(threads));
     SCHAAS_RETURN_IF_ERROR(cut_phase(descriptor().phases[p], options));
   }
   return {};
@@ -343,13 +354,20 @@ void Execution::State::start_shared(int thread, int team, bool with_counters) {
   }
 }
 
-// By each thread of a team: pieces until there are no more; `work(piece)` gives an error code.
+// By each thread of a team: pieces until there are no more, first those of its own share, so that in the next
+// run it finds in its cache what it left there, then what others have left; `work(piece)` gives an error code.
 template <class Work>
-void Execution::State::take_pieces(std::int32_t phase, const Work& work) {
-  while (error.load(std::memory_order_relaxed) == SCHAAS_OK) {
-    const std::size_t piece = next[phase].fetch_add(1, std::memory_order_relaxed);
-    if (piece >= pieces[phase].count()) return;
-    note(work(piece));
+void Execution::State::take_pieces(std::int32_t phase, int thread, int team, const Work& work) {
+  const auto count = static_cast<std::int64_t>(pieces[phase].count());
+  for (int turn = 0; turn < team; ++turn) {
+    const int owner = (thread + turn) % team;
+    const std::int64_t begin = share(count, 1, owner, team), end = share(count, 1, owner + 1, team);
+    while (error.load(std::memory_order_relaxed) == SCHAAS_OK) {
+      auto& taken_pieces = taken[phase][static_cast<std::size_t>(owner)].pieces;
+      const auto piece = begin + static_cast<std::int64_t>(taken_pieces.fetch_add(1, std::memory_order_relaxed));
+      if (piece >= end) break;
+      note(work(static_cast<std::size_t>(piece)));
+    }
   }
 }
 
@@ -398,7 +416,7 @@ std::int32_t Execution::State::run_grown(std::int32_t number, const Run& run, in
 // By each thread of a team; what the phases before it wrote is there.
 void Execution::State::run_phase(std::int32_t phase, int thread, int team) {
 #pragma omp barrier
-  take_pieces(phase, [&](std::size_t piece) { return run_piece(phase, piece, thread); });
+  take_pieces(phase, thread, team, [&](std::size_t piece) { return run_piece(phase, piece, thread); });
   if (!foldings[phase] && !carries[phase]) return;
 #pragma omp barrier
   if (foldings[phase]) foldings[phase]->fold(thread, team);
@@ -409,7 +427,9 @@ void Execution::State::run_phase(std::int32_t phase, int thread, int team) {
 
 // All pieces are to be taken again.
 void Execution::State::start_over() {
-  for (auto& each : next) each = 0;
+  for (auto& phase : taken) {
+    for (Taken& share : phase) share.pieces = 0;
+  }
 }
 
 support::Result<void> Execution::State::outcome() const {
@@ -420,28 +440,20 @@ support::Result<void> Execution::State::outcome() const {
                            "kernel " + kernel.key() + " returned error " + std::to_string(code));
 }
 
-support::Result<void> Execution::State::run_dense() {
-  choose_stores();
-  const auto phases = static_cast<std::int32_t>(pieces.size());
+// Phases in a team of threads of their own.
+support::Result<void> Execution::State::run_stage(const Stage& stage) {
+  if (stage.fills) choose_stores();
 #pragma omp parallel num_threads(threads)
   {
     const int thread = omp_get_thread_num(), team = omp_get_num_threads();
-    if (!update && descriptor().writes_all == 0) start_result(thread, team);
-    refresh_copies(thread, team);
-    start_shared(thread, team, true);
-    for (std::int32_t phase = 0; phase < phases; ++phase) run_phase(phase, thread, team);
-  }
-  return outcome();
-}
-
-support::Result<void> Execution::State::run_counts(bool count) {
-#pragma omp parallel num_threads(threads)
-  {
-    const int thread = omp_get_thread_num(), team = omp_get_num_threads();
-    refresh_copies(thread, team);
-    start_shared(thread, team, count);
-    for (std::int32_t phase = 0; phase < counted_phases; ++phase) {
-      if (count || descriptor().phases[phase].step != SCHAAS_STEP_COUNT) run_phase(phase, thread, team);
+    if (stage.fills && !update && descriptor().writes_all == 0) start_result(thread, team);
+    if (stage.first == 0) {
+      refresh_copies(thread, team);
+      start_shared(thread, team, stage.counts);
+    }
+    for (std::int32_t phase = stage.first; phase < stage.last; ++phase) {
+      if (stage.counts || descriptor().phases[phase].step != SCHAAS_STEP_COUNT)
+        run_phase(phase, thread, team);
     }
   }
   return outcome();
@@ -459,18 +471,6 @@ support::Result<void> Execution::State::make_structure() {
   return workspaces.grow_all();
 }
 
-support::Result<void> Execution::State::run_fill() {
-  choose_stores();
-  const auto phases = static_cast<std::int32_t>(pieces.size());
-#pragma omp parallel num_threads(threads)
-  {
-    const int thread = omp_get_thread_num(), team = omp_get_num_threads();
-    if (descriptor().writes_all == 0) start_result(thread, team);
-    for (std::int32_t phase = counted_phases; phase < phases; ++phase) run_phase(phase, thread, team);
-  }
-  return outcome();
-}
-
 void Execution::State::prepare_appending(bool allowed) {
   if (!allowed || !counts() || counted_phases >= descriptor().phase_count) return;
   const std::vector<Run>& runs = pieces[static_cast<std::size_t>(counted_phases)].runs;
@@ -482,12 +482,12 @@ void Execution::State::prepare_appending(bool allowed) {
 
 // The structure is there afterwards, unless the entries have to be counted.
 support::Result<void> Execution::State::run_appended() {
-  SCHAAS_RETURN_IF_ERROR(run_counts(false));
+  SCHAAS_RETURN_IF_ERROR(run_stage({0, counted_phases, false, false}));
   SCHAAS_RETURN_IF_ERROR(appending->start());
 #pragma omp parallel num_threads(threads)
   {
-    const int thread = omp_get_thread_num();
-    take_pieces(counted_phases, [&](std::size_t piece) {
+    const int thread = omp_get_thread_num(), team = omp_get_num_threads();
+    take_pieces(counted_phases, thread, team, [&](std::size_t piece) {
       return appending->run(piece, thread, shared_pointers.data(), workspaces.of(thread));
     });
   }
@@ -525,16 +525,21 @@ support::Result<void> Execution::rerun_values() {
   state.error = SCHAAS_OK;
   state.failure.reset();
   state.start_over();
-  if (!state.counts()) return state.run_dense();
+  const auto phases = static_cast<std::int32_t>(state.pieces.size());
+  if (!state.counts()) return state.run_stage({0, phases, true, true});
   state.has_structure = state.has_structure && state.holds_structure();
   support::Result<void> done;
   if (state.appending && !state.has_structure) {
     done = state.run_appended();
     if (done.ok() && state.has_structure) return done;
   }
-  if (done.ok()) done = state.run_counts(!state.has_structure);
-  if (done.ok() && !state.has_structure) done = state.make_structure();
-  if (done.ok()) done = state.run_fill();
+  if (done.ok() && state.has_structure) {
+    done = state.run_stage({0, phases, true, false});
+  } else if (done.ok()) {
+    done = state.run_stage({0, state.counted_phases, false, true});
+    if (done.ok()) done = state.make_structure();
+    if (done.ok()) done = state.run_stage({state.counted_phases, phases, true, true});
+  }
   if (done.ok()) return done;
   // What is left is no tensor: an empty one takes its place.
   state.has_structure = false;
