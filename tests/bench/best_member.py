@@ -24,11 +24,19 @@ EXHAUSTIVE = {"K4", "K7d"}
 
 
 def members(options, kernel, words):
+    """Trees by trace."""
     statement, form = words[0], words[2].split("=", 1)[1]
     constraints = [word for before, word in zip(words, words[1:]) if before == "-c"]
     count = "0" if kernel in EXHAUSTIVE else str(20 * options.members)
     done = subprocess.run([os.path.join(options.bin, "list_members"), statement, form, count, "7", *constraints], capture_output=True, text=True, check=True)
-    return list(dict.fromkeys(done.stdout.splitlines()))
+    trees = {}
+    for line in done.stdout.splitlines():
+        if line.startswith(" "):
+            trees[trace] += line[1:] + "\n"
+        else:
+            trace = line
+            trees[trace] = ""
+    return trees
 
 
 def seconds(case, trace, *more, verify=False, limit=0.15):
@@ -46,12 +54,12 @@ def one_case(options, case, kernel):
     most = options.most * min(case.trips(tree_of(entry["trace"])) for entry in selected["frontier"])
     candidates = [entry["trace"] for entry in selected["frontier"]]
     listed = members(options, kernel, case.words)
-    candidates += [trace for trace in listed if trace not in candidates]
+    candidates = list(dict.fromkeys([*candidates, *listed]))
     found, left_out = {}, 0
     for trace in candidates:
         if kernel not in EXHAUSTIVE and len(found) >= options.members + len(selected["frontier"]):
             break
-        if case.trips(tree_of(trace)) > most:
+        if case.trips(listed.get(trace) or tree_of(trace)) > most:
             left_out += 1
             continue
         found[trace] = seconds(case, trace, limit=0.03)[0]
