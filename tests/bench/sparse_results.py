@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Sparse results: products and sums of sparse matrices against Eigen, and sums of many operands against pairwise ones.
+"""Sparse results: products and sums of sparse matrices against Eigen and GraphBLAS, and sums of many operands against pairwise ones.
 
     tests/bench/sparse_results.py [--data DIR] [--bin DIR] [--sets a,b] [--repeat 7] [--rounds 3] [--json FILE]
 
-Products: C(i,k) = A(i,j) * B(j,k), all csr, B a copy of A, against Eigen's `A * B` (row major, sorted), one thread; and into
+Products: C(i,k) = A(i,j) * B(j,k), all csr, B a copy of A, against Eigen's `A * B` (row major, sorted) and GraphBLAS's mxm (sorted), one thread; and into
 rows without order (`dense,compressed(unordered)`). Sums of 2 to
 8 operands: random matrices of the same shape and number of entries, one statement against Eigen's one expression, Eigen
-pairwise, and our own pairwise sums. Ours and the others in turn, --rounds times; times are the least seconds, allocation of
+pairwise, GraphBLAS pairwise, and our own pairwise sums. Ours and the others in turn, --rounds times; times are the least seconds, allocation of
 the result included; number of entries and sum of values must agree, ours is verified as well. g++ -O3 -march=native builds
-Eigen's side; without Eigen (libeigen3-dev) its columns are left out.
+Eigen's side; without Eigen (libeigen3-dev) or GraphBLAS (libgraphblas-dev) their columns say inf.
 """
 
 import gzip
@@ -26,12 +26,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 SETS = ["cora", "bcsstk16", "email-Enron", "cage10", "ca-HepPh", "p2p-Gnutella31", "bcsstk25", "wiki-Vote", "pubmed", "memplus"]
 
 
-def build_eigen(directory):
-    if not os.path.exists("/usr/include/eigen3/Eigen/SparseCore"):
+def build(directory, name, header, *words):
+    """The program, or None where what it is made with is not installed."""
+    if not os.path.exists(header):
         return None
-    program = os.path.join(directory, "eigen_operations")
-    subprocess.run(["g++", "-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-isystem", "/usr/include/eigen3", "-o", program,
-                    os.path.join(HERE, "eigen_operations.cc")], check=True)
+    program = os.path.join(directory, name)
+    subprocess.run(["g++", "-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-o", program, os.path.join(HERE, name + ".cc"), *words], check=True)
     return program
 
 
@@ -75,47 +75,52 @@ def ours(options, expression, files, verify, result="csr"):
     return answer["run_seconds"]["min"], answer
 
 
-def eigen(options, operation, stems):
-    command = [options.eigen, operation, str(options.repeat), *(stem + ".txt" for stem in stems)]
+def theirs(options, program, operation, stems):
+    """(least seconds, entries) of a library's program; inf where it is not installed."""
+    if program is None:
+        return math.inf, None
+    command = [program, operation, str(options.repeat), *(stem + ".txt" for stem in stems)]
     lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600).stdout.splitlines()
     return min(map(float, lines[0].split())), int(lines[1].split()[0])
 
 
 def products(options, directory, figures):
     print("C(i,k) = A(i,j) * B(j,k), csr, one thread")
-    print(f"  {'set':18} {'entries':>9} {'of C':>10} {'ours ms':>9} {'unsorted':>9} {'Eigen ms':>9} {'Eigen/ours':>10} "
+    print(f"  {'set':18} {'entries':>9} {'of C':>10} {'ours ms':>9} {'unsorted':>9} {'Eigen ms':>9} {'GraphBLAS':>9} {'Eigen/ours':>10} {'GraphBLAS/ours':>14} "
           f"{'sorted/unsorted':>15}")
-    ratios, gains = [], []
+    ratios = {"eigen": [], "graphblas": []}
+    gains = []
     for name in options.sets.split(","):
         rows, columns, entries = read_market(os.path.join(options.data, "matrices", name + ".mtx.gz"))
         if rows != columns:
             continue
         stem = os.path.join(directory, name)
         write_both(stem, rows, columns, entries)
-        best, loose, theirs, stored = math.inf, math.inf, math.inf, None
+        best, loose, stored = math.inf, math.inf, None
+        others = dict.fromkeys(ratios, math.inf)
         for turn in range(options.rounds):
             seconds, answer = ours(options, "C(i,k) = A(i,j) * B(j,k)", {"A": stem, "B": stem}, turn == 0)
             best, stored = min(best, seconds), answer.get("nnz", {}).get("C")
             loose = min(loose, ours(options, "C(i,k) = A(i,j) * B(j,k)", {"A": stem, "B": stem}, turn == 0,
                                     "dense,compressed(unordered)")[0])
-            if options.eigen:
-                seconds, found = eigen(options, "product", [stem, stem])
-                theirs = min(theirs, seconds)
-                if stored is not None and stored != found:
-                    sys.exit(f"{name}: {stored} entries, Eigen has {found}")
-        ratio = theirs / best
+            for library in others:
+                seconds, found = theirs(options, options.libraries[library], "product", [stem, stem])
+                others[library] = min(others[library], seconds)
+                if None not in (stored, found) and stored != found:
+                    sys.exit(f"{name}: {stored} entries, {library} has {found}")
         gains.append(best / loose)
-        if options.eigen:
-            ratios.append(ratio)
-        figures.append({"operation": "product", "set": name, "ours": best, "unsorted": loose, "eigen": theirs, "entries": stored})
-        print(f"  {name:18} {len(entries):9} {stored or 0:10} {best * 1e3:9.3f} {loose * 1e3:9.3f} {theirs * 1e3:9.3f} "
-              f"{ratio:10.2f} {best / loose:15.2f}", flush=True)
-    print(f"  geometric mean Eigen / ours: {mean(ratios):.2f}, sorted / unsorted: {mean(gains):.2f}\n")
+        for library, seconds in others.items():
+            ratios[library].append(seconds / best)
+        figures.append({"operation": "product", "set": name, "ours": best, "unsorted": loose, **others, "entries": stored})
+        print(f"  {name:18} {len(entries):9} {stored or 0:10} {best * 1e3:9.3f} {loose * 1e3:9.3f} {others['eigen'] * 1e3:9.3f} {others['graphblas'] * 1e3:9.3f} "
+              f"{others['eigen'] / best:10.2f} {others['graphblas'] / best:14.2f} {best / loose:15.2f}", flush=True)
+    print(f"  geometric mean Eigen / ours: {mean(ratios['eigen']):.2f}, GraphBLAS / ours: {mean(ratios['graphblas']):.2f} (least {min(ratios['graphblas']):.2f}), "
+          f"sorted / unsorted: {mean(gains):.2f}\n")
 
 
 def sums(options, directory, figures):
     print(f"C = A1 + ... + An, csr, {options.rows} x {options.rows}, {options.entries} random entries each, one thread; ms")
-    print(f"  {'n':>2} {'ours':>9} {'ours pairwise':>14} {'Eigen':>9} {'Eigen pairwise':>14} {'pairwise/ours':>14}")
+    print(f"  {'n':>2} {'ours':>9} {'ours pairwise':>14} {'Eigen':>9} {'Eigen pairwise':>14} {'GraphBLAS':>9} {'pairwise/ours':>14}")
     draw = random.Random(1)
     stems = []
     for n in range(8):
@@ -126,17 +131,17 @@ def sums(options, directory, figures):
     names = ["A", "B", "D", "E", "F", "G", "H", "K"]
     for n in range(2, 9):
         expression = "C(i,j) = " + " + ".join(f"{name}(i,j)" for name in names[:n])
-        best, pairs, one, two = math.inf, math.inf, math.inf, math.inf
+        best, pairs, one, two, three = math.inf, math.inf, math.inf, math.inf, math.inf
         for turn in range(options.rounds):
             best = min(best, ours(options, expression, dict(zip(names[:n], stems)), turn == 0)[0])
             # Partial sums written to files once, then each addition timed alone.
             pairs = min(pairs, pairwise(options, directory, stems[:n], turn))
-            if options.eigen:
-                one = min(one, eigen(options, "sum", stems[:n])[0])
-                two = min(two, eigen(options, "pairwise", stems[:n])[0])
+            one = min(one, theirs(options, options.libraries["eigen"], "sum", stems[:n])[0])
+            two = min(two, theirs(options, options.libraries["eigen"], "pairwise", stems[:n])[0])
+            three = min(three, theirs(options, options.libraries["graphblas"], "pairwise", stems[:n])[0])
         figures.append({"operation": "sum", "operands": n, "ours": best, "ours_pairwise": pairs, "eigen": one,
-                        "eigen_pairwise": two})
-        print(f"  {n:2} {best * 1e3:9.3f} {pairs * 1e3:14.3f} {one * 1e3:9.3f} {two * 1e3:14.3f} {pairs / best:14.2f}", flush=True)
+                        "eigen_pairwise": two, "graphblas_pairwise": three})
+        print(f"  {n:2} {best * 1e3:9.3f} {pairs * 1e3:14.3f} {one * 1e3:9.3f} {two * 1e3:14.3f} {three * 1e3:9.3f} {pairs / best:14.2f}", flush=True)
 
 
 def pairwise(options, directory, stems, turn):
@@ -175,7 +180,10 @@ def main():
     figures = []
     with tempfile.TemporaryDirectory(prefix="schaas-bench-") as directory:
         schaas_runs.private_server(directory)
-        options.eigen = build_eigen(directory)
+        options.libraries = {
+            "eigen": build(directory, "eigen_operations", "/usr/include/eigen3/Eigen/SparseCore", "-isystem", "/usr/include/eigen3"),
+            "graphblas": build(directory, "graphblas_operations", "/usr/include/GraphBLAS.h", "-lgraphblas"),
+        }
         products(options, directory, figures)
         sums(options, directory, figures)
     schaas_runs.write_json(options, figures)
