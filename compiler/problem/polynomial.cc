@@ -191,6 +191,8 @@ std::optional<Polynomial> reciprocal(const Polynomial& a) {
 
 Result<std::optional<Constraint>> normal_form(const Polynomial& difference, bool strict) {
   SCHAAS_ASSIGN_OR_RETURN(Polynomial whole, without_denominators(difference));
+  // Whole numbers: 0 < x is 0 <= x - 1.
+  if (strict) SCHAAS_RETURN_IF_ERROR(accumulate(whole, {}, {-1, 1}));
   std::int64_t free = 0, divisor = 0;  // free term; greatest common divisor of the others
   for (const auto& [powers, coefficient] : whole) {
     if (powers.empty()) {
@@ -199,8 +201,6 @@ Result<std::optional<Constraint>> normal_form(const Polynomial& difference, bool
       divisor = std::gcd(divisor, coefficient.numerator);
     }
   }
-  // Whole numbers: 0 < x is 0 <= x - 1.
-  if (strict && __builtin_sub_overflow(free, 1, &free)) return out_of_range();
   if (divisor == 0) {
     if (free >= 0) return std::optional<Constraint>();
     return support::invalid("never-true", "this is never true");
