@@ -83,7 +83,7 @@ Result<std::vector<Asked>> find(const std::string& text, const frontier::Frontie
         "name a schedule by its id, as in `s1`, or by its trace");
   }
   SCHAAS_ASSIGN_OR_RETURN(const auto traces,
-                          schedule::traces_of_tree(text, subject.names.problem(), most_ways, cancellation));
+                          schedule::traces_of_tree(text, subject.names.as_written(), most_ways, cancellation));
   std::vector<Asked> all;
   for (const schedule::Trace& trace : traces) {
     SCHAAS_ASSIGN_OR_RETURN(Asked one, asked_of(subject.names.to_canonical(trace), subject));

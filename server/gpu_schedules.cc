@@ -65,7 +65,7 @@ Result<std::vector<NamedGpuSchedule>> GpuSchedules::named() const {
     if (!is_wanted(schedule, deterministic_)) continue;
     const frontier::Survivor& survivor = found_.survivors[schedule.survivor];
     const schedule::Trace trace = names.to_user(schedule.point.trace);
-    SCHAAS_ASSIGN_OR_RETURN(const StatementPtr tree, schedule::apply(trace, names.problem()));
+    SCHAAS_ASSIGN_OR_RETURN(const StatementPtr tree, schedule::apply(trace, names.as_written()));
     NamedGpuSchedule& to = out.emplace_back();
     to.id = schedule.id;
     to.entry = survivor.id;

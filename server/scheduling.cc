@@ -427,7 +427,7 @@ Result<std::string> Scheduling::emit(const EmitQuery& query, const Cancellation&
   SCHAAS_ASSIGN_OR_RETURN(const Subject subject,
                           subject_of(query.problem, query.bounds, options_.solver, cancellation));
   const auto print = [&](const schedule::Trace& canonical) {
-    return pipeline::emit(subject.names.problem(), subject.names.to_user(canonical), language, query.isa);
+    return pipeline::emit(subject.names.as_written(), subject.names.to_user(canonical), language, query.isa);
   };
   const bool automatic = query.schedule.empty() || query.schedule == "auto";
   if (!automatic && !is_frontier_id(query.schedule) && !is_gpu_id(query.schedule)) {

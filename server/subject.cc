@@ -79,7 +79,7 @@ std::vector<NamedVariant> variants_of(const frontier::Survivor& survivor, const 
   std::vector<NamedVariant> variants = {variant_of(trace, tree, names)};
   const auto add = [&](const schedule::Trace& other) -> StatementPtr {  // its tree; null: not told
     if (variants.size() > more) return nullptr;
-    const auto made = schedule::apply(other, problem);
+    const auto made = schedule::apply(other, names.as_written());
     if (!made.ok()) return nullptr;
     variants.push_back(variant_of(other, *made, names));
     return *made;
@@ -105,7 +105,7 @@ Result<NamedEntry> named(const frontier::Survivor& survivor, const UserNames& na
   entry.id = survivor.id;
   const schedule::Trace trace = names.to_user(survivor.traces.front());
   entry.trace = schedule::print(trace);
-  SCHAAS_ASSIGN_OR_RETURN(const StatementPtr tree, schedule::apply(trace, names.problem()));
+  SCHAAS_ASSIGN_OR_RETURN(const StatementPtr tree, schedule::apply(trace, names.as_written()));
   entry.tree = concrete_notation::print_loop_tree(tree);
   entry.code = concrete_notation::print_indented(tree);
   entry.variants = variants_of(survivor, tree, names, more_variants);
@@ -192,8 +192,8 @@ bool is_gpu_id(const std::string& text) { return is_id(text, 'g'); }
 
 Result<schedule::Trace> canonical_trace(const std::string& text, const Subject& subject) {
   SCHAAS_ASSIGN_OR_RETURN(schedule::Trace trace, schedule::parse(text));
-  if (trace.directives.empty()) trace = schedule::default_trace(subject.names.problem());
-  SCHAAS_RETURN_IF_ERROR(schedule::apply(trace, subject.names.problem()));
+  if (trace.directives.empty()) trace = schedule::default_trace(subject.names.as_written());
+  SCHAAS_RETURN_IF_ERROR(schedule::apply(trace, subject.names.as_written()));
   return subject.names.to_canonical(trace);
 }
 
@@ -212,7 +212,7 @@ NamedFrontier without_entries(const Subject& subject) {
   NamedFrontier out;
   out.key = subject.canonical.key;
   out.canonical = subject.canonical.text;
-  out.statement = index_notation::print(subject.names.problem().program());
+  out.statement = index_notation::print(subject.names.as_written().program());
   out.arguments = subject.names.arguments();
   out.user_tensors = subject.canonical.user_tensor;
   out.user_indices = subject.canonical.user_index;

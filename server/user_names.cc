@@ -6,6 +6,7 @@
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/index_notation/rename.h"
 #include "compiler/schedule/apply.h"
+#include "compiler/schedule/permute.h"
 
 namespace schaas::server {
 namespace {
@@ -59,7 +60,20 @@ bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 |
 UserNames::UserNames(const problem::Canonical& canonical)
     : index_(canonical.user_index),
       problem_(Renaming(canonical).of(canonical.problem)),
+      as_written_(problem_),
+      user_place_(canonical.user_place),
+      canonical_place_(user_place_.size()),
       variables_(cost::variables_of(problem_)) {
+  if (!user_place_.empty()) {
+    const auto factors = problem_.operands();
+    auto written = factors;
+    for (std::size_t n = 0; n < factors.size(); ++n) {
+      const auto place = static_cast<std::size_t>(user_place_[n]);
+      written[place] = factors[n];
+      canonical_place_[place] = static_cast<int>(n);
+    }
+    as_written_.statement.value = index_notation::product_of(std::move(written));
+  }
   for (const auto& [ours, users] : canonical.user_index) {
     to_user_.indices.emplace_back(ours, users);
     to_canonical_.indices.emplace_back(users, ours);
@@ -73,19 +87,21 @@ UserNames::UserNames(const problem::Canonical& canonical)
 }
 
 schedule::Trace UserNames::to_user(const schedule::Trace& trace) const {
-  return schedule::rename(trace, to_user_.indices, to_user_.tensors);
+  return schedule::with_factors_at(schedule::rename(trace, to_user_.indices, to_user_.tensors), problem_,
+                                   as_written_, user_place_);
 }
 schedule::Trace UserNames::to_canonical(const schedule::Trace& trace) const {
-  return schedule::rename(trace, to_canonical_.indices, to_canonical_.tensors);
+  return schedule::rename(schedule::with_factors_at(trace, as_written_, problem_, canonical_place_),
+                          to_canonical_.indices, to_canonical_.tensors);
 }
 
 support::Result<std::string> UserNames::tree(const schedule::Trace& trace) const {
-  SCHAAS_ASSIGN_OR_RETURN(const auto statement, schedule::apply(to_user(trace), problem_));
+  SCHAAS_ASSIGN_OR_RETURN(const auto statement, schedule::apply(to_user(trace), as_written_));
   return concrete_notation::print_loop_tree(statement);
 }
 
 support::Result<std::string> UserNames::code(const schedule::Trace& trace) const {
-  SCHAAS_ASSIGN_OR_RETURN(const auto statement, schedule::apply(to_user(trace), problem_));
+  SCHAAS_ASSIGN_OR_RETURN(const auto statement, schedule::apply(to_user(trace), as_written_));
   return concrete_notation::print_indented(statement);
 }
 

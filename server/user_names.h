@@ -16,8 +16,10 @@ class UserNames {
  public:
   explicit UserNames(const problem::Canonical& canonical);
 
-  /// The canonical problem (its factor order) in the user's names: what the traces of an answer apply to.
+  /// The canonical problem (its factor order) in the user's names: what costs are told of.
   const problem::Problem& problem() const { return problem_; }
+  /// The problem with its factors as the user wrote them: what the traces of an answer apply to.
+  const problem::Problem& as_written() const { return as_written_; }
   /// The same bits as the canonical problem's variables.
   const cost::Variables& variables() const { return variables_; }
   /// Kernel arguments in order, result first.
@@ -38,7 +40,8 @@ class UserNames {
   };
   NewNames to_user_, to_canonical_;
   std::map<std::string, std::string> index_;
-  problem::Problem problem_;
+  problem::Problem problem_, as_written_;
+  std::vector<int> user_place_, canonical_place_;  ///< of a contraction's canonical factors, of the user's
   cost::Variables variables_;
   std::vector<std::string> arguments_;
 };

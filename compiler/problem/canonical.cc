@@ -372,6 +372,7 @@ Canonical canonicalize(const Problem& problem) {
     if (problem.profile == Profile::standard) order = Search(numbers).run();
     names = renaming_of(numbers, order);
     out.problem = renamed(problem, numbers, order, names);
+    out.user_place = std::move(order);
   } else {
     names = renaming_of(problem);
     out.problem = renamed(problem, names);

@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <string>
+#include <vector>
 
 #include "compiler/problem/problem.h"
 
@@ -18,7 +19,8 @@ struct Canonical {
   std::string key;                                 ///< SHA-256 of `text`, hexadecimal
   std::map<std::string, std::string> user_tensor;  ///< canonical name -> the user's name
   std::map<std::string, std::string> user_index;
-  std::string asked;  ///< print of the problem as it was given: the user's names, his order of factors
+  std::vector<int> user_place;  ///< of a contraction: where in the user's product each canonical factor stands
+  std::string asked;            ///< print of the problem as it was given: the user's names, his order of factors
 };
 
 /// `problem` must be built (or read back): constraints in the form problem.h says. About 0.1 ms;

@@ -4,10 +4,29 @@
 #include <numeric>
 #include <utility>
 
+#include "compiler/schedule/apply.h"
 #include "compiler/schedule/illegal.h"
 #include "compiler/schedule/section.h"
 
 namespace schaas::schedule {
+namespace {
+
+/// Of the default nest that `trace` begins with; empty when there is none.
+std::vector<std::string> default_loops(const Trace& trace, const problem::Problem& problem) {
+  const auto known = problem_of(trace, problem);
+  if (!known.ok()) return {};
+  const auto section = find_section(default_nest(*known), {});
+  return section.ok() ? section->loops : std::vector<std::string>();
+}
+
+/// The directive if it is one of the root section.
+template <class Kind>
+const Kind* at_root(const std::vector<Directive>& directives, std::size_t n) {
+  const Kind* directive = n < directives.size() ? std::get_if<Kind>(&directives[n]) : nullptr;
+  return directive != nullptr && directive->path.empty() ? directive : nullptr;
+}
+
+}  // namespace
 
 support::Result<concrete_notation::StatementPtr> apply_permute(const concrete_notation::StatementPtr& tree,
                                                                const Permute& directive) {
@@ -25,6 +44,32 @@ support::Result<concrete_notation::StatementPtr> apply_permute(const concrete_no
   for (const int factor : directive.factors) factors.push_back(present[static_cast<std::size_t>(factor)]);
   section.value = index_notation::product_of(std::move(factors));
   return replace_section(tree, directive.path, statement_of(section));
+}
+
+Trace with_factors_at(const Trace& trace, const problem::Problem& from, const problem::Problem& to,
+                      const std::vector<int>& place) {
+  if (std::is_sorted(place.begin(), place.end())) return trace;
+  std::size_t next = 0;
+  Trace out;
+  while (next < trace.directives.size() && std::holds_alternative<Store>(trace.directives[next]))
+    out.directives.push_back(trace.directives[next++]);
+  if (next == trace.directives.size()) return trace;
+  std::vector<int> factors(place.size());
+  std::iota(factors.begin(), factors.end(), 0);
+  if (const auto* permute = at_root<Permute>(trace.directives, next);
+      permute != nullptr && std::is_permutation(factors.begin(), factors.end(), permute->factors.begin(), permute->factors.end())) {
+    factors = permute->factors;
+    ++next;
+  }
+  for (int& factor : factors) factor = place[static_cast<std::size_t>(factor)];
+  if (!std::is_sorted(factors.begin(), factors.end())) out.directives.emplace_back(Permute{{}, factors});
+  const auto* reorder = at_root<Reorder>(trace.directives, next);
+  const std::vector<std::string> loops = reorder != nullptr ? reorder->order : default_loops(trace, from);
+  if (loops != default_loops(trace, to)) out.directives.emplace_back(Reorder{{}, loops});
+  next += reorder != nullptr ? 1 : 0;
+  out.directives.insert(out.directives.end(), trace.directives.begin() + static_cast<std::ptrdiff_t>(next),
+                        trace.directives.end());
+  return out;
 }
 
 }  // namespace schaas::schedule

@@ -202,7 +202,7 @@ Result<double> seconds_of(const Loop& loop, const Sizes& sizes, client::ValueTyp
   text.value_type = client::name(type);
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem::build(text));
   SCHAAS_ASSIGN_OR_RETURN(const schedule::Trace trace, schedule::parse(loop.trace));
-  const problem::Canonical as_written{problem, problem::print(problem), "", {}, {}};
+  const problem::Canonical as_written{problem, problem::print(problem), "", {}, {}, {}, ""};
   SCHAAS_ASSIGN_OR_RETURN(const std::string binary,
                           pipeline::compile(as_written, trace, {client::host_isa()}, toolchain, {}));
   SCHAAS_ASSIGN_OR_RETURN(const client::Kernel kernel,

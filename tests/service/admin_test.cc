@@ -90,7 +90,7 @@ TEST_F(Keeper, CollectsOrphansRowsWithoutBinaryAndOldFrontiers) {
   binaries_->set_used(orphan, kernels_cache::system_clock()->now() - std::chrono::hours(1));
   for (const int version : {pipeline::search_version - 1, pipeline::search_version})
     ASSERT_TRUE(
-        schedules_->put_frontier({{"kept", "o", version}, "text", "payload", true, 1, 0, "", ""}).ok());
+        schedules_->put_frontier({{"kept", "o", version}, "text", "payload", true, 1, 0, "", "", ""}).ok());
   const auto collected = keeper(0).collect();
   ASSERT_TRUE(collected.ok());
   EXPECT_EQ(collected->evicted, 0u);
@@ -112,6 +112,7 @@ TEST_F(Keeper, KeepsFrontiersBelowTheirSize) {
                                     true,
                                     1,
                                     0,
+                                    "",
                                     "",
                                     ""})
                     .ok());

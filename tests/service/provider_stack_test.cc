@@ -218,7 +218,7 @@ TEST_F(ProviderStack, CachingCompilesAgainWhatItsKeyHasNotSigned) {
 
 TEST_F(ProviderStack, CachingIgnoresAStoredFrontierItCannotRead) {
   const kernels_cache::FrontierKey key{"problem", fingerprint({}), 1};
-  ASSERT_TRUE(stores_.schedules->put_frontier({key, "text", "{\"version\":1}", true, 0, 0, "", ""}).ok());
+  ASSERT_TRUE(stores_.schedules->put_frontier({key, "text", "{\"version\":1}", true, 0, 0, "", "", ""}).ok());
   EXPECT_FALSE(caching()->frontier(frontier(), {}, never_)->hit);
   EXPECT_TRUE(caching()->frontier(frontier(), {}, never_)->hit);
 }

@@ -7,7 +7,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <random>
+#include <regex>
 
+#include "compiler/concrete_notation/printer.h"
+#include "compiler/schedule/apply.h"
+#include "compiler/space/space.h"
 #include "server/data_directory.h"
 #include "server/listen_address.h"
 #include "server/log.h"
@@ -277,6 +282,54 @@ TEST(UserNames, OfATraceAreUndoneAgain) {
   const UserNames names(canonical(renamed_spmm()));
   const auto users = schedule::parse("reorder(path={}, order={k,row,c})").value();
   EXPECT_EQ(names.to_user(names.to_canonical(users)), users);
+}
+
+/// The text with each of our names replaced by the user's.
+std::string told(const problem::Canonical& c, const std::string& text) {
+  std::string out;
+  const std::regex word("[A-Za-z][A-Za-z0-9]*");
+  std::size_t at = 0;
+  for (std::sregex_iterator found(text.begin(), text.end(), word), end; found != end; ++found) {
+    out += text.substr(at, static_cast<std::size_t>(found->position()) - at);
+    const std::string name = found->str();
+    const auto& names = c.user_index.count(name) != 0 ? c.user_index : c.user_tensor;
+    out += names.count(name) != 0 ? names.at(name) : name;
+    at = static_cast<std::size_t>(found->position()) + name.size();
+  }
+  return out + text.substr(at);
+}
+
+// Every order of the factors: a trace means the product as the user wrote it, and is the same one again when an
+// answer tells it; ours is made of the canonical product.
+TEST(UserNames, OfATraceMeanTheFactorsAsTheyWereWritten) {
+  std::vector<std::string> factors = {"C(l,j)", "B(i,k,l)", "D(k,j)", "E(j,m)"};
+  std::sort(factors.begin(), factors.end());
+  std::mt19937_64 random(7);
+  int moved = 0;
+  do {
+    problem::ProblemText text;
+    text.expression = "A(i,m) = " + factors[0] + " * " + factors[1] + " * " + factors[2] + " * " + factors[3];
+    text.formats["B"] = "csf";
+    const auto written = problem::build(text).value();
+    const auto c = problem::canonicalize(written);
+    const UserNames names(c);
+    EXPECT_EQ(names.as_written().statement, written.statement);
+    moved += names.problem().statement == written.statement ? 0 : 1;
+    space::Space space(written, {}), ours(c.problem, {});
+    for (int n = 0; n < 20; ++n) {
+      const auto users = space.draw(random).value();
+      const std::string code =
+          concrete_notation::print_indented(schedule::apply(users, written).value());
+      const auto canonical = names.to_canonical(users);
+      EXPECT_EQ(names.code(canonical).value(), code) << schedule::print(users);
+      if (users.directives.empty()) continue;  // the default nest of either
+      EXPECT_EQ(told(c, concrete_notation::print_indented(schedule::apply(canonical, c.problem).value())), code)
+          << schedule::print(users);
+      const auto drawn = ours.draw(random).value();
+      EXPECT_EQ(names.to_canonical(names.to_user(drawn)), drawn);
+    }
+  } while (std::next_permutation(factors.begin(), factors.end()));
+  EXPECT_GT(moved, 12);
 }
 
 TEST(UserNames, ReplaceWholeWordsOnly) {

@@ -419,7 +419,9 @@ TEST_F(Service, TellsWhatClientsOnLikeHostsMeasured) {
   request.set_host(report.host());
   const Scheduled answer = must(request);
   ASSERT_EQ(answer.frontier->measurements_size(), 2);
-  const v1::Measurement newest = measurement("reorder(path={}, order={row,col,f,d})", 0.25);
+  // Its factors are written in another order; the trace takes them in that of the chain.
+  const v1::Measurement newest =
+      measurement("permute(path={}, factors={1,2,0}); reorder(path={}, order={row,col,f,d})", 0.25);
   EXPECT_EQ(answer.frontier->measurements(0).DebugString(), newest.DebugString());
   EXPECT_EQ(answer.frontier->measurements(1).DebugString(), measurement("linear", 0.5).DebugString());
 }
