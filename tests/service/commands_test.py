@@ -69,6 +69,7 @@ class Commands(program.WithDaemon):
         variables |= {"SCHAAS_SERVER": self.daemon.address, "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(self.folder),
                       "XDG_DATA_HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder)}
         for command in commands(ROOT / name):
+            command = re.sub(r" \[[A-Z]+\]", "", command)  # what may be left out
             if "KEY" in command:
                 command = command.replace("KEY", self.daemon.json("cache", "list")["entries"][0]["key"][:12])
             if "j7" in command:
