@@ -34,12 +34,12 @@
  * own them all. They do not write the counters: the client may run the COMPUTE phases again, with other
  * values, without counting again.
  *
- * A RESULT MAY BE APPENDED, where `appends` is 1, which spares counting: the result's first level is dense, its
- * second the one compressed level, all below are dense; unit u owns parent u alone, one COMPUTE phase follows the
- * COUNT phases, and writes_all is 1. Of the counter the kernel reads counter[begin] alone. Whoever runs it may
- * leave out the COUNT phases and let each range write to any arrays that have room for units times coordinates
- * of the level from place counter[begin] on; pos[u + 1] then tells where u's entries end. Where they end up in
- * the result is up to the caller.
+ * A RESULT MAY BE APPENDED, where `appends` is 1, which spares counting: the result's first level is dense,
+ * its second the one compressed level, all below are dense; unit u owns parent u alone, one COMPUTE phase
+ * follows the COUNT phases, and writes_all is 1. Of the counter the kernel reads counter[begin] alone.
+ * Whoever runs it may leave out the COUNT phases and let each range write to any arrays that have room for
+ * units times coordinates of the level from place counter[begin] on; pos[u + 1] then tells where u's entries
+ * end. Where they end up in the result is up to the caller.
  *
  * A COPY is an argument that whoever runs the kernel makes of another one: the same tensor in the same level
  * formats, its modes in another order. The last `copy_count` arguments are copies; they hold what the
@@ -51,8 +51,9 @@
  * when a table is more than half full: the thread gets a workspace with twice the places and runs the range
  * again. The COMPUTE phases after it need as many places as any thread had to take.
  *
- * A LARGE RESULT may be stored past the caches: the array `shared` has one pointer more than shared_count, which is
- * not null where that is wanted. It changes no value; it pays where the result is too large to be in a cache when it is read.
+ * A LARGE RESULT may be stored past the caches: the array `shared` has one pointer more than shared_count,
+ * which is not null where that is wanted. It changes no value; it pays where the result is too large to be in
+ * a cache when it is read.
  *
  * On the wire and on disk: fields are only ever appended, with a new version number.
  */
@@ -185,7 +186,8 @@ typedef struct schaas_kernel_descriptor {
   int32_t counter_count; /* the result's compressed levels; 0 for a dense result */
   const schaas_counter* counters; /* by level, outermost first */
   double result_fill;             /* what the result holds where nothing is stored or computed */
-  int32_t writes_all; /* 1: the COMPUTE phases store every value of the result, none is read before */
+  int32_t writes_all; /* 1: the COMPUTE phases, if all have units, store every value of the result; none is
+                         read before */
   int32_t copy_count; /* the last of the argument_count arguments are copies */
   const schaas_copy* copies;
   /* null: no tables; else workspace_bytes for tables of so many places; workspace_bytes is that for

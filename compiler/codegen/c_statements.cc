@@ -178,14 +178,17 @@ void CStatements::print_group_store(const loop_ir::GroupStore& store) {
 void CStatements::print_fill(const loop_ir::Fill& fill) {
   const std::string type = CExpressions::c_type(expressions_.element_of(fill.array));
   const std::string count = expression(fill.count);
+  const auto* first = std::get_if<loop_ir::Integer>(&fill.begin->node);
+  const bool at_front = first != nullptr && first->value == 0;
+  const std::string from = at_front ? fill.array : fill.array + " + " + expression(fill.begin);
   if (is_all_zero_bits(fill.value)) {
-    text_.line("memset(" + fill.array + ", 0, (size_t)(" + count + ") * sizeof(" + type + "));");
+    text_.line("memset(" + from + ", 0, (size_t)(" + count + ") * sizeof(" + type + "));");
     return;
   }
   text_.open("");
   text_.line("const " + type + " fill_value = " + expression(fill.value) + ";");
   text_.open("for (int64_t at = 0, at_end = " + count + "; at < at_end; ++at)");
-  text_.line(fill.array + "[at] = fill_value;");
+  text_.line((at_front ? fill.array : "(" + from + ")") + "[at] = fill_value;");
   text_.close();
   text_.close();
 }

@@ -185,7 +185,8 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       },
       [&](const Fill& x) {
         const auto& y = std::get<Fill>(b->node);
-        return x.array == y.array && equal(x.count, y.count) && equal(x.value, y.value);
+        return x.array == y.array && equal(x.begin, y.begin) && equal(x.count, y.count) &&
+               equal(x.value, y.value);
       },
       [](const GiveUp&) { return true; },
       [&](const Sort& x) {

@@ -186,10 +186,10 @@ struct Merge {
   MergeKind kind = MergeKind::all;
   std::optional<Range> over{};
 };
-/// The first `count` elements of an array become `value`.
+/// `count` elements of an array, from `begin` on, become `value`.
 struct Fill {
   std::string array;
-  ExpressionPtr count, value;
+  ExpressionPtr begin, count, value;
 };
 /// Sorts array[begin, end), indices, ascending; in place.
 struct Sort {

@@ -327,7 +327,8 @@ class Parser : private Words {
   }
 
   StatementPtr fill() {
-    Fill fill{identifier(), nullptr, nullptr};
+    Fill fill{identifier(), nullptr, nullptr, nullptr};
+    expect("from"), fill.begin = expression();
     expect("count"), fill.count = expression();
     expect("with"), fill.value = expression();
     return make(std::move(fill));

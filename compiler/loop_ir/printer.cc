@@ -188,7 +188,8 @@ class Printer {
             [&](const For& x) { loop(x); },
             [&](const Merge& x) { merge(x); },
             [&](const Fill& x) {
-              line("fill " + x.array + " count " + print(x.count) + " with " + print(x.value));
+              line("fill " + x.array + " from " + print(x.begin) + " count " + print(x.count) + " with " +
+                   print(x.value));
             },
             [&](const GiveUp&) { line("give up"); },
             [&](const Mark& x) { line("mark " + marks(x.marks) + " at " + print(x.place)); },

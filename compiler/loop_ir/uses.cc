@@ -81,6 +81,7 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
                  },
                  [&](const Fill& x) {
                    uses.arrays.insert(x.array);
+                   collect_uses(x.begin, uses);
                    collect_uses(x.count, uses);
                    collect_uses(x.value, uses);
                  },

@@ -373,6 +373,7 @@ class Verifier {
                           [&](const Fill& x) -> Result<void> {
                             if (!lanes_.empty())
                               return wrong("`" + x.array + "` is filled inside a lanes loop");
+                            SCHAAS_RETURN_IF_ERROR(expect(x.begin, Type::index));
                             SCHAAS_RETURN_IF_ERROR(expect(x.count, Type::index));
                             return writable(x.array, x.value);
                           },

@@ -49,7 +49,10 @@ void Emitter::emit_phases(const NestPtr& nest) {
                                          : write_mode(nest);
   const Sink sink{Sink::Kind::array, target, mode, "", monoid_of(nest)};
   if (appends_to(target)) return emit_appending_phases(nest, sink);
+  cleared_ = cleared_rows(nest, sink);
+  if (cleared_) builder_.mark_all_written();
   emit_phase(nest, sink, loop_ir::Step::compute);
+  cleared_.reset();
 }
 
 /// Whether the values of a phase's target are stored or folded into what is there, and of a result whether
@@ -86,7 +89,7 @@ void Emitter::emit_shared(const Branch& branch) {
   if (start == 0 || stored) return;
   loop_ir::Phase phase;
   phase.range = loop_ir::integer(1);
-  phase.body = make(loop_ir::Fill{builder_.values(branch.temporary),
+  phase.body = make(loop_ir::Fill{builder_.values(branch.temporary), loop_ir::integer(0),
                                   builder_.elements(branch.temporary, indices), loop_ir::number(start)});
   builder_.add_phase(std::move(phase));
 }
@@ -269,7 +272,7 @@ void Emitter::emit_branch(const Branch& branch, const Scope& scope, const Sink& 
   const std::string array = builder_.values(branch.temporary);
   const Reset reset = reset_of(branch, tree_);
   if (reset == Reset::before)
-    out.push_back(make(loop_ir::Fill{array, builder_.extents(branch.temporary, indices),
+    out.push_back(make(loop_ir::Fill{array, loop_ir::integer(0), builder_.extents(branch.temporary, indices),
                                      loop_ir::number(tensor_of(writer).fill)}));
   const Write mode = reset == Reset::overwrite ? Write::set : Write::fold;
   emit(branch.producer, scope, Sink{Sink::Kind::array, writer, mode, "", monoid}, out);

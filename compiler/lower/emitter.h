@@ -11,36 +11,13 @@
 #include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/position.h"
+#include "compiler/lower/scope.h"
 #include "compiler/lower/units.h"
 #include "compiler/merge_lattice/merge_lattice.h"
 
 namespace schaas::lower {
 
 using Statements = std::vector<loop_ir::StatementPtr>;
-
-/// The present block of an index: values [begin, end) of a dense range, or of the positions of the one
-/// compressed level that is walked.
-struct OpenBlock {
-  std::string begin, end;
-  std::optional<merge_lattice::LevelAccess> walked;
-};
-
-/// The coordinates [first, end) of one parent of a banded level; a coordinate and `shift` make its position.
-struct Band {
-  loop_ir::ExpressionPtr first, end, shift;
-};
-
-/// Where each operand stands, the blocks that are open and the coordinates that are known, by index; copied
-/// on entering a loop.
-struct Scope {
-  std::vector<Position> positions;
-  std::map<int, OpenBlock> blocks{};
-  std::map<int, std::string> coordinates{};
-  std::map<std::pair<int, int>, Band> bands{};  ///< by operand and level: those of the loops entered
-  std::string unit{};                           ///< the iteration of the phase's outermost loop
-  std::string row{};                            ///< of two collapsed loops: the value of the outer one
-  const Loop* inner_of_pair = nullptr;
-};
 
 /// How the threads of a GPU write what they compute together.
 enum class Together {
@@ -88,6 +65,16 @@ struct Shares {
   std::vector<loop_ir::Range> levels{};
 };
 
+/// Of a phase whose outermost loop goes through the rows of a dense result: it clears them on its way, so
+/// that nobody has to clear the whole result before, and they are in the cache when they are added to.
+struct ClearedRows {
+  int target = -1;
+  const Loop* rows = nullptr;
+  bool own = false;  ///< each row it comes by, since it adds to it; else it stores all of it
+  std::optional<merge_lattice::LevelAccess>
+      walked;  ///< level whose coordinates are the rows it comes by; else all
+};
+
 /// Turns a numbered tree into loop IR, phase by phase.
 class Emitter {
  public:
@@ -110,6 +97,13 @@ class Emitter {
   Scope start(const NestPtr& nest, Statements& out);
   bool writes_own(const Loop& loop) const;
   bool sums_pieces(const NestPtr& nest) const;
+
+  // cleared.cc
+  std::optional<ClearedRows> cleared_rows(const NestPtr& nest, const Sink& sink) const;
+  Body with_clearing(const Loop& loop, const Body& body);
+  /// Before the row at `place`, a coordinate or the position of one, is written.
+  void clear_rows(const loop_ir::ExpressionPtr& place, const loop_ir::ExpressionPtr& coordinate, bool own,
+                  Statements& out);
 
   // for_units.cc
   /// Of a phase for a GPU: how its target is written, by each thread for itself or by groups.
@@ -284,6 +278,7 @@ class Emitter {
   bool adds_terms_ = false;          ///< the phases are the terms of one sum
   int lanes_ = 0;                    ///< depth of lanes loops around
   Shares shares_;
+  std::optional<ClearedRows> cleared_;             ///< by the present phase
   std::optional<merge_lattice::LevelAccess> cut_;  ///< only its positions [first, last) are walked
   int atomic_ = -1;                                ///< tensor that the phase writes with atomic folds, or -1
   std::map<int, std::string> scalars_;             ///< temporaries that are names

@@ -54,7 +54,7 @@ Shape Emitter::chain_shape(const Loop& loop, const Scope& scope) const {
 
 void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
                         const Body& body) {
-  const Body whole = with_unit(loop, with_flag(loop, with_append(loop, body)));
+  const Body whole = with_unit(loop, with_flag(loop, with_append(loop, with_clearing(loop, body))));
   const bool finds = &loop == units_.columns || (&loop == outermost_ && units_.columns == nullptr);
   const Loop& rows = units_.columns != nullptr ? *units_.rows : loop;
   if (finds && rows.manner.positions > 0) shares_ = find_shares(rows, out);

@@ -66,7 +66,12 @@ loop_ir::StatementPtr Emitter::emit_combine(const NestPtr& nest, const Sink& sin
     out.push_back(make(loop_ir::Let{coordinate, loop_ir::Type::index, held}));
   }
   combining.bind(Loop{outer.index, inside, false, false, {}}, coordinate, scope, out);
-  combining.emit(inside, scope, sink, out);
+  Sink to = sink;
+  if (cleared_) {
+    clear_rows(loop_ir::name("begin"), loop_ir::name(coordinate), false, out);
+    to.mode = loop_ir::Write::set;
+  }
+  combining.emit(inside, scope, to, out);
   return loop_ir::block(std::move(out));
 }
 

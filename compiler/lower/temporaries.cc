@@ -106,6 +106,14 @@ bool writes_each_once(const NestPtr& producer, const NestTree& tree) {
               {target.indices.begin(), target.indices.end()});
 }
 
+bool writes_rows_once(const Loop& rows, int target, const NestTree& tree) {
+  const auto& written = operand(tree, target);
+  std::set<int> others(written.indices.begin(), written.indices.end());
+  others.erase(rows.index);
+  return once(
+      rows.body, [&](const Loop& loop) { return skips(loop, tree, written.tensor); }, others);
+}
+
 bool writes_none_twice(const NestPtr& nest, const NestTree& tree) {
   const auto& target = operand(tree, target_of(nest));
   return once(nest, [&](const Loop& loop) { return repeats(loop, tree); },

@@ -171,8 +171,6 @@ std::string Trials::error_of(const schaas_kernel_descriptor& kernel, std::size_t
   const Trial& trial = trials_[input];
   PackedTensor result = empty_result(problem_, trial.input.extents);
   const bool made = kernel.counter_count > 0;
-  // What the kernel says it writes is no number before it does.
-  const double start = kernel.writes_all != 0 ? std::nan("") : kernel.result_fill;
   // "emulated entries 1": the result has the entries of argument 1 (proto/gpu_abi.h).
   const std::string isa = kernel.isa, like = "emulated entries ";
   if (isa.rfind(like, 0) == 0) {
@@ -181,7 +179,6 @@ std::string Trials::error_of(const schaas_kernel_descriptor& kernel, std::size_t
     const RandomTensor& entries = trial.input.operands.at(operand);
     result = pack(entries, problem_.formats.at(problem_.statement.result.tensor), problem_);
   }
-  if (!made) result.fill(problem_.statement.update ? initial_of(problem_) : start);
   auto arguments = trial.arguments;
   arguments.insert(arguments.begin(), result.abi());
   std::vector<PackedTensor> copies;
@@ -192,6 +189,12 @@ std::string Trials::error_of(const schaas_kernel_descriptor& kernel, std::size_t
     copies.push_back(pack(trial.input.operands.at(tensor), format, problem_));
     arguments.push_back(copies.back().abi());
   }
+  // What the kernel says it writes is no number before it does.
+  const auto has_units = [&](const schaas_phase& phase) { return phase.range(arguments.data()) > 0; };
+  const bool writes_all = kernel.writes_all != 0 &&
+                          (made || std::all_of(kernel.phases, kernel.phases + kernel.phase_count, has_units));
+  const double start = writes_all ? std::nan("") : kernel.result_fill;
+  if (!made) result.fill(problem_.statement.update ? initial_of(problem_) : start);
   Allocate allocate;
   if (made) {
     allocate = [&](const std::vector<std::int64_t>& entries) { result.allocate(entries, start); };

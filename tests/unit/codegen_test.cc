@@ -511,12 +511,12 @@ TEST_F(Executed, FillsSortsAndFlags) {
       "  array long_list: index64 = workspace count 1000 written\n"
       "  array flag: byte = workspace count 3 written\n"
       "  array w: value = workspace count 5 written\n";
-  EXPECT_EQ(
-      (Numbers{inf, inf, 0, 2, 200}),
-      run("fill w count 3 with inf fill w count 0 with 1.0 fill A count n with 0.0 A[0] = w[0] A[1] = w[2] "
-          "A[2] = w[3] flag[1] = 200 fill flag count 1 with 2 "
-          "for i in 0 .. flag[0] { A[3] += 1.0 } for i in 0 .. flag[1] { A[4] += 1.0 }",
-          {}, 5, arrays, 7));
+  EXPECT_EQ((Numbers{inf, inf, 4, 2, 200}),
+            run("fill w from 0 count 3 with inf fill w from 3 count 1 with 4.0 fill A from 0 count n with "
+                "0.0 A[0] = w[0] A[1] = w[2] "
+                "A[2] = w[3] flag[1] = 200 fill flag from 0 count 1 with 2 "
+                "for i in 0 .. flag[0] { A[3] += 1.0 } for i in 0 .. flag[1] { A[4] += 1.0 }",
+                {}, 5, arrays, 7));
   std::mt19937_64 random(7);
   Numbers numbers(40001);
   std::iota(numbers.begin(), numbers.end(), 0);

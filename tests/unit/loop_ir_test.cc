@@ -55,8 +55,8 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
     }
   }
   phase range B_pos1[1] {
-    fill w count n_k with 0.0
-    fill flag count n_k with 1
+    fill w from 0 count n_k with 0.0
+    fill flag from 0 count n_k with 1
     for b in 0 .. n_k by 48 {
       let b_end: index = min((b + 48), n_k)
     }
@@ -228,9 +228,10 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"for simd k in 0 .. n by 4 { }", "`k` advances by 4"},
         Wrong{"for k in 0 .. n by 0 { }", "`k` advances by 0"},
         Wrong{"for k in 0 .. min(B[0], n) { }", "`n` is an index where the other is needed"},
-        Wrong{"for lanes k in 0 .. n { fill A count n with 0.0 }", "`A` is filled inside a lanes loop"},
-        Wrong{"fill A count n with 0", "`0` is an index where the other is needed"},
-        Wrong{"fill f count n with 0.0", "`0.0` is a value where the other is needed"},
+        Wrong{"for lanes k in 0 .. n { fill A from 0 count n with 0.0 }",
+              "`A` is filled inside a lanes loop"},
+        Wrong{"fill A from 0 count n with 0", "`0` is an index where the other is needed"},
+        Wrong{"fill f from 0 count n with 0.0", "`0.0` is a value where the other is needed"},
         Wrong{"f[0] += 1", "`f` holds no values to fold into"},
         Wrong{"sort f in 0 .. n", "`f` is sorted but holds bytes"},
         Wrong{"sort p in 0 .. n", "`p` is stored to but not declared written"},

@@ -81,6 +81,7 @@ struct Execution::State {
 
   const schaas_kernel_descriptor& descriptor() const { return kernel.descriptor(); }
   bool counts() const { return descriptor().counter_count > 0; }
+  bool writes_all() const;
   std::int64_t units() const { return descriptor().phases[counted_phases - 1].range(arguments.data()); }
 
   support::Result<void> make_copies(const std::vector<PackedTensor*>& operands,
@@ -355,7 +356,8 @@ void Execution::State::start_shared(int thread, int team, bool with_counters) {
 }
 
 // By each thread of a team: pieces until there are no more, first those of its own share, so that in the next
-// run it finds in its cache what it left there, then what others have left; `work(piece)` gives an error code.
+// run it finds in its cache what it left there, then what others have left; `work(piece)` gives an error
+// code.
 template <class Work>
 void Execution::State::take_pieces(std::int32_t phase, int thread, int team, const Work& work) {
   const auto count = static_cast<std::int64_t>(pieces[phase].count());
@@ -364,7 +366,8 @@ void Execution::State::take_pieces(std::int32_t phase, int thread, int team, con
     const std::int64_t begin = share(count, 1, owner, team), end = share(count, 1, owner + 1, team);
     while (error.load(std::memory_order_relaxed) == SCHAAS_OK) {
       auto& taken_pieces = taken[phase][static_cast<std::size_t>(owner)].pieces;
-      const auto piece = begin + static_cast<std::int64_t>(taken_pieces.fetch_add(1, std::memory_order_relaxed));
+      const auto piece =
+          begin + static_cast<std::int64_t>(taken_pieces.fetch_add(1, std::memory_order_relaxed));
       if (piece >= end) break;
       note(work(static_cast<std::size_t>(piece)));
     }
@@ -440,13 +443,19 @@ support::Result<void> Execution::State::outcome() const {
                            "kernel " + kernel.key() + " returned error " + std::to_string(code));
 }
 
+// A phase without units stores nothing.
+bool Execution::State::writes_all() const {
+  const auto is_empty = [](const Pieces& phase) { return phase.runs.empty(); };
+  return descriptor().writes_all != 0 && std::none_of(pieces.begin(), pieces.end(), is_empty);
+}
+
 // Phases in a team of threads of their own.
 support::Result<void> Execution::State::run_stage(const Stage& stage) {
   if (stage.fills) choose_stores();
 #pragma omp parallel num_threads(threads)
   {
     const int thread = omp_get_thread_num(), team = omp_get_num_threads();
-    if (stage.fills && !update && descriptor().writes_all == 0) start_result(thread, team);
+    if (stage.fills && !update && !writes_all()) start_result(thread, team);
     if (stage.first == 0) {
       refresh_copies(thread, team);
       start_shared(thread, team, stage.counts);

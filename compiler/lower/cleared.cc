@@ -1,0 +1,94 @@
+// Rows of a dense result that a phase clears on its way.
+#include <algorithm>
+
+#include "compiler/lower/emitter.h"
+#include "compiler/lower/temporaries.h"
+
+namespace schaas::lower {
+
+using format::LevelFormat;
+using loop_ir::make;
+using operators::Function;
+
+std::optional<ClearedRows> Emitter::cleared_rows(const NestPtr& nest, const Sink& sink) const {
+  const auto* loop = std::get_if<Loop>(&nest->node);
+  const Operand& target = operand(sink.operand);
+  const Tensor& result = tensor_of(sink.operand);
+  if (for_gpu_ || adds_terms_ || atomic_ >= 0 || loop == nullptr || result.temporary() || tree_.update)
+    return {};
+  if (loop->block || loop->lanes || loop->manner.collapsed || loop->manner.positions > 0) return {};
+  const bool dense = std::all_of(result.levels.begin(), result.levels.end(),
+                                 [](LevelFormat level) { return level == LevelFormat::dense; });
+  if (!dense || result.fill != 0 || sink.monoid != operators::Monoid::sum) return {};
+  if (level_of(target, loop->index) != 0) return {};
+  const auto cut = tree_.cuts.find(nest.get());
+  if (cut != tree_.cuts.end() && cut->second.carry < 0) return {};
+  const auto below = factors_below(loop->body, tree_);
+  const auto is_dense = [&](int number) {
+    const auto& levels = tensor_of(number).levels;
+    return std::all_of(levels.begin(), levels.end(),
+                       [](LevelFormat level) { return level == LevelFormat::dense; });
+  };
+  // Dense loops are better jammed than their rows cleared here (jam.h).
+  if (std::all_of(below.begin(), below.end(), is_dense)) return {};
+  const LoopSpace space = loop_space(loop->body, loop->index, tree_);
+  if (space.condition || !space.located.empty()) return {};
+  ClearedRows rows{sink.operand, loop, true, {}};
+  if (space.kind == LoopSpace::Kind::range) {
+    if (sink.mode == loop_ir::Write::set && writes_rows_once(*loop, sink.operand, tree_)) return {};
+    return rows;
+  }
+  if (space.kind != LoopSpace::Kind::walk || space.cursors.size() != 1) return {};
+  if (level_format(space.cursors.front()) != LevelFormat::compressed) return {};
+  rows.walked = space.cursors.front();
+  rows.own = sink.mode != loop_ir::Write::set || !writes_rows_once(*loop, sink.operand, tree_);
+  return rows;
+}
+
+Emitter::Body Emitter::with_clearing(const Loop& loop, const Body& body) {
+  if (!cleared_ || cleared_->rows != &loop) return body;
+  return [this, body](Scope& scope, Statements& out) {
+    const auto& row = scope.positions[static_cast<std::size_t>(cleared_->target)].bound.front();
+    clear_rows(loop_ir::name(scope.unit), row, cleared_->own, out);
+    body(scope, out);
+  };
+}
+
+void Emitter::clear_rows(const loop_ir::ExpressionPtr& place, const loop_ir::ExpressionPtr& coordinate,
+                         bool own, Statements& out) {
+  const Operand& target = operand(cleared_->target);
+  const std::string array = builder_.values(target.tensor);
+  loop_ir::ExpressionPtr size = loop_ir::integer(1);
+  for (std::size_t level = 1; level < target.indices.size(); ++level)
+    size = loop_ir::multiply(size, builder_.extent(target.indices[level]));
+  const auto fill = [&](const loop_ir::ExpressionPtr& begin, const loop_ir::ExpressionPtr& count) {
+    return make(loop_ir::Fill{array, loop_ir::multiply(begin, size), loop_ir::multiply(count, size),
+                              loop_ir::number(0)});
+  };
+  const auto less = [](const loop_ir::ExpressionPtr& a, const loop_ir::ExpressionPtr& b) {
+    return loop_ir::apply(Function::less, {a, b});
+  };
+  const auto one = loop_ir::integer(1);
+  if (!cleared_->walked) {
+    if (own) out.push_back(fill(coordinate, one));
+    return;
+  }
+  // The rows between the one before and this, and after the last: nobody comes by there.
+  const Operand& walked = operand(cleared_->walked->operand);
+  const std::string coordinates = builder_.coordinates(walked.tensor, 0);
+  const std::string from = builder_.names().fresh("from");
+  const auto before = loop_ir::load(coordinates, loop_ir::add(place, loop_ir::integer(-1)));
+  const auto begin =
+      loop_ir::choose(less(loop_ir::integer(0), place), loop_ir::add(before, one), loop_ir::integer(0));
+  out.push_back(make(loop_ir::Let{from, loop_ir::Type::index, begin}));
+  const auto between = loop_ir::apply(Function::subtract, {coordinate, loop_ir::name(from)});
+  out.push_back(make(loop_ir::If{less(loop_ir::name(from), coordinate),
+                                 loop_ir::block({fill(loop_ir::name(from), between)})}));
+  if (own) out.push_back(fill(coordinate, one));
+  const auto after = loop_ir::add(coordinate, one);
+  const auto rest = loop_ir::apply(Function::subtract, {builder_.extent(target.indices.front()), after});
+  const auto last = less(builder_.entries(walked, 0), loop_ir::add(place, loop_ir::integer(2)));
+  out.push_back(make(loop_ir::If{last, loop_ir::block({fill(after, rest)})}));
+}
+
+}  // namespace schaas::lower
