@@ -67,7 +67,7 @@ Write Emitter::write_mode(const NestPtr& nest) {
   // Only a sum changes nothing that it finds at its beginning, whatever is added.
   const bool plain = monoid_of(nest) == operators::Monoid::sum && tensor.fill == 0 && !tree_.update;
   if (!plain || !writes_none_twice(nest, tree_)) return Write::fold;
-  if (all || format::is_sparse(tensor.levels.back())) builder_.mark_all_written();
+  if (all || writes_entries_once(nest, tree_)) builder_.mark_all_written();
   return Write::set;
 }
 

@@ -106,6 +106,19 @@ bool writes_each_once(const NestPtr& producer, const NestTree& tree) {
               {target.indices.begin(), target.indices.end()});
 }
 
+bool writes_entries_once(const NestPtr& nest, const NestTree& tree) {
+  const auto& target = operand(tree, target_of(nest));
+  const auto& levels = tree.tensors[static_cast<std::size_t>(target.tensor)].levels;
+  const auto last_sparse =
+      std::find_if(levels.rbegin(), levels.rend(), [](auto level) { return format::is_sparse(level); });
+  if (last_sparse == levels.rend()) return false;
+  const std::set<int> inside(target.indices.begin() + (levels.rend() - last_sparse), target.indices.end());
+  return once(
+      nest,
+      [&](const Loop& loop) { return inside.count(loop.index) > 0 && skips(loop, tree, target.tensor); },
+      {target.indices.begin(), target.indices.end()});
+}
+
 bool writes_rows_once(const Loop& rows, int target, const NestTree& tree) {
   const auto& written = operand(tree, target);
   std::set<int> others(written.indices.begin(), written.indices.end());
