@@ -6,8 +6,8 @@ namespace schaas::lower {
 /// Unroll and jam: a loop around loops whose bounds do not depend on it takes four values at a time, and the
 /// four copies of an inner loop become one with four bodies, so that what they load alike (a row of an
 /// operand, or of the result) is loaded once and four independent sums are under way instead of one that
-/// waits for itself. The last up to three values run as before. A loop over two or three values takes them all
-/// at once, one over six or nine takes three.
+/// waits for itself. The last up to three values run as before. A loop over two or three values takes them
+/// all at once, one over six or nine takes three.
 ///
 ///     for i in 0 .. n {                          for i in 0 .. (n - 3) by 4 {
 ///       let o: index = (i * 64)                    let o: index = (i * 64)    let o_1: index = ((i + 1) *

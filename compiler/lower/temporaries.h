@@ -26,7 +26,8 @@ bool may_overwrite(const NestPtr& producer, const NestTree& tree);
 /// which comes by once, reductions below them. So it may store instead of adding.
 bool writes_none_twice(const NestPtr& nest, const NestTree& tree);
 
-/// The same of each entry that it makes, in what levels hold one: of the dense levels below the last sparse one.
+/// The same of each entry that it makes, in what levels hold one: of the dense levels below the last sparse
+/// one.
 bool writes_entries_once(const NestPtr& nest, const NestTree& tree);
 
 /// The same of each row that the loop comes by: of all that has its coordinate.

@@ -57,7 +57,8 @@ Trace with_factors_at(const Trace& trace, const problem::Problem& from, const pr
   std::vector<int> factors(place.size());
   std::iota(factors.begin(), factors.end(), 0);
   if (const auto* permute = at_root<Permute>(trace.directives, next);
-      permute != nullptr && std::is_permutation(factors.begin(), factors.end(), permute->factors.begin(), permute->factors.end())) {
+      permute != nullptr &&
+      std::is_permutation(factors.begin(), factors.end(), permute->factors.begin(), permute->factors.end())) {
     factors = permute->factors;
     ++next;
   }

@@ -49,6 +49,10 @@ const std::vector<Case>& cases() {
        "t(j) = B(j,k); Z(i,k) = A(i,j) * C(j,k) * t(j)",
        {{"Z", "csr"}, {"A", "csr"}, {"B", "csr"}, {"C", "csr"}},
        {{"Z", {300, 50}}, {"A", {300, 40}}, {"B", {40, 50}}, {"C", {40, 50}}}},
+      {"fibers",
+       "Z(i,k,l) = A(i,j) * B(j,k) * C(k,l)",
+       {{"Z", "dense,compressed,dense"}, {"A", "csr"}, {"B", "csr"}},
+       {{"Z", {300, 50, 5}}, {"A", {300, 40}}, {"B", {40, 50}}, {"C", {50, 5}}}},
       // Nothing to spare: the pattern is an operand's, counting it takes no time. Rows are not units. Tables.
       {"sampled",
        "Z(i,j) = A(i,j) * C(i,j)",
@@ -161,7 +165,7 @@ TEST_P(AppendedResults, are_what_counting_makes_them) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cases, AppendedResults, testing::ValuesIn(cases()),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& each) { return std::string(each.param.name); });
 
 // Row n of A has n entries, each picks one column of B: the row's list in the order of A's columns.
 TEST(AppendedResults, lists_of_any_length_and_spread_are_sorted) {
@@ -227,7 +231,9 @@ TEST(AppendedResults, a_buffer_keeps_its_bytes_when_it_is_resized) {
     ASSERT_EQ(buffer.bytes(), size);
     ASSERT_GE(buffer.capacity(), size);
     const std::size_t kept = std::min(expected.size(), size);
-    if (kept > 0) ASSERT_EQ(std::memcmp(buffer.data(), expected.data(), kept), 0) << n;
+    if (kept > 0) {
+      ASSERT_EQ(std::memcmp(buffer.data(), expected.data(), kept), 0) << n;
+    }
     expected.resize(size);
     for (std::size_t at = kept; at < size; ++at) expected[at] = static_cast<unsigned char>(random());
     if (size > 0) std::memcpy(buffer.data(), expected.data(), size);
