@@ -3,7 +3,7 @@
 //
 //     hand_kernels KERNEL EXTENTS RUNS SECONDS (POS CRD)... VALUES DENSE... RESULT
 //
-// KERNEL: SpMM, SDDMM, TTM, TTMd, MTTKRP, K1, K3, K4, K6, K7 or K7d, as in yardstick.py, whose files it reads (int32, int32, double; dense operands in
+// KERNEL: SpMM, SDDMM, TTM, TTMd, MTTKRP, K1, K3, K4, K6, K7, K7d or K8, as in yardstick.py, whose files it reads (int32, int32, double; dense operands in
 // row-major order). Prints the seconds of each run of the fastest way and writes the result's values; the name of that way goes to stderr.
 #include "yardstick_files.h"
 
@@ -331,37 +331,61 @@ std::vector<Way> k7(Input& in) {
   return ways;
 }
 
-// A(i,:) += C(j,:) times a fiber's sum. Where the fiber's sum and the row have registers both, or the sum goes by memory; short fibers have few turns.
+// The rows that `to(i)` says = sums over fibers of C(j,:) times the fiber's sum of rows of D. Where the fiber's sum and the row have registers both, or
+// the sum goes by memory; short fibers have few turns. Rows of `out` without entries are cleared.
+template <int K, class To>
+void fiber_products(Input& in, bool in_registers, const double* C, const double* D, const To& to) {
+  const int *pos1 = in.pos[1].data(), *crd1 = in.crd[1].data(), *pos2 = in.pos[2].data(), *crd2 = in.crd[2].data();
+  const double* b = in.values.data();
+  std::int64_t next = 0;
+  for (std::size_t pi = 0; pi < in.crd[0].size(); ++pi) {
+    const std::int64_t i = in.crd[0][pi];
+    std::memset(in.out + next * K, 0, static_cast<std::size_t>((i - next) * K) * sizeof(double));
+    next = i + 1;
+    Row<K> a;
+    a.clear();
+    for (int pj = pos1[pi]; pj < pos1[pi + 1]; ++pj) {
+      const double* c = C + std::int64_t{crd1[pj]} * K;
+      Row<K> s;
+      if (in_registers) {
+        s.clear();
+        for (int pk = pos2[pj]; pk < pos2[pj + 1]; ++pk) s.add(b[pk], D + std::int64_t{crd2[pk]} * K);
+      } else {
+        double t[K];
+        gather<K>(crd2, b, pos2[pj], pos2[pj + 1], D, t);
+        s = row<K>(t);
+      }
+      for (int n = 0; n < K / W; ++n) a.v[n] += s.v[n] * at(c + n * W);
+    }
+    a.store(to(i));
+  }
+  std::memset(in.out + next * K, 0, static_cast<std::size_t>((in.n['i'] - next) * K) * sizeof(double));
+}
+
 template <int K>
 std::vector<Way> mttkrp(Input& in) {
   const auto rows = [&in](bool in_registers) {
-    const int *pos1 = in.pos[1].data(), *crd1 = in.crd[1].data(), *pos2 = in.pos[2].data(), *crd2 = in.crd[2].data();
-    const double *b = in.values.data(), *C = in.dense[0].data(), *D = in.dense[1].data();
-    std::int64_t next = 0;
-    for (std::size_t pi = 0; pi < in.crd[0].size(); ++pi) {
-      const std::int64_t i = in.crd[0][pi];
-      std::memset(in.out + next * K, 0, static_cast<std::size_t>((i - next) * K) * sizeof(double));
-      next = i + 1;
-      Row<K> a;
-      a.clear();
-      for (int pj = pos1[pi]; pj < pos1[pi + 1]; ++pj) {
-        const double* c = C + std::int64_t{crd1[pj]} * K;
-        Row<K> s;
-        if (in_registers) {
-          s.clear();
-          for (int pk = pos2[pj]; pk < pos2[pj + 1]; ++pk) s.add(b[pk], D + std::int64_t{crd2[pk]} * K);
-        } else {
-          double t[K];
-          gather<K>(crd2, b, pos2[pj], pos2[pj + 1], D, t);
-          s = row<K>(t);
-        }
-        for (int n = 0; n < K / W; ++n) a.v[n] += s.v[n] * at(c + n * W);
-      }
-      a.store(in.out + i * K);
-    }
-    std::memset(in.out + next * K, 0, static_cast<std::size_t>((in.n['i'] - next) * K) * sizeof(double));
+    fiber_products<K>(in, in_registers, in.dense[0].data(), in.dense[1].data(), [&in](std::int64_t i) { return in.out + i * K; });
   };
   return {{"registers", [rows] { rows(true); }}, {"several sums", [rows] { rows(false); }}};
+}
+
+// MTTKRP's rows, 48 at a time, times E.
+template <int K>
+std::vector<Way> k8(Input& in) {
+  const auto blocks = [&in](bool in_registers) {
+    static std::vector<double> t(48 * K);
+    double* to[48];
+    std::int64_t count = 0;
+    const auto flush = [&] { multiply<K, K>(t.data(), in.dense[2].data(), to, count), count = 0; };
+    fiber_products<K>(in, in_registers, in.dense[1].data(), in.dense[0].data(), [&](std::int64_t i) {
+      if (count == 48) flush();
+      to[count] = in.out + i * K;
+      return t.data() + count++ * K;
+    });
+    flush();
+  };
+  return {{"registers, 48 rows", [blocks] { blocks(true); }}, {"several sums, 48 rows", [blocks] { blocks(false); }}};
 }
 
 // A(l,:) += sum over F fibers of C(fiber,l) * T(fiber,:), tiles of R rows by C registers kept over the fibers.
@@ -419,6 +443,7 @@ std::vector<Way> ways(const std::string& kernel, Input& in) {
   if (kernel == "K4") return in.n['k'] == 128 ? k4<128, K>(in) : k4<K, K>(in);
   if (kernel == "K6") return k6<K>(in);
   if (kernel == "K7") return k7<K>(in);
+  if (kernel == "K8") return k8<K>(in);
   throw std::runtime_error("no kernel " + kernel);
 }
 
@@ -434,14 +459,14 @@ int main(int argc, char** argv) try {
   const int runs = std::atoi(argv[3]);
   const double limit = std::atof(argv[4]);
   int a = 5;
-  const bool tensor = kernel == "TTM" || kernel == "MTTKRP" || kernel == "K6" || kernel == "K7";
+  const bool tensor = kernel == "TTM" || kernel == "MTTKRP" || kernel == "K6" || kernel == "K7" || kernel == "K8";
   for (int level = 0; level < (tensor ? 3 : 1); ++level) {
     in.pos.push_back(read<int>(argv[a++]));
     in.crd.push_back(read<int>(argv[a++]));
   }
   in.values = read<double>(argv[a++]);
   while (a + 1 < argc) in.dense.push_back(read<double>(argv[a++]));
-  static const std::map<std::string, std::string> results = {{"SpMM", "ik"}, {"TTM", "ijl"}, {"MTTKRP", "il"}, {"K1", "il"}, {"K3", "il"}, {"K4", "il"}, {"K6", "ilm"}, {"K7", "ijm"}};
+  static const std::map<std::string, std::string> results = {{"SpMM", "ik"}, {"TTM", "ijl"}, {"MTTKRP", "il"}, {"K1", "il"}, {"K3", "il"}, {"K4", "il"}, {"K6", "ilm"}, {"K7", "ijm"}, {"K8", "im"}};
   std::int64_t elements = kernel == "SDDMM" ? static_cast<std::int64_t>(in.values.size()) : 1;
   const char last = kernel == "SDDMM" || kernel == "SpMM" ? 'k' : results.at(kernel).back();
   if (!in.dense_result)
