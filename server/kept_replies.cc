@@ -17,14 +17,14 @@ std::uint64_t size_of(const std::string& request, const KeptReplies::Reply& repl
 }  // namespace
 
 KeptReplies::KeptReplies(const kernels_cache::Changes& changes, Limits limits, Now now)
-    : changes_(changes), limits_(limits), now_(std::move(now)) {}
+    : changes_(changes), limits_(limits), now_(std::move(now)), swept_(now_()) {}
 
 std::shared_ptr<const KeptReplies::Reply> KeptReplies::find(const std::string& request) {
   const std::lock_guard lock(mutex_);
   const auto found = by_request_.find(request);
   if (found == by_request_.end()) return nullptr;
   const auto entry = found->second;
-  if (changes_.since(entry->stamp, entry->reply->problem_key) || now_() - entry->made >= limits_.age) {
+  if (changes_.since(entry->stamp, entry->reply->problem_key) || is_old(*entry)) {
     drop(entry);
     return nullptr;
   }
@@ -36,6 +36,7 @@ void KeptReplies::keep(const std::string& request, Reply reply, kernels_cache::C
   const std::uint64_t bytes = size_of(request, reply);
   if (bytes > limits_.bytes / 8) return;  // one of them is not worth all others
   const std::lock_guard lock(mutex_);
+  drop_old();
   if (const auto old = by_request_.find(request); old != by_request_.end()) drop(old->second);
   entries_.push_front({request, std::make_shared<const Reply>(std::move(reply)), stamp, now_(), bytes});
   by_request_.emplace(entries_.front().request, entries_.begin());
@@ -46,6 +47,17 @@ void KeptReplies::keep(const std::string& request, Reply reply, kernels_cache::C
 KeptReplies::Statistics KeptReplies::statistics() const {
   const std::lock_guard lock(mutex_);
   return {entries_.size(), bytes_};
+}
+
+// All are looked at, so only as often as they can have grown old.
+void KeptReplies::drop_old() {
+  if (now_() - swept_ < limits_.age) return;
+  swept_ = now_();
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    const auto next = std::next(entry);
+    if (is_old(*entry)) drop(entry);
+    entry = next;
+  }
 }
 
 void KeptReplies::drop(Entries::iterator entry) {

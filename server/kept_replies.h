@@ -20,7 +20,8 @@ namespace schaas::server {
 /// microseconds. A reply serves requests that are the same byte for byte, for as long as nothing changed of
 /// its problem in the stores, at most a minute: then the stores are asked again, which so learn what is in
 /// use and notice what somebody did to their files. Who may ask is decided before anybody comes here. Of
-/// more than the allowed bytes those told longest ago go. Thread-safe.
+/// more than the allowed bytes those told longest ago go; those that are too old go within as long again,
+/// also when nobody asks for them any more. Thread-safe.
 class KeptReplies {
  public:
   struct Limits {
@@ -60,7 +61,9 @@ class KeptReplies {
   };
   using Entries = std::list<Entry>;  ///< told most recently first
 
+  bool is_old(const Entry& entry) const { return now_() - entry.made >= limits_.age; }
   void drop(Entries::iterator entry);
+  void drop_old();
 
   const kernels_cache::Changes& changes_;
   const Limits limits_;
@@ -69,6 +72,7 @@ class KeptReplies {
   Entries entries_;
   std::unordered_map<std::string_view, Entries::iterator> by_request_;
   std::uint64_t bytes_ = 0;
+  std::chrono::steady_clock::time_point swept_;  ///< when old ones were last looked for
 };
 
 }  // namespace schaas::server

@@ -6,7 +6,7 @@
 namespace schaas::server {
 namespace {
 
-constexpr std::size_t most_remembered = 65'536;
+constexpr std::size_t most_remembered = 16'384;  // some 2 MiB
 
 std::string text_of(const SignedKernel& kernel) {
   return signed_text(kernel.kernel_key, kernel.isa, SCHAAS_KERNEL_ABI_VERSION, kernel.digest.sha256,
@@ -19,15 +19,15 @@ std::string KernelSigner::sign(const SignedKernel& kernel) const { return key_.s
 
 bool KernelSigner::verifies(const SignedKernel& kernel, const std::string& signature) {
   const std::string text = text_of(kernel);
-  const std::string both = signature + "\n" + text;
+  const std::string seen = support::digest_of(signature + "\n" + text).sha256;
   {
     const std::lock_guard lock(mutex_);
-    if (verified_.contains(both)) return true;
+    if (verified_.contains(seen)) return true;
   }
   if (!public_key_.verifies(text, signature)) return false;
   const std::lock_guard lock(mutex_);
   if (verified_.size() >= most_remembered) verified_.clear();
-  verified_.insert(both);
+  verified_.insert(seen);
   return true;
 }
 

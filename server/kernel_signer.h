@@ -29,7 +29,7 @@ class KernelSigner {
   const support::SigningKey key_;
   const support::PublicKey public_key_;
   std::mutex mutex_;
-  std::unordered_set<std::string> verified_;  ///< signatures with their texts
+  std::unordered_set<std::string> verified_;  ///< digests of signatures with their texts
 };
 
 }  // namespace schaas::server

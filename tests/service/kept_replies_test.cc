@@ -77,6 +77,18 @@ TEST_F(Kept, EndAfterAMinute) {
   EXPECT_EQ(replies.find("a"), nullptr) << "also when it was told meanwhile";
 }
 
+TEST_F(Kept, TakeNoMemoryForLongWhenNobodyAsksForThemAnyMore) {
+  auto replies = make();
+  replies.keep("a", reply("p"), changes_.now());
+  now_ += std::chrono::seconds(59);
+  replies.keep("b", reply("p"), changes_.now());
+  EXPECT_EQ(replies.statistics().replies, 2u);
+  now_ += std::chrono::seconds(1);
+  replies.keep("c", reply("p"), changes_.now());
+  EXPECT_EQ(replies.statistics().replies, 2u) << "a is a minute old";
+  EXPECT_NE(replies.find("b"), nullptr);
+}
+
 TEST_F(Kept, TakeOnlySoMuchMemory) {
   auto replies = make(50'000);
   for (int n = 0; n < 8; ++n) replies.keep("r" + std::to_string(n), reply("p", 5'000), changes_.now());
