@@ -16,15 +16,31 @@ using support::Result;
 
 void CloseDatabase::operator()(sqlite3* database) const { sqlite3_close_v2(database); }
 
+namespace {
+
+// The system's number for what went wrong with `file` of SQLite's; 0: nothing did.
+int last_errno(sqlite3_file* file) {
+  int number = 0;
+  if (file != nullptr && file->pMethods != nullptr)
+    file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number);
+  return number;
+}
+
+// SQLite calls what it does not know an input-output error. A commit that fails does so in the write-ahead
+// log, and leaves sqlite3_system_errno as an older error left it.
+int system_errno(sqlite3* database) {
+  for (const int which : {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER}) {
+    sqlite3_file* file = nullptr;
+    sqlite3_file_control(database, "main", which, &file);
+    if (const int number = last_errno(file); number != 0) return number;
+  }
+  return sqlite3_system_errno(database);
+}
+
+}  // namespace
+
 Diagnostic storage_error(sqlite3* database, const std::string& doing) {
   const std::string said = sqlite3_errmsg(database);
-  // The file system's own word: SQLite calls what it does not know an input-output error.
-  if (auto known = disk_error(doing, sqlite3_system_errno(database))) return *std::move(known);
-  if (sqlite3_extended_errcode(database) ==
-      SQLITE_IOERR_WRITE) {  // a limit of file sizes, or a disk that fails
-    return support::exhausted("disk-full",
-                              "cannot " + doing + ": the disk is full, or does not take what is written");
-  }
   const char* path = sqlite3_db_filename(database, "main");
   switch (sqlite3_errcode(database) & 0xff) {
     case SQLITE_FULL:
@@ -36,6 +52,14 @@ Diagnostic storage_error(sqlite3* database, const std::string& doing) {
       return support::internal("damaged-database", "cannot " + doing + ": the database `" +
                                                        (path == nullptr ? "" : path) + "` is damaged (" +
                                                        said + ")");
+    case SQLITE_IOERR:
+    case SQLITE_CANTOPEN:
+      if (auto known = disk_error(doing, system_errno(database))) return *std::move(known);
+      if (sqlite3_extended_errcode(database) == SQLITE_IOERR_WRITE) {  // a disk that fails
+        return support::exhausted("disk-full",
+                                  "cannot " + doing + ": the disk is full, or does not take what is written");
+      }
+      [[fallthrough]];
     default:
       return support::internal("storage", "cannot " + doing + ": " + said);
   }

@@ -4,17 +4,30 @@
     tests/service/chaos.py BIN [--kills 200] [--seed 1]      BIN: folder with the programs; about two seconds a kill
 
 In every round a daemon is started whose cache is too small for all kernels, clients run, schedule, precompute, verify, collect and
-back up the cache side by side, in every other round the disk is full for a while (a limit of file sizes), and after a random time the
-daemon gets SIGKILL. Then both databases must pass `PRAGMA integrity_check`, and every job that was accepted must be there. At the end a
+back up the cache side by side, in three of four rounds something happens to the disk, and after a random time the daemon gets SIGKILL:
+
+    full          for a while no file grows (a limit of file sizes)
+    closed        for a while the folder is mounted read-only: nothing is opened for writing, made, renamed or removed; open files are written
+    broken        the file system turns read-only as the kernel makes it after an error (ext4, `abort`): no write passes, of open files neither, and
+                  what was not flushed is lost. It is mounted again after the kill
+
+While it is closed or broken the daemon must answer, and a broken one must refuse a job with `disk-read-only`. After each kill both databases must pass
+`PRAGMA integrity_check`, and every job that was accepted must be there. At the end a
 daemon works off all jobs; each must end, no request of them may fail but for having died with its server too often (those are tried again), the
 answers must be those of a daemon that was never killed, every kernel must verify. Exits 1 when something is wrong. Not part of the ordinary tests.
+
+Mounting needs root: without it the last two are left out, which is said. All mounts are in a namespace of this program's own and end with it.
 """
 
 import argparse
+import collections
+import contextlib
 import json
+import os
 import pathlib
 import random
 import resource
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -33,20 +46,70 @@ PROBLEMS = [
 ]
 
 
+class Disk:
+    """An ext4 file system in a file, to be broken and mounted again."""
+
+    def __init__(self, folder):
+        self.image, self.path = folder / "disk.ext4", folder / "disk"
+        self.path.mkdir()
+        with open(self.image, "wb") as image:
+            image.truncate(512 << 20)
+        run("mkfs.ext4", "-q", self.image)
+        self.mount()
+
+    def mount(self):
+        run("mount", "-o", "loop", self.image, self.path)
+
+    def break_down(self):
+        run("mount", "-o", "remount,abort", self.path)
+
+    def unmount(self):
+        for _ in range(100):  # what a dead daemon had open is let go soon
+            if subprocess.run(["umount", self.path], capture_output=True).returncode == 0:
+                return
+            time.sleep(0.05)
+        raise RuntimeError(f"{self.path} is still in use")
+
+    def mend(self):
+        self.unmount()
+        subprocess.run(["e2fsck", "-p", self.image], capture_output=True)
+        self.mount()
+
+
+def run(*words):
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, words))}: {done.stderr}")
+
+
+def enter_own_mounts():
+    """Runs this program again where its mounts are its own; false when that is not allowed."""
+    if "SCHAAS_CHAOS_MOUNTS" in os.environ:
+        return True
+    if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0:
+        return False
+    os.environ["SCHAAS_CHAOS_MOUNTS"] = "own"
+    os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
+
+
 class Chaos:
-    def __init__(self, programs, seed):
+    def __init__(self, programs, seed, mounts):
         self.programs = pathlib.Path(programs).resolve()
         self.random = random.Random(seed)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="schaas-chaos-"))
         self.matrix = program.write_matrix(self.folder / "B.mtx", 30, 30, 120, seed=3)
         self.accepted = {}  # id -> number of requests
-        self.submitted = self.backups = self.full = 0
+        self.submitted = self.backups = 0
+        self.disk = Disk(self.folder) if mounts else None
+        self.data = (self.disk.path if mounts else self.folder) / "data"
+        self.disturbances = [self.leave_alone, self.fill_disk, *([self.close_disk, self.break_disk] if mounts else [])]
+        self.disturbed = collections.Counter()
         self.answered = self.refused = 0
         self.wrong = []
 
     def start(self, data):
-        address = f"unix:{self.folder}/{data}.socket"
-        daemon = subprocess.Popen([self.programs / "schaasd", "--data-dir", self.folder / data, "--listen", address,
+        address = f"unix:{self.folder}/{data.name}.socket"
+        daemon = subprocess.Popen([self.programs / "schaasd", "--data-dir", data, "--listen", address,
                                    "--cache-bytes", "150000", "--cache-grace-seconds", "15"],
                                   stdout=subprocess.DEVNULL, stderr=open(self.folder / "log", "ab"), start_new_session=True)
         return daemon, address
@@ -109,38 +172,63 @@ class Chaos:
 
     def check_files(self):
         for name in ("schedules.db", "jobs.db"):
-            with sqlite3.connect(self.folder / "data" / name) as database:
+            with contextlib.closing(sqlite3.connect(self.data / name)) as database:
                 found = database.execute("PRAGMA integrity_check").fetchone()[0]
                 if found != "ok":
                     self.wrong.append(f"{name}: {found}")
-        with sqlite3.connect(self.folder / "data" / "jobs.db") as database:
+        with contextlib.closing(sqlite3.connect(self.data / "jobs.db")) as database:
             stored = {f"j{job}": count for job, count in database.execute("SELECT job, count(*) FROM item GROUP BY job")}
         for job, requests in self.accepted.items():
             if stored.get(job) != requests:
                 self.wrong.append(f"{job} was accepted with {requests} requests and has {stored.get(job)}")
 
     def round(self):
-        daemon, address = self.start("data")
+        daemon, address = self.start(self.data)
         self.wait(address)
         clients = [self.command(address) for _ in range(3)]
-        if self.random.random() < 0.5:
-            self.fill_disk(daemon)
+        disturb = self.random.choice(self.disturbances)
+        self.disturbed[disturb] += 1
+        time.sleep(self.random.random() ** 2)
+        end = disturb(daemon, address)
         time.sleep(self.random.random() ** 2 * 1.5)
         daemon.kill()
         daemon.wait()
+        end()
         for kind, client in clients:
             self.settle(kind, client)
         self.check_files()
 
-    def fill_disk(self, daemon):
-        """For a while no file of the daemon's grows beyond some kilobytes; half of the time until it is killed."""
-        time.sleep(self.random.random() ** 2)
+    # What happens to the disk. Each gives what ends it when the daemon is dead.
+
+    def leave_alone(self, daemon, address):
+        return lambda: None
+
+    def fill_disk(self, daemon, address):
+        """No file of the daemon's grows beyond some kilobytes; half of the time until it is killed."""
         before = resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, (self.random.choice([0, 5_000, 50_000]), before[1]))
-        self.full += 1
         time.sleep(self.random.random())
         if self.random.random() < 0.5:
             resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, before)
+        return lambda: None
+
+    def close_disk(self, daemon, address):
+        """A read-only mount lies over the data directory; half of the time until the daemon is killed."""
+        run("mount", "--bind", self.data, self.data)
+        run("mount", "-o", "remount,bind,ro", self.data)
+        self.settle("schedule", self.begin(address, *self.words_of(self.random.choice(PROBLEMS), "schedule")))
+        open_again = lambda: run("umount", "--lazy", self.data)
+        if self.random.random() < 0.5:
+            return open_again
+        open_again()
+        return lambda: None
+
+    def break_disk(self, daemon, address):
+        self.disk.break_down()
+        refused = self.run(address, "precompute", self.job_file(), "--detach")
+        if refused.returncode != 4 or "disk-read-only" not in refused.stderr:
+            self.wrong.append(f"a job on a broken disk: exit {refused.returncode}: {refused.stdout} {refused.stderr}")
+        return self.disk.mend
 
     def answers(self, address):
         """What is stored of each problem, without times."""
@@ -172,7 +260,10 @@ def main():
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    chaos = Chaos(options.programs, options.seed)
+    mounts = enter_own_mounts()
+    if not mounts:
+        print("only root can mount: no disk is closed or broken", flush=True)
+    chaos = Chaos(options.programs, options.seed, mounts)
     started, kills = time.monotonic(), 0
     for kill in range(options.kills):
         chaos.round()
@@ -182,8 +273,8 @@ def main():
         if kills % 20 == 0:
             print(f"{kills} kills, {chaos.answered} commands answered, {chaos.refused} cut off, {len(chaos.accepted)} jobs accepted, "
                   f"{time.monotonic() - started:.0f} s", flush=True)
-    daemon, address = chaos.start("data")
-    undisturbed, other = chaos.start("other")
+    daemon, address = chaos.start(chaos.data)
+    undisturbed, other = chaos.start(chaos.folder / "other")
     try:
         chaos.wait(address)
         chaos.wait(other)
@@ -200,13 +291,18 @@ def main():
             one.terminate()
             one.wait()
     chaos.check_files()
-    print(f"{kills} kills in {time.monotonic() - started:.0f} s, seed {options.seed}: {chaos.full} full disks, {chaos.answered} commands answered, "
+    disturbed = ", ".join(f"{disturb.__name__} {times}" for disturb, times in sorted(chaos.disturbed.items(), key=lambda one: one[0].__name__))
+    print(f"{kills} kills in {time.monotonic() - started:.0f} s, seed {options.seed}: {disturbed}; {chaos.answered} commands answered, "
           f"{chaos.refused} cut off, {len(chaos.accepted)} jobs accepted and done, {verified['checked']} binaries verified, {len(chaos.wrong)} things wrong")
     for wrong in chaos.wrong:
         print("WRONG", wrong)
     if chaos.wrong:
         print(f"the log is {chaos.folder / 'log'}")
-    return 1 if chaos.wrong else 0
+        return 1
+    if chaos.disk:
+        chaos.disk.unmount()
+    shutil.rmtree(chaos.folder)
+    return 0
 
 
 if __name__ == "__main__":

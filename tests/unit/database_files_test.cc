@@ -1,7 +1,9 @@
 // Database files of every released version, damaged ones, full and read-only disks, file systems.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -208,6 +210,27 @@ TEST_F(SmallDisk, ThatIsReadOnlyIsTold) {
             "invalid [data-directory]: cannot open `" + path + "`: the file system is read-only");
   ASSERT_EQ(::mount(nullptr, directory_.path().c_str(), nullptr, MS_REMOUNT, "size=1m"), 0);
   EXPECT_EQ((*open_job_store(path, system_clock()))->jobs(10)->size(), 1u);
+}
+
+// A commit fails in the write-ahead log, of which SQLite says no more than "disk I/O error": the reason is
+// the system's (here EFBIG, which needs no mount; EROFS of a disk that broke comes the same way), and is gone
+// when the disk takes again what is written.
+TEST(Disks, SayWhyACommitFails) {
+  const test_support::TemporaryDirectory directory;
+  const auto store = open_job_store(directory / "jobs.db", system_clock()).value();
+  ASSERT_TRUE(store->submit({"first", "c", "", 0, 0, {"one"}}).ok());
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &none), 0);
+  const auto refused = store->submit({"second", "c", "", 0, 0, {"one"}});
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ::signal(SIGXFSZ, handler);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(support::render(refused.error()), "exhausted [disk-full]: cannot store a job: the disk is full");
+  EXPECT_TRUE(store->submit({"second", "c", "", 0, 0, {"one"}}).ok());
+  EXPECT_EQ(store->jobs(10)->size(), 2u);
 }
 
 TEST(Written, DatabaseIsWaitedFor) {
