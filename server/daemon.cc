@@ -89,8 +89,10 @@ void set_limits(grpc::ServerBuilder& builder, const DaemonOptions& options) {
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, ConnectionLimits::metadata_bytes);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
                              static_cast<int>(options.handshake.count()));
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, ConnectionLimits::ping_milliseconds);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, ConnectionLimits::ping_answer_milliseconds);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.silence.count()));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(options.ping_answer.count()));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // as many as it takes
 }
 
 std::shared_ptr<toolchain::Toolchain> toolchain_of(const DaemonOptions& options) {

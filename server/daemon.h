@@ -31,8 +31,6 @@ struct ConnectionLimits {
   static constexpr int received_bytes = 16 << 20;  ///< of a message
   static constexpr int sent_bytes = 256 << 20;
   static constexpr int metadata_bytes = 16 << 10;
-  static constexpr int ping_milliseconds = 60'000;  ///< a silent one is asked whether it is there
-  static constexpr int ping_answer_milliseconds = 20'000;
 };
 
 struct DaemonOptions {
@@ -62,6 +60,9 @@ struct DaemonOptions {
   int streams = 128;  ///< calls of one connection at the same moment; more wait in the client
   std::chrono::milliseconds handshake{
       20'000};  ///< a new connection that has not said hello by then is closed
+  std::chrono::milliseconds silence{
+      60'000};  ///< after so long a silent connection, also one without calls, is asked whether it is there
+  std::chrono::milliseconds ping_answer{20'000};         ///< who has not answered by then is gone
   std::uint64_t solver_memory = std::uint64_t{1} << 30;  ///< bytes of address space of each schaas-solver
   std::chrono::seconds longest_request{3600};
   std::chrono::milliseconds transfer{

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -79,10 +80,33 @@ void reload(Running& running) {
   running.log->info("reloaded");
 }
 
+// As many heaps as processors: glibc makes eight times as many, one for each of the many threads that come
+// and go, and what is free in one of them no other takes (docs/notes/performance.md, 24: 3 MiB of 36).
+void share_heaps() {
+  mallopt(M_ARENA_MAX, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+}
+
+/// Gives whole pages that are free back to the system, also those between what lives long, once a minute:
+/// glibc gives back what is at a heap's end alone.
+class HeapTrimmer {
+ public:
+  void look() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return;
+    malloc_trim(0);
+    next_ = now + std::chrono::minutes(1);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+};
+
 void wait_for_end(Running& running) {
   const sigset_t signals = taken_signals();
   const auto idle = running.command.daemon.idle;
+  HeapTrimmer heaps;
   for (;;) {
+    heaps.look();
     const timespec moment{0, 200'000'000};
     const int signal = sigtimedwait(&signals, nullptr, &moment);
     if (signal == SIGHUP) {
@@ -107,12 +131,6 @@ std::string beside_us(const char* program) {
   if (error) return "";
   const auto path = self.parent_path() / program;
   return std::filesystem::exists(path, error) ? path.string() : "";
-}
-
-// As many heaps as processors: glibc makes eight times as many, one for each of the many threads that come
-// and go, and what is free in one of them no other takes (docs/notes/performance.md, 24: 3 MiB of 36).
-void share_heaps() {
-  mallopt(M_ARENA_MAX, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
 }
 
 int run(int argc, const char* const* argv, server::CommandLine command) {

@@ -51,6 +51,107 @@ class Holding final : public server::KernelProvider {
   Hold& hold_;
 };
 
+/// Removes some classes more.
+class Removing final : public server::KernelProvider {
+ public:
+  Removing(std::unique_ptr<KernelProvider> next, std::size_t removals)
+      : next_(std::move(next)), removals_(removals) {}
+  support::Result<server::FrontierAnswer> frontier(const server::FrontierQuery& query,
+                                                   const frontier::Progress& progress,
+                                                   const support::Cancellation& cancellation) override {
+    auto answer = next_->frontier(query, progress, cancellation);
+    if (!answer.ok()) return answer;
+    auto more = std::make_shared<frontier::Frontier>(*answer->frontier);
+    more->removals.resize(removals_);
+    answer->frontier = std::move(more);
+    return answer;
+  }
+  support::Result<server::KernelAnswer> kernel(const server::KernelQuery& query,
+                                               const support::Cancellation& cancellation) override {
+    return next_->kernel(query, cancellation);
+  }
+
+ private:
+  std::unique_ptr<KernelProvider> next_;
+  const std::size_t removals_;
+};
+
+/// A connection of somebody who speaks no more HTTP/2 than he is made to.
+class Http2Connection {
+ public:
+  enum Type : unsigned char { settings = 4, ping = 6, goaway = 7 };
+  struct Frame {
+    unsigned char type = 0, flags = 0;
+    std::string payload;
+  };
+
+  explicit Http2Connection(const std::string& address)
+      : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const timeval patience{60, 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    sockaddr_un to{};
+    to.sun_family = AF_UNIX;
+    const std::string path = address.substr(std::string("unix:").size());
+    EXPECT_LT(path.size(), sizeof to.sun_path);
+    path.copy(to.sun_path, path.size());
+    EXPECT_EQ(::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
+  }
+  ~Http2Connection() { ::close(socket_); }
+  Http2Connection(const Http2Connection&) = delete;
+  Http2Connection& operator=(const Http2Connection&) = delete;
+
+  /// All, or nothing any more because the other side has closed.
+  void send(const std::string& bytes) {
+    const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    ASSERT_TRUE(sent == static_cast<ssize_t>(bytes.size()) || errno == EPIPE);
+  }
+  /// A frame of the whole connection.
+  void send(Type type, const std::string& payload) {
+    std::string frame(9, '\0');
+    frame[2] = static_cast<char>(payload.size());
+    frame[3] = static_cast<char>(type);
+    send(frame + payload);
+  }
+  void say_hello() {
+    send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    send(settings, "");
+  }
+  /// The next one of this type; none: the connection was closed before it came.
+  std::optional<Frame> next(Type type) {
+    for (;;) {
+      const std::string head = read(9);
+      if (head.size() < 9) return std::nullopt;
+      const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(head[at]); };
+      const std::size_t bytes = (std::size_t{byte(0)} << 16) + (std::size_t{byte(1)} << 8) + byte(2);
+      Frame frame{byte(3), byte(4), read(bytes)};
+      if (frame.type == type) return frame;
+    }
+  }
+  /// Whether the other side closes it within a minute.
+  bool is_closed() {
+    while (!read(1).empty()) {
+    }
+    return errno_ == 0 || errno_ == ECONNRESET;
+  }
+
+ private:
+  /// Less at the end.
+  std::string read(std::size_t bytes) {
+    std::string out(bytes, '\0');
+    std::size_t have = 0;
+    while (have < bytes) {
+      const ssize_t got = ::recv(socket_, out.data() + have, bytes - have, 0);
+      errno_ = got < 0 ? errno : 0;
+      if (got <= 0) break;
+      have += static_cast<std::size_t>(got);
+    }
+    out.resize(have);
+    return out;
+  }
+  int socket_;
+  int errno_ = 0;
+};
+
 class Limits : public testing::Test {
  protected:
   void SetUp() override {
@@ -246,25 +347,70 @@ TEST_F(Limits, AConnectionThatSaysNoHelloIsClosed) {
   options.handshake = std::chrono::milliseconds(300);
   start(options);
   for (const std::string said : {"", "PRI * HTTP/2.0\r\n"}) {
-    const int connection = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const timeval patience{60, 0};
-    ::setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    const std::string path = daemon_->addresses().front().substr(std::string("unix:").size());
-    ASSERT_LT(path.size(), sizeof address.sun_path);
-    path.copy(address.sun_path, path.size());
-    ASSERT_EQ(::connect(connection, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
-    ASSERT_EQ(::send(connection, said.data(), said.size(), MSG_NOSIGNAL), static_cast<ssize_t>(said.size()));
-    char heard[4096];
-    ssize_t bytes = 0;
-    while ((bytes = ::recv(connection, heard, sizeof heard, 0)) > 0) {
-    }
-    EXPECT_TRUE(bytes == 0 || errno == ECONNRESET) << "after a minute it is still open";
-    ::close(connection);
+    Http2Connection connection(daemon_->addresses().front());
+    connection.send(said);
+    EXPECT_TRUE(connection.is_closed()) << "after a minute it is still open";
   }
   v1::ServerInfo info;
   EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
+}
+
+// Also one that has no call: whoever vanished would hold a descriptor for ever. Who answers stays.
+TEST_F(Limits, AConnectionThatDoesNotAnswerAPingIsClosed) {
+  server::DaemonOptions options;
+  options.silence = options.ping_answer = std::chrono::milliseconds(300);
+  start(options);
+  v1::ServerInfo info;
+  ASSERT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
+  Http2Connection connection(daemon_->addresses().front());
+  connection.say_hello();
+  EXPECT_TRUE(connection.next(Http2Connection::ping).has_value());
+  EXPECT_TRUE(connection.is_closed()) << "after a minute it is still open";
+  std::this_thread::sleep_for(std::chrono::seconds(3));  // of several pings
+  EXPECT_EQ(client_->channel()->GetState(false), GRPC_CHANNEL_READY);
+}
+
+TEST_F(Limits, AConnectionThatPingsTooOftenIsClosed) {
+  Http2Connection connection(daemon_->addresses().front());
+  connection.say_hello();
+  const auto answered = [&] {
+    connection.send(Http2Connection::ping, "12345678");
+    return connection.next(Http2Connection::ping).has_value();
+  };
+  EXPECT_TRUE(answered()) << "one is not too many";
+  for (int n = 0; n < 10; ++n) connection.send(Http2Connection::ping, "12345678");
+  const auto last = connection.next(Http2Connection::goaway);
+  ASSERT_TRUE(last.has_value()) << "it was closed without a word";
+  EXPECT_THAT(last->payload, HasSubstr("too_many_pings"));
+  EXPECT_TRUE(connection.is_closed()) << "after a minute it is still open";
+  v1::ServerInfo info;
+  EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
+}
+
+TEST_F(Limits, ABinaryComesInChunksOfAMebibyte) {
+  v1::DownloadRequest request;
+  request.set_sha256(stored((2 << 20) + 1));
+  grpc::ClientContext context;
+  const auto reader = client_->stub().Download(&context, request);
+  std::vector<std::size_t> sizes;
+  for (v1::DownloadChunk chunk; reader->Read(&chunk);) sizes.push_back(chunk.data().size());
+  EXPECT_TRUE(reader->Finish().ok());
+  EXPECT_THAT(sizes, testing::ElementsAre(1 << 20, 1 << 20, 1));
+}
+
+TEST_F(Limits, OnlySoManyRemovalsAreSent) {
+  server::DaemonOptions options;
+  options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
+    return std::make_unique<Removing>(std::move(next), 501);
+  };
+  start(options);
+  v1::ScheduleRequest request;
+  request.mutable_problem()->set_expression("y(i) = 2 * x(i)");
+  request.set_search_only(true);
+  const auto answer = client_->schedule(request);
+  ASSERT_TRUE(answer.ok()) << answer.refusal.text();
+  EXPECT_EQ(answer.frontier->removals_size(), 500);
+  EXPECT_EQ(answer.frontier->removed(), 501u);
 }
 
 // What the solver cannot decide stays open, so the answer is one that is right, only larger.
