@@ -11,12 +11,12 @@ back up the cache side by side, in three of four rounds something happens to the
     broken        the file system turns read-only as the kernel makes it after an error (ext4, `abort`): no write passes, of open files neither, and
                   what was not flushed is lost. It is mounted again after the kill
 
-While it is closed or broken the daemon must answer, and a broken one must refuse a job with `disk-read-only`. After each kill both databases must pass
-`PRAGMA integrity_check`, and every job that was accepted must be there. At the end a
+While the disk is closed or broken the daemon must answer: a schedule, and `disk-read-only` to a backup and, when it is broken, to a job; once it is no longer
+full or closed, the same daemon must do both. After each kill both databases must pass `PRAGMA integrity_check`, and every job that was accepted must be there. At the end a
 daemon works off all jobs; each must end, no request of them may fail but for having died with its server too often (those are tried again), the
 answers must be those of a daemon that was never killed, every kernel must verify. Exits 1 when something is wrong. Not part of the ordinary tests.
 
-Mounting needs root: without it the last two are left out, which is said. All mounts are in a namespace of this program's own and end with it.
+Mounting needs root: where it is refused the last two are left out, which is said. All mounts are in a namespace of this program's own and end with it.
 """
 
 import argparse
@@ -54,14 +54,14 @@ class Disk:
         self.path.mkdir()
         with open(self.image, "wb") as image:
             image.truncate(512 << 20)
-        run("mkfs.ext4", "-q", self.image)
+        must("mkfs.ext4", "-q", self.image)
         self.mount()
 
     def mount(self):
-        run("mount", "-o", "loop", self.image, self.path)
+        must("mount", "-o", "loop", self.image, self.path)
 
     def break_down(self):
-        run("mount", "-o", "remount,abort", self.path)
+        must("mount", "-o", "remount,abort", self.path)
 
     def unmount(self):
         for _ in range(100):  # what a dead daemon had open is let go soon
@@ -76,33 +76,40 @@ class Disk:
         self.mount()
 
 
-def run(*words):
+def must(*words):
     done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, words))}: {done.stderr}")
 
 
+def make_disk(folder):
+    """None, with the reason printed, where mounting is not allowed."""
+    try:
+        return Disk(folder)
+    except (RuntimeError, OSError) as error:
+        print(f"no disk is closed or broken: {error}", flush=True)
+        return None
+
+
 def enter_own_mounts():
-    """Runs this program again where its mounts are its own; false when that is not allowed."""
-    if "SCHAAS_CHAOS_MOUNTS" in os.environ:
-        return True
-    if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode != 0:
-        return False
-    os.environ["SCHAAS_CHAOS_MOUNTS"] = "own"
-    os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
+    """Runs this program again where its mounts are its own, if that is allowed."""
+    allowed = subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode == 0
+    if allowed and "SCHAAS_CHAOS_MOUNTS" not in os.environ:
+        os.environ["SCHAAS_CHAOS_MOUNTS"] = "own"
+        os.execvp("unshare", ["unshare", "--mount", sys.executable, *sys.argv])
 
 
 class Chaos:
-    def __init__(self, programs, seed, mounts):
+    def __init__(self, programs, seed):
         self.programs = pathlib.Path(programs).resolve()
         self.random = random.Random(seed)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="schaas-chaos-"))
         self.matrix = program.write_matrix(self.folder / "B.mtx", 30, 30, 120, seed=3)
         self.accepted = {}  # id -> number of requests
         self.submitted = self.backups = 0
-        self.disk = Disk(self.folder) if mounts else None
-        self.data = (self.disk.path if mounts else self.folder) / "data"
-        self.disturbances = [self.leave_alone, self.fill_disk, *([self.close_disk, self.break_disk] if mounts else [])]
+        self.disk = make_disk(self.folder)
+        self.data = (self.disk.path if self.disk else self.folder) / "data"
+        self.disturbances = [self.leave_alone, self.fill_disk, *([self.close_disk, self.break_disk] if self.disk else [])]
         self.disturbed = collections.Counter()
         self.answered = self.refused = 0
         self.wrong = []
@@ -143,15 +150,21 @@ class Chaos:
                                               "constraints": [f"i <= {10 ** self.random.randint(3, 6)}"]}) for expression, _ in problems))
         return path
 
+    def job_words(self):
+        return ["precompute", self.job_file(), "--detach"]
+
+    def backup_words(self):
+        self.backups += 1
+        return ["admin", "backup", f"b{self.backups}"]
+
     def command(self, address):
         kind = self.random.choice(["run", "run", "schedule", "precompute", "precompute", "verify", "gc", "backup"])
         if kind == "precompute":
-            return kind, self.begin(address, "precompute", self.job_file(), "--detach")
+            return kind, self.begin(address, *self.job_words())
         if kind in ("verify", "gc"):
             return kind, self.begin(address, "cache", kind)
         if kind == "backup":
-            self.backups += 1
-            return kind, self.begin(address, "admin", "backup", f"b{self.backups}")
+            return kind, self.begin(address, *self.backup_words())
         return kind, self.begin(address, *self.words_of(self.random.choice(PROBLEMS), kind))
 
     def settle(self, kind, client):
@@ -210,25 +223,42 @@ class Chaos:
         time.sleep(self.random.random())
         if self.random.random() < 0.5:
             resource.prlimit(daemon.pid, resource.RLIMIT_FSIZE, before)
+            self.expect_work(address)
         return lambda: None
 
     def close_disk(self, daemon, address):
         """A read-only mount lies over the data directory; half of the time until the daemon is killed."""
-        run("mount", "--bind", self.data, self.data)
-        run("mount", "-o", "remount,bind,ro", self.data)
-        self.settle("schedule", self.begin(address, *self.words_of(self.random.choice(PROBLEMS), "schedule")))
-        open_again = lambda: run("umount", "--lazy", self.data)
+        aside = self.folder / "aside"  # what lies over the data directory is read-only from its first instant
+        aside.mkdir(exist_ok=True)
+        must("mount", "--bind", self.data, aside)
+        must("mount", "-o", "remount,bind,ro", aside)
+        must("mount", "--bind", aside, self.data)
+        must("umount", aside)
+        self.expect_read_only(address, [self.backup_words()])
         if self.random.random() < 0.5:
-            return open_again
-        open_again()
+            return lambda: must("umount", "--lazy", self.data)
+        must("umount", "--lazy", self.data)
+        self.expect_work(address)
         return lambda: None
 
     def break_disk(self, daemon, address):
         self.disk.break_down()
-        refused = self.run(address, "precompute", self.job_file(), "--detach")
-        if refused.returncode != 4 or "disk-read-only" not in refused.stderr:
-            self.wrong.append(f"a job on a broken disk: exit {refused.returncode}: {refused.stdout} {refused.stderr}")
+        self.expect_read_only(address, [self.backup_words(), self.job_words()])
         return self.disk.mend
+
+    def expect_read_only(self, address, writing):
+        self.settle("schedule", self.begin(address, *self.words_of(self.random.choice(PROBLEMS), "schedule")))
+        for words in writing:
+            done = self.run(address, *words)
+            if done.returncode != 4 or "disk-read-only" not in done.stderr:
+                self.wrong.append(f"{words[0]} on a read-only disk: exit {done.returncode}: {done.stdout} {done.stderr}")
+
+    def expect_work(self, address):
+        for kind, words in (("precompute", self.job_words()), ("backup", self.backup_words())):
+            refused = self.refused
+            self.settle(kind, self.begin(address, *words))
+            if self.refused != refused:
+                self.wrong.append(f"{kind} is refused though the disk is writable again")
 
     def answers(self, address):
         """What is stored of each problem, without times."""
@@ -260,10 +290,8 @@ def main():
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    mounts = enter_own_mounts()
-    if not mounts:
-        print("only root can mount: no disk is closed or broken", flush=True)
-    chaos = Chaos(options.programs, options.seed, mounts)
+    enter_own_mounts()
+    chaos = Chaos(options.programs, options.seed)
     started, kills = time.monotonic(), 0
     for kill in range(options.kills):
         chaos.round()
