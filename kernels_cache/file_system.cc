@@ -49,6 +49,8 @@ std::optional<support::Diagnostic> disk_error(const std::string& doing, int numb
       return support::exhausted("disk-full", "cannot " + doing + ": the disk is full");
     case EROFS:
       return support::exhausted("disk-read-only", "cannot " + doing + ": the file system is read-only");
+    case EIO:  // also the write during which a file system turns read-only
+      return support::exhausted("disk-failing", "cannot " + doing + ": the disk fails");
     default:
       return std::nullopt;
   }

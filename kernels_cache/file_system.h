@@ -14,7 +14,7 @@ std::string network_file_system(unsigned long type);
 support::Result<void> check_file_system(const std::string& directory);
 
 /// The error that a number of the system's (errno) is: exhausted [disk-full], also of quotas and limits of
-/// file sizes, or [disk-read-only]; nothing of other numbers. `doing`: "write `/path`".
+/// file sizes, [disk-read-only] or [disk-failing]; nothing of other numbers. `doing`: "write `/path`".
 std::optional<support::Diagnostic> disk_error(const std::string& doing, int number);
 
 }  // namespace schaas::kernels_cache

@@ -21,7 +21,7 @@ constexpr int most_put_off = 720;
 }  // namespace
 
 bool is_full_disk(const support::Diagnostic& error) {
-  return error.code == "disk-full" || error.code == "disk-read-only";
+  return error.code == "disk-full" || error.code == "disk-read-only" || error.code == "disk-failing";
 }
 
 JobRunner::JobRunner(std::shared_ptr<kernels_cache::JobStore> store, Work work, Busy busy, Log log)

@@ -11,7 +11,7 @@ back up the cache side by side, in three of four rounds something happens to the
     broken        the file system turns read-only as the kernel makes it after an error (ext4, `abort`): no write passes, of open files neither, and
                   what was not flushed is lost. It is mounted again after the kill
 
-While the disk is closed or broken the daemon must answer: a schedule, and `disk-read-only` to a backup and, when it is broken, to a job; once it is no longer
+While the disk is closed or broken the daemon must answer: a schedule, and `disk-read-only` (or `disk-failing`, of what was under way) to a backup and, when it is broken, to a job; once it is no longer
 full or closed, the same daemon must do both. After each kill both databases must pass `PRAGMA integrity_check`, and every job that was accepted must be there. At the end a
 daemon works off all jobs; each must end, no request of them may fail but for having died with its server too often (those are tried again), the
 answers must be those of a daemon that was never killed, every kernel must verify. Exits 1 when something is wrong. Not part of the ordinary tests.
@@ -250,7 +250,7 @@ class Chaos:
         self.settle("schedule", self.begin(address, *self.words_of(self.random.choice(PROBLEMS), "schedule")))
         for words in writing:
             done = self.run(address, *words)
-            if done.returncode != 4 or "disk-read-only" not in done.stderr:
+            if done.returncode != 4 or not any(code in done.stderr for code in ("disk-read-only", "disk-failing")):
                 self.wrong.append(f"{words[0]} on a read-only disk: exit {done.returncode}: {done.stdout} {done.stderr}")
 
     def expect_work(self, address):

@@ -161,6 +161,8 @@ TEST(Disks, AreFullAlsoByQuotaAndLimit) {
               "exhausted [disk-full]: cannot write `f`: the disk is full");
   EXPECT_EQ(support::render(disk_error("write `f`", EROFS).value()),
             "exhausted [disk-read-only]: cannot write `f`: the file system is read-only");
+  EXPECT_EQ(support::render(disk_error("write `f`", EIO).value()),
+            "exhausted [disk-failing]: cannot write `f`: the disk fails");
   EXPECT_FALSE(disk_error("write `f`", ENOENT).has_value());
 }
 
