@@ -208,7 +208,7 @@ void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, St
     while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
     const auto& leaf = std::get<Leaf>((*at)->node);
     Pending pending{is_plain_product(leaf) ? leaf.factors : std::vector<int>{}, nullptr};
-    emit_chain(nest, scope, std::move(pending), sink, false, out);
+    emit_chain(nest, scope, std::move(pending), sink, out);
     return;
   }
   std::visit(Match{
@@ -313,23 +313,22 @@ void Emitter::emit_reset(const NestPtr& nest, const Scope& scope, int target, St
              nest->node);
 }
 
-bool Emitter::accumulates_here(const Sink& sink, const Scope& scope, const Pending& pending,
-                               bool reducing) const {
+bool Emitter::accumulates_here(const Sink& sink, const Scope& scope, const Pending& pending) const {
   switch (sink.kind) {
     case Sink::Kind::array:
       return is_complete(sink.operand, scope) && sums_in_register(sink.operand);
     case Sink::Kind::define:
       return true;
     case Sink::Kind::accumulate:
-      return !reducing && pending.prefix;
+      return pending.prefix != nullptr;
   }
   return false;
 }
 
 /// Loops around one leaf. Factors are multiplied at the outermost loop that knows them; those known before a
-/// reduction starts multiply its sum instead of its terms.
+/// reduction starts multiply its sum instead of its terms; so do those known before one of its inner loops.
 void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pending, const Sink& sink,
-                         bool reducing, Statements& out) {
+                         Statements& out) {
   const auto* loop = std::get_if<Loop>(&nest->node);
   if (!loop) {
     const auto& leaf = std::get<Leaf>(nest->node);
@@ -341,15 +340,12 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pendin
   hoist(scope, pending, out);
   hoist_values(nest, scope, out);
   const Shape shape = chain_shape(*loop, scope);
-  const auto continued = [&](const Sink& inner_sink, const Pending& inner, bool inner_reducing) {
+  const auto continued = [&](const Sink& inner_sink, const Pending& inner) {
     emit_loop(*loop, scope, shape, out, [&](Scope& body_scope, Statements& body) {
-      emit_chain(loop->body, body_scope, inner, inner_sink, inner_reducing, body);
+      emit_chain(loop->body, body_scope, inner, inner_sink, body);
     });
   };
-  if (!accumulates_here(sink, scope, pending, reducing)) {
-    continued(sink, pending, sink.kind == Sink::Kind::accumulate);
-    return;
-  }
+  if (!accumulates_here(sink, scope, pending)) return continued(sink, pending);
   // An infinite factor must not meet the zero of an empty sum, so it waits for a loop that says whether it
   // ran.
   const bool waits = pending.prefix && !tells_whether_it_runs(*loop);
@@ -357,7 +353,7 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pendin
   const std::string sum = reuse_name ? sink.name : builder_.names().fresh("t");
   out.push_back(accumulator(sum, sink.monoid));
   continued(Sink{Sink::Kind::accumulate, -1, Write::fold, sum, sink.monoid},
-            Pending{pending.factors, waits ? pending.prefix : nullptr}, !waits);
+            Pending{pending.factors, waits ? pending.prefix : nullptr});
   if (reuse_name) return;
   const auto total = loop_ir::name(sum);
   if (!pending.prefix || waits) return write(sink, scope, total, out);

@@ -129,7 +129,7 @@ class Emitter {
   using Around = std::function<void(const Sink& inner)>;
   void reduce(const Scope& scope, const Sink& sink, Statements& out, const Around& around);
   void emit_branch(const Branch& branch, const Scope& scope, const Sink& sink, Statements& out);
-  void emit_chain(const NestPtr& nest, const Scope& scope, Pending pending, const Sink& sink, bool reducing,
+  void emit_chain(const NestPtr& nest, const Scope& scope, Pending pending, const Sink& sink,
                   Statements& out);
   bool tells_whether_it_runs(const Loop& loop) const;
   void emit_reset(const NestPtr& nest, const Scope& scope, int target, Statements& out);
@@ -252,7 +252,7 @@ class Emitter {
   Body with_flag(const Loop& loop, const Body& body);
   loop_ir::ExpressionPtr tracked_place(const Operand& use, const Scope& scope);
 
-  bool accumulates_here(const Sink& sink, const Scope& scope, const Pending& pending, bool reducing) const;
+  bool accumulates_here(const Sink& sink, const Scope& scope, const Pending& pending) const;
   bool is_complete(int operand, const Scope& scope) const;
   void settle_all(const std::vector<int>& operands, Scope& scope, Statements& out);
 
