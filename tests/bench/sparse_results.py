@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Sparse results: products and sums of sparse matrices against Eigen and GraphBLAS, and sums of many operands against pairwise ones.
+"""Sparse results: products and sums of sparse matrices against plain loops, Eigen and GraphBLAS, and sums of many operands against pairwise ones.
 
     tests/bench/sparse_results.py [--data DIR] [--bin DIR] [--sets a,b] [--repeat 7] [--rounds 3] [--json FILE]
 
-Products: C(i,k) = A(i,j) * B(j,k), all csr, B a copy of A, against Eigen's `A * B` (row major, sorted) and GraphBLAS's mxm (sorted), one thread; and into
+Products: C(i,k) = A(i,j) * B(j,k), all csr, B a copy of A, against the papers' loops (plain_operations.cc, -ffast-math), Eigen's `A * B` (row major, sorted) and GraphBLAS's mxm (sorted), one thread; and into
 rows without order (`dense,compressed(unordered)`). Sums of 2 to
 8 operands: random matrices of the same shape and number of entries, one statement against Eigen's one expression, Eigen
 pairwise, GraphBLAS pairwise, and our own pairwise sums. Ours and the others in turn, --rounds times; times are the least seconds, allocation of
@@ -86,9 +86,9 @@ def theirs(options, program, operation, stems):
 
 def products(options, directory, figures):
     print("C(i,k) = A(i,j) * B(j,k), csr, one thread")
-    print(f"  {'set':18} {'entries':>9} {'of C':>10} {'ours ms':>9} {'unsorted':>9} {'Eigen ms':>9} {'GraphBLAS':>9} {'Eigen/ours':>10} {'GraphBLAS/ours':>14} "
+    print(f"  {'set':18} {'entries':>9} {'of C':>10} {'ours ms':>9} {'unsorted':>9} {'plain ms':>9} {'Eigen ms':>9} {'GraphBLAS':>9} {'plain/ours':>10} {'Eigen/ours':>10} {'GraphBLAS/ours':>14} "
           f"{'sorted/unsorted':>15}")
-    ratios = {"eigen": [], "graphblas": []}
+    ratios = {"plain": [], "eigen": [], "graphblas": []}
     gains = []
     for name in options.sets.split(","):
         rows, columns, entries = read_market(os.path.join(options.data, "matrices", name + ".mtx.gz"))
@@ -112,15 +112,15 @@ def products(options, directory, figures):
         for library, seconds in others.items():
             ratios[library].append(seconds / best)
         figures.append({"operation": "product", "set": name, "ours": best, "unsorted": loose, **others, "entries": stored})
-        print(f"  {name:18} {len(entries):9} {stored or 0:10} {best * 1e3:9.3f} {loose * 1e3:9.3f} {others['eigen'] * 1e3:9.3f} {others['graphblas'] * 1e3:9.3f} "
-              f"{others['eigen'] / best:10.2f} {others['graphblas'] / best:14.2f} {best / loose:15.2f}", flush=True)
-    print(f"  geometric mean Eigen / ours: {mean(ratios['eigen']):.2f}, GraphBLAS / ours: {mean(ratios['graphblas']):.2f} (least {min(ratios['graphblas']):.2f}), "
+        print(f"  {name:18} {len(entries):9} {stored or 0:10} {best * 1e3:9.3f} {loose * 1e3:9.3f} {others['plain'] * 1e3:9.3f} {others['eigen'] * 1e3:9.3f} {others['graphblas'] * 1e3:9.3f} "
+              f"{others['plain'] / best:10.2f} {others['eigen'] / best:10.2f} {others['graphblas'] / best:14.2f} {best / loose:15.2f}", flush=True)
+    print(f"  geometric mean plain / ours: {mean(ratios['plain']):.2f} (least {min(ratios['plain']):.2f}), Eigen / ours: {mean(ratios['eigen']):.2f}, GraphBLAS / ours: {mean(ratios['graphblas']):.2f} (least {min(ratios['graphblas']):.2f}), "
           f"sorted / unsorted: {mean(gains):.2f}\n")
 
 
 def sums(options, directory, figures):
     print(f"C = A1 + ... + An, csr, {options.rows} x {options.rows}, {options.entries} random entries each, one thread; ms")
-    print(f"  {'n':>2} {'ours':>9} {'ours pairwise':>14} {'Eigen':>9} {'Eigen pairwise':>14} {'GraphBLAS':>9} {'pairwise/ours':>14}")
+    print(f"  {'n':>2} {'ours':>9} {'ours pairwise':>14} {'plain':>9} {'Eigen':>9} {'Eigen pairwise':>14} {'GraphBLAS':>9} {'pairwise/ours':>14}")
     draw = random.Random(1)
     stems = []
     for n in range(8):
@@ -131,17 +131,18 @@ def sums(options, directory, figures):
     names = ["A", "B", "D", "E", "F", "G", "H", "K"]
     for n in range(2, 9):
         expression = "C(i,j) = " + " + ".join(f"{name}(i,j)" for name in names[:n])
-        best, pairs, one, two, three = math.inf, math.inf, math.inf, math.inf, math.inf
+        best, pairs, plain, one, two, three = (math.inf,) * 6
         for turn in range(options.rounds):
             best = min(best, ours(options, expression, dict(zip(names[:n], stems)), turn == 0)[0])
             # Partial sums written to files once, then each addition timed alone.
             pairs = min(pairs, pairwise(options, directory, stems[:n], turn))
+            plain = min(plain, theirs(options, options.libraries["plain"], "sum", stems[:n])[0])
             one = min(one, theirs(options, options.libraries["eigen"], "sum", stems[:n])[0])
             two = min(two, theirs(options, options.libraries["eigen"], "pairwise", stems[:n])[0])
             three = min(three, theirs(options, options.libraries["graphblas"], "pairwise", stems[:n])[0])
-        figures.append({"operation": "sum", "operands": n, "ours": best, "ours_pairwise": pairs, "eigen": one,
+        figures.append({"operation": "sum", "operands": n, "ours": best, "ours_pairwise": pairs, "plain": plain, "eigen": one,
                         "eigen_pairwise": two, "graphblas_pairwise": three})
-        print(f"  {n:2} {best * 1e3:9.3f} {pairs * 1e3:14.3f} {one * 1e3:9.3f} {two * 1e3:14.3f} {three * 1e3:9.3f} {pairs / best:14.2f}", flush=True)
+        print(f"  {n:2} {best * 1e3:9.3f} {pairs * 1e3:14.3f} {plain * 1e3:9.3f} {one * 1e3:9.3f} {two * 1e3:14.3f} {three * 1e3:9.3f} {pairs / best:14.2f}", flush=True)
 
 
 def pairwise(options, directory, stems, turn):
@@ -181,6 +182,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="schaas-bench-") as directory:
         schaas_runs.private_server(directory)
         options.libraries = {
+            "plain": build(directory, "plain_operations", HERE, "-ffast-math"),
             "eigen": build(directory, "eigen_operations", "/usr/include/eigen3/Eigen/SparseCore", "-isystem", "/usr/include/eigen3"),
             "graphblas": build(directory, "graphblas_operations", "/usr/include/GraphBLAS.h", "-lgraphblas"),
         }
