@@ -274,6 +274,9 @@ class Chaos:
             for _ in range(20):
                 self.run(address, "watch", job)
                 left = json.loads(self.run(address, "watch", job, "--json").stdout)
+                if "items" not in left:
+                    self.wrong.append(f"{job} cannot be watched: {left}")
+                    break
                 others = [item["error"] for item in left["items"] if item["state"] != "done" and "the server ended while" not in item["error"]]
                 if others:
                     self.wrong.append(f"{job}: {others}")
@@ -297,6 +300,7 @@ def main():
         chaos.round()
         kills = kill + 1
         if chaos.wrong:
+            print("WRONG", *chaos.wrong, flush=True)
             break
         if kills % 20 == 0:
             print(f"{kills} kills, {chaos.answered} commands answered, {chaos.refused} cut off, {len(chaos.accepted)} jobs accepted, "
