@@ -1,11 +1,13 @@
 #include "kernels_cache/sqlite.h"
 
 #include <sqlite3.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "kernels_cache/file_system.h"
 
@@ -37,6 +39,14 @@ int system_errno(sqlite3* database) {
   return sqlite3_system_errno(database);
 }
 
+// Of a new file that cannot be opened SQLite tells the error of a second try, to read it only: it is not
+// there.
+bool is_on_read_only(const std::string& path) {
+  const auto folder = std::filesystem::path(path).parent_path();
+  struct statvfs found {};
+  return ::statvfs(folder.c_str(), &found) == 0 && (found.f_flag & ST_RDONLY) != 0;
+}
+
 }  // namespace
 
 Diagnostic storage_error(sqlite3* database, const std::string& doing) {
@@ -55,6 +65,7 @@ Diagnostic storage_error(sqlite3* database, const std::string& doing) {
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
       if (auto known = disk_error(doing, system_errno(database))) return *std::move(known);
+      if (path != nullptr && is_on_read_only(path)) return disk_error(doing, EROFS).value();
       if (sqlite3_extended_errcode(database) == SQLITE_IOERR_WRITE) {  // a disk that fails
         return support::exhausted("disk-full",
                                   "cannot " + doing + ": the disk is full, or does not take what is written");
@@ -216,7 +227,8 @@ Result<void> back_up(const Database& database, std::mutex& mutex, const std::str
       sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   const Database copy(opened);
   const std::string doing = "back up to `" + path + "`";
-  if (state != SQLITE_OK) return storage_error(opened, doing);
+  if (state != SQLITE_OK)
+    return is_on_read_only(path) ? disk_error(doing, EROFS).value() : storage_error(opened, doing);
   std::unique_lock lock(mutex);
   sqlite3_backup* backup = sqlite3_backup_init(opened, "main", database.get(), "main");
   if (backup == nullptr) return storage_error(opened, doing);

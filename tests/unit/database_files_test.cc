@@ -1,6 +1,7 @@
 // Database files of every released version, damaged ones, full and read-only disks, file systems.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
@@ -233,6 +234,28 @@ TEST(Disks, SayWhyACommitFails) {
   EXPECT_EQ(support::render(refused.error()), "exhausted [disk-full]: cannot store a job: the disk is full");
   EXPECT_TRUE(store->submit({"second", "c", "", 0, 0, {"one"}}).ok());
   EXPECT_EQ(store->jobs(10)->size(), 2u);
+}
+
+// Laid over the folder while a backup is under way: its next file cannot be made.
+TEST(Disks, SayThatANewFileWouldBeOnAReadOnlyOne) {
+  const test_support::TemporaryDirectory directory;
+  const std::string closed = directory / "closed";
+  ASSERT_EQ(::mkdir(closed.c_str(), 0700), 0);
+  const auto store = open_job_store(directory / "jobs.db", system_clock()).value();
+  std::string said;
+  std::thread([&] {  // mounts of its own
+    const bool mounted =
+        ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+        ::mount(closed.c_str(), closed.c_str(), nullptr, MS_BIND, nullptr) == 0 &&
+        ::mount("none", closed.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) == 0;
+    if (!mounted) return;
+    const auto done = store->back_up(closed + "/copy.db");
+    said = done.ok() ? "done" : support::render(done.error());
+  })
+      .join();
+  if (said.empty()) GTEST_SKIP() << "no mounts here";
+  EXPECT_EQ(said, "exhausted [disk-read-only]: cannot back up to `" + closed +
+                      "/copy.db`: the file system is read-only");
 }
 
 TEST(Written, DatabaseIsWaitedFor) {
