@@ -1,5 +1,6 @@
 #include "kernels_cache/sqlite.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -39,8 +40,7 @@ int system_errno(sqlite3* database) {
   return sqlite3_system_errno(database);
 }
 
-// Of a new file that cannot be opened SQLite tells the error of a second try, to read it only: it is not
-// there.
+// A new file beside it that cannot be made is told of as one that is not there.
 bool is_on_read_only(const std::string& path) {
   const auto folder = std::filesystem::path(path).parent_path();
   struct statvfs found {};
@@ -222,13 +222,21 @@ Result<void> set_aside(const std::string& path) {
 
 Result<void> back_up(const Database& database, std::mutex& mutex, const std::string& path) {
   constexpr int pages_at_once = 256;
+  const std::string doing = "back up to `" + path + "`";
+  // Of a file that cannot be made SQLite tells the error of a second try, to read it: it is not there.
+  const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (made < 0) {
+    const int number = errno;
+    auto known = disk_error(doing, number);
+    return known ? *std::move(known)
+                 : support::internal("storage", "cannot " + doing + ": " + std::strerror(number));
+  }
+  ::close(made);
   sqlite3* opened = nullptr;
   const int state =
       sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   const Database copy(opened);
-  const std::string doing = "back up to `" + path + "`";
-  if (state != SQLITE_OK)
-    return is_on_read_only(path) ? disk_error(doing, EROFS).value() : storage_error(opened, doing);
+  if (state != SQLITE_OK) return storage_error(opened, doing);
   std::unique_lock lock(mutex);
   sqlite3_backup* backup = sqlite3_backup_init(opened, "main", database.get(), "main");
   if (backup == nullptr) return storage_error(opened, doing);
