@@ -1,9 +1,12 @@
 #include "kernels_cache/file_system.h"
 
+#include <fcntl.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 
 namespace schaas::kernels_cache {
 namespace {
@@ -54,6 +57,24 @@ std::optional<support::Diagnostic> disk_error(const std::string& doing, int numb
     default:
       return std::nullopt;
   }
+}
+
+support::Result<void> check_flushed(const std::string& path, const std::string& doing) {
+  const std::string beside = path + "-flushed";
+  ::unlink(beside.c_str());  // of a process that was killed between the two
+  const int made = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (made >= 0) {
+    ::close(made);
+    ::unlink(beside.c_str());
+    return {};
+  }
+  const int number = errno;
+  if (number == EMFILE || number == ENFILE || number == EINTR) return {};  // no word about the disk
+  auto known = disk_error(doing, number);
+  if (known && known->code == "disk-full") return {};
+  return known ? *std::move(known)
+               : support::internal("storage", "cannot " + doing + ": nothing can be made beside `" + path +
+                                                  "` any more: " + std::strerror(number));
 }
 
 }  // namespace schaas::kernels_cache

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "compiler/support/digest.h"
+#include "kernels_cache/file_system.h"
 #include "kernels_cache/sqlite.h"
 
 namespace schaas::kernels_cache {
@@ -99,8 +100,8 @@ JobRow job_row(const Statement& row) {
 
 class SqliteJobStore final : public JobStore {
  public:
-  SqliteJobStore(Database database, std::shared_ptr<const Clock> clock)
-      : database_(std::move(database)), clock_(std::move(clock)) {}
+  SqliteJobStore(Database database, std::string path, std::shared_ptr<const Clock> clock)
+      : database_(std::move(database)), path_(std::move(path)), clock_(std::move(clock)) {}
 
   Result<std::string> submit(const NewJob& job) override {
     SCHAAS_CHECK(!job.idempotency_key.empty() && !job.requests.empty(), "a job without key or requests");
@@ -112,7 +113,10 @@ class SqliteJobStore final : public JobStore {
     Statement known(database_, "SELECT id, digest FROM job WHERE key = ?");
     SCHAAS_ASSIGN_OR_RETURN(const bool found, known.bind(job.idempotency_key).step(doing));
     if (found) {
-      if (known.text(1) == digest) return "j" + known.text(0);
+      if (known.text(1) == digest) {
+        SCHAAS_RETURN_IF_ERROR(flushed(doing));
+        return "j" + known.text(0);
+      }
       return support::noting(
           support::invalid("idempotency-key", "the key `" + job.idempotency_key +
                                                   "` was used for another job, j" + known.text(0)),
@@ -133,6 +137,7 @@ class SqliteJobStore final : public JobStore {
     }
     SCHAAS_RETURN_IF_ERROR(insert.run(doing));  // to its end
     SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
+    SCHAAS_RETURN_IF_ERROR(flushed(doing));
     return "j" + std::to_string(id);
   }
 
@@ -261,11 +266,13 @@ class SqliteJobStore final : public JobStore {
   Result<void> cancel(const std::string& id) override {
     const std::lock_guard lock(mutex_);
     SCHAAS_RETURN_IF_ERROR(row_of(id));
+    const std::string doing = "cancel a job";
     Statement update(
         database_,
         "UPDATE item SET state = 'cancelled', ended = number + 1 + (SELECT max(ended) FROM item) "
         "WHERE job = ? AND state IN ('waiting', 'running')");
-    return update.bind(number_of(id)).run("cancel a job");
+    SCHAAS_RETURN_IF_ERROR(update.bind(number_of(id)).run(doing));
+    return flushed(doing);
   }
 
   Result<void> retry(const std::string& id) override {
@@ -282,10 +289,16 @@ class SqliteJobStore final : public JobStore {
                     "UPDATE item SET state = 'waiting', attempts = 0, error = '', ended = 0 "
                     "WHERE job = ? AND state IN ('failed', 'cancelled')");
     SCHAAS_RETURN_IF_ERROR(again.bind(number_of(id)).run(doing));
-    return transaction.commit(doing);
+    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
+    return flushed(doing);
   }
 
  private:
+  // Before what was committed is acknowledged. An error leaves open whether it was stored.
+  Result<void> flushed(const std::string& doing) {
+    return check_flushed(path_, doing);
+  }
+
   Result<std::int64_t> client_named(const std::string& name, const std::string& doing) {
     Statement insert(database_, "INSERT INTO client(name) VALUES (?) ON CONFLICT(name) DO NOTHING");
     SCHAAS_RETURN_IF_ERROR(insert.bind(name).run(doing));
@@ -314,6 +327,7 @@ class SqliteJobStore final : public JobStore {
   }
 
   Database database_;
+  const std::string path_;
   std::shared_ptr<const Clock> clock_;
   std::mutex mutex_;  // one connection, one statement at a time
 };
@@ -331,7 +345,7 @@ const Schema& job_schema() { return schema; }
 Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path,
                                                  std::shared_ptr<const Clock> clock) {
   SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, schema));
-  return std::unique_ptr<JobStore>(std::make_unique<SqliteJobStore>(std::move(database), std::move(clock)));
+  return std::unique_ptr<JobStore>(std::make_unique<SqliteJobStore>(std::move(database), path, std::move(clock)));
 }
 
 }  // namespace schaas::kernels_cache

@@ -53,8 +53,9 @@ struct ClaimedItem {
   int attempt = 1;
 };
 
-/// Thread-safe. Every change is one transaction that is on disk when the call returns. Errors of every
-/// method: exhausted [disk-full]; internal [storage], [damaged-database]; those that take a job: invalid
+/// Thread-safe. Every change is one transaction that is on disk when the call returns; of what a client has
+/// acknowledged (submit, cancel, retry) also when the file system breaks meanwhile (check_flushed,
+/// file_system.h). Errors of every method: exhausted [disk-full], [disk-read-only], [disk-failing]; internal [storage], [damaged-database]; those that take a job: invalid
 /// [unknown-job].
 class JobStore {
  public:

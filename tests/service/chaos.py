@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills schaasd at random instants under load and checks that nothing that was acknowledged is lost or damaged.
 
-    tests/service/chaos.py BIN [--kills 200] [--seed 1]      BIN: folder with the programs; about two seconds a kill
+    tests/service/chaos.py BIN [--kills 200] [--seed 1] [--only break_disk]      BIN: folder with the programs; about two seconds a kill
 
 In every round a daemon is started whose cache is too small for all kernels, clients run, schedule, precompute, verify, collect and
 back up the cache side by side, in three of four rounds something happens to the disk, and after a random time the daemon gets SIGKILL:
@@ -100,7 +100,7 @@ def enter_own_mounts():
 
 
 class Chaos:
-    def __init__(self, programs, seed):
+    def __init__(self, programs, seed, only=""):
         self.programs = pathlib.Path(programs).resolve()
         self.random = random.Random(seed)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="schaas-chaos-"))
@@ -110,7 +110,12 @@ class Chaos:
         self.disk = make_disk(self.folder)
         self.data = (self.disk.path if self.disk else self.folder) / "data"
         self.disturbances = [self.leave_alone, self.fill_disk, *([self.close_disk, self.break_disk] if self.disk else [])]
+        if only:
+            self.disturbances = [disturb for disturb in self.disturbances if disturb.__name__ == only]
+            if not self.disturbances:
+                raise RuntimeError(f"{only}: not here")
         self.disturbed = collections.Counter()
+        self.clients = []  # of this round: (command, process)
         self.answered = self.refused = 0
         self.wrong = []
 
@@ -198,7 +203,7 @@ class Chaos:
     def round(self):
         daemon, address = self.start(self.data)
         self.wait(address)
-        clients = [self.command(address) for _ in range(3)]
+        self.clients = [self.command(address) for _ in range(3)]
         disturb = self.random.choice(self.disturbances)
         self.disturbed[disturb] += 1
         time.sleep(self.random.random() ** 2)
@@ -207,7 +212,7 @@ class Chaos:
         daemon.kill()
         daemon.wait()
         end()
-        for kind, client in clients:
+        for kind, client in self.clients:
             self.settle(kind, client)
         self.check_files()
 
@@ -242,6 +247,9 @@ class Chaos:
         return lambda: None
 
     def break_disk(self, daemon, address):
+        """While jobs are accepted: ext4 lets a flush succeed whose transaction it gives up."""
+        self.clients += [("precompute", self.begin(address, *self.job_words())) for _ in range(6)]
+        time.sleep(0.2 * self.random.random())
         self.disk.break_down()
         self.expect_read_only(address, [self.backup_words(), self.job_words()])
         return self.disk.mend
@@ -292,9 +300,10 @@ def main():
     parser.add_argument("programs")
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", choices=["leave_alone", "fill_disk", "close_disk", "break_disk"], help="nothing else happens to the disk")
     options = parser.parse_args()
     enter_own_mounts()
-    chaos = Chaos(options.programs, options.seed)
+    chaos = Chaos(options.programs, options.seed, options.only)
     started, kills = time.monotonic(), 0
     for kill in range(options.kills):
         chaos.round()

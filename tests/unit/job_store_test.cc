@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "tests/support/temporary_directory.h"
 
 namespace schaas::kernels_cache {
@@ -123,6 +126,20 @@ TEST_F(Jobs, OutliveTheirServer) {
   ASSERT_TRUE(store_->give_back(last_.job, last_.number).ok());
   EXPECT_EQ(claim(), "y");
   EXPECT_EQ(last_.attempt, 1);
+}
+
+// SQLite writes on into files that are gone, and every flush succeeds.
+TEST_F(Jobs, AreNotAcceptedWhereNothingCanBeMadeAnyMore) {
+  const std::string id = submit("a", {"x"});
+  std::ofstream(directory_ / "jobs.db-flushed") << "of a process that was killed";
+  submit("b", {"y"});
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "jobs.db-flushed"));
+  std::filesystem::remove_all(directory_.path());
+  const auto code = [](const auto& result) { return result.ok() ? "no error" : result.error().code; };
+  EXPECT_EQ(code(store_->submit({"c", "me", "", 0, 0, {"x"}})), "storage");
+  EXPECT_EQ(code(store_->submit({"c", "me", "", 0, 0, {"x"}})), "storage");  // the same again
+  EXPECT_EQ(code(store_->cancel(id)), "storage");
+  EXPECT_EQ(code(store_->retry(id)), "storage");
 }
 
 TEST_F(Jobs, CanBeCancelledAndTriedAgain) {
