@@ -82,8 +82,11 @@ void reload(Running& running) {
 
 // As many heaps as processors: glibc makes eight times as many, one for each of the many threads that come
 // and go, and what is free in one of them no other takes (docs/notes/performance.md, 24: 3 MiB of 36).
+// What is large lies beside the heaps: a search that made one of them longer leaves its end to some small
+// reply, and glibc raises its limit to 32 MiB when a large one is freed.
 void share_heaps() {
   mallopt(M_ARENA_MAX, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
+  mallopt(M_MMAP_THRESHOLD, 64 << 10);
 }
 
 /// Gives whole pages that are free back to the system, also those between what lives long, once a minute:

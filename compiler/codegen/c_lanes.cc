@@ -14,9 +14,12 @@ using loop_ir::Match;
 using loop_ir::StatementPtr;
 using loop_ir::statements_of;
 
-/// Vectors that all varying names may occupy together: half of the sixteen registers of x86-64-v3; the rest
-/// is left for loads and broadcast factors.
-constexpr int register_budget = 8;
+/// Vectors that one varying name may occupy, and all of them together, of the sixteen registers of x86-64-v3;
+/// the rest is left for loads and broadcast factors. Twice as many of those with 64 bytes.
+constexpr int widest_block = 8, register_budget = 12;
+
+/// Vectors of the partial sums of a reduction whose turns run side by side.
+constexpr int turn_budget = 8;
 
 /// Partial sums of a reduction: enough to cover the latency of an addition at two per cycle, few enough for
 /// short rows.
@@ -78,7 +81,7 @@ void CLanes::classify(const StatementPtr& statement) {
 void CLanes::print(const loop_ir::For& loop) {
   varying_ = {loop.variable};
   classify(loop.body);
-  int widest = register_budget;
+  int widest = widest_block;
   while (widest > 1 && widest * (live_ > 0 ? live_ : 2) > register_budget) widest /= 2;
   const std::string& v = loop.variable;
   const std::string end = v + "_end";
@@ -407,7 +410,7 @@ void CLanes::print_inner(const loop_ir::For& loop, const Block& block) {
   const auto sums = sums_of(loop);
   const int used = block.count * static_cast<int>(sums.size());
   const int turns =
-      used == 0 || block.type == "value" ? 1 : std::clamp(register_budget / used, 1, partial_sums);
+      used == 0 || block.type == "value" ? 1 : std::clamp(turn_budget / used, 1, partial_sums);
   if (turns > 1 && loop.step == 1 && loop.unroll == 1) {
     print_turns(loop, sums, block, turns);
     return;

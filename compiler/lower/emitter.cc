@@ -359,7 +359,13 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pendin
   if (!pending.prefix || waits) return write(sink, scope, total, out);
   const auto& ran = std::get<loop_ir::For>(out.back()->node);
   const auto some = loop_ir::apply(operators::Function::less, {ran.begin, ran.end});
-  write(sink, scope, loop_ir::choose(some, multiply(pending.prefix, total), total), out);
+  const auto product = multiply(pending.prefix, total);
+  // Into a sum of sums: asked once, where a choice of values is made in each of their registers.
+  if (sink.kind != Sink::Kind::accumulate)
+    return write(sink, scope, loop_ir::choose(some, product, total), out);
+  Statements guarded;
+  write(sink, scope, product, guarded);
+  out.push_back(make(loop_ir::If{some, loop_ir::block(std::move(guarded))}));
 }
 
 /// An innermost loop over a range or one list: its bounds tell.

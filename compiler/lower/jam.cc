@@ -127,7 +127,10 @@ bool collect(const StatementPtr& statement, Traffic& traffic) {
                           if (x.mode == loop_ir::Write::set) traffic.overwritten.insert(x.array);
                           return true;
                         },
-                        [](const loop_ir::If&) { return false; },
+                        [&](const loop_ir::If& x) {
+                          loads_of(x.condition, traffic);
+                          return collect(x.body, traffic);
+                        },
                         [](const loop_ir::Counter&) { return false; },
                         [&](const loop_ir::SetCounter& x) {
                           loads_of(x.value, traffic);
@@ -215,13 +218,23 @@ class Jam {
         if (!joins(all[n])) return false;
         head_.push_back(all[n]);
       } else if (!let && !as<loop_ir::Store>(all[n]) && !as<loop_ir::SetCounter>(all[n]) &&
-                 !as<loop_ir::Accumulate>(all[n]) && !as<loop_ir::Accumulator>(all[n])) {
+                 !as<loop_ir::Accumulate>(all[n]) && !as<loop_ir::Accumulator>(all[n]) &&
+                 !only_folds(all[n])) {
         return false;
       } else {
         tail_.push_back(all[n]);
       }
     }
     return loops_end > 0;
+  }
+
+  /// A condition around sums.
+  static bool only_folds(const StatementPtr& statement) {
+    const auto* guard = as<loop_ir::If>(statement);
+    if (!guard) return false;
+    const auto inside = statements_of(guard->body);
+    return std::all_of(inside.begin(), inside.end(),
+                       [](const StatementPtr& each) { return as<loop_ir::Accumulate>(each) != nullptr; });
   }
 
   /// Whether the copies of a statement of the head may stand side by side.
@@ -241,9 +254,17 @@ class Jam {
   bool joins(const loop_ir::For& loop) {
     if (loop_ir::mentions(loop.begin, varying_) || loop_ir::mentions(loop.end, varying_)) return false;
     inner_.insert(loop.variable);
-    for (const auto& statement : statements_of(loop.body)) {
+    return join(loop, loop.body);
+  }
+
+  /// What stands inside a loop of the head.
+  bool join(const loop_ir::For& loop, const StatementPtr& body) {
+    for (const auto& statement : statements_of(body)) {
       if (const auto* inside = as<loop_ir::For>(statement)) {
         if (!joins(*inside)) return false;
+      } else if (const auto* guard = as<loop_ir::If>(statement)) {
+        if (!only_folds(statement) || loop_ir::mentions(guard->condition, varying_)) return false;
+        if (!join(loop, guard->body)) return false;
       } else if (const auto* let = as<loop_ir::Let>(statement)) {
         note(let->value);
         if (loop_ir::mentions(let->value, varying_)) varying_.insert(let->name);
@@ -312,6 +333,11 @@ class Jam {
       out.push_back(loop_ir::make(std::move(joined)));
       return;
     }
+    if (const auto* guard = as<loop_ir::If>(statement)) {
+      std::vector<StatementPtr> body;
+      for (const auto& each : statements_of(guard->body)) replicate(each, body);
+      return out.push_back(loop_ir::make(loop_ir::If{guard->condition, loop_ir::block(std::move(body))}));
+    }
     if (const auto* store = as<loop_ir::Store>(statement);
         store && store->mode == loop_ir::Write::fold && !loop_ir::mentions(store->index, varying_)) {
       return out.push_back(folded_once(*store));
@@ -349,6 +375,11 @@ class Jam {
             [&](const loop_ir::SetCounter& x) {
               return loop_ir::make(loop_ir::SetCounter{x.name, in(x.value, n)});
             },
+            [&](const loop_ir::If& x) {
+              std::vector<StatementPtr> body;
+              for (const auto& each : statements_of(x.body)) body.push_back(copy(each, n));
+              return loop_ir::make(loop_ir::If{in(x.condition, n), loop_ir::block(std::move(body))});
+            },
             [](const auto&) -> StatementPtr {
               SCHAAS_CHECK(false, "a statement that jamming does not know");
               return nullptr;
@@ -363,6 +394,10 @@ class Jam {
     std::set<std::string> changed = traffic_.counters;
     for (const auto& statement : tail_) {
       if (const auto* fold = as<loop_ir::Accumulate>(statement)) changed.insert(fold->name);
+      if (const auto* guard = as<loop_ir::If>(statement)) {
+        for (const auto& each : statements_of(guard->body))
+          changed.insert(as<loop_ir::Accumulate>(each)->name);
+      }
     }
     const auto stays = [&](const StatementPtr& statement) {
       const auto* store = as<loop_ir::Store>(statement);
