@@ -295,9 +295,7 @@ class SqliteJobStore final : public JobStore {
 
  private:
   // Before what was committed is acknowledged. An error leaves open whether it was stored.
-  Result<void> flushed(const std::string& doing) {
-    return check_flushed(path_, doing);
-  }
+  Result<void> flushed(const std::string& doing) { return check_flushed(path_, doing); }
 
   Result<std::int64_t> client_named(const std::string& name, const std::string& doing) {
     Statement insert(database_, "INSERT INTO client(name) VALUES (?) ON CONFLICT(name) DO NOTHING");
@@ -345,7 +343,8 @@ const Schema& job_schema() { return schema; }
 Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path,
                                                  std::shared_ptr<const Clock> clock) {
   SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, schema));
-  return std::unique_ptr<JobStore>(std::make_unique<SqliteJobStore>(std::move(database), path, std::move(clock)));
+  return std::unique_ptr<JobStore>(
+      std::make_unique<SqliteJobStore>(std::move(database), path, std::move(clock)));
 }
 
 }  // namespace schaas::kernels_cache

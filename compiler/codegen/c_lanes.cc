@@ -409,8 +409,7 @@ std::set<std::string> CLanes::sums_of(const loop_ir::For& loop) const {
 void CLanes::print_inner(const loop_ir::For& loop, const Block& block) {
   const auto sums = sums_of(loop);
   const int used = block.count * static_cast<int>(sums.size());
-  const int turns =
-      used == 0 || block.type == "value" ? 1 : std::clamp(turn_budget / used, 1, partial_sums);
+  const int turns = used == 0 || block.type == "value" ? 1 : std::clamp(turn_budget / used, 1, partial_sums);
   if (turns > 1 && loop.step == 1 && loop.unroll == 1) {
     print_turns(loop, sums, block, turns);
     return;
