@@ -4,8 +4,9 @@
 //     eigen_operations product|sum|pairwise REPEAT FILE...
 //
 // Prints the seconds of each repetition in one line, then the number of entries and the sum of the values.
+#include "print_seconds.h"
+
 #include <Eigen/SparseCore>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -62,14 +63,12 @@ int main(int argc, char** argv) {
   std::vector<Matrix> operands;
   for (int n = 3; n < argc; ++n) operands.push_back(read(argv[n]));
   Matrix result;
-  for (int repeat = std::atoi(argv[2]); repeat > 0; --repeat) {
-    const auto start = std::chrono::steady_clock::now();
+  print_seconds(std::atoi(argv[2]), [&] {
     if (operation == "product") {
       result = Matrix(operands[0] * operands[1]);
     } else {
       result = operation == "sum" ? sum(operands) : pairwise(operands);
     }
-    std::printf("%.9f ", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  std::printf("\n%ld %.17g\n", static_cast<long>(result.nonZeros()), result.sum());
+  });
+  std::printf("%ld %.17g\n", static_cast<long>(result.nonZeros()), result.sum());
 }

@@ -3,13 +3,16 @@
 // Files and output are those of eigen_operations.cc.
 //
 //     plain_operations product|sum REPEAT FILE...
+#include "print_seconds.h"
+
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <memory>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,16 +40,39 @@ static Matrix read(const char* path) {
   return m;
 }
 
+// Grows as the papers' arrays do: nothing is written before it is appended.
+template <class T>
+class Growing {
+ public:
+  explicit Growing(std::size_t capacity) { grow(capacity); }
+  void grow(std::size_t capacity) {
+    void* larger = std::realloc(memory_.get(), capacity * sizeof(T));
+    if (larger == nullptr) std::abort();
+    (void)memory_.release();
+    memory_.reset(static_cast<T*>(larger));
+  }
+  T& operator[](std::size_t n) { return memory_.get()[n]; }
+
+ private:
+  struct Free {
+    void operator()(T* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<T, Free> memory_;
+};
+
+struct Result {
+  std::vector<std::int32_t> pos;
+  std::size_t entries = 0, capacity = 1 << 20;
+  Growing<std::int32_t> crd{capacity};
+  Growing<double> values{capacity};
+};
+
 // One row of the result at a time.
 class Workspace {
  public:
   Workspace(std::int32_t rows, std::int32_t columns)
       : values_(static_cast<std::size_t>(columns), 0), seen_(static_cast<std::size_t>(columns), 0), list_(static_cast<std::size_t>(columns)) {
-    out_.rows = rows;
-    out_.columns = columns;
     out_.pos.resize(static_cast<std::size_t>(rows) + 1);
-    out_.crd.resize(capacity_);
-    out_.values.resize(capacity_);
   }
   void add(std::int32_t j, double value) {
     if (!seen_[j]) {
@@ -57,36 +83,32 @@ class Workspace {
   }
   void append(std::int32_t i) {
     std::sort(list_.begin(), list_.begin() + size_);
-    while (entries_ + size_ > capacity_) {
-      capacity_ *= 2;
-      out_.crd.resize(capacity_);
-      out_.values.resize(capacity_);
+    while (out_.entries + size_ > out_.capacity) {
+      out_.capacity *= 2;
+      out_.crd.grow(out_.capacity);
+      out_.values.grow(out_.capacity);
     }
     for (std::size_t n = 0; n < size_; ++n) {
       const std::int32_t j = list_[n];
-      out_.crd[entries_] = j;
-      out_.values[entries_++] = values_[j];
+      out_.crd[out_.entries] = j;
+      out_.values[out_.entries++] = values_[j];
       values_[j] = 0;
       seen_[j] = 0;
     }
     size_ = 0;
-    out_.pos[static_cast<std::size_t>(i) + 1] = static_cast<std::int32_t>(entries_);
+    out_.pos[static_cast<std::size_t>(i) + 1] = static_cast<std::int32_t>(out_.entries);
   }
-  Matrix take() {
-    out_.crd.resize(entries_);
-    out_.values.resize(entries_);
-    return std::move(out_);
-  }
+  Result take() { return std::move(out_); }
 
  private:
   std::vector<double> values_;
   std::vector<std::uint8_t> seen_;
   std::vector<std::int32_t> list_;
-  std::size_t size_ = 0, entries_ = 0, capacity_ = 1 << 20;
-  Matrix out_;
+  std::size_t size_ = 0;
+  Result out_;
 };
 
-static Matrix product(const Matrix& a, const Matrix& b) {
+static Result product(const Matrix& a, const Matrix& b) {
   Workspace w(a.rows, b.columns);
   for (std::int32_t i = 0; i < a.rows; ++i) {
     for (std::int32_t p = a.pos[i]; p < a.pos[i + 1]; ++p) {
@@ -98,7 +120,7 @@ static Matrix product(const Matrix& a, const Matrix& b) {
   return w.take();
 }
 
-static Matrix sum(const std::vector<Matrix>& m) {
+static Result sum(const std::vector<Matrix>& m) {
   Workspace w(m[0].rows, m[0].columns);
   for (std::int32_t i = 0; i < m[0].rows; ++i) {
     for (const Matrix& each : m) {
@@ -114,11 +136,9 @@ int main(int argc, char** argv) {
   const std::string operation = argv[1];
   std::vector<Matrix> operands;
   for (int n = 3; n < argc; ++n) operands.push_back(read(argv[n]));
-  Matrix result;
-  for (int repeat = std::atoi(argv[2]); repeat > 0; --repeat) {
-    const auto start = std::chrono::steady_clock::now();
-    result = operation == "product" ? product(operands[0], operands[1]) : sum(operands);
-    std::printf("%.9f ", std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
-  }
-  std::printf("\n%zu %.17g\n", result.crd.size(), std::accumulate(result.values.begin(), result.values.end(), 0.0));
+  std::optional<Result> result;
+  print_seconds(std::atoi(argv[2]), [&] { result.emplace(operation == "product" ? product(operands[0], operands[1]) : sum(operands)); });
+  double total = 0;
+  for (std::size_t n = 0; n < result->entries; ++n) total += result->values[n];
+  std::printf("%zu %.17g\n", result->entries, total);
 }
