@@ -20,7 +20,7 @@ constexpr int most_put_off = 720;
 
 }  // namespace
 
-bool is_full_disk(const support::Diagnostic& error) {
+bool is_disk_trouble(const support::Diagnostic& error) {
   return error.code == "disk-full" || error.code == "disk-read-only" || error.code == "disk-failing";
 }
 
@@ -157,7 +157,7 @@ void JobRunner::work_on(const ClaimedItem& item) {
 
 bool JobRunner::puts_off(const ClaimedItem& item, const support::Diagnostic& error) {
   const std::pair which(item.job, item.number);
-  if (is_full_disk(error) && ++put_off_[which] <= most_put_off) return true;
+  if (is_disk_trouble(error) && ++put_off_[which] <= most_put_off) return true;
   put_off_.erase(which);
   return false;
 }

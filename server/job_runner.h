@@ -14,12 +14,12 @@
 namespace schaas::server {
 
 /// Whether the disk had no room, or could not be written to: the same work will do once that has changed.
-bool is_full_disk(const support::Diagnostic& error);
+bool is_disk_trouble(const support::Diagnostic& error);
 
 /// Works on the items of accepted jobs, one at a time, on a thread of its own. Between items it lets those go
 /// first who wait for an answer; an item in work goes behind them wherever there is a line (slots.h).
-/// What a full disk ends (is_full_disk) is put off by some seconds and done again, for an hour: it says
-/// nothing of the item. Thread-safe.
+/// What a disk ends that is full or broken (is_disk_trouble) is put off by some seconds and done again, for an
+/// hour: it says nothing of the item. Thread-safe.
 class JobRunner {
  public:
   /// Works on one request (the text that was submitted): its answer is stored by the way.
