@@ -24,10 +24,11 @@ std::shared_ptr<const KeptReplies::Reply> KeptReplies::find(const std::string& r
   const auto found = by_request_.find(request);
   if (found == by_request_.end()) return nullptr;
   const auto entry = found->second;
-  if (changes_.since(entry->stamp, entry->reply->problem_key) || is_old(*entry)) {
+  if (changes_.since(entry->stamp, entry->reply->problem_key)) {
     drop(entry);
     return nullptr;
   }
+  if (is_old(*entry)) return nullptr;  // it stays: made anew it may be the same
   entries_.splice(entries_.begin(), entries_, entry);
   return entry->reply;
 }
@@ -36,8 +37,17 @@ void KeptReplies::keep(const std::string& request, Reply reply, kernels_cache::C
   const std::uint64_t bytes = size_of(request, reply);
   if (bytes > limits_.bytes / 8) return;  // one of them is not worth all others
   const std::lock_guard lock(mutex_);
+  if (const auto found = by_request_.find(request); found != by_request_.end()) {
+    const auto old = found->second;
+    if (*old->reply == reply) {
+      old->stamp = stamp;
+      old->made = now_();
+      entries_.splice(entries_.begin(), entries_, old);
+      return drop_old();
+    }
+    drop(old);
+  }
   drop_old();
-  if (const auto old = by_request_.find(request); old != by_request_.end()) drop(old->second);
   entries_.push_front({request, std::make_shared<const Reply>(std::move(reply)), stamp, now_(), bytes});
   by_request_.emplace(entries_.front().request, entries_.begin());
   bytes_ += bytes;

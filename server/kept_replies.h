@@ -21,7 +21,8 @@ namespace schaas::server {
 /// its problem in the stores, at most a minute: then the stores are asked again, which so learn what is in
 /// use and notice what somebody did to their files. Who may ask is decided before anybody comes here. Of
 /// more than the allowed bytes those told longest ago go; those that are too old go within as long again,
-/// also when nobody asks for them any more. Thread-safe.
+/// also when nobody asks for them any more. What is made anew and is the same stays where it is: to move each
+/// in memory every minute leaves holes there. Thread-safe.
 class KeptReplies {
  public:
   struct Limits {
@@ -32,6 +33,9 @@ class KeptReplies {
     std::string problem_key;
     std::vector<std::string> messages;  ///< serialised, in order
     std::uint64_t kernels = 0;          ///< told by it
+    bool operator==(const Reply& other) const {
+      return problem_key == other.problem_key && messages == other.messages && kernels == other.kernels;
+    }
   };
   using Now = std::function<std::chrono::steady_clock::time_point()>;
 
@@ -42,7 +46,7 @@ class KeptReplies {
 
   /// The reply to `request` (method and deterministic bytes); null when none that is still true is kept.
   std::shared_ptr<const Reply> find(const std::string& request);
-  /// Keeps it. `stamp`: Changes::now() before anything was read for it.
+  /// Keeps it, in place of an older one. `stamp`: Changes::now() before anything was read for it.
   void keep(const std::string& request, Reply reply, kernels_cache::Changes::Stamp stamp);
 
   struct Statistics {

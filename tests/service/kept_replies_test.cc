@@ -113,6 +113,26 @@ TEST_F(Kept, AreReplacedByNewerOnes) {
   EXPECT_EQ(replies.statistics().replies, 1u);
 }
 
+TEST_F(Kept, StayWhereTheyAreWhenTheSameIsMadeAnew) {
+  auto replies = make();
+  replies.keep("a", reply("p", 3), changes_.now());
+  const auto first = replies.find("a");
+  now_ += std::chrono::seconds(60);
+  EXPECT_EQ(replies.find("a"), nullptr);
+  replies.keep("a", reply("p", 3), changes_.now());
+  EXPECT_EQ(replies.find("a"), first);
+  now_ += std::chrono::seconds(59);
+  EXPECT_EQ(replies.find("a"), first) << "it is a minute younger";
+  now_ += std::chrono::seconds(1);
+  replies.keep("a", reply("p", 4), changes_.now());
+  EXPECT_NE(replies.find("a"), first);
+  // What was read before a change is as old as it was, though it is the same.
+  const auto stamp = changes_.now();
+  changes_.of_problem("p");
+  replies.keep("a", reply("p", 4), stamp);
+  EXPECT_EQ(replies.find("a"), nullptr);
+}
+
 /// Compiles, unless told that kernels fail their trials.
 class Rejecting final : public KernelProvider {
  public:
