@@ -89,6 +89,26 @@ void share_heaps() {
   mallopt(M_MMAP_THRESHOLD, 64 << 10);
 }
 
+// What glibc keeps of freed memory for each thread holds pages of the heaps from which all else is gone
+// (docs/notes/performance.md, 24). No call turns that off, only the environment that a program starts with:
+// so this one starts once more. Its children get the environment that it was given.
+void start_without_thread_caches(char** argv) {
+  constexpr const char *tunables = "GLIBC_TUNABLES", *again = "SCHAASD_STARTS_AGAIN";
+  if (std::getenv(again) != nullptr) {
+    unsetenv(again);
+    unsetenv(tunables);
+    return;
+  }
+  std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error || std::getenv(tunables) != nullptr) return;  // an operator's own are left alone
+  setenv(tunables, "glibc.malloc.tcache_count=0", 1);
+  setenv(again, "1", 1);
+  execv(self.c_str(), argv);
+  unsetenv(again);
+  unsetenv(tunables);
+}
+
 /// Gives whole pages that are free back to the system, also those between what lives long, once a minute:
 /// glibc gives back what is at a heap's end alone.
 class HeapTrimmer {
@@ -172,6 +192,7 @@ int run(int argc, const char* const* argv, server::CommandLine command) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  start_without_thread_caches(argv);
   share_heaps();
   const sigset_t signals = taken_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
