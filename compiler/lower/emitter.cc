@@ -351,6 +351,7 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pendin
   const bool waits = pending.prefix && !tells_whether_it_runs(*loop);
   const bool reuse_name = sink.kind == Sink::Kind::define && !pending.prefix;
   const std::string sum = reuse_name ? sink.name : builder_.names().fresh("t");
+  const auto declared = static_cast<std::ptrdiff_t>(out.size());
   out.push_back(accumulator(sum, sink.monoid));
   continued(Sink{Sink::Kind::accumulate, -1, Write::fold, sum, sink.monoid},
             Pending{pending.factors, waits ? pending.prefix : nullptr});
@@ -363,7 +364,12 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pendin
   // Into a sum of sums: asked once, where a choice of values is made in each of their registers.
   if (sink.kind != Sink::Kind::accumulate)
     return write(sink, scope, loop_ir::choose(some, product, total), out);
+  // In lanes the loop stands there, too, where nothing else comes before it: its own first question is this one.
   Statements guarded;
+  if (lanes_ > 0 && out.size() == static_cast<std::size_t>(declared) + 2) {
+    guarded.assign(out.begin() + declared, out.end());
+    out.resize(static_cast<std::size_t>(declared));
+  }
   write(sink, scope, product, guarded);
   out.push_back(make(loop_ir::If{some, loop_ir::block(std::move(guarded))}));
 }
