@@ -364,7 +364,8 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pendin
   // Into a sum of sums: asked once, where a choice of values is made in each of their registers.
   if (sink.kind != Sink::Kind::accumulate)
     return write(sink, scope, loop_ir::choose(some, product, total), out);
-  // In lanes the loop stands there, too, where nothing else comes before it: its own first question is this one.
+  // In lanes the loop stands there, too, where nothing else comes before it: its own first question is this
+  // one.
   Statements guarded;
   if (lanes_ > 0 && out.size() == static_cast<std::size_t>(declared) + 2) {
     guarded.assign(out.begin() + declared, out.end());
