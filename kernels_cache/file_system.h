@@ -20,7 +20,8 @@ std::optional<support::Diagnostic> disk_error(const std::string& doing, int numb
 /// What a flush (fsync) that succeeded is worth: ext4 (Linux 6.18) lets one succeed whose transaction it gave
 /// up because the disk fails, and turns read-only only then. No new file can be made from that instant on, so
 /// one is made beside `path`, and removed: `path`-flushed. Errors: exhausted [disk-read-only],
-/// [disk-failing]; internal [storage], when the folder is gone. A full disk is none: what was flushed is there.
+/// [disk-failing]; internal [storage], when the folder is gone. A full disk is none: what was flushed is
+/// there.
 support::Result<void> check_flushed(const std::string& path, const std::string& doing);
 
 }  // namespace schaas::kernels_cache

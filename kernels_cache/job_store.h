@@ -55,8 +55,8 @@ struct ClaimedItem {
 
 /// Thread-safe. Every change is one transaction that is on disk when the call returns; of what a client has
 /// acknowledged (submit, cancel, retry) also when the file system breaks meanwhile (check_flushed,
-/// file_system.h). Errors of every method: exhausted [disk-full], [disk-read-only], [disk-failing]; internal [storage], [damaged-database]; those that take a job: invalid
-/// [unknown-job].
+/// file_system.h). Errors of every method: exhausted [disk-full], [disk-read-only], [disk-failing]; internal
+/// [storage], [damaged-database]; those that take a job: invalid [unknown-job].
 class JobStore {
  public:
   virtual ~JobStore() = default;

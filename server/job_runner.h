@@ -18,8 +18,8 @@ bool is_disk_trouble(const support::Diagnostic& error);
 
 /// Works on the items of accepted jobs, one at a time, on a thread of its own. Between items it lets those go
 /// first who wait for an answer; an item in work goes behind them wherever there is a line (slots.h).
-/// What a disk ends that is full or broken (is_disk_trouble) is put off by some seconds and done again, for an
-/// hour: it says nothing of the item. Thread-safe.
+/// What a disk ends that is full or broken (is_disk_trouble) is put off by some seconds and done again, for
+/// an hour: it says nothing of the item. Thread-safe.
 class JobRunner {
  public:
   /// Works on one request (the text that was submitted): its answer is stored by the way.
