@@ -383,8 +383,8 @@ Server::Taken alone(const Server& server) {
   return server.taken();
 }
 
-/// False when memory, the median of each twentieth, grew by more than `allowed` percent after the first
-/// tenth, in which the caches fill, or when descriptors or children are left.
+/// False when memory grew by more than `allowed` percent after the first tenth, in which the caches fill, or
+/// when descriptors or children are left.
 bool soak(const Server& server, double seconds, double rate, double allowed) {
   MixedClient::Counts counts;
   MixedClient(server, counts, 0).begin();
@@ -401,19 +401,9 @@ bool soak(const Server& server, double seconds, double rate, double allowed) {
   const auto start = Clock::now();
   double warm = 0, most = 0;
   for (int part = 1; part <= 20; ++part) {
-    // Of every second of the part the one in the middle: a search that is under way takes more for a moment.
-    const auto end = start + std::chrono::duration_cast<Clock::duration>(
-                                 std::chrono::duration<double>(seconds * part / 20));
-    std::vector<double> resident;
-    Server::Taken taken;
-    do {
-      std::this_thread::sleep_until(std::min(end, Clock::now() + std::chrono::seconds(1)));
-      taken = server.taken();
-      resident.push_back(taken.resident_mib);
-    } while (Clock::now() < end);
-    std::nth_element(resident.begin(), resident.begin() + static_cast<long>(resident.size() / 2),
-                     resident.end());
-    taken.resident_mib = resident[resident.size() / 2];
+    std::this_thread::sleep_until(start + std::chrono::duration_cast<Clock::duration>(
+                                              std::chrono::duration<double>(seconds * part / 20)));
+    const Server::Taken taken = server.taken();
     if (part == 2) warm = taken.resident_mib;
     most = std::max(most, taken.resident_mib);
     print_taken((std::to_string(std::lround(since(start))) + " s").c_str(), taken);
