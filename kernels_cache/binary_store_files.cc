@@ -26,9 +26,7 @@ using support::Result;
 constexpr std::string_view temporary_prefix = ".incoming-";
 
 Diagnostic file_error(const std::string& doing, const fs::path& path, int error) {
-  const std::string what = doing + " `" + path.string() + "`";
-  if (auto known = disk_error(what, error)) return *std::move(known);
-  return support::internal("storage", "cannot " + what + ": " + std::strerror(error));
+  return kernels_cache::file_error(doing + " `" + path.string() + "`", error);
 }
 
 class Descriptor {

@@ -59,6 +59,11 @@ std::optional<support::Diagnostic> disk_error(const std::string& doing, int numb
   }
 }
 
+support::Diagnostic file_error(const std::string& doing, int number) {
+  if (auto known = disk_error(doing, number)) return *std::move(known);
+  return support::internal("storage", "cannot " + doing + ": " + std::strerror(number));
+}
+
 support::Result<void> check_flushed(const std::string& path, const std::string& doing) {
   const std::string beside = path + "-flushed";
   ::unlink(beside.c_str());  // of a process that was killed between the two

@@ -16,6 +16,8 @@ support::Result<void> check_file_system(const std::string& directory);
 /// The error that a number of the system's (errno) is: exhausted [disk-full], also of quotas and limits of
 /// file sizes, [disk-read-only] or [disk-failing]; nothing of other numbers. `doing`: "write `/path`".
 std::optional<support::Diagnostic> disk_error(const std::string& doing, int number);
+/// The same of every number: internal [storage] with the system's own words for what is no disk_error.
+support::Diagnostic file_error(const std::string& doing, int number);
 
 /// What a flush (fsync) that succeeded is worth: ext4 (Linux 6.18) lets one succeed whose transaction it gave
 /// up because the disk fails, and turns read-only only then. No new file can be made from that instant on, so

@@ -167,10 +167,9 @@ Diagnostic open_error(sqlite3* database, const std::string& path, const Schema& 
   if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB) {
     return damaged(path, schema, said);
   }
-  const std::string directory = path.substr(0, path.rfind('/') + 1);
-  const bool read_only = ::access(directory.c_str(), W_OK) != 0 && errno == EROFS;
   return support::invalid(
-      "data-directory", "cannot open `" + path + "`: " + (read_only ? "the file system is read-only" : said));
+      "data-directory",
+      "cannot open `" + path + "`: " + (is_on_read_only(path) ? "the file system is read-only" : said));
 }
 
 Result<void> migrate(const Database& database, const std::string& path, const Schema& schema) {
@@ -225,12 +224,7 @@ Result<void> back_up(const Database& database, std::mutex& mutex, const std::str
   const std::string doing = "back up to `" + path + "`";
   // Of a file that cannot be made SQLite tells the error of a second try, to read it: it is not there.
   const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (made < 0) {
-    const int number = errno;
-    auto known = disk_error(doing, number);
-    return known ? *std::move(known)
-                 : support::internal("storage", "cannot " + doing + ": " + std::strerror(number));
-  }
+  if (made < 0) return file_error(doing, errno);
   ::close(made);
   sqlite3* opened = nullptr;
   const int state =

@@ -24,9 +24,7 @@ using support::Result;
 constexpr std::array parts = {"schedules.db", "jobs.db", "signing.key", "binaries"};
 
 Diagnostic cannot(const std::string& doing, const fs::path& path, const std::error_code& error) {
-  const std::string what = doing + " `" + path.string() + "`";
-  if (auto known = kernels_cache::disk_error(what, error.value())) return *std::move(known);
-  return support::internal("storage", "cannot " + what + ": " + error.message());
+  return kernels_cache::file_error(doing + " `" + path.string() + "`", error.value());
 }
 
 Result<void> check_name(const std::string& name) {

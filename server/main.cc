@@ -80,6 +80,12 @@ void reload(Running& running) {
   running.log->info("reloaded");
 }
 
+// Its file; empty when that is not to be had.
+std::filesystem::path this_program() {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/exe", error);
+}
+
 // As many heaps as processors: glibc makes eight times as many, one for each of the many threads that come
 // and go, and what is free in one of them no other takes (docs/notes/performance.md, 24: 3 MiB of 36).
 // What is large lies beside the heaps: a search that made one of them longer leaves its end to some small
@@ -99,9 +105,8 @@ void start_without_thread_caches(char** argv) {
     unsetenv(tunables);
     return;
   }
-  std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error || std::getenv(tunables) != nullptr) return;  // an operator's own are left alone
+  const auto self = this_program();
+  if (self.empty() || std::getenv(tunables) != nullptr) return;  // an operator's own are left alone
   setenv(tunables, "glibc.malloc.tcache_count=0", 1);
   setenv(again, "1", 1);
   execv(self.c_str(), argv);
@@ -150,9 +155,9 @@ void wait_for_end(Running& running) {
 
 // A program that stands beside this one; none: it is not there.
 std::string beside_us(const char* program) {
+  const auto self = this_program();
+  if (self.empty()) return "";
   std::error_code error;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) return "";
   const auto path = self.parent_path() / program;
   return std::filesystem::exists(path, error) ? path.string() : "";
 }
