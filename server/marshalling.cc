@@ -5,6 +5,7 @@
 
 #include "compiler/concrete_notation/units.h"
 #include "compiler/support/limits.h"
+#include "compiler/support/processor.h"
 
 namespace schaas::server {
 namespace {
@@ -263,7 +264,7 @@ ScheduleQuery from_proto(const v1::ScheduleRequest& request) {
   ScheduleQuery query;
   query.problem = from_proto(request.problem());
   query.bounds = from_proto(request.search());
-  query.isa = or_default(request.isa(), "x86-64-v3");
+  query.isa = support::exact_isa(or_default(request.isa(), "x86-64-v3"));
   query.kernels = request.kernels() == 0 ? default_kernels : request.kernels();
   query.traces = strings(request.traces());
   query.search_only = request.search_only();
@@ -319,7 +320,7 @@ v1::Explanation to_proto(const NamedExplanation& explanation) {
 
 EmitQuery from_proto(const v1::EmitRequest& request) {
   return {from_proto(request.problem()), from_proto(request.search()), or_default(request.schedule(), "auto"),
-          or_default(request.language(), "c"), or_default(request.isa(), "x86-64-v3")};
+          or_default(request.language(), "c"), support::exact_isa(or_default(request.isa(), "x86-64-v3"))};
 }
 
 v1::ScheduleEvent to_proto(const Event& event) {

@@ -11,6 +11,7 @@
 #include "compiler/pipeline/pipeline.h"
 #include "compiler/schedule/apply.h"
 #include "compiler/support/nearest_name.h"
+#include "compiler/support/processor.h"
 #include "server/compile_crew.h"
 #include "server/explaining.h"
 #include "server/gpu_schedules.h"
@@ -369,6 +370,15 @@ const std::vector<std::string>& known_isas() {
 }
 
 Result<void> check_isa(const std::string& isa) {
+  if (isa == support::native_isa()) return {};
+  if (support::is_native(isa)) {
+    return support::noting(
+        support::unsupported("isa", "`" + isa +
+                                        "` is another processor than this server's, which compiles for `" +
+                                        support::native_isa() + "`"),
+        "a server on that machine compiles for it; `x86-64-v4` and the others run on every processor that "
+        "has them");
+  }
   auto known = known_isas();
   known.push_back("cuda");
   if (std::find(known.begin(), known.end(), isa) != known.end()) return {};

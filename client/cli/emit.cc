@@ -18,7 +18,7 @@ struct EmitOptions {
 support::Result<Answer> emit(const EmitOptions& options) {
   SCHAAS_ASSIGN_OR_RETURN(const auto text, problem_text(options.problem));
   SCHAAS_ASSIGN_OR_RETURN(auto connection, connect(options.server));
-  const std::string isa = options.isa.empty() ? client::host_isa() : options.isa;
+  const std::string isa = client::isa_for(options.isa);
   Answer answer;
   SCHAAS_ASSIGN_OR_RETURN(answer.text,
                           connection.emit(text, options.schedule, options.language, isa, options.search));

@@ -122,10 +122,9 @@ client::ChoiceRequest choice_request(const RunOptions& options, const client::Pr
   request.schedule.search = options.search;
   if (text.position_bits == "auto")
     request.schedule.problem.position_bits = std::to_string(operands.position_bits);
-  request.schedule.isa = options.target == "cuda" ? "cuda"
-                         : options.isa.empty()    ? client::host_isa()
-                                                  : options.isa;
+  request.schedule.isa = options.target == "cuda" ? "cuda" : client::isa_for(options.isa);
   request.schedule.no_cache = options.no_cache;
+  request.schedule.deterministic = options.deterministic;
   request.wanted = options.schedule;
   request.patience = std::chrono::milliseconds(static_cast<std::int64_t>(options.wait * 1e3));
   request.whole_answer = options.repeat > 1;
@@ -290,7 +289,6 @@ support::Result<RunFacts> compute(const RunOptions& options, const client::Sessi
   if (devices.gpu) {
     request.gpu = gpu_target(*devices.gpu, packed, options.repeat);
     request.gpu->alone = options.target == "cuda";
-    request.gpu->deterministic = options.deterministic;
     for (const auto& [name, tensor] : packed.tensors)
       if (name != packed.result) request.sizes.spreads[name] = client::spreads_of(tensor);
   }

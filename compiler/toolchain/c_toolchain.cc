@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "compiler/support/nearest_name.h"
+#include "compiler/support/processor.h"
 #include "compiler/toolchain/child_process.h"
 #include "compiler/toolchain/programs.h"
 #include "compiler/toolchain/temporary_directory.h"
@@ -18,7 +19,8 @@ namespace schaas::toolchain {
 namespace {
 
 const std::vector<std::string>& known_isas() {
-  static const std::vector<std::string> isas = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "native", "generic"};
+  static const std::vector<std::string> isas = {"x86-64-v2", "x86-64-v3", "x86-64-v4", support::native_isa(),
+                                                "generic"};
   return isas;
 }
 
@@ -35,7 +37,11 @@ std::vector<std::string> code_flags(const Target& target) {
                                     "-fvisibility=hidden",
                                     "-w",
                                     "-s"};
-  if (target.isa != "generic") flags.push_back("-march=" + target.isa);
+  if (support::is_native(target.isa)) {
+    flags.push_back("-march=native");
+  } else if (target.isa != "generic") {
+    flags.push_back("-march=" + target.isa);
+  }
   return flags;
 }
 

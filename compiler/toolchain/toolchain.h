@@ -10,8 +10,8 @@
 namespace schaas::toolchain {
 
 /// Instruction sets a CPU kernel can be compiled for, as gcc's -march names them: x86-64-v2, x86-64-v3,
-/// x86-64-v4, or "native" (the exact host, only when asked), or "generic" (no -march; any architecture). Of
-/// toolchains that have it, "cuda": GPUs.
+/// x86-64-v4, or support::native_isa() (this very processor, only when asked), or "generic" (no -march; any
+/// architecture). Of toolchains that have it, "cuda": GPUs.
 struct Target {
   std::string isa = "x86-64-v3";
   /// Little code, little optimised: compiled in a third of the time, to be used until the full kernel is

@@ -183,6 +183,35 @@ class Run(program.WithDaemon):
         # Not with another number of threads.
         self.assertNotIn("measured", self.daemon.json(*self.words, "--threads", 1)["chosen"]["reason"])
 
+    def test_deterministic_is_the_same_for_any_number_of_threads(self):
+        matrix = program.write_matrix(self.folder / "tall.mtx", 400, 300, 6000, seed=23)
+        words = ["run", "A(j,l) = B(i,j) * C(i,l)", "-t", f"B={matrix}", "-d", "l=16", "--wait", 600]
+
+        def found(*more):
+            answer = self.daemon.json(*words, *more, "-o", self.folder / "A.npy", "--verify")
+            self.assertTrue(answer["verify"]["passed"])
+            return answer["chosen"]["trace"], (self.folder / "A.npy").read_bytes()
+
+        one, many = found("--threads", 1), found("--threads", 16)
+        self.assertNotEqual(one[0], many[0])  # each the best for its threads
+        steady = found("--threads", 1, "--deterministic")
+        self.assertEqual(found("--threads", 16, "--deterministic"), steady)
+        for threads in (1, 16):
+            self.daemon.json(*words, "--threads", threads, "--tune", "--tune-seconds", 0.2)
+            self.assertEqual(found("--threads", threads, "--deterministic"), steady)
+        refused = self.daemon.run(*words, "--deterministic", "--schedule", "reorder(order={i,j,l}); parallelize(path={}, loop=i, races=atomics)")
+        self.assertEqual(refused.returncode, 2)
+        self.assertRegex(refused.stderr, r"^invalid \[deterministic\]: `.*races=atomics\)` adds up in the order in which threads come")
+
+    def test_kernels_for_this_very_processor_are_refused_by_others(self):
+        words = ["run", "A(i) = B(i,j) * C(j)", "-t", f"B={self.matrix}", "--verify"]
+        answer = self.daemon.json(*words, "--isa", "native")
+        self.assertRegex(answer["chosen"]["isa"], "^native:[0-9a-f]{8}$")
+        self.assertTrue(answer["verify"]["passed"])
+        refused = self.daemon.run(*words, "--isa", "native:00000000")
+        self.assertEqual(refused.returncode, 3)
+        self.assertIn("unsupported [isa]: `native:00000000` is another processor than this server's", refused.stderr)
+
     def test_without_waiting_the_first_kernel_runs(self):
         words = ["run", SIX, "-t", f"B={self.matrix}", *extents({"k": 2, "l": 3, "m": 2, "n": 3})]
         answer = self.daemon.json(*words, "--wait", 0, "--verify")

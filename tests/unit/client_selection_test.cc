@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "schaas/host.h"
-
 namespace schaas::client {
 namespace {
 
@@ -280,14 +278,6 @@ TEST(Selecting, threads_share_the_way_to_memory_as_far_as_it_was_measured) {
 TEST(Selecting, needs_a_schedule) {
   EXPECT_EQ(support::render(select({}, sizes(), {}).error()),
             "invalid [empty-frontier]: there is no schedule to select from");
-}
-
-TEST(Host, runs_its_own_instruction_set) {
-  EXPECT_TRUE(host_runs(host_isa()));
-  EXPECT_TRUE(host_runs("generic"));
-  EXPECT_FALSE(host_runs("pdp-11"));
-  EXPECT_GE(host_threads(), 1);
-  EXPECT_GE(last_level_cache_bytes(), 1 << 16);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "compiler/loop_ir/parser.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/verifier.h"
+#include "compiler/support/processor.h"
 #include "compiler/toolchain/toolchain.h"
 #include "proto/gpu_abi.h"
 #include "proto/kernel_abi.h"
@@ -207,7 +208,7 @@ TEST_P(Streaming, StoresTheSameValues) {
 INSTANTIATE_TEST_SUITE_P(Types, Streaming,
                          ::testing::Combine(::testing::Values("f64", "f32"),
                                             ::testing::Values("generic", "x86-64-v2", "x86-64-v3",
-                                                              "native")));
+                                                              support::native_isa().c_str())));
 
 TEST_F(Compiled, SizesArePaddedToCacheLines) {
   load(scale, {"", "", "", ""});

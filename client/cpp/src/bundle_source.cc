@@ -45,8 +45,8 @@ std::string format_of(const ProblemText& problem, const std::string& tensor, int
 }
 
 int rank(const std::string& isa) {
-  static const std::array<std::string, 5> better = {"generic", "x86-64-v2", "x86-64-v3", "x86-64-v4",
-                                                    "native"};
+  static const std::array<std::string, 4> better = {"generic", "x86-64-v2", "x86-64-v3",
+                                                    "x86-64-v4"};  // native
   return static_cast<int>(std::find(better.begin(), better.end(), isa) - better.begin());
 }
 

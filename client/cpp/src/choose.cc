@@ -62,6 +62,15 @@ support::Result<ScheduleAnswer> ask(KernelSource& source, const ScheduleRequest&
   return answer;
 }
 
+support::Result<void> check_order(const ChoiceRequest& request, const Choice& choice) {
+  if (!request.schedule.deterministic || choice.kernel.trace.find("races=atomics") == std::string::npos)
+    return {};
+  return support::noting(
+      support::invalid("deterministic", "`" + choice.kernel.trace +
+                                            "` adds up in the order in which threads come, which is chance"),
+      "`races=private` adds up in order");
+}
+
 /// One kernel that the user named.
 support::Result<Choice> take_named(KernelSource& source, ChoiceRequest& request,
                                    const ScheduleListener& listener) {
@@ -74,6 +83,7 @@ support::Result<Choice> take_named(KernelSource& source, ChoiceRequest& request,
   if (choice.answer.kernels.empty()) return no_kernel(request.wanted);
   choice.kernel = choice.answer.kernels.front();
   choice.reason = "asked for with --schedule";
+  SCHAAS_RETURN_IF_ERROR(check_order(request, choice));
   return choice;
 }
 
@@ -123,6 +133,18 @@ Pick pick_of(const std::vector<FrontierEntry>& entries, const Selection& best, c
           evaluated.predicted * machine.rates.nanoseconds * 1e-9};
 }
 
+/// One choice for any number of threads: priced for some of them, whatever the number.
+constexpr int deterministic_threads = 8;
+
+Machine machine_of(const ChoiceRequest& request) {
+  Machine machine = request.machine;
+  if (request.schedule.deterministic) machine.threads = deterministic_threads;
+  return machine;
+}
+
+/// Measurements decide, unless the choice must be the same before and after them.
+bool may_remember(const ChoiceRequest& request) { return !request.schedule.deterministic; }
+
 Where on_cpu(const ChoiceRequest& request) { return {request.schedule.isa}; }
 Where on_gpu(const GpuTarget& target) { return {gpu_isa, target.class_text()}; }
 
@@ -140,10 +162,13 @@ support::Result<Pick> pick_for_cpu(const Frontier& frontier, const Selector& sel
                                    const ChoiceRequest& request) {
   std::optional<Where> beside;
   if (request.gpu) beside = on_gpu(*request.gpu);
-  if (const auto best = remembered(frontier, request.sizes, request.machine, on_cpu(request), beside))
-    return with_way_here(pick_of(selector.entries(), *best), request);
-  SCHAAS_ASSIGN_OR_RETURN(const auto best, selector.select(request.sizes, request.machine));
-  return with_way_here(pick_of(selector.entries(), best, request.machine), request);
+  if (may_remember(request)) {
+    if (const auto best = remembered(frontier, request.sizes, request.machine, on_cpu(request), beside))
+      return with_way_here(pick_of(selector.entries(), *best), request);
+  }
+  const Machine machine = machine_of(request);
+  SCHAAS_ASSIGN_OR_RETURN(const auto best, selector.select(request.sizes, machine));
+  return with_way_here(pick_of(selector.entries(), best, machine), request);
 }
 
 /// For the GPU of the request, likewise; with an empty name, the reason tells why there is none.
@@ -152,8 +177,10 @@ support::Result<Pick> pick_for_gpu(const Frontier& frontier, const GpuSelector& 
   SCHAAS_ASSIGN_OR_RETURN(const auto best,
                           selector.select(request.sizes, request.machine.value_type, *request.gpu));
   if (best.index < 0) return Pick{"", "", best.reason};
-  if (const auto measured =
-          remembered(frontier, request.sizes, request.machine, on_gpu(*request.gpu), on_cpu(request))) {
+  std::optional<Remembered> measured;
+  if (may_remember(request))
+    measured = remembered(frontier, request.sizes, request.machine, on_gpu(*request.gpu), on_cpu(request));
+  if (measured) {
     for (std::size_t s = 0; s < selector.schedules().size(); ++s) {
       const GpuSchedule& schedule = selector.schedules()[s];
       if (schedule.trace == measured->trace && best.evaluated[s].fits && !best.evaluated[s].left_out)
@@ -213,8 +240,9 @@ support::Result<void> take_best_kernel(const ChoiceRequest& request, Choice& cho
   const bool alone = request.gpu && request.gpu->alone;
   if (!alone && entries.empty() && gpu.name.empty()) return no_kernel("auto");
   if (!alone && !entries.empty()) {
-    SCHAAS_ASSIGN_OR_RETURN(const auto best, select(entries, request.sizes, request.machine));
-    cpu = with_way_here(pick_of(entries, best, request.machine), request);
+    const Machine machine = machine_of(request);
+    SCHAAS_ASSIGN_OR_RETURN(const auto best, select(entries, request.sizes, machine));
+    cpu = with_way_here(pick_of(entries, best, machine), request);
     cpu.name = cpu.id;
   }
   const Pick best = !request.gpu              ? cpu
@@ -403,10 +431,11 @@ support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
   request.schedule.keep_working = true;
   if (request.gpu) {
     request.schedule.gpu = true;
-    request.schedule.deterministic = request.gpu->deterministic;
+    request.gpu->deterministic = request.schedule.deterministic;
     if (request.gpu->alone) request.schedule.isa = gpu_isa;
   }
-  if (!request.contend) request.schedule.patience = request.patience;  // who measures has time
+  // Who measures has time, and what has come by some time is chance.
+  if (!request.contend && !request.schedule.deterministic) request.schedule.patience = request.patience;
   std::function<bool(const ScheduleEvent&)> enough;
   if (!request.whole_answer && !request.contend) enough = BestHasCome(request);
   SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(source, request.schedule, listener, choice, enough));

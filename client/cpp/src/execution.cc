@@ -21,6 +21,7 @@
 #include "share.h"
 #include "stored_copy.h"
 #include "streaming.h"
+#include "team.h"
 #include "workspaces.h"
 
 namespace schaas::client {
@@ -56,6 +57,8 @@ struct Execution::State {
   PackedTensor& result;
   std::string result_name;
   int threads = 1;
+  bool threads_named = false;  ///< by the caller
+  int team_size = 1;           ///< threads of the run at hand
   std::deque<StoredCopy> copies;
   std::vector<CopiedOperand> copied;  ///< of each
   bool operands_change = true;
@@ -163,7 +166,8 @@ support::Result<Execution> Execution::prepare(const Kernel& kernel, std::vector<
                                 " tensors, but it takes " + std::to_string(d.argument_count - d.copy_count));
   }
   auto state = std::make_unique<State>(kernel, *arguments[0]);
-  state->threads = options.threads > 0 ? options.threads : host_threads();
+  state->threads_named = options.threads > 0;
+  state->threads = state->threads_named ? options.threads : host_threads();
   state->result_name = options.names.empty() ? problem.tensors[0] : options.names[0];
   state->update = problem.update;
   for (const PackedTensor* argument : arguments) {
@@ -452,7 +456,7 @@ bool Execution::State::writes_all() const {
 // Phases in a team of threads of their own.
 support::Result<void> Execution::State::run_stage(const Stage& stage) {
   if (stage.fills) choose_stores();
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(team_size)
   {
     const int thread = omp_get_thread_num(), team = omp_get_num_threads();
     if (stage.fills && !update && !writes_all()) start_result(thread, team);
@@ -472,7 +476,7 @@ support::Result<void> Execution::State::make_structure() {
   std::vector<std::int64_t> totals;
   for (std::int32_t c = 0; c < descriptor().counter_count; ++c) {
     auto* counts = static_cast<std::int64_t*>(shared_pointers[descriptor().counters[c].shared_slot]);
-    totals.push_back(exclusive_scan(counts, units(), threads));
+    totals.push_back(exclusive_scan(counts, units(), team_size));
   }
   SCHAAS_ASSIGN_OR_RETURN(const bool fresh, ResultStorage::resize(result, totals, result_name));
   (void)fresh;
@@ -493,7 +497,7 @@ void Execution::State::prepare_appending(bool allowed) {
 support::Result<void> Execution::State::run_appended() {
   SCHAAS_RETURN_IF_ERROR(run_stage({0, counted_phases, false, false}));
   SCHAAS_RETURN_IF_ERROR(appending->start());
-#pragma omp parallel num_threads(threads)
+#pragma omp parallel num_threads(team_size)
   {
     const int thread = omp_get_thread_num(), team = omp_get_num_threads();
     take_pieces(counted_phases, thread, team, [&](std::size_t piece) {
@@ -531,6 +535,8 @@ support::Result<void> Execution::run() {
 
 support::Result<void> Execution::rerun_values() {
   State& state = *state_;
+  const Team team(state.threads, state.threads_named);
+  state.team_size = team.threads();
   state.error = SCHAAS_OK;
   state.failure.reset();
   state.start_over();

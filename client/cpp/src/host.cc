@@ -3,9 +3,18 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <omp.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <fstream>
 #include <thread>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "compiler/support/processor.h"
 
 namespace schaas::client {
 namespace {
@@ -17,9 +26,17 @@ bool runs_v2() {
          __builtin_cpu_supports("sse4.1") && __builtin_cpu_supports("sse4.2") &&
          __builtin_cpu_supports("popcnt");
 }
+// F16C, MOVBE and LZCNT, which not every compiler knows by name.
+bool has_rest_of_v3() {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  constexpr unsigned f16c = 1U << 29, movbe = 1U << 22, lzcnt = 1U << 5;
+  if (__get_cpuid(1, &a, &b, &c, &d) == 0 || (c & f16c) == 0 || (c & movbe) == 0) return false;
+  return __get_cpuid(0x80000001U, &a, &b, &c, &d) != 0 && (c & lzcnt) != 0;
+}
 bool runs_v3() {
   return runs_v2() && __builtin_cpu_supports("avx") && __builtin_cpu_supports("avx2") &&
-         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma") &&
+         has_rest_of_v3();
 }
 bool runs_v4() {
   return runs_v3() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -32,7 +49,29 @@ bool runs_v3() { return false; }
 bool runs_v4() { return false; }
 #endif
 
+/// The group of this process in version 2 of the control groups, "/user.slice/..."; "" when there is none.
+std::string own_group() {
+  std::ifstream file("/proc/self/cgroup");
+  for (std::string line; std::getline(file, line);)
+    if (line.rfind("0::", 0) == 0) return line.substr(3);
+  return "";
+}
+
 }  // namespace
+
+int processors_of_quota(const std::string& root, std::string group) {
+  int least = 0;
+  while (true) {
+    std::ifstream file(root + group + "/cpu.max");
+    double quota = 0, period = 0;
+    if (file >> quota >> period && quota > 0 && period > 0) {  // "max 100000": none
+      const int processors = std::max(1, static_cast<int>(std::ceil(quota / period)));
+      least = least == 0 ? processors : std::min(least, processors);
+    }
+    if (group.empty() || group == "/") return least;
+    group.resize(group.rfind('/'));
+  }
+}
 
 std::string host_isa() {
   if (runs_v4()) return "x86-64-v4";
@@ -41,8 +80,12 @@ std::string host_isa() {
   return "generic";
 }
 
+std::string isa_for(const std::string& asked) {
+  return asked.empty() ? host_isa() : support::exact_isa(asked);
+}
+
 bool host_runs(const std::string& isa) {
-  if (isa == "generic" || isa == "native") return true;
+  if (isa == "generic" || isa == support::native_isa()) return true;
   if (isa == "x86-64-v2") return runs_v2();
   if (isa == "x86-64-v3") return runs_v3();
   if (isa == "x86-64-v4") return runs_v4();
@@ -67,11 +110,17 @@ std::int64_t second_cache_bytes() {
   return bytes > 0 ? bytes : 1 << 20;
 }
 
-int host_threads() {
+int host_processors() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+int host_threads() {
+  static const int quota = processors_of_quota("/sys/fs/cgroup", own_group());
+  const int most = std::min(host_processors(), omp_get_max_threads());
+  return std::max(1, quota > 0 ? std::min(most, quota) : most);
 }
 
 }  // namespace schaas::client

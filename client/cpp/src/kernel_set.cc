@@ -31,6 +31,7 @@ struct Decision {
   Sizes sizes;
   std::string schedule;
   int threads = 0;
+  bool deterministic = false;
   std::string place{};                   ///< where tensors lie, and on which device it may run
   std::vector<std::string> arguments{};  ///< of the kernel, in order
   KernelInfo kernel{};
@@ -255,14 +256,14 @@ support::Result<FrontierHere> KernelSet::frontier_at(const std::map<std::string,
   return here;
 }
 
-std::string KernelSet::State::isa() const { return options.isa.empty() ? host_isa() : options.isa; }
+std::string KernelSet::State::isa() const { return isa_for(options.isa); }
 
 /// Which tensors lie on the device, and whether the processor competes: other places, other decisions.
 std::string KernelSet::State::place(const Operands& operands, const PackedTensor& result,
                                     const BindOptions& bind) const {
   if (!bind.gpu) return "";
-  std::string text = bind.gpu->gpu.name() + (bind.gpu->alone ? " alone" : "") +
-                     (bind.deterministic ? " deterministic" : "") + (result.on_device() ? " result" : "");
+  std::string text =
+      bind.gpu->gpu.name() + (bind.gpu->alone ? " alone" : "") + (result.on_device() ? " result" : "");
   for (const auto& [name, tensor] : operands)
     if (tensor->on_device()) text += " " + name;
   return text;
@@ -280,6 +281,7 @@ support::Result<ChoiceRequest> KernelSet::State::request(const Sizes& sizes, con
   request.sizes = sizes;
   request.machine = machine;
   if (bind.threads > 0) request.machine.threads = bind.threads;
+  request.schedule.deterministic = bind.deterministic;
   if (!bind.gpu) return request;
   std::vector<const PackedTensor*> tensors;
   for (const auto& [name, tensor] : operands) {
@@ -287,7 +289,7 @@ support::Result<ChoiceRequest> KernelSet::State::request(const Sizes& sizes, con
     SCHAAS_ASSIGN_OR_RETURN(request.sizes.spreads[name], bind.gpu->gpu.spreads(*tensor, bind.gpu->stream));
   }
   request.gpu = target_for(bind.gpu->gpu.facts(), tensors, result, 1);
-  request.gpu->deterministic = request.schedule.deterministic = bind.deterministic;
+  request.gpu->deterministic = bind.deterministic;
   request.gpu->alone = is_alone(bind, result);
   request.schedule.gpu = true;
   if (request.gpu->alone) request.schedule.isa = "cuda";
@@ -309,19 +311,22 @@ support::Result<Decision> KernelSet::State::decide(Sizes sizes, const Operands& 
   const std::lock_guard lock(mutex);
   const std::string where = place(operands, result, bind);
   const auto fits = [&](const Decision& one) {
-    return one.schedule == bind.schedule && one.threads == bind.threads && one.place == where &&
-           same(one.sizes, sizes);
+    return one.schedule == bind.schedule && one.threads == bind.threads &&
+           one.deterministic == bind.deterministic && one.place == where && same(one.sizes, sizes);
   };
   for (const Decision& one : tuned) {
     if (!fits(one)) continue;
     if (!last || !same(last->sizes, sizes)) last = one;
     return one;
   }
-  const std::string kind = !bind.gpu ? "" : is_alone(bind, result) ? "gpu alone" : "gpu";
+  const std::string kind = std::string(!bind.gpu                ? ""
+                                       : is_alone(bind, result) ? "gpu alone"
+                                                                : "gpu") +
+                           (bind.deterministic ? " deterministic" : "");
   Answered& known = answered[kind];
   if (last && fits(*last) && (known.selectors || bind.schedule != "auto")) return *last;
   SCHAAS_ASSIGN_OR_RETURN(const ChoiceRequest wanted, request(sizes, operands, result, bind));
-  Decision decision{std::move(sizes), bind.schedule, bind.threads, where};
+  Decision decision{std::move(sizes), bind.schedule, bind.threads, bind.deterministic, where};
   if (bind.schedule != "auto") {
     SCHAAS_ASSIGN_OR_RETURN(Choice named, choose(session.source(), wanted, bind.listener));
     decision.arguments = std::move(named.answer.frontier.arguments);
@@ -346,7 +351,7 @@ int KernelSet::State::threads_for(const KernelInfo& kernel, const Sizes& sizes,
                                   const BindOptions& bind) const {
   if (bind.threads > 0) return bind.threads;
   const auto trips = evaluate(kernel.time_terms, sizes);
-  return trips.ok() && *trips < trips_of_one_thread ? 1 : host_threads();
+  return trips.ok() && *trips < trips_of_one_thread ? 1 : 0;
 }
 
 /// Where the kernel writes and where the user finds it.
@@ -512,7 +517,8 @@ support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor
   SCHAAS_ASSIGN_OR_RETURN(ChoiceRequest request, state_->request(sizes, operands, written, options));
   const std::string where = state_->place(operands, written, given);
   request.contend = [&](const ScheduleAnswer& answer, const KernelInfo& kernel) -> support::Result<TimedRun> {
-    const Decision decision{sizes, "auto", options.threads, where, answer.frontier.arguments, kernel, ""};
+    const Decision decision{
+        sizes, "auto", options.threads, options.deterministic, where, answer.frontier.arguments, kernel, ""};
     if (kernel.isa == "cuda") {
       auto bound = state_->prepare_on_gpu(decision, operands, options, *computation);
       if (!bound.ok()) return bound.error();
@@ -531,10 +537,11 @@ support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor
   };
   SCHAAS_ASSIGN_OR_RETURN(Choice choice, choose(state_->session.source(), request, options.listener));
   const std::lock_guard lock(state_->mutex);
-  std::erase_if(state_->tuned,
-                [&](const Decision& known) { return same(known.sizes, sizes) && known.place == where; });
-  state_->tuned.push_back({sizes, "auto", options.threads, where, choice.answer.frontier.arguments,
-                           choice.kernel, choice.reason});
+  std::erase_if(state_->tuned, [&](const Decision& known) {
+    return same(known.sizes, sizes) && known.place == where && known.deterministic == options.deterministic;
+  });
+  state_->tuned.push_back({sizes, "auto", options.threads, options.deterministic, where,
+                           choice.answer.frontier.arguments, choice.kernel, choice.reason});
   for (auto& [kind, known] : state_->answered)
     if (known.selectors) known.choice.answer.frontier.measurements = choice.answer.frontier.measurements;
   return Tuning{choice.measured, choice.kernel.id};

@@ -14,10 +14,11 @@ namespace schaas::client {
 namespace {
 
 std::vector<std::string> isas_for(const BundleRequest& request, const ServerInfo& info) {
-  if (!request.isas.empty()) return request.isas;
+  std::vector<std::string> isas;
+  for (const std::string& isa : request.isas) isas.push_back(isa_for(isa));
+  if (!isas.empty()) return isas;
   const std::string family = "x86-64-";
   if (!host_isa().starts_with(family)) return {"generic"};
-  std::vector<std::string> isas;
   for (const std::string& isa : info.isas) {
     if (isa.starts_with(family)) isas.push_back(isa);
   }

@@ -228,7 +228,7 @@ v1::SearchOptions to_proto(const SearchOptions& options) {
 v1::ScheduleRequest to_proto(const ScheduleRequest& request) {
   v1::ScheduleRequest wire;
   *wire.mutable_problem() = to_proto(request.problem);
-  wire.set_isa(request.isa.empty() ? host_isa() : request.isa);
+  wire.set_isa(isa_for(request.isa));
   wire.set_kernels(request.kernels);
   for (const auto& trace : request.traces) wire.add_traces(trace);
   wire.set_search_only(request.search_only);

@@ -65,7 +65,7 @@ std::string host_text() {
     break;
   }
   std::ostringstream text;
-  text << processor << ", " << host_isa() << ", " << host_threads() << " threads, caches "
+  text << processor << ", " << host_isa() << ", " << host_processors() << " threads, caches "
        << first_cache_bytes() << " " << second_cache_bytes() << " " << last_level_cache_bytes();
   return text.str();
 }

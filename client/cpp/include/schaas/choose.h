@@ -60,8 +60,11 @@ using ScheduleListener = std::function<void(const ScheduleEvent&)>;
 /// predicted seconds is taken, the way of the tensors to where it runs and back included; where the server
 /// has no kernels for GPUs, or none fits, the processor computes and the reason says so. With tuning the few
 /// schedules of the least predicted times run in turns (tuning.h), the fastest is taken, and what was
-/// measured is reported to the server. Errors: the server's; those of check_bounds; internal [no-kernel];
-/// exhausted [gpu-memory], when the GPU is alone.
+/// measured is reported to the server. Where the schedule is to be deterministic the choice hangs on the
+/// problem, the sizes and the host's rates alone: neither on the number of threads, nor on earlier
+/// measurements, nor on patience. Errors: the server's; those of check_bounds; internal [no-kernel];
+/// exhausted [gpu-memory], when the GPU is alone; invalid [deterministic], when it is to be so and a wanted
+/// schedule is not.
 support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
                                const ScheduleListener& listener = {});
 

@@ -7,8 +7,9 @@ namespace schaas::client {
 /// The best instruction set that kernels come in and this processor runs: "x86-64-v4", "x86-64-v3",
 /// "x86-64-v2", else "generic".
 std::string host_isa();
-/// Whether this processor runs code compiled for `isa`. "native" is compiled only when asked for by name, by
-/// a server on the same machine: true.
+/// What kernels are asked for: "" is host_isa(), "native" this very processor ("native:1a2b3c4d").
+std::string isa_for(const std::string& asked);
+/// Whether this processor runs code compiled for `isa`.
 bool host_runs(const std::string& isa);
 /// Size of the last-level cache in bytes; 32 MiB when the system does not tell.
 std::int64_t last_level_cache_bytes();
@@ -17,6 +18,12 @@ std::int64_t last_level_cache_bytes();
 std::int64_t first_cache_bytes();
 std::int64_t second_cache_bytes();
 /// Processors this process may use (affinity respected).
+int host_processors();
+/// Threads where nobody names a number: host_processors(), but no more than OMP_NUM_THREADS or the calling
+/// thread's omp_set_num_threads() say, nor than the control group's quota of processor time pays for (a
+/// container's `--cpus`).
 int host_threads();
+/// What `group` and those around it, below `root`, may use by their files cpu.max, rounded up; 0: no limit.
+int processors_of_quota(const std::string& root, std::string group);
 
 }  // namespace schaas::client

@@ -36,7 +36,8 @@ class Kernel {
 };
 
 struct ExecutionOptions {
-  int threads = 0;  ///< 0: host_threads()
+  /// 0: host_threads(), of which a run takes those that no other run of this process has at that moment.
+  int threads = 0;
   int chunks_per_thread =
       12;  ///< pieces a phase's range is cut into, per thread: finer balances better, costs a little
   /// For messages, in argument order (Frontier::arguments); canonical names are used when empty.

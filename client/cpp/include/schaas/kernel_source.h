@@ -47,8 +47,10 @@ struct ScheduleRequest {
   bool traces_only = false;
   bool wins = false;  ///< also tell at which sizes each schedule wins
   bool gpu = false;   ///< also how schedules run on a GPU, and some kernels; with isa "cuda" these alone
-  bool deterministic = false;  ///< schedules for GPUs that round the same way each time alone
-  bool keep_working = false;   ///< who leaves after the first kernel stops nothing: the answer is stored
+  /// The same choice for any number of threads and whatever was measured, and of schedules for GPUs those
+  /// that round the same way each time alone.
+  bool deterministic = false;
+  bool keep_working = false;  ///< who leaves after the first kernel stops nothing: the answer is stored
   /// After so long the answer is left as soon as it has a kernel.
   std::chrono::milliseconds patience = std::chrono::milliseconds::max();
 };

@@ -1,0 +1,70 @@
+// What this machine runs and how many threads it gives.
+#include "schaas/host.h"
+
+#include <gtest/gtest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <tuple>
+
+#include "client/cpp/src/team.h"
+#include "tests/support/temporary_directory.h"
+
+namespace schaas::client {
+namespace {
+
+using test_support::TemporaryDirectory;
+
+TEST(Host, threads_are_as_many_as_OpenMP_and_the_processors_allow) {
+  EXPECT_EQ(host_threads(), std::min(host_processors(), omp_get_max_threads()));
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(1);
+  EXPECT_EQ(host_threads(), 1);
+  omp_set_num_threads(before);
+}
+
+TEST(Host, a_groups_quota_counts_as_processors) {
+  const TemporaryDirectory root;
+  const auto write = [&](const std::string& group, const char* text) {
+    std::filesystem::create_directories(root.path().string() + group);
+    std::ofstream(root.path().string() + group + "/cpu.max") << text;
+  };
+  EXPECT_EQ(processors_of_quota(root.path().string(), "/a/b"), 0);  // no file
+  write("/a/b", "max 100000\n");
+  EXPECT_EQ(processors_of_quota(root.path().string(), "/a/b"), 0);
+  write("/a", "350000 100000\n");
+  EXPECT_EQ(processors_of_quota(root.path().string(), "/a/b"), 4);
+  write("/a/b", "20000 100000\n");
+  EXPECT_EQ(processors_of_quota(root.path().string(), "/a/b"), 1);
+  write("", "250000 100000\n");  // of a container, which sees its own group as the root
+  EXPECT_EQ(processors_of_quota(root.path().string(), ""), 3);
+  EXPECT_EQ(processors_of_quota(root.path().string(), "/"), 3);
+}
+
+TEST(Team, takes_the_threads_that_no_other_has) {
+  {
+    const Team first(4, false), second(4, false), third(4, false);
+    EXPECT_EQ(std::make_tuple(first.threads(), second.threads(), third.threads()), std::make_tuple(4, 1, 1));
+  }
+  const Team few(3, true);  // a number that was named is kept to
+  EXPECT_EQ(few.threads(), 3);
+  EXPECT_EQ(Team(8, false).threads(), 5);
+  EXPECT_EQ(Team(8, true).threads(), 8);
+  EXPECT_EQ(Team(8, false).threads(), 5);
+}
+
+TEST(Host, runs_its_own_instruction_set) {
+  EXPECT_TRUE(host_runs(host_isa()));
+  EXPECT_TRUE(host_runs("generic"));
+  EXPECT_FALSE(host_runs("pdp-11"));
+  EXPECT_TRUE(host_runs(isa_for("native")));
+  EXPECT_FALSE(host_runs("native"));  // of which machine?
+  EXPECT_FALSE(host_runs("native:00000000"));
+  EXPECT_EQ(isa_for(""), host_isa());
+  EXPECT_GE(last_level_cache_bytes(), 1 << 16);
+}
+
+}  // namespace
+}  // namespace schaas::client
