@@ -2,22 +2,26 @@
 #include <fcntl.h>
 #include <google/protobuf/stubs/logging.h>
 #include <grpc/grpc.h>
-#include <malloc.h>
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
-#include <thread>
 
 #include "server/command_line.h"
 #include "server/service_manager.h"
+
+/// jemalloc reads this when the program starts (server/CMakeLists.txt links it): few heaps, whose free pages go back
+/// within a second; threads keep small pieces alone. What MALLOC_CONF says goes before it.
+extern "C" {
+extern const char* const malloc_conf;
+const char* const malloc_conf =
+    "narenas:2,background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0,lg_tcache_max:12";
+}
 
 namespace {
 
@@ -80,62 +84,10 @@ void reload(Running& running) {
   running.log->info("reloaded");
 }
 
-// Its file; empty when that is not to be had.
-std::filesystem::path this_program() {
-  std::error_code error;
-  return std::filesystem::read_symlink("/proc/self/exe", error);
-}
-
-// As many heaps as processors: glibc makes eight times as many, one for each of the many threads that come
-// and go, and what is free in one of them no other takes (docs/notes/performance.md, 24: 3 MiB of 36).
-// What is large lies beside the heaps: a search that made one of them longer leaves its end to some small
-// reply, and glibc raises its limit to 32 MiB when a large one is freed.
-void share_heaps() {
-  mallopt(M_ARENA_MAX, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-  mallopt(M_MMAP_THRESHOLD, 64 << 10);
-}
-
-// What glibc keeps of freed memory for each thread holds pages of the heaps from which all else is gone
-// (docs/notes/performance.md, 24). No call turns that off, only the environment that a program starts with:
-// so this one starts once more. Its children get the environment that it was given.
-void start_without_thread_caches(char** argv) {
-  constexpr const char *tunables = "GLIBC_TUNABLES", *again = "SCHAASD_STARTS_AGAIN";
-  if (std::getenv(again) != nullptr) {
-    unsetenv(again);
-    unsetenv(tunables);
-    return;
-  }
-  const auto self = this_program();
-  if (self.empty() || std::getenv(tunables) != nullptr) return;  // an operator's own are left alone
-  setenv(tunables, "glibc.malloc.tcache_count=0", 1);
-  setenv(again, "1", 1);
-  execv(self.c_str(), argv);
-  unsetenv(again);
-  unsetenv(tunables);
-}
-
-/// Gives whole pages that are free back to the system, also those between what lives long, every ten
-/// seconds: glibc gives back what is at a heap's end alone.
-class HeapTrimmer {
- public:
-  void look() {
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_) return;
-    malloc_trim(0);
-    next_ = now + between;
-  }
-
- private:
-  static constexpr auto between = std::chrono::seconds(10);  // takes less than a millisecond
-  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now() + between;
-};
-
 void wait_for_end(Running& running) {
   const sigset_t signals = taken_signals();
   const auto idle = running.command.daemon.idle;
-  HeapTrimmer heaps;
   for (;;) {
-    heaps.look();
     const timespec moment{0, 200'000'000};
     const int signal = sigtimedwait(&signals, nullptr, &moment);
     if (signal == SIGHUP) {
@@ -155,9 +107,9 @@ void wait_for_end(Running& running) {
 
 // A program that stands beside this one; none: it is not there.
 std::string beside_us(const char* program) {
-  const auto self = this_program();
-  if (self.empty()) return "";
   std::error_code error;
+  const auto self = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (self.empty()) return "";
   const auto path = self.parent_path() / program;
   return std::filesystem::exists(path, error) ? path.string() : "";
 }
@@ -198,8 +150,6 @@ int run(int argc, const char* const* argv, server::CommandLine command) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  start_without_thread_caches(argv);
-  share_heaps();
   const sigset_t signals = taken_signals();
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   ::signal(SIGPIPE, SIG_IGN);
