@@ -100,21 +100,14 @@ class MemoryScheduleStore final : public ScheduleStore {
     return dropped;
   }
 
-  Result<void> put_measurement(const MeasurementRow& row) override {
+  Result<void> put_measurements(const std::vector<MeasurementRow>& rows) override {
     const std::lock_guard lock(mutex_);
-    remember(row.problem_key, row.canonical);
     const auto circumstances = [](const MeasurementRow& of) {
-      return std::tie(of.problem_key, of.host, of.sizes, of.threads, of.isa, of.trace, of.code_version);
+      return std::tie(of.problem_key, of.host, of.sizes, of.threads, of.isa, of.code_version);
     };
-    std::erase_if(measurements_,
-                  [&](const MeasurementRow& old) { return circumstances(old) == circumstances(row); });
-    measurements_.push_back(row);
-    measurements_.back().created = print(clock_->now());
-    const auto of_problem = [&](const MeasurementRow& old) { return old.problem_key == row.problem_key; };
-    if (std::count_if(measurements_.begin(), measurements_.end(), of_problem) >
-        static_cast<std::ptrdiff_t>(most_measurements))
-      measurements_.erase(std::find_if(measurements_.begin(), measurements_.end(), of_problem));
-    changes_.of_problem(row.problem_key);
+    for (const auto& row : rows)
+      std::erase_if(measurements_, [&](const auto& old) { return circumstances(old) == circumstances(row); });
+    for (const auto& row : rows) add_measurement(row);
     return {};
   }
 
@@ -205,6 +198,17 @@ class MemoryScheduleStore final : public ScheduleStore {
   }
 
  private:
+  void add_measurement(const MeasurementRow& row) {
+    remember(row.problem_key, row.canonical);
+    measurements_.push_back(row);
+    measurements_.back().created = print(clock_->now());
+    const auto of_problem = [&](const MeasurementRow& old) { return old.problem_key == row.problem_key; };
+    if (std::count_if(measurements_.begin(), measurements_.end(), of_problem) >
+        static_cast<std::ptrdiff_t>(most_measurements))
+      measurements_.erase(std::find_if(measurements_.begin(), measurements_.end(), of_problem));
+    changes_.of_problem(row.problem_key);
+  }
+
   static constexpr Clock::Time never = Clock::Time::max();
   using Place = std::tuple<std::string, std::string, int>;
 

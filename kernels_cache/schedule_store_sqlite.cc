@@ -244,27 +244,15 @@ class SqliteScheduleStore final : public ScheduleStore {
     return told_of_all(kernels_cache::changes(database_));
   }
 
-  Result<void> put_measurement(const MeasurementRow& row) override {
+  Result<void> put_measurements(const std::vector<MeasurementRow>& rows) override {
     const std::lock_guard lock(mutex_);
-    const std::string doing = "store a measurement";
+    const std::string doing = "store measurements";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem, remember(row.problem_key, row.canonical, doing));
-    // REPLACE: the row moves to the end, so the ids go by age.
-    Statement insert(database_,
-                     "INSERT OR REPLACE INTO measurement(problem, host, sizes, threads, isa, trace, "
-                     "code_version, seconds, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
-    insert.bind(problem).bind(row.host).bind(row.sizes).bind(std::int64_t{row.threads}).bind(row.isa);
-    insert.bind(row.trace).bind(std::int64_t{row.code_version}).bind(row.seconds);
-    insert.bind(print(clock_->now()));
-    SCHAAS_RETURN_IF_ERROR(insert.run(doing));
-    Statement forget(database_,
-                     "DELETE FROM measurement WHERE problem = ?1 AND id <= (SELECT id FROM measurement "
-                     "WHERE problem = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)");
-    SCHAAS_RETURN_IF_ERROR(
-        forget.bind(problem).bind(static_cast<std::int64_t>(most_measurements)).run(doing));
+    for (const auto& row : rows) SCHAAS_RETURN_IF_ERROR(forget_contest(row, doing));
+    for (const auto& row : rows) SCHAAS_RETURN_IF_ERROR(add_measurement(row, doing));
     SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
-    changes_.of_problem(row.problem_key);
+    for (const auto& row : rows) changes_.of_problem(row.problem_key);
     return {};
   }
 
@@ -382,6 +370,30 @@ class SqliteScheduleStore final : public ScheduleStore {
   }
 
  private:
+  Result<void> forget_contest(const MeasurementRow& row, const std::string& doing) {
+    Statement forget(database_,
+                     "DELETE FROM measurement WHERE problem = (SELECT id FROM problem WHERE key = ?) AND host = ? AND "
+                     "sizes = ? AND threads = ? AND isa = ? AND code_version = ?");
+    forget.bind(row.problem_key).bind(row.host).bind(row.sizes).bind(std::int64_t{row.threads}).bind(row.isa);
+    return forget.bind(std::int64_t{row.code_version}).run(doing);
+  }
+
+  Result<void> add_measurement(const MeasurementRow& row, const std::string& doing) {
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem, remember(row.problem_key, row.canonical, doing));
+    // REPLACE: the row moves to the end, so the ids go by age.
+    Statement insert(database_,
+                     "INSERT OR REPLACE INTO measurement(problem, host, sizes, threads, isa, trace, "
+                     "code_version, seconds, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    insert.bind(problem).bind(row.host).bind(row.sizes).bind(std::int64_t{row.threads}).bind(row.isa);
+    insert.bind(row.trace).bind(std::int64_t{row.code_version}).bind(row.seconds);
+    insert.bind(print(clock_->now()));
+    SCHAAS_RETURN_IF_ERROR(insert.run(doing));
+    Statement forget(database_,
+                     "DELETE FROM measurement WHERE problem = ?1 AND id <= (SELECT id FROM measurement "
+                     "WHERE problem = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)");
+    return forget.bind(problem).bind(static_cast<std::int64_t>(most_measurements)).run(doing);
+  }
+
   Result<std::uint64_t> frontier_bytes() {
     Statement query(database_, "SELECT coalesce(sum(bytes), 0) FROM frontier_use");
     SCHAAS_RETURN_IF_ERROR(query.step("add up the frontiers"));

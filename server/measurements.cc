@@ -52,8 +52,7 @@ Result<void> keep(const std::vector<NamedMeasurement>& measurements, const std::
     SCHAAS_ASSIGN_OR_RETURN(MeasurementRow row, row_of(measurement, host, subject));
     rows.push_back(std::move(row));
   }
-  for (const auto& row : rows) SCHAAS_RETURN_IF_ERROR(store.put_measurement(row));
-  return {};
+  return store.put_measurements(rows);
 }
 
 Result<std::vector<NamedMeasurement>> measured(const Subject& subject, const std::string& host,

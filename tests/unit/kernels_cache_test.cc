@@ -125,7 +125,7 @@ TEST_P(ScheduleStores, TellWhatHasChanged) {
   measurement.canonical = "text of p";
   EXPECT_EQ(changed_by([&] { return store_->put_frontier(frontier_row("p", "o", "x")); }), of_p);
   EXPECT_EQ(changed_by([&] { return store_->put_kernel(kernel_row("k", "p", 'a')); }), of_p);
-  EXPECT_EQ(changed_by([&] { return store_->put_measurement(measurement); }), of_p);
+  EXPECT_EQ(changed_by([&] { return store_->put_measurements({measurement}); }), of_p);
   EXPECT_EQ(changed_by([&] { return store_->frontier({"p", "o", 3}); }), of_none);
   EXPECT_EQ(changed_by([&] { return store_->kernel("k"); }), of_none);
   EXPECT_EQ(changed_by([&] { return store_->drop_kernels_with(std::string(64, 'b')); }), of_none);
@@ -225,38 +225,42 @@ MeasurementRow measurement_row(const std::string& problem, const std::string& tr
 }
 
 TEST_P(ScheduleStores, GiveBackMeasurementsOfOneProblemHostAndCodeNewestFirst) {
-  ASSERT_TRUE(store_->put_measurement(measurement_row("p", "linear", 0.5)).ok());
-  ASSERT_TRUE(store_->put_measurement(measurement_row("p", "other", 0.25)).ok());
+  ASSERT_TRUE(
+      store_->put_measurements({measurement_row("p", "linear", 0.5), measurement_row("p", "other", 0.25)}).ok());
   for (auto* change : {+[](MeasurementRow& row) { row.problem_key = "q"; },
                        +[](MeasurementRow& row) { row.host = "another"; },
                        +[](MeasurementRow& row) { row.code_version = 8; }}) {
     MeasurementRow elsewhere = measurement_row("p", "linear", 9);
     change(elsewhere);
-    ASSERT_TRUE(store_->put_measurement(elsewhere).ok());
+    ASSERT_TRUE(store_->put_measurements({elsewhere}).ok());
   }
   MeasurementRow linear = measurement_row("p", "linear", 0.5), other = measurement_row("p", "other", 0.25);
   linear.created = other.created = "2026-03-01T12:00:00.007Z";
   EXPECT_EQ(*store_->measurements_of("p", "host", 7, 10), (std::vector<MeasurementRow>{other, linear}));
   EXPECT_EQ(*store_->measurements_of("p", "host", 7, 1), (std::vector<MeasurementRow>{other}));
-  // The same circumstances: the new time, and the newest.
-  ASSERT_TRUE(store_->put_measurement(measurement_row("p", "linear", 0.75)).ok());
-  linear.seconds = 0.75;
-  EXPECT_EQ(*store_->measurements_of("p", "host", 7, 10), (std::vector<MeasurementRow>{linear, other}));
+  // A later contest in the same circumstances takes the place of all of an earlier one.
+  MeasurementRow third = measurement_row("p", "third", 0.75);
+  linear.seconds = 0.7;
+  ASSERT_TRUE(store_->put_measurements({linear, third}).ok());
+  third.created = linear.created;
+  EXPECT_EQ(*store_->measurements_of("p", "host", 7, 10), (std::vector<MeasurementRow>{third, linear}));
   // Other sizes, threads or instruction sets do not replace it.
   for (auto* change :
        {+[](MeasurementRow& row) { row.sizes = "i=4"; }, +[](MeasurementRow& row) { row.threads = 1; },
         +[](MeasurementRow& row) { row.isa = "generic"; }}) {
     MeasurementRow more = measurement_row("p", "linear", 1);
     change(more);
-    ASSERT_TRUE(store_->put_measurement(more).ok());
+    ASSERT_TRUE(store_->put_measurements({more}).ok());
   }
   EXPECT_EQ(store_->measurements_of("p", "host", 7, 10)->size(), 5u);
 }
 
 TEST_P(ScheduleStores, ForgetTheOldestMeasurementsOfAProblemThatHasTooMany) {
-  ASSERT_TRUE(store_->put_measurement(measurement_row("q", "kept", 1)).ok());
+  ASSERT_TRUE(store_->put_measurements({measurement_row("q", "kept", 1)}).ok());
+  std::vector<MeasurementRow> rows;
   for (std::size_t n = 0; n < ScheduleStore::most_measurements + 2; ++n)
-    ASSERT_TRUE(store_->put_measurement(measurement_row("p", "trace " + std::to_string(n), 1)).ok());
+    rows.push_back(measurement_row("p", "trace " + std::to_string(n), 1));
+  ASSERT_TRUE(store_->put_measurements(rows).ok());
   const auto kept = store_->measurements_of("p", "host", 7, 10'000);
   ASSERT_TRUE(kept.ok());
   EXPECT_EQ(kept->size(), ScheduleStore::most_measurements);
