@@ -7,7 +7,7 @@ Products: C(i,k) = A(i,j) * B(j,k), all csr, B a copy of A, against the papers' 
 rows without order (`dense,compressed(unordered)`). Sums of 2 to
 8 operands: random matrices of the same shape and number of entries, one statement against Eigen's one expression, Eigen
 pairwise, GraphBLAS pairwise, and our own pairwise sums. Ours and the others in turn, --rounds times; times are the least seconds, allocation of
-the result included; number of entries and sum of values must agree, ours is verified as well. g++ -O3 -march=native builds
+the result included, all with huge pages; number of entries and sum of values must agree, ours is verified as well. g++ -O3 -march=native builds
 Eigen's side; without Eigen (libeigen3-dev) or GraphBLAS (libgraphblas-dev) their columns say inf.
 """
 
@@ -79,8 +79,7 @@ def theirs(options, program, operation, stems):
     """(least seconds, entries) of a library's program; inf where it is not installed."""
     if program is None:
         return math.inf, None
-    command = [program, operation, str(options.repeat), *(stem + ".txt" for stem in stems)]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600).stdout.splitlines()
+    lines = schaas_runs.competitor(options, program, operation, options.repeat, *(stem + ".txt" for stem in stems)).splitlines()
     return min(map(float, lines[0].split())), int(lines[1].split()[0])
 
 

@@ -8,7 +8,7 @@ The eight kernels of SparseAuto, SpMM, SDDMM, MTTKRP and TTM, f64, on real data;
 TTMd are dense. The yardstick's schedule is what `--profile
 sparseauto` selects (of one sparse product with dense matrices: the linear nest in storage order), printed by plain_loops.py and run
 on the same operands. Extents are those asked for, but for k of K4, 128, and those of K5, 8 and 16 for the first and second of --extents. Ours and the yardstick take turns, --rounds times; figures are the least seconds of all runs. Ours is verified
-by its oracle, and every element of the two results is compared. Prints a line per case and geometric means of yardstick / ours;
+by its oracle, and every element of the two results is compared. All have huge pages (schaas_runs.competitor). Prints a line per case and geometric means of yardstick / ours;
 cases below 0.95 are listed again. `bound` is the least time in which the bytes of B, of the dense operands and of the result can be moved once,
 at the bandwidth of a triad measured in the same run on one thread, as a share of ours: what is left to gain where memory decides. `libs`: the
 matrix kernels by Eigen, OpenBLAS and SuiteSparse:GraphBLAS, a call for each step (library_kernels.cc), over ours, where all three are
@@ -246,19 +246,17 @@ class Case:
 
     def plain(self):
         out = os.path.join(self.directory, "plain.out")
-        done = subprocess.run([self.program, str(self.options.repeat), str(self.options.seconds), *self.plain_files, out], capture_output=True,
-                              text=True, check=True, timeout=self.options.timeout)
-        return min(map(float, done.stdout.split()))
+        said = schaas_runs.competitor(self.options, self.program, self.options.repeat, self.options.seconds, *self.plain_files, out)
+        return min(map(float, said.split()))
 
     def other(self, program, kernels, file):
         """Seconds of the same by another program; None where there is none."""
         if program is None or self.kernel not in kernels:
             return None
         extents = ",".join(f"{index}={extent}" for index, extent in self.extents.items())
-        done = subprocess.run([program, self.kernel, extents, str(self.options.repeat), str(self.options.seconds),
-                               *self.plain_files, os.path.join(self.directory, file)],
-                              capture_output=True, text=True, check=True, timeout=self.options.timeout)
-        return min(map(float, done.stdout.split()))
+        said = schaas_runs.competitor(self.options, program, self.kernel, extents, self.options.repeat, self.options.seconds, *self.plain_files,
+                                      os.path.join(self.directory, file))
+        return min(map(float, said.split()))
 
     def libraries(self):
         return self.other(self.options.libraries, BY_LIBRARIES, "libraries.out")
