@@ -117,8 +117,10 @@ def compare(case, ours, theirs):
         subprocess.run([case.options.pack, "pack", ours, ",".join(["compressed"] * len(case.result_indices)), prefix], capture_output=True, check=True)
         ours = prefix + "values"
     done = subprocess.run([case.options.pack, "compare", ours, theirs], capture_output=True, text=True, check=False)
-    if done.returncode != 0 or not float(done.stdout) < 1e-9:
-        raise ValueError(f"{os.path.basename(theirs)} differs: {done.stdout.strip() or done.stderr.strip()} of the largest value")
+    if done.returncode != 0:
+        raise ValueError(f"{os.path.basename(theirs)}: {done.stderr.strip()}")
+    if not float(done.stdout) < 1e-9:
+        raise ValueError(f"{os.path.basename(theirs)} differs by {done.stdout.strip()} of the largest value")
 
 
 def one_case(case):
