@@ -7,8 +7,8 @@
 The eight kernels of SparseAuto, SpMM, SDDMM, MTTKRP and TTM, f64, on real data and, with --generated, on generated ones of several million entries
 (yardstick_cases.py); the results of K7 and TTM have the fibers of B, those of K7d and TTMd are dense. Extents are those asked for, but for k of K4,
 128, and those of K5, which are smaller. Ours and the others take turns, --rounds times --seconds of runs; a figure is the median of the rounds'
-medians, its spread what they lie apart, and ratios are of medians. Ours is verified by its oracle for each number of threads, and every element is
-compared with every other program's. All have huge pages (schaas_runs.competitor). Columns:
+medians, its spread what they lie apart, and ratios are of medians. Ours is verified by its oracle for each number of threads and schedule, and every
+element is compared with every other program's. All have huge pages (schaas_runs.competitor). Columns:
 
 ours       median and spread with the first number of --threads; `least` is the least seconds of all runs
 yardstick  median and spread, and over ours: what `--profile sparseauto` selects (of one sparse product with dense matrices: the linear nest in
@@ -54,9 +54,9 @@ class Ours:
         if case.kept:
             self.words.append("--reuse-structure")  # the plain loops compute values alone, too
 
-    def first(self, written):
-        """Verified; returns the answer of `schaas run`."""
-        answer = schaas_runs.run(self.case.options, *self.words, "--repeat", 1, "-o", written, verify=True)
+    def first(self, *more, verify=True):
+        """The answer of `schaas run`, verified."""
+        answer = schaas_runs.run(self.case.options, *self.words, "--repeat", 1, *more, verify=verify)
         self.last = max(answer["run_seconds"]["min"], 1e-6)
         return answer
 
@@ -110,12 +110,17 @@ def others_of(case, papers_tree):
     return others
 
 
+def values_of(case, written):
+    """The file of the values alone, in storage order, of a result as schaas wrote it."""
+    if not case.kept:
+        return written
+    prefix = os.path.join(case.directory, "ours.")
+    subprocess.run([case.options.pack, "pack", written, ",".join(["compressed"] * len(case.result_indices)), prefix], capture_output=True, check=True)
+    return prefix + "values"
+
+
 def compare(case, ours, theirs):
-    """ValueError when two results differ; `ours` as schaas wrote it."""
-    if case.kept:
-        prefix = os.path.join(case.directory, "ours.")
-        subprocess.run([case.options.pack, "pack", ours, ",".join(["compressed"] * len(case.result_indices)), prefix], capture_output=True, check=True)
-        ours = prefix + "values"
+    """ValueError when two files of values differ."""
     done = subprocess.run([case.options.pack, "compare", ours, theirs], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ValueError(f"{os.path.basename(theirs)}: {done.stderr.strip()}")
@@ -137,20 +142,24 @@ def one_case(case):
     for threads in options.threads:
         name = f"ours{threads}"
         contestants[name] = Ours(case, "auto", threads)
-        answer = contestants[name].first(written)
+        is_first = threads == options.threads[0]
+        answer = contestants[name].first(*(["-o", written] if is_first else []))
         trees[name] = answer["chosen"]["tree"]
-        if threads == options.threads[0]:
+        if is_first:
             chosen, kernels = answer, {answer["chosen"]["kernel_key"]: name}
     others = others_of(case, papers_tree)
+    values = values_of(case, written)
     for other in others.values():
-        compare(case, written, other.written)
+        compare(case, values, other.written)
     contestants |= others
     same = {}
     linear_trips = case.trips(case.tree("linear"))
     for name, trace in (("papers", papers), ("linear", "linear" if linear_trips <= options.linear_trips else None)):
         if trace is not None:
             contestant = Ours(case, trace or "linear", options.threads[0])
-            key = contestant.first(os.path.join(case.directory, "other." + written.rsplit(".", 1)[1]))["chosen"]["kernel_key"]
+            key = contestant.first(verify=False)["chosen"]["kernel_key"]
+            if key not in kernels:
+                contestant.first()
             same[name] = kernels.setdefault(key, name)
             contestants[name] = contestant
     batches = {name: [] for name in contestants if same.get(name, name) == name}
