@@ -6,7 +6,7 @@ sparse operand named B, dense arrays otherwise, and a result that has the patter
 with the compiler: it is the yardstick of tests/bench/yardstick.py.
 
 The program is called with the number of runs and seconds to spend, then the files of B (`pos` and `crd` of its compressed levels as int32,
-values as doubles), of the dense operands (doubles, row major) and of the result to write; it prints the seconds of each run.
+values as doubles), of the dense operands (doubles, row major, .npy or plain) and of the result to write; it prints the seconds of each run.
 """
 
 import re
@@ -107,10 +107,7 @@ def source(tree, sparse, levels, dense, result, result_indices, extents, kept=0)
     files = [f"pos{n + 1}" for n, level in enumerate(levels) if level == "compressed"]
     arguments = [("int", name) for level in files for name in (level, level.replace("pos", "crd"))]
     arguments += [("double", "B")] + [("double", name) for name in dense]
-    text = ["#include <chrono>", "#include <cstdio>", "#include <cstdlib>", "#include <vector>"]
-    text += ["template <class T> static std::vector<T> read(const char* name) {", '  std::FILE* file = std::fopen(name, "rb");',
-             "  std::fseek(file, 0, SEEK_END);", "  std::vector<T> all(std::ftell(file) / sizeof(T));", "  std::rewind(file);",
-             "  if (std::fread(all.data(), sizeof(T), all.size(), file) != all.size()) std::exit(1);", "  std::fclose(file);", "  return all;", "}"]
+    text = ['#include "yardstick_files.h"', "#include <chrono>", "#include <cstdio>"]
     names = [f"const {kind}* __restrict {name}" for kind, name in arguments]
     names += [f"double* __restrict {name}" for name in [result, *printer.temporaries]]
     names += [f"long n_{index}" for index in extents]

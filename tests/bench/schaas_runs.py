@@ -1,12 +1,14 @@
-"""What the benches share: where the programs and the data are, one command of schaas as JSON, the mean of ratios."""
+"""What the benches share: where the programs and the data are, one command of schaas as JSON, programs ours is compared with, ratios and figures."""
 
 import argparse
 import json
 import math
 import os
+import statistics
 import subprocess
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
 
 
 def parser(description):
@@ -41,6 +43,48 @@ def run(options, expression, *words, verify):
     if verify and not answer["verify"]["passed"]:
         raise RuntimeError(f"{expression}: wrong result, {answer['verify']}")
     return answer
+
+
+def compiled(directory, name, *words, source=None, needs=()):
+    """The program of HERE/NAME.cc or `source`, compiled once; None where a header that it needs is not installed."""
+    program = os.path.join(directory, name)
+    if not all(map(os.path.exists, needs)):
+        return None
+    if not os.path.exists(program):
+        source = source or os.path.join(HERE, name + ".cc")
+        subprocess.run(["g++", "-std=c++17", "-O3", "-march=native", "-DNDEBUG", f"-I{HERE}", "-o", program, source, *words], check=True)
+    return program
+
+
+def competitor(options, *words):
+    """Standard output of a program that ours is compared with. Our buffers lie in huge pages, so what it allocates does, too: glibc from 2.35 on
+    asks for them for blocks of a huge page and more (of a vector of 64 MiB and of an aligned_alloc of 32 MiB, 92 of 96 MiB were AnonHugePages,
+    none without), where /sys/kernel/mm/transparent_hugepage/enabled is not `never`."""
+    done = subprocess.run([*map(str, words)], capture_output=True, text=True, timeout=options.timeout,
+                          env=os.environ | {"GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"})
+    if done.returncode != 0:
+        raise RuntimeError(f"{words[0]}: exit {done.returncode}: {done.stderr.strip()[:500]}")
+    return done.stdout
+
+
+def batch(seconds):
+    """Least and median of the runs of one command, of ours or another's."""
+    return min(seconds), statistics.median(seconds)
+
+
+def our_batch(answer):
+    return answer["run_seconds"]["min"], answer["run_seconds"]["median"]
+
+
+def figure(batches):
+    """Seconds of several batches: the median of their medians, the lowest and the highest of these, and the least of all runs."""
+    medians = [median for _, median in batches]
+    return {"median": statistics.median(medians), "low": min(medians), "high": max(medians), "least": min(least for least, _ in batches)}
+
+
+def spread(found):
+    """How far the medians of a figure's batches lie apart, as a share of theirs."""
+    return (found["high"] - found["low"]) / found["median"]
 
 
 def mean(ratios):

@@ -6,13 +6,13 @@
 Products: C(i,k) = A(i,j) * B(j,k), all csr, B a copy of A, against the papers' loops (plain_operations.cc, -ffast-math), Eigen's `A * B` (row major, sorted) and GraphBLAS's mxm (sorted), one thread; and into
 rows without order (`dense,compressed(unordered)`). Sums of 2 to
 8 operands: random matrices of the same shape and number of entries, one statement against Eigen's one expression, Eigen
-pairwise, GraphBLAS pairwise, and our own pairwise sums. Ours and the others in turn, --rounds times; times are the least seconds, allocation of
-the result included; number of entries and sum of values must agree, ours is verified as well. g++ -O3 -march=native builds
-Eigen's side; without Eigen (libeigen3-dev) or GraphBLAS (libgraphblas-dev) their columns say inf.
+pairwise, GraphBLAS pairwise, and our own pairwise sums. Ours and the others in turn, --rounds times; times are medians of the rounds' medians
+(--json also has their spread and the least), allocation of the result included, all with huge pages. The number of entries and the sum of values
+of every other program must agree with our result's, which is verified besides: exits 1 with the first that does not. g++ -O3 -march=native builds
+the others; without Eigen (libeigen3-dev) or GraphBLAS (libgraphblas-dev) their columns say -.
 """
 
 import gzip
-import math
 import os
 import random
 import subprocess
@@ -22,17 +22,7 @@ import tempfile
 import schaas_runs
 from schaas_runs import mean
 
-HERE = os.path.dirname(os.path.abspath(__file__))
 SETS = ["cora", "bcsstk16", "email-Enron", "cage10", "ca-HepPh", "p2p-Gnutella31", "bcsstk25", "wiki-Vote", "pubmed", "memplus"]
-
-
-def build(directory, name, header, *words):
-    """The program, or None where what it is made with is not installed."""
-    if not os.path.exists(header):
-        return None
-    program = os.path.join(directory, name)
-    subprocess.run(["g++", "-std=c++17", "-O3", "-march=native", "-DNDEBUG", "-o", program, os.path.join(HERE, name + ".cc"), *words], check=True)
-    return program
 
 
 def read_market(path):
@@ -67,97 +57,129 @@ def write_both(stem, rows, columns, entries):
         out.writelines(f"{r} {c} {v!r}\n" for (r, c), v in ordered)
 
 
-def ours(options, expression, files, verify, result="csr"):
-    words = ["-f", f"C={result}", "--threads", "1", "--repeat", options.repeat]
-    for name, stem in files.items():
-        words += ["-t", f"{name}={stem}.mtx", "-f", f"{name}=csr"]
-    answer = schaas_runs.run(options, expression, *words, verify=verify)
-    return answer["run_seconds"]["min"], answer
+class Ours:
+    """One statement of ours on some files; a call runs it. `total` is of its verified first result: entries, sum of values, of absolute values."""
+
+    def __init__(self, options, expression, files, result="csr"):
+        self.options, self.words = options, [expression, "-f", f"C={result}", "--threads", "1"]
+        for name, stem in files.items():
+            self.words += ["-t", f"{name}={stem}.mtx", "-f", f"{name}=csr"]
+        written = os.path.join(options.directory, "ours.mtx")
+        schaas_runs.run(options, *self.words, "-o", written, verify=True)
+        said = subprocess.run([options.pack, "total", written], capture_output=True, text=True, check=True).stdout.split()
+        self.total = int(said[0]), float(said[1]), float(said[2])
+
+    def __call__(self):
+        return schaas_runs.our_batch(schaas_runs.run(self.options, *self.words, "--repeat", self.options.repeat, verify=False))
 
 
-def theirs(options, program, operation, stems):
-    """(least seconds, entries) of a library's program; inf where it is not installed."""
-    if program is None:
-        return math.inf, None
-    command = [program, operation, str(options.repeat), *(stem + ".txt" for stem in stems)]
-    lines = subprocess.run(command, capture_output=True, text=True, check=True, timeout=600).stdout.splitlines()
-    return min(map(float, lines[0].split())), int(lines[1].split()[0])
+class Theirs:
+    """An operation of another program; each call compares its result with `total`."""
+
+    def __init__(self, options, program, operation, stems, total):
+        self.options, self.command, self.total = options, [options.programs[program], operation, options.repeat, *(stem + ".txt" for stem in stems)], total
+
+    def __call__(self):
+        seconds, result = schaas_runs.competitor(self.options, *self.command).splitlines()
+        entries, values = result.split()
+        expected, sum_of_values, size = self.total
+        if int(entries) != expected or not abs(float(values) - sum_of_values) <= 1e-9 * size:
+            sys.exit(f"{' '.join(map(str, self.command))}: {entries} entries, values {values} in all; ours: {expected}, {sum_of_values}")
+        return schaas_runs.batch([float(word) for word in seconds.split()])
 
 
-def products(options, directory, figures):
+def in_turns(options, contestants):
+    """Figures by name."""
+    batches = {name: [] for name in contestants}
+    for _ in range(options.rounds):
+        for name, found in batches.items():
+            found.append(contestants[name]())
+    return {name: schaas_runs.figure(found) for name, found in batches.items()}
+
+
+def milliseconds(figures, name, width):
+    return f"{figures[name]['median'] * 1e3:{width}.3f}" if name in figures else f"{'-':>{width}}"
+
+
+def ratio(figures, name, other, width):
+    return f"{figures[name]['median'] / figures[other]['median']:{width}.2f}" if name in figures else f"{'-':>{width}}"
+
+
+def products(options, figures):
     print("C(i,k) = A(i,j) * B(j,k), csr, one thread")
-    print(f"  {'set':18} {'entries':>9} {'of C':>10} {'ours ms':>9} {'unsorted':>9} {'plain ms':>9} {'Eigen ms':>9} {'GraphBLAS':>9} {'plain/ours':>10} {'Eigen/ours':>10} {'GraphBLAS/ours':>14} "
-          f"{'sorted/unsorted':>15}")
-    ratios = {"plain": [], "eigen": [], "graphblas": []}
-    gains = []
+    print(f"  {'set':18} {'entries':>9} {'of C':>10} {'ours ms':>9} {'+-':>4} {'unsorted':>9} {'plain ms':>9} {'Eigen ms':>9} {'GraphBLAS':>9} {'plain/ours':>10} "
+          f"{'Eigen/ours':>10} {'GraphBLAS/ours':>14} {'sorted/unsorted':>15}")
+    statement, of_products = "C(i,k) = A(i,j) * B(j,k)", []
     for name in options.sets.split(","):
         rows, columns, entries = read_market(os.path.join(options.data, "matrices", name + ".mtx.gz"))
         if rows != columns:
             continue
-        stem = os.path.join(directory, name)
+        stem = os.path.join(options.directory, name)
         write_both(stem, rows, columns, entries)
-        best, loose, stored = math.inf, math.inf, None
-        others = dict.fromkeys(ratios, math.inf)
-        for turn in range(options.rounds):
-            seconds, answer = ours(options, "C(i,k) = A(i,j) * B(j,k)", {"A": stem, "B": stem}, turn == 0)
-            best, stored = min(best, seconds), answer.get("nnz", {}).get("C")
-            loose = min(loose, ours(options, "C(i,k) = A(i,j) * B(j,k)", {"A": stem, "B": stem}, turn == 0,
-                                    "dense,compressed(unordered)")[0])
-            for library in others:
-                seconds, found = theirs(options, options.libraries[library], "product", [stem, stem])
-                others[library] = min(others[library], seconds)
-                if None not in (stored, found) and stored != found:
-                    sys.exit(f"{name}: {stored} entries, {library} has {found}")
-        gains.append(best / loose)
-        for library, seconds in others.items():
-            ratios[library].append(seconds / best)
-        figures.append({"operation": "product", "set": name, "ours": best, "unsorted": loose, **others, "entries": stored})
-        print(f"  {name:18} {len(entries):9} {stored or 0:10} {best * 1e3:9.3f} {loose * 1e3:9.3f} {others['plain'] * 1e3:9.3f} {others['eigen'] * 1e3:9.3f} {others['graphblas'] * 1e3:9.3f} "
-              f"{others['plain'] / best:10.2f} {others['eigen'] / best:10.2f} {others['graphblas'] / best:14.2f} {best / loose:15.2f}", flush=True)
-    print(f"  geometric mean plain / ours: {mean(ratios['plain']):.2f} (least {min(ratios['plain']):.2f}), Eigen / ours: {mean(ratios['eigen']):.2f}, GraphBLAS / ours: {mean(ratios['graphblas']):.2f} (least {min(ratios['graphblas']):.2f}), "
-          f"sorted / unsorted: {mean(gains):.2f}\n")
+        contestants = {"ours": Ours(options, statement, {"A": stem, "B": stem}),
+                       "unsorted": Ours(options, statement, {"A": stem, "B": stem}, "dense,compressed(unordered)")}
+        total = contestants["ours"].total
+        for library in options.programs:
+            contestants[library] = Theirs(options, library, "product", [stem, stem], total)
+        found = in_turns(options, contestants)
+        of_products.append(found)
+        figures.append({"operation": "product", "set": name, "entries": total[0], "seconds": found})
+        print(f"  {name:18} {len(entries):9} {total[0]:10} {milliseconds(found, 'ours', 9)} {schaas_runs.spread(found['ours']):4.0%} "
+              + " ".join(milliseconds(found, other, 9) for other in ("unsorted", "plain", "eigen", "graphblas"))
+              + f" {ratio(found, 'plain', 'ours', 10)} {ratio(found, 'eigen', 'ours', 10)} {ratio(found, 'graphblas', 'ours', 14)} "
+              f"{ratio(found, 'ours', 'unsorted', 15)}", flush=True)
+    for name in [*options.programs, "unsorted"] if of_products else []:
+        ratios = [found[name]["median"] / found["ours"]["median"] for found in of_products]
+        print(f"  {name} / ours: geometric mean {mean(ratios):.2f}, least {min(ratios):.2f}")
+    print()
 
 
-def sums(options, directory, figures):
+def sums(options, figures):
     print(f"C = A1 + ... + An, csr, {options.rows} x {options.rows}, {options.entries} random entries each, one thread; ms")
-    print(f"  {'n':>2} {'ours':>9} {'ours pairwise':>14} {'plain':>9} {'Eigen':>9} {'Eigen pairwise':>14} {'GraphBLAS':>9} {'pairwise/ours':>14}")
+    print(f"  {'n':>2} {'ours':>9} {'+-':>4} {'ours pairwise':>14} {'plain':>9} {'Eigen':>9} {'Eigen pairwise':>14} {'GraphBLAS':>9} {'pairwise/ours':>14}")
     draw = random.Random(1)
     stems = []
     for n in range(8):
-        stems.append(os.path.join(directory, f"sum{n}"))
+        stems.append(os.path.join(options.directory, f"sum{n}"))
         entries = {(draw.randrange(options.rows), draw.randrange(options.rows)): draw.uniform(0.5, 1.5)
                    for _ in range(options.entries)}
         write_both(stems[-1], options.rows, options.rows, entries)
     names = ["A", "B", "D", "E", "F", "G", "H", "K"]
     for n in range(2, 9):
-        expression = "C(i,j) = " + " + ".join(f"{name}(i,j)" for name in names[:n])
-        best, pairs, plain, one, two, three = (math.inf,) * 6
-        for turn in range(options.rounds):
-            best = min(best, ours(options, expression, dict(zip(names[:n], stems)), turn == 0)[0])
-            # Partial sums written to files once, then each addition timed alone.
-            pairs = min(pairs, pairwise(options, directory, stems[:n], turn))
-            plain = min(plain, theirs(options, options.libraries["plain"], "sum", stems[:n])[0])
-            one = min(one, theirs(options, options.libraries["eigen"], "sum", stems[:n])[0])
-            two = min(two, theirs(options, options.libraries["eigen"], "pairwise", stems[:n])[0])
-            three = min(three, theirs(options, options.libraries["graphblas"], "pairwise", stems[:n])[0])
-        figures.append({"operation": "sum", "operands": n, "ours": best, "ours_pairwise": pairs, "plain": plain, "eigen": one,
-                        "eigen_pairwise": two, "graphblas_pairwise": three})
-        print(f"  {n:2} {best * 1e3:9.3f} {pairs * 1e3:14.3f} {plain * 1e3:9.3f} {one * 1e3:9.3f} {two * 1e3:14.3f} {three * 1e3:9.3f} {pairs / best:14.2f}", flush=True)
+        ours = Ours(options, "C(i,j) = " + " + ".join(f"{name}(i,j)" for name in names[:n]), dict(zip(names[:n], stems)))
+        contestants = {"ours": ours, "pairwise": Pairwise(options, stems[:n], ours.total)}
+        for name, program, operation in (("plain", "plain", "sum"), ("eigen", "eigen", "sum"), ("eigen_pairwise", "eigen", "pairwise"),
+                                         ("graphblas", "graphblas", "pairwise")):
+            if program in options.programs:
+                contestants[name] = Theirs(options, program, operation, stems[:n], ours.total)
+        found = in_turns(options, contestants)
+        figures.append({"operation": "sum", "operands": n, "entries": ours.total[0], "seconds": found})
+        print(f"  {n:2} {milliseconds(found, 'ours', 9)} {schaas_runs.spread(found['ours']):4.0%} {milliseconds(found, 'pairwise', 14)} "
+              f"{milliseconds(found, 'plain', 9)} {milliseconds(found, 'eigen', 9)} {milliseconds(found, 'eigen_pairwise', 14)} "
+              f"{milliseconds(found, 'graphblas', 9)} {ratio(found, 'pairwise', 'ours', 14)}", flush=True)
 
 
-def pairwise(options, directory, stems, turn):
-    total, partial = 0.0, stems[0]
-    for n, stem in enumerate(stems[1:]):
-        seconds, _ = ours(options, "C(i,j) = A(i,j) + B(i,j)", {"A": partial, "B": stem}, False)
-        total += seconds
-        following = os.path.join(directory, f"partial{n}")
-        if not os.path.exists(following + ".mtx"):
-            rows, columns, left = read_plain(partial + ".txt")
-            for place, value in read_plain(stem + ".txt")[2].items():
-                left[place] = left.get(place, 0) + value
-            write_both(following, rows, columns, left)
-        partial = following
-    return total
+class Pairwise:
+    """Our sums of two, one after the other; partial sums are written to files once, then each addition is timed alone."""
+
+    def __init__(self, options, stems, total):
+        self.additions, partial = [], stems[0]
+        for n, stem in enumerate(stems[1:]):
+            self.additions.append(Ours(options, "C(i,j) = A(i,j) + B(i,j)", {"A": partial, "B": stem}))
+            following = os.path.join(options.directory, f"partial{n}")
+            if not os.path.exists(following + ".mtx"):
+                rows, columns, left = read_plain(partial + ".txt")
+                for place, value in read_plain(stem + ".txt")[2].items():
+                    left[place] = left.get(place, 0) + value
+                write_both(following, rows, columns, left)
+            partial = following
+        entries, values, size = self.additions[-1].total
+        if entries != total[0] or not abs(values - total[1]) <= 1e-9 * size:
+            sys.exit(f"ours in pairs: {entries} entries, values {values} in all; at once: {total[0]}, {total[1]}")
+
+    def __call__(self):
+        batches = [addition() for addition in self.additions]
+        return sum(least for least, _ in batches), sum(median for _, median in batches)
 
 
 def read_plain(path):
@@ -181,13 +203,16 @@ def main():
     figures = []
     with tempfile.TemporaryDirectory(prefix="schaas-bench-") as directory:
         schaas_runs.private_server(directory)
-        options.libraries = {
-            "plain": build(directory, "plain_operations", HERE, "-ffast-math"),
-            "eigen": build(directory, "eigen_operations", "/usr/include/eigen3/Eigen/SparseCore", "-isystem", "/usr/include/eigen3"),
-            "graphblas": build(directory, "graphblas_operations", "/usr/include/GraphBLAS.h", "-lgraphblas"),
+        options.directory, options.pack = directory, schaas_runs.compiled(directory, "pack_operands", "-lz")
+        eigen, graphblas = "/usr/include/eigen3", "/usr/include/GraphBLAS.h"
+        options.programs = {
+            "plain": schaas_runs.compiled(directory, "plain_operations", "-ffast-math"),
+            "eigen": schaas_runs.compiled(directory, "eigen_operations", "-isystem", eigen, needs=[eigen + "/Eigen/SparseCore"]),
+            "graphblas": schaas_runs.compiled(directory, "graphblas_operations", "-lgraphblas", needs=[graphblas]),
         }
-        products(options, directory, figures)
-        sums(options, directory, figures)
+        options.programs = {name: program for name, program in options.programs.items() if program is not None}
+        products(options, figures)
+        sums(options, figures)
     schaas_runs.write_json(options, figures)
     return 0
 

@@ -4,19 +4,28 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+// The numbers of a file; of .npy what follows the header.
 template <class T>
 std::vector<T> read(const char* path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) throw std::runtime_error(std::string("no file ") + path);
-  const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-  std::vector<T> out(bytes.size() / sizeof(T));
-  std::memcpy(out.data(), bytes.data(), out.size() * sizeof(T));
+  const std::streamoff size = file.tellg();
+  unsigned char start[10] = {};
+  file.seekg(0);
+  const bool npy =
+      size >= 10 && file.read(reinterpret_cast<char*>(start), 10) && std::memcmp(start, "\x93NUMPY", 6) == 0;
+  const std::streamoff skipped = npy ? 10 + start[8] + 256 * start[9] : 0;
+  std::vector<T> out(static_cast<std::size_t>(size - skipped) / sizeof(T));
+  file.clear();
+  file.seekg(skipped);
+  if (!file.read(reinterpret_cast<char*>(out.data()), static_cast<std::streamsize>(out.size() * sizeof(T)))) {
+    throw std::runtime_error(std::string("cannot read ") + path);
+  }
   return out;
 }
 
