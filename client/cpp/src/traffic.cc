@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 namespace schaas::client {
 namespace {
@@ -23,6 +24,8 @@ constexpr double share_of_cache = 0.75;
 constexpr double heaviest_row_code = 3;
 constexpr double coordinate_bytes = 4;
 constexpr double line_bytes = 64;
+// Rows that run side by side share what they all load.
+constexpr double rows_of_a_tile = 4;
 
 // Of `extent` coordinates those that `met` random ones meet.
 double coordinates_met(double met, double extent) {
@@ -182,35 +185,60 @@ class TrafficModel::Work {
     const double outer = trips(sized, 0, loop), turns = loops_[sized.first_loop + loop].trips;
     double sum = 0;
     const auto& accesses = sized.nest->nest->accesses;
+    const auto jammed = jammed_loop(nest);
+    const bool is_outside = jammed && *jammed < loop;
     for (std::size_t a = 0; a < accesses.size(); ++a) {
       const double turn = bytes(sized, a, inside);
       const double all = bytes(sized, a, loop);
       const double again = std::max(0.0, turn * turns - all);
       const double missed = std::max(0.0, 1 - cache / all);
       const bool moved = (accesses[a].loops >> loop & 1U) != 0 || all > turn;
-      sum += outer * (moved ? all + again * missed : turn) / value_bytes_ * (a == 0 ? 2 : 1);
+      const bool shared = is_outside && (accesses[a].loops >> *jammed & 1U) == 0;
+      const double rows = shared ? std::clamp(loops_[sized.first_loop + *jammed].trips, 1.0, rows_of_a_tile) : 1;
+      sum += outer * (moved ? all + again * missed : turn) / value_bytes_ * (a == 0 ? 2 : 1) / rows;
     }
     return sum;
   }
 
-  // The turns of the reductions around a target's row that stays in registers for all of them; 0: it does
-  // not.
-  double turns_kept(std::size_t number) const {
+  // The loop over rows of the target of which several run side by side (lower/jam.h): the one around reductions
+  // that do not hang on it, with nothing else inside.
+  std::optional<std::size_t> jammed_loop(std::size_t number) const {
     const Nest& nest = *nests_[number].nest->nest;
     const std::size_t size = nests_[number].size();
-    if (size < 2 || nest.weight > heaviest_row_code) return 0;
+    const std::size_t kept = first_kept(number);
+    if (kept == size || kept == 0) return std::nullopt;
+    const std::size_t rows = kept - 1;
+    const bool is_row = (nest.accesses.front().loops >> rows & 1U) != 0;
+    if (!is_row || rows < static_cast<std::size_t>(shared_loops(number))) return std::nullopt;
+    for (std::size_t n = kept; n < size; ++n)
+      if ((nest.loops[n].under >> rows & 1U) != 0) return std::nullopt;
+    return rows;
+  }
+
+  // Loops that the nest has in common with the one before or after it.
+  int shared_loops(std::size_t number) const {
+    const int above = nests_[number].nest->nest->shared;
+    return number + 1 < nests_.size() ? std::max(above, nests_[number + 1].nest->nest->shared) : above;
+  }
+
+  // The outermost of the reductions around a target's row that stays in registers for all of them; as many as
+  // there are loops: it does not.
+  std::size_t first_kept(std::size_t number) const {
+    const Nest& nest = *nests_[number].nest->nest;
+    const std::size_t size = nests_[number].size();
+    if (size < 2 || nest.weight > heaviest_row_code) return size;
     const std::uint32_t target = nest.accesses.front().loops;
-    if ((target >> (size - 1) & 1U) == 0) return 0;
-    int above = nest.shared;
-    if (number + 1 < nests_.size()) above = std::max(above, nests_[number + 1].nest->nest->shared);
-    double turns = 1;
-    bool kept = false;
-    for (std::size_t n = size - 1; n-- > static_cast<std::size_t>(std::max(above, 1));) {
-      if ((target >> n & 1U) != 0) break;
-      turns *= loops_[nests_[number].first_loop + n].trips;
-      kept = true;
-    }
-    return kept ? std::max(turns, 1.0) : 0;
+    if ((target >> (size - 1) & 1U) == 0) return size;
+    std::size_t first = size - 1;
+    const auto above = static_cast<std::size_t>(std::max(shared_loops(number), 1));
+    while (first > above && (target >> (first - 1) & 1U) == 0) --first;
+    return first == size - 1 ? size : first;
+  }
+
+  // The turns of these reductions; 0: there are none.
+  double turns_kept(std::size_t number) const {
+    const std::size_t size = nests_[number].size(), first = first_kept(number);
+    return first == size ? 0 : std::max(trips(nests_[number], first, size - 1), 1.0);
   }
 
   // Such a row is read and written once for all these turns.
