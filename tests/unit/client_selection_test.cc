@@ -254,6 +254,29 @@ TEST(Selecting, a_row_that_is_added_to_in_each_run_loses_to_one_that_stays_in_re
   EXPECT_EQ(select({e}, here, small_caches())->evaluated[0].variant, 1U);
 }
 
+TEST(Selecting, rows_side_by_side_share_what_they_all_load) {
+  // A(i,l) = T(i,k) * D(k,l), D too large for the first cache: four rows of A read each row of D once, unless
+  // something else is done for each row.
+  const Nest product{{loop("i"), loop("k"), loop("l")},
+                     {{"A", false, 5, 4}, {"T", false, 3, 2}, {"D", false, 6, 4}}, 0, false, 1};
+  const auto from_second = [&](std::vector<Nest> nests, std::int64_t rows) {
+    FrontierEntry e = entry("s1", "ikl", {{1, {extent("i"), extent("k"), extent("l")}}}, {});
+    e.variants = {{"", "ikl", std::move(nests)}};
+    const Sizes here{{{"i", rows}, {"k", 128}, {"l", 128}}, {}};
+    Machine machine = small_caches();
+    machine.rates = {0.1, 0, 1, 0, 0, 1};
+    const double all = select({e}, here, machine)->evaluated[0].predicted;
+    machine.rates.beyond_first = 0;
+    return all - select({e}, here, machine)->evaluated[0].predicted;
+  };
+  const double of_d = 1000.0 * 128 * 128;
+  EXPECT_NEAR(from_second({product}, 1000), of_d / 4, of_d / 40);
+  EXPECT_NEAR(from_second({product}, 2), 2.0 * 128 * 128 / 2, 2.0 * 128 * 128 / 20);  // there are no four
+  Nest after = product, before{{loop("i"), loop("k")}, {{"T", false, 3, 2}}, 0, false, 1};
+  after.shared = 1;
+  EXPECT_NEAR(from_second({before, after}, 1000), of_d, of_d / 10);
+}
+
 TEST(Selecting, threads_share_the_way_to_memory_as_far_as_it_was_measured) {
   FrontierEntry e = entry("s1", "ik", {{1, {extent("i"), extent("k")}}}, {});
   e.variants = {
