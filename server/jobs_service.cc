@@ -144,12 +144,12 @@ grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJob
                                 grpc::ServerWriter<v1::JobEvent>* writer) {
   return boundary_.run(
       methods::watch_job, *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
-        summary.detail = "job=" + request->id().substr(0, 20);
         std::uint64_t after = request->after();
         v1::Job told;
         for (;;) {
           // The job first: what it says has ended is listed by what follows.
           SCHAAS_ASSIGN_OR_RETURN(const JobRow row, store_->job(request->id()));
+          summary.detail = "job=" + row.id;
           SCHAAS_ASSIGN_OR_RETURN(const auto items, store_->ended(request->id(), after, items_at_once));
           for (const ItemRow& item : items) {
             v1::JobEvent event;
