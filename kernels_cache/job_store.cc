@@ -47,6 +47,13 @@ constexpr const char* migrations[] = {
     CREATE INDEX item_by_state ON item(state, job);
     CREATE INDEX item_by_end ON item(ended);
     )sql",
+    // How far items had ended when the job was tried again. Of older jobs nobody knows: beyond all numbers.
+    R"sql(
+    ALTER TABLE job ADD COLUMN ended_before INTEGER NOT NULL DEFAULT 0;
+    UPDATE job SET ended_before = (SELECT max(ended) FROM item);
+    DROP INDEX item_by_end;
+    CREATE INDEX item_by_end ON item(job, ended);
+    )sql",
 };
 
 constexpr Schema schema{"job database", migrations, true};
@@ -96,6 +103,14 @@ JobRow job_row(const Statement& row) {
   return {"j" + row.text(0), row.text(1),  row.text(2),  row.text(3),  static_cast<int>(row.integer(4)),
           row.real(5),       row.count(6), row.count(7), row.count(8), row.count(9),
           row.count(10),     row.real(11)};
+}
+
+/// An UPDATE that ends items: each after all of its job that has ended, also before it was tried again.
+std::string ending(const std::string& changes, const std::string& which) {
+  return "UPDATE item SET " + changes +
+         ", ended = number + 1 + (SELECT max(ended_before, (SELECT max(ended) FROM item AS other WHERE "
+         "other.job = job.id)) FROM job WHERE job.id = item.job) WHERE " +
+         which;
 }
 
 class SqliteJobStore final : public JobStore {
@@ -181,10 +196,9 @@ class SqliteJobStore final : public JobStore {
     const std::string doing = "end an item of a job";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    Statement end(
-        database_,
-        "UPDATE item SET state = ?, error = ?, seconds = seconds + ?, "
-        "ended = (SELECT max(ended) FROM item) + 1 WHERE job = ? AND number = ? AND state = 'running'");
+    Statement end(database_, ending("state = ?, error = ?, seconds = seconds + ?",
+                                    "job = ? AND number = ? AND state = 'running'")
+                                 .c_str());
     end.bind(name(state))
         .bind(error)
         .bind(seconds)
@@ -200,11 +214,10 @@ class SqliteJobStore final : public JobStore {
     const std::string doing = "take up the jobs";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    Statement fail(
-        database_,
-        "UPDATE item SET state = 'failed', error = 'the server ended while it worked on this, ' || attempts "
-        "|| "
-        "' times', ended = (SELECT max(ended) FROM item) + 1 WHERE state = 'running' AND attempts >= ?");
+    Statement fail(database_, ending("state = 'failed', error = 'the server ended while it worked on this, ' "
+                                     "|| attempts || ' times'",
+                                     "state = 'running' AND attempts >= ?")
+                                  .c_str());
     SCHAAS_RETURN_IF_ERROR(fail.bind(std::int64_t{most_attempts}).run(doing));
     Statement again(database_, "UPDATE item SET state = 'waiting' WHERE state = 'running'");
     SCHAAS_RETURN_IF_ERROR(again.run(doing));
@@ -267,10 +280,8 @@ class SqliteJobStore final : public JobStore {
     const std::lock_guard lock(mutex_);
     SCHAAS_RETURN_IF_ERROR(row_of(id));
     const std::string doing = "cancel a job";
-    Statement update(
-        database_,
-        "UPDATE item SET state = 'cancelled', ended = number + 1 + (SELECT max(ended) FROM item) "
-        "WHERE job = ? AND state IN ('waiting', 'running')");
+    Statement update(database_,
+                     ending("state = 'cancelled'", "job = ? AND state IN ('waiting', 'running')").c_str());
     SCHAAS_RETURN_IF_ERROR(update.bind(number_of(id)).run(doing));
     return flushed(doing);
   }
@@ -281,10 +292,10 @@ class SqliteJobStore final : public JobStore {
     const std::string doing = "retry a job";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    Statement budget(database_,
-                     "UPDATE job SET spent_before = (SELECT sum(seconds) FROM item WHERE item.job = job.id) "
-                     "WHERE id = ?");
-    SCHAAS_RETURN_IF_ERROR(budget.bind(number_of(id)).run(doing));
+    Statement before(database_,
+                     "UPDATE job SET (spent_before, ended_before) = (SELECT sum(seconds), max(ended_before, "
+                     "max(ended)) FROM item WHERE item.job = job.id) WHERE id = ?");
+    SCHAAS_RETURN_IF_ERROR(before.bind(number_of(id)).run(doing));
     Statement again(database_,
                     "UPDATE item SET state = 'waiting', attempts = 0, error = '', ended = 0 "
                     "WHERE job = ? AND state IN ('failed', 'cancelled')");
@@ -309,10 +320,12 @@ class SqliteJobStore final : public JobStore {
   Result<void> end_when_spent(std::int64_t job, const std::string& doing) {
     Statement end(
         database_,
-        "UPDATE item SET state = 'failed', ended = number + 1 + (SELECT max(ended) FROM item), "
-        "error = (SELECT printf('the budget of %g s is spent', budget) FROM job WHERE id = ?1) "
-        "WHERE job = ?1 AND state = 'waiting' AND EXISTS (SELECT 1 FROM job WHERE id = ?1 AND budget > 0 AND "
-        "budget <= (SELECT sum(seconds) FROM item WHERE job = ?1) - spent_before)");
+        ending(
+            "state = 'failed', error = (SELECT printf('the budget of %g s is spent', budget) "
+            "FROM job WHERE id = ?1)",
+            "job = ?1 AND state = 'waiting' AND EXISTS (SELECT 1 FROM job WHERE id = ?1 AND budget > 0 AND "
+            "budget <= (SELECT sum(seconds) FROM item WHERE job = ?1) - spent_before)")
+            .c_str());
     return end.bind(job).run(doing);
   }
 

@@ -43,7 +43,8 @@ struct ItemRow {
   ItemState state = ItemState::waiting;
   std::string error;  ///< of a failed one
   double seconds = 0;
-  std::uint64_t ended = 0;  ///< its place in the order in which all items ended, from 1; 0: it has not
+  /// Grows with each item of the job that ends, also when it is tried again; 0: it has not ended.
+  std::uint64_t ended = 0;
 };
 
 struct ClaimedItem {

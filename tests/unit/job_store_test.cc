@@ -160,6 +160,41 @@ TEST_F(Jobs, CanBeCancelledAndTriedAgain) {
   EXPECT_EQ(last_.attempt, 1);
 }
 
+// Who watched all that was cancelled goes on from there.
+TEST_F(Jobs, TriedAgainEndAfterAllThatHasBeenTold) {
+  const std::string id = submit("a", {"x", "y"});
+  std::uint64_t told = 0;
+  const auto hear = [&] {
+    std::vector<std::uint64_t> numbers;
+    for (const auto& row : store_->ended(id, told, 100).value()) {
+      numbers.push_back(row.number);
+      told = row.ended;
+    }
+    return numbers;
+  };
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(store_->cancel(id).ok());
+    EXPECT_EQ(hear(), (std::vector<std::uint64_t>{0, 1}));
+    ASSERT_TRUE(store_->retry(id).ok());
+    EXPECT_EQ(claim(), "x");
+    finish(ItemState::failed, "why");
+    EXPECT_EQ(hear(), std::vector<std::uint64_t>{0});
+    ASSERT_TRUE(store_->retry(id).ok());
+  }
+  submit("b", {"z"}, "me", 5);
+  EXPECT_EQ(claim(), "z");
+  finish();
+  EXPECT_EQ(hear(), std::vector<std::uint64_t>{});
+  EXPECT_EQ(claim(), "x");
+  open();
+  for (int died = 1; died < JobStore::most_attempts; ++died) {
+    ASSERT_TRUE(store_->recover().ok());
+    EXPECT_EQ(claim(), "x");
+  }
+  ASSERT_TRUE(store_->recover().ok());
+  EXPECT_EQ(hear(), std::vector<std::uint64_t>{0});
+}
+
 TEST_F(Jobs, EndWhenTheirBudgetIsSpent) {
   const std::string id = submit("a", {"x", "y", "z"}, "me", 0, 1.5);
   EXPECT_EQ(claim(), "x");
