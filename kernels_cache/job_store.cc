@@ -164,16 +164,19 @@ class SqliteJobStore final : public JobStore {
     std::optional<ClaimedItem> claimed;
     std::int64_t item = 0, client = 0;
     {
-      Statement next(database_,
-                     "SELECT item.id, job.client, job.id, number, request, attempts FROM item "
-                     "JOIN job ON job.id = item.job JOIN client ON client.id = job.client "
-                     "WHERE state = 'waiting' ORDER BY priority DESC, served, job.id, number LIMIT 1");
+      Statement next(
+          database_,
+          "SELECT item.id, job.client, job.id, number, request, attempts, budget, "
+          "budget + spent_before - (SELECT sum(seconds) FROM item WHERE item.job = job.id) FROM item "
+          "JOIN job ON job.id = item.job JOIN client ON client.id = job.client "
+          "WHERE state = 'waiting' ORDER BY priority DESC, served, job.id, number LIMIT 1");
       SCHAAS_ASSIGN_OR_RETURN(const bool found, next.step(doing));
       if (!found) return claimed;
       item = next.integer(0);
       client = next.integer(1);
-      claimed =
-          ClaimedItem{"j" + next.text(2), next.count(3), next.text(4), static_cast<int>(next.integer(5)) + 1};
+      claimed = ClaimedItem{"j" + next.text(2), next.count(3), next.text(4),
+                            static_cast<int>(next.integer(5)) + 1, std::nullopt};
+      if (next.real(6) > 0) claimed->seconds_left = next.real(7);
     }
     Statement take(database_, "UPDATE item SET state = 'running', attempts = attempts + 1 WHERE id = ?");
     SCHAAS_RETURN_IF_ERROR(take.bind(item).run(doing));

@@ -52,6 +52,7 @@ struct ClaimedItem {
   std::uint64_t number = 0;
   std::string request;
   int attempt = 1;
+  std::optional<double> seconds_left;  ///< of the job's budget; none: it has none
 };
 
 /// Thread-safe. Every change is one transaction that is on disk when the call returns; of what a client has

@@ -25,6 +25,7 @@ struct Written {
   long idle = -1;
   long drain = command.daemon.drain.count();
   long longest = command.daemon.longest_request.count();
+  long longest_item = command.daemon.longest_item.count();
   long transfer = std::chrono::duration_cast<std::chrono::seconds>(command.daemon.transfer).count();
   std::string new_token;
   long handshake = std::chrono::duration_cast<std::chrono::seconds>(command.daemon.handshake).count();
@@ -68,6 +69,8 @@ void declare_times(CLI::App& app, Written& out) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--request-seconds", out.longest, "longest time one request may take")
       ->check(CLI::PositiveNumber);
+  app.add_option("--item-seconds", out.longest_item, "longest time the work on one request of a job may take")
+      ->check(CLI::Range(1L, 1'000'000'000L));
   app.add_option("--transfer-seconds", out.transfer,
                  "a client that takes nothing of what is sent for so long is left")
       ->check(CLI::Range(1L, 1'000'000L));
@@ -196,6 +199,7 @@ Result<CommandLine> meaning_of(Written written) {
   out.daemon.cache.grace = std::chrono::seconds(written.grace);
   out.daemon.drain = std::chrono::seconds(written.drain);
   out.daemon.longest_request = std::chrono::seconds(written.longest);
+  out.daemon.longest_item = std::chrono::seconds(written.longest_item);
   out.daemon.transfer = std::chrono::seconds(written.transfer);
   out.daemon.handshake = std::chrono::seconds(written.handshake);
   SCHAAS_RETURN_IF_ERROR(check_values(out));

@@ -189,7 +189,8 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
     return {};
   };
   runner_ = std::make_unique<JobRunner>(
-      jobs_, work, [this] { return service_->somebody_waits(); }, log_);
+      jobs_, JobRunner::Options{work, [this] { return service_->somebody_waits(); }, options_.longest_item},
+      log_);
   jobs_service_ = std::make_unique<JobsService>(*scheduling_, jobs_, *runner_, *boundary_);
   admin_service_ = std::make_unique<AdminService>(
       stores_, keeper_,

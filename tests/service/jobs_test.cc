@@ -63,7 +63,7 @@ class JobsOverTheWire : public testing::Test {
     stub_.reset();
     client_.reset();
     daemon_.reset();
-    server::DaemonOptions options;
+    server::DaemonOptions options = options_;
     options.data_directory = directory_ / "data";
     options.drain = std::chrono::seconds(5);
     options.head_start = std::chrono::hours(1);
@@ -121,6 +121,7 @@ class JobsOverTheWire : public testing::Test {
   }
 
   test_support::TemporaryDirectory directory_;
+  server::DaemonOptions options_;
   std::shared_ptr<Holding> holding_ = std::make_shared<Holding>();
   std::unique_ptr<server::Daemon> daemon_;
   std::unique_ptr<test::ServiceClient> client_;
@@ -188,6 +189,29 @@ TEST_F(JobsOverTheWire, AreCancelledWithWhatRuns) {
   grpc::ClientContext context;
   EXPECT_TRUE(stub_->Retry(&context, which, &cancelled).ok());
   EXPECT_THAT(watch(accepted.id()).first, testing::ElementsAre("0 done", "1 done"));
+}
+
+// There is one thread for all jobs.
+TEST_F(JobsOverTheWire, EndWhatTakesTooLong) {
+  options_.longest_item = std::chrono::seconds(1);
+  start();
+  holding_->hold = true;
+  const v1::Job accepted = must_submit(job("k", {spmm}));
+  EXPECT_THAT(watch(accepted.id()).first, testing::ElementsAre("0 failed"));
+  EXPECT_EQ(last_item_.error(), "exhausted [deadline]: it took more than 1 s");
+  EXPECT_GE(last_item_.seconds(), 1);
+  EXPECT_EQ(holding_->cancelled, 1);
+}
+
+TEST_F(JobsOverTheWire, EndWhatRunsWhenTheBudgetIsSpent) {
+  holding_->hold = true;
+  auto submission = job("k", {spmm, spmv});
+  submission.set_budget_seconds(0.25);
+  const v1::Job accepted = must_submit(submission);
+  EXPECT_THAT(watch(accepted.id()).first, testing::ElementsAre("0 failed", "1 failed"));
+  EXPECT_EQ(last_item_.error(), "the budget of 0.25 s is spent");
+  EXPECT_EQ(holding_->searches, 1);
+  EXPECT_EQ(holding_->cancelled, 1);
 }
 
 TEST_F(JobsOverTheWire, DoNotKeepOthersWaiting) {
