@@ -138,6 +138,7 @@ class SqliteJobStore final : public JobStore {
           "a job that is sent again must be the same; give a new one a new key");
     }
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(job.client, doing));
+    SCHAAS_RETURN_IF_ERROR(check_room(client, job.requests.size(), job.queued, doing));
     Statement insert(database_,
                      "INSERT INTO job(key, digest, client, label, priority, budget, created) "
                      "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id");
@@ -289,12 +290,14 @@ class SqliteJobStore final : public JobStore {
     return flushed(doing);
   }
 
-  Result<void> retry(const std::string& id) override {
+  Result<void> retry(const std::string& id, std::uint64_t queued) override {
     const std::lock_guard lock(mutex_);
-    SCHAAS_RETURN_IF_ERROR(row_of(id));
     const std::string doing = "retry a job";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    SCHAAS_ASSIGN_OR_RETURN(const JobRow row, row_of(id));
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(row.client, doing));
+    SCHAAS_RETURN_IF_ERROR(check_room(client, row.failed + row.cancelled, queued, doing));
     Statement before(database_,
                      "UPDATE job SET (spent_before, ended_before) = (SELECT sum(seconds), max(ended_before, "
                      "max(ended)) FROM item WHERE item.job = job.id) WHERE id = ?");
@@ -317,6 +320,23 @@ class SqliteJobStore final : public JobStore {
     Statement query(database_, "SELECT id FROM client WHERE name = ?");
     SCHAAS_RETURN_IF_ERROR(query.bind(name).step(doing));
     return query.integer(0);
+  }
+
+  // Inside the caller's transaction: whether so many more items of the client may wait.
+  Result<void> check_room(std::int64_t client, std::uint64_t more, std::uint64_t queued,
+                          const std::string& doing) {
+    if (queued == 0 || more == 0) return {};
+    Statement query(database_,
+                    "SELECT name, (SELECT count(*) FROM item JOIN job ON job.id = item.job "
+                    "WHERE state = 'waiting' AND client = client.id) FROM client WHERE id = ?");
+    SCHAAS_RETURN_IF_ERROR(query.bind(client).step(doing));
+    const std::uint64_t waiting = query.count(1);
+    if (waiting + more <= queued) return {};
+    return support::noting(
+        support::exhausted("quota-queued", "`" + query.text(0) + "` may have " + std::to_string(queued) +
+                                               " requests of jobs waiting; " + std::to_string(waiting) +
+                                               " wait, this job has " + std::to_string(more)),
+        "submit it when some are done, or cancel a job");
   }
 
   // Inside the caller's transaction.

@@ -21,6 +21,7 @@ struct NewJob {
   int priority = 0;             ///< higher ones first
   double budget_seconds = 0;    ///< of work; what is left then fails. 0: none
   std::vector<std::string> requests;
+  std::uint64_t queued = 0;  ///< items of this client that may wait; 0: no limit
 };
 
 enum class ItemState { waiting, running, done, failed, cancelled };
@@ -64,7 +65,7 @@ class JobStore {
   virtual ~JobStore() = default;
 
   /// The id of the job, a new one or the one that had this key. Errors: invalid [idempotency-key] when that
-  /// one was another.
+  /// one was another; exhausted [quota-queued], never of a job that was accepted before.
   virtual support::Result<std::string> submit(const NewJob& job) = 0;
   /// Takes the next waiting item, which is running then: of the highest priority, of the client that was
   /// served longest ago, of the oldest job.
@@ -94,8 +95,9 @@ class JobStore {
                                                       std::size_t limit) = 0;
   /// Waiting and running items become cancelled.
   virtual support::Result<void> cancel(const std::string& id) = 0;
-  /// Failed and cancelled items wait again, with all attempts before them and the budget anew.
-  virtual support::Result<void> retry(const std::string& id) = 0;
+  /// Failed and cancelled items wait again, with all attempts before them and the budget anew. `queued` as in
+  /// NewJob. Errors: exhausted [quota-queued].
+  virtual support::Result<void> retry(const std::string& id, std::uint64_t queued) = 0;
 };
 
 /// Opens or creates the database at `path`. Errors: those of open_database (sqlite.h).

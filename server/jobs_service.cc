@@ -56,20 +56,6 @@ JobsService::JobsService(Scheduling& checking, std::shared_ptr<kernels_cache::Jo
                          JobRunner& runner, RequestBoundary& boundary)
     : checking_(checking), store_(std::move(store)), runner_(runner), boundary_(boundary) {}
 
-Result<void> JobsService::check_quota(const Caller& caller, std::size_t requests) {
-  if (caller.quotas.queued == 0) return {};
-  SCHAAS_ASSIGN_OR_RETURN(const auto rows, store_->jobs(most_listed));
-  std::uint64_t waiting = 0;
-  for (const JobRow& row : rows) waiting += row.client == caller.name ? row.waiting : 0;
-  if (waiting + requests <= caller.quotas.queued) return {};
-  return support::noting(
-      support::exhausted("quota-queued", "`" + caller.name + "` may have " +
-                                             std::to_string(caller.quotas.queued) +
-                                             " requests of jobs waiting; " + std::to_string(waiting) +
-                                             " wait, this job has " + std::to_string(requests)),
-      "submit it when some are done, or cancel a job");
-}
-
 Result<void> JobsService::check_owner(const Caller& caller, const std::string& id) {
   SCHAAS_ASSIGN_OR_RETURN(const JobRow row, store_->job(id));
   if (caller.may_touch(row.client)) return {};
@@ -96,8 +82,8 @@ Result<kernels_cache::NewJob> JobsService::checked(const v1::SubmitJobRequest& r
     return support::invalid("job", "a job of " + std::to_string(requests) + " requests; expected 1 to " +
                                        std::to_string(most_requests));
   }
-  kernels_cache::NewJob job{request.idempotency_key(), request.client(),         request.label(),
-                            request.priority(),        request.budget_seconds(), {}};
+  kernels_cache::NewJob job{request.idempotency_key(), request.client(), request.label(), request.priority(),
+                            request.budget_seconds()};
   for (const v1::ScheduleRequest& one : request.requests()) {
     SCHAAS_RETURN_IF_ERROR(cancellation.check("checking a job"));
     if (const auto fine = checking_.check(from_proto(one), cancellation); !fine.ok())
@@ -121,7 +107,7 @@ grpc::Status JobsService::Submit(grpc::ServerContext* context, const v1::SubmitJ
                          SCHAAS_ASSIGN_OR_RETURN(auto job, checked(*request, cancellation));
                          // With tokens nobody can pass for another.
                          if (!summary.caller.name.empty()) job.client = summary.caller.name;
-                         SCHAAS_RETURN_IF_ERROR(check_quota(summary.caller, job.requests.size()));
+                         job.queued = summary.caller.quotas.queued;
                          SCHAAS_ASSIGN_OR_RETURN(const std::string id, store_->submit(job));
                          summary.detail = "job=" + id + " requests=" + std::to_string(job.requests.size());
                          runner_.wake();
@@ -189,7 +175,7 @@ grpc::Status JobsService::Retry(grpc::ServerContext* context, const v1::JobReque
   return boundary_.run(methods::retry_job, *context,
                        [&](RequestSummary& summary, Cancellation&) -> Result<void> {
                          SCHAAS_RETURN_IF_ERROR(check_owner(summary.caller, request->id()));
-                         SCHAAS_RETURN_IF_ERROR(store_->retry(request->id()));
+                         SCHAAS_RETURN_IF_ERROR(store_->retry(request->id(), summary.caller.quotas.queued));
                          runner_.wake();
                          return answer(request->id(), *reply);
                        });

@@ -29,8 +29,6 @@ class JobsService final : public v1::Jobs::Service {
   static constexpr std::size_t longest_text = 200;  ///< of keys, clients and labels
 
  private:
-  /// Errors: exhausted [quota-queued].
-  support::Result<void> check_quota(const Caller& caller, std::size_t requests);
   /// Errors: unreachable [not-yours]; invalid [unknown-job].
   support::Result<void> check_owner(const Caller& caller, const std::string& id);
   support::Result<kernels_cache::NewJob> checked(const v1::SubmitJobRequest& request,

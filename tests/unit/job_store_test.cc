@@ -101,6 +101,25 @@ TEST_F(Jobs, SentAgainAreTheSame) {
   EXPECT_EQ(store_->jobs(1)->size(), 1u);
 }
 
+TEST_F(Jobs, OfAClientWaitOnlySoMany) {
+  const auto text = [](const auto& result) { return result.ok() ? "" : support::render(result.error()); };
+  const NewJob two{"a", "me", "", 0, 0, {"x", "y"}, 2};
+  EXPECT_EQ(store_->submit(two).value(), "j1");
+  EXPECT_EQ(text(store_->submit({"b", "me", "", 0, 0, {"z"}, 2})),
+            "exhausted [quota-queued]: `me` may have 2 requests of jobs waiting; 2 wait, this job has 1\n"
+            "  note: submit it when some are done, or cancel a job");
+  EXPECT_EQ(store_->submit(two).value(), "j1") << "it was accepted";
+  EXPECT_EQ(store_->submit({"c", "you", "", 0, 0, {"z"}, 2}).value(), "j2");
+  ASSERT_TRUE(store_->cancel("j1").ok());
+  EXPECT_EQ(store_->submit({"d", "me", "", 0, 0, {"z"}, 2}).value(), "j3");
+  EXPECT_EQ(text(store_->retry("j1", 2)),
+            "exhausted [quota-queued]: `me` may have 2 requests of jobs waiting; 1 wait, this job has 2\n"
+            "  note: submit it when some are done, or cancel a job");
+  EXPECT_EQ(counts("j1"), "0 0 0 0 2");
+  EXPECT_EQ(text(store_->retry("j1", 3)), "");
+  EXPECT_EQ(text(store_->retry("j1", 1)), "") << "nothing more waits by that";
+}
+
 TEST_F(Jobs, GoByPriorityThenByTurnsOfTheClients) {
   submit("a", {"a1", "a2", "a3"}, "ann");
   submit("b", {"b1", "b2"}, "bob");
@@ -139,7 +158,7 @@ TEST_F(Jobs, AreNotAcceptedWhereNothingCanBeMadeAnyMore) {
   EXPECT_EQ(code(store_->submit({"c", "me", "", 0, 0, {"x"}})), "storage");
   EXPECT_EQ(code(store_->submit({"c", "me", "", 0, 0, {"x"}})), "storage");  // the same again
   EXPECT_EQ(code(store_->cancel(id)), "storage");
-  EXPECT_EQ(code(store_->retry(id)), "storage");
+  EXPECT_EQ(code(store_->retry(id, 0)), "storage");
 }
 
 TEST_F(Jobs, CanBeCancelledAndTriedAgain) {
@@ -153,7 +172,7 @@ TEST_F(Jobs, CanBeCancelledAndTriedAgain) {
   EXPECT_EQ(counts(id), "0 0 1 0 2");
   EXPECT_EQ(ended(id), (std::vector<std::string>{"0 done ", "1 cancelled ", "2 cancelled "}));
   EXPECT_EQ(claim(), "");
-  ASSERT_TRUE(store_->retry(id).ok());
+  ASSERT_TRUE(store_->retry(id, 0).ok());
   EXPECT_EQ(counts(id), "2 0 1 0 0");
   EXPECT_EQ(ended(id), (std::vector<std::string>{"0 done "}));
   EXPECT_EQ(claim(), "y");
@@ -175,11 +194,11 @@ TEST_F(Jobs, TriedAgainEndAfterAllThatHasBeenTold) {
   for (int round = 0; round < 3; ++round) {
     ASSERT_TRUE(store_->cancel(id).ok());
     EXPECT_EQ(hear(), (std::vector<std::uint64_t>{0, 1}));
-    ASSERT_TRUE(store_->retry(id).ok());
+    ASSERT_TRUE(store_->retry(id, 0).ok());
     EXPECT_EQ(claim(), "x");
     finish(ItemState::failed, "why");
     EXPECT_EQ(hear(), std::vector<std::uint64_t>{0});
-    ASSERT_TRUE(store_->retry(id).ok());
+    ASSERT_TRUE(store_->retry(id, 0).ok());
   }
   submit("b", {"z"}, "me", 5);
   EXPECT_EQ(claim(), "z");
@@ -205,7 +224,7 @@ TEST_F(Jobs, EndWhenTheirBudgetIsSpent) {
   EXPECT_EQ(counts(id), "0 0 2 1 0");
   EXPECT_EQ(ended(id).back(), "2 failed the budget of 1.5 s is spent");
   // Tried again it has its budget anew.
-  ASSERT_TRUE(store_->retry(id).ok());
+  ASSERT_TRUE(store_->retry(id, 0).ok());
   EXPECT_EQ(claim(), "z");
   finish();
   EXPECT_EQ(counts(id), "0 0 3 0 0");
@@ -218,7 +237,7 @@ TEST_F(Jobs, ThatAreNotThereAreRefused) {
     const std::string expected = std::string("invalid [unknown-job]: there is no job `") + id + "`";
     EXPECT_EQ(support::render(store_->job(id).error()), expected);
     EXPECT_EQ(support::render(store_->cancel(id).error()), expected);
-    EXPECT_EQ(support::render(store_->retry(id).error()), expected);
+    EXPECT_EQ(support::render(store_->retry(id, 0).error()), expected);
     EXPECT_EQ(support::render(store_->ended(id, 0, 1).error()), expected);
   }
 }
