@@ -54,6 +54,45 @@ constexpr const char* migrations[] = {
     DROP INDEX item_by_end;
     CREATE INDEX item_by_end ON item(job, ended);
     )sql",
+    // A key is its client's: UNIQUE (client, key). A constraint cannot be dropped, so both tables are made
+    // anew.
+    R"sql(
+    ALTER TABLE item RENAME TO old_item;
+    ALTER TABLE job RENAME TO old_job;
+    CREATE TABLE job (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      key TEXT NOT NULL,
+      digest TEXT NOT NULL,
+      client INTEGER NOT NULL REFERENCES client(id),
+      label TEXT NOT NULL,
+      priority INTEGER NOT NULL,
+      budget REAL NOT NULL,
+      spent_before REAL NOT NULL DEFAULT 0,
+      ended_before INTEGER NOT NULL DEFAULT 0,
+      created TEXT NOT NULL,
+      UNIQUE (client, key)
+    ) STRICT;
+    INSERT INTO job(id, key, digest, client, label, priority, budget, spent_before, ended_before, created)
+      SELECT id, key, digest, client, label, priority, budget, spent_before, ended_before, created FROM old_job;
+    CREATE TABLE item (
+      id INTEGER PRIMARY KEY,
+      job INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
+      number INTEGER NOT NULL,
+      request TEXT NOT NULL,
+      state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'running', 'done', 'failed', 'cancelled')),
+      attempts INTEGER NOT NULL DEFAULT 0,
+      error TEXT NOT NULL DEFAULT '',
+      seconds REAL NOT NULL DEFAULT 0,
+      ended INTEGER NOT NULL DEFAULT 0,
+      UNIQUE (job, number)
+    ) STRICT;
+    INSERT INTO item(id, job, number, request, state, attempts, error, seconds, ended)
+      SELECT id, job, number, request, state, attempts, error, seconds, ended FROM old_item;
+    DROP TABLE old_item;
+    DROP TABLE old_job;
+    CREATE INDEX item_by_state ON item(state, job);
+    CREATE INDEX item_by_end ON item(job, ended);
+    )sql",
 };
 
 constexpr Schema schema{"job database", migrations, true};
@@ -125,8 +164,9 @@ class SqliteJobStore final : public JobStore {
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
     const std::string digest = digest_of(job);
-    Statement known(database_, "SELECT id, digest FROM job WHERE key = ?");
-    SCHAAS_ASSIGN_OR_RETURN(const bool found, known.bind(job.idempotency_key).step(doing));
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(job.client, doing));
+    Statement known(database_, "SELECT id, digest FROM job WHERE client = ? AND key = ?");
+    SCHAAS_ASSIGN_OR_RETURN(const bool found, known.bind(client).bind(job.idempotency_key).step(doing));
     if (found) {
       if (known.text(1) == digest) {
         SCHAAS_RETURN_IF_ERROR(flushed(doing));
@@ -137,7 +177,6 @@ class SqliteJobStore final : public JobStore {
                                                   "` was used for another job, j" + known.text(0)),
           "a job that is sent again must be the same; give a new one a new key");
     }
-    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(job.client, doing));
     SCHAAS_RETURN_IF_ERROR(check_room(client, job.requests.size(), job.queued, doing));
     Statement insert(database_,
                      "INSERT INTO job(key, digest, client, label, priority, budget, created) "

@@ -15,7 +15,7 @@
 namespace schaas::kernels_cache {
 
 struct NewJob {
-  std::string idempotency_key;  ///< the same key again is the same job; not empty
+  std::string idempotency_key;  ///< the same key of the same client is the same job; not empty
   std::string client;           ///< who shares the server fairly with others
   std::string label;            ///< for people
   int priority = 0;             ///< higher ones first

@@ -101,6 +101,9 @@ TEST_P(OldJobs, KeepTheirRows) {
   EXPECT_EQ(job->label, "l");
   EXPECT_EQ(job->waiting, 1u);
   EXPECT_TRUE(*(*store)->any_waiting());
+  EXPECT_EQ((*store)->job("j2")->done, 1u);
+  EXPECT_EQ((*store)->submit({"k", "another", "", 0, 0, {"{}"}}).value(), "j3");
+  EXPECT_EQ((*store)->submit({"k", "c", "", 0, 0, {"{}"}}).error().code, "idempotency-key");
   // Numbers that were told of any job are behind.
   ASSERT_TRUE((*store)->cancel("j1").ok());
   EXPECT_GT((*store)->ended("j1", 0, 1)->front().ended, GetParam() == 1 ? 7u : 0u);

@@ -89,7 +89,7 @@ TEST_F(Jobs, SentAgainAreTheSame) {
   EXPECT_EQ(submit("b", {"x"}), "j2");
   for (const NewJob& other :
        {NewJob{"a", "me", "label of a", 0, 0, {"y"}}, NewJob{"a", "me", "label of a", 0, 0, {"x", "x"}},
-        NewJob{"a", "you", "label of a", 0, 0, {"x"}}, NewJob{"a", "me", "label of a", 1, 0, {"x"}}}) {
+        NewJob{"a", "me", "label of b", 0, 0, {"x"}}, NewJob{"a", "me", "label of a", 1, 0, {"x"}}}) {
     const auto refused = store_->submit(other);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(support::render(refused.error()),
@@ -99,6 +99,13 @@ TEST_F(Jobs, SentAgainAreTheSame) {
   EXPECT_EQ(store_->jobs(10)->size(), 2u);
   EXPECT_EQ(store_->jobs(10)->front().id, "j2");
   EXPECT_EQ(store_->jobs(1)->size(), 1u);
+}
+
+TEST_F(Jobs, HaveKeysOfTheirClientsOwn) {
+  const std::string mine = submit("a", {"x"}), yours = submit("a", {"y"}, "you");
+  EXPECT_NE(mine, yours);
+  EXPECT_EQ(submit("a", {"x"}), mine);
+  EXPECT_EQ(submit("a", {"y"}, "you"), yours);
 }
 
 TEST_F(Jobs, OfAClientWaitOnlySoMany) {
