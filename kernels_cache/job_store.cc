@@ -93,6 +93,12 @@ constexpr const char* migrations[] = {
     CREATE INDEX item_by_state ON item(state, job);
     CREATE INDEX item_by_end ON item(job, ended);
     )sql",
+    // When an item of the job ended last, for which older versions have no time: now.
+    R"sql(
+    ALTER TABLE job ADD COLUMN changed TEXT NOT NULL DEFAULT '';
+    UPDATE job SET changed = strftime('%Y-%m-%dT%H:%M:%fZ', 'now');
+    CREATE INDEX job_by_change ON job(changed);
+    )sql",
 };
 
 constexpr Schema schema{"job database", migrations, true};
@@ -152,10 +158,21 @@ std::string ending(const std::string& changes, const std::string& which) {
          which;
 }
 
+constexpr const char* has_ended =
+    "NOT EXISTS (SELECT 1 FROM item WHERE item.job = job.id AND state IN ('waiting', 'running'))";
+
+/// What it takes in the database, about.
+std::uint64_t bytes_of(const NewJob& job) {
+  constexpr std::uint64_t of_a_row = 200;
+  std::uint64_t bytes = of_a_row;
+  for (const auto& request : job.requests) bytes += request.size() + of_a_row;
+  return bytes;
+}
+
 class SqliteJobStore final : public JobStore {
  public:
-  SqliteJobStore(Database database, std::string path, std::shared_ptr<const Clock> clock)
-      : database_(std::move(database)), path_(std::move(path)), clock_(std::move(clock)) {}
+  SqliteJobStore(Database database, std::string path, std::shared_ptr<const Clock> clock, JobLimits limits)
+      : database_(std::move(database)), path_(std::move(path)), clock_(std::move(clock)), limits_(limits) {}
 
   Result<std::string> submit(const NewJob& job) override {
     SCHAAS_CHECK(!job.idempotency_key.empty() && !job.requests.empty(), "a job without key or requests");
@@ -178,9 +195,10 @@ class SqliteJobStore final : public JobStore {
           "a job that is sent again must be the same; give a new one a new key");
     }
     SCHAAS_RETURN_IF_ERROR(check_room(client, job.requests.size(), job.queued, doing));
+    SCHAAS_RETURN_IF_ERROR(make_space(bytes_of(job), doing));
     Statement insert(database_,
-                     "INSERT INTO job(key, digest, client, label, priority, budget, created) "
-                     "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id");
+                     "INSERT INTO job(key, digest, client, label, priority, budget, created, changed) "
+                     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7) RETURNING id");
     insert.bind(job.idempotency_key).bind(digest).bind(client).bind(job.label);
     insert.bind(std::int64_t{job.priority}).bind(job.budget_seconds).bind(print(clock_->now()));
     SCHAAS_RETURN_IF_ERROR(insert.step(doing));
@@ -249,6 +267,7 @@ class SqliteJobStore final : public JobStore {
         .bind(static_cast<std::int64_t>(number));
     SCHAAS_RETURN_IF_ERROR(end.run(doing));
     SCHAAS_RETURN_IF_ERROR(end_when_spent(number_of(job), doing));
+    SCHAAS_RETURN_IF_ERROR(note_change(number_of(job), doing));
     return transaction.commit(doing);
   }
 
@@ -257,6 +276,9 @@ class SqliteJobStore final : public JobStore {
     const std::string doing = "take up the jobs";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    Statement changed(
+        database_, "UPDATE job SET changed = ? WHERE id IN (SELECT job FROM item WHERE state = 'running')");
+    SCHAAS_RETURN_IF_ERROR(changed.bind(print(clock_->now())).run(doing));
     Statement fail(database_, ending("state = 'failed', error = 'the server ended while it worked on this, ' "
                                      "|| attempts || ' times'",
                                      "state = 'running' AND attempts >= ?")
@@ -275,6 +297,26 @@ class SqliteJobStore final : public JobStore {
     return back.bind(number_of(job))
         .bind(static_cast<std::int64_t>(number))
         .run("give back an item of a job");
+  }
+
+  Result<std::uint64_t> forget() override {
+    const std::string doing = "forget jobs that have ended";
+    if (limits_.kept.count() == 0) return 0;
+    const std::string before = print(clock_->now() - limits_.kept);
+    const std::string sql =
+        std::string("DELETE FROM job WHERE id IN (SELECT id FROM job WHERE changed < ? AND ") + has_ended +
+        " ORDER BY changed LIMIT 10)";  // at once: others wait meanwhile
+    for (std::uint64_t forgotten = 0;;) {
+      const std::lock_guard lock(mutex_);
+      Statement some(database_, sql.c_str());
+      SCHAAS_RETURN_IF_ERROR(some.bind(before).run(doing));
+      forgotten += changes(database_);
+      if (changes(database_) > 0) continue;
+      Statement clients(
+          database_, "DELETE FROM client WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.client = client.id)");
+      SCHAAS_RETURN_IF_ERROR(clients.run(doing));
+      return forgotten;
+    }
   }
 
   Result<void> back_up(const std::string& path) override {
@@ -321,11 +363,16 @@ class SqliteJobStore final : public JobStore {
 
   Result<void> cancel(const std::string& id) override {
     const std::lock_guard lock(mutex_);
-    SCHAAS_RETURN_IF_ERROR(row_of(id));
     const std::string doing = "cancel a job";
+    Transaction transaction(database_);
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    SCHAAS_ASSIGN_OR_RETURN(const JobRow row, row_of(id));
+    if (row.finished()) return flushed(doing);
     Statement update(database_,
                      ending("state = 'cancelled'", "job = ? AND state IN ('waiting', 'running')").c_str());
     SCHAAS_RETURN_IF_ERROR(update.bind(number_of(id)).run(doing));
+    SCHAAS_RETURN_IF_ERROR(note_change(number_of(id), doing));
+    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
     return flushed(doing);
   }
 
@@ -361,16 +408,50 @@ class SqliteJobStore final : public JobStore {
     return query.integer(0);
   }
 
+  Result<void> note_change(std::int64_t job, const std::string& doing) {
+    Statement update(database_, "UPDATE job SET changed = ? WHERE id = ?");
+    return update.bind(print(clock_->now())).bind(job).run(doing);
+  }
+
+  // Inside the caller's transaction: room for so many bytes more. Jobs that have ended make it.
+  Result<void> make_space(std::uint64_t bytes, const std::string& doing) {
+    if (limits_.bytes == 0) return {};
+    const std::string sql = std::string("DELETE FROM job WHERE id = (SELECT id FROM job WHERE ") + has_ended +
+                            " ORDER BY changed LIMIT 1)";
+    for (;;) {
+      Statement used(database_,
+                     "SELECT (page_count - freelist_count) * page_size "
+                     "FROM pragma_page_count, pragma_freelist_count, pragma_page_size");
+      SCHAAS_RETURN_IF_ERROR(used.step(doing));
+      if (used.count(0) + bytes <= limits_.bytes) return {};
+      Statement oldest(database_, sql.c_str());
+      SCHAAS_RETURN_IF_ERROR(oldest.run(doing));
+      if (changes(database_) > 0) continue;
+      return support::noting(
+          support::exhausted("jobs-full", "the jobs that this server has accepted fill the " +
+                                              std::to_string(limits_.bytes) + " bytes there are for them"),
+          "submit it when some are done");
+    }
+  }
+
   // Inside the caller's transaction: whether so many more items of the client may wait.
   Result<void> check_room(std::int64_t client, std::uint64_t more, std::uint64_t queued,
                           const std::string& doing) {
-    if (queued == 0 || more == 0) return {};
+    if (more == 0) return {};
     Statement query(database_,
                     "SELECT name, (SELECT count(*) FROM item JOIN job ON job.id = item.job "
-                    "WHERE state = 'waiting' AND client = client.id) FROM client WHERE id = ?");
+                    "WHERE state = 'waiting' AND client = client.id), "
+                    "(SELECT count(*) FROM item WHERE state = 'waiting') FROM client WHERE id = ?");
     SCHAAS_RETURN_IF_ERROR(query.bind(client).step(doing));
-    const std::uint64_t waiting = query.count(1);
-    if (waiting + more <= queued) return {};
+    const std::uint64_t waiting = query.count(1), of_all = query.count(2);
+    if (limits_.waiting != 0 && of_all + more > limits_.waiting) {
+      return support::noting(
+          support::exhausted("jobs-full",
+                             std::to_string(limits_.waiting) + " requests of jobs may wait on this server; " +
+                                 std::to_string(of_all) + " wait, this job has " + std::to_string(more)),
+          "submit it when some are done");
+    }
+    if (queued == 0 || waiting + more <= queued) return {};
     return support::noting(
         support::exhausted("quota-queued", "`" + query.text(0) + "` may have " + std::to_string(queued) +
                                                " requests of jobs waiting; " + std::to_string(waiting) +
@@ -402,6 +483,7 @@ class SqliteJobStore final : public JobStore {
   Database database_;
   const std::string path_;
   std::shared_ptr<const Clock> clock_;
+  const JobLimits limits_;
   std::mutex mutex_;  // one connection, one statement at a time
 };
 
@@ -415,11 +497,11 @@ std::string name(ItemState state) {
 
 const Schema& job_schema() { return schema; }
 
-Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path,
-                                                 std::shared_ptr<const Clock> clock) {
+Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path, std::shared_ptr<const Clock> clock,
+                                                 const JobLimits& limits) {
   SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, schema));
   return std::unique_ptr<JobStore>(
-      std::make_unique<SqliteJobStore>(std::move(database), path, std::move(clock)));
+      std::make_unique<SqliteJobStore>(std::move(database), path, std::move(clock), limits));
 }
 
 }  // namespace schaas::kernels_cache

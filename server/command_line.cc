@@ -29,6 +29,7 @@ struct Written {
   long transfer = std::chrono::duration_cast<std::chrono::seconds>(command.daemon.transfer).count();
   std::string new_token;
   long handshake = std::chrono::duration_cast<std::chrono::seconds>(command.daemon.handshake).count();
+  long job_days = std::chrono::duration_cast<std::chrono::days>(command.daemon.jobs.kept).count();
   long grace = command.daemon.cache.grace.count();
   std::string restore;
   bool check_only = false, print_only = false;
@@ -98,6 +99,10 @@ void declare_work(CLI::App& app, Written& out) {
                  "size of the stored binaries above which those used longest ago go; 0: no limit");
   app.add_option("--frontier-bytes", out.command.daemon.cache.frontier_bytes,
                  "size of the stored frontiers above which those used longest ago go; 0: no limit");
+  app.add_option("--job-bytes", out.command.daemon.jobs.bytes,
+                 "size of the stored jobs above which those that ended longest ago go; 0: no limit");
+  app.add_option("--job-days", out.job_days, "jobs that ended longer ago are forgotten; 0: never")
+      ->check(CLI::Range(0L, 100'000L));
   app.add_option("--reply-bytes", out.command.daemon.replies.bytes,
                  "memory for replies that are told again while nothing changes; 0: none are kept");
   app.add_option("--solver-bytes", out.command.daemon.solver_memory,
@@ -197,6 +202,7 @@ Result<CommandLine> meaning_of(Written written) {
   out.daemon.idle =
       std::chrono::seconds(written.idle >= 0 ? written.idle : (out.is_private ? private_idle : 0));
   out.daemon.cache.grace = std::chrono::seconds(written.grace);
+  out.daemon.jobs.kept = std::chrono::days(written.job_days);
   out.daemon.drain = std::chrono::seconds(written.drain);
   out.daemon.longest_request = std::chrono::seconds(written.longest);
   out.daemon.longest_item = std::chrono::seconds(written.longest_item);

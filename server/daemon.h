@@ -53,6 +53,7 @@ struct DaemonOptions {
   unsigned socket_mode =
       0600;  ///< of Unix sockets; who is let in beside the owner needs a token, where there are any
   CacheLimits cache;
+  kernels_cache::JobLimits jobs;
   // Performance
   KeptReplies::Limits replies;
   Admission admission;

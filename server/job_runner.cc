@@ -17,6 +17,7 @@ constexpr std::chrono::seconds longest_courtesy{30};
 constexpr std::chrono::milliseconds glance{20};
 /// After an error of the store: it may be a full disk.
 constexpr std::chrono::seconds pause{5};
+constexpr std::chrono::hours between_forgetting{1};
 /// Of one item for want of room: an hour. What never has room must not keep the rest waiting for ever.
 constexpr int most_put_off = 720;
 
@@ -83,6 +84,7 @@ void JobRunner::run() {
 // False: the runner stops.
 bool JobRunner::wait_for_items() {
   for (;;) {
+    forget_when_due();
     {
       const std::lock_guard lock(mutex_);
       something_new_ = false;  // what comes after this is seen by the next look, or wakes
@@ -97,7 +99,18 @@ bool JobRunner::wait_for_items() {
     }
     std::unique_lock lock(mutex_);
     working_ = something_new_;
-    changed_.wait(lock, [this] { return stopping_ || something_new_; });
+    changed_.wait_for(lock, between_forgetting, [this] { return stopping_ || something_new_; });
+  }
+}
+
+void JobRunner::forget_when_due() {
+  if (Steady::now() < next_forgetting_) return;
+  next_forgetting_ = Steady::now() + between_forgetting;
+  const auto forgotten = store_->forget();
+  if (!forgotten.ok()) {
+    log_->error("jobs of long ago cannot be forgotten: {}", support::render(forgotten.error()));
+  } else if (*forgotten > 0) {
+    log_->info("forgot {} jobs that ended long ago", *forgotten);
   }
 }
 

@@ -21,7 +21,8 @@ bool is_disk_trouble(const support::Diagnostic& error);
 /// first who wait for an answer; an item in work goes behind them wherever there is a line (slots.h).
 /// What a disk ends that is full or broken (is_disk_trouble) is put off by some seconds and done again, for
 /// an hour: it says nothing of the item. An item ends when the budget of its job is spent, and when it takes
-/// too long: there is one thread for all. Thread-safe.
+/// too long: there is one thread for all. Once an hour it has the store forget what ended long ago.
+/// Thread-safe.
 class JobRunner {
  public:
   /// Works on one request (the text that was submitted): its answer is stored by the way.
@@ -56,6 +57,7 @@ class JobRunner {
   bool wait_for_items();
   bool wait_for_quiet();
   bool rest();
+  void forget_when_due();
   void work_on(const kernels_cache::ClaimedItem& item);
   std::chrono::duration<double> time_for(const kernels_cache::ClaimedItem& item) const;
   bool puts_off(const kernels_cache::ClaimedItem& item, const support::Diagnostic& error);
@@ -72,6 +74,7 @@ class JobRunner {
   support::Cancellation* cancellation_ = nullptr;
   std::map<std::pair<std::string, std::uint64_t>, int>
       put_off_;  ///< how often, by job and item; on its thread alone
+  std::chrono::steady_clock::time_point next_forgetting_{};  ///< on its thread alone
   std::thread thread_;
 };
 

@@ -20,6 +20,7 @@ using support::Result;
 constexpr std::size_t jobs_listed = 100, most_listed = 10'000;
 constexpr std::size_t items_at_once = 256;
 constexpr std::chrono::milliseconds glance{100};
+constexpr double seconds_until_some_are_done = 20;
 
 v1::Job to_proto(const JobRow& row) {
   v1::Job out;
@@ -82,8 +83,8 @@ Result<kernels_cache::NewJob> JobsService::checked(const v1::SubmitJobRequest& r
     return support::invalid("job", "a job of " + std::to_string(requests) + " requests; expected 1 to " +
                                        std::to_string(most_requests));
   }
-  kernels_cache::NewJob job{request.idempotency_key(), request.client(), request.label(), request.priority(),
-                            request.budget_seconds()};
+  kernels_cache::NewJob job{request.idempotency_key(), request.client(),         request.label(),
+                            request.priority(),        request.budget_seconds(), {}};
   for (const v1::ScheduleRequest& one : request.requests()) {
     SCHAAS_RETURN_IF_ERROR(cancellation.check("checking a job"));
     if (const auto fine = checking_.check(from_proto(one), cancellation); !fine.ok())
@@ -108,6 +109,7 @@ grpc::Status JobsService::Submit(grpc::ServerContext* context, const v1::SubmitJ
                          // With tokens nobody can pass for another.
                          if (!summary.caller.name.empty()) job.client = summary.caller.name;
                          job.queued = summary.caller.quotas.queued;
+                         summary.retry_seconds = seconds_until_some_are_done;
                          SCHAAS_ASSIGN_OR_RETURN(const std::string id, store_->submit(job));
                          summary.detail = "job=" + id + " requests=" + std::to_string(job.requests.size());
                          runner_.wake();
@@ -175,6 +177,7 @@ grpc::Status JobsService::Retry(grpc::ServerContext* context, const v1::JobReque
   return boundary_.run(methods::retry_job, *context,
                        [&](RequestSummary& summary, Cancellation&) -> Result<void> {
                          SCHAAS_RETURN_IF_ERROR(check_owner(summary.caller, request->id()));
+                         summary.retry_seconds = seconds_until_some_are_done;
                          SCHAAS_RETURN_IF_ERROR(store_->retry(request->id(), summary.caller.quotas.queued));
                          runner_.wake();
                          return answer(request->id(), *reply);

@@ -6,8 +6,10 @@
 #include <atomic>
 #include <thread>
 
+#include "kernels_cache/sqlite.h"
 #include "schaas/v1/jobs.grpc.pb.h"
 #include "server/daemon.h"
+#include "server/status.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
 
@@ -189,6 +191,44 @@ TEST_F(JobsOverTheWire, AreCancelledWithWhatRuns) {
   grpc::ClientContext context;
   EXPECT_TRUE(stub_->Retry(&context, which, &cancelled).ok());
   EXPECT_THAT(watch(accepted.id()).first, testing::ElementsAre("0 done", "1 done"));
+}
+
+TEST_F(JobsOverTheWire, AreRefusedForNowWhenTooManyWait) {
+  options_.jobs.waiting = 2;
+  start();
+  holding_->hold = true;
+  must_submit(job("a", {spmm}));
+  wait_for_search(1);
+  const v1::Job waiting = must_submit(job("b", {spmm, spmv}));
+  grpc::ClientContext context;
+  v1::Job reply;
+  const auto refusal =
+      test::ServiceClient::refusal_of(stub_->Submit(&context, job("c", {spmm}), &reply), context);
+  EXPECT_THAT(refusal.text(), testing::HasSubstr("RESOURCE_EXHAUSTED exhausted [jobs-full]"));
+  EXPECT_EQ(context.GetServerTrailingMetadata().count(server::retry_metadata), 1u);
+  EXPECT_EQ(must_submit(job("b", {spmm, spmv})).id(), waiting.id());
+  holding_->hold = false;
+}
+
+TEST_F(JobsOverTheWire, AreForgottenLongAfterTheirEnd) {
+  for (const char* key : {"old", "young"}) watch(must_submit(job(key, {spmm})).id());
+  daemon_.reset();
+  {
+    const auto database =
+        kernels_cache::open_database(directory_ / "data/jobs.db", kernels_cache::job_schema()).value();
+    kernels_cache::Statement old(database,
+                                 "UPDATE job SET changed = '2020-01-01T00:00:00.000Z' WHERE key = 'old'");
+    ASSERT_TRUE(old.run("make a job old").ok());
+  }
+  start();
+  v1::ListJobsReply list;
+  for (int n = 0; n < 10'000 && list.jobs_size() != 1; ++n) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    grpc::ClientContext context;
+    ASSERT_TRUE(stub_->List(&context, {}, &list).ok());
+  }
+  ASSERT_EQ(list.jobs_size(), 1);
+  EXPECT_EQ(list.jobs(0).id(), "j2");
 }
 
 // There is one thread for all jobs.

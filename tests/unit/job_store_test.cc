@@ -16,10 +16,9 @@ using test_support::TemporaryDirectory;
 class Jobs : public testing::Test {
  protected:
   void SetUp() override { open(); }
-  void open() {
+  void open(const JobLimits& limits = {}, Clock::Time now = Clock::Time(std::chrono::milliseconds(7))) {
     store_.reset();
-    auto opened =
-        open_job_store(directory_ / "jobs.db", fixed_clock(Clock::Time(std::chrono::milliseconds(7))));
+    auto opened = open_job_store(directory_ / "jobs.db", fixed_clock(now), limits);
     ASSERT_TRUE(opened.ok()) << support::render(opened.error());
     store_ = std::move(opened).value();
   }
@@ -47,6 +46,11 @@ class Jobs : public testing::Test {
     for (const auto& row : store_->ended(id, after, 100).value())
       out.push_back(std::to_string(row.number) + " " + name(row.state) + " " + row.error);
     return out;
+  }
+  std::vector<std::string> jobs() {
+    std::vector<std::string> ids;
+    for (const JobRow& row : store_->jobs(1000).value()) ids.push_back(row.id);
+    return ids;
   }
   std::string counts(const std::string& id) {
     const JobRow row = store_->job(id).value();
@@ -125,6 +129,73 @@ TEST_F(Jobs, OfAClientWaitOnlySoMany) {
   EXPECT_EQ(counts("j1"), "0 0 0 0 2");
   EXPECT_EQ(text(store_->retry("j1", 3)), "");
   EXPECT_EQ(text(store_->retry("j1", 1)), "") << "nothing more waits by that";
+}
+
+TEST_F(Jobs, OfAllClientsWaitOnlySoMany) {
+  JobLimits limits;
+  limits.waiting = 3;
+  open(limits);
+  submit("a", {"x", "y"});
+  const auto refused = store_->submit({"b", "you", "", 0, 0, {"x", "y"}, 10});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(support::render(refused.error()),
+            "exhausted [jobs-full]: 3 requests of jobs may wait on this server; 2 wait, this job has 2\n"
+            "  note: submit it when some are done");
+  EXPECT_EQ(submit("a", {"x", "y"}), "j1") << "it was accepted";
+  ASSERT_TRUE(store_->cancel("j1").ok());
+  submit("b", {"x", "y"}, "you");
+  EXPECT_EQ(store_->retry("j1", 0).error().code, "jobs-full");
+}
+
+TEST_F(Jobs, ThatHaveEndedMakeRoomForNewOnes) {
+  JobLimits limits;
+  limits.bytes = 1 << 20;
+  open(limits);
+  const std::string half(400'000, 'x');
+  submit("a", {half});
+  submit("b", {half});
+  const auto refused = store_->submit({"c", "me", "", 0, 0, {half}});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(support::render(refused.error()),
+            "exhausted [jobs-full]: the jobs that this server has accepted fill the 1048576 bytes there are "
+            "for them\n  note: submit it when some are done");
+  EXPECT_EQ(jobs(), (std::vector<std::string>{"j2", "j1"}));
+  ASSERT_TRUE(store_->cancel("j2").ok());
+  const std::string next = submit("c", {half});
+  EXPECT_EQ(jobs(), (std::vector<std::string>{next, "j1"})) << "what waits stays";
+  EXPECT_EQ(store_->submit({"d", "me", "", 0, 0, {half}}).error().code, "jobs-full");
+  for (const char* key : {"e", "f", "g"}) {
+    EXPECT_EQ(claim(), half);
+    finish();
+    submit(key, {half});
+    EXPECT_EQ(jobs().size(), 2u);
+  }
+}
+
+TEST_F(Jobs, ThatEndedLongAgoAreForgotten) {
+  const auto day = [](int n) { return Clock::Time(std::chrono::days(n)); };
+  JobLimits limits;
+  limits.kept = std::chrono::days(90);
+  open(limits, day(0));
+  submit("waits", {"x", "y"}, "me", 1);
+  EXPECT_EQ(claim(), "x");
+  finish();
+  submit("ends", {"z"}, "you", 2);
+  submit("cancelled", {"z"}, "they");
+  open(limits, day(1));
+  EXPECT_EQ(claim(), "z");
+  finish();
+  ASSERT_TRUE(store_->cancel("j3").ok());
+  open(limits, day(91));
+  EXPECT_EQ(store_->forget().value(), 0u);
+  open({.kept = std::chrono::hours(0)}, day(1000));
+  EXPECT_EQ(store_->forget().value(), 0u);
+  open(limits, day(92));
+  EXPECT_EQ(store_->forget().value(), 2u);
+  EXPECT_EQ(jobs(), std::vector<std::string>{"j1"});
+  EXPECT_EQ(counts("j1"), "1 0 1 0 0");
+  EXPECT_EQ(store_->counts()->at(ItemState::done), 1u);
+  EXPECT_EQ(submit("ends", {"new"}, "you"), "j4") << "ids are not used twice";
 }
 
 TEST_F(Jobs, GoByPriorityThenByTurnsOfTheClients) {
