@@ -912,6 +912,29 @@ class Jobs(program.WithDaemon):
         self.assertIn("unknown-schedule", done.stdout)
         self.assertRegex(done.stderr, r"^invalid \[job-failed\]: 1 request of the job j\d+ failed; `schaas retry j\d+` tries again")
 
+    def test_a_watch_goes_on_after_a_restart(self):
+        job = self.daemon.json("precompute", self.many(60, 500), "--detach")["id"]
+        environment = {**os.environ, "SCHAAS_SERVER": self.daemon.address}
+        with subprocess.Popen([pathlib.Path(PROGRAMS) / "schaas", "watch", job, "--json"], env=environment, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as watch:
+            while self.daemon.json("jobs")["jobs"][0]["done"] < 10:
+                time.sleep(0.05)
+            self.daemon.process.kill()
+            self.daemon.process.wait()
+            self.daemon.log.close()
+            self.daemon.start()
+            out, told = watch.communicate(timeout=240)
+        self.assertEqual(watch.returncode, 0, told)
+        self.assertRegex(told, rf"^no server answers at {self.daemon.address}: .*; watching {job} goes on in \d+\.\d s\n")
+        items = program.one_object(out)["items"]
+        self.assertEqual(sorted(item["number"] for item in items), list(range(60)))
+
+    def many(self, count, first):
+        """A file of different problems."""
+        cases = ", ".join(f'["i <= {first + n}"]' for n in range(count))
+        return self.file('{"expression": "A(i,k) = B(i,j) * C(j,k)", "formats": {"B": "csr"}, "isa": "generic", "kernels": 1, '
+                         f'"constraints": [{cases}]}}', f"many{first}.json")
+
     def test_wrong_files_are_refused(self):
         for text, message in [
                 ("", "holds no requests"),

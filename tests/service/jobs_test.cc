@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "kernels_cache/sqlite.h"
+#include "schaas/connection.h"
 #include "schaas/v1/jobs.grpc.pb.h"
 #include "server/daemon.h"
 #include "server/status.h"
@@ -115,6 +116,10 @@ class JobsOverTheWire : public testing::Test {
     const auto status = reader->Finish();
     EXPECT_TRUE(status.ok()) << status.error_message();
     return out;
+  }
+  client::Connection connect(client::ConnectOptions options = {}) {
+    options.server = daemon_->addresses().front();
+    return client::Connection::open(options).value();
   }
   void wait_for_search(int searches) {
     for (int n = 0; n < 10'000 && holding_->searches < searches; ++n)
@@ -229,6 +234,80 @@ TEST_F(JobsOverTheWire, AreForgottenLongAfterTheirEnd) {
   }
   ASSERT_EQ(list.jobs_size(), 1);
   EXPECT_EQ(list.jobs(0).id(), "j2");
+}
+
+// The server's start leaves nothing of the old one but its database.
+TEST_F(JobsOverTheWire, AreWatchedAcrossARestartOfTheServer) {
+  holding_->hold = true;
+  const v1::Job accepted = must_submit(job("k", {spmm, spmv}));
+  wait_for_search(1);
+  client::Connection connection = connect();
+  std::vector<std::uint64_t> ended;
+  std::atomic<int> heard{0}, cut_off{0};
+  client::JobListener listener;
+  listener.item = [&](const client::JobItem& item) {
+    ended.push_back(item.number);
+    return true;
+  };
+  listener.job = [&](const client::Job&) { return ++heard > 0; };
+  listener.away = [&](const support::Diagnostic&, double) { ++cut_off; };
+  std::thread watching([&] {
+    const auto last = connection.watch(accepted.id(), 0, listener);
+    ASSERT_TRUE(last.ok()) << support::render(last.error());
+    EXPECT_EQ(last->done, 2u);
+  });
+  while (heard == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  daemon_->stop();
+  while (cut_off == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  holding_->hold = false;
+  start();
+  watching.join();
+  EXPECT_THAT(ended, testing::ElementsAre(0, 1));
+}
+
+TEST_F(JobsOverTheWire, AreWatchedForLongerThanACallMayTake) {
+  options_.longest_request = std::chrono::seconds(1);
+  start();
+  holding_->hold = true;
+  const v1::Job accepted = must_submit(job("k", {spmm}));
+  client::Connection connection = connect();
+  std::vector<std::string> why;
+  client::JobListener listener;
+  listener.away = [&](const support::Diagnostic& error, double) {
+    why.push_back(error.code);
+    holding_->hold = why.size() < 2;
+  };
+  const auto last = connection.watch(accepted.id(), 0, listener);
+  ASSERT_TRUE(last.ok()) << support::render(last.error());
+  EXPECT_EQ(last->done, 1u);
+  EXPECT_THAT(why, testing::ElementsAre("deadline", "deadline"));
+}
+
+TEST_F(JobsOverTheWire, AreWatchedNoLongerWhenTheServerStaysAway) {
+  holding_->hold = true;
+  const v1::Job accepted = must_submit(job("k", {spmm}));
+  client::ConnectOptions options;
+  options.away_limit = std::chrono::seconds(3);
+  client::Connection connection = connect(options);
+  std::thread stopping;
+  client::JobListener listener;
+  listener.job = [&](const client::Job&) {
+    if (!stopping.joinable()) stopping = std::thread([&] { daemon_->stop(); });
+    return true;
+  };
+  const auto last = connection.watch(accepted.id(), 0, listener);
+  stopping.join();
+  ASSERT_FALSE(last.ok());
+  EXPECT_EQ(last.error().code, "server-down");
+  EXPECT_THAT(
+      last.error().notes,
+      testing::Contains("after 3 s this was given up; the server keeps the job j1: it can be watched again"));
+}
+
+TEST_F(JobsOverTheWire, ThatAreNotThereAreNotWaitedFor) {
+  const auto refused = connect().watch("j7", 0, {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(support::render(refused.error()), "invalid [unknown-job]: there is no job `j7`");
 }
 
 // There is one thread for all jobs.

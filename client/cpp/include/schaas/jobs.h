@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/support/diagnostic.h"
+
 /// Offline precomputation: many requests in one job that the server keeps and works on, whether anybody waits
 /// or not (Connection::submit and what follows it).
 namespace schaas::client {
@@ -45,6 +47,8 @@ struct JobItem {
 struct JobListener {
   std::function<bool(const JobItem&)> item;
   std::function<bool(const Job&)> job;
+  /// The watch was cut off, or cannot begin yet; it goes on after so many seconds.
+  std::function<void(const support::Diagnostic& why, double seconds)> away;
 };
 
 /// "user@host" of this process.
