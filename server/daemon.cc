@@ -191,7 +191,8 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
   runner_ = std::make_unique<JobRunner>(
       jobs_, JobRunner::Options{work, [this] { return service_->somebody_waits(); }, options_.longest_item},
       log_);
-  jobs_service_ = std::make_unique<JobsService>(*scheduling_, jobs_, *runner_, *boundary_);
+  jobs_service_ =
+      std::make_unique<JobsService>(*scheduling_, jobs_, *runner_, *boundary_, options_.threads / 4);
   admin_service_ = std::make_unique<AdminService>(
       stores_, keeper_,
       [this](const std::string& name) { return back_up(directory_, name, stores_, *jobs_); }, *boundary_);

@@ -20,7 +20,21 @@ using support::Result;
 constexpr std::size_t jobs_listed = 100, most_listed = 10'000;
 constexpr std::size_t items_at_once = 256;
 constexpr std::chrono::milliseconds glance{100};
-constexpr double seconds_until_some_are_done = 20;
+constexpr double seconds_until_some_are_done = 20, seconds_until_some_leave = 2;
+
+/// One of those who watch, as long as it lives.
+class Watcher {
+ public:
+  explicit Watcher(std::atomic<int>& count) : count_(count), place_(++count) {}
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+  ~Watcher() { --count_; }
+  int place() const { return place_; }  ///< from 1
+
+ private:
+  std::atomic<int>& count_;
+  const int place_;
+};
 
 v1::Job to_proto(const JobRow& row) {
   v1::Job out;
@@ -54,8 +68,12 @@ v1::JobItem to_proto(const ItemRow& row) {
 }  // namespace
 
 JobsService::JobsService(Scheduling& checking, std::shared_ptr<kernels_cache::JobStore> store,
-                         JobRunner& runner, RequestBoundary& boundary)
-    : checking_(checking), store_(std::move(store)), runner_(runner), boundary_(boundary) {}
+                         JobRunner& runner, RequestBoundary& boundary, int most_watchers)
+    : checking_(checking),
+      store_(std::move(store)),
+      runner_(runner),
+      boundary_(boundary),
+      most_watchers_(most_watchers) {}
 
 Result<void> JobsService::check_owner(const Caller& caller, const std::string& id) {
   SCHAAS_ASSIGN_OR_RETURN(const JobRow row, store_->job(id));
@@ -132,6 +150,12 @@ grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJob
                                 grpc::ServerWriter<v1::JobEvent>* writer) {
   return boundary_.run(
       methods::watch_job, *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+        const Watcher watcher(watchers_);
+        if (watcher.place() > most_watchers_) {
+          summary.retry_seconds = seconds_until_some_leave;
+          return support::exhausted("overloaded", std::to_string(most_watchers_) +
+                                                      " jobs are being watched, as many as may be at once");
+        }
         std::uint64_t after = request->after();
         v1::Job told;
         for (;;) {

@@ -310,6 +310,49 @@ TEST_F(JobsOverTheWire, ThatAreNotThereAreNotWaitedFor) {
   EXPECT_EQ(support::render(refused.error()), "invalid [unknown-job]: there is no job `j7`");
 }
 
+TEST_F(JobsOverTheWire, AreNotWatchedByAll) {
+  options_.threads = 8;
+  start();
+  holding_->hold = true;
+  const v1::Job accepted = must_submit(job("k", {spmm}));
+  v1::WatchJobRequest request;
+  request.set_id(accepted.id());
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<v1::JobEvent>>> readers;
+  v1::JobEvent event;
+  for (int n = 0; n < 2; ++n) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    readers.push_back(stub_->Watch(contexts.back().get(), request));
+    ASSERT_TRUE(readers.back()->Read(&event));
+  }
+  {
+    grpc::ClientContext context;
+    const auto refusal = test::ServiceClient::refusal_of(stub_->Watch(&context, request)->Finish(), context);
+    EXPECT_EQ(
+        refusal.text(),
+        "RESOURCE_EXHAUSTED exhausted [overloaded]: 2 jobs are being watched, as many as may be at once");
+    EXPECT_EQ(context.GetServerTrailingMetadata().count(server::retry_metadata), 1u);
+  }
+  // Who waits comes again when one has left.
+  client::Connection connection = connect();
+  client::JobListener listener;
+  std::atomic<int> refused{0};
+  listener.away = [&](const support::Diagnostic& why, double) {
+    EXPECT_EQ(why.code, "overloaded");
+    if (++refused > 1) return;
+    contexts.front()->TryCancel();
+    readers.front()->Finish();
+    holding_->hold = false;
+  };
+  const auto last = connection.watch(accepted.id(), 0, listener);
+  ASSERT_TRUE(last.ok()) << support::render(last.error());
+  EXPECT_EQ(last->done, 1u);
+  EXPECT_GE(refused, 1);
+  while (readers.back()->Read(&event)) {
+  }
+  EXPECT_TRUE(readers.back()->Finish().ok());
+}
+
 // There is one thread for all jobs.
 TEST_F(JobsOverTheWire, EndWhatTakesTooLong) {
   options_.longest_item = std::chrono::seconds(1);
