@@ -75,6 +75,15 @@ JobsService::JobsService(Scheduling& checking, std::shared_ptr<kernels_cache::Jo
       boundary_(boundary),
       most_watchers_(most_watchers) {}
 
+Result<void> JobsService::check_priority(const Caller& caller, int priority) {
+  if (priority <= 0 || caller.name.empty() || caller.is_admin) return {};
+  return support::noting(
+      support::unreachable("scope", "a priority of " + std::to_string(priority) +
+                                        " passes the jobs of others, which takes the scope `admin`; `" +
+                                        caller.name + "` may ask for at most 0"),
+      "lower the priority of your other jobs instead");
+}
+
 Result<void> JobsService::check_owner(const Caller& caller, const std::string& id) {
   SCHAAS_ASSIGN_OR_RETURN(const JobRow row, store_->job(id));
   if (caller.may_touch(row.client)) return {};
@@ -123,6 +132,7 @@ grpc::Status JobsService::Submit(grpc::ServerContext* context, const v1::SubmitJ
                                  v1::Job* reply) {
   return boundary_.run(methods::submit_job, *context,
                        [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+                         SCHAAS_RETURN_IF_ERROR(check_priority(summary.caller, request->priority()));
                          SCHAAS_ASSIGN_OR_RETURN(auto job, checked(*request, cancellation));
                          // With tokens nobody can pass for another.
                          if (!summary.caller.name.empty()) job.client = summary.caller.name;

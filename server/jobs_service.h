@@ -31,6 +31,8 @@ class JobsService final : public v1::Jobs::Service {
   static constexpr std::size_t longest_text = 200;  ///< of keys, clients and labels
 
  private:
+  /// Who is not of the scope `admin` passes nobody. Errors: unreachable [scope].
+  static support::Result<void> check_priority(const Caller& caller, int priority);
   /// Errors: unreachable [not-yours]; invalid [unknown-job].
   support::Result<void> check_owner(const Caller& caller, const std::string& id);
   support::Result<kernels_cache::NewJob> checked(const v1::SubmitJobRequest& request,

@@ -353,6 +353,16 @@ TEST_F(JobsOverTheWire, AreNotWatchedByAll) {
   EXPECT_TRUE(readers.back()->Finish().ok());
 }
 
+TEST_F(JobsOverTheWire, KeepTheirKeyForWhatWasSentWithIt) {
+  must_submit(job("k", {spmm}));
+  v1::Job reply;
+  EXPECT_EQ(submit(job("k", {spmv}), reply).text(),
+            "INVALID_ARGUMENT invalid [idempotency-key]: the key `k` was used for another job, j1");
+  auto other = job("k", {spmv});
+  other.set_client("you");
+  EXPECT_EQ(must_submit(other).id(), "j2") << "keys belong to clients";
+}
+
 // There is one thread for all jobs.
 TEST_F(JobsOverTheWire, EndWhatTakesTooLong) {
   options_.longest_item = std::chrono::seconds(1);

@@ -17,7 +17,7 @@ struct NewJob {
       idempotency_key;  ///< sent again with the same one it is the same job; 1 to 200 printable characters
   std::string client;   ///< who shares the server fairly with others: user_text()
   std::string label;    ///< for people
-  int priority = 0;     ///< -100 to 100: higher ones first
+  int priority = 0;     ///< -100 to 100: higher ones first; above 0 takes the scope `admin`
   double budget_seconds = 0;              ///< of work; what is left then fails; 0: none
   std::vector<ScheduleRequest> requests;  ///< at most 10,000
 };
