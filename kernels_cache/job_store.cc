@@ -47,6 +47,58 @@ constexpr const char* migrations[] = {
     CREATE INDEX item_by_state ON item(state, job);
     CREATE INDEX item_by_end ON item(ended);
     )sql",
+    // How far items had ended when the job was tried again. Of older jobs nobody knows: beyond all numbers.
+    R"sql(
+    ALTER TABLE job ADD COLUMN ended_before INTEGER NOT NULL DEFAULT 0;
+    UPDATE job SET ended_before = (SELECT max(ended) FROM item);
+    DROP INDEX item_by_end;
+    CREATE INDEX item_by_end ON item(job, ended);
+    )sql",
+    // A key is its client's: UNIQUE (client, key). A constraint cannot be dropped, so both tables are made
+    // anew.
+    R"sql(
+    ALTER TABLE item RENAME TO old_item;
+    ALTER TABLE job RENAME TO old_job;
+    CREATE TABLE job (
+      id INTEGER PRIMARY KEY AUTOINCREMENT,
+      key TEXT NOT NULL,
+      digest TEXT NOT NULL,
+      client INTEGER NOT NULL REFERENCES client(id),
+      label TEXT NOT NULL,
+      priority INTEGER NOT NULL,
+      budget REAL NOT NULL,
+      spent_before REAL NOT NULL DEFAULT 0,
+      ended_before INTEGER NOT NULL DEFAULT 0,
+      created TEXT NOT NULL,
+      UNIQUE (client, key)
+    ) STRICT;
+    INSERT INTO job(id, key, digest, client, label, priority, budget, spent_before, ended_before, created)
+      SELECT id, key, digest, client, label, priority, budget, spent_before, ended_before, created FROM old_job;
+    CREATE TABLE item (
+      id INTEGER PRIMARY KEY,
+      job INTEGER NOT NULL REFERENCES job(id) ON DELETE CASCADE,
+      number INTEGER NOT NULL,
+      request TEXT NOT NULL,
+      state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'running', 'done', 'failed', 'cancelled')),
+      attempts INTEGER NOT NULL DEFAULT 0,
+      error TEXT NOT NULL DEFAULT '',
+      seconds REAL NOT NULL DEFAULT 0,
+      ended INTEGER NOT NULL DEFAULT 0,
+      UNIQUE (job, number)
+    ) STRICT;
+    INSERT INTO item(id, job, number, request, state, attempts, error, seconds, ended)
+      SELECT id, job, number, request, state, attempts, error, seconds, ended FROM old_item;
+    DROP TABLE old_item;
+    DROP TABLE old_job;
+    CREATE INDEX item_by_state ON item(state, job);
+    CREATE INDEX item_by_end ON item(job, ended);
+    )sql",
+    // When an item of the job ended last, for which older versions have no time: now.
+    R"sql(
+    ALTER TABLE job ADD COLUMN changed TEXT NOT NULL DEFAULT '';
+    UPDATE job SET changed = strftime('%Y-%m-%dT%H:%M:%fZ', 'now');
+    CREATE INDEX job_by_change ON job(changed);
+    )sql",
 };
 
 constexpr Schema schema{"job database", migrations, true};
@@ -98,10 +150,29 @@ JobRow job_row(const Statement& row) {
           row.count(10),     row.real(11)};
 }
 
+/// An UPDATE that ends items: each after all of its job that has ended, also before it was tried again.
+std::string ending(const std::string& changes, const std::string& which) {
+  return "UPDATE item SET " + changes +
+         ", ended = number + 1 + (SELECT max(ended_before, (SELECT max(ended) FROM item AS other WHERE "
+         "other.job = job.id)) FROM job WHERE job.id = item.job) WHERE " +
+         which;
+}
+
+constexpr const char* has_ended =
+    "NOT EXISTS (SELECT 1 FROM item WHERE item.job = job.id AND state IN ('waiting', 'running'))";
+
+/// What it takes in the database, about.
+std::uint64_t bytes_of(const NewJob& job) {
+  constexpr std::uint64_t of_a_row = 200;
+  std::uint64_t bytes = of_a_row;
+  for (const auto& request : job.requests) bytes += request.size() + of_a_row;
+  return bytes;
+}
+
 class SqliteJobStore final : public JobStore {
  public:
-  SqliteJobStore(Database database, std::string path, std::shared_ptr<const Clock> clock)
-      : database_(std::move(database)), path_(std::move(path)), clock_(std::move(clock)) {}
+  SqliteJobStore(Database database, std::string path, std::shared_ptr<const Clock> clock, JobLimits limits)
+      : database_(std::move(database)), path_(std::move(path)), clock_(std::move(clock)), limits_(limits) {}
 
   Result<std::string> submit(const NewJob& job) override {
     SCHAAS_CHECK(!job.idempotency_key.empty() && !job.requests.empty(), "a job without key or requests");
@@ -110,8 +181,9 @@ class SqliteJobStore final : public JobStore {
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
     const std::string digest = digest_of(job);
-    Statement known(database_, "SELECT id, digest FROM job WHERE key = ?");
-    SCHAAS_ASSIGN_OR_RETURN(const bool found, known.bind(job.idempotency_key).step(doing));
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(job.client, doing));
+    Statement known(database_, "SELECT id, digest FROM job WHERE client = ? AND key = ?");
+    SCHAAS_ASSIGN_OR_RETURN(const bool found, known.bind(client).bind(job.idempotency_key).step(doing));
     if (found) {
       if (known.text(1) == digest) {
         SCHAAS_RETURN_IF_ERROR(flushed(doing));
@@ -122,10 +194,11 @@ class SqliteJobStore final : public JobStore {
                                                   "` was used for another job, j" + known.text(0)),
           "a job that is sent again must be the same; give a new one a new key");
     }
-    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(job.client, doing));
+    SCHAAS_RETURN_IF_ERROR(check_room(client, job.requests.size(), job.queued, doing));
+    SCHAAS_RETURN_IF_ERROR(make_space(bytes_of(job), doing));
     Statement insert(database_,
-                     "INSERT INTO job(key, digest, client, label, priority, budget, created) "
-                     "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id");
+                     "INSERT INTO job(key, digest, client, label, priority, budget, created, changed) "
+                     "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7) RETURNING id");
     insert.bind(job.idempotency_key).bind(digest).bind(client).bind(job.label);
     insert.bind(std::int64_t{job.priority}).bind(job.budget_seconds).bind(print(clock_->now()));
     SCHAAS_RETURN_IF_ERROR(insert.step(doing));
@@ -149,16 +222,19 @@ class SqliteJobStore final : public JobStore {
     std::optional<ClaimedItem> claimed;
     std::int64_t item = 0, client = 0;
     {
-      Statement next(database_,
-                     "SELECT item.id, job.client, job.id, number, request, attempts FROM item "
-                     "JOIN job ON job.id = item.job JOIN client ON client.id = job.client "
-                     "WHERE state = 'waiting' ORDER BY priority DESC, served, job.id, number LIMIT 1");
+      Statement next(
+          database_,
+          "SELECT item.id, job.client, job.id, number, request, attempts, budget, "
+          "budget + spent_before - (SELECT sum(seconds) FROM item WHERE item.job = job.id) FROM item "
+          "JOIN job ON job.id = item.job JOIN client ON client.id = job.client "
+          "WHERE state = 'waiting' ORDER BY priority DESC, served, job.id, number LIMIT 1");
       SCHAAS_ASSIGN_OR_RETURN(const bool found, next.step(doing));
       if (!found) return claimed;
       item = next.integer(0);
       client = next.integer(1);
-      claimed =
-          ClaimedItem{"j" + next.text(2), next.count(3), next.text(4), static_cast<int>(next.integer(5)) + 1};
+      claimed = ClaimedItem{"j" + next.text(2), next.count(3), next.text(4),
+                            static_cast<int>(next.integer(5)) + 1, std::nullopt};
+      if (next.real(6) > 0) claimed->seconds_left = next.real(7);
     }
     Statement take(database_, "UPDATE item SET state = 'running', attempts = attempts + 1 WHERE id = ?");
     SCHAAS_RETURN_IF_ERROR(take.bind(item).run(doing));
@@ -181,10 +257,9 @@ class SqliteJobStore final : public JobStore {
     const std::string doing = "end an item of a job";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    Statement end(
-        database_,
-        "UPDATE item SET state = ?, error = ?, seconds = seconds + ?, "
-        "ended = (SELECT max(ended) FROM item) + 1 WHERE job = ? AND number = ? AND state = 'running'");
+    Statement end(database_, ending("state = ?, error = ?, seconds = seconds + ?",
+                                    "job = ? AND number = ? AND state = 'running'")
+                                 .c_str());
     end.bind(name(state))
         .bind(error)
         .bind(seconds)
@@ -192,6 +267,7 @@ class SqliteJobStore final : public JobStore {
         .bind(static_cast<std::int64_t>(number));
     SCHAAS_RETURN_IF_ERROR(end.run(doing));
     SCHAAS_RETURN_IF_ERROR(end_when_spent(number_of(job), doing));
+    SCHAAS_RETURN_IF_ERROR(note_change(number_of(job), doing));
     return transaction.commit(doing);
   }
 
@@ -200,11 +276,13 @@ class SqliteJobStore final : public JobStore {
     const std::string doing = "take up the jobs";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    Statement fail(
-        database_,
-        "UPDATE item SET state = 'failed', error = 'the server ended while it worked on this, ' || attempts "
-        "|| "
-        "' times', ended = (SELECT max(ended) FROM item) + 1 WHERE state = 'running' AND attempts >= ?");
+    Statement changed(
+        database_, "UPDATE job SET changed = ? WHERE id IN (SELECT job FROM item WHERE state = 'running')");
+    SCHAAS_RETURN_IF_ERROR(changed.bind(print(clock_->now())).run(doing));
+    Statement fail(database_, ending("state = 'failed', error = 'the server ended while it worked on this, ' "
+                                     "|| attempts || ' times'",
+                                     "state = 'running' AND attempts >= ?")
+                                  .c_str());
     SCHAAS_RETURN_IF_ERROR(fail.bind(std::int64_t{most_attempts}).run(doing));
     Statement again(database_, "UPDATE item SET state = 'waiting' WHERE state = 'running'");
     SCHAAS_RETURN_IF_ERROR(again.run(doing));
@@ -219,6 +297,26 @@ class SqliteJobStore final : public JobStore {
     return back.bind(number_of(job))
         .bind(static_cast<std::int64_t>(number))
         .run("give back an item of a job");
+  }
+
+  Result<std::uint64_t> forget() override {
+    const std::string doing = "forget jobs that have ended";
+    if (limits_.kept.count() == 0) return 0;
+    const std::string before = print(clock_->now() - limits_.kept);
+    const std::string sql =
+        std::string("DELETE FROM job WHERE id IN (SELECT id FROM job WHERE changed < ? AND ") + has_ended +
+        " ORDER BY changed LIMIT 10)";  // at once: others wait meanwhile
+    for (std::uint64_t forgotten = 0;;) {
+      const std::lock_guard lock(mutex_);
+      Statement some(database_, sql.c_str());
+      SCHAAS_RETURN_IF_ERROR(some.bind(before).run(doing));
+      forgotten += changes(database_);
+      if (changes(database_) > 0) continue;
+      Statement clients(
+          database_, "DELETE FROM client WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.client = client.id)");
+      SCHAAS_RETURN_IF_ERROR(clients.run(doing));
+      return forgotten;
+    }
   }
 
   Result<void> back_up(const std::string& path) override {
@@ -265,26 +363,31 @@ class SqliteJobStore final : public JobStore {
 
   Result<void> cancel(const std::string& id) override {
     const std::lock_guard lock(mutex_);
-    SCHAAS_RETURN_IF_ERROR(row_of(id));
     const std::string doing = "cancel a job";
-    Statement update(
-        database_,
-        "UPDATE item SET state = 'cancelled', ended = number + 1 + (SELECT max(ended) FROM item) "
-        "WHERE job = ? AND state IN ('waiting', 'running')");
+    Transaction transaction(database_);
+    SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
+    SCHAAS_ASSIGN_OR_RETURN(const JobRow row, row_of(id));
+    if (row.finished()) return flushed(doing);
+    Statement update(database_,
+                     ending("state = 'cancelled'", "job = ? AND state IN ('waiting', 'running')").c_str());
     SCHAAS_RETURN_IF_ERROR(update.bind(number_of(id)).run(doing));
+    SCHAAS_RETURN_IF_ERROR(note_change(number_of(id), doing));
+    SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
     return flushed(doing);
   }
 
-  Result<void> retry(const std::string& id) override {
+  Result<void> retry(const std::string& id, std::uint64_t queued) override {
     const std::lock_guard lock(mutex_);
-    SCHAAS_RETURN_IF_ERROR(row_of(id));
     const std::string doing = "retry a job";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    Statement budget(database_,
-                     "UPDATE job SET spent_before = (SELECT sum(seconds) FROM item WHERE item.job = job.id) "
-                     "WHERE id = ?");
-    SCHAAS_RETURN_IF_ERROR(budget.bind(number_of(id)).run(doing));
+    SCHAAS_ASSIGN_OR_RETURN(const JobRow row, row_of(id));
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(row.client, doing));
+    SCHAAS_RETURN_IF_ERROR(check_room(client, row.failed + row.cancelled, queued, doing));
+    Statement before(database_,
+                     "UPDATE job SET (spent_before, ended_before) = (SELECT sum(seconds), max(ended_before, "
+                     "max(ended)) FROM item WHERE item.job = job.id) WHERE id = ?");
+    SCHAAS_RETURN_IF_ERROR(before.bind(number_of(id)).run(doing));
     Statement again(database_,
                     "UPDATE item SET state = 'waiting', attempts = 0, error = '', ended = 0 "
                     "WHERE job = ? AND state IN ('failed', 'cancelled')");
@@ -305,14 +408,67 @@ class SqliteJobStore final : public JobStore {
     return query.integer(0);
   }
 
+  Result<void> note_change(std::int64_t job, const std::string& doing) {
+    Statement update(database_, "UPDATE job SET changed = ? WHERE id = ?");
+    return update.bind(print(clock_->now())).bind(job).run(doing);
+  }
+
+  // Inside the caller's transaction: room for so many bytes more. Jobs that have ended make it.
+  Result<void> make_space(std::uint64_t bytes, const std::string& doing) {
+    if (limits_.bytes == 0) return {};
+    const std::string sql = std::string("DELETE FROM job WHERE id = (SELECT id FROM job WHERE ") + has_ended +
+                            " ORDER BY changed LIMIT 1)";
+    for (;;) {
+      Statement used(database_,
+                     "SELECT (page_count - freelist_count) * page_size "
+                     "FROM pragma_page_count, pragma_freelist_count, pragma_page_size");
+      SCHAAS_RETURN_IF_ERROR(used.step(doing));
+      if (used.count(0) + bytes <= limits_.bytes) return {};
+      Statement oldest(database_, sql.c_str());
+      SCHAAS_RETURN_IF_ERROR(oldest.run(doing));
+      if (changes(database_) > 0) continue;
+      return support::noting(
+          support::exhausted("jobs-full", "the jobs that this server has accepted fill the " +
+                                              std::to_string(limits_.bytes) + " bytes there are for them"),
+          "submit it when some are done");
+    }
+  }
+
+  // Inside the caller's transaction: whether so many more items of the client may wait.
+  Result<void> check_room(std::int64_t client, std::uint64_t more, std::uint64_t queued,
+                          const std::string& doing) {
+    if (more == 0) return {};
+    Statement query(database_,
+                    "SELECT name, (SELECT count(*) FROM item JOIN job ON job.id = item.job "
+                    "WHERE state = 'waiting' AND client = client.id), "
+                    "(SELECT count(*) FROM item WHERE state = 'waiting') FROM client WHERE id = ?");
+    SCHAAS_RETURN_IF_ERROR(query.bind(client).step(doing));
+    const std::uint64_t waiting = query.count(1), of_all = query.count(2);
+    if (limits_.waiting != 0 && of_all + more > limits_.waiting) {
+      return support::noting(
+          support::exhausted("jobs-full",
+                             std::to_string(limits_.waiting) + " requests of jobs may wait on this server; " +
+                                 std::to_string(of_all) + " wait, this job has " + std::to_string(more)),
+          "submit it when some are done");
+    }
+    if (queued == 0 || waiting + more <= queued) return {};
+    return support::noting(
+        support::exhausted("quota-queued", "`" + query.text(0) + "` may have " + std::to_string(queued) +
+                                               " requests of jobs waiting; " + std::to_string(waiting) +
+                                               " wait, this job has " + std::to_string(more)),
+        "submit it when some are done, or cancel a job");
+  }
+
   // Inside the caller's transaction.
   Result<void> end_when_spent(std::int64_t job, const std::string& doing) {
     Statement end(
         database_,
-        "UPDATE item SET state = 'failed', ended = number + 1 + (SELECT max(ended) FROM item), "
-        "error = (SELECT printf('the budget of %g s is spent', budget) FROM job WHERE id = ?1) "
-        "WHERE job = ?1 AND state = 'waiting' AND EXISTS (SELECT 1 FROM job WHERE id = ?1 AND budget > 0 AND "
-        "budget <= (SELECT sum(seconds) FROM item WHERE job = ?1) - spent_before)");
+        ending(
+            "state = 'failed', error = (SELECT printf('the budget of %g s is spent', budget) "
+            "FROM job WHERE id = ?1)",
+            "job = ?1 AND state = 'waiting' AND EXISTS (SELECT 1 FROM job WHERE id = ?1 AND budget > 0 AND "
+            "budget <= (SELECT sum(seconds) FROM item WHERE job = ?1) - spent_before)")
+            .c_str());
     return end.bind(job).run(doing);
   }
 
@@ -327,6 +483,7 @@ class SqliteJobStore final : public JobStore {
   Database database_;
   const std::string path_;
   std::shared_ptr<const Clock> clock_;
+  const JobLimits limits_;
   std::mutex mutex_;  // one connection, one statement at a time
 };
 
@@ -340,11 +497,11 @@ std::string name(ItemState state) {
 
 const Schema& job_schema() { return schema; }
 
-Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path,
-                                                 std::shared_ptr<const Clock> clock) {
+Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path, std::shared_ptr<const Clock> clock,
+                                                 const JobLimits& limits) {
   SCHAAS_ASSIGN_OR_RETURN(Database database, open_database(path, schema));
   return std::unique_ptr<JobStore>(
-      std::make_unique<SqliteJobStore>(std::move(database), path, std::move(clock)));
+      std::make_unique<SqliteJobStore>(std::move(database), path, std::move(clock), limits));
 }
 
 }  // namespace schaas::kernels_cache

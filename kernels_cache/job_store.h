@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -15,12 +16,13 @@
 namespace schaas::kernels_cache {
 
 struct NewJob {
-  std::string idempotency_key;  ///< the same key again is the same job; not empty
+  std::string idempotency_key;  ///< the same key of the same client is the same job; not empty
   std::string client;           ///< who shares the server fairly with others
   std::string label;            ///< for people
   int priority = 0;             ///< higher ones first
   double budget_seconds = 0;    ///< of work; what is left then fails. 0: none
   std::vector<std::string> requests;
+  std::uint64_t queued = 0;  ///< items of this client that may wait; 0: no limit
 };
 
 enum class ItemState { waiting, running, done, failed, cancelled };
@@ -43,7 +45,8 @@ struct ItemRow {
   ItemState state = ItemState::waiting;
   std::string error;  ///< of a failed one
   double seconds = 0;
-  std::uint64_t ended = 0;  ///< its place in the order in which all items ended, from 1; 0: it has not
+  /// Grows with each item of the job that ends, also when it is tried again; 0: it has not ended.
+  std::uint64_t ended = 0;
 };
 
 struct ClaimedItem {
@@ -51,6 +54,15 @@ struct ClaimedItem {
   std::uint64_t number = 0;
   std::string request;
   int attempt = 1;
+  std::optional<double> seconds_left;  ///< of the job's budget; none: it has none
+};
+
+/// What there is room for; 0: no limit.
+struct JobLimits {
+  std::uint64_t waiting = 100'000;  ///< items of all clients that wait; more are refused
+  /// Of the database, about. Jobs that have ended make room for new ones, those that ended longest ago first.
+  std::uint64_t bytes = std::uint64_t{1} << 30;
+  std::chrono::hours kept{90 * 24};  ///< what ended so long ago is forgotten
 };
 
 /// Thread-safe. Every change is one transaction that is on disk when the call returns; of what a client has
@@ -62,7 +74,8 @@ class JobStore {
   virtual ~JobStore() = default;
 
   /// The id of the job, a new one or the one that had this key. Errors: invalid [idempotency-key] when that
-  /// one was another.
+  /// one was another; exhausted [quota-queued], and [jobs-full] when others have taken all the room; neither
+  /// of a job that was accepted before.
   virtual support::Result<std::string> submit(const NewJob& job) = 0;
   /// Takes the next waiting item, which is running then: of the highest priority, of the client that was
   /// served longest ago, of the oldest job.
@@ -80,6 +93,9 @@ class JobStore {
   /// A running item waits again, as if it had not been taken: the server stops.
   virtual support::Result<void> give_back(const std::string& job, std::uint64_t number) = 0;
 
+  /// Forgets the jobs that ended longer ago than they are kept, with their keys; tells how many.
+  virtual support::Result<std::uint64_t> forget() = 0;
+
   /// As ScheduleStore::back_up.
   virtual support::Result<void> back_up(const std::string& path) = 0;
 
@@ -92,13 +108,15 @@ class JobStore {
                                                       std::size_t limit) = 0;
   /// Waiting and running items become cancelled.
   virtual support::Result<void> cancel(const std::string& id) = 0;
-  /// Failed and cancelled items wait again, with all attempts before them and the budget anew.
-  virtual support::Result<void> retry(const std::string& id) = 0;
+  /// Failed and cancelled items wait again, with all attempts before them and the budget anew. `queued` as in
+  /// NewJob. Errors: exhausted [quota-queued], [jobs-full].
+  virtual support::Result<void> retry(const std::string& id, std::uint64_t queued) = 0;
 };
 
 /// Opens or creates the database at `path`. Errors: those of open_database (sqlite.h).
 support::Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path,
-                                                          std::shared_ptr<const Clock> clock);
+                                                          std::shared_ptr<const Clock> clock,
+                                                          const JobLimits& limits = {});
 /// For tests of older versions.
 struct Schema;
 const Schema& job_schema();

@@ -25,9 +25,11 @@ struct Written {
   long idle = -1;
   long drain = command.daemon.drain.count();
   long longest = command.daemon.longest_request.count();
+  long longest_item = command.daemon.longest_item.count();
   long transfer = std::chrono::duration_cast<std::chrono::seconds>(command.daemon.transfer).count();
   std::string new_token;
   long handshake = std::chrono::duration_cast<std::chrono::seconds>(command.daemon.handshake).count();
+  long job_days = std::chrono::duration_cast<std::chrono::days>(command.daemon.jobs.kept).count();
   long grace = command.daemon.cache.grace.count();
   std::string restore;
   bool check_only = false, print_only = false;
@@ -68,6 +70,8 @@ void declare_times(CLI::App& app, Written& out) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--request-seconds", out.longest, "longest time one request may take")
       ->check(CLI::PositiveNumber);
+  app.add_option("--item-seconds", out.longest_item, "longest time the work on one request of a job may take")
+      ->check(CLI::Range(1L, 1'000'000'000L));
   app.add_option("--transfer-seconds", out.transfer,
                  "a client that takes nothing of what is sent for so long is left")
       ->check(CLI::Range(1L, 1'000'000L));
@@ -95,6 +99,10 @@ void declare_work(CLI::App& app, Written& out) {
                  "size of the stored binaries above which those used longest ago go; 0: no limit");
   app.add_option("--frontier-bytes", out.command.daemon.cache.frontier_bytes,
                  "size of the stored frontiers above which those used longest ago go; 0: no limit");
+  app.add_option("--job-bytes", out.command.daemon.jobs.bytes,
+                 "size of the stored jobs above which those that ended longest ago go; 0: no limit");
+  app.add_option("--job-days", out.job_days, "jobs that ended longer ago are forgotten; 0: never")
+      ->check(CLI::Range(0L, 100'000L));
   app.add_option("--reply-bytes", out.command.daemon.replies.bytes,
                  "memory for replies that are told again while nothing changes; 0: none are kept");
   app.add_option("--solver-bytes", out.command.daemon.solver_memory,
@@ -194,8 +202,10 @@ Result<CommandLine> meaning_of(Written written) {
   out.daemon.idle =
       std::chrono::seconds(written.idle >= 0 ? written.idle : (out.is_private ? private_idle : 0));
   out.daemon.cache.grace = std::chrono::seconds(written.grace);
+  out.daemon.jobs.kept = std::chrono::days(written.job_days);
   out.daemon.drain = std::chrono::seconds(written.drain);
   out.daemon.longest_request = std::chrono::seconds(written.longest);
+  out.daemon.longest_item = std::chrono::seconds(written.longest_item);
   out.daemon.transfer = std::chrono::seconds(written.transfer);
   out.daemon.handshake = std::chrono::seconds(written.handshake);
   SCHAAS_RETURN_IF_ERROR(check_values(out));

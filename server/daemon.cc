@@ -136,8 +136,8 @@ Result<std::shared_ptr<grpc::ServerCredentials>> credentials_of(const ListenAddr
 Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Log log) {
   SCHAAS_ASSIGN_OR_RETURN(DataDirectory directory, DataDirectory::open(options.data_directory));
   SCHAAS_ASSIGN_OR_RETURN(const Stores stores, open_stores(directory, log));
-  SCHAAS_ASSIGN_OR_RETURN(auto jobs,
-                          kernels_cache::open_job_store(directory.jobs(), kernels_cache::system_clock()));
+  SCHAAS_ASSIGN_OR_RETURN(auto jobs, kernels_cache::open_job_store(
+                                         directory.jobs(), kernels_cache::system_clock(), options.jobs));
   SCHAAS_ASSIGN_OR_RETURN(auto key, open_signing_key(options.signing_key.empty() ? directory.signing_key()
                                                                                  : options.signing_key));
   SCHAAS_ASSIGN_OR_RETURN(const std::vector<ListenAddress> addresses, addresses_of(options));
@@ -189,8 +189,10 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
     return {};
   };
   runner_ = std::make_unique<JobRunner>(
-      jobs_, work, [this] { return service_->somebody_waits(); }, log_);
-  jobs_service_ = std::make_unique<JobsService>(*scheduling_, jobs_, *runner_, *boundary_);
+      jobs_, JobRunner::Options{work, [this] { return service_->somebody_waits(); }, options_.longest_item},
+      log_);
+  jobs_service_ =
+      std::make_unique<JobsService>(*scheduling_, jobs_, *runner_, *boundary_, options_.threads / 4);
   admin_service_ = std::make_unique<AdminService>(
       stores_, keeper_,
       [this](const std::string& name) { return back_up(directory_, name, stores_, *jobs_); }, *boundary_);

@@ -53,6 +53,7 @@ struct DaemonOptions {
   unsigned socket_mode =
       0600;  ///< of Unix sockets; who is let in beside the owner needs a token, where there are any
   CacheLimits cache;
+  kernels_cache::JobLimits jobs;
   // Performance
   KeptReplies::Limits replies;
   Admission admission;
@@ -65,6 +66,7 @@ struct DaemonOptions {
   std::chrono::milliseconds ping_answer{20'000};         ///< who has not answered by then is gone
   std::uint64_t solver_memory = std::uint64_t{1} << 30;  ///< bytes of address space of each schaas-solver
   std::chrono::seconds longest_request{3600};
+  std::chrono::seconds longest_item{3600};  ///< of a job
   std::chrono::milliseconds transfer{
       60'000};  ///< a client that takes nothing of what is sent for so long is left
   std::chrono::milliseconds head_start = SchedulingOptions().head_start;

@@ -64,13 +64,13 @@ void set_up(httplib::Server& server, const Log& log) {
     return Handled::Handled;
   });
   server.set_exception_handler(
-      [log](const httplib::Request& request, httplib::Response& response, std::exception_ptr thrown) {
+      [log](const httplib::Request&, httplib::Response& response, std::exception_ptr thrown) {
         try {
           std::rethrow_exception(thrown);
         } catch (const std::exception& error) {
-          log->error("internal error in GET {}: {}", request.path, error.what());
+          log->error("internal error in an http request: {}", error.what());
         } catch (...) {
-          log->error("internal error in GET {}", request.path);
+          log->error("internal error in an http request");
         }
         response.status = 500;
         response.set_content("an error inside the server; its log has the facts\n", "text/plain");

@@ -1,6 +1,8 @@
 #include "server/job_runner.h"
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 namespace schaas::server {
@@ -15,6 +17,7 @@ constexpr std::chrono::seconds longest_courtesy{30};
 constexpr std::chrono::milliseconds glance{20};
 /// After an error of the store: it may be a full disk.
 constexpr std::chrono::seconds pause{5};
+constexpr std::chrono::hours between_forgetting{1};
 /// Of one item for want of room: an hour. What never has room must not keep the rest waiting for ever.
 constexpr int most_put_off = 720;
 
@@ -24,8 +27,8 @@ bool is_disk_trouble(const support::Diagnostic& error) {
   return error.code == "disk-full" || error.code == "disk-read-only" || error.code == "disk-failing";
 }
 
-JobRunner::JobRunner(std::shared_ptr<kernels_cache::JobStore> store, Work work, Busy busy, Log log)
-    : store_(std::move(store)), work_(std::move(work)), busy_(std::move(busy)), log_(std::move(log)) {
+JobRunner::JobRunner(std::shared_ptr<kernels_cache::JobStore> store, Options options, Log log)
+    : store_(std::move(store)), options_(std::move(options)), log_(std::move(log)) {
   if (const auto recovered = store_->recover(); !recovered.ok())
     log_->error("jobs of before cannot be taken up: {}", support::render(recovered.error()));
   thread_ = std::thread([this] { run(); });
@@ -81,6 +84,7 @@ void JobRunner::run() {
 // False: the runner stops.
 bool JobRunner::wait_for_items() {
   for (;;) {
+    forget_when_due();
     {
       const std::lock_guard lock(mutex_);
       something_new_ = false;  // what comes after this is seen by the next look, or wakes
@@ -95,7 +99,18 @@ bool JobRunner::wait_for_items() {
     }
     std::unique_lock lock(mutex_);
     working_ = something_new_;
-    changed_.wait(lock, [this] { return stopping_ || something_new_; });
+    changed_.wait_for(lock, between_forgetting, [this] { return stopping_ || something_new_; });
+  }
+}
+
+void JobRunner::forget_when_due() {
+  if (Steady::now() < next_forgetting_) return;
+  next_forgetting_ = Steady::now() + between_forgetting;
+  const auto forgotten = store_->forget();
+  if (!forgotten.ok()) {
+    log_->error("jobs of long ago cannot be forgotten: {}", support::render(forgotten.error()));
+  } else if (*forgotten > 0) {
+    log_->info("forgot {} jobs that ended long ago", *forgotten);
   }
 }
 
@@ -109,22 +124,23 @@ bool JobRunner::rest() {
 bool JobRunner::wait_for_quiet() {
   const auto end = Steady::now() + longest_courtesy;
   std::unique_lock lock(mutex_);
-  while (!stopping_ && Steady::now() < end && busy_()) changed_.wait_for(lock, glance);
+  while (!stopping_ && Steady::now() < end && options_.busy()) changed_.wait_for(lock, glance);
   return !stopping_;
 }
 
 void JobRunner::work_on(const ClaimedItem& item) {
-  support::Cancellation cancellation;
+  const auto start = Steady::now();
+  const std::chrono::duration<double> time = time_for(item);
+  support::Cancellation cancellation(start + std::chrono::duration_cast<Steady::duration>(time));
   {
     const std::lock_guard lock(mutex_);
     job_ = item.job;
     cancellation_ = &cancellation;
     if (stopping_) cancellation.cancel();
   }
-  const auto start = Steady::now();
   std::optional<support::Diagnostic> error;
   try {
-    if (const auto worked = work_(item.request, cancellation); !worked.ok()) error = worked.error();
+    if (const auto worked = options_.work(item.request, cancellation); !worked.ok()) error = worked.error();
   } catch (const std::exception& broken) {
     log_->error("internal error in job={} item={}: {}", item.job, item.number, broken.what());
     error = support::internal("internal", "an error inside the server; its log has the facts");
@@ -136,8 +152,13 @@ void JobRunner::work_on(const ClaimedItem& item) {
     cancellation_ = nullptr;
     stopped = stopping_;
   }
-  const bool cancelled = !cancellation.check("a job").ok();
-  const bool later = error && !stopped && !cancelled && puts_off(item, *error);
+  const auto ended = cancellation.check("a job");
+  const bool later = error && !stopped && ended.ok() && puts_off(item, *error);
+  if (error && !ended.ok() && ended.error().code == "deadline") {
+    error = support::exhausted("deadline", time < options_.longest ? "the budget of its job is spent"
+                                                                   : fmt::format("it took more than {} s",
+                                                                                 options_.longest.count()));
+  }
   log_->info("job={} item={} attempt={} seconds={:.3f} outcome={}", item.job, item.number, item.attempt,
              seconds, error ? error->code : "ok");
   // An item whose end is not stored would run for ever: a full disk is waited for.
@@ -153,6 +174,11 @@ void JobRunner::work_on(const ClaimedItem& item) {
     log_->error("the end of an item of {} cannot be stored: {}", item.job, support::render(kept.error()));
     if (!rest()) return;  // the next server takes it up again
   }
+}
+
+std::chrono::duration<double> JobRunner::time_for(const ClaimedItem& item) const {
+  return std::clamp(std::chrono::duration<double>(item.seconds_left.value_or(HUGE_VAL)),
+                    std::chrono::duration<double>(0), std::chrono::duration<double>(options_.longest));
 }
 
 bool JobRunner::puts_off(const ClaimedItem& item, const support::Diagnostic& error) {

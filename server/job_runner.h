@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -19,7 +20,9 @@ bool is_disk_trouble(const support::Diagnostic& error);
 /// Works on the items of accepted jobs, one at a time, on a thread of its own. Between items it lets those go
 /// first who wait for an answer; an item in work goes behind them wherever there is a line (slots.h).
 /// What a disk ends that is full or broken (is_disk_trouble) is put off by some seconds and done again, for
-/// an hour: it says nothing of the item. Thread-safe.
+/// an hour: it says nothing of the item. An item ends when the budget of its job is spent, and when it takes
+/// too long: there is one thread for all. Once an hour it has the store forget what ended long ago.
+/// Thread-safe.
 class JobRunner {
  public:
   /// Works on one request (the text that was submitted): its answer is stored by the way.
@@ -27,8 +30,13 @@ class JobRunner {
       std::function<support::Result<void>(const std::string& request, support::Cancellation& cancellation)>;
   /// Whether somebody waits for an answer.
   using Busy = std::function<bool()>;
+  struct Options {
+    Work work;
+    Busy busy;
+    std::chrono::seconds longest{3600};  ///< of one item
+  };
   /// Takes up what an earlier server left running.
-  JobRunner(std::shared_ptr<kernels_cache::JobStore> store, Work work, Busy busy, Log log);
+  JobRunner(std::shared_ptr<kernels_cache::JobStore> store, Options options, Log log);
   /// Stops; an item in work is given back.
   ~JobRunner();
   JobRunner(const JobRunner&) = delete;
@@ -49,12 +57,13 @@ class JobRunner {
   bool wait_for_items();
   bool wait_for_quiet();
   bool rest();
+  void forget_when_due();
   void work_on(const kernels_cache::ClaimedItem& item);
+  std::chrono::duration<double> time_for(const kernels_cache::ClaimedItem& item) const;
   bool puts_off(const kernels_cache::ClaimedItem& item, const support::Diagnostic& error);
 
   const std::shared_ptr<kernels_cache::JobStore> store_;
-  const Work work_;
-  const Busy busy_;
+  const Options options_;
   const Log log_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -65,6 +74,7 @@ class JobRunner {
   support::Cancellation* cancellation_ = nullptr;
   std::map<std::pair<std::string, std::uint64_t>, int>
       put_off_;  ///< how often, by job and item; on its thread alone
+  std::chrono::steady_clock::time_point next_forgetting_{};  ///< on its thread alone
   std::thread thread_;
 };
 

@@ -20,6 +20,21 @@ using support::Result;
 constexpr std::size_t jobs_listed = 100, most_listed = 10'000;
 constexpr std::size_t items_at_once = 256;
 constexpr std::chrono::milliseconds glance{100};
+constexpr double seconds_until_some_are_done = 20, seconds_until_some_leave = 2;
+
+/// One of those who watch, as long as it lives.
+class Watcher {
+ public:
+  explicit Watcher(std::atomic<int>& count) : count_(count), place_(++count) {}
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+  ~Watcher() { --count_; }
+  int place() const { return place_; }  ///< from 1
+
+ private:
+  std::atomic<int>& count_;
+  const int place_;
+};
 
 v1::Job to_proto(const JobRow& row) {
   v1::Job out;
@@ -53,21 +68,20 @@ v1::JobItem to_proto(const ItemRow& row) {
 }  // namespace
 
 JobsService::JobsService(Scheduling& checking, std::shared_ptr<kernels_cache::JobStore> store,
-                         JobRunner& runner, RequestBoundary& boundary)
-    : checking_(checking), store_(std::move(store)), runner_(runner), boundary_(boundary) {}
+                         JobRunner& runner, RequestBoundary& boundary, int most_watchers)
+    : checking_(checking),
+      store_(std::move(store)),
+      runner_(runner),
+      boundary_(boundary),
+      most_watchers_(most_watchers) {}
 
-Result<void> JobsService::check_quota(const Caller& caller, std::size_t requests) {
-  if (caller.quotas.queued == 0) return {};
-  SCHAAS_ASSIGN_OR_RETURN(const auto rows, store_->jobs(most_listed));
-  std::uint64_t waiting = 0;
-  for (const JobRow& row : rows) waiting += row.client == caller.name ? row.waiting : 0;
-  if (waiting + requests <= caller.quotas.queued) return {};
+Result<void> JobsService::check_priority(const Caller& caller, int priority) {
+  if (priority <= 0 || caller.name.empty() || caller.is_admin) return {};
   return support::noting(
-      support::exhausted("quota-queued", "`" + caller.name + "` may have " +
-                                             std::to_string(caller.quotas.queued) +
-                                             " requests of jobs waiting; " + std::to_string(waiting) +
-                                             " wait, this job has " + std::to_string(requests)),
-      "submit it when some are done, or cancel a job");
+      support::unreachable("scope", "a priority of " + std::to_string(priority) +
+                                        " passes the jobs of others, which takes the scope `admin`; `" +
+                                        caller.name + "` may ask for at most 0"),
+      "lower the priority of your other jobs instead");
 }
 
 Result<void> JobsService::check_owner(const Caller& caller, const std::string& id) {
@@ -118,10 +132,12 @@ grpc::Status JobsService::Submit(grpc::ServerContext* context, const v1::SubmitJ
                                  v1::Job* reply) {
   return boundary_.run(methods::submit_job, *context,
                        [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+                         SCHAAS_RETURN_IF_ERROR(check_priority(summary.caller, request->priority()));
                          SCHAAS_ASSIGN_OR_RETURN(auto job, checked(*request, cancellation));
                          // With tokens nobody can pass for another.
                          if (!summary.caller.name.empty()) job.client = summary.caller.name;
-                         SCHAAS_RETURN_IF_ERROR(check_quota(summary.caller, job.requests.size()));
+                         job.queued = summary.caller.quotas.queued;
+                         summary.retry_seconds = seconds_until_some_are_done;
                          SCHAAS_ASSIGN_OR_RETURN(const std::string id, store_->submit(job));
                          summary.detail = "job=" + id + " requests=" + std::to_string(job.requests.size());
                          runner_.wake();
@@ -144,12 +160,18 @@ grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJob
                                 grpc::ServerWriter<v1::JobEvent>* writer) {
   return boundary_.run(
       methods::watch_job, *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
-        summary.detail = "job=" + request->id().substr(0, 20);
+        const Watcher watcher(watchers_);
+        if (watcher.place() > most_watchers_) {
+          summary.retry_seconds = seconds_until_some_leave;
+          return support::exhausted("overloaded", std::to_string(most_watchers_) +
+                                                      " jobs are being watched, as many as may be at once");
+        }
         std::uint64_t after = request->after();
         v1::Job told;
         for (;;) {
           // The job first: what it says has ended is listed by what follows.
           SCHAAS_ASSIGN_OR_RETURN(const JobRow row, store_->job(request->id()));
+          summary.detail = "job=" + row.id;
           SCHAAS_ASSIGN_OR_RETURN(const auto items, store_->ended(request->id(), after, items_at_once));
           for (const ItemRow& item : items) {
             v1::JobEvent event;
@@ -189,7 +211,8 @@ grpc::Status JobsService::Retry(grpc::ServerContext* context, const v1::JobReque
   return boundary_.run(methods::retry_job, *context,
                        [&](RequestSummary& summary, Cancellation&) -> Result<void> {
                          SCHAAS_RETURN_IF_ERROR(check_owner(summary.caller, request->id()));
-                         SCHAAS_RETURN_IF_ERROR(store_->retry(request->id()));
+                         summary.retry_seconds = seconds_until_some_are_done;
+                         SCHAAS_RETURN_IF_ERROR(store_->retry(request->id(), summary.caller.quotas.queued));
                          runner_.wake();
                          return answer(request->id(), *reply);
                        });

@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <memory>
 
 #include "schaas/v1/jobs.grpc.pb.h"
@@ -12,8 +13,9 @@ namespace schaas::server {
 class JobsService final : public v1::Jobs::Service {
  public:
   /// `checking` says what is wrong with a request before a job is accepted.
+  /// Each watcher takes a thread for as long as it watches: at most `most_watchers` do.
   JobsService(Scheduling& checking, std::shared_ptr<kernels_cache::JobStore> store, JobRunner& runner,
-              RequestBoundary& boundary);
+              RequestBoundary& boundary, int most_watchers);
 
   grpc::Status Submit(grpc::ServerContext* context, const v1::SubmitJobRequest* request,
                       v1::Job* reply) override;
@@ -29,8 +31,8 @@ class JobsService final : public v1::Jobs::Service {
   static constexpr std::size_t longest_text = 200;  ///< of keys, clients and labels
 
  private:
-  /// Errors: exhausted [quota-queued].
-  support::Result<void> check_quota(const Caller& caller, std::size_t requests);
+  /// Who is not of the scope `admin` passes nobody. Errors: unreachable [scope].
+  static support::Result<void> check_priority(const Caller& caller, int priority);
   /// Errors: unreachable [not-yours]; invalid [unknown-job].
   support::Result<void> check_owner(const Caller& caller, const std::string& id);
   support::Result<kernels_cache::NewJob> checked(const v1::SubmitJobRequest& request,
@@ -41,6 +43,8 @@ class JobsService final : public v1::Jobs::Service {
   const std::shared_ptr<kernels_cache::JobStore> store_;
   JobRunner& runner_;
   RequestBoundary& boundary_;
+  const int most_watchers_;
+  std::atomic<int> watchers_{0};
 };
 
 }  // namespace schaas::server

@@ -55,7 +55,8 @@ bool is_request_id(std::string_view text) {
 
 // Refused for now: the same request will do later.
 bool is_for_now(const Diagnostic& error) {
-  return error.code == "overloaded" || error.code == "quota-requests" || error.code == "quota-concurrent";
+  return error.code == "overloaded" || error.code == "jobs-full" || error.code == "quota-requests" ||
+         error.code == "quota-concurrent";
 }
 
 }  // namespace

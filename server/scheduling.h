@@ -61,6 +61,7 @@ struct RequestLimits {
   static constexpr std::size_t kernels = 64;
   static constexpr std::size_t traces = 64;
   static constexpr std::size_t measurements = 64;
+  static constexpr int search_seconds = 3600;
   static constexpr std::size_t removals = 500;  ///< sent with a frontier; the rest is counted only
 };
 

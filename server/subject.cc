@@ -151,8 +151,10 @@ Result<void> apply_bounds(const SearchBounds& bounds, const problem::Problem& pr
                             "the search of profile sparseauto takes no limit in bytes or seconds; bound the "
                             "indices of temporaries, or use the default profile");
   }
-  if (!(bounds.seconds >= 0))
-    return support::invalid("search-bounds", "a budget of seconds must not be negative");
+  if (!(bounds.seconds >= 0 && bounds.seconds <= RequestLimits::search_seconds)) {
+    return support::invalid("search-bounds", "the seconds of a search must be 0, for the default, to " +
+                                                 std::to_string(RequestLimits::search_seconds));
+  }
   if (bounds.seconds > 0) options.search_seconds = bounds.seconds;
   if (bounds.max_temporary_bytes > 0) {
     const std::uint64_t elements =

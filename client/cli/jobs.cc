@@ -1,4 +1,5 @@
 #include <chrono>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -82,6 +83,10 @@ support::Result<Answer> follow(client::Connection& connection, const std::string
   listener.job = [&](const client::Job& job) {
     progress.show(job.id, job.requests() - job.waiting - job.running, job.requests(), left_of(job));
     return true;
+  };
+  listener.away = [&](const support::Diagnostic& why, double seconds) {
+    progress.clear();
+    std::fprintf(stderr, "%s; watching %s goes on in %.1f s\n", why.message.c_str(), id.c_str(), seconds);
   };
   SCHAAS_ASSIGN_OR_RETURN(const client::Job job, connection.watch(id, 0, listener));
   progress.clear();

@@ -63,7 +63,7 @@ void add_to(CLI::App& command, client::SearchOptions& options) {
   command
       .add_option("--budget", options.seconds,
                   "Let the search take so long; then parts of the space stand for the whole (default: 150)")
-      ->check(CLI::Range(0.001, 1e6).description(""))
+      ->check(CLI::Range(0.001, 3600.0).description(""))
       ->type_name("SECONDS");
 }
 

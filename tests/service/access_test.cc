@@ -362,13 +362,14 @@ TEST_F(Guarded, CertificatesAreReadAgainWhenTheyChange) {
 }
 
 TEST_F(Guarded, TokensTravelAndAreHeldToTheirScopes) {
-  const std::string reader = make_token(), worker = make_token(), other = make_token();
+  const std::string reader = make_token(), worker = make_token(), other = make_token(), admin = make_token();
   DaemonOptions options;
   options.tls = tls();
   options.tokens = directory_ / "tokens";
   std::ofstream(options.tokens) << line_of("reader", reader, "scopes=read")
                                 << line_of("worker", worker, "scopes=precompute,read queued=1")
-                                << line_of("other", other, "scopes=precompute,read");
+                                << line_of("other", other, "scopes=precompute,read")
+                                << line_of("operator", admin, "scopes=admin");
   start(options);
   const auto with = [&](const std::string& token) {
     ConnectOptions out = to_server(ours_.authority());
@@ -393,12 +394,18 @@ TEST_F(Guarded, TokensTravelAndAreHeldToTheirScopes) {
   job.client = "somebody else";
   job.requests = {request, request};
   EXPECT_EQ(working.submit(job).error().code, "quota-queued");
+  job.priority = 1;
+  EXPECT_EQ(support::render(another.submit(job).error()),
+            "unreachable [scope]: a priority of 1 passes the jobs of others, which takes the scope `admin`; "
+            "`other` may ask for at most 0\n  note: lower the priority of your other jobs instead");
+  EXPECT_EQ(Connection::open(with(admin)).value().submit(job)->priority, 1);
+  job.priority = 0;
   const client::Job theirs = another.submit(job).value();
   EXPECT_EQ(theirs.client, "other") << "nobody passes for another";
   const auto stolen = working.cancel(theirs.id);
   ASSERT_FALSE(stolen.ok());
   EXPECT_EQ(support::render(stolen.error()),
-            "unreachable [not-yours]: the job j1 is of `other`, not of `worker`\n  note: its owner, or a "
+            "unreachable [not-yours]: the job j2 is of `other`, not of `worker`\n  note: its owner, or a "
             "token with the scope "
             "`admin`, may do that");
   EXPECT_TRUE(another.cancel(theirs.id).ok());

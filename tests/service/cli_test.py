@@ -941,6 +941,50 @@ class Jobs(program.WithDaemon):
         self.assertIn("unknown-schedule", done.stdout)
         self.assertRegex(done.stderr, r"^invalid \[job-failed\]: 1 request of the job j\d+ failed; `schaas retry j\d+` tries again")
 
+    def test_the_options_of_a_job(self):
+        path = self.file(self.MODEL, "options.json")
+        words = ("--detach", "--priority", 5, "--budget", 1000, "--key", "mine", "--label", "a")
+        job = self.daemon.json("precompute", path, *words)
+        self.assertEqual([job[name] for name in ("priority", "budget_seconds", "label")], [5, 1000, "a"])
+        self.assertEqual(self.daemon.json("precompute", path, *words)["id"], job["id"])
+        refused = self.daemon.run("precompute", path, "--detach", "--key", "mine", "--label", "b")
+        self.assertEqual((refused.returncode, refused.stderr.splitlines()[0]),
+                         (2, f"invalid [idempotency-key]: the key `mine` was used for another job, {job['id']}"))
+        self.assertEqual(self.daemon.json("watch", job["id"])["done"], 6)
+        spent = self.daemon.run("precompute", self.many(3, 300), "--budget", "0.001")
+        self.assertEqual((spent.returncode, "3 failed" in spent.stdout, "the budget of 0.001 s is spent" in spent.stdout), (2, True, True))
+
+    def test_what_was_cancelled_is_tried_again(self):
+        job = self.daemon.json("precompute", self.many(8, 400), "--detach")["id"]
+        self.assertGreater(self.daemon.json("cancel", job)["cancelled"], 0)
+        again = self.daemon.json("retry", job)
+        self.assertEqual((again["cancelled"], again["finished"]), (0, False))
+        done = self.daemon.json("watch", job)
+        self.assertEqual((done["done"], sorted(item["number"] for item in done["items"])), (8, list(range(8))))
+
+    def test_watching_goes_on_after_a_restart(self):
+        job = self.daemon.json("precompute", self.many(60, 500), "--detach")["id"]
+        environment = {**os.environ, "SCHAAS_SERVER": self.daemon.address}
+        with subprocess.Popen([pathlib.Path(PROGRAMS) / "schaas", "watch", job, "--json"], env=environment, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as watch:
+            while self.daemon.json("jobs")["jobs"][0]["done"] < 10:
+                time.sleep(0.05)
+            self.daemon.process.kill()
+            self.daemon.process.wait()
+            self.daemon.log.close()
+            self.daemon.start()
+            out, told = watch.communicate(timeout=240)
+        self.assertEqual(watch.returncode, 0, told)
+        self.assertRegex(told, rf"^no server answers at {self.daemon.address}: .*; watching {job} goes on in \d+\.\d s\n")
+        items = program.one_object(out)["items"]
+        self.assertEqual(sorted(item["number"] for item in items), list(range(60)))
+
+    def many(self, count, first):
+        """A file of different problems."""
+        cases = ", ".join(f'["i <= {first + n}"]' for n in range(count))
+        return self.file('{"expression": "A(i,k) = B(i,j) * C(j,k)", "formats": {"B": "csr"}, "isa": "generic", "kernels": 1, '
+                         f'"constraints": [{cases}]}}', f"many{first}.json")
+
     def test_wrong_files_are_refused(self):
         for text, message in [
                 ("", "holds no requests"),

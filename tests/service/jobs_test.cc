@@ -6,8 +6,11 @@
 #include <atomic>
 #include <thread>
 
+#include "kernels_cache/sqlite.h"
+#include "schaas/connection.h"
 #include "schaas/v1/jobs.grpc.pb.h"
 #include "server/daemon.h"
+#include "server/status.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
 
@@ -63,7 +66,7 @@ class JobsOverTheWire : public testing::Test {
     stub_.reset();
     client_.reset();
     daemon_.reset();
-    server::DaemonOptions options;
+    server::DaemonOptions options = options_;
     options.data_directory = directory_ / "data";
     options.drain = std::chrono::seconds(5);
     options.head_start = std::chrono::hours(1);
@@ -114,6 +117,10 @@ class JobsOverTheWire : public testing::Test {
     EXPECT_TRUE(status.ok()) << status.error_message();
     return out;
   }
+  client::Connection connect(client::ConnectOptions options = {}) {
+    options.server = daemon_->addresses().front();
+    return client::Connection::open(options).value();
+  }
   void wait_for_search(int searches) {
     for (int n = 0; n < 10'000 && holding_->searches < searches; ++n)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -121,6 +128,7 @@ class JobsOverTheWire : public testing::Test {
   }
 
   test_support::TemporaryDirectory directory_;
+  server::DaemonOptions options_;
   std::shared_ptr<Holding> holding_ = std::make_shared<Holding>();
   std::unique_ptr<server::Daemon> daemon_;
   std::unique_ptr<test::ServiceClient> client_;
@@ -188,6 +196,194 @@ TEST_F(JobsOverTheWire, AreCancelledWithWhatRuns) {
   grpc::ClientContext context;
   EXPECT_TRUE(stub_->Retry(&context, which, &cancelled).ok());
   EXPECT_THAT(watch(accepted.id()).first, testing::ElementsAre("0 done", "1 done"));
+}
+
+TEST_F(JobsOverTheWire, AreRefusedForNowWhenTooManyWait) {
+  options_.jobs.waiting = 2;
+  start();
+  holding_->hold = true;
+  must_submit(job("a", {spmm}));
+  wait_for_search(1);
+  const v1::Job waiting = must_submit(job("b", {spmm, spmv}));
+  grpc::ClientContext context;
+  v1::Job reply;
+  const auto refusal =
+      test::ServiceClient::refusal_of(stub_->Submit(&context, job("c", {spmm}), &reply), context);
+  EXPECT_THAT(refusal.text(), testing::HasSubstr("RESOURCE_EXHAUSTED exhausted [jobs-full]"));
+  EXPECT_EQ(context.GetServerTrailingMetadata().count(server::retry_metadata), 1u);
+  EXPECT_EQ(must_submit(job("b", {spmm, spmv})).id(), waiting.id());
+  holding_->hold = false;
+}
+
+TEST_F(JobsOverTheWire, AreForgottenLongAfterTheirEnd) {
+  for (const char* key : {"old", "young"}) watch(must_submit(job(key, {spmm})).id());
+  daemon_.reset();
+  {
+    const auto database =
+        kernels_cache::open_database(directory_ / "data/jobs.db", kernels_cache::job_schema()).value();
+    kernels_cache::Statement old(database,
+                                 "UPDATE job SET changed = '2020-01-01T00:00:00.000Z' WHERE key = 'old'");
+    ASSERT_TRUE(old.run("make a job old").ok());
+  }
+  start();
+  v1::ListJobsReply list;
+  for (int n = 0; n < 10'000 && list.jobs_size() != 1; ++n) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    grpc::ClientContext context;
+    ASSERT_TRUE(stub_->List(&context, {}, &list).ok());
+  }
+  ASSERT_EQ(list.jobs_size(), 1);
+  EXPECT_EQ(list.jobs(0).id(), "j2");
+}
+
+// The server's start leaves nothing of the old one but its database.
+TEST_F(JobsOverTheWire, AreWatchedAcrossARestartOfTheServer) {
+  holding_->hold = true;
+  const v1::Job accepted = must_submit(job("k", {spmm, spmv}));
+  wait_for_search(1);
+  client::Connection connection = connect();
+  std::vector<std::uint64_t> ended;
+  std::atomic<int> heard{0}, cut_off{0};
+  client::JobListener listener;
+  listener.item = [&](const client::JobItem& item) {
+    ended.push_back(item.number);
+    return true;
+  };
+  listener.job = [&](const client::Job&) { return ++heard > 0; };
+  listener.away = [&](const support::Diagnostic&, double) { ++cut_off; };
+  std::thread watching([&] {
+    const auto last = connection.watch(accepted.id(), 0, listener);
+    ASSERT_TRUE(last.ok()) << support::render(last.error());
+    EXPECT_EQ(last->done, 2u);
+  });
+  while (heard == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  daemon_->stop();
+  while (cut_off == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  holding_->hold = false;
+  start();
+  watching.join();
+  EXPECT_THAT(ended, testing::ElementsAre(0, 1));
+}
+
+TEST_F(JobsOverTheWire, AreWatchedForLongerThanACallMayTake) {
+  options_.longest_request = std::chrono::seconds(1);
+  start();
+  holding_->hold = true;
+  const v1::Job accepted = must_submit(job("k", {spmm}));
+  client::Connection connection = connect();
+  std::vector<std::string> why;
+  client::JobListener listener;
+  listener.away = [&](const support::Diagnostic& error, double) {
+    why.push_back(error.code);
+    holding_->hold = why.size() < 2;
+  };
+  const auto last = connection.watch(accepted.id(), 0, listener);
+  ASSERT_TRUE(last.ok()) << support::render(last.error());
+  EXPECT_EQ(last->done, 1u);
+  EXPECT_THAT(why, testing::ElementsAre("deadline", "deadline"));
+}
+
+TEST_F(JobsOverTheWire, AreWatchedNoLongerWhenTheServerStaysAway) {
+  holding_->hold = true;
+  const v1::Job accepted = must_submit(job("k", {spmm}));
+  client::ConnectOptions options;
+  options.away_limit = std::chrono::seconds(3);
+  client::Connection connection = connect(options);
+  std::thread stopping;
+  client::JobListener listener;
+  listener.job = [&](const client::Job&) {
+    if (!stopping.joinable()) stopping = std::thread([&] { daemon_->stop(); });
+    return true;
+  };
+  const auto last = connection.watch(accepted.id(), 0, listener);
+  stopping.join();
+  ASSERT_FALSE(last.ok());
+  EXPECT_EQ(last.error().code, "server-down");
+  EXPECT_THAT(
+      last.error().notes,
+      testing::Contains("after 3 s this was given up; the server keeps the job j1: it can be watched again"));
+}
+
+TEST_F(JobsOverTheWire, ThatAreNotThereAreNotWaitedFor) {
+  const auto refused = connect().watch("j7", 0, {});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(support::render(refused.error()), "invalid [unknown-job]: there is no job `j7`");
+}
+
+TEST_F(JobsOverTheWire, AreNotWatchedByAll) {
+  options_.threads = 8;
+  start();
+  holding_->hold = true;
+  const v1::Job accepted = must_submit(job("k", {spmm}));
+  v1::WatchJobRequest request;
+  request.set_id(accepted.id());
+  std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+  std::vector<std::unique_ptr<grpc::ClientReader<v1::JobEvent>>> readers;
+  v1::JobEvent event;
+  for (int n = 0; n < 2; ++n) {
+    contexts.push_back(std::make_unique<grpc::ClientContext>());
+    readers.push_back(stub_->Watch(contexts.back().get(), request));
+    ASSERT_TRUE(readers.back()->Read(&event));
+  }
+  {
+    grpc::ClientContext context;
+    const auto refusal = test::ServiceClient::refusal_of(stub_->Watch(&context, request)->Finish(), context);
+    EXPECT_EQ(
+        refusal.text(),
+        "RESOURCE_EXHAUSTED exhausted [overloaded]: 2 jobs are being watched, as many as may be at once");
+    EXPECT_EQ(context.GetServerTrailingMetadata().count(server::retry_metadata), 1u);
+  }
+  // Who waits comes again when one has left.
+  client::Connection connection = connect();
+  client::JobListener listener;
+  std::atomic<int> refused{0};
+  listener.away = [&](const support::Diagnostic& why, double) {
+    EXPECT_EQ(why.code, "overloaded");
+    if (++refused > 1) return;
+    contexts.front()->TryCancel();
+    readers.front()->Finish();
+    holding_->hold = false;
+  };
+  const auto last = connection.watch(accepted.id(), 0, listener);
+  ASSERT_TRUE(last.ok()) << support::render(last.error());
+  EXPECT_EQ(last->done, 1u);
+  EXPECT_GE(refused, 1);
+  while (readers.back()->Read(&event)) {
+  }
+  EXPECT_TRUE(readers.back()->Finish().ok());
+}
+
+TEST_F(JobsOverTheWire, KeepTheirKeyForWhatWasSentWithIt) {
+  must_submit(job("k", {spmm}));
+  v1::Job reply;
+  EXPECT_EQ(submit(job("k", {spmv}), reply).text(),
+            "INVALID_ARGUMENT invalid [idempotency-key]: the key `k` was used for another job, j1");
+  auto other = job("k", {spmv});
+  other.set_client("you");
+  EXPECT_EQ(must_submit(other).id(), "j2") << "keys belong to clients";
+}
+
+// There is one thread for all jobs.
+TEST_F(JobsOverTheWire, EndWhatTakesTooLong) {
+  options_.longest_item = std::chrono::seconds(1);
+  start();
+  holding_->hold = true;
+  const v1::Job accepted = must_submit(job("k", {spmm}));
+  EXPECT_THAT(watch(accepted.id()).first, testing::ElementsAre("0 failed"));
+  EXPECT_EQ(last_item_.error(), "exhausted [deadline]: it took more than 1 s");
+  EXPECT_GE(last_item_.seconds(), 1);
+  EXPECT_EQ(holding_->cancelled, 1);
+}
+
+TEST_F(JobsOverTheWire, EndWhatRunsWhenTheBudgetIsSpent) {
+  holding_->hold = true;
+  auto submission = job("k", {spmm, spmv});
+  submission.set_budget_seconds(0.25);
+  const v1::Job accepted = must_submit(submission);
+  EXPECT_THAT(watch(accepted.id()).first, testing::ElementsAre("0 failed", "1 failed"));
+  EXPECT_EQ(last_item_.error(), "the budget of 0.25 s is spent");
+  EXPECT_EQ(holding_->searches, 1);
+  EXPECT_EQ(holding_->cancelled, 1);
 }
 
 TEST_F(JobsOverTheWire, DoNotKeepOthersWaiting) {

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "compiler/support/digest.h"
+#include "schaas/v1/admin.grpc.pb.h"
 #include "schaas/v1/jobs.grpc.pb.h"
 #include "server/daemon.h"
 #include "server/status.h"
@@ -185,6 +186,59 @@ class Limits : public testing::Test {
     std::filesystem::create_directories(folder);
     std::ofstream(folder + "/" + sha256) << content;
     return sha256;
+  }
+
+  /// Refused, or taken and told to nobody but who asks.
+  void send_hostile_names_of_jobs() {
+    const std::string hostile = "j1\nevil forged";
+    const auto jobs = v1::Jobs::NewStub(client_->channel());
+    v1::SubmitJobRequest submission;
+    submission.set_idempotency_key("evil");
+    submission.set_client("payload");
+    submission.set_label("forged");
+    *submission.add_requests() = linear("evil(i) = payload(i)");
+    v1::Job job;
+    v1::JobRequest which;
+    which.set_id(hostile);
+    v1::WatchJobRequest watch;
+    watch.set_id(hostile);
+    const auto status_of = [](const auto& call) {
+      grpc::ClientContext context;
+      return call(context).error_code();
+    };
+    using grpc::StatusCode;
+    EXPECT_EQ(status_of([&](auto& context) { return jobs->Submit(&context, submission, &job); }),
+              StatusCode::OK);
+    submission.set_idempotency_key(hostile);
+    EXPECT_EQ(status_of([&](auto& context) { return jobs->Submit(&context, submission, &job); }),
+              StatusCode::INVALID_ARGUMENT);
+    EXPECT_EQ(status_of([&](auto& context) { return jobs->Cancel(&context, which, &job); }),
+              StatusCode::NOT_FOUND);
+    EXPECT_EQ(status_of([&](auto& context) { return jobs->Retry(&context, which, &job); }),
+              StatusCode::NOT_FOUND);
+    EXPECT_EQ(status_of([&](auto& context) { return jobs->Watch(&context, watch)->Finish(); }),
+              StatusCode::NOT_FOUND);
+    watch.set_id("j1");
+    EXPECT_EQ(status_of([&](auto& context) {
+                const auto reader = jobs->Watch(&context, watch);
+                for (v1::JobEvent event; reader->Read(&event);) {
+                }
+                return reader->Finish();
+              }),
+              StatusCode::OK);
+  }
+  void send_hostile_names_of_backups() {
+    const auto admin = v1::Admin::NewStub(client_->channel());
+    v1::BackupRequest backup;
+    backup.set_name("../evil\nforged");
+    v1::BackupReply backed_up;
+    grpc::ClientContext first;
+    EXPECT_EQ(admin->Backup(&first, backup, &backed_up).error_code(), grpc::StatusCode::INVALID_ARGUMENT);
+    v1::PinRequest pin;
+    pin.set_key("evil\nforged");
+    v1::PinReply pinned;
+    grpc::ClientContext second;
+    EXPECT_EQ(admin->Pin(&second, pin, &pinned).error_code(), grpc::StatusCode::NOT_FOUND);
   }
 
   test_support::TemporaryDirectory directory_;
@@ -457,6 +511,8 @@ TEST_F(Limits, HostileNamesNeverReachTheLog) {
   list.set_key("evil\nforged");
   v1::ListCacheReply reply;
   EXPECT_THAT(client_->call(&v1::Scheduler::Stub::ListCache, list, reply).text(), HasSubstr("[wrong-key]"));
+  send_hostile_names_of_jobs();
+  send_hostile_names_of_backups();
   daemon_.reset();
   for (const char* word : {"evil", "payload", "forged"}) EXPECT_THAT(logged_.str(), Not(HasSubstr(word)));
 }

@@ -90,7 +90,10 @@ TEST_P(OldJobs, KeepTheirRows) {
            {"INSERT INTO client(name) VALUES ('c')",
             "INSERT INTO job(key, digest, client, label, priority, budget, created) VALUES ('k', 'd', 1, "
             "'l', 5, 0, 't')",
-            "INSERT INTO item(job, number, request) VALUES (1, 0, '{}')"});
+            "INSERT INTO item(job, number, request) VALUES (1, 0, '{}')",
+            "INSERT INTO job(key, digest, client, label, priority, budget, created) VALUES ('old', 'd', 1, "
+            "'', 0, 0, 't')",
+            "INSERT INTO item(job, number, request, state, ended) VALUES (2, 0, '{}', 'done', 7)"});
   const auto store = open_job_store(path, system_clock());
   ASSERT_TRUE(store.ok()) << support::render(store.error());
   const auto job = (*store)->job("j1");
@@ -98,6 +101,12 @@ TEST_P(OldJobs, KeepTheirRows) {
   EXPECT_EQ(job->label, "l");
   EXPECT_EQ(job->waiting, 1u);
   EXPECT_TRUE(*(*store)->any_waiting());
+  EXPECT_EQ((*store)->job("j2")->done, 1u);
+  EXPECT_EQ((*store)->submit({"k", "another", "", 0, 0, {"{}"}}).value(), "j3");
+  EXPECT_EQ((*store)->submit({"k", "c", "", 0, 0, {"{}"}}).error().code, "idempotency-key");
+  // Numbers that were told of any job are behind.
+  ASSERT_TRUE((*store)->cancel("j1").ok());
+  EXPECT_GT((*store)->ended("j1", 0, 1)->front().ended, GetParam() == 1 ? 7u : 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(EveryVersion, OldJobs,

@@ -16,10 +16,9 @@ using test_support::TemporaryDirectory;
 class Jobs : public testing::Test {
  protected:
   void SetUp() override { open(); }
-  void open() {
+  void open(const JobLimits& limits = {}, Clock::Time now = Clock::Time(std::chrono::milliseconds(7))) {
     store_.reset();
-    auto opened =
-        open_job_store(directory_ / "jobs.db", fixed_clock(Clock::Time(std::chrono::milliseconds(7))));
+    auto opened = open_job_store(directory_ / "jobs.db", fixed_clock(now), limits);
     ASSERT_TRUE(opened.ok()) << support::render(opened.error());
     store_ = std::move(opened).value();
   }
@@ -47,6 +46,11 @@ class Jobs : public testing::Test {
     for (const auto& row : store_->ended(id, after, 100).value())
       out.push_back(std::to_string(row.number) + " " + name(row.state) + " " + row.error);
     return out;
+  }
+  std::vector<std::string> jobs() {
+    std::vector<std::string> ids;
+    for (const JobRow& row : store_->jobs(1000).value()) ids.push_back(row.id);
+    return ids;
   }
   std::string counts(const std::string& id) {
     const JobRow row = store_->job(id).value();
@@ -89,7 +93,7 @@ TEST_F(Jobs, SentAgainAreTheSame) {
   EXPECT_EQ(submit("b", {"x"}), "j2");
   for (const NewJob& other :
        {NewJob{"a", "me", "label of a", 0, 0, {"y"}}, NewJob{"a", "me", "label of a", 0, 0, {"x", "x"}},
-        NewJob{"a", "you", "label of a", 0, 0, {"x"}}, NewJob{"a", "me", "label of a", 1, 0, {"x"}}}) {
+        NewJob{"a", "me", "label of b", 0, 0, {"x"}}, NewJob{"a", "me", "label of a", 1, 0, {"x"}}}) {
     const auto refused = store_->submit(other);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(support::render(refused.error()),
@@ -99,6 +103,99 @@ TEST_F(Jobs, SentAgainAreTheSame) {
   EXPECT_EQ(store_->jobs(10)->size(), 2u);
   EXPECT_EQ(store_->jobs(10)->front().id, "j2");
   EXPECT_EQ(store_->jobs(1)->size(), 1u);
+}
+
+TEST_F(Jobs, HaveKeysOfTheirClientsOwn) {
+  const std::string mine = submit("a", {"x"}), yours = submit("a", {"y"}, "you");
+  EXPECT_NE(mine, yours);
+  EXPECT_EQ(submit("a", {"x"}), mine);
+  EXPECT_EQ(submit("a", {"y"}, "you"), yours);
+}
+
+TEST_F(Jobs, OfAClientWaitOnlySoMany) {
+  const auto text = [](const auto& result) { return result.ok() ? "" : support::render(result.error()); };
+  const NewJob two{"a", "me", "", 0, 0, {"x", "y"}, 2};
+  EXPECT_EQ(store_->submit(two).value(), "j1");
+  EXPECT_EQ(text(store_->submit({"b", "me", "", 0, 0, {"z"}, 2})),
+            "exhausted [quota-queued]: `me` may have 2 requests of jobs waiting; 2 wait, this job has 1\n"
+            "  note: submit it when some are done, or cancel a job");
+  EXPECT_EQ(store_->submit(two).value(), "j1") << "it was accepted";
+  EXPECT_EQ(store_->submit({"c", "you", "", 0, 0, {"z"}, 2}).value(), "j2");
+  ASSERT_TRUE(store_->cancel("j1").ok());
+  EXPECT_EQ(store_->submit({"d", "me", "", 0, 0, {"z"}, 2}).value(), "j3");
+  EXPECT_EQ(text(store_->retry("j1", 2)),
+            "exhausted [quota-queued]: `me` may have 2 requests of jobs waiting; 1 wait, this job has 2\n"
+            "  note: submit it when some are done, or cancel a job");
+  EXPECT_EQ(counts("j1"), "0 0 0 0 2");
+  EXPECT_EQ(text(store_->retry("j1", 3)), "");
+  EXPECT_EQ(text(store_->retry("j1", 1)), "") << "nothing more waits by that";
+}
+
+TEST_F(Jobs, OfAllClientsWaitOnlySoMany) {
+  JobLimits limits;
+  limits.waiting = 3;
+  open(limits);
+  submit("a", {"x", "y"});
+  const auto refused = store_->submit({"b", "you", "", 0, 0, {"x", "y"}, 10});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(support::render(refused.error()),
+            "exhausted [jobs-full]: 3 requests of jobs may wait on this server; 2 wait, this job has 2\n"
+            "  note: submit it when some are done");
+  EXPECT_EQ(submit("a", {"x", "y"}), "j1") << "it was accepted";
+  ASSERT_TRUE(store_->cancel("j1").ok());
+  submit("b", {"x", "y"}, "you");
+  EXPECT_EQ(store_->retry("j1", 0).error().code, "jobs-full");
+}
+
+TEST_F(Jobs, ThatHaveEndedMakeRoomForNewOnes) {
+  JobLimits limits;
+  limits.bytes = 1 << 20;
+  open(limits);
+  const std::string half(400'000, 'x');
+  submit("a", {half});
+  submit("b", {half});
+  const auto refused = store_->submit({"c", "me", "", 0, 0, {half}});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(support::render(refused.error()),
+            "exhausted [jobs-full]: the jobs that this server has accepted fill the 1048576 bytes there are "
+            "for them\n  note: submit it when some are done");
+  EXPECT_EQ(jobs(), (std::vector<std::string>{"j2", "j1"}));
+  ASSERT_TRUE(store_->cancel("j2").ok());
+  const std::string next = submit("c", {half});
+  EXPECT_EQ(jobs(), (std::vector<std::string>{next, "j1"})) << "what waits stays";
+  EXPECT_EQ(store_->submit({"d", "me", "", 0, 0, {half}}).error().code, "jobs-full");
+  for (const char* key : {"e", "f", "g"}) {
+    EXPECT_EQ(claim(), half);
+    finish();
+    submit(key, {half});
+    EXPECT_EQ(jobs().size(), 2u);
+  }
+}
+
+TEST_F(Jobs, ThatEndedLongAgoAreForgotten) {
+  const auto day = [](int n) { return Clock::Time(std::chrono::days(n)); };
+  JobLimits limits;
+  limits.kept = std::chrono::days(90);
+  open(limits, day(0));
+  submit("waits", {"x", "y"}, "me", 1);
+  EXPECT_EQ(claim(), "x");
+  finish();
+  submit("ends", {"z"}, "you", 2);
+  submit("cancelled", {"z"}, "they");
+  open(limits, day(1));
+  EXPECT_EQ(claim(), "z");
+  finish();
+  ASSERT_TRUE(store_->cancel("j3").ok());
+  open(limits, day(91));
+  EXPECT_EQ(store_->forget().value(), 0u);
+  open({.kept = std::chrono::hours(0)}, day(1000));
+  EXPECT_EQ(store_->forget().value(), 0u);
+  open(limits, day(92));
+  EXPECT_EQ(store_->forget().value(), 2u);
+  EXPECT_EQ(jobs(), std::vector<std::string>{"j1"});
+  EXPECT_EQ(counts("j1"), "1 0 1 0 0");
+  EXPECT_EQ(store_->counts()->at(ItemState::done), 1u);
+  EXPECT_EQ(submit("ends", {"new"}, "you"), "j4") << "ids are not used twice";
 }
 
 TEST_F(Jobs, GoByPriorityThenByTurnsOfTheClients) {
@@ -139,7 +236,7 @@ TEST_F(Jobs, AreNotAcceptedWhereNothingCanBeMadeAnyMore) {
   EXPECT_EQ(code(store_->submit({"c", "me", "", 0, 0, {"x"}})), "storage");
   EXPECT_EQ(code(store_->submit({"c", "me", "", 0, 0, {"x"}})), "storage");  // the same again
   EXPECT_EQ(code(store_->cancel(id)), "storage");
-  EXPECT_EQ(code(store_->retry(id)), "storage");
+  EXPECT_EQ(code(store_->retry(id, 0)), "storage");
 }
 
 TEST_F(Jobs, CanBeCancelledAndTriedAgain) {
@@ -153,11 +250,46 @@ TEST_F(Jobs, CanBeCancelledAndTriedAgain) {
   EXPECT_EQ(counts(id), "0 0 1 0 2");
   EXPECT_EQ(ended(id), (std::vector<std::string>{"0 done ", "1 cancelled ", "2 cancelled "}));
   EXPECT_EQ(claim(), "");
-  ASSERT_TRUE(store_->retry(id).ok());
+  ASSERT_TRUE(store_->retry(id, 0).ok());
   EXPECT_EQ(counts(id), "2 0 1 0 0");
   EXPECT_EQ(ended(id), (std::vector<std::string>{"0 done "}));
   EXPECT_EQ(claim(), "y");
   EXPECT_EQ(last_.attempt, 1);
+}
+
+// Who watched all that was cancelled goes on from there.
+TEST_F(Jobs, TriedAgainEndAfterAllThatHasBeenTold) {
+  const std::string id = submit("a", {"x", "y"});
+  std::uint64_t told = 0;
+  const auto hear = [&] {
+    std::vector<std::uint64_t> numbers;
+    for (const auto& row : store_->ended(id, told, 100).value()) {
+      numbers.push_back(row.number);
+      told = row.ended;
+    }
+    return numbers;
+  };
+  for (int round = 0; round < 3; ++round) {
+    ASSERT_TRUE(store_->cancel(id).ok());
+    EXPECT_EQ(hear(), (std::vector<std::uint64_t>{0, 1}));
+    ASSERT_TRUE(store_->retry(id, 0).ok());
+    EXPECT_EQ(claim(), "x");
+    finish(ItemState::failed, "why");
+    EXPECT_EQ(hear(), std::vector<std::uint64_t>{0});
+    ASSERT_TRUE(store_->retry(id, 0).ok());
+  }
+  submit("b", {"z"}, "me", 5);
+  EXPECT_EQ(claim(), "z");
+  finish();
+  EXPECT_EQ(hear(), std::vector<std::uint64_t>{});
+  EXPECT_EQ(claim(), "x");
+  open();
+  for (int died = 1; died < JobStore::most_attempts; ++died) {
+    ASSERT_TRUE(store_->recover().ok());
+    EXPECT_EQ(claim(), "x");
+  }
+  ASSERT_TRUE(store_->recover().ok());
+  EXPECT_EQ(hear(), std::vector<std::uint64_t>{0});
 }
 
 TEST_F(Jobs, EndWhenTheirBudgetIsSpent) {
@@ -170,7 +302,7 @@ TEST_F(Jobs, EndWhenTheirBudgetIsSpent) {
   EXPECT_EQ(counts(id), "0 0 2 1 0");
   EXPECT_EQ(ended(id).back(), "2 failed the budget of 1.5 s is spent");
   // Tried again it has its budget anew.
-  ASSERT_TRUE(store_->retry(id).ok());
+  ASSERT_TRUE(store_->retry(id, 0).ok());
   EXPECT_EQ(claim(), "z");
   finish();
   EXPECT_EQ(counts(id), "0 0 3 0 0");
@@ -183,7 +315,7 @@ TEST_F(Jobs, ThatAreNotThereAreRefused) {
     const std::string expected = std::string("invalid [unknown-job]: there is no job `") + id + "`";
     EXPECT_EQ(support::render(store_->job(id).error()), expected);
     EXPECT_EQ(support::render(store_->cancel(id).error()), expected);
-    EXPECT_EQ(support::render(store_->retry(id).error()), expected);
+    EXPECT_EQ(support::render(store_->retry(id, 0).error()), expected);
     EXPECT_EQ(support::render(store_->ended(id, 0, 1).error()), expected);
   }
 }

@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <optional>
 
 #include "connection_state.h"
 #include "marshalling.h"
+#include "patience.h"
 
 namespace schaas::client {
 namespace {
@@ -31,6 +33,28 @@ bool tell(const v1::JobEvent& event, const JobListener& listener) {
   if (event.has_item()) return !listener.item || listener.item(from_proto(event.item()));
   if (event.has_job()) return !listener.job || listener.job(from_proto(event.job()));
   return true;
+}
+
+constexpr double first_pause = 0.5;
+
+// The job goes on, or will: the server stops, has gone, or lets no call take longer.
+bool is_cut_off(const grpc::Status& status, const support::Diagnostic& why) {
+  switch (status.error_code()) {
+    case grpc::StatusCode::UNAVAILABLE:
+      return why.code != "tls-failed";
+    case grpc::StatusCode::DEADLINE_EXCEEDED:
+    case grpc::StatusCode::CANCELLED:
+      return true;
+    default:
+      return false;
+  }
+}
+
+support::Diagnostic given_up(const support::Diagnostic& why, const std::string& job,
+                             std::chrono::milliseconds limit) {
+  return support::noting(why, "after " + std::to_string(limit.count() / 1000) +
+                                  " s this was given up; the server keeps the job " + job +
+                                  ": it can be watched again");
 }
 
 }  // namespace
@@ -76,23 +100,35 @@ support::Result<std::vector<Job>> Connection::jobs(std::uint32_t most) {
 support::Result<Job> Connection::watch(const std::string& id, std::uint64_t after,
                                        const JobListener& listener) {
   return guarded([&]() -> support::Result<Job> {
-    grpc::ClientContext context;
-    state_->begin(context, std::chrono::milliseconds::max());  // as long as the job takes
-    v1::WatchJobRequest request;
-    request.set_id(id);
-    request.set_after(after);
-    const auto reader = state_->jobs->Watch(&context, request);
-    Job last;
-    for (v1::JobEvent event; reader->Read(&event);) {
-      if (event.has_job()) last = from_proto(event.job());
-      if (tell(event, listener)) continue;
-      context.TryCancel();
-      reader->Finish();
-      return last;
+    support::Diagnostic why;
+    const auto told = [&](double seconds) {
+      if (listener.away) listener.away(why, seconds);
+    };
+    std::optional<Patience> patience;  // anew with everything that is heard
+    for (Job last;;) {
+      grpc::ClientContext context;
+      state_->begin(context, std::chrono::milliseconds::max());  // as long as the job takes
+      v1::WatchJobRequest request;
+      request.set_id(id);
+      request.set_after(after);
+      const auto reader = state_->jobs->Watch(&context, request);
+      for (v1::JobEvent event; reader->Read(&event);) {
+        patience.reset();
+        if (event.has_job()) last = from_proto(event.job());
+        if (event.has_item()) after = event.item().ended();
+        if (tell(event, listener)) continue;
+        context.TryCancel();
+        reader->Finish();
+        return last;
+      }
+      const grpc::Status status = reader->Finish();
+      if (status.ok()) return last;
+      why = state_->failure(status, context);
+      if (!patience) patience.emplace(state_->options.away_limit, told);
+      if (patience->wait_after(status, context)) continue;
+      if (!is_cut_off(status, why)) return why;
+      if (!patience->wait(first_pause)) return given_up(why, id, state_->options.away_limit);
     }
-    const grpc::Status status = reader->Finish();
-    if (!status.ok()) return state_->failure(status, context);
-    return last;
   });
 }
 

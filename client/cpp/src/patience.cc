@@ -36,9 +36,12 @@ Patience::Patience(std::chrono::milliseconds longest, std::function<void(double 
 
 bool Patience::wait_after(const grpc::Status& status, const grpc::ClientContext& context) {
   const auto said = seconds_said(status, context);
-  if (!said) return false;
+  return said && wait(*said);
+}
+
+bool Patience::wait(double first) {
   const double jitter = std::uniform_real_distribution(0.5, 1.5)(random_);
-  const double seconds = std::min(longest_pause, std::ldexp(*said, std::min(refusals_++, 16))) * jitter;
+  const double seconds = std::min(longest_pause, std::ldexp(first, std::min(refusals_++, 16))) * jitter;
   const auto pause =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
   if (std::chrono::steady_clock::now() + pause > end_) return false;

@@ -17,6 +17,8 @@ class Patience {
 
   /// Waits, and says true, when the call was refused for now and there is time left.
   bool wait_after(const grpc::Status& status, const grpc::ClientContext& context);
+  /// The same when nothing was said: `seconds` the first time.
+  bool wait(double seconds);
 
  private:
   const std::chrono::steady_clock::time_point end_;

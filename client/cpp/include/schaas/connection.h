@@ -78,6 +78,8 @@ struct ConnectOptions {
   std::chrono::milliseconds call_limit{30'000};   ///< deadline of every short call
   std::chrono::milliseconds schedule_limit{3'600'000};
   std::chrono::milliseconds busy_limit{60'000};  ///< how long a call that a busy server refuses is made again
+  std::chrono::milliseconds away_limit{
+      600'000};  ///< how long a watch waits for a server that is gone or busy
   std::function<void(double seconds)>
       busy;  ///< told how long is waited before each further attempt; may be empty
 };
@@ -135,8 +137,9 @@ class Connection final : public KernelSource {
   /// job).
   support::Result<Job> submit(const NewJob& job);
   support::Result<std::vector<Job>> jobs(std::uint32_t limit = 100);  ///< newest first
-  /// Waits for the end of a job; the listener sees what has ended after the item with `ended` == after.
-  /// Returns how it stands. Errors: invalid [unknown-job]; unreachable [stopping].
+  /// Waits for the end of a job; the listener sees what has ended after the item with `ended` == after. A
+  /// watch that is cut off, as by a restart of the server, goes on where it was. Returns how the job stands.
+  /// Errors: invalid [unknown-job]; when the server was away for `away_limit` why it was.
   support::Result<Job> watch(const std::string& id, std::uint64_t after = 0,
                              const JobListener& listener = {});
   support::Result<Job> cancel(const std::string& id);  ///< stops what runs, too; invalid [unknown-job]

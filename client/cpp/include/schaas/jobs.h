@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "compiler/support/diagnostic.h"
+
 /// Offline precomputation: many requests in one job that the server keeps and works on, whether anybody waits
 /// or not (Connection::submit and what follows it).
 namespace schaas::client {
@@ -15,7 +17,7 @@ struct NewJob {
       idempotency_key;  ///< sent again with the same one it is the same job; 1 to 200 printable characters
   std::string client;   ///< who shares the server fairly with others: user_text()
   std::string label;    ///< for people
-  int priority = 0;     ///< -100 to 100: higher ones first
+  int priority = 0;     ///< -100 to 100: higher ones first; above 0 takes the scope `admin`
   double budget_seconds = 0;              ///< of work; what is left then fails; 0: none
   std::vector<ScheduleRequest> requests;  ///< at most 10,000
 };
@@ -45,6 +47,8 @@ struct JobItem {
 struct JobListener {
   std::function<bool(const JobItem&)> item;
   std::function<bool(const Job&)> job;
+  /// The watch was cut off, or cannot begin yet; it goes on after so many seconds.
+  std::function<void(const support::Diagnostic& why, double seconds)> away;
 };
 
 /// "user@host" of this process.
