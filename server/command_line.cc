@@ -6,6 +6,7 @@
 
 #include "server/backup.h"
 #include "server/configuration_file.h"
+#include "server/options_check.h"
 #include "server/tokens.h"
 
 namespace schaas::server {
@@ -124,7 +125,7 @@ void declare_modes(CLI::App& app, Written& out) {
   app.add_option("--restore", out.restore,
                  "put this backup in place of what the data directory holds, and leave")
       ->configurable(false);
-  app.add_flag("--check-config", out.check_only, "say whether the options are right, and leave")
+  app.add_flag("--check-config", out.check_only, "say whether a start with these options would succeed, and leave")
       ->configurable(false);
   app.add_flag("--print-config", out.print_only, "print every option with its value as a file, and leave")
       ->configurable(false);
@@ -172,6 +173,12 @@ Result<void> check_values(const CommandLine& command) {
   }
   if (!command.daemon.http.empty()) SCHAAS_RETURN_IF_ERROR(check_http_address(command.daemon.http));
   return {};
+}
+
+// What is there beside the options: files, folders, and how all of it fits together.
+Result<void> check_start(const CommandLine& command) {
+  SCHAAS_RETURN_IF_ERROR(check_log(command.log));
+  return check_options(command.daemon);
 }
 
 Result<unsigned> mode_of(const std::string& text) {
@@ -259,6 +266,7 @@ Result<std::variant<CommandLine, Leave>> parse_command_line(int argc, const char
     return Out(Leave{0});
   }
   if (written.check_only) {
+    SCHAAS_RETURN_IF_ERROR(check_start(*command));
     std::cout << "the configuration is right\n";
     return Out(Leave{0});
   }

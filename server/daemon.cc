@@ -17,6 +17,7 @@
 #include "server/health_routes.h"
 #include "server/measuring_provider.h"
 #include "server/open_stores.h"
+#include "server/options_check.h"
 #include "server/signing_key.h"
 #include "server/status_page.h"
 #include "server/stored_request.h"
@@ -63,24 +64,6 @@ std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDi
   return make_answers_counting(std::move(provider), metrics);
 }
 
-// Every address is parsed, and its socket made free, before the first is bound.
-Result<std::vector<ListenAddress>> addresses_of(const DaemonOptions& options) {
-  std::vector<std::string> texts = options.listen;
-  if (texts.empty()) texts.push_back("unix:" + DataDirectory::socket_in(options.data_directory));
-  std::vector<ListenAddress> addresses;
-  for (const auto& text : texts) {
-    SCHAAS_ASSIGN_OR_RETURN(ListenAddress address, parse_listen_address(text));
-    if (address.is_unix) SCHAAS_RETURN_IF_ERROR(clear_stale_socket(address.path));
-    addresses.push_back(std::move(address));
-  }
-  return addresses;
-}
-
-bool is_loopback(const ListenAddress& address) {
-  const std::string& host = address.host;
-  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
-}
-
 // Of a connection; docs/operations.md, "Limits".
 void set_limits(grpc::ServerBuilder& builder, const DaemonOptions& options) {
   builder.SetMaxReceiveMessageSize(ConnectionLimits::received_bytes);
@@ -110,21 +93,6 @@ void warn_of_open_children(const Log& log) {
             toolchain::print(offered));
 }
 
-// What others can reach is encrypted, unless somebody has said that it need not be.
-Result<void> check_reach(const DaemonOptions& options, const std::vector<ListenAddress>& addresses) {
-  if (options.tls.wanted()) return check_tls(options.tls);
-  for (const ListenAddress& address : addresses) {
-    if (address.is_unix || is_loopback(address) || options.insecure_tcp) continue;
-    return support::noting(
-        support::invalid("insecure-listen",
-                         "`" + address.text() + "` can be reached from other machines, and there is no TLS"),
-        "give --tls-cert and --tls-key, and --tokens or --tls-client-ca to say who may use it; or listen on "
-        "127.0.0.1 "
-        "(ssh can bring others there); --insecure-tcp listens all the same, where everybody is trusted");
-  }
-  return {};
-}
-
 Result<std::shared_ptr<grpc::ServerCredentials>> credentials_of(const ListenAddress& address,
                                                                 const TlsFiles& tls) {
   if (address.is_unix || !tls.wanted()) return grpc::InsecureServerCredentials();
@@ -134,6 +102,7 @@ Result<std::shared_ptr<grpc::ServerCredentials>> credentials_of(const ListenAddr
 }  // namespace
 
 Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Log log) {
+  SCHAAS_RETURN_IF_ERROR(check_options(options));
   SCHAAS_ASSIGN_OR_RETURN(DataDirectory directory, DataDirectory::open(options.data_directory));
   SCHAAS_ASSIGN_OR_RETURN(const Stores stores, open_stores(directory, log));
   SCHAAS_ASSIGN_OR_RETURN(auto jobs,
@@ -141,7 +110,9 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Log 
   SCHAAS_ASSIGN_OR_RETURN(auto key, open_signing_key(options.signing_key.empty() ? directory.signing_key()
                                                                                  : options.signing_key));
   SCHAAS_ASSIGN_OR_RETURN(const std::vector<ListenAddress> addresses, addresses_of(options));
-  SCHAAS_RETURN_IF_ERROR(check_reach(options, addresses));
+  for (const ListenAddress& address : addresses) {
+    if (address.is_unix) SCHAAS_RETURN_IF_ERROR(clear_stale_socket(address.path));
+  }
   SCHAAS_ASSIGN_OR_RETURN(
       auto access, Access::open({options.tokens, (options.socket_mode & 077) != 0, Access::steady_clock()}));
   std::unique_ptr<Daemon> daemon(new Daemon(options, std::move(directory), stores, std::move(jobs),
@@ -225,9 +196,9 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
     } else {
       address.port = ports[a];
       const bool asks = !options_.tokens.empty() || !options_.tls.client_authority.empty();
-      if (!is_loopback(address) && !options_.tls.wanted())
+      if (!address.is_local() && !options_.tls.wanted())
         log_->warn("listening on {} without TLS: what passes can be read and changed", address.text());
-      if (!is_loopback(address) && !asks)
+      if (!address.is_local() && !asks)
         log_->warn(
             "listening on {} without tokens and client certificates: whoever reaches it may use this server",
             address.text());
