@@ -68,7 +68,7 @@ void declare_times(CLI::App& app, Written& out) {
   app.add_option("--drain-seconds", out.drain, "time running requests have when stopping")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--request-seconds", out.longest, "longest time one request may take")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1L, 1'000'000'000L));
   app.add_option("--transfer-seconds", out.transfer,
                  "a client that takes nothing of what is sent for so long is left")
       ->check(CLI::Range(1L, 1'000'000L));
@@ -101,6 +101,10 @@ void declare_work(CLI::App& app, Written& out) {
   app.add_option("--solver-bytes", out.command.daemon.solver_memory,
                  "address space of each schaas-solver; a question that takes more stays open")
       ->check(CLI::Range(std::uint64_t{1} << 26, std::uint64_t{1} << 40));
+  app.add_option(
+         "--connection-bytes", out.command.daemon.connection_memory,
+         "memory for messages that have not come whole, of all connections; beyond it they are cut off")
+      ->check(CLI::Range(std::uint64_t{1} << 24, std::uint64_t{1} << 40));
   app.add_option("--streams", out.command.daemon.streams, "calls of one connection at the same moment")
       ->check(CLI::Range(1, 100'000));
   app.add_option("--threads", out.command.daemon.threads, "calls served at once")->check(CLI::Range(8, 4096));
@@ -125,7 +129,8 @@ void declare_modes(CLI::App& app, Written& out) {
   app.add_option("--restore", out.restore,
                  "put this backup in place of what the data directory holds, and leave")
       ->configurable(false);
-  app.add_flag("--check-config", out.check_only, "say whether a start with these options would succeed, and leave")
+  app.add_flag("--check-config", out.check_only,
+               "say whether a start with these options would succeed, and leave")
       ->configurable(false);
   app.add_flag("--print-config", out.print_only, "print every option with its value as a file, and leave")
       ->configurable(false);

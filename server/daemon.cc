@@ -5,6 +5,8 @@
 #include <grpcpp/health_check_service_interface.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -64,16 +66,23 @@ std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDi
   return make_answers_counting(std::move(provider), metrics);
 }
 
-// Of a connection; docs/operations.md, "Limits".
+int milliseconds(std::chrono::milliseconds time) {
+  return static_cast<int>(std::min<std::int64_t>(time.count(), std::numeric_limits<int>::max()));
+}
+
+// Of a connection; docs/operations.md, "Limits". Until a message is whole no handler watches its call, so the
+// connection has an age: then its calls may go on as long as any request may.
 void set_limits(grpc::ServerBuilder& builder, const DaemonOptions& options) {
   builder.SetMaxReceiveMessageSize(ConnectionLimits::received_bytes);
   builder.SetMaxSendMessageSize(ConnectionLimits::sent_bytes);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, options.streams);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, ConnectionLimits::metadata_bytes);
-  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
-                             static_cast<int>(options.handshake.count()));
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.silence.count()));
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(options.ping_answer.count()));
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, milliseconds(options.handshake));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, milliseconds(options.silence));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, milliseconds(options.ping_answer));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, milliseconds(options.longest_request));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,
+                             milliseconds(options.longest_request + options.transfer));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // as many as it takes
 }
@@ -179,7 +188,8 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
   // Two servers on one port would share its connections at random.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   set_limits(builder, options_);
-  builder.SetResourceQuota(grpc::ResourceQuota("schaasd").SetMaxThreads(options_.threads));
+  builder.SetResourceQuota(
+      grpc::ResourceQuota("schaasd").SetMaxThreads(options_.threads).Resize(options_.connection_memory));
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
   builder.RegisterService(service_.get());
   builder.RegisterService(jobs_service_.get());

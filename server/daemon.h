@@ -62,7 +62,10 @@ struct DaemonOptions {
       20'000};  ///< a new connection that has not said hello by then is closed
   std::chrono::milliseconds silence{
       60'000};  ///< after so long a silent connection, also one without calls, is asked whether it is there
-  std::chrono::milliseconds ping_answer{20'000};         ///< who has not answered by then is gone
+  std::chrono::milliseconds ping_answer{20'000};  ///< who has not answered by then is gone
+  /// Bytes of what connections have sent and is no whole message yet, all together: beyond it calls that send
+  /// are cancelled, one after the other.
+  std::uint64_t connection_memory = std::uint64_t{512} << 20;
   std::uint64_t solver_memory = std::uint64_t{1} << 30;  ///< bytes of address space of each schaas-solver
   std::chrono::seconds longest_request{3600};
   std::chrono::milliseconds transfer{

@@ -2,9 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
@@ -16,6 +13,7 @@
 #include "schaas/v1/jobs.grpc.pb.h"
 #include "server/daemon.h"
 #include "server/status.h"
+#include "tests/service/http2_connection.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
 
@@ -74,82 +72,6 @@ class Removing final : public server::KernelProvider {
  private:
   std::unique_ptr<KernelProvider> next_;
   const std::size_t removals_;
-};
-
-/// A connection of somebody who speaks no more HTTP/2 than he is made to.
-class Http2Connection {
- public:
-  enum Type : unsigned char { settings = 4, ping = 6, goaway = 7 };
-  struct Frame {
-    unsigned char type = 0, flags = 0;
-    std::string payload;
-  };
-
-  explicit Http2Connection(const std::string& address)
-      : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    const timeval patience{60, 0};
-    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    sockaddr_un to{};
-    to.sun_family = AF_UNIX;
-    const std::string path = address.substr(std::string("unix:").size());
-    EXPECT_LT(path.size(), sizeof to.sun_path);
-    path.copy(to.sun_path, path.size());
-    EXPECT_EQ(::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
-  }
-  ~Http2Connection() { ::close(socket_); }
-  Http2Connection(const Http2Connection&) = delete;
-  Http2Connection& operator=(const Http2Connection&) = delete;
-
-  /// All, or nothing any more because the other side has closed.
-  void send(const std::string& bytes) {
-    const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    ASSERT_TRUE(sent == static_cast<ssize_t>(bytes.size()) || errno == EPIPE);
-  }
-  /// A frame of the whole connection.
-  void send(Type type, const std::string& payload) {
-    std::string frame(9, '\0');
-    frame[2] = static_cast<char>(payload.size());
-    frame[3] = static_cast<char>(type);
-    send(frame + payload);
-  }
-  void say_hello() {
-    send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-    send(settings, "");
-  }
-  /// The next one of this type; none: the connection was closed before it came.
-  std::optional<Frame> next(Type type) {
-    for (;;) {
-      const std::string head = read(9);
-      if (head.size() < 9) return std::nullopt;
-      const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(head[at]); };
-      const std::size_t bytes = (std::size_t{byte(0)} << 16) + (std::size_t{byte(1)} << 8) + byte(2);
-      Frame frame{byte(3), byte(4), read(bytes)};
-      if (frame.type == type) return frame;
-    }
-  }
-  /// Whether the other side closes it within a minute.
-  bool is_closed() {
-    while (!read(1).empty()) {
-    }
-    return errno_ == 0 || errno_ == ECONNRESET;
-  }
-
- private:
-  /// Less at the end.
-  std::string read(std::size_t bytes) {
-    std::string out(bytes, '\0');
-    std::size_t have = 0;
-    while (have < bytes) {
-      const ssize_t got = ::recv(socket_, out.data() + have, bytes - have, 0);
-      errno_ = got < 0 ? errno : 0;
-      if (got <= 0) break;
-      have += static_cast<std::size_t>(got);
-    }
-    out.resize(have);
-    return out;
-  }
-  int socket_;
-  int errno_ = 0;
 };
 
 class Limits : public testing::Test {
@@ -281,7 +203,6 @@ TEST_F(Limits, AConnectionHasOnlySoManyCallsAtOnce) {
   for (auto& one : busy) one.join();
 }
 
-// Who connects and says nothing, or not enough, holds no connection for long.
 TEST_F(Limits, MoreCallsThanThreadsAreRefused) {
   Hold hold;
   server::DaemonOptions options;
@@ -342,12 +263,13 @@ TEST_F(Limits, WhoIsRefusedBecauseTheLineIsFullIsToldWhenToAskAgain) {
   EXPECT_GT(std::stod(std::string(told->second.data(), told->second.size())), 0);
 }
 
+// Who connects and says nothing, or not enough, holds no connection for long.
 TEST_F(Limits, AConnectionThatSaysNoHelloIsClosed) {
   server::DaemonOptions options;
   options.handshake = std::chrono::milliseconds(300);
   start(options);
   for (const std::string said : {"", "PRI * HTTP/2.0\r\n"}) {
-    Http2Connection connection(daemon_->addresses().front());
+    test::Http2Connection connection(daemon_->addresses().front());
     connection.send(said);
     EXPECT_TRUE(connection.is_closed()) << "after a minute it is still open";
   }
@@ -362,24 +284,24 @@ TEST_F(Limits, AConnectionThatDoesNotAnswerAPingIsClosed) {
   start(options);
   v1::ServerInfo info;
   ASSERT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
-  Http2Connection connection(daemon_->addresses().front());
+  test::Http2Connection connection(daemon_->addresses().front());
   connection.say_hello();
-  EXPECT_TRUE(connection.next(Http2Connection::ping).has_value());
+  EXPECT_TRUE(connection.next(test::Http2Connection::ping).has_value());
   EXPECT_TRUE(connection.is_closed()) << "after a minute it is still open";
   std::this_thread::sleep_for(std::chrono::seconds(3));  // of several pings
   EXPECT_EQ(client_->channel()->GetState(false), GRPC_CHANNEL_READY);
 }
 
 TEST_F(Limits, AConnectionThatPingsTooOftenIsClosed) {
-  Http2Connection connection(daemon_->addresses().front());
+  test::Http2Connection connection(daemon_->addresses().front());
   connection.say_hello();
   const auto answered = [&] {
-    connection.send(Http2Connection::ping, "12345678");
-    return connection.next(Http2Connection::ping).has_value();
+    connection.send({test::Http2Connection::ping, 0, 0, "12345678"});
+    return connection.next(test::Http2Connection::ping).has_value();
   };
   EXPECT_TRUE(answered()) << "one is not too many";
-  for (int n = 0; n < 10; ++n) connection.send(Http2Connection::ping, "12345678");
-  const auto last = connection.next(Http2Connection::goaway);
+  for (int n = 0; n < 10; ++n) connection.send({test::Http2Connection::ping, 0, 0, "12345678"});
+  const auto last = connection.next(test::Http2Connection::goaway);
   ASSERT_TRUE(last.has_value()) << "it was closed without a word";
   EXPECT_THAT(last->payload, HasSubstr("too_many_pings"));
   EXPECT_TRUE(connection.is_closed()) << "after a minute it is still open";

@@ -155,7 +155,6 @@ TEST_F(Damaged, DatabaseIsSetAsideInPlaceOfAnOlderOne) {
   EXPECT_TRUE(open_sqlite_schedule_store(path_, system_clock()).ok());
 }
 
-// On a file system of one mebibyte, where mounting is allowed.
 TEST(Disks, AreFullAlsoByQuotaAndLimit) {
   for (const int number : {ENOSPC, EDQUOT, EFBIG})
     EXPECT_EQ(support::render(disk_error("write `f`", number).value()),
@@ -167,6 +166,7 @@ TEST(Disks, AreFullAlsoByQuotaAndLimit) {
   EXPECT_FALSE(disk_error("write `f`", ENOENT).has_value());
 }
 
+// On a file system of one mebibyte, where mounting is allowed.
 class SmallDisk : public testing::Test {
  protected:
   void SetUp() override {
