@@ -358,6 +358,41 @@ TEST_F(DaemonProcess, RefusesADataDirectoryThatIsTaken) {
                                     data_ + "` is in use by another schaasd \\(process [0-9]+\\)\n.*"));
 }
 
+// What is a cache is begun anew, what was promised is not.
+TEST_F(DaemonProcess, SetsADamagedCacheAsideAndRefusesDamagedJobs) {
+  const auto stop = [](Process& process) {
+    process.signal(SIGTERM);
+    process.said();
+    EXPECT_EQ(process.wait(), 0);
+  };
+  {
+    Process process(arguments());
+    ASSERT_TRUE(process.says("listening on "));
+    EXPECT_TRUE(test::ServiceClient(address_).schedule(chain()).ok());
+    stop(process);
+  }
+  const std::string schedules = data_ + "/schedules.db", jobs = data_ + "/jobs.db";
+  const std::string garbage(8192, 'x');
+  write(schedules, garbage);
+  {
+    Process process(arguments());
+    ASSERT_TRUE(process.says("the schedule database is begun anew, the old one set aside as " + schedules +
+                             ".damaged: invalid [damaged-database]"));
+    ASSERT_TRUE(process.says("listening on "));
+    EXPECT_EQ(contents(schedules + ".damaged"), garbage);
+    const auto answer = test::ServiceClient(address_).schedule(chain());
+    EXPECT_TRUE(answer.ok()) << answer.refusal.text();
+    EXPECT_FALSE(answer.done->hit());
+    stop(process);
+  }
+  write(jobs, garbage);
+  std::string said;
+  EXPECT_EQ(run(arguments({"--log-level", "off"}), said), 2);
+  EXPECT_THAT(said,
+              testing::HasSubstr("invalid [damaged-database]: `" + jobs + "` is not a sound job database"));
+  EXPECT_EQ(contents(jobs), garbage) << "it was touched";
+}
+
 TEST_F(DaemonProcess, WorksAgainAfterSuddenDeathWhileCompiling) {
   {
     Process victim(arguments());
