@@ -29,6 +29,7 @@ struct Written {
   long transfer = std::chrono::duration_cast<std::chrono::seconds>(command.daemon.transfer).count();
   std::string new_token;
   long handshake = std::chrono::duration_cast<std::chrono::seconds>(command.daemon.handshake).count();
+  long solver = command.daemon.search.solver_milliseconds / 1000;
   long grace = command.daemon.cache.grace.count();
   std::string restore;
   bool check_only = false, print_only = false;
@@ -87,6 +88,18 @@ void declare_work(CLI::App& app, Written& out) {
   app.add_option("--waiting-compilations", admission.waiting_compilations,
                  "compilations that may wait; more are refused")
       ->check(CLI::Range(0, 100'000));
+  app.add_option("--search-seconds", out.command.daemon.search.seconds,
+                 "time of a search whose request does not say; then parts of the space stand for the whole")
+      ->check(CLI::Range(1.0, 1e9));
+  app.add_option("--solver-seconds", out.solver,
+                 "time of the solver in one search; the questions that are left then stay open")
+      ->check(CLI::Range(0L, 1'000'000L));
+  app.add_option("--kernels", out.command.daemon.most_kernels, "kernels compiled of one frontier")
+      ->check(CLI::Range(6, 4096));
+  app.add_option("--compile-seconds", out.command.daemon.compile_seconds, "time of one compilation")
+      ->check(CLI::Range(1, 86'400));
+  app.add_option("--compile-bytes", out.command.daemon.compile_memory, "address space of one compiler")
+      ->check(CLI::Range(std::uint64_t{1} << 27, std::uint64_t{1} << 40));
   app.add_option("--compiler-reads", out.command.daemon.compiler_reads,
                  "folder that compilers may read beside the system's; may be repeated")
       ->default_str("");
@@ -101,6 +114,8 @@ void declare_work(CLI::App& app, Written& out) {
   app.add_option("--solver-bytes", out.command.daemon.solver_memory,
                  "address space of each schaas-solver; a question that takes more stays open")
       ->check(CLI::Range(std::uint64_t{1} << 26, std::uint64_t{1} << 40));
+  app.add_option("--message-bytes", out.command.daemon.message_bytes, "longest message that is received")
+      ->check(CLI::Range(1 << 16, 1 << 30));
   app.add_option(
          "--connection-bytes", out.command.daemon.connection_memory,
          "memory for messages that have not come whole, of all connections; beyond it they are cut off")
@@ -205,6 +220,7 @@ Result<CommandLine> meaning_of(Written written) {
   SCHAAS_ASSIGN_OR_RETURN(out.daemon.socket_mode, mode_of(written.socket_mode));
   out.daemon.idle =
       std::chrono::seconds(written.idle >= 0 ? written.idle : (out.is_private ? private_idle : 0));
+  out.daemon.search.solver_milliseconds = static_cast<int>(written.solver * 1000);
   out.daemon.cache.grace = std::chrono::seconds(written.grace);
   out.daemon.drain = std::chrono::seconds(written.drain);
   out.daemon.longest_request = std::chrono::seconds(written.longest);

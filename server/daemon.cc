@@ -36,13 +36,15 @@ SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores&
   out.measurements = stores.schedules;
   out.compile_threads = static_cast<std::size_t>(options.admission.compilations);
   out.head_start = options.head_start;
+  out.most_kernels = options.most_kernels;
+  out.search = options.search;
   out.crowded = [lines] { return lines.crowded(); };
   if (options.solver.empty()) return out;
   pipeline::SolverWorkerOptions worker;
   worker.program = options.solver;
   worker.memory_bytes = options.solver_memory;
   worker.log = [log](const std::string& sentence) { log->warn("{}", sentence); };
-  out.solver = pipeline::solver_workers(std::move(worker));
+  out.search.solver = pipeline::solver_workers(std::move(worker));
   return out;
 }
 
@@ -73,7 +75,7 @@ int milliseconds(std::chrono::milliseconds time) {
 // Of a connection; docs/operations.md, "Limits". Until a message is whole no handler watches its call, so the
 // connection has an age: then its calls may go on as long as any request may.
 void set_limits(grpc::ServerBuilder& builder, const DaemonOptions& options) {
-  builder.SetMaxReceiveMessageSize(ConnectionLimits::received_bytes);
+  builder.SetMaxReceiveMessageSize(options.message_bytes);
   builder.SetMaxSendMessageSize(ConnectionLimits::sent_bytes);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, options.streams);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, ConnectionLimits::metadata_bytes);
@@ -90,6 +92,8 @@ void set_limits(grpc::ServerBuilder& builder, const DaemonOptions& options) {
 std::shared_ptr<toolchain::Toolchain> toolchain_of(const DaemonOptions& options) {
   toolchain::CToolchainOptions c;
   toolchain::CudaToolchainOptions cuda;
+  c.timeout_seconds = options.compile_seconds;
+  c.memory_bytes = options.compile_memory;
   c.readable = cuda.readable = options.compiler_reads;
   cuda.nvrtc = options.nvrtc;
   return toolchain::make_cuda_toolchain(toolchain::make_c_toolchain(std::move(c)), std::move(cuda));

@@ -28,7 +28,6 @@ namespace schaas::server {
 
 /// What one connection may do.
 struct ConnectionLimits {
-  static constexpr int received_bytes = 16 << 20;  ///< of a message
   static constexpr int sent_bytes = 256 << 20;
   static constexpr int metadata_bytes = 16 << 10;
 };
@@ -56,6 +55,11 @@ struct DaemonOptions {
   // Performance
   KeptReplies::Limits replies;
   Admission admission;
+  SearchMeans search;                                           ///< its solver is schaas-solver, above
+  std::size_t most_kernels = SchedulingOptions().most_kernels;  ///< compiled of one frontier
+  int compile_seconds = toolchain::CToolchainOptions().timeout_seconds;        ///< of one kernel for CPUs
+  std::uint64_t compile_memory = toolchain::CToolchainOptions().memory_bytes;  ///< bytes
+  int message_bytes = 16 << 20;                                                ///< longest that is received
   int threads = 64;   ///< of gRPC; more calls at once are refused RESOURCE_EXHAUSTED
   int streams = 128;  ///< calls of one connection at the same moment; more wait in the client
   std::chrono::milliseconds handshake{

@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "compiler/support/digest.h"
+#include "compiler/toolchain/isolation.h"
 #include "schaas/v1/jobs.grpc.pb.h"
 #include "server/daemon.h"
 #include "server/status.h"
@@ -49,11 +50,11 @@ class Holding final : public server::KernelProvider {
   Hold& hold_;
 };
 
-/// Removes some classes more.
+/// Removes some classes more, for reasons so long.
 class Removing final : public server::KernelProvider {
  public:
-  Removing(std::unique_ptr<KernelProvider> next, std::size_t removals)
-      : next_(std::move(next)), removals_(removals) {}
+  Removing(std::unique_ptr<KernelProvider> next, std::size_t removals, std::size_t argument_bytes = 0)
+      : next_(std::move(next)), removals_(removals), argument_bytes_(argument_bytes) {}
   support::Result<server::FrontierAnswer> frontier(const server::FrontierQuery& query,
                                                    const frontier::Progress& progress,
                                                    const support::Cancellation& cancellation) override {
@@ -61,6 +62,7 @@ class Removing final : public server::KernelProvider {
     if (!answer.ok()) return answer;
     auto more = std::make_shared<frontier::Frontier>(*answer->frontier);
     more->removals.resize(removals_);
+    for (auto& removal : more->removals) removal.certificate.argument = std::string(argument_bytes_, 'x');
     answer->frontier = std::move(more);
     return answer;
   }
@@ -71,7 +73,7 @@ class Removing final : public server::KernelProvider {
 
  private:
   std::unique_ptr<KernelProvider> next_;
-  const std::size_t removals_;
+  const std::size_t removals_, argument_bytes_;
 };
 
 class Limits : public testing::Test {
@@ -109,6 +111,15 @@ class Limits : public testing::Test {
     return sha256;
   }
 
+  // Within a minute.
+  bool becomes_idle() const {
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (daemon_->idle() == std::chrono::steady_clock::duration::zero() &&
+           std::chrono::steady_clock::now() < patience)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return daemon_->idle().count() > 0;
+  }
+
   test_support::TemporaryDirectory directory_;
   std::string data_ = directory_ / "data";
   std::ostringstream logged_;
@@ -118,13 +129,67 @@ class Limits : public testing::Test {
 
 TEST_F(Limits, AMessageBeyondTheLimitIsRefused) {
   const auto within =
-      client_->schedule(linear(std::string(server::ConnectionLimits::received_bytes - 1000, 'a')));
+      client_->schedule(linear(std::string(server::DaemonOptions().message_bytes - 1000, 'a')));
   EXPECT_THAT(within.refusal.text(), HasSubstr("INVALID_ARGUMENT invalid [too-long]"));
-  const auto beyond =
-      client_->schedule(linear(std::string(server::ConnectionLimits::received_bytes + 1, 'a')));
+  const auto beyond = client_->schedule(linear(std::string(server::DaemonOptions().message_bytes + 1, 'a')));
   EXPECT_EQ(beyond.refusal.status, grpc::StatusCode::RESOURCE_EXHAUSTED);
   v1::ServerInfo info;
   EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
+}
+
+TEST_F(Limits, OfMessagesAndKernelsAreWhatTheOperatorSays) {
+  server::DaemonOptions options;
+  options.message_bytes = 1 << 16;
+  options.most_kernels = 7;
+  start(options);
+  EXPECT_EQ(client_->schedule(linear(std::string(1 << 16, 'a'))).refusal.status,
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
+  v1::ScheduleRequest request = test::request_for();
+  request.set_kernels(8);
+  EXPECT_EQ(
+      client_->schedule(request).refusal.text(),
+      "INVALID_ARGUMENT invalid [kernels]: 8 kernels are asked for; at most 7 are made for one request");
+}
+
+// Too little for its first state, so that not even a part of the space stands for the whole. A request may
+// ask for more.
+TEST_F(Limits, ASearchHasTheTimeTheOperatorGivesIt) {
+  server::DaemonOptions options;
+  options.search.seconds = 1e-6;
+  start(options);
+  v1::ScheduleRequest request;
+  request.mutable_problem()->set_expression("A(i,m) = B(i,j) * C(j,k) * D(k,l) * E(l,m)");
+  (*request.mutable_problem()->mutable_formats())["B"] = "csr";
+  request.set_search_only(true);
+  const auto cut = client_->schedule(request);
+  EXPECT_THAT(cut.refusal.text(), HasSubstr("DEADLINE_EXCEEDED exhausted [deadline]"));
+  request.mutable_search()->set_seconds(150);
+  const auto whole = client_->schedule(request);
+  ASSERT_TRUE(whole.ok()) << whole.refusal.text();
+  EXPECT_TRUE(whole.frontier->complete());
+}
+
+TEST_F(Limits, ASolverHasTheTimeTheOperatorGivesIt) {
+  server::DaemonOptions options;
+  options.search.solver_milliseconds = 0;
+  start(options);
+  v1::ScheduleRequest request;
+  request.mutable_problem()->set_expression("A(i,m) = B(i,k,l) * C(l,j) * D(k,j) * E(j,m)");
+  (*request.mutable_problem()->mutable_formats())["B"] = "csf";
+  request.mutable_problem()->add_constraints("j <= k + l");
+  request.set_search_only(true);
+  const auto answer = client_->schedule(request);
+  ASSERT_TRUE(answer.ok()) << answer.refusal.text();
+  EXPECT_EQ(answer.frontier->counts().solver_queries(), answer.frontier->counts().solver_unknown());
+}
+
+TEST_F(Limits, ACompilationHasTheMemoryTheOperatorGivesIt) {
+  server::DaemonOptions options;
+  options.compile_memory = 1 << 20;  // not enough to begin
+  start(options);
+  const auto answer = client_->schedule(linear("y(i) = 2 * x(i)"));
+  EXPECT_FALSE(answer.ok());
+  EXPECT_TRUE(answer.kernels.empty());
 }
 
 TEST_F(Limits, MetadataBeyondTheLimitIsRefused) {
@@ -153,15 +218,46 @@ TEST_F(Limits, AClientThatStopsReadingIsLeft) {
   const auto reader = client_->stub().Download(&context, request);
   v1::DownloadChunk chunk;
   ASSERT_TRUE(reader->Read(&chunk));
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (daemon_->idle() == std::chrono::steady_clock::duration::zero() &&
-         std::chrono::steady_clock::now() < patience)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  EXPECT_GT(daemon_->idle().count(), 0) << "the request is still worked on";
+  EXPECT_TRUE(becomes_idle()) << "the request is still worked on";
   std::size_t bytes = chunk.data().size();
   while (reader->Read(&chunk)) bytes += chunk.data().size();
   EXPECT_LT(bytes, std::size_t{64} << 20);
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(Limits, AClientThatDoesNotReadItsFrontierIsLeft) {
+  server::DaemonOptions options;
+  options.transfer = std::chrono::milliseconds(200);
+  options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
+    return std::make_unique<Removing>(std::move(next), 500, 20'000);
+  };
+  start(options);
+  v1::ScheduleRequest request;
+  request.mutable_problem()->set_expression("y(i) = 2 * x(i)");
+  request.set_search_only(true);
+  grpc::ClientContext context;
+  const auto reader = client_->stub().Schedule(&context, request);
+  while (logged_.str().find("method=Schedule") == std::string::npos)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_THAT(logged_.str(), HasSubstr("outcome=cancelled"));
+  EXPECT_TRUE(becomes_idle());
+}
+
+// Whatever time its client gives it.
+TEST_F(Limits, ARequestEndsWhenItHasTakenTheLongestTime) {
+  Hold hold;
+  server::DaemonOptions options;
+  options.longest_request = std::chrono::seconds(1);
+  options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
+    return std::make_unique<Holding>(std::move(next), hold);
+  };
+  start(options);
+  v1::ScheduleRequest request;
+  request.mutable_problem()->set_expression("y(i) = 2 * x(i)");
+  request.set_search_only(true);
+  const auto answer = client_->schedule(request, std::chrono::minutes(2));
+  EXPECT_EQ(hold.held, 1);
+  EXPECT_THAT(answer.refusal.text(), HasSubstr("DEADLINE_EXCEEDED exhausted [deadline]"));
 }
 
 TEST_F(Limits, AClientThatReadsGetsItAll) {
@@ -263,6 +359,55 @@ TEST_F(Limits, WhoIsRefusedBecauseTheLineIsFullIsToldWhenToAskAgain) {
   EXPECT_GT(std::stod(std::string(told->second.data(), told->second.size())), 0);
 }
 
+TEST_F(Limits, WhoIsBeyondItsQuotaIsToldWhenToAskAgain) {
+  Hold hold;
+  server::DaemonOptions options;
+  options.listen = {"127.0.0.1:0"};
+  options.tokens = directory_ / "tokens";
+  const auto line = [](const std::string& name, const std::string& quota) {
+    return name + " " + support::digest_of(name).sha256 + " scopes=read,schedule " + quota + "\n";
+  };
+  std::ofstream(options.tokens) << line("hasty", "requests-per-minute=1") << line("double", "concurrent=1");
+  options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
+    return std::make_unique<Holding>(std::move(next), hold);
+  };
+  start(options);
+  const auto info = [&](const std::string& token) {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer " + token);
+    v1::ServerInfo reply;
+    const auto status = client_->stub().Info(&context, v1::InfoRequest(), &reply);
+    const auto told = context.GetServerTrailingMetadata().find(server::retry_metadata);
+    const bool again = told != context.GetServerTrailingMetadata().end();
+    return std::pair(test::ServiceClient::refusal_of(status, context).text(),
+                     again ? std::stod(std::string(told->second.data(), told->second.size())) : 0);
+  };
+  EXPECT_THAT(info("hasty").first, HasSubstr("OK"));
+  const auto [hasty, minute] = info("hasty");
+  EXPECT_THAT(hasty,
+              HasSubstr("RESOURCE_EXHAUSTED exhausted [quota-requests]: `hasty` has made more than 1"));
+  EXPECT_GT(minute, 1);
+  EXPECT_LE(minute, 60);
+  std::thread first([&] {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer double");
+    v1::ScheduleRequest request;
+    request.mutable_problem()->set_expression("y(i) = 2 * x(i)");
+    request.set_search_only(true);
+    const auto reader = client_->stub().Schedule(&context, request);
+    for (v1::ScheduleEvent event; reader->Read(&event);) {
+    }
+    EXPECT_TRUE(reader->Finish().ok());
+  });
+  while (hold.held == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto [twice, moment] = info("double");
+  EXPECT_THAT(twice, HasSubstr("RESOURCE_EXHAUSTED exhausted [quota-concurrent]: `double` has 1 requests"));
+  EXPECT_EQ(moment, 1);
+  hold.hold = false;
+  first.join();
+  EXPECT_THAT(info("double").first, HasSubstr("OK"));
+}
+
 // Who connects and says nothing, or not enough, holds no connection for long.
 TEST_F(Limits, AConnectionThatSaysNoHelloIsClosed) {
   server::DaemonOptions options;
@@ -356,6 +501,16 @@ TEST_F(Limits, ASolverHasOnlySoMuchMemory) {
   ASSERT_TRUE(little.ok()) << little.refusal.text();
   EXPECT_THAT(logged_.str(), HasSubstr("the solver failed, its question stays open"));
   EXPECT_GE(little.frontier->entries_size(), enough.frontier->entries_size());
+}
+
+// The system's own limits: what it does not offer is told, and nothing where it offers all.
+TEST_F(Limits, OfTheSystemThatAreMissingAreLogged) {
+  const auto offered = toolchain::offered_isolation();
+  const std::string warning = "[warning] this system keeps compilers and kernels on trial from " +
+                              toolchain::print(offered) + " alone; docs/security.md\n";
+  const bool all = offered == toolchain::Isolation{true, true, true};
+  EXPECT_EQ(logged_.str().find(warning) != std::string::npos, !all) << logged_.str();
+  EXPECT_EQ(logged_.str().find("this system keeps") != std::string::npos, !all);
 }
 
 // Words of C, of the shell and of the loader; all are names by the grammar.
