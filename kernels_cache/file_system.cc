@@ -1,12 +1,18 @@
 #include "kernels_cache/file_system.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string_view>
 
 namespace schaas::kernels_cache {
 namespace {
@@ -22,21 +28,69 @@ constexpr std::array known = {
     Known{0x73757245, "Coda"},   Known{0x564c, "NCP"},       Known{0x00c36400, "Ceph"},
     Known{0x0bd00bd0, "Lustre"}, Known{0x47504653, "GPFS"},  Known{0x19830326, "BeeGFS"},
     Known{0x01161970, "GFS2"},   Known{0x7461636f, "OCFS2"}, Known{0xaad7aaea, "PanFS"},
+    Known{0x01021997, "9P"},
+};
+constexpr std::array without_files = {
+    Known{0x9fa0, "proc"},         Known{0x62656572, "sysfs"},    Known{0x27e0eb, "cgroup"},
+    Known{0x63677270, "cgroup2"},  Known{0x64626720, "debugfs"},  Known{0x74726163, "tracefs"},
+    Known{0x73636673, "security"}, Known{0x62656570, "configfs"},
 };
 
-}  // namespace
+constexpr unsigned long user_space = 0x65735546;
+// Mounts are of the type `fuse.NAME`. Those of local disks (fuse-overlayfs, ntfs-3g, ...) are not among them.
+constexpr std::array<std::string_view, 32> in_user_space = {
+    "afpfs",  "beegfs", "blobfuse", "blobfuse2", "ceph",      "ceph-fuse", "cephfs",  "curlftpfs",
+    "cvmfs2", "davfs",  "davfs2",   "dfuse",     "gcsfuse",   "glusterfs", "goofys",  "gvfsd-fuse",
+    "hdfs",   "httpfs", "ipfs",     "juicefs",   "lizardfs",  "mfs",       "moosefs", "mountpoint-s3",
+    "nfs",    "rclone", "s3fs",     "s3ql",      "seaweedfs", "smbnetfs",  "sshfs",   "vmhgfs-fuse",
+};
 
-std::string network_file_system(unsigned long type) {
-  for (const Known& one : known) {
+template <class Table>
+std::string name_in(const Table& table, unsigned long type) {
+  for (const Known& one : table) {
     if (one.type == (type & 0xffffffffUL)) return one.name;
   }
   return "";
 }
 
-support::Result<void> check_file_system(const std::string& directory) {
+// A line: `36 35 98:0 /root /mount/point rw,noatime master:1 - ext4 /dev/root rw`, the third word the device.
+std::string mount_of(dev_t device) {
+  const std::string wanted = std::to_string(major(device)) + ":" + std::to_string(minor(device));
+  std::ifstream mounts("/proc/self/mountinfo");
+  for (std::string line; std::getline(mounts, line);) {
+    std::istringstream words(line);
+    std::string id, parent, number, type;
+    words >> id >> parent >> number;
+    const auto dash = line.find(" - ");
+    if (number != wanted || dash == std::string::npos) continue;
+    std::istringstream(line.substr(dash + 3)) >> type;
+    return type;
+  }
+  return "";
+}
+
+}  // namespace
+
+FileSystem file_system_of(const std::string& directory) {
   struct statfs found {};
-  if (::statfs(directory.c_str(), &found) != 0) return {};  // whoever opens it will say why
-  const std::string name = network_file_system(static_cast<unsigned long>(found.f_type));
+  struct stat status {};
+  if (::statfs(directory.c_str(), &found) != 0 || ::stat(directory.c_str(), &status) != 0) return {};
+  return {static_cast<unsigned long>(found.f_type), mount_of(status.st_dev)};
+}
+
+std::string network_file_system(const FileSystem& found) {
+  if ((found.type & 0xffffffffUL) != user_space) return name_in(known, found.type);
+  const std::string_view name = std::string_view(found.mount).substr(found.mount.find('.') + 1);
+  const bool is_network = std::find(in_user_space.begin(), in_user_space.end(), name) != in_user_space.end();
+  return is_network ? std::string(name) : "";
+}
+
+support::Result<void> check_file_system(const std::string& directory, const FileSystemOf& look) {
+  const FileSystem found = look(directory);
+  if (const std::string system = name_in(without_files, found.type); !system.empty())
+    return support::invalid("data-directory",
+                            "`" + directory + "` keeps no files: it is the system's own (" + system + ")");
+  const std::string name = network_file_system(found);
   if (name.empty()) return {};
   return support::noting(
       support::invalid("network-file-system", "`" + directory + "` lies on a network file system (" + name +

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -6,12 +7,25 @@
 
 namespace schaas::kernels_cache {
 
-/// The name of a network file system by its number (statfs(2): f_type); "" when it is none that is known.
-std::string network_file_system(unsigned long type);
+/// What a directory lies on.
+struct FileSystem {
+  unsigned long type = 0;  ///< its number (statfs(2): f_type)
+  std::string mount;       ///< its name in /proc/self/mountinfo: "ext4", "fuse.sshfs"; "": not to be had
+};
+/// Nothing is known of a directory that is not there.
+FileSystem file_system_of(const std::string& directory);
+using FileSystemOf = std::function<FileSystem(const std::string& directory)>;
+
+/// The name of a network file system; "" when it is none that is known. Those in user space (FUSE) have one
+/// number, and are told apart by the names of their mounts: one with a name that is not known here is let
+/// pass.
+std::string network_file_system(const FileSystem& found);
 
 /// SQLite's write-ahead log needs memory that all its users share, and locks that hold: no database belongs
-/// on a file system of another machine. Errors: invalid [network-file-system] when `directory` lies on one.
-support::Result<void> check_file_system(const std::string& directory);
+/// on a file system of another machine. Errors: invalid [network-file-system] when `directory` lies on one;
+/// [data-directory] when on one of the system's that keep no files (proc and the like).
+support::Result<void> check_file_system(const std::string& directory,
+                                        const FileSystemOf& look = file_system_of);
 
 /// The error that a number of the system's (errno) is: exhausted [disk-full], also of quotas and limits of
 /// file sizes, [disk-read-only] or [disk-failing]; nothing of other numbers. `doing`: "write `/path`".

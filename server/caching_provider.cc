@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "compiler/pipeline/pipeline.h"
+#include "compiler/schedule/apply.h"
 #include "server/looser_answer.h"
 #include "server/stored_frontier.h"
 
@@ -38,8 +39,9 @@ class CachingProvider final : public KernelProvider {
     const FrontierKey cut{query.canonical.key, fingerprint(query.options), pipeline::search_version};
     const FrontierKey key{query.canonical.key, fingerprint(any_budget), pipeline::search_version};
     if (query.source != Source::made) {
-      auto stored = stored_frontier(key);
-      if (!stored && query.options.search_seconds != 0) stored = stored_frontier(cut);
+      auto stored = stored_frontier(key, query.canonical.problem);
+      if (!stored && query.options.search_seconds != 0)
+        stored = stored_frontier(cut, query.canonical.problem);
       if (stored) return FrontierAnswer{std::move(stored), true};
     }
     if (query.source == Source::stored) return not_stored();
@@ -80,11 +82,20 @@ class CachingProvider final : public KernelProvider {
                            "ask for its schedule: that makes and stores it");
   }
 
-  std::shared_ptr<const frontier::Frontier> stored_frontier(const FrontierKey& key) {
+  // What can be read may have been changed all the same: its schedules must be of this problem.
+  static Result<frontier::Frontier> read(const std::string& payload, const problem::Problem& problem) {
+    SCHAAS_ASSIGN_OR_RETURN(frontier::Frontier found, parse_frontier(payload));
+    for (const auto& survivor : found.survivors)
+      SCHAAS_RETURN_IF_ERROR(schedule::apply(survivor.traces.front(), problem));
+    return found;
+  }
+
+  std::shared_ptr<const frontier::Frontier> stored_frontier(const FrontierKey& key,
+                                                            const problem::Problem& problem) {
     const auto row = stores_.schedules->frontier(key);
     if (!row.ok()) return warn("frontier not read", row.error()), nullptr;
     if (!row->has_value()) return nullptr;
-    auto parsed = parse_frontier((*row)->payload);
+    auto parsed = read((*row)->payload, problem);
     if (!parsed.ok())
       return warn("stored frontier of " + key.problem_key + " ignored", parsed.error()), nullptr;
     return std::make_shared<const frontier::Frontier>(std::move(parsed).value());

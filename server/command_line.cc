@@ -6,6 +6,7 @@
 
 #include "server/backup.h"
 #include "server/configuration_file.h"
+#include "server/options_check.h"
 #include "server/tokens.h"
 
 namespace schaas::server {
@@ -30,6 +31,7 @@ struct Written {
   std::string new_token;
   long handshake = std::chrono::duration_cast<std::chrono::seconds>(command.daemon.handshake).count();
   long job_days = std::chrono::duration_cast<std::chrono::days>(command.daemon.jobs.kept).count();
+  long solver = command.daemon.search.solver_milliseconds / 1000;
   long grace = command.daemon.cache.grace.count();
   std::string restore;
   bool check_only = false, print_only = false;
@@ -69,7 +71,7 @@ void declare_times(CLI::App& app, Written& out) {
   app.add_option("--drain-seconds", out.drain, "time running requests have when stopping")
       ->check(CLI::NonNegativeNumber);
   app.add_option("--request-seconds", out.longest, "longest time one request may take")
-      ->check(CLI::PositiveNumber);
+      ->check(CLI::Range(1L, 1'000'000'000L));
   app.add_option("--item-seconds", out.longest_item, "longest time the work on one request of a job may take")
       ->check(CLI::Range(1L, 1'000'000'000L));
   app.add_option("--transfer-seconds", out.transfer,
@@ -90,6 +92,18 @@ void declare_work(CLI::App& app, Written& out) {
   app.add_option("--waiting-compilations", admission.waiting_compilations,
                  "compilations that may wait; more are refused")
       ->check(CLI::Range(0, 100'000));
+  app.add_option("--search-seconds", out.command.daemon.search.seconds,
+                 "time of a search whose request does not say; then parts of the space stand for the whole")
+      ->check(CLI::Range(1.0, 1e9));
+  app.add_option("--solver-seconds", out.solver,
+                 "time of the solver in one search; the questions that are left then stay open")
+      ->check(CLI::Range(0L, 1'000'000L));
+  app.add_option("--kernels", out.command.daemon.most_kernels, "kernels compiled of one frontier")
+      ->check(CLI::Range(6, 4096));
+  app.add_option("--compile-seconds", out.command.daemon.compile_seconds, "time of one compilation")
+      ->check(CLI::Range(1, 86'400));
+  app.add_option("--compile-bytes", out.command.daemon.compile_memory, "address space of one compiler")
+      ->check(CLI::Range(std::uint64_t{1} << 27, std::uint64_t{1} << 40));
   app.add_option("--compiler-reads", out.command.daemon.compiler_reads,
                  "folder that compilers may read beside the system's; may be repeated")
       ->default_str("");
@@ -108,6 +122,12 @@ void declare_work(CLI::App& app, Written& out) {
   app.add_option("--solver-bytes", out.command.daemon.solver_memory,
                  "address space of each schaas-solver; a question that takes more stays open")
       ->check(CLI::Range(std::uint64_t{1} << 26, std::uint64_t{1} << 40));
+  app.add_option("--message-bytes", out.command.daemon.message_bytes, "longest message that is received")
+      ->check(CLI::Range(1 << 16, 1 << 30));
+  app.add_option(
+         "--connection-bytes", out.command.daemon.connection_memory,
+         "memory for messages that have not come whole, of all connections; beyond it they are cut off")
+      ->check(CLI::Range(std::uint64_t{1} << 24, std::uint64_t{1} << 40));
   app.add_option("--streams", out.command.daemon.streams, "calls of one connection at the same moment")
       ->check(CLI::Range(1, 100'000));
   app.add_option("--threads", out.command.daemon.threads, "calls served at once")->check(CLI::Range(8, 4096));
@@ -132,7 +152,8 @@ void declare_modes(CLI::App& app, Written& out) {
   app.add_option("--restore", out.restore,
                  "put this backup in place of what the data directory holds, and leave")
       ->configurable(false);
-  app.add_flag("--check-config", out.check_only, "say whether the options are right, and leave")
+  app.add_flag("--check-config", out.check_only,
+               "say whether a start with these options would succeed, and leave")
       ->configurable(false);
   app.add_flag("--print-config", out.print_only, "print every option with its value as a file, and leave")
       ->configurable(false);
@@ -182,6 +203,12 @@ Result<void> check_values(const CommandLine& command) {
   return {};
 }
 
+// What is there beside the options: files, folders, and how all of it fits together.
+Result<void> check_start(const CommandLine& command) {
+  SCHAAS_RETURN_IF_ERROR(check_log(command.log));
+  return check_options(command.daemon);
+}
+
 Result<unsigned> mode_of(const std::string& text) {
   const bool octal =
       !text.empty() && text.size() <= 4 && text.find_first_not_of("01234567") == std::string::npos;
@@ -201,6 +228,7 @@ Result<CommandLine> meaning_of(Written written) {
   SCHAAS_ASSIGN_OR_RETURN(out.daemon.socket_mode, mode_of(written.socket_mode));
   out.daemon.idle =
       std::chrono::seconds(written.idle >= 0 ? written.idle : (out.is_private ? private_idle : 0));
+  out.daemon.search.solver_milliseconds = static_cast<int>(written.solver * 1000);
   out.daemon.cache.grace = std::chrono::seconds(written.grace);
   out.daemon.jobs.kept = std::chrono::days(written.job_days);
   out.daemon.drain = std::chrono::seconds(written.drain);
@@ -269,6 +297,7 @@ Result<std::variant<CommandLine, Leave>> parse_command_line(int argc, const char
     return Out(Leave{0});
   }
   if (written.check_only) {
+    SCHAAS_RETURN_IF_ERROR(check_start(*command));
     std::cout << "the configuration is right\n";
     return Out(Leave{0});
   }

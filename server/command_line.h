@@ -24,7 +24,7 @@ struct Leave {
 
 /// Reads no more than the configuration file; makes nothing, but --restore does its work here. The command
 /// line goes before the file. Errors: invalid [command-line], [configuration] (points into the file),
-/// [log-level], [listen], [data-directory]; those of restore.
+/// [log-level], [listen], [data-directory]; those of restore, and with --check-config of check_options.
 support::Result<std::variant<CommandLine, Leave>> parse_command_line(int argc, const char* const* argv);
 
 /// Names of the options whose values differ, sorted.

@@ -5,6 +5,8 @@
 #include <grpcpp/health_check_service_interface.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -17,6 +19,7 @@
 #include "server/health_routes.h"
 #include "server/measuring_provider.h"
 #include "server/open_stores.h"
+#include "server/options_check.h"
 #include "server/signing_key.h"
 #include "server/status_page.h"
 #include "server/stored_request.h"
@@ -33,13 +36,15 @@ SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores&
   out.measurements = stores.schedules;
   out.compile_threads = static_cast<std::size_t>(options.admission.compilations);
   out.head_start = options.head_start;
+  out.most_kernels = options.most_kernels;
+  out.search = options.search;
   out.crowded = [lines] { return lines.crowded(); };
   if (options.solver.empty()) return out;
   pipeline::SolverWorkerOptions worker;
   worker.program = options.solver;
   worker.memory_bytes = options.solver_memory;
   worker.log = [log](const std::string& sentence) { log->warn("{}", sentence); };
-  out.solver = pipeline::solver_workers(std::move(worker));
+  out.search.solver = pipeline::solver_workers(std::move(worker));
   return out;
 }
 
@@ -63,34 +68,23 @@ std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDi
   return make_answers_counting(std::move(provider), metrics);
 }
 
-// Every address is parsed, and its socket made free, before the first is bound.
-Result<std::vector<ListenAddress>> addresses_of(const DaemonOptions& options) {
-  std::vector<std::string> texts = options.listen;
-  if (texts.empty()) texts.push_back("unix:" + DataDirectory::socket_in(options.data_directory));
-  std::vector<ListenAddress> addresses;
-  for (const auto& text : texts) {
-    SCHAAS_ASSIGN_OR_RETURN(ListenAddress address, parse_listen_address(text));
-    if (address.is_unix) SCHAAS_RETURN_IF_ERROR(clear_stale_socket(address.path));
-    addresses.push_back(std::move(address));
-  }
-  return addresses;
+int milliseconds(std::chrono::milliseconds time) {
+  return static_cast<int>(std::min<std::int64_t>(time.count(), std::numeric_limits<int>::max()));
 }
 
-bool is_loopback(const ListenAddress& address) {
-  const std::string& host = address.host;
-  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
-}
-
-// Of a connection; docs/operations.md, "Limits".
+// Of a connection; docs/operations.md, "Limits". Until a message is whole no handler watches its call, so the
+// connection has an age: then its calls may go on as long as any request may.
 void set_limits(grpc::ServerBuilder& builder, const DaemonOptions& options) {
-  builder.SetMaxReceiveMessageSize(ConnectionLimits::received_bytes);
+  builder.SetMaxReceiveMessageSize(options.message_bytes);
   builder.SetMaxSendMessageSize(ConnectionLimits::sent_bytes);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, options.streams);
   builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, ConnectionLimits::metadata_bytes);
-  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS,
-                             static_cast<int>(options.handshake.count()));
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, static_cast<int>(options.silence.count()));
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, static_cast<int>(options.ping_answer.count()));
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, milliseconds(options.handshake));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, milliseconds(options.silence));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, milliseconds(options.ping_answer));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, milliseconds(options.longest_request));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,
+                             milliseconds(options.longest_request + options.transfer));
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // as many as it takes
 }
@@ -98,6 +92,8 @@ void set_limits(grpc::ServerBuilder& builder, const DaemonOptions& options) {
 std::shared_ptr<toolchain::Toolchain> toolchain_of(const DaemonOptions& options) {
   toolchain::CToolchainOptions c;
   toolchain::CudaToolchainOptions cuda;
+  c.timeout_seconds = options.compile_seconds;
+  c.memory_bytes = options.compile_memory;
   c.readable = cuda.readable = options.compiler_reads;
   cuda.nvrtc = options.nvrtc;
   return toolchain::make_cuda_toolchain(toolchain::make_c_toolchain(std::move(c)), std::move(cuda));
@@ -110,21 +106,6 @@ void warn_of_open_children(const Log& log) {
             toolchain::print(offered));
 }
 
-// What others can reach is encrypted, unless somebody has said that it need not be.
-Result<void> check_reach(const DaemonOptions& options, const std::vector<ListenAddress>& addresses) {
-  if (options.tls.wanted()) return check_tls(options.tls);
-  for (const ListenAddress& address : addresses) {
-    if (address.is_unix || is_loopback(address) || options.insecure_tcp) continue;
-    return support::noting(
-        support::invalid("insecure-listen",
-                         "`" + address.text() + "` can be reached from other machines, and there is no TLS"),
-        "give --tls-cert and --tls-key, and --tokens or --tls-client-ca to say who may use it; or listen on "
-        "127.0.0.1 "
-        "(ssh can bring others there); --insecure-tcp listens all the same, where everybody is trusted");
-  }
-  return {};
-}
-
 Result<std::shared_ptr<grpc::ServerCredentials>> credentials_of(const ListenAddress& address,
                                                                 const TlsFiles& tls) {
   if (address.is_unix || !tls.wanted()) return grpc::InsecureServerCredentials();
@@ -134,6 +115,7 @@ Result<std::shared_ptr<grpc::ServerCredentials>> credentials_of(const ListenAddr
 }  // namespace
 
 Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Log log) {
+  SCHAAS_RETURN_IF_ERROR(check_options(options));
   SCHAAS_ASSIGN_OR_RETURN(DataDirectory directory, DataDirectory::open(options.data_directory));
   SCHAAS_ASSIGN_OR_RETURN(const Stores stores, open_stores(directory, log));
   SCHAAS_ASSIGN_OR_RETURN(auto jobs, kernels_cache::open_job_store(
@@ -141,7 +123,9 @@ Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Log 
   SCHAAS_ASSIGN_OR_RETURN(auto key, open_signing_key(options.signing_key.empty() ? directory.signing_key()
                                                                                  : options.signing_key));
   SCHAAS_ASSIGN_OR_RETURN(const std::vector<ListenAddress> addresses, addresses_of(options));
-  SCHAAS_RETURN_IF_ERROR(check_reach(options, addresses));
+  for (const ListenAddress& address : addresses) {
+    if (address.is_unix) SCHAAS_RETURN_IF_ERROR(clear_stale_socket(address.path));
+  }
   SCHAAS_ASSIGN_OR_RETURN(
       auto access, Access::open({options.tokens, (options.socket_mode & 077) != 0, Access::steady_clock()}));
   std::unique_ptr<Daemon> daemon(new Daemon(options, std::move(directory), stores, std::move(jobs),
@@ -210,7 +194,8 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
   // Two servers on one port would share its connections at random.
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
   set_limits(builder, options_);
-  builder.SetResourceQuota(grpc::ResourceQuota("schaasd").SetMaxThreads(options_.threads));
+  builder.SetResourceQuota(
+      grpc::ResourceQuota("schaasd").SetMaxThreads(options_.threads).Resize(options_.connection_memory));
   builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
   builder.RegisterService(service_.get());
   builder.RegisterService(jobs_service_.get());
@@ -227,9 +212,9 @@ Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
     } else {
       address.port = ports[a];
       const bool asks = !options_.tokens.empty() || !options_.tls.client_authority.empty();
-      if (!is_loopback(address) && !options_.tls.wanted())
+      if (!address.is_local() && !options_.tls.wanted())
         log_->warn("listening on {} without TLS: what passes can be read and changed", address.text());
-      if (!is_loopback(address) && !asks)
+      if (!address.is_local() && !asks)
         log_->warn(
             "listening on {} without tokens and client certificates: whoever reaches it may use this server",
             address.text());

@@ -28,7 +28,6 @@ namespace schaas::server {
 
 /// What one connection may do.
 struct ConnectionLimits {
-  static constexpr int received_bytes = 16 << 20;  ///< of a message
   static constexpr int sent_bytes = 256 << 20;
   static constexpr int metadata_bytes = 16 << 10;
 };
@@ -57,13 +56,21 @@ struct DaemonOptions {
   // Performance
   KeptReplies::Limits replies;
   Admission admission;
+  SearchMeans search;                                           ///< its solver is schaas-solver, above
+  std::size_t most_kernels = SchedulingOptions().most_kernels;  ///< compiled of one frontier
+  int compile_seconds = toolchain::CToolchainOptions().timeout_seconds;        ///< of one kernel for CPUs
+  std::uint64_t compile_memory = toolchain::CToolchainOptions().memory_bytes;  ///< bytes
+  int message_bytes = 16 << 20;                                                ///< longest that is received
   int threads = 64;   ///< of gRPC; more calls at once are refused RESOURCE_EXHAUSTED
   int streams = 128;  ///< calls of one connection at the same moment; more wait in the client
   std::chrono::milliseconds handshake{
       20'000};  ///< a new connection that has not said hello by then is closed
   std::chrono::milliseconds silence{
       60'000};  ///< after so long a silent connection, also one without calls, is asked whether it is there
-  std::chrono::milliseconds ping_answer{20'000};         ///< who has not answered by then is gone
+  std::chrono::milliseconds ping_answer{20'000};  ///< who has not answered by then is gone
+  /// Bytes of what connections have sent and is no whole message yet, all together: beyond it calls that send
+  /// are cancelled, one after the other.
+  std::uint64_t connection_memory = std::uint64_t{512} << 20;
   std::uint64_t solver_memory = std::uint64_t{1} << 30;  ///< bytes of address space of each schaas-solver
   std::chrono::seconds longest_request{3600};
   std::chrono::seconds longest_item{3600};  ///< of a job

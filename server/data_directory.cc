@@ -11,12 +11,13 @@
 #include <filesystem>
 #include <utility>
 
-#include "kernels_cache/file_system.h"
+#include "server/place.h"
 
 namespace schaas::server {
 namespace {
 
 namespace fs = std::filesystem;
+using kernels_cache::FileSystemOf;
 using support::Diagnostic;
 using support::Result;
 
@@ -24,11 +25,8 @@ Diagnostic cannot(const std::string& doing, const std::string& path) {
   return support::invalid("data-directory", "cannot " + doing + " `" + path + "`: " + std::strerror(errno));
 }
 
-// With its parents; only the last may be told to others, so it alone is checked.
-Result<void> make_private(const std::string& path) {
-  std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
-  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return cannot("create the data directory", path);
+// Of one that is there.
+Result<void> check_own(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return cannot("use the data directory", path);
   if (!S_ISDIR(status.st_mode)) {
@@ -37,11 +35,18 @@ Result<void> make_private(const std::string& path) {
   if (status.st_uid != ::geteuid()) {
     return support::invalid("data-directory", "the data directory `" + path + "` belongs to another user");
   }
-  // Binaries from here are loaded into other programs: nobody else may write.
-  if ((status.st_mode & 077) != 0 && ::chmod(path.c_str(), 0700) != 0) {
-    return cannot("restrict the data directory", path);
-  }
   if (::access(path.c_str(), R_OK | W_OK | X_OK) != 0) return cannot("write to the data directory", path);
+  return {};
+}
+
+// With its parents; only the last may be told to others, so it alone is checked.
+Result<void> make_private(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(fs::path(path).parent_path(), error);
+  if (::mkdir(path.c_str(), 0700) != 0 && errno != EEXIST) return cannot("create the data directory", path);
+  SCHAAS_RETURN_IF_ERROR(check_own(path));
+  // Binaries from here are loaded into other programs: nobody else may write.
+  if (::chmod(path.c_str(), 0700) != 0) return cannot("restrict the data directory", path);
   return {};
 }
 
@@ -55,9 +60,17 @@ std::string read_owner(int lock) {
 
 }  // namespace
 
-Result<DataDirectory> DataDirectory::open(const std::string& path) {
+Result<void> DataDirectory::check(const std::string& path, const FileSystemOf& look) {
+  const std::string there = nearest_existing(path);
+  SCHAAS_RETURN_IF_ERROR(kernels_cache::check_file_system(there, look));
+  if (there == path) return check_own(path);
+  errno = why_not_makeable(path);
+  return errno == 0 ? Result<void>() : cannot("create the data directory", path);
+}
+
+Result<DataDirectory> DataDirectory::open(const std::string& path, const FileSystemOf& look) {
+  SCHAAS_RETURN_IF_ERROR(check(path, look));
   SCHAAS_RETURN_IF_ERROR(make_private(path));
-  SCHAAS_RETURN_IF_ERROR(kernels_cache::check_file_system(path));
   const std::string lock_path = path + "/lock";
   const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) return cannot("open", lock_path);

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "compiler/support/result.h"
+#include "kernels_cache/file_system.h"
 
 namespace schaas::server {
 
@@ -16,9 +17,14 @@ namespace schaas::server {
 ///     signing.key    what kernels are signed with
 class DataDirectory {
  public:
-  /// Makes what is missing and takes the lock. Errors: invalid [data-directory] (cannot be made or written,
-  /// owned by another user); unreachable [data-directory-in-use] (names the process that has it).
-  static support::Result<DataDirectory> open(const std::string& path);
+  /// Whether it could be opened, but for the lock. Makes and changes nothing. Errors: invalid
+  /// [data-directory] (cannot be made or written, owned by another user), [network-file-system].
+  static support::Result<void> check(const std::string& path,
+                                     const kernels_cache::FileSystemOf& look = kernels_cache::file_system_of);
+  /// Makes what is missing and takes the lock. Errors: those of `check`; unreachable
+  /// [data-directory-in-use] (names the process that has it).
+  static support::Result<DataDirectory> open(
+      const std::string& path, const kernels_cache::FileSystemOf& look = kernels_cache::file_system_of);
 
   DataDirectory(DataDirectory&& other) noexcept;
   DataDirectory(const DataDirectory&) = delete;
@@ -31,7 +37,8 @@ class DataDirectory {
   std::string jobs() const { return path_ + "/jobs.db"; }
   std::string binaries() const { return path_ + "/binaries"; }
   std::string quarantine() const { return path_ + "/quarantine"; }
-  std::string signing_key() const { return path_ + "/signing.key"; }
+  std::string signing_key() const { return signing_key_in(path_); }
+  static std::string signing_key_in(const std::string& path) { return path + "/signing.key"; }
   static std::string socket_in(const std::string& path) { return path + "/schaasd.sock"; }
   static std::string log_in(const std::string& path) { return path + "/schaasd.log"; }
 

@@ -82,8 +82,8 @@ Result<std::vector<Asked>> find(const std::string& text, const frontier::Frontie
                              "the short form of a loop tree names schedules of single products only"),
         "name a schedule by its id, as in `s1`, or by its trace");
   }
-  SCHAAS_ASSIGN_OR_RETURN(const auto traces,
-                          schedule::traces_of_tree(text, subject.names.as_written(), most_ways, cancellation));
+  SCHAAS_ASSIGN_OR_RETURN(
+      const auto traces, schedule::traces_of_tree(text, subject.names.as_written(), most_ways, cancellation));
   std::vector<Asked> all;
   for (const schedule::Trace& trace : traces) {
     SCHAAS_ASSIGN_OR_RETURN(Asked one, asked_of(subject.names.to_canonical(trace), subject));
@@ -179,9 +179,8 @@ std::string sentence(const frontier::Win& win, const frontier::Frontier& found,
 }  // namespace
 
 Result<std::vector<NamedExplanation>> explain(const ExplainQuery& query, KernelProvider& provider,
-                                              const frontier::SolverFactory& solver,
-                                              const Cancellation& cancellation) {
-  SCHAAS_ASSIGN_OR_RETURN(Subject subject, subject_of(query.problem, query.bounds, solver, cancellation));
+                                              const SearchMeans& means, const Cancellation& cancellation) {
+  SCHAAS_ASSIGN_OR_RETURN(Subject subject, subject_of(query.problem, query.bounds, means, cancellation));
   if (query.no_stage2) SCHAAS_RETURN_IF_ERROR(leave_out_stage2(subject));
   const auto unheard = [](const frontier::Stage&) {};
   SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer,

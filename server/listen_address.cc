@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 namespace schaas::server {
 namespace {
@@ -51,6 +52,10 @@ bool answers(const std::string& path) {
 
 }  // namespace
 
+bool ListenAddress::is_local() const {
+  return is_unix || host == "localhost" || host == "[::1]" || host.starts_with("127.");
+}
+
 std::string ListenAddress::text() const {
   return is_unix ? "unix:" + path : host + ":" + std::to_string(port);
 }
@@ -71,11 +76,19 @@ Result<ListenAddress> parse_listen_address(const std::string& text) {
   return address;
 }
 
+Result<void> check_socket(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path();
+  if (::access(folder.c_str(), W_OK | X_OK) != 0)
+    return wrong("unix:" + path, "its folder cannot be written: " + std::string(std::strerror(errno)));
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0 || S_ISSOCK(status.st_mode)) return {};
+  return wrong("unix:" + path, "there is a file of this name that is no socket");
+}
+
 Result<void> clear_stale_socket(const std::string& path) {
+  SCHAAS_RETURN_IF_ERROR(check_socket(path));
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) return {};
-  if (!S_ISSOCK(status.st_mode))
-    return wrong("unix:" + path, "there is a file of this name that is no socket");
   if (answers(path)) {
     return support::unreachable("socket-in-use", "another server answers at `unix:" + path + "`");
   }

@@ -13,12 +13,18 @@ struct ListenAddress {
   std::string host;
   int port = 0;
 
+  /// Reached from this machine alone.
+  bool is_local() const;
   /// As gRPC wants it, and as it is printed.
   std::string text() const;
 };
 
 /// Errors: invalid [listen] saying what was expected.
 support::Result<ListenAddress> parse_listen_address(const std::string& text);
+
+/// Whether a socket could be made at `path`, but for a server that answers there. Errors: invalid [listen]
+/// when its folder cannot be written, or a file of the name is no socket.
+support::Result<void> check_socket(const std::string& path);
 
 /// Makes way for a socket at `path`: removes the file a dead server left. Errors: unreachable [socket-in-use]
 /// when a living server answers there; invalid [listen] when the file is no socket or cannot be removed.

@@ -3,13 +3,25 @@
 #include <spdlog/sinks/null_sink.h>
 #include <spdlog/sinks/rotating_file_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <vector>
 
 #include "compiler/support/nearest_name.h"
+#include "server/place.h"
 
 namespace schaas::server {
+namespace {
+
+support::Diagnostic cannot_write(const std::string& file, const std::string& why) {
+  return support::invalid("log-file", "cannot write the log file `" + file + "`: " + why);
+}
+
+}  // namespace
 
 support::Result<void> check_log_level(const std::string& level) {
   const std::vector<std::string> levels = {"trace", "debug", "info", "warning", "error", "off"};
@@ -21,8 +33,20 @@ support::Result<void> check_log_level(const std::string& level) {
 
 void set_level(const Log& log, const std::string& level) { log->set_level(spdlog::level::from_str(level)); }
 
-support::Result<Log> open_log(const LogOptions& options) {
+support::Result<void> check_log(const LogOptions& options) {
   SCHAAS_RETURN_IF_ERROR(check_log_level(options.level));
+  if (options.file.empty()) return {};
+  const std::string file = std::filesystem::absolute(options.file).string();
+  const bool there = std::filesystem::exists(std::filesystem::symlink_status(file));
+  const int why_not = !there                                ? why_not_makeable(file)
+                      : std::filesystem::is_directory(file) ? EISDIR
+                      : ::access(file.c_str(), W_OK) != 0   ? errno
+                                                            : 0;
+  return why_not == 0 ? support::Result<void>() : cannot_write(options.file, std::strerror(why_not));
+}
+
+support::Result<Log> open_log(const LogOptions& options) {
+  SCHAAS_RETURN_IF_ERROR(check_log(options));
   constexpr std::size_t file_bytes = 10 << 20, old_files = 3;
   spdlog::sink_ptr sink;
   try {
@@ -32,7 +56,7 @@ support::Result<Log> open_log(const LogOptions& options) {
       sink = std::make_shared<spdlog::sinks::rotating_file_sink_mt>(options.file, file_bytes, old_files);
     }
   } catch (const spdlog::spdlog_ex& error) {
-    return support::invalid("log-file", "cannot write the log file `" + options.file + "`: " + error.what());
+    return cannot_write(options.file, error.what());
   }
   auto log = std::make_shared<spdlog::logger>("schaasd", std::move(sink));
   log->set_pattern("%Y-%m-%dT%H:%M:%S.%eZ %l %v", spdlog::pattern_time_type::utc);

@@ -20,6 +20,8 @@ struct LogOptions {
 support::Result<void> check_log_level(const std::string& level);
 /// Errors: those of check_log_level, invalid [log-file].
 support::Result<Log> open_log(const LogOptions& options);
+/// Whether it could be opened. Makes nothing. Errors: as above.
+support::Result<void> check_log(const LogOptions& options);
 /// From now on; `level` has been checked. Thread-safe.
 void set_level(const Log& log, const std::string& level);
 /// Drops everything: for tests.

@@ -40,6 +40,12 @@ Family described(Metrics::Counter family) {
   return {"", ""};
 }
 
+using Counter = Metrics::Counter;
+constexpr std::array all_counters = {
+    Counter::requests,        Counter::frontiers,      Counter::kernels,
+    Counter::compile_seconds, Counter::solver_queries, Counter::solver_unknown,
+    Counter::sent_bytes,      Counter::refused,        Counter::kept_replies};
+
 Family described(Metrics::Times family) {
   switch (family) {
     case Metrics::Times::request:
@@ -105,10 +111,12 @@ std::string Metrics::text() const {
     for (const Sample& one : gauge.reader()) sample(out, gauge.name, one.labels, one.value);
   }
   const std::lock_guard lock(mutex_);
-  for (const auto& [family, values] : counters_) {
+  for (const Counter family : all_counters) {  // also those of which nothing happened yet
     const Family known = described(family);
     head(out, known.name, known.help, "counter");
-    for (const auto& [labels, value] : values) sample(out, known.name, labels, value);
+    const auto values = counters_.find(family);
+    if (values == counters_.end()) continue;
+    for (const auto& [labels, value] : values->second) sample(out, known.name, labels, value);
   }
   for (const auto& [family, values] : times_) {
     const Family known = described(family);

@@ -347,12 +347,11 @@ class Work {
   std::optional<Diagnostic> first_failure_;
 };
 
-Result<void> check_limits(const ScheduleQuery& query) {
+Result<void> check_limits(const ScheduleQuery& query, std::size_t most_kernels) {
   SCHAAS_RETURN_IF_ERROR(check_isa(query.isa));
-  if (query.kernels > RequestLimits::kernels) {
+  if (query.kernels > most_kernels) {
     return support::invalid("kernels", std::to_string(query.kernels) + " kernels are asked for; at most " +
-                                           std::to_string(RequestLimits::kernels) +
-                                           " are made for one request");
+                                           std::to_string(most_kernels) + " are made for one request");
   }
   if (query.traces.size() > RequestLimits::traces) {
     return support::invalid("traces",
@@ -393,17 +392,17 @@ Scheduling::Scheduling(std::shared_ptr<KernelProvider> provider,
 
 Result<Finished> Scheduling::schedule(const ScheduleQuery& query, const Sink& sink,
                                       Cancellation& cancellation) {
-  SCHAAS_RETURN_IF_ERROR(check_limits(query));
+  SCHAAS_RETURN_IF_ERROR(check_limits(query, options_.most_kernels));
   SCHAAS_ASSIGN_OR_RETURN(Subject subject,
-                          subject_of(query.problem, query.bounds, options_.solver, cancellation));
+                          subject_of(query.problem, query.bounds, options_.search, cancellation));
   if (query.no_stage2) SCHAAS_RETURN_IF_ERROR(leave_out_stage2(subject));
   return Work(std::move(subject), query, *provider_, *toolchain_, sink, cancellation, options_).run();
 }
 
 Result<void> Scheduling::check(const ScheduleQuery& query, const Cancellation& cancellation) {
-  SCHAAS_RETURN_IF_ERROR(check_limits(query));
+  SCHAAS_RETURN_IF_ERROR(check_limits(query, options_.most_kernels));
   SCHAAS_ASSIGN_OR_RETURN(Subject subject,
-                          subject_of(query.problem, query.bounds, options_.solver, cancellation));
+                          subject_of(query.problem, query.bounds, options_.search, cancellation));
   for (const auto& trace : query.traces) {
     if (!is_frontier_id(trace) && !is_gpu_id(trace)) SCHAAS_RETURN_IF_ERROR(canonical_trace(trace, subject));
   }
@@ -412,7 +411,7 @@ Result<void> Scheduling::check(const ScheduleQuery& query, const Cancellation& c
 
 Result<NamedFrontier> Scheduling::lookup(const problem::ProblemText& text, const SearchBounds& bounds,
                                          const Cancellation& cancellation) {
-  SCHAAS_ASSIGN_OR_RETURN(const Subject subject, subject_of(text, bounds, options_.solver, cancellation));
+  SCHAAS_ASSIGN_OR_RETURN(const Subject subject, subject_of(text, bounds, options_.search, cancellation));
   SCHAAS_ASSIGN_OR_RETURN(
       const FrontierAnswer answer,
       provider_->frontier({subject.canonical, subject.options, Source::stored}, {}, cancellation));
@@ -421,21 +420,21 @@ Result<NamedFrontier> Scheduling::lookup(const problem::ProblemText& text, const
 
 Result<void> Scheduling::report(const ReportQuery& query, const Cancellation& cancellation) {
   SCHAAS_ASSIGN_OR_RETURN(const Subject subject,
-                          subject_of(query.problem, {}, options_.solver, cancellation));
+                          subject_of(query.problem, {}, options_.search, cancellation));
   if (options_.measurements == nullptr) return {};
   return keep(query.measurements, query.host, subject, *options_.measurements);
 }
 
 Result<std::vector<NamedExplanation>> Scheduling::explain(const ExplainQuery& query,
                                                           const Cancellation& cancellation) {
-  return server::explain(query, *provider_, options_.solver, cancellation);
+  return server::explain(query, *provider_, options_.search, cancellation);
 }
 
 Result<std::string> Scheduling::emit(const EmitQuery& query, const Cancellation& cancellation) {
   SCHAAS_RETURN_IF_ERROR(check_isa(query.isa));
   SCHAAS_ASSIGN_OR_RETURN(const pipeline::Language language, pipeline::parse_language(query.language));
   SCHAAS_ASSIGN_OR_RETURN(const Subject subject,
-                          subject_of(query.problem, query.bounds, options_.solver, cancellation));
+                          subject_of(query.problem, query.bounds, options_.search, cancellation));
   const auto print = [&](const schedule::Trace& canonical) {
     return pipeline::emit(subject.names.as_written(), subject.names.to_user(canonical), language, query.isa);
   };

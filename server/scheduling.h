@@ -56,9 +56,8 @@ struct ReportQuery {
   std::vector<NamedMeasurement> measurements;
 };
 
-/// Limits of one request beside those of support::Limits.
+/// Limits of one request beside those of support::Limits and of SchedulingOptions.
 struct RequestLimits {
-  static constexpr std::size_t kernels = 64;
   static constexpr std::size_t traces = 64;
   static constexpr std::size_t measurements = 64;
   static constexpr int search_seconds = 3600;
@@ -176,13 +175,21 @@ const std::vector<std::string>& known_isas();
 /// Errors: invalid [isa].
 support::Result<void> check_isa(const std::string& isa);
 
+/// What a search has to work with. The budgets are those of frontier::Options.
+struct SearchMeans {
+  frontier::SolverFactory solver;                                           ///< none: Z3 in this process
+  double seconds = frontier::Options().search_seconds;                      ///< when the request does not say
+  int solver_milliseconds = frontier::Options().solver_total_milliseconds;  ///< all questions of a search
+};
+
 struct SchedulingOptions {
   std::size_t compile_threads = 2;  ///< compilations of one request side by side
   /// A search that takes longer is answered in advance: first with schedules of small parts of the space.
   std::chrono::milliseconds head_start{40};
   /// Whether others wait for their turn: then a request is answered once, in full. None: nobody ever does.
   std::function<bool()> crowded;
-  frontier::SolverFactory solver;  ///< of searches, proofs and explanations; none: Z3 in this process
+  std::size_t most_kernels = 64;  ///< compiled of one frontier
+  SearchMeans search;             ///< of searches, proofs and explanations
   std::shared_ptr<kernels_cache::ScheduleStore>
       measurements;  ///< keeps what clients measured; null: nobody does
 };

@@ -8,6 +8,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <optional>
+#include <utility>
 
 namespace schaas::server {
 namespace {
@@ -55,11 +58,11 @@ Result<SigningKey> make(const std::string& path) {
   return key;
 }
 
-}  // namespace
-
-Result<SigningKey> open_signing_key(const std::string& path) {
+// None: there is no such file.
+Result<std::optional<SigningKey>> read(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return errno == ENOENT ? make(path) : cannot("read", path);
+  if (file < 0 && errno == ENOENT) return std::optional<SigningKey>();
+  if (file < 0) return cannot("read", path);
   struct stat status {};
   std::array<char, 4096> text{};
   const bool known = ::fstat(file, &status) == 0;
@@ -73,10 +76,23 @@ Result<SigningKey> open_signing_key(const std::string& path) {
         "`chmod 600 " + path + "`; when somebody may have read it, remove it: a new one is made");
   }
   auto key = SigningKey::parse({text.data(), static_cast<std::size_t>(got)});
-  if (key.ok()) return key;
+  if (key.ok()) return std::optional<SigningKey>(std::move(key).value());
   return support::noting(
       support::invalid("signing-key", "`" + path + "` is " + key.error().message),
       "remove it to have a new one made: kernels are compiled again, and clients told the new key");
+}
+
+}  // namespace
+
+Result<SigningKey> open_signing_key(const std::string& path) {
+  SCHAAS_ASSIGN_OR_RETURN(auto key, read(path));
+  return key ? Result<SigningKey>(*std::move(key)) : make(path);
+}
+
+Result<void> check_signing_key(const std::string& path) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto key, read(path));
+  if (key || ::access(std::filesystem::path(path).parent_path().c_str(), W_OK | X_OK) == 0) return {};
+  return cannot("make", path);
 }
 
 }  // namespace schaas::server

@@ -168,13 +168,15 @@ Result<void> apply_bounds(const SearchBounds& bounds, const problem::Problem& pr
 }  // namespace
 
 Result<Subject> subject_of(const problem::ProblemText& text, const SearchBounds& bounds,
-                           const frontier::SolverFactory& solver, const support::Cancellation& cancellation) {
-  const auto here = frontier::make_solver(solver, cancellation);
+                           const SearchMeans& means, const support::Cancellation& cancellation) {
+  const auto here = frontier::make_solver(means.solver, cancellation);
   SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, frontier::build_consistent(text, *here));
   Canonical canonical = problem::canonicalize(problem);
   UserNames names(canonical);
   frontier::Options options = frontier::options_for(problem.profile);
-  options.solver = solver;
+  options.solver = means.solver;
+  options.search_seconds = means.seconds;
+  options.solver_total_milliseconds = means.solver_milliseconds;
   SCHAAS_RETURN_IF_ERROR(apply_bounds(bounds, problem, options));
   return Subject{std::move(canonical), std::move(names), std::move(options)};
 }

@@ -12,11 +12,11 @@ struct Subject {
   frontier::Options options;
 };
 
-/// What a question asks. `solver` tells contradictions here and serves in all that is asked with the options.
+/// What a question asks. The solver of `means` tells contradictions here and serves in all that is asked with
+/// the options.
 /// Errors: those of frontier::build_consistent; invalid [search-bounds].
 support::Result<Subject> subject_of(const problem::ProblemText& text, const SearchBounds& bounds,
-                                    const frontier::SolverFactory& solver,
-                                    const support::Cancellation& cancellation);
+                                    const SearchMeans& means, const support::Cancellation& cancellation);
 /// Leaves out stage 2. Errors: invalid [no-stage2] when the profile has none.
 support::Result<void> leave_out_stage2(Subject& subject);
 

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <thread>
 
+#include "tests/service/certificates.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
 
@@ -218,6 +219,55 @@ TEST_F(DaemonProcess, SaysWhatIsWrongInItsConfigurationFileAndWhere) {
                       (directory_ / "none") + "`: No such file or directory\n");
 }
 
+// What would end a start is said by the check, in the same words; and the check leaves nothing behind.
+TEST_F(DaemonProcess, SaysBeforeTheStartWhatWouldEndIt) {
+  const test::Certificates certificates("ours");
+  const std::string tokens = directory_ / "tokens", wrong = directory_ / "wrong", none = directory_ / "none";
+  write(tokens, "me " + std::string(64, '0') + " scopes=read\n");
+  write(wrong, "me 0 scopes=read\n");
+  for (const auto& file : {tokens, wrong}) chmod(file.c_str(), 0600);
+  using Options = std::vector<std::string>;
+  const std::string certificate = certificates.authority(), key = certificates.key("ours");
+  for (const auto& [options, said] : std::vector<std::pair<Options, std::string>>{
+           {{"--listen", "0.0.0.0:0"}, "[insecure-listen]: `0.0.0.0:0` can be reached from other machines"},
+           {{"--tokens", none}, "[tokens]: the tokens file `" + none + "` cannot be read"},
+           {{"--tokens", wrong}, "[tokens]: the token of `me` must be given by its SHA-256"},
+           {{"--tls-cert", none, "--tls-key", key}, "[tls]: the certificate `" + none + "` cannot be read"},
+           {{"--tls-cert", certificate}, "[tls]: TLS needs both a certificate (--tls-cert) and its key"},
+           {{"--tls-cert", certificate, "--tls-key", key, "--tls-client-ca", tokens},
+            "[tls]: the authority of clients `" + tokens + "` is no certificate in PEM"},
+           {{"--signing-key", none + "/key"}, "[signing-key]: cannot make the signing key"},
+           {{"--signing-key", tokens}, "[signing-key]: `" + tokens + "` is "},
+           {{"--log-file", directory_.path()}, "[log-file]: cannot write the log file"},
+           {{"--listen", "unix:" + none + "/s"}, "[listen]: cannot listen on `unix:" + none + "/s`"},
+           {{"--listen", "unix:" + tokens}, "there is a file of this name that is no socket"},
+           {{"--http", "0.0.0.0:0"}, "[http]: cannot serve HTTP on `0.0.0.0:0`"},
+           {{"--data-dir", tokens + "/data"}, "[data-directory]: cannot create the data directory"},
+           {{"--data-dir", "/proc/data"}, "[data-directory]: `/proc` keeps no files"}}) {
+    Options all = options;
+    if (options.front() != "--data-dir") all = arguments(options);
+    std::string checked, started;
+    EXPECT_EQ(run(all, started), 2) << said;
+    EXPECT_THAT(started, testing::HasSubstr(said));
+    all.push_back("--check-config");
+    EXPECT_EQ(run(all, checked), 2) << said;
+    EXPECT_THAT(checked, testing::HasSubstr("schaasd: invalid ")) << said;
+    EXPECT_THAT(checked, testing::HasSubstr(said));
+  }
+  EXPECT_NE(access(data_.c_str(), F_OK), 0) << "the check has made the data directory";
+  const Options right = arguments({"--listen", "0.0.0.0:0", "--tls-cert", certificate, "--tls-key", key,
+                                   "--tls-client-ca", certificate, "--tokens", tokens});
+  Options check = right;
+  check.push_back("--check-config");
+  std::string said;
+  EXPECT_EQ(run(check, said), 0);
+  EXPECT_EQ(said, "the configuration is right\n");
+  EXPECT_NE(access(data_.c_str(), F_OK), 0) << "the check has made the data directory";
+  Process process(right);
+  ASSERT_TRUE(process.says("listening on ")) << process.said();
+  EXPECT_EQ(run(check, said), 0) << "beside the daemon that runs: " << said;
+}
+
 TEST_F(DaemonProcess, IsToldTheSameOnTheCommandLineBeforeTheFile) {
   const std::string file = directory_ / "schaasd.toml";
   write(file, "threads = 9\nsearches = 5\n");
@@ -306,6 +356,41 @@ TEST_F(DaemonProcess, RefusesADataDirectoryThatIsTaken) {
   EXPECT_THAT(said,
               testing::MatchesRegex("schaasd: unreachable \\[data-directory-in-use\\]: the data directory `" +
                                     data_ + "` is in use by another schaasd \\(process [0-9]+\\)\n.*"));
+}
+
+// What is a cache is begun anew, what was promised is not.
+TEST_F(DaemonProcess, SetsADamagedCacheAsideAndRefusesDamagedJobs) {
+  const auto stop = [](Process& process) {
+    process.signal(SIGTERM);
+    process.said();
+    EXPECT_EQ(process.wait(), 0);
+  };
+  {
+    Process process(arguments());
+    ASSERT_TRUE(process.says("listening on "));
+    EXPECT_TRUE(test::ServiceClient(address_).schedule(chain()).ok());
+    stop(process);
+  }
+  const std::string schedules = data_ + "/schedules.db", jobs = data_ + "/jobs.db";
+  const std::string garbage(8192, 'x');
+  write(schedules, garbage);
+  {
+    Process process(arguments());
+    ASSERT_TRUE(process.says("the schedule database is begun anew, the old one set aside as " + schedules +
+                             ".damaged: invalid [damaged-database]"));
+    ASSERT_TRUE(process.says("listening on "));
+    EXPECT_EQ(contents(schedules + ".damaged"), garbage);
+    const auto answer = test::ServiceClient(address_).schedule(chain());
+    EXPECT_TRUE(answer.ok()) << answer.refusal.text();
+    EXPECT_FALSE(answer.done->hit());
+    stop(process);
+  }
+  write(jobs, garbage);
+  std::string said;
+  EXPECT_EQ(run(arguments({"--log-level", "off"}), said), 2);
+  EXPECT_THAT(said,
+              testing::HasSubstr("invalid [damaged-database]: `" + jobs + "` is not a sound job database"));
+  EXPECT_EQ(contents(jobs), garbage) << "it was touched";
 }
 
 TEST_F(DaemonProcess, WorksAgainAfterSuddenDeathWhileCompiling) {

@@ -4,11 +4,15 @@
 #include <httplib.h>
 
 #include <atomic>
+#include <fstream>
 #include <future>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <thread>
 
+#include "kernels_cache/schedule_store_sqlite.h"
+#include "kernels_cache/sqlite.h"
 #include "server/daemon.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
@@ -86,6 +90,75 @@ TEST_F(Http, IsNotReadyAsSoonAsItStopsWhileRequestsStillRun) {
   EXPECT_TRUE(answer.ok()) << answer.refusal.text();
   stopping.get();
   EXPECT_EQ(get("/healthz"), "no reply");
+}
+
+// Another program has taken a table away.
+TEST_F(Http, IsNotReadyWhileTheDatabaseCannotBeRead) {
+  EXPECT_EQ(get("/readyz"), "200 ready\n");
+  auto database =
+      kernels_cache::open_database(directory_ / "data/schedules.db", kernels_cache::schedule_schema())
+          .value();
+  const auto execute = [&](const char* sql) {
+    EXPECT_TRUE(kernels_cache::Statement(database, sql).run("rename a table").ok());
+  };
+  execute("ALTER TABLE kernel RENAME TO hidden");
+  EXPECT_EQ(get("/readyz"), "503 not ready\n");
+  EXPECT_EQ(get("/healthz"), "200 ok\n");
+  execute("ALTER TABLE hidden RENAME TO kernel");
+  EXPECT_EQ(get("/readyz"), "200 ready\n");
+}
+
+// Of a family that the table of docs/operations.md names `_bytes`, the whole name begins with that before it.
+std::set<std::string> documented_families() {
+  std::ifstream file(SCHAAS_SOURCE_DIR "/docs/operations.md");
+  std::set<std::string> out;
+  const std::regex name("`([a-z_]+)`");
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("| `schaas_")) continue;
+    const std::string cell = line.substr(0, line.find('|', 1));
+    for (std::sregex_iterator found(cell.begin(), cell.end(), name), end; found != end; ++found) {
+      const std::string text = (*found)[1];
+      out.insert(text.starts_with('_') ? "schaas_stored" + text : text);
+    }
+  }
+  return out;
+}
+
+TEST_F(Http, TellsTheFamiliesThatAreDocumentedAndNoOthers) {
+  EXPECT_TRUE(client().schedule(test::request_for()).ok());
+  std::istringstream lines(get("/metrics"));
+  std::set<std::string> told;
+  const std::string type = "# TYPE ";
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(type)) told.insert(line.substr(type.size(), line.rfind(' ') - type.size()));
+  }
+  EXPECT_EQ(told, documented_families());
+}
+
+// Counters that a request changes, by what it says itself.
+TEST_F(Http, CountsSecondsQuestionsAndBytes) {
+  const auto value = [this](const std::string& family) {
+    const std::string text = get("/metrics"), line = "\n" + family + " ";
+    const auto found = text.find(line);
+    return found == std::string::npos ? 0.0 : std::stod(text.substr(found + line.size()));
+  };
+  auto request = test::request_for("A(i,m) = B(i,k,l) * C(l,j) * D(k,j) * E(j,m)");
+  (*request.mutable_problem()->mutable_formats())["B"] = "csf";
+  request.mutable_problem()->add_constraints("j <= k + l");
+  test::ServiceClient asking = client();
+  const auto answer = asking.schedule(request);
+  ASSERT_TRUE(answer.ok()) << answer.refusal.text();
+  const auto& counts = answer.frontier->counts();
+  ASSERT_GT(counts.solver_queries(), 0u) << "this problem needs no solver";
+  EXPECT_GE(value("schaas_solver_queries_total"), counts.solver_queries());
+  EXPECT_GE(value("schaas_solver_unknown_total"), counts.solver_unknown());
+  EXPECT_LE(value("schaas_solver_unknown_total"), value("schaas_solver_queries_total"));
+  EXPECT_GT(value("schaas_compile_seconds_total"), 0);
+  EXPECT_LT(value("schaas_compile_seconds_total"), 600);
+  EXPECT_EQ(value("schaas_sent_bytes_total"), 0);
+  const std::string binary = asking.download(answer.kernels.front().digest().sha256()).first;
+  EXPECT_GT(binary.size(), 0u);
+  EXPECT_EQ(value("schaas_sent_bytes_total"), binary.size());
 }
 
 TEST_F(Http, CountsWhatWasAskedAndMade) {

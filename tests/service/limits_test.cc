@@ -2,9 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <filesystem>
@@ -13,10 +10,12 @@
 #include <thread>
 
 #include "compiler/support/digest.h"
+#include "compiler/toolchain/isolation.h"
 #include "schaas/v1/admin.grpc.pb.h"
 #include "schaas/v1/jobs.grpc.pb.h"
 #include "server/daemon.h"
 #include "server/status.h"
+#include "tests/service/http2_connection.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
 
@@ -52,11 +51,11 @@ class Holding final : public server::KernelProvider {
   Hold& hold_;
 };
 
-/// Removes some classes more.
+/// Removes some classes more, for reasons so long.
 class Removing final : public server::KernelProvider {
  public:
-  Removing(std::unique_ptr<KernelProvider> next, std::size_t removals)
-      : next_(std::move(next)), removals_(removals) {}
+  Removing(std::unique_ptr<KernelProvider> next, std::size_t removals, std::size_t argument_bytes = 0)
+      : next_(std::move(next)), removals_(removals), argument_bytes_(argument_bytes) {}
   support::Result<server::FrontierAnswer> frontier(const server::FrontierQuery& query,
                                                    const frontier::Progress& progress,
                                                    const support::Cancellation& cancellation) override {
@@ -64,6 +63,7 @@ class Removing final : public server::KernelProvider {
     if (!answer.ok()) return answer;
     auto more = std::make_shared<frontier::Frontier>(*answer->frontier);
     more->removals.resize(removals_);
+    for (auto& removal : more->removals) removal.certificate.argument = std::string(argument_bytes_, 'x');
     answer->frontier = std::move(more);
     return answer;
   }
@@ -74,83 +74,7 @@ class Removing final : public server::KernelProvider {
 
  private:
   std::unique_ptr<KernelProvider> next_;
-  const std::size_t removals_;
-};
-
-/// A connection of somebody who speaks no more HTTP/2 than he is made to.
-class Http2Connection {
- public:
-  enum Type : unsigned char { settings = 4, ping = 6, goaway = 7 };
-  struct Frame {
-    unsigned char type = 0, flags = 0;
-    std::string payload;
-  };
-
-  explicit Http2Connection(const std::string& address)
-      : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    const timeval patience{60, 0};
-    ::setsockopt(socket_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    sockaddr_un to{};
-    to.sun_family = AF_UNIX;
-    const std::string path = address.substr(std::string("unix:").size());
-    EXPECT_LT(path.size(), sizeof to.sun_path);
-    path.copy(to.sun_path, path.size());
-    EXPECT_EQ(::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
-  }
-  ~Http2Connection() { ::close(socket_); }
-  Http2Connection(const Http2Connection&) = delete;
-  Http2Connection& operator=(const Http2Connection&) = delete;
-
-  /// All, or nothing any more because the other side has closed.
-  void send(const std::string& bytes) {
-    const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    ASSERT_TRUE(sent == static_cast<ssize_t>(bytes.size()) || errno == EPIPE);
-  }
-  /// A frame of the whole connection.
-  void send(Type type, const std::string& payload) {
-    std::string frame(9, '\0');
-    frame[2] = static_cast<char>(payload.size());
-    frame[3] = static_cast<char>(type);
-    send(frame + payload);
-  }
-  void say_hello() {
-    send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-    send(settings, "");
-  }
-  /// The next one of this type; none: the connection was closed before it came.
-  std::optional<Frame> next(Type type) {
-    for (;;) {
-      const std::string head = read(9);
-      if (head.size() < 9) return std::nullopt;
-      const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(head[at]); };
-      const std::size_t bytes = (std::size_t{byte(0)} << 16) + (std::size_t{byte(1)} << 8) + byte(2);
-      Frame frame{byte(3), byte(4), read(bytes)};
-      if (frame.type == type) return frame;
-    }
-  }
-  /// Whether the other side closes it within a minute.
-  bool is_closed() {
-    while (!read(1).empty()) {
-    }
-    return errno_ == 0 || errno_ == ECONNRESET;
-  }
-
- private:
-  /// Less at the end.
-  std::string read(std::size_t bytes) {
-    std::string out(bytes, '\0');
-    std::size_t have = 0;
-    while (have < bytes) {
-      const ssize_t got = ::recv(socket_, out.data() + have, bytes - have, 0);
-      errno_ = got < 0 ? errno : 0;
-      if (got <= 0) break;
-      have += static_cast<std::size_t>(got);
-    }
-    out.resize(have);
-    return out;
-  }
-  int socket_;
-  int errno_ = 0;
+  const std::size_t removals_, argument_bytes_;
 };
 
 class Limits : public testing::Test {
@@ -240,6 +164,14 @@ class Limits : public testing::Test {
     grpc::ClientContext second;
     EXPECT_EQ(admin->Pin(&second, pin, &pinned).error_code(), grpc::StatusCode::NOT_FOUND);
   }
+  // Within a minute.
+  bool becomes_idle() const {
+    const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+    while (daemon_->idle() == std::chrono::steady_clock::duration::zero() &&
+           std::chrono::steady_clock::now() < patience)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return daemon_->idle().count() > 0;
+  }
 
   test_support::TemporaryDirectory directory_;
   std::string data_ = directory_ / "data";
@@ -250,13 +182,67 @@ class Limits : public testing::Test {
 
 TEST_F(Limits, AMessageBeyondTheLimitIsRefused) {
   const auto within =
-      client_->schedule(linear(std::string(server::ConnectionLimits::received_bytes - 1000, 'a')));
+      client_->schedule(linear(std::string(server::DaemonOptions().message_bytes - 1000, 'a')));
   EXPECT_THAT(within.refusal.text(), HasSubstr("INVALID_ARGUMENT invalid [too-long]"));
-  const auto beyond =
-      client_->schedule(linear(std::string(server::ConnectionLimits::received_bytes + 1, 'a')));
+  const auto beyond = client_->schedule(linear(std::string(server::DaemonOptions().message_bytes + 1, 'a')));
   EXPECT_EQ(beyond.refusal.status, grpc::StatusCode::RESOURCE_EXHAUSTED);
   v1::ServerInfo info;
   EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
+}
+
+TEST_F(Limits, OfMessagesAndKernelsAreWhatTheOperatorSays) {
+  server::DaemonOptions options;
+  options.message_bytes = 1 << 16;
+  options.most_kernels = 7;
+  start(options);
+  EXPECT_EQ(client_->schedule(linear(std::string(1 << 16, 'a'))).refusal.status,
+            grpc::StatusCode::RESOURCE_EXHAUSTED);
+  v1::ScheduleRequest request = test::request_for();
+  request.set_kernels(8);
+  EXPECT_EQ(
+      client_->schedule(request).refusal.text(),
+      "INVALID_ARGUMENT invalid [kernels]: 8 kernels are asked for; at most 7 are made for one request");
+}
+
+// Too little for its first state, so that not even a part of the space stands for the whole. A request may
+// ask for more.
+TEST_F(Limits, ASearchHasTheTimeTheOperatorGivesIt) {
+  server::DaemonOptions options;
+  options.search.seconds = 1e-6;
+  start(options);
+  v1::ScheduleRequest request;
+  request.mutable_problem()->set_expression("A(i,m) = B(i,j) * C(j,k) * D(k,l) * E(l,m)");
+  (*request.mutable_problem()->mutable_formats())["B"] = "csr";
+  request.set_search_only(true);
+  const auto cut = client_->schedule(request);
+  EXPECT_THAT(cut.refusal.text(), HasSubstr("DEADLINE_EXCEEDED exhausted [deadline]"));
+  request.mutable_search()->set_seconds(150);
+  const auto whole = client_->schedule(request);
+  ASSERT_TRUE(whole.ok()) << whole.refusal.text();
+  EXPECT_TRUE(whole.frontier->complete());
+}
+
+TEST_F(Limits, ASolverHasTheTimeTheOperatorGivesIt) {
+  server::DaemonOptions options;
+  options.search.solver_milliseconds = 0;
+  start(options);
+  v1::ScheduleRequest request;
+  request.mutable_problem()->set_expression("A(i,m) = B(i,k,l) * C(l,j) * D(k,j) * E(j,m)");
+  (*request.mutable_problem()->mutable_formats())["B"] = "csf";
+  request.mutable_problem()->add_constraints("j <= k + l");
+  request.set_search_only(true);
+  const auto answer = client_->schedule(request);
+  ASSERT_TRUE(answer.ok()) << answer.refusal.text();
+  EXPECT_EQ(answer.frontier->counts().solver_queries(), answer.frontier->counts().solver_unknown());
+}
+
+TEST_F(Limits, ACompilationHasTheMemoryTheOperatorGivesIt) {
+  server::DaemonOptions options;
+  options.compile_memory = 1 << 20;  // not enough to begin
+  start(options);
+  const auto answer = client_->schedule(linear("y(i) = 2 * x(i)"));
+  EXPECT_FALSE(answer.ok());
+  EXPECT_TRUE(answer.kernels.empty());
 }
 
 TEST_F(Limits, MetadataBeyondTheLimitIsRefused) {
@@ -285,15 +271,46 @@ TEST_F(Limits, AClientThatStopsReadingIsLeft) {
   const auto reader = client_->stub().Download(&context, request);
   v1::DownloadChunk chunk;
   ASSERT_TRUE(reader->Read(&chunk));
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::minutes(1);
-  while (daemon_->idle() == std::chrono::steady_clock::duration::zero() &&
-         std::chrono::steady_clock::now() < patience)
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  EXPECT_GT(daemon_->idle().count(), 0) << "the request is still worked on";
+  EXPECT_TRUE(becomes_idle()) << "the request is still worked on";
   std::size_t bytes = chunk.data().size();
   while (reader->Read(&chunk)) bytes += chunk.data().size();
   EXPECT_LT(bytes, std::size_t{64} << 20);
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
+}
+
+TEST_F(Limits, AClientThatDoesNotReadItsFrontierIsLeft) {
+  server::DaemonOptions options;
+  options.transfer = std::chrono::milliseconds(200);
+  options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
+    return std::make_unique<Removing>(std::move(next), 500, 20'000);
+  };
+  start(options);
+  v1::ScheduleRequest request;
+  request.mutable_problem()->set_expression("y(i) = 2 * x(i)");
+  request.set_search_only(true);
+  grpc::ClientContext context;
+  const auto reader = client_->stub().Schedule(&context, request);
+  while (logged_.str().find("method=Schedule") == std::string::npos)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  EXPECT_THAT(logged_.str(), HasSubstr("outcome=cancelled"));
+  EXPECT_TRUE(becomes_idle());
+}
+
+// Whatever time its client gives it.
+TEST_F(Limits, ARequestEndsWhenItHasTakenTheLongestTime) {
+  Hold hold;
+  server::DaemonOptions options;
+  options.longest_request = std::chrono::seconds(1);
+  options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
+    return std::make_unique<Holding>(std::move(next), hold);
+  };
+  start(options);
+  v1::ScheduleRequest request;
+  request.mutable_problem()->set_expression("y(i) = 2 * x(i)");
+  request.set_search_only(true);
+  const auto answer = client_->schedule(request, std::chrono::minutes(2));
+  EXPECT_EQ(hold.held, 1);
+  EXPECT_THAT(answer.refusal.text(), HasSubstr("DEADLINE_EXCEEDED exhausted [deadline]"));
 }
 
 TEST_F(Limits, AClientThatReadsGetsItAll) {
@@ -335,7 +352,6 @@ TEST_F(Limits, AConnectionHasOnlySoManyCallsAtOnce) {
   for (auto& one : busy) one.join();
 }
 
-// Who connects and says nothing, or not enough, holds no connection for long.
 TEST_F(Limits, MoreCallsThanThreadsAreRefused) {
   Hold hold;
   server::DaemonOptions options;
@@ -396,12 +412,62 @@ TEST_F(Limits, WhoIsRefusedBecauseTheLineIsFullIsToldWhenToAskAgain) {
   EXPECT_GT(std::stod(std::string(told->second.data(), told->second.size())), 0);
 }
 
+TEST_F(Limits, WhoIsBeyondItsQuotaIsToldWhenToAskAgain) {
+  Hold hold;
+  server::DaemonOptions options;
+  options.listen = {"127.0.0.1:0"};
+  options.tokens = directory_ / "tokens";
+  const auto line = [](const std::string& name, const std::string& quota) {
+    return name + " " + support::digest_of(name).sha256 + " scopes=read,schedule " + quota + "\n";
+  };
+  std::ofstream(options.tokens) << line("hasty", "requests-per-minute=1") << line("double", "concurrent=1");
+  options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
+    return std::make_unique<Holding>(std::move(next), hold);
+  };
+  start(options);
+  const auto info = [&](const std::string& token) {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer " + token);
+    v1::ServerInfo reply;
+    const auto status = client_->stub().Info(&context, v1::InfoRequest(), &reply);
+    const auto told = context.GetServerTrailingMetadata().find(server::retry_metadata);
+    const bool again = told != context.GetServerTrailingMetadata().end();
+    return std::pair(test::ServiceClient::refusal_of(status, context).text(),
+                     again ? std::stod(std::string(told->second.data(), told->second.size())) : 0);
+  };
+  EXPECT_THAT(info("hasty").first, HasSubstr("OK"));
+  const auto [hasty, minute] = info("hasty");
+  EXPECT_THAT(hasty,
+              HasSubstr("RESOURCE_EXHAUSTED exhausted [quota-requests]: `hasty` has made more than 1"));
+  EXPECT_GT(minute, 1);
+  EXPECT_LE(minute, 60);
+  std::thread first([&] {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer double");
+    v1::ScheduleRequest request;
+    request.mutable_problem()->set_expression("y(i) = 2 * x(i)");
+    request.set_search_only(true);
+    const auto reader = client_->stub().Schedule(&context, request);
+    for (v1::ScheduleEvent event; reader->Read(&event);) {
+    }
+    EXPECT_TRUE(reader->Finish().ok());
+  });
+  while (hold.held == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto [twice, moment] = info("double");
+  EXPECT_THAT(twice, HasSubstr("RESOURCE_EXHAUSTED exhausted [quota-concurrent]: `double` has 1 requests"));
+  EXPECT_EQ(moment, 1);
+  hold.hold = false;
+  first.join();
+  EXPECT_THAT(info("double").first, HasSubstr("OK"));
+}
+
+// Who connects and says nothing, or not enough, holds no connection for long.
 TEST_F(Limits, AConnectionThatSaysNoHelloIsClosed) {
   server::DaemonOptions options;
   options.handshake = std::chrono::milliseconds(300);
   start(options);
   for (const std::string said : {"", "PRI * HTTP/2.0\r\n"}) {
-    Http2Connection connection(daemon_->addresses().front());
+    test::Http2Connection connection(daemon_->addresses().front());
     connection.send(said);
     EXPECT_TRUE(connection.is_closed()) << "after a minute it is still open";
   }
@@ -416,24 +482,24 @@ TEST_F(Limits, AConnectionThatDoesNotAnswerAPingIsClosed) {
   start(options);
   v1::ServerInfo info;
   ASSERT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
-  Http2Connection connection(daemon_->addresses().front());
+  test::Http2Connection connection(daemon_->addresses().front());
   connection.say_hello();
-  EXPECT_TRUE(connection.next(Http2Connection::ping).has_value());
+  EXPECT_TRUE(connection.next(test::Http2Connection::ping).has_value());
   EXPECT_TRUE(connection.is_closed()) << "after a minute it is still open";
   std::this_thread::sleep_for(std::chrono::seconds(3));  // of several pings
   EXPECT_EQ(client_->channel()->GetState(false), GRPC_CHANNEL_READY);
 }
 
 TEST_F(Limits, AConnectionThatPingsTooOftenIsClosed) {
-  Http2Connection connection(daemon_->addresses().front());
+  test::Http2Connection connection(daemon_->addresses().front());
   connection.say_hello();
   const auto answered = [&] {
-    connection.send(Http2Connection::ping, "12345678");
-    return connection.next(Http2Connection::ping).has_value();
+    connection.send({test::Http2Connection::ping, 0, 0, "12345678"});
+    return connection.next(test::Http2Connection::ping).has_value();
   };
   EXPECT_TRUE(answered()) << "one is not too many";
-  for (int n = 0; n < 10; ++n) connection.send(Http2Connection::ping, "12345678");
-  const auto last = connection.next(Http2Connection::goaway);
+  for (int n = 0; n < 10; ++n) connection.send({test::Http2Connection::ping, 0, 0, "12345678"});
+  const auto last = connection.next(test::Http2Connection::goaway);
   ASSERT_TRUE(last.has_value()) << "it was closed without a word";
   EXPECT_THAT(last->payload, HasSubstr("too_many_pings"));
   EXPECT_TRUE(connection.is_closed()) << "after a minute it is still open";
@@ -488,6 +554,16 @@ TEST_F(Limits, ASolverHasOnlySoMuchMemory) {
   ASSERT_TRUE(little.ok()) << little.refusal.text();
   EXPECT_THAT(logged_.str(), HasSubstr("the solver failed, its question stays open"));
   EXPECT_GE(little.frontier->entries_size(), enough.frontier->entries_size());
+}
+
+// The system's own limits: what it does not offer is told, and nothing where it offers all.
+TEST_F(Limits, OfTheSystemThatAreMissingAreLogged) {
+  const auto offered = toolchain::offered_isolation();
+  const std::string warning = "[warning] this system keeps compilers and kernels on trial from " +
+                              toolchain::print(offered) + " alone; docs/security.md\n";
+  const bool all = offered == toolchain::Isolation{true, true, true};
+  EXPECT_EQ(logged_.str().find(warning) != std::string::npos, !all) << logged_.str();
+  EXPECT_EQ(logged_.str().find("this system keeps") != std::string::npos, !all);
 }
 
 // Words of C, of the shell and of the loader; all are names by the grammar.

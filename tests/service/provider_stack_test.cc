@@ -8,11 +8,14 @@
 #include <thread>
 #include <vector>
 
+#include "compiler/pipeline/pipeline.h"
+#include "compiler/schedule/trace.h"
 #include "kernels_cache/binary_store_memory.h"
 #include "kernels_cache/schedule_store_memory.h"
 #include "server/admitting_provider.h"
 #include "server/caching_provider.h"
 #include "server/coalescing_provider.h"
+#include "server/stored_frontier.h"
 
 namespace schaas::server {
 namespace {
@@ -221,6 +224,19 @@ TEST_F(ProviderStack, CachingIgnoresAStoredFrontierItCannotRead) {
   ASSERT_TRUE(stores_.schedules->put_frontier({key, "text", "{\"version\":1}", true, 0, 0, "", "", ""}).ok());
   EXPECT_FALSE(caching()->frontier(frontier(), {}, never_)->hit);
   EXPECT_TRUE(caching()->frontier(frontier(), {}, never_)->hit);
+}
+
+TEST_F(ProviderStack, CachingIgnoresAStoredFrontierThatIsReadableAndOfAnotherProblem) {
+  EXPECT_FALSE(caching()->frontier(frontier(), {}, never_)->hit);
+  frontier::Frontier changed = *caching()->frontier(frontier(), {}, never_)->frontier;
+  changed.survivors.front().traces = {schedule::parse("reorder(path={0,1}, order={z,y})").value()};
+  frontier::Options any_budget;
+  any_budget.search_seconds = 0;
+  const kernels_cache::FrontierKey key{"problem", fingerprint(any_budget), pipeline::search_version};
+  ASSERT_TRUE(
+      stores_.schedules->put_frontier({key, "text", print_frontier(changed), true, 1, 0, "", "", ""}).ok());
+  EXPECT_FALSE(caching()->frontier(frontier(), {}, never_)->hit);
+  EXPECT_TRUE(caching()->frontier(frontier(), {}, never_)->hit) << "it was stored anew";
 }
 
 TEST_F(ProviderStack, CachingStoresNoFailure) {

@@ -1,6 +1,7 @@
 // Whose kernels are loaded: the server's key, what clients know of it, and what happens to kernels that it
 // has not signed.
 #include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 
 #include "client/cpp/src/server_key.h"
 #include "schaas/connection.h"
+#include "schaas/v1/schaas.grpc.pb.h"
 #include "server/daemon.h"
 #include "server/signing_key.h"
 #include "tests/support/temporary_directory.h"
@@ -177,6 +179,54 @@ TEST_F(SignedKernels, ThatAreNotWhatWasSignedAreNotEvenDownloaded) {
     EXPECT_EQ(outcome.error().message, "the kernel of schedule `linear` from the server at " +
                                            connection.address() + " is not signed by its key " + public_key +
                                            "; it was not loaded");
+  }
+}
+
+/// Passes on what another server says of itself, and sends bytes of its own.
+class Liar final : public v1::Scheduler::Service {
+ public:
+  Liar(const std::string& truth, std::string bytes)
+      : truth_(v1::Scheduler::NewStub(grpc::CreateChannel(truth, grpc::InsecureChannelCredentials()))),
+        bytes_(std::move(bytes)) {}
+  grpc::Status Info(grpc::ServerContext*, const v1::InfoRequest* request, v1::ServerInfo* reply) override {
+    grpc::ClientContext context;
+    return truth_->Info(&context, *request, reply);
+  }
+  grpc::Status Download(grpc::ServerContext*, const v1::DownloadRequest*,
+                        grpc::ServerWriter<v1::DownloadChunk>* writer) override {
+    v1::DownloadChunk chunk;
+    chunk.set_data(bytes_);
+    writer->Write(chunk);
+    return grpc::Status::OK;
+  }
+
+ private:
+  std::unique_ptr<v1::Scheduler::Stub> truth_;
+  std::string bytes_;
+};
+
+// The signature is right, what comes is not what it was given for: changed, cut, too long.
+TEST_F(SignedKernels, WhoseBytesAreChangedOnTheirWayAreNotTaken) {
+  Connection connection = connect();
+  const client::KernelInfo kernel = a_kernel(connection);
+  const std::string right = connection.download(kernel).value();
+  std::string changed = right;
+  changed[changed.size() / 2] ^= 1;
+  for (const std::string& sent : {changed, right.substr(1), right + "x"}) {
+    Liar liar(daemon_->addresses()[0], sent);
+    grpc::ServerBuilder builder;
+    const std::string address = "unix:" + (directory_ / "liar");
+    builder.AddListeningPort(address, grpc::InsecureServerCredentials());
+    builder.RegisterService(&liar);
+    const auto server = builder.BuildAndStart();
+    ConnectOptions options;
+    options.server = address;
+    const auto outcome = Connection::open(options).value().download(kernel);
+    ASSERT_FALSE(outcome.ok());
+    EXPECT_EQ(support::render(outcome.error()), "invalid [kernel-digest]: the server at " + address +
+                                                    " sent " + std::to_string(sent.size()) +
+                                                    " bytes that are not the binary " + kernel.digest.sha256 +
+                                                    " (" + std::to_string(kernel.digest.bytes) + " bytes)");
   }
 }
 

@@ -128,6 +128,26 @@ TEST(DataDirectories, MustBeDirectories) {
                 "`: Not a directory");
 }
 
+TEST(DataDirectories, ThatLieOnOtherMachinesAreRefusedUntouched) {
+  const test_support::TemporaryDirectory directory;
+  const std::string path = directory / "d";
+  const auto far = [](const std::string&) { return kernels_cache::FileSystem{0x65735546, "fuse.sshfs"}; };
+  EXPECT_EQ(support::render(DataDirectory::open(path, far).error()),
+            "invalid [network-file-system]: `" + directory.path().string() +
+                "` lies on a network file system (sshfs), where a database would be damaged sooner or "
+                "later\n  note: choose a directory on a local disk: --data-dir DIR, or set XDG_DATA_HOME");
+  EXPECT_FALSE(fs::exists(path));
+}
+
+TEST(DataDirectories, AreCheckedWithoutBeingMade) {
+  const test_support::TemporaryDirectory directory;
+  const std::string path = directory / "a/d";
+  EXPECT_TRUE(DataDirectory::check(path).ok());
+  EXPECT_FALSE(fs::exists(directory / "a"));
+  const auto held = DataDirectory::open(path);
+  EXPECT_TRUE(DataDirectory::check(path).ok()) << "also of one that is in use";
+}
+
 // ---- log ----
 
 TEST(Logs, RefuseWhatTheyDoNotKnow) {
@@ -299,8 +319,8 @@ std::string told(const problem::Canonical& c, const std::string& text) {
   return out + text.substr(at);
 }
 
-// Every order of the factors: a trace means the product as the user wrote it, and is the same one again when an
-// answer tells it; ours is made of the canonical product.
+// Every order of the factors: a trace means the product as the user wrote it, and is the same one again when
+// an answer tells it; ours is made of the canonical product.
 TEST(UserNames, OfATraceMeanTheFactorsAsTheyWereWritten) {
   std::vector<std::string> factors = {"C(l,j)", "B(i,k,l)", "D(k,j)", "E(j,m)"};
   std::sort(factors.begin(), factors.end());
@@ -318,12 +338,12 @@ TEST(UserNames, OfATraceMeanTheFactorsAsTheyWereWritten) {
     space::Space space(written, {}), ours(c.problem, {});
     for (int n = 0; n < 20; ++n) {
       const auto users = space.draw(random).value();
-      const std::string code =
-          concrete_notation::print_indented(schedule::apply(users, written).value());
+      const std::string code = concrete_notation::print_indented(schedule::apply(users, written).value());
       const auto canonical = names.to_canonical(users);
       EXPECT_EQ(names.code(canonical).value(), code) << schedule::print(users);
       if (users.directives.empty()) continue;  // the default nest of either
-      EXPECT_EQ(told(c, concrete_notation::print_indented(schedule::apply(canonical, c.problem).value())), code)
+      EXPECT_EQ(told(c, concrete_notation::print_indented(schedule::apply(canonical, c.problem).value())),
+                code)
           << schedule::print(users);
       const auto drawn = ours.draw(random).value();
       EXPECT_EQ(names.to_canonical(names.to_user(drawn)), drawn);

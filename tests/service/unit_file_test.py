@@ -36,8 +36,12 @@ class UnitFile(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_the_daemon_understands_how_it_is_started(self):
-        words = re.search(r"^ExecStart=\S+ (.*)$", UNIT, re.MULTILINE).group(1).replace("/etc/schaas", str(ROOT / "deploy")).split()
-        done = subprocess.run([BIN / "schaasd", *words, "--check-config"], capture_output=True, text=True)
+        started, checked = (re.search(rf"^{line}=\S+ (.*)$", UNIT, re.MULTILINE).group(1) for line in ("ExecStart", "ExecStartPre"))
+        self.assertEqual(checked, f"{started} --check-config")
+        folder = self.file.parent
+        for there, here in (("/etc/schaas", ROOT / "deploy"), ("/var/lib", folder), ("/run/schaas", folder)):
+            checked = checked.replace(there, str(here))
+        done = subprocess.run([BIN / "schaasd", *checked.split()], capture_output=True, text=True)
         self.assertEqual((done.returncode, done.stdout), (0, "the configuration is right\n"), done.stderr)
 
 

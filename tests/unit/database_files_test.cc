@@ -164,7 +164,6 @@ TEST_F(Damaged, DatabaseIsSetAsideInPlaceOfAnOlderOne) {
   EXPECT_TRUE(open_sqlite_schedule_store(path_, system_clock()).ok());
 }
 
-// On a file system of one mebibyte, where mounting is allowed.
 TEST(Disks, AreFullAlsoByQuotaAndLimit) {
   for (const int number : {ENOSPC, EDQUOT, EFBIG})
     EXPECT_EQ(support::render(disk_error("write `f`", number).value()),
@@ -176,6 +175,7 @@ TEST(Disks, AreFullAlsoByQuotaAndLimit) {
   EXPECT_FALSE(disk_error("write `f`", ENOENT).has_value());
 }
 
+// On a file system of one mebibyte, where mounting is allowed.
 class SmallDisk : public testing::Test {
  protected:
   void SetUp() override {
@@ -288,13 +288,29 @@ TEST(Written, DatabaseIsWaitedFor) {
 }
 
 TEST(FileSystems, OfOtherMachinesAreKnown) {
-  EXPECT_EQ(network_file_system(0x6969), "NFS");
-  EXPECT_EQ(network_file_system(0xffffffffff534d42UL), "CIFS");  // where the type is signed
-  EXPECT_EQ(network_file_system(0x0bd00bd0), "Lustre");
-  EXPECT_EQ(network_file_system(0xef53), "");      // ext4
-  EXPECT_EQ(network_file_system(0x01021994), "");  // tmpfs
-  EXPECT_EQ(network_file_system(0x794c7630), "");  // overlayfs
+  EXPECT_EQ(network_file_system({0x6969, "nfs4"}), "NFS");
+  EXPECT_EQ(network_file_system({0xffffffffff534d42UL, ""}), "CIFS");  // where the type is signed
+  EXPECT_EQ(network_file_system({0x0bd00bd0, ""}), "Lustre");
+  EXPECT_EQ(network_file_system({0x01021997, "9p"}), "9P");
+  EXPECT_EQ(network_file_system({0xef53, "ext4"}), "");
+  EXPECT_EQ(network_file_system({0x01021994, "tmpfs"}), "");
+  EXPECT_EQ(network_file_system({0x794c7630, "overlay"}), "");
   EXPECT_TRUE(check_file_system("/tmp").ok());
+}
+
+TEST(FileSystems, InUserSpaceAreToldApartByTheirMounts) {
+  constexpr unsigned long fuse = 0x65735546;
+  for (const std::string name : {"sshfs", "glusterfs", "s3fs", "rclone", "ceph", "ceph-fuse", "gcsfuse"})
+    EXPECT_EQ(network_file_system({fuse, "fuse." + name}), name);
+  for (const std::string mount : {"fuse.fuse-overlayfs", "fuseblk", "fuse.ntfs-3g", "fuse", "virtiofs", ""})
+    EXPECT_EQ(network_file_system({fuse, mount}), "") << mount;
+}
+
+TEST(FileSystems, HaveANumberAndAMount) {
+  EXPECT_EQ(file_system_of("/proc").type, 0x9fa0u);
+  EXPECT_EQ(file_system_of("/proc").mount, "proc");
+  EXPECT_EQ(support::render(check_file_system("/proc").error()),
+            "invalid [data-directory]: `/proc` keeps no files: it is the system's own (proc)");
 }
 
 }  // namespace

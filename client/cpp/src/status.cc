@@ -19,7 +19,7 @@ std::optional<support::Diagnostic> sent_diagnostic(const grpc::ClientContext& co
 
 // gRPC tells a failed handshake by its words alone.
 bool is_about_tls(const std::string& why) {
-  for (const char* word : {"handshake", "SSL", "Ssl", "CERTIFICATE"})
+  for (const char* word : {"handshake", "SSL", "Ssl", "CERTIFICATE", "peer certificate"})
     if (why.find(word) != std::string::npos) return true;
   return false;
 }
