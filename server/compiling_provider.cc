@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "compiler/pipeline/pipeline.h"
-#include "server/scratch_heap.h"
 
 namespace schaas::server {
 namespace {
@@ -19,7 +18,6 @@ class CompilingProvider final : public KernelProvider {
 
   Result<FrontierAnswer> frontier(const FrontierQuery& query, const frontier::Progress& progress,
                                   const Cancellation& cancellation) override {
-    const ScratchHeap heap;
     SCHAAS_ASSIGN_OR_RETURN(
         frontier::Frontier found,
         frontier::compute(query.canonical.problem, query.options, progress, cancellation));
@@ -27,7 +25,6 @@ class CompilingProvider final : public KernelProvider {
   }
 
   Result<KernelAnswer> kernel(const KernelQuery& query, const Cancellation& cancellation) override {
-    const ScratchHeap heap;
     const auto start = std::chrono::steady_clock::now();
     SCHAAS_ASSIGN_OR_RETURN(std::string bytes, pipeline::compile(query.canonical, query.trace, query.target,
                                                                  *toolchain_, cancellation));
