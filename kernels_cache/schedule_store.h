@@ -112,9 +112,10 @@ class ScheduleStore {
   /// Forgets every kernel whose binary has this digest; returns how many.
   virtual support::Result<std::uint64_t> drop_kernels_with(const std::string& sha256) = 0;
 
-  /// What was measured in one contest, all or none: replaces what an earlier one found in the same circumstances
-  /// (problem, host, sizes, threads, instruction set, code), whose times, at other sizes of that class or on another
-  /// day, are not to be compared with these. Of one problem the newest `most_measurements` are kept.
+  /// What was measured in one contest, all or none: replaces what an earlier one found in the same
+  /// circumstances (problem, host, sizes, threads, instruction set, code), whose times, at other sizes of
+  /// that class or on another day, are not to be compared with these. Of one problem the newest
+  /// `most_measurements` are kept.
   virtual support::Result<void> put_measurements(const std::vector<MeasurementRow>& rows) = 0;
   static constexpr std::size_t most_measurements = 4096;
   /// Those of one problem, kind of host ("": any) and code, newest first, at most `limit`.

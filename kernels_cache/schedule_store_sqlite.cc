@@ -371,9 +371,10 @@ class SqliteScheduleStore final : public ScheduleStore {
 
  private:
   Result<void> forget_contest(const MeasurementRow& row, const std::string& doing) {
-    Statement forget(database_,
-                     "DELETE FROM measurement WHERE problem = (SELECT id FROM problem WHERE key = ?) AND host = ? AND "
-                     "sizes = ? AND threads = ? AND isa = ? AND code_version = ?");
+    Statement forget(
+        database_,
+        "DELETE FROM measurement WHERE problem = (SELECT id FROM problem WHERE key = ?) AND host = ? AND "
+        "sizes = ? AND threads = ? AND isa = ? AND code_version = ?");
     forget.bind(row.problem_key).bind(row.host).bind(row.sizes).bind(std::int64_t{row.threads}).bind(row.isa);
     return forget.bind(std::int64_t{row.code_version}).run(doing);
   }

@@ -15,8 +15,8 @@
 #include "server/command_line.h"
 #include "server/service_manager.h"
 
-/// jemalloc reads this when the program starts (server/CMakeLists.txt links it): few heaps, whose free pages go back
-/// within a second, and nothing is kept for a thread. What MALLOC_CONF says goes before it.
+/// jemalloc reads this when the program starts (server/CMakeLists.txt links it): few heaps, whose free pages
+/// go back within a second, and nothing is kept for a thread. What MALLOC_CONF says goes before it.
 extern "C" {
 extern const char* const malloc_conf;
 const char* const malloc_conf =

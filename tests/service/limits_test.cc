@@ -51,6 +51,20 @@ class Holding final : public server::KernelProvider {
   Hold& hold_;
 };
 
+/// What makes searches of a daemon wait for `hold`.
+auto held_by(Hold& hold) {
+  return [&hold](std::unique_ptr<server::KernelProvider> next) {
+    return std::make_unique<Holding>(std::move(next), hold);
+  };
+}
+
+v1::ScheduleRequest a_search() {
+  v1::ScheduleRequest request;
+  request.mutable_problem()->set_expression("y(i) = 2 * x(i)");
+  request.set_search_only(true);
+  return request;
+}
+
 /// Removes some classes more, for reasons so long.
 class Removing final : public server::KernelProvider {
  public:
@@ -285,9 +299,7 @@ TEST_F(Limits, AClientThatDoesNotReadItsFrontierIsLeft) {
     return std::make_unique<Removing>(std::move(next), 500, 20'000);
   };
   start(options);
-  v1::ScheduleRequest request;
-  request.mutable_problem()->set_expression("y(i) = 2 * x(i)");
-  request.set_search_only(true);
+  const v1::ScheduleRequest request = a_search();
   grpc::ClientContext context;
   const auto reader = client_->stub().Schedule(&context, request);
   while (logged_.str().find("method=Schedule") == std::string::npos)
@@ -301,13 +313,9 @@ TEST_F(Limits, ARequestEndsWhenItHasTakenTheLongestTime) {
   Hold hold;
   server::DaemonOptions options;
   options.longest_request = std::chrono::seconds(1);
-  options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
-    return std::make_unique<Holding>(std::move(next), hold);
-  };
+  options.wrap_compiling = held_by(hold);
   start(options);
-  v1::ScheduleRequest request;
-  request.mutable_problem()->set_expression("y(i) = 2 * x(i)");
-  request.set_search_only(true);
+  const v1::ScheduleRequest request = a_search();
   const auto answer = client_->schedule(request, std::chrono::minutes(2));
   EXPECT_EQ(hold.held, 1);
   EXPECT_THAT(answer.refusal.text(), HasSubstr("DEADLINE_EXCEEDED exhausted [deadline]"));
@@ -324,9 +332,7 @@ TEST_F(Limits, AConnectionHasOnlySoManyCallsAtOnce) {
   server::DaemonOptions options;
   options.streams = 3;
   options.admission.searches = 3;
-  options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
-    return std::make_unique<Holding>(std::move(next), hold);
-  };
+  options.wrap_compiling = held_by(hold);
   start(options);
   std::vector<std::thread> busy;
   for (int n = 0; n < options.streams; ++n) {
@@ -357,9 +363,7 @@ TEST_F(Limits, MoreCallsThanThreadsAreRefused) {
   server::DaemonOptions options;
   options.threads = 8;
   options.admission.searches = 2 * options.threads;
-  options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
-    return std::make_unique<Holding>(std::move(next), hold);
-  };
+  options.wrap_compiling = held_by(hold);
   start(options);
   std::vector<std::thread> busy;
   std::atomic<int> served{0}, refused{0};
@@ -388,13 +392,9 @@ TEST_F(Limits, WhoIsRefusedBecauseTheLineIsFullIsToldWhenToAskAgain) {
   server::DaemonOptions options;
   options.admission.searches = 1;
   options.admission.waiting_searches = 0;
-  options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
-    return std::make_unique<Holding>(std::move(next), hold);
-  };
+  options.wrap_compiling = held_by(hold);
   start(options);
-  v1::ScheduleRequest request;
-  request.mutable_problem()->set_expression("y(i) = 2 * x(i)");
-  request.set_search_only(true);
+  const v1::ScheduleRequest request = a_search();
   std::thread first([&] { EXPECT_TRUE(client_->schedule(request).ok()); });
   while (hold.held == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   grpc::ClientContext context;
@@ -421,9 +421,7 @@ TEST_F(Limits, WhoIsBeyondItsQuotaIsToldWhenToAskAgain) {
     return name + " " + support::digest_of(name).sha256 + " scopes=read,schedule " + quota + "\n";
   };
   std::ofstream(options.tokens) << line("hasty", "requests-per-minute=1") << line("double", "concurrent=1");
-  options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
-    return std::make_unique<Holding>(std::move(next), hold);
-  };
+  options.wrap_compiling = held_by(hold);
   start(options);
   const auto info = [&](const std::string& token) {
     grpc::ClientContext context;
@@ -444,9 +442,7 @@ TEST_F(Limits, WhoIsBeyondItsQuotaIsToldWhenToAskAgain) {
   std::thread first([&] {
     grpc::ClientContext context;
     context.AddMetadata("authorization", "Bearer double");
-    v1::ScheduleRequest request;
-    request.mutable_problem()->set_expression("y(i) = 2 * x(i)");
-    request.set_search_only(true);
+    const v1::ScheduleRequest request = a_search();
     const auto reader = client_->stub().Schedule(&context, request);
     for (v1::ScheduleEvent event; reader->Read(&event);) {
     }
@@ -524,9 +520,7 @@ TEST_F(Limits, OnlySoManyRemovalsAreSent) {
     return std::make_unique<Removing>(std::move(next), 501);
   };
   start(options);
-  v1::ScheduleRequest request;
-  request.mutable_problem()->set_expression("y(i) = 2 * x(i)");
-  request.set_search_only(true);
+  const v1::ScheduleRequest request = a_search();
   const auto answer = client_->schedule(request);
   ASSERT_TRUE(answer.ok()) << answer.refusal.text();
   EXPECT_EQ(answer.frontier->removals_size(), 500);

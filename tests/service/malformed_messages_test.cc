@@ -66,9 +66,9 @@ class MalformedMessages : public testing::Test {
 TEST_F(MalformedMessages, OfEveryMethodAreRefused) {
   for (const server::Method& method : server::methods::all) {
     for (const std::string& bytes : {std::string("\0", 1), std::string("\x0a\xff\xff\xff\x0f"),
-                                    std::string("\x0b"), std::string(11, '\xff'), std::string("\x0f"),
-                                    std::string("\x0a\x05"
-                                                "cut")}) {
+                                     std::string("\x0b"), std::string(11, '\xff'), std::string("\x0f"),
+                                     std::string("\x0a\x05"
+                                                 "cut")}) {
       const grpc::Status status = send(method, bytes);
       EXPECT_EQ(status.error_code(), grpc::StatusCode::INTERNAL)
           << method.name << ": " << status.error_message();

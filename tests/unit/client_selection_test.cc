@@ -258,7 +258,10 @@ TEST(Selecting, rows_side_by_side_share_what_they_all_load) {
   // A(i,l) = T(i,k) * D(k,l), D too large for the first cache: four rows of A read each row of D once, unless
   // something else is done for each row.
   const Nest product{{loop("i"), loop("k"), loop("l")},
-                     {{"A", false, 5, 4}, {"T", false, 3, 2}, {"D", false, 6, 4}}, 0, false, 1};
+                     {{"A", false, 5, 4}, {"T", false, 3, 2}, {"D", false, 6, 4}},
+                     0,
+                     false,
+                     1};
   const auto from_second = [&](std::vector<Nest> nests, std::int64_t rows) {
     FrontierEntry e = entry("s1", "ikl", {{1, {extent("i"), extent("k"), extent("l")}}}, {});
     e.variants = {{"", "ikl", std::move(nests)}};

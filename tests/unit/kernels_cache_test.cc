@@ -226,7 +226,8 @@ MeasurementRow measurement_row(const std::string& problem, const std::string& tr
 
 TEST_P(ScheduleStores, GiveBackMeasurementsOfOneProblemHostAndCodeNewestFirst) {
   ASSERT_TRUE(
-      store_->put_measurements({measurement_row("p", "linear", 0.5), measurement_row("p", "other", 0.25)}).ok());
+      store_->put_measurements({measurement_row("p", "linear", 0.5), measurement_row("p", "other", 0.25)})
+          .ok());
   for (auto* change : {+[](MeasurementRow& row) { row.problem_key = "q"; },
                        +[](MeasurementRow& row) { row.host = "another"; },
                        +[](MeasurementRow& row) { row.code_version = 8; }}) {

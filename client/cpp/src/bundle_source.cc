@@ -44,9 +44,9 @@ std::string format_of(const ProblemText& problem, const std::string& tensor, int
   return parsed.ok() ? format::print(*parsed) : text;
 }
 
+// Higher is better: what was made for this very processor, which has no place in the list, is best.
 int rank(const std::string& isa) {
-  static const std::array<std::string, 4> better = {"generic", "x86-64-v2", "x86-64-v3",
-                                                    "x86-64-v4"};  // native
+  static const std::array<std::string, 4> better = {"generic", "x86-64-v2", "x86-64-v3", "x86-64-v4"};
   return static_cast<int>(std::find(better.begin(), better.end(), isa) - better.begin());
 }
 

@@ -194,14 +194,15 @@ class TrafficModel::Work {
       const double missed = std::max(0.0, 1 - cache / all);
       const bool moved = (accesses[a].loops >> loop & 1U) != 0 || all > turn;
       const bool shared = is_outside && (accesses[a].loops >> *jammed & 1U) == 0;
-      const double rows = shared ? std::clamp(loops_[sized.first_loop + *jammed].trips, 1.0, rows_of_a_tile) : 1;
+      const double rows =
+          shared ? std::clamp(loops_[sized.first_loop + *jammed].trips, 1.0, rows_of_a_tile) : 1;
       sum += outer * (moved ? all + again * missed : turn) / value_bytes_ * (a == 0 ? 2 : 1) / rows;
     }
     return sum;
   }
 
-  // The loop over rows of the target of which several run side by side (lower/jam.h): the one around reductions
-  // that do not hang on it, with nothing else inside.
+  // The loop over rows of the target of which several run side by side (lower/jam.h): the one around
+  // reductions that do not hang on it, with nothing else inside.
   std::optional<std::size_t> jammed_loop(std::size_t number) const {
     const Nest& nest = *nests_[number].nest->nest;
     const std::size_t size = nests_[number].size();
