@@ -153,6 +153,7 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                  [&](const loop_ir::Fill& x) { learn(x.value); },
                  [&](const loop_ir::Sort&) { needs_sort_ = true; },
                  [&](const loop_ir::Mark&) { needs_sort_ = needs_marks_ = true; },
+                 [&](const loop_ir::MarkGroups&) { needs_sort_ = needs_marks_ = true; },
                  [&](const loop_ir::Collect&) { needs_sort_ = needs_marks_ = true; },
                  [&](const loop_ir::GroupStore& x) { learn(x.value); },
                  [](const loop_ir::Pending&) {},

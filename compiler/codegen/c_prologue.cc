@@ -225,9 +225,31 @@ UNUSED static inline unsigned char* groups_of(unsigned char* set, int64_t extent
     (set)[place] = 255;                                                     \
     groups_of(set, extent)[(place) >> group_shift(extent)] = 255;           \
   } while (0)
+/* Places between `first` and `last`, `times` of them, come next: 1 when there are at least four of them for each group
+   between these, whose marks are stored here; else nothing is. */
+UNUSED static inline int mark_groups(unsigned char* groups, int64_t first, int64_t last, int64_t times) {
+  if (4 * (last - first + 1) > times) return 0;
+  for (int64_t group = first; group <= last; ++group) groups[group] = 255;
+  return 1;
+}
+#define MARK_GROUPS(set, count, extent, first, last, times)                                        \
+  ((count) >= FEW_MARKS && (times) > 0 &&                                                          \
+   mark_groups(groups_of(set, extent), (first) >> group_shift(extent), (last) >> group_shift(extent), times))
+/* Vectors whose marked elements move together. */
+#if defined(__AVX512BW__) && defined(__has_builtin)
+#if __has_builtin(__builtin_ia32_compresssi512_mask) && __has_builtin(__builtin_ia32_storedqusi512_mask)
+#define LISTS_BY_VECTORS
+#endif
+#endif
 /* Which of 64 bytes are set; clears them. */
 UNUSED static inline uint64_t take_64(unsigned char* bytes) {
-#if defined(__AVX2__)
+#if defined(LISTS_BY_VECTORS)
+  typedef char bytes64 __attribute__((vector_size(64), aligned(1), may_alias));
+  bytes64* at = (bytes64*)bytes;
+  const bytes64 some = *at;
+  const uint64_t all = __builtin_ia32_cvtb2mask512(some);
+  if (all != 0) *at = some ^ some;
+#elif defined(__AVX2__)
   typedef char bytes32 __attribute__((vector_size(32), aligned(1), may_alias));
   bytes32* at = (bytes32*)bytes;
   const bytes32 low = at[0], high = at[1];
@@ -248,16 +270,47 @@ UNUSED static inline uint64_t take_64(unsigned char* bytes) {
 #endif
   return all;
 }
-/* First the groups with marks, then their marks; the first two of 64 without a branch to guess: most have no more. */
-#define DEFINE_COLLECT(suffix, type)                                                        \
+/* The first two of 64 without a branch to guess: most have no more. */
+#define LIST_TWO(list, left, base)                                            \
+  for (int n = 0; n < 2; ++n, left &= left - (left != 0))                     \
+    (list)[n] = (base) + __builtin_ctzll(left | (uint64_t)1 << 63)
+#if defined(LISTS_BY_VECTORS)
+typedef int lanes_of_32 __attribute__((vector_size(64)));
+typedef long long lanes_of_64 __attribute__((vector_size(64)));
+static const lanes_of_32 first_32 = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+static const lanes_of_64 first_64 = {0, 1, 2, 3, 4, 5, 6, 7};
+#define DEFINE_LIST_64(suffix, type, letter)                                                \
+  UNUSED static inline type* list_64_##suffix(type* list, uint64_t left, int64_t base) {    \
+    enum { each = 64 / sizeof(type) };                                                      \
+    type* const end = list + __builtin_popcountll(left);                                    \
+    if (end - list <= 2) {                                                                  \
+      LIST_TWO(list, left, (type)base);                                                     \
+      return end;                                                                           \
+    }                                                                                       \
+    for (int n = 0; n < 64; n += each) {                                                    \
+      const uint64_t some = left >> n & (((uint64_t)1 << each) - 1);                        \
+      const lanes_of_##suffix all = first_##suffix + ((type)base + n);                      \
+      __builtin_ia32_storedqu##letter##i512_mask(                                           \
+          (void*)(list + __builtin_popcountll(left & (((uint64_t)1 << n) - 1))),            \
+          __builtin_ia32_compress##letter##i512_mask(all, all, some),                       \
+          ((uint64_t)1 << __builtin_popcountll(some)) - 1);                                 \
+    }                                                                                       \
+    return end;                                                                             \
+  }
+#else
+#define DEFINE_LIST_64(suffix, type, letter)                                                \
   UNUSED static inline type* list_64_##suffix(type* list, uint64_t left, int64_t base) {    \
     type* const end = list + __builtin_popcountll(left);                                    \
-    for (int n = 0; n < 2; ++n, left &= left - (left != 0))                                 \
-      list[n] = (type)(base + __builtin_ctzll(left | (uint64_t)1 << 63));                   \
+    LIST_TWO(list, left, (type)base);                                                       \
     for (list += 2; left != 0; left &= left - 1)                                            \
       *list++ = (type)(base + __builtin_ctzll(left));                                       \
     return end;                                                                             \
-  }                                                                                         \
+  }
+#endif
+DEFINE_LIST_64(32, int32_t, s)
+DEFINE_LIST_64(64, int64_t, d)
+/* First the groups with marks, then their marks. */
+#define DEFINE_COLLECT(suffix, type)                                                        \
   UNUSED static int64_t collect_##suffix(unsigned char* set, type* list, int64_t count,     \
                                          int64_t extent) {                                  \
     const int shift = group_shift(extent);                                                  \

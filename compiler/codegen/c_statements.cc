@@ -33,6 +33,7 @@ void outer_accumulators(const StatementPtr& statement, std::set<std::string>& de
                  [](const loop_ir::Fill&) {},
                  [](const loop_ir::Sort&) {},
                  [](const loop_ir::Mark&) {},
+                 [](const loop_ir::MarkGroups&) {},
                  [](const loop_ir::Collect&) {},
                  [](const loop_ir::GroupStore&) {},
                  [](const loop_ir::Pending&) {},
@@ -127,6 +128,13 @@ void CStatements::print(const StatementPtr& statement) {
             const loop_ir::Marks& m = x.marks;
             text_.line("MARK(" + m.array + ", " + m.list + ", " + m.count + ", " + expression(m.extent) +
                        ", " + expression(x.place) + ");");
+          },
+          [&](const loop_ir::MarkGroups& x) {
+            const loop_ir::Marks& m = x.marks;
+            text_.line("const int64_t " + x.near + " = MARK_GROUPS(" + m.array + ", " + m.count + ", " +
+                       expression(m.extent) + ", " + expression(x.first) + ", " + expression(x.last) + ", " +
+                       expression(x.times) + ");");
+            text_.line(m.count + " += " + x.near + " ? " + expression(x.times) + " : 0;");
           },
           [&](const loop_ir::Collect& x) {
             const loop_ir::Marks& m = x.marks;

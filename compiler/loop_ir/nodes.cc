@@ -197,6 +197,11 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
         const auto& y = std::get<Mark>(b->node);
         return equal_marks(x.marks, y.marks) && equal(x.place, y.place);
       },
+      [&](const MarkGroups& x) {
+        const auto& y = std::get<MarkGroups>(b->node);
+        return x.near == y.near && equal_marks(x.marks, y.marks) && equal(x.first, y.first) &&
+               equal(x.last, y.last) && equal(x.times, y.times);
+      },
       [&](const Collect& x) { return equal_marks(x.marks, std::get<Collect>(b->node).marks); },
       [&](const GroupStore& x) {
         const auto& y = std::get<GroupStore>(b->node);

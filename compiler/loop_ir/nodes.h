@@ -208,6 +208,17 @@ struct Mark {
   Marks marks;
   ExpressionPtr place;
 };
+/// The byte of a place that is remembered, as of its group.
+inline constexpr int marked_place = 255;
+/// Places between `first` and `last`, `times` of them, come next. Where they lie near each other, many to a
+/// group, their groups are remembered here and the index `near` is 1: its byte (marked_place) is all that
+/// each place still needs. Else `near` is 0, and each is to be marked. `first` and `last` are asked for when
+/// there is a place.
+struct MarkGroups {
+  std::string near;
+  Marks marks;
+  ExpressionPtr first, last, times;
+};
 /// The places that were marked are in the list, each once, ascending; the counter is how many. Nothing is
 /// marked afterwards.
 struct Collect {
@@ -219,7 +230,7 @@ struct GiveUp {};
 
 struct Statement {
   std::variant<Block, Let, Accumulator, Accumulate, Store, If, Counter, SetCounter, For, Merge, Fill, Sort,
-               Mark, Collect, GroupStore, Pending, Defer, Settle, GiveUp>
+               Mark, MarkGroups, Collect, GroupStore, Pending, Defer, Settle, GiveUp>
       node;
 };
 

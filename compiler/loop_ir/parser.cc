@@ -225,6 +225,7 @@ class Parser : private Words {
     if (accept("fill")) return fill();
     if (accept("sort")) return sort();
     if (accept("mark")) return mark();
+    if (accept("groups")) return mark_groups();
     if (accept("collect")) return make(Collect{marks()});
     if (accept("group")) return group_store();
     if (accept("pending")) return pending();
@@ -353,6 +354,15 @@ class Parser : private Words {
     Mark mark{marks(), nullptr};
     expect("at"), mark.place = expression();
     return make(std::move(mark));
+  }
+
+  StatementPtr mark_groups() {
+    MarkGroups groups{identifier(), {}, nullptr, nullptr, nullptr};
+    expect("in"), groups.marks = marks();
+    expect("from"), groups.first = expression();
+    expect("to"), groups.last = expression();
+    expect("times"), groups.times = expression();
+    return make(std::move(groups));
   }
 
   /// `simd` and `lanes` are shapes unless they are the variable itself: `for simd in 0 .. n`.

@@ -193,6 +193,10 @@ class Printer {
             },
             [&](const GiveUp&) { line("give up"); },
             [&](const Mark& x) { line("mark " + marks(x.marks) + " at " + print(x.place)); },
+            [&](const MarkGroups& x) {
+              line("groups " + x.near + " in " + marks(x.marks) + " from " + print(x.first) + " to " +
+                   print(x.last) + " times " + print(x.times));
+            },
             [&](const Collect& x) { line("collect " + marks(x.marks)); },
             [&](const Sort& x) { line("sort " + x.array + " in " + print(x.begin) + " .. " + print(x.end)); },
             [&](const GroupStore& x) {

@@ -95,6 +95,10 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
                    collect_uses(x.marks, uses);
                    collect_uses(x.place, uses);
                  },
+                 [&](const MarkGroups& x) {
+                   collect_uses(x.marks, uses);
+                   for (const auto& each : {x.first, x.last, x.times}) collect_uses(each, uses);
+                 },
                  [&](const Collect& x) { collect_uses(x.marks, uses); },
                  [&](const GroupStore& x) {
                    uses.arrays.insert(x.array);

@@ -395,6 +395,12 @@ class Verifier {
                             SCHAAS_RETURN_IF_ERROR(marks(x.marks));
                             return expect(x.place, Type::index);
                           },
+                          [&](const MarkGroups& x) -> Result<void> {
+                            SCHAAS_RETURN_IF_ERROR(marks(x.marks));
+                            for (const auto& each : {x.first, x.last, x.times})
+                              SCHAAS_RETURN_IF_ERROR(expect(each, Type::index));
+                            return declare(x.near, Kind::index);
+                          },
                           [&](const Collect& x) { return marks(x.marks); },
                           [&](const GroupStore& x) { return group_store(x); },
                           [&](const Pending& x) -> Result<void> {

@@ -236,6 +236,8 @@ class Emitter {
   bool starts_clean(int target) const;
   void emit_clean(const Tracking& tracking, Statements& out);
   void emit_stamp(const Tracking& tracking, const loop_ir::ExpressionPtr& element, Statements& out);
+  void emit_marking(const loop_ir::For& walk, const std::string& coordinates, const std::string& coordinate,
+                    Statements& out);
   void emit_inserts(const NestPtr& nest, const Scope& scope, Statements& out);
   void emit_insert(int target, Scope& scope, Statements& out);
   void emit_first(int target, const loop_ir::ExpressionPtr& place, Statements& out);

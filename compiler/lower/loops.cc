@@ -198,8 +198,12 @@ void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& s
   statements.push_back(make(loop_ir::Let{coordinate, loop_ir::Type::index,
                                          loop_ir::load(walk.coordinates, loop_ir::name(walk.position))}));
   const auto inside = loop_body(loop, space, std::move(inner), coordinate, std::move(statements), body);
-  out.push_back(
-      make(loop_ir::For{walk.position, walk.begin, walk.end, shape, inside, 1, loop.manner.unroll}));
+  const loop_ir::For entries{walk.position, walk.begin, walk.end, shape, inside, 1, loop.manner.unroll};
+  if (shape == Shape::scalar && &loop != outermost_ && format::is_ordered(level_format(walked))) {
+    emit_marking(entries, walk.coordinates, coordinate, out);
+  } else {
+    out.push_back(make(entries));
+  }
   lanes_ -= shape == Shape::lanes ? 1 : 0;
 }
 

@@ -174,6 +174,35 @@ void Emitter::emit_first(int target, const ExpressionPtr& place, Statements& out
   out.push_back(make(loop_ir::For{variable, loop_ir::integer(0), size, loop_ir::Shape::simd, body}));
 }
 
+/// A walk over ascending coordinates, each of which is marked: the first and the last say whether many share
+/// a group, whose mark is then stored once instead of for each.
+void Emitter::emit_marking(const loop_ir::For& walk, const std::string& coordinates,
+                           const std::string& coordinate, Statements& out) {
+  using operators::Function;
+  auto inside = loop_ir::statements_of(walk.body);
+  std::string place;  // the `let` that is the coordinate
+  const auto found = std::find_if(inside.begin(), inside.end(), [&](const loop_ir::StatementPtr& each) {
+    const auto* let = std::get_if<loop_ir::Let>(&each->node);
+    if (let != nullptr && equal(let->value, loop_ir::name(coordinate))) place = let->name;
+    const auto* mark = std::get_if<loop_ir::Mark>(&each->node);
+    return mark != nullptr && !place.empty() && equal(mark->place, loop_ir::name(place));
+  });
+  if (found == inside.end()) return out.push_back(make(walk));
+  const loop_ir::Marks marks = std::get<loop_ir::Mark>((*found)->node).marks;
+  *found = make(
+      loop_ir::Store{marks.array, loop_ir::name(place), Write::set, loop_ir::integer(loop_ir::marked_place)});
+  loop_ir::For near_each_other = walk;
+  near_each_other.body = loop_ir::block(std::move(inside));
+  const std::string near = builder_.names().fresh("near");
+  const auto last = loop_ir::add(walk.end, loop_ir::integer(-1));
+  const auto far = loop_ir::apply(Function::equal, {loop_ir::name(near), loop_ir::integer(0)});
+  out.push_back(make(loop_ir::MarkGroups{near, marks, loop_ir::load(coordinates, walk.begin),
+                                         loop_ir::load(coordinates, last),
+                                         loop_ir::apply(Function::subtract, {walk.end, walk.begin})}));
+  out.push_back(make(loop_ir::If{loop_ir::name(near), make(std::move(near_each_other))}));
+  out.push_back(make(loop_ir::If{far, make(walk)}));
+}
+
 /// Counts an element without a branch, which would often be mispredicted.
 void Emitter::emit_stamp(const Tracking& tracking, const ExpressionPtr& element, Statements& out) {
   const auto stamp = loop_ir::name(tracking.stamp);

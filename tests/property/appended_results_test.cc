@@ -2,6 +2,7 @@
 // counting and filling makes them; and lists of any length and spread come sorted.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstring>
 #include <numeric>
 #include <random>
@@ -212,6 +213,62 @@ TEST(AppendedResults, lists_of_any_length_and_spread_are_sorted) {
           ASSERT_EQ(found.coordinates[0][e], i) << "spread " << spread;
           ASSERT_EQ(found.coordinates[1][e], k) << "spread " << spread << ", row of " << i;
           ASSERT_EQ(found.values[e++], value) << "spread " << spread << ", row of " << i;
+        }
+      }
+      EXPECT_EQ(e, found.entries());
+    }
+  }
+}
+
+// Rows of B that are stretches of neighbours, of some, of single entries far from each other, or empty, in
+// turn: places of one group are marked together or one by one.
+TEST(AppendedResults, neighbours_are_marked_as_single_places_are) {
+  problem::ProblemText text;
+  text.expression = "Z(i,k) = A(i,j) * B(j,k)";
+  text.formats = {{"Z", "csr"}, {"A", "csr"}, {"B", "csr"}};
+  constexpr std::int64_t rows = 60, inner = 90;
+  for (const int bits : {32, 64}) {
+    text.position_bits = std::to_string(bits);
+    const client::Kernel kernel = test_support::compiled_kernel(text, "linear");
+    for (const std::int64_t columns : {64, 65, 700, 5000, 200'000}) {
+      std::mt19937_64 random(static_cast<std::uint64_t>(columns));
+      const auto below = [&](std::int64_t n) {
+        return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+      };
+      std::vector<std::map<std::int64_t, double>> lists(inner);
+      CooTensor a{{rows, inner}, {{}, {}}, {}}, b{{inner, columns}, {{}, {}}, {}};
+      for (std::int64_t j = 0; j < inner; ++j) {
+        const std::int64_t first = below(columns);
+        const std::int64_t every = std::array<std::int64_t, 4>{1, 2, 9, columns / 5}[j % 4];
+        for (std::int64_t n = 0, most = j % 7 == 0 ? 0 : below(130); n < most; ++n)
+          if (first + n * every < columns) lists[j][first + n * every] = static_cast<double>(j + n);
+        for (const auto& [k, value] : lists[j]) {
+          b.coordinates[0].push_back(j), b.coordinates[1].push_back(k);
+          b.values.push_back(value);
+        }
+      }
+      std::vector<std::map<std::int64_t, double>> expected(rows);
+      for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < inner; ++j) {
+          if (below(rows) > i) continue;  // from one entry a row to all
+          a.coordinates[0].push_back(i), a.coordinates[1].push_back(j);
+          a.values.push_back(1);
+          for (const auto& [k, value] : lists[j]) expected[i][k] += value;
+        }
+      }
+      const auto csr = format::parse("csr", 2, "A").value();
+      PackedTensor left = client::pack(a, csr, {"A", ValueType::f64, bits}).value();
+      PackedTensor right = client::pack(b, csr, {"B", ValueType::f64, bits}).value();
+      PackedTensor result = client::zeros({rows, columns}, csr, {"Z", ValueType::f64, bits}).value();
+      ASSERT_TRUE(Execution::prepare(kernel, {&result, &left, &right}).value().run().ok());
+      const CooTensor found = client::unpack(result);
+      std::size_t e = 0;
+      for (std::int64_t i = 0; i < rows; ++i) {
+        for (const auto& [k, value] : expected[i]) {
+          ASSERT_LT(e, found.entries());
+          ASSERT_EQ(found.coordinates[0][e], i) << columns << " columns";
+          ASSERT_EQ(found.coordinates[1][e], k) << columns << " columns, row " << i;
+          ASSERT_EQ(found.values[e++], value) << columns << " columns, row " << i;
         }
       }
       EXPECT_EQ(e, found.entries());

@@ -99,6 +99,10 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
     sort list in 0 .. n
     counter c_2 = 0
     mark flag of n_k list list count c_2 at 3
+    groups near in flag of n_k list list count c_2 from A_crd1[0] to 9 times n
+    if near {
+      flag[4] = 255
+    }
     collect flag of n_k list list count c_2
     A_crd1[0] = list[0]
     A_pos1[1] = n
@@ -245,6 +249,11 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"counter c = 0 mark f of n list places_list count c at B[0]",
               "`B[0]` is a value where the other is needed"},
         Wrong{"mark f of n list places_list count n at 0", "`n` is no counter"},
+        Wrong{"groups g in f of n list places_list count n from 0 to 1 times 2", "`n` is no counter"},
+        Wrong{"counter c = 0 groups g in f of n list places_list count c from 0 to B[0] times 2",
+              "`B[0]` is a value where the other is needed"},
+        Wrong{"counter c = 0 groups n in f of n list places_list count c from 0 to 1 times 2",
+              "`n` is declared twice"},
         Wrong{"collect f of n list places_list count n", "`n` is no counter"},
         Wrong{"counter c = 0 collect f of B[0] list places_list count c",
               "`B[0]` is a value where the other is needed"},
