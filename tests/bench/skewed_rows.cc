@@ -1,7 +1,7 @@
 // Phases that used to run on one thread, and rows that hold most of the entries: what cutting them gains. For
-// each matrix and kernel the best of several runs by one thread, by two without and by two with arrays that
-// threads fold into and rows that are cut; and the largest piece as a multiple of a thread's share, by
-// entries, without and with.
+// each matrix how many entries the busiest of 2, 8 and 64 threads has, over the mean, when rows are shared
+// out, when entries are, and when long rows are cut besides; for each kernel the best of several runs by one
+// thread, by two without and by two with arrays that threads fold into and rows that are cut.
 //
 //   skewed_rows DATA [REPEATS]        DATA: the folder of the matrices
 #include <algorithm>
@@ -46,26 +46,46 @@ double best_milliseconds(client::Execution& execution, int repeats) {
   return best;
 }
 
-/// The largest piece over a thread's share, of two threads with twelve pieces each.
-double imbalance(const PackedTensor& matrix, bool cuts) {
+enum class Split {
+  rows,     ///< as many rows for each thread
+  entries,  ///< twelve pieces a thread of as many entries, whoever is free takes the next
+  cut,      ///< these, and rows that are longer than a piece are cut
+};
+
+/// Entries of the busiest thread over the mean of all.
+double imbalance(const PackedTensor& matrix, int threads, Split split) {
   const schaas_tensor view = matrix.view();
   const schaas_level* weights = &view.levels[1];
-  const std::int64_t rows = matrix.extents()[0], total = client::total_weight(rows, weights);
-  const auto runs = client::runs_between(client::cut_range(rows, 24, weights), cuts ? weights : nullptr,
-                                         std::max<std::int64_t>(total / 24, 256), total);
-  std::int64_t most = 0;
-  for (const auto& run : runs) {
-    const auto before = client::total_weight(run.begin, weights),
-               after = client::total_weight(run.end, weights);
-    most = std::max(most, run.is_part() ? run.last - run.first : after - before);
+  const auto entries_before = [&](std::int64_t row) { return client::total_weight(row, weights) - row; };
+  const std::int64_t rows = matrix.extents()[0], total = entries_before(rows);
+  std::vector<std::int64_t> taken(static_cast<std::size_t>(threads));
+  if (split == Split::rows) {
+    for (int t = 0; t < threads; ++t)
+      taken[static_cast<std::size_t>(t)] =
+          entries_before(rows * (t + 1) / threads) - entries_before(rows * t / threads);
+  } else {
+    const std::int64_t pieces = 12 * threads, weight = client::total_weight(rows, weights);
+    for (const auto& run : client::runs_between(client::cut_range(rows, pieces, weights),
+                                                split == Split::cut ? weights : nullptr,
+                                                std::max<std::int64_t>(weight / pieces, 256), weight))
+      *std::min_element(taken.begin(), taken.end()) +=
+          run.is_part() ? run.last - run.first : entries_before(run.end) - entries_before(run.begin);
   }
-  return static_cast<double>(most) / (static_cast<double>(total) / 2);
+  return static_cast<double>(*std::max_element(taken.begin(), taken.end())) * threads /
+         static_cast<double>(total);
 }
 
 void measure(const std::string& name, const client::CooTensor& entries, int repeats) {
   const auto csr = format::parse("csr", 2, "B").value();
   PackedTensor matrix = client::pack(entries, csr, {"B", ValueType::f64, 32}).value();
-  const double before = imbalance(matrix, false), after = imbalance(matrix, true);
+  std::printf("%-20s %9zu  busiest thread over the mean, by rows, by entries, rows cut:", name.c_str(),
+              entries.entries());
+  for (const int threads : {2, 8, 64}) {
+    std::printf("   %d threads", threads);
+    for (const Split split : {Split::rows, Split::entries, Split::cut})
+      std::printf(" %5.2f", imbalance(matrix, threads, split));
+  }
+  std::printf("\n");
   for (const Kernel& kernel : kernels) {
     problem::ProblemText text;
     text.expression = kernel.expression;
@@ -91,8 +111,8 @@ void measure(const std::string& name, const client::CooTensor& entries, int repe
     const double one = timed(1, ExecutionOptions::Folding::never);
     const double without = timed(2, ExecutionOptions::Folding::never);
     const double with = timed(2, ExecutionOptions::Folding::when_it_pays);
-    std::printf("%-20s %9zu  %-12s %8.3f %8.3f %8.3f   %5.2f %5.2f   %6.2f %6.2f\n", name.c_str(),
-                entries.entries(), kernel.name, one, without, with, one / without, one / with, before, after);
+    std::printf("%-20s %9zu  %-12s %8.3f %8.3f %8.3f   %5.2f %5.2f\n", name.c_str(), entries.entries(),
+                kernel.name, one, without, with, one / without, one / with);
   }
 }
 
@@ -113,8 +133,8 @@ client::CooTensor with_a_full_row(std::int64_t rows) {
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   const int repeats = argc > 2 ? std::atoi(argv[2]) : 15;
-  std::printf("%-20s %9s  %-12s %8s %8s %8s   %5s %5s   %6s %6s\n", "matrix", "entries", "kernel", "1/ms",
-              "2 old", "2 new", "old x", "new x", "piece", "new");
+  std::printf("%-20s %9s  %-12s %8s %8s %8s   %5s %5s\n", "matrix", "entries", "kernel", "1/ms", "2 old",
+              "2 new", "old x", "new x");
   measure("one full row", with_a_full_row(1000000), repeats);
   for (const char* name : {"email-Enron", "p2p-Gnutella31", "wiki-Vote", "BlogCatalog", "soc-Slashdot0902",
                            "NotreDame_www", "musae-github", "BOYD2_A"}) {
