@@ -1022,6 +1022,36 @@ class PrivateServer(unittest.TestCase):
                 stop_private_server(folder)
 
 
+class Calibration(program.WithDaemon):
+    """What this machine's caches and memory give is measured, stored and found by the next program."""
+
+    def checked(self, environment):
+        done = program.run(PROGRAMS, "doctor", "--json", server=self.daemon.address, environment=environment)
+        return next(check for check in program.one_object(done.stdout)["checks"] if check["name"] == "calibration")
+
+    def test_measures_and_stores(self):
+        environment = {"XDG_DATA_HOME": str(self.folder / "own")}
+        self.assertEqual(self.checked(environment)["verdict"], "note")
+        done = program.run(PROGRAMS, "calibrate", "--threads", 2, "--json", server=self.daemon.address, environment=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = program.one_object(done.stdout)
+        self.assertEqual([(one["from"], one["threads"]) for one in found["measured"]],
+                         [("first-level cache", 1), ("second-level cache", 1), ("last-level cache", 1), ("memory", 1), ("memory", 2)])
+        sizes = [one["bytes"] for one in found["measured"]]
+        self.assertEqual(sizes[:4], sorted(set(sizes)))
+        for one in found["measured"]:
+            self.assertGreater(one["nanoseconds"], 0)
+        rates = found["rates"]
+        for name in ("in_first", "beyond_first", "beyond_second", "beyond_last"):
+            self.assertGreaterEqual(rates[name], 0, name)
+        self.assertAlmostEqual(rates["in_first"] + rates["beyond_first"], 1)
+        self.assertGreaterEqual(rates["memory_threads"], 1)
+        stored = (self.folder / "own/schaas/rates").read_text().splitlines()
+        self.assertEqual(stored[:2], ["schaas-rates 1", f"host {found['host']}"])
+        self.assertEqual({name: float(value) for name, value in (line.split() for line in stored[2:])}, rates)
+        self.assertEqual(self.checked(environment)["verdict"], "ok")
+
+
 class Strangers(unittest.TestCase):
     """A daemon that asks who is there, over TCP."""
 

@@ -21,7 +21,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 # What is shown and not run here, and why.
 LEFT_OUT = {
-    r"schaas calibrate": "measures for ten seconds; tests/unit/client_rates_test.cc has it",
+    r"schaas calibrate": "measures for ten seconds; cli.Calibration has it",
     r"schaas completion": "shown inside of an eval; cli.OtherCommands has it",
     r"schaas bundle \d": "the first line of a file",
     r".*--target cuda": "needs a GPU",

@@ -70,10 +70,19 @@ TEST_F(StoredRates, of_another_host_or_damaged_are_not_used) {
   }
 }
 
-TEST(Rates, that_cannot_be_stored_say_where) {
-  const auto stored = store_rates("/nonexistent/schaas", Rates());
+TEST_F(StoredRates, make_their_directory) {
+  const std::string below = directory_ / "data/schaas";
+  ASSERT_TRUE(store_rates(below, rates_).ok());
+  EXPECT_EQ(stored_rates(below), rates_);
+  EXPECT_EQ(std::filesystem::status(below).permissions(), std::filesystem::perms::owner_all);
+}
+
+TEST_F(StoredRates, that_cannot_be_stored_say_where) {
+  std::ofstream(directory_ / "file") << "no directory";
+  const auto stored = store_rates(directory_ / "file/schaas", Rates());
   ASSERT_FALSE(stored.ok());
-  EXPECT_NE(support::render(stored.error()).find("/nonexistent/schaas/rates"), std::string::npos);
+  EXPECT_NE(support::render(stored.error()).find(directory_ / "file/schaas/rates"), std::string::npos);
+  EXPECT_FALSE(store_rates("", Rates()).ok());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <utility>
@@ -71,6 +72,12 @@ std::string host_text() {
 }
 
 support::Result<void> store_rates(const std::string& directory, const Rates& rates) {
+  if (directory.empty())
+    return support::invalid("file-unwritable",
+                            "rates cannot be stored: neither XDG_DATA_HOME nor HOME is set");
+  std::error_code error;
+  if (std::filesystem::create_directories(directory, error))
+    std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
   SCHAAS_ASSIGN_OR_RETURN(FileSink sink, FileSink::create(path_in(directory)));
   sink.write(std::string(first_line) + "\nhost " + host_text() + "\n");
   for (const auto& [name, value] : fields_of(rates)) {

@@ -51,7 +51,7 @@ support::Result<Calibration> calibrate(Connection& connection, int threads,
 /// host. One line.
 std::string host_text();
 
-/// DIRECTORY/rates, written at once or not at all. Errors: invalid [file-unwritable], exhausted [disk-full].
+/// DIRECTORY/rates, written at once or not at all; the directory is made when it is not there. Errors: invalid [file-unwritable], exhausted [disk-full].
 support::Result<void> store_rates(const std::string& directory, const Rates& rates);
 /// The stored ones; the defaults where there are none, where they are of another host, or are no rates.
 Rates stored_rates(const std::string& directory);
