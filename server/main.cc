@@ -15,12 +15,12 @@
 #include "server/command_line.h"
 #include "server/service_manager.h"
 
-/// jemalloc reads this when the program starts (server/CMakeLists.txt links it): few heaps, whose free pages
-/// go back within a second, and nothing is kept for a thread. What MALLOC_CONF says goes before it.
+/// jemalloc reads this when the program starts (server/CMakeLists.txt links it): one heap, whose free pages go
+/// back within a second, and nothing is kept for a thread. What MALLOC_CONF says goes before it.
 extern "C" {
 extern const char* const malloc_conf;
 const char* const malloc_conf =
-    "narenas:2,background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0,tcache:false";
+    "narenas:1,background_thread:true,dirty_decay_ms:1000,muzzy_decay_ms:0,tcache:false";
 }
 
 namespace {
