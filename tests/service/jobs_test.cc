@@ -215,6 +215,34 @@ TEST_F(JobsOverTheWire, AreRefusedForNowWhenTooManyWait) {
   holding_->hold = false;
 }
 
+TEST_F(JobsOverTheWire, AreTriedAgainOnlyWhereThereIsRoom) {
+  options_.jobs.waiting = 2;
+  start();
+  holding_->hold = true;
+  const v1::Job ended = must_submit(job("a", {spmm, spmv}));
+  wait_for_search(1);
+  v1::JobRequest which;
+  which.set_id(ended.id());
+  v1::Job reply;
+  {
+    grpc::ClientContext context;
+    ASSERT_TRUE(stub_->Cancel(&context, which, &reply).ok());
+  }
+  const v1::Job other = must_submit(job("b", {spmm, spmv}));
+  wait_for_search(2);
+  {
+    grpc::ClientContext context;
+    const auto refusal = test::ServiceClient::refusal_of(stub_->Retry(&context, which, &reply), context);
+    EXPECT_THAT(refusal.text(), testing::HasSubstr("RESOURCE_EXHAUSTED exhausted [jobs-full]"));
+    EXPECT_EQ(context.GetServerTrailingMetadata().count(server::retry_metadata), 1u);
+  }
+  holding_->hold = false;
+  watch(other.id());
+  grpc::ClientContext context;
+  EXPECT_TRUE(stub_->Retry(&context, which, &reply).ok());
+  EXPECT_EQ(watch(ended.id()).second.done(), 2u);
+}
+
 TEST_F(JobsOverTheWire, AreForgottenLongAfterTheirEnd) {
   for (const char* key : {"old", "young"}) watch(must_submit(job(key, {spmm})).id());
   daemon_.reset();

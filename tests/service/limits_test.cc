@@ -237,17 +237,32 @@ TEST_F(Limits, ASearchHasTheTimeTheOperatorGivesIt) {
 }
 
 TEST_F(Limits, ASolverHasTheTimeTheOperatorGivesIt) {
-  server::DaemonOptions options;
-  options.search.solver_milliseconds = 0;
-  start(options);
   v1::ScheduleRequest request;
   request.mutable_problem()->set_expression("A(i,m) = B(i,k,l) * C(l,j) * D(k,j) * E(j,m)");
   (*request.mutable_problem()->mutable_formats())["B"] = "csf";
   request.mutable_problem()->add_constraints("j <= k + l");
   request.set_search_only(true);
-  const auto answer = client_->schedule(request);
-  ASSERT_TRUE(answer.ok()) << answer.refusal.text();
-  EXPECT_EQ(answer.frontier->counts().solver_queries(), answer.frontier->counts().solver_unknown());
+  request.set_no_cache(true);
+  const auto decided = [&](server::DaemonOptions options) -> std::uint64_t {
+    start(options);
+    const auto answer = client_->schedule(request);
+    EXPECT_TRUE(answer.ok()) << answer.refusal.text();
+    if (!answer.ok()) return 0;
+    return answer.frontier->counts().solver_queries() - answer.frontier->counts().solver_unknown();
+  };
+  server::DaemonOptions options;
+  EXPECT_GT(decided(options), 0u) << "this problem needs no solver";
+  options.search.solver_milliseconds = 0;
+  EXPECT_EQ(decided(options), 0u);
+}
+
+TEST_F(Limits, ACompilationHasTheTimeTheOperatorGivesIt) {
+  server::DaemonOptions options;
+  options.compile_seconds = 0;
+  start(options);
+  const auto answer = client_->schedule(linear("y(i) = 2 * x(i)"));
+  EXPECT_THAT(answer.refusal.text(), HasSubstr("exhausted [compiler-timeout]"));
+  EXPECT_TRUE(answer.kernels.empty());
 }
 
 TEST_F(Limits, ACompilationHasTheMemoryTheOperatorGivesIt) {
