@@ -2,7 +2,9 @@
 // workspace, whether each of its coordinates was seen, a list of those that were, sorted, then appended to arrays that double. One pass, one thread.
 // Files and output are those of eigen_operations.cc.
 //
-//     plain_operations product|sum REPEAT FILE...
+// `pairwise`: sums of two, one after the other, each two lists walked together (figure 7's loops).
+//
+//     plain_operations product|sum|pairwise REPEAT FILE...
 #include "print_seconds.h"
 
 #include <algorithm>
@@ -52,6 +54,7 @@ class Growing {
     memory_.reset(static_cast<T*>(larger));
   }
   T& operator[](std::size_t n) { return memory_.get()[n]; }
+  const T& operator[](std::size_t n) const { return memory_.get()[n]; }
 
  private:
   struct Free {
@@ -65,6 +68,16 @@ struct Result {
   std::size_t entries = 0, capacity = 1 << 20;
   Growing<std::int32_t> crd{capacity};
   Growing<double> values{capacity};
+
+  void append(std::int32_t column, double value) {
+    if (entries == capacity) {
+      capacity *= 2;
+      crd.grow(capacity);
+      values.grow(capacity);
+    }
+    crd[entries] = column;
+    values[entries++] = value;
+  }
 };
 
 // One row of the result at a time.
@@ -131,13 +144,48 @@ static Result sum(const std::vector<Matrix>& m) {
   return w.take();
 }
 
+template <class Left>
+static Result sum_of_two(const Left& a, const Matrix& b, std::int32_t rows) {
+  Result out;
+  out.pos.resize(static_cast<std::size_t>(rows) + 1);
+  for (std::int32_t i = 0; i < rows; ++i) {
+    std::size_t p = a.pos[i], q = b.pos[i];
+    const std::size_t p_end = a.pos[i + 1], q_end = b.pos[i + 1];
+    while (p < p_end && q < q_end) {
+      const std::int32_t left = a.crd[p], right = b.crd[q];
+      if (left == right) {
+        out.append(left, a.values[p++] + b.values[q++]);
+      } else if (left < right) {
+        out.append(left, a.values[p++]);
+      } else {
+        out.append(right, b.values[q++]);
+      }
+    }
+    for (; p < p_end; ++p) out.append(a.crd[p], a.values[p]);
+    for (; q < q_end; ++q) out.append(b.crd[q], b.values[q]);
+    out.pos[static_cast<std::size_t>(i) + 1] = static_cast<std::int32_t>(out.entries);
+  }
+  return out;
+}
+
+static Result pairwise(const std::vector<Matrix>& m) {
+  Result out = sum_of_two(m[0], m[1], m[0].rows);
+  for (std::size_t n = 2; n < m.size(); ++n) out = sum_of_two(out, m[n], m[0].rows);
+  return out;
+}
+
+static Result made(const std::string& operation, const std::vector<Matrix>& operands) {
+  if (operation == "product") return product(operands[0], operands[1]);
+  return operation == "sum" ? sum(operands) : pairwise(operands);
+}
+
 int main(int argc, char** argv) {
   if (argc < 5) return 2;
   const std::string operation = argv[1];
   std::vector<Matrix> operands;
   for (int n = 3; n < argc; ++n) operands.push_back(read(argv[n]));
   std::optional<Result> result;
-  print_seconds(std::atoi(argv[2]), [&] { result.emplace(operation == "product" ? product(operands[0], operands[1]) : sum(operands)); });
+  print_seconds(std::atoi(argv[2]), [&] { result.emplace(made(operation, operands)); });
   double total = 0;
   for (std::size_t n = 0; n < result->entries; ++n) total += result->values[n];
   std::printf("%zu %.17g\n", result->entries, total);

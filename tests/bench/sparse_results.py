@@ -5,7 +5,7 @@
 
 Products: C(i,k) = A(i,j) * B(j,k), all csr, B a copy of A, against the papers' loops (plain_operations.cc, -ffast-math), Eigen's `A * B` (row major, sorted) and GraphBLAS's mxm (sorted), one thread; and into
 rows without order (`dense,compressed(unordered)`). Sums of 2 to
-8 operands: random matrices of the same shape and number of entries, one statement against Eigen's one expression, Eigen
+8 operands: random matrices of the same shape and number of entries, one statement against the papers' loops at once and pairwise, Eigen's one expression, Eigen
 pairwise, GraphBLAS pairwise, and our own pairwise sums. Ours and the others in turn, --rounds times; times are medians of the rounds' medians
 (--json also has their spread and the least), allocation of the result included, all with huge pages. The number of entries and the sum of values
 of every other program must agree with our result's, which is verified besides: exits 1 with the first that does not. g++ -O3 -march=native builds
@@ -136,7 +136,8 @@ def products(options, figures):
 
 def sums(options, figures):
     print(f"C = A1 + ... + An, csr, {options.rows} x {options.rows}, {options.entries} random entries each, one thread; ms")
-    print(f"  {'n':>2} {'ours':>9} {'+-':>4} {'ours pairwise':>14} {'plain':>9} {'Eigen':>9} {'Eigen pairwise':>14} {'GraphBLAS':>9} {'pairwise/ours':>14}")
+    print(f"  {'n':>2} {'ours':>9} {'+-':>4} {'ours pairwise':>14} {'plain':>9} {'plain pairwise':>14} {'Eigen':>9} {'Eigen pairwise':>14} {'GraphBLAS':>9} "
+          f"{'pairwise over ours: ours':>24} {'plain':>6} {'Eigen':>6} {'GraphBLAS':>9}")
     draw = random.Random(1)
     stems = []
     for n in range(8):
@@ -148,15 +149,16 @@ def sums(options, figures):
     for n in range(2, 9):
         ours = Ours(options, "C(i,j) = " + " + ".join(f"{name}(i,j)" for name in names[:n]), dict(zip(names[:n], stems)))
         contestants = {"ours": ours, "pairwise": Pairwise(options, stems[:n], ours.total)}
-        for name, program, operation in (("plain", "plain", "sum"), ("eigen", "eigen", "sum"), ("eigen_pairwise", "eigen", "pairwise"),
+        for name, program, operation in (("plain", "plain", "sum"), ("plain_pairwise", "plain", "pairwise"), ("eigen", "eigen", "sum"), ("eigen_pairwise", "eigen", "pairwise"),
                                          ("graphblas", "graphblas", "pairwise")):
             if program in options.programs:
                 contestants[name] = Theirs(options, program, operation, stems[:n], ours.total)
         found = in_turns(options, contestants)
         figures.append({"operation": "sum", "operands": n, "entries": ours.total[0], "seconds": found})
         print(f"  {n:2} {milliseconds(found, 'ours', 9)} {schaas_runs.spread(found['ours']):4.0%} {milliseconds(found, 'pairwise', 14)} "
-              f"{milliseconds(found, 'plain', 9)} {milliseconds(found, 'eigen', 9)} {milliseconds(found, 'eigen_pairwise', 14)} "
-              f"{milliseconds(found, 'graphblas', 9)} {ratio(found, 'pairwise', 'ours', 14)}", flush=True)
+              f"{milliseconds(found, 'plain', 9)} {milliseconds(found, 'plain_pairwise', 14)} {milliseconds(found, 'eigen', 9)} "
+              f"{milliseconds(found, 'eigen_pairwise', 14)} {milliseconds(found, 'graphblas', 9)} {ratio(found, 'pairwise', 'ours', 24)} "
+              f"{ratio(found, 'plain_pairwise', 'ours', 6)} {ratio(found, 'eigen_pairwise', 'ours', 6)} {ratio(found, 'graphblas', 'ours', 9)}", flush=True)
 
 
 class Pairwise:
