@@ -98,12 +98,20 @@ void declare_work(CLI::App& app, Written& out) {
   app.add_option("--solver-seconds", out.solver,
                  "time of the solver in one search; the questions that are left then stay open")
       ->check(CLI::Range(0L, 1'000'000L));
+  app.add_option("--query-milliseconds", out.command.daemon.search.query_milliseconds,
+                 "time of one question to the solver; then it stays open")
+      ->check(CLI::Range(1, 1'000'000));
   app.add_option("--kernels", out.command.daemon.most_kernels, "kernels compiled of one frontier")
       ->check(CLI::Range(6, 4096));
   app.add_option("--compile-seconds", out.command.daemon.compile_seconds, "time of one compilation")
       ->check(CLI::Range(1, 86'400));
   app.add_option("--compile-bytes", out.command.daemon.compile_memory, "address space of one compiler")
       ->check(CLI::Range(std::uint64_t{1} << 27, std::uint64_t{1} << 40));
+  app.add_option("--cuda-compile-seconds", out.command.daemon.cuda_compile_seconds,
+                 "time of one compilation for GPUs")
+      ->check(CLI::Range(1, 86'400));
+  app.add_option("--source-bytes", out.command.daemon.source_bytes, "longest source of a kernel")
+      ->check(CLI::Range(std::size_t{1} << 16, std::size_t{1} << 30));
   app.add_option("--compiler-reads", out.command.daemon.compiler_reads,
                  "folder that compilers may read beside the system's; may be repeated")
       ->default_str("");
@@ -131,6 +139,23 @@ void declare_work(CLI::App& app, Written& out) {
   app.add_option("--streams", out.command.daemon.streams, "calls of one connection at the same moment")
       ->check(CLI::Range(1, 100'000));
   app.add_option("--threads", out.command.daemon.threads, "calls served at once")->check(CLI::Range(8, 4096));
+}
+
+// What a request may ask for. The language's own limits are the most that can be allowed.
+void declare_requests(CLI::App& app, Written& out) {
+  DaemonOptions& daemon = out.command.daemon;
+  ProblemLimits& problems = daemon.search.problems;
+  const auto up_to = [](std::size_t most) { return CLI::Range(std::size_t{1}, most); };
+  app.add_option("--expression-bytes", problems.expression_bytes, "longest expression")
+      ->check(up_to(problems.expression_bytes));
+  app.add_option("--nesting", problems.nesting, "parentheses and calls in each other")
+      ->check(up_to(problems.nesting));
+  app.add_option("--operands", problems.operands, "accesses on the right of a statement")
+      ->check(up_to(problems.operands));
+  app.add_option("--indices", problems.indices, "indices of a problem")->check(up_to(problems.indices));
+  app.add_option("--constraints", problems.constraints, "constraints of a problem")
+      ->check(up_to(problems.constraints));
+  app.add_option("--job-requests", daemon.job_requests, "requests of one job")->check(up_to(1'000'000));
 }
 
 void declare_log(CLI::App& app, Written& out) {
@@ -263,6 +288,7 @@ Result<std::variant<CommandLine, Leave>> parse_command_line(int argc, const char
   declare_trust(app, written);
   declare_times(app, written);
   declare_work(app, written);
+  declare_requests(app, written);
   declare_log(app, written);
   declare_modes(app, written);
   SCHAAS_RETURN_IF_ERROR(check_file(app, argc, argv));

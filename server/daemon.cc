@@ -94,6 +94,8 @@ std::shared_ptr<toolchain::Toolchain> toolchain_of(const DaemonOptions& options)
   toolchain::CudaToolchainOptions cuda;
   c.timeout_seconds = options.compile_seconds;
   c.memory_bytes = options.compile_memory;
+  c.source_bytes = options.source_bytes;
+  cuda.timeout_seconds = options.cuda_compile_seconds;
   c.readable = cuda.readable = options.compiler_reads;
   cuda.nvrtc = options.nvrtc;
   return toolchain::make_cuda_toolchain(toolchain::make_c_toolchain(std::move(c)), std::move(cuda));
@@ -176,7 +178,8 @@ Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores sto
       jobs_, JobRunner::Options{work, [this] { return service_->somebody_waits(); }, options_.longest_item},
       log_);
   jobs_service_ =
-      std::make_unique<JobsService>(*scheduling_, jobs_, *runner_, *boundary_, options_.threads / 4);
+      std::make_unique<JobsService>(*scheduling_, jobs_, *runner_, *boundary_,
+                                    JobsService::Limits{options_.job_requests, options_.threads / 4});
   admin_service_ = std::make_unique<AdminService>(
       stores_, keeper_,
       [this](const std::string& name) { return back_up(directory_, name, stores_, *jobs_); }, *boundary_);
@@ -255,6 +258,7 @@ ServerFacts Daemon::facts() const {
   facts.data_directory = directory_.path();
   facts.isolation = toolchain::print(toolchain::offered_isolation());
   facts.public_key = signer_->public_key().text();
+  facts.limits = options_.search.problems;
   return facts;
 }
 

@@ -58,9 +58,12 @@ struct DaemonOptions {
   Admission admission;
   SearchMeans search;                                           ///< its solver is schaas-solver, above
   std::size_t most_kernels = SchedulingOptions().most_kernels;  ///< compiled of one frontier
-  int compile_seconds = toolchain::CToolchainOptions().timeout_seconds;        ///< of one kernel for CPUs
-  std::uint64_t compile_memory = toolchain::CToolchainOptions().memory_bytes;  ///< bytes
-  int message_bytes = 16 << 20;                                                ///< longest that is received
+  int compile_seconds = toolchain::CToolchainOptions().timeout_seconds;          ///< of one kernel for CPUs
+  std::uint64_t compile_memory = toolchain::CToolchainOptions().memory_bytes;    ///< bytes
+  int cuda_compile_seconds = toolchain::CudaToolchainOptions().timeout_seconds;  ///< of one kernel for GPUs
+  std::size_t source_bytes = toolchain::CToolchainOptions().source_bytes;        ///< of one kernel
+  std::size_t job_requests = JobsService::Limits().requests;                     ///< of one job
+  int message_bytes = 16 << 20;                                                  ///< longest that is received
   int threads = 64;   ///< of gRPC; more calls at once are refused RESOURCE_EXHAUSTED
   int streams = 128;  ///< calls of one connection at the same moment; more wait in the client
   std::chrono::milliseconds handshake{

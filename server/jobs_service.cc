@@ -68,12 +68,8 @@ v1::JobItem to_proto(const ItemRow& row) {
 }  // namespace
 
 JobsService::JobsService(Scheduling& checking, std::shared_ptr<kernels_cache::JobStore> store,
-                         JobRunner& runner, RequestBoundary& boundary, int most_watchers)
-    : checking_(checking),
-      store_(std::move(store)),
-      runner_(runner),
-      boundary_(boundary),
-      most_watchers_(most_watchers) {}
+                         JobRunner& runner, RequestBoundary& boundary, Limits limits)
+    : checking_(checking), store_(std::move(store)), runner_(runner), boundary_(boundary), limits_(limits) {}
 
 Result<void> JobsService::check_priority(const Caller& caller, int priority) {
   if (priority <= 0 || caller.name.empty() || caller.is_admin) return {};
@@ -106,9 +102,9 @@ Result<kernels_cache::NewJob> JobsService::checked(const v1::SubmitJobRequest& r
   if (!std::isfinite(request.budget_seconds()) || request.budget_seconds() < 0)
     return support::invalid("job", "the budget of a job must be a number of seconds, 0 for none");
   const auto requests = static_cast<std::size_t>(request.requests_size());
-  if (requests == 0 || requests > most_requests) {
+  if (requests == 0 || requests > limits_.requests) {
     return support::invalid("job", "a job of " + std::to_string(requests) + " requests; expected 1 to " +
-                                       std::to_string(most_requests));
+                                       std::to_string(limits_.requests));
   }
   kernels_cache::NewJob job{request.idempotency_key(), request.client(),         request.label(),
                             request.priority(),        request.budget_seconds(), {}};
@@ -161,9 +157,9 @@ grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJob
   return boundary_.run(
       methods::watch_job, *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
         const Watcher watcher(watchers_);
-        if (watcher.place() > most_watchers_) {
+        if (watcher.place() > limits_.watchers) {
           summary.retry_seconds = seconds_until_some_leave;
-          return support::exhausted("overloaded", std::to_string(most_watchers_) +
+          return support::exhausted("overloaded", std::to_string(limits_.watchers) +
                                                       " jobs are being watched, as many as may be at once");
         }
         std::uint64_t after = request->after();

@@ -12,10 +12,13 @@ namespace schaas::server {
 /// The RPCs of offline precomputation, inside RequestBoundary::run. Thread-safe.
 class JobsService final : public v1::Jobs::Service {
  public:
+  struct Limits {
+    std::size_t requests = 10'000;  ///< of one job
+    int watchers = 16;              ///< each takes a thread for as long as it watches
+  };
   /// `checking` says what is wrong with a request before a job is accepted.
-  /// Each watcher takes a thread for as long as it watches: at most `most_watchers` do.
   JobsService(Scheduling& checking, std::shared_ptr<kernels_cache::JobStore> store, JobRunner& runner,
-              RequestBoundary& boundary, int most_watchers);
+              RequestBoundary& boundary, Limits limits);
 
   grpc::Status Submit(grpc::ServerContext* context, const v1::SubmitJobRequest* request,
                       v1::Job* reply) override;
@@ -26,7 +29,6 @@ class JobsService final : public v1::Jobs::Service {
   grpc::Status Cancel(grpc::ServerContext* context, const v1::JobRequest* request, v1::Job* reply) override;
   grpc::Status Retry(grpc::ServerContext* context, const v1::JobRequest* request, v1::Job* reply) override;
 
-  static constexpr std::size_t most_requests = 10'000;
   static constexpr int highest_priority = 100;
   static constexpr std::size_t longest_text = 200;  ///< of keys, clients and labels
 
@@ -43,7 +45,7 @@ class JobsService final : public v1::Jobs::Service {
   const std::shared_ptr<kernels_cache::JobStore> store_;
   JobRunner& runner_;
   RequestBoundary& boundary_;
-  const int most_watchers_;
+  const Limits limits_;
   std::atomic<int> watchers_{0};
 };
 

@@ -12,6 +12,7 @@
 #include "compiler/problem/problem.h"
 #include "kernels_cache/schedule_store.h"
 #include "server/kernel_provider.h"
+#include "server/problem_limits.h"
 #include "server/user_names.h"
 
 /// What a request means, in domain terms: text in, events out. Knows neither gRPC nor how answers are stored.
@@ -180,6 +181,8 @@ struct SearchMeans {
   frontier::SolverFactory solver;                                           ///< none: Z3 in this process
   double seconds = frontier::Options().search_seconds;                      ///< when the request does not say
   int solver_milliseconds = frontier::Options().solver_total_milliseconds;  ///< all questions of a search
+  int query_milliseconds = frontier::Options().solver_milliseconds;         ///< one of them
+  ProblemLimits problems;                                                   ///< what is searched at all
 };
 
 struct SchedulingOptions {

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "server/problem_limits.h"
+
 namespace schaas::server {
 
 /// What a server says of itself.
@@ -17,6 +19,7 @@ struct ServerFacts {
   std::string public_key;     ///< kernels are signed with its other half
   std::string isolation;      ///< of children: toolchain::print
   std::string gpu_toolchain;  ///< identity for GPUs: "nvcc ...", "NVRTC ...", "no CUDA toolkit ..."
+  ProblemLimits limits{};     ///< of what it takes
 };
 
 }  // namespace schaas::server

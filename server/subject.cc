@@ -169,14 +169,18 @@ Result<void> apply_bounds(const SearchBounds& bounds, const problem::Problem& pr
 
 Result<Subject> subject_of(const problem::ProblemText& text, const SearchBounds& bounds,
                            const SearchMeans& means, const support::Cancellation& cancellation) {
+  SCHAAS_RETURN_IF_ERROR(check_text(text, means.problems));
   const auto here = frontier::make_solver(means.solver, cancellation);
-  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, frontier::build_consistent(text, *here));
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem,
+                          frontier::build_consistent(text, *here, means.query_milliseconds));
+  SCHAAS_RETURN_IF_ERROR(check_size(problem, means.problems));
   Canonical canonical = problem::canonicalize(problem);
   UserNames names(canonical);
   frontier::Options options = frontier::options_for(problem.profile);
   options.solver = means.solver;
   options.search_seconds = means.seconds;
   options.solver_total_milliseconds = means.solver_milliseconds;
+  options.solver_milliseconds = means.query_milliseconds;
   SCHAAS_RETURN_IF_ERROR(apply_bounds(bounds, problem, options));
   return Subject{std::move(canonical), std::move(names), std::move(options)};
 }

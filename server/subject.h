@@ -14,7 +14,7 @@ struct Subject {
 
 /// What a question asks. The solver of `means` tells contradictions here and serves in all that is asked with
 /// the options.
-/// Errors: those of frontier::build_consistent; invalid [search-bounds].
+/// Errors: those of check_text, frontier::build_consistent and check_size; invalid [search-bounds].
 support::Result<Subject> subject_of(const problem::ProblemText& text, const SearchBounds& bounds,
                                     const SearchMeans& means, const support::Cancellation& cancellation);
 /// Leaves out stage 2. Errors: invalid [no-stage2] when the profile has none.

@@ -274,6 +274,60 @@ TEST_F(Limits, ACompilationHasTheMemoryTheOperatorGivesIt) {
   EXPECT_TRUE(answer.kernels.empty());
 }
 
+TEST_F(Limits, ASourceIsAsLongAsTheOperatorSays) {
+  server::DaemonOptions options;
+  options.source_bytes = 1000;
+  start(options);
+  const auto answer = client_->schedule(linear("y(i) = 2 * x(i)"));
+  EXPECT_THAT(answer.refusal.text(), HasSubstr("exhausted [source-size]"));
+  EXPECT_TRUE(answer.kernels.empty());
+}
+
+TEST_F(Limits, OfProblemsAreWhatTheOperatorSays) {
+  server::DaemonOptions options;
+  options.search.problems = {40, 2, 2, 3, 1};
+  options.job_requests = 2;
+  start(options);
+  const auto refusal = [&](const std::string& expression, std::vector<std::string> constraints = {}) {
+    v1::ScheduleRequest request = linear(expression);
+    for (const auto& one : constraints) request.mutable_problem()->add_constraints(one);
+    request.set_no_cache(true);
+    request.clear_traces();
+    request.set_traces_only(false);
+    request.set_search_only(true);
+    return client_->schedule(request).refusal.text();
+  };
+  EXPECT_THAT(refusal("A(i,k) = ((B(i,j) * C(j,k)))"), HasSubstr("invalid [nesting]: the expression has 3 "
+                                                                 "parentheses in each other; this server "
+                                                                 "takes at most 2"));
+  EXPECT_THAT(refusal("a(i) = b(i) * c(i) + d(i)"),
+              HasSubstr("unsupported [too-many-operands]: the statement has 3 operands; this server takes at "
+                        "most 2"));
+  EXPECT_THAT(refusal("A(i,l) = B(i,j,k) * C(j,k,l)"),
+              HasSubstr("unsupported [too-many-indices]: the expression has 4 indices; this server takes at "
+                        "most 3"));
+  EXPECT_THAT(refusal("A(i,k) = B(i,j) * C(j,k) * Longer(k)     "),
+              HasSubstr("invalid [too-long]: the expression has 41 bytes; this server takes at most 40"));
+  EXPECT_THAT(refusal("A(i,k) = B(i,j) * C(j,k)", {"i <= 5", "k <= 5"}),
+              HasSubstr("invalid [too-many-constraints]: the problem has 2 constraints; this server takes at "
+                        "most 1"));
+  EXPECT_EQ(refusal("A(i,k) = (B(i,j) * C(j,k))", {"i <= 5"}), test::Refusal().text());
+  v1::ServerInfo info;
+  ASSERT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
+  EXPECT_EQ(info.expression_bytes(), 40u);
+  EXPECT_EQ(info.factors(), 2u);
+  EXPECT_EQ(info.indices(), 3u);
+  EXPECT_EQ(info.constraints(), 1u);
+  v1::SubmitJobRequest job;
+  job.set_idempotency_key("k");
+  for (int n = 0; n < 3; ++n) *job.add_requests() = linear("a(i) = b(i)");
+  grpc::ClientContext context;
+  v1::Job reply;
+  const auto status = v1::Jobs::NewStub(client_->channel())->Submit(&context, job, &reply);
+  EXPECT_EQ(test::ServiceClient::refusal_of(status, context).text(),
+            "INVALID_ARGUMENT invalid [job]: a job of 3 requests; expected 1 to 2");
+}
+
 TEST_F(Limits, MetadataBeyondTheLimitIsRefused) {
   grpc::ClientContext context;
   context.AddMetadata("authorization", std::string(2 * server::ConnectionLimits::metadata_bytes, 'a'));
