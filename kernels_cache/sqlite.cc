@@ -51,9 +51,10 @@ bool is_on_read_only(const std::string& path) {
 
 }  // namespace
 
-Diagnostic storage_error(sqlite3* database, const std::string& doing) {
+Diagnostic storage_error(sqlite3* database, const std::string& doing, const std::string& file) {
   const std::string said = sqlite3_errmsg(database);
-  const char* path = sqlite3_db_filename(database, "main");
+  const char* opened = sqlite3_db_filename(database, "main");
+  const std::string path = opened == nullptr || *opened == '\0' ? file : opened;
   switch (sqlite3_errcode(database) & 0xff) {
     case SQLITE_FULL:
       return support::exhausted("disk-full", "cannot " + doing + ": the disk is full");
@@ -61,13 +62,12 @@ Diagnostic storage_error(sqlite3* database, const std::string& doing) {
       return support::exhausted("disk-read-only", "cannot " + doing + ": the file system is read-only");
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-      return support::internal("damaged-database", "cannot " + doing + ": the database `" +
-                                                       (path == nullptr ? "" : path) + "` is damaged (" +
-                                                       said + ")");
+      return support::internal("damaged-database",
+                               "cannot " + doing + ": the database `" + path + "` is damaged (" + said + ")");
     case SQLITE_IOERR:
     case SQLITE_CANTOPEN:
       if (auto known = disk_error(doing, system_errno(database))) return *std::move(known);
-      if (path != nullptr && is_on_read_only(path)) return disk_error(doing, EROFS).value();
+      if (!path.empty() && is_on_read_only(path)) return disk_error(doing, EROFS).value();
       if (sqlite3_extended_errcode(database) == SQLITE_IOERR_WRITE) {  // a disk that fails
         return support::exhausted("disk-full",
                                   "cannot " + doing + ": the disk is full, or does not take what is written");
@@ -248,7 +248,7 @@ Result<void> back_up(const Database& database, std::mutex& mutex, const std::str
   const int state =
       sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   const Database copy(opened);
-  if (state != SQLITE_OK) return storage_error(opened, doing);
+  if (state != SQLITE_OK) return storage_error(opened, doing, path);
   std::unique_lock lock(mutex);
   sqlite3_backup* backup = sqlite3_backup_init(opened, "main", database.get(), "main");
   if (backup == nullptr) return storage_error(opened, doing);

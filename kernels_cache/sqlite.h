@@ -44,9 +44,10 @@ support::Result<void> set_aside(const std::string& path);
 /// `mutex` (that of the store) is free; removes it when that fails. Errors: those of storage_error.
 support::Result<void> back_up(const Database& database, std::mutex& mutex, const std::string& path);
 
-/// What SQLite last said about `database`, as our error. `doing` completes "cannot ...". exhausted
-/// [disk-full], [disk-read-only]; internal [damaged-database], [storage].
-support::Diagnostic storage_error(sqlite3* database, const std::string& doing);
+/// What SQLite last said about `database`, as our error. `doing` completes "cannot ..."; `file` is what was
+/// to be opened, when that failed. exhausted [disk-full], [disk-read-only]; internal [damaged-database],
+/// [storage].
+support::Diagnostic storage_error(sqlite3* database, const std::string& doing, const std::string& file = "");
 
 /// A prepared statement: bind in order, then step. Errors wait until `step`.
 class Statement {

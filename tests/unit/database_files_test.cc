@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -222,6 +223,18 @@ TEST_F(SmallDisk, ThatIsReadOnlyIsTold) {
             "invalid [data-directory]: cannot open `" + path + "`: the file system is read-only");
   ASSERT_EQ(::mount(nullptr, directory_.path().c_str(), nullptr, MS_REMOUNT, "size=1m"), 0);
   EXPECT_EQ((*open_job_store(path, system_clock()))->jobs(10)->size(), 1u);
+}
+
+// As when a disk turns read-only just before a backup opens its file: SQLite does not know the name yet.
+TEST_F(SmallDisk, ThatIsReadOnlyIsToldOfWhatWasNeverOpen) {
+  ASSERT_EQ(::mount(nullptr, directory_.path().c_str(), nullptr, MS_REMOUNT | MS_RDONLY, nullptr), 0);
+  const std::string path = directory_ / "copy.db";
+  sqlite3* opened = nullptr;
+  ASSERT_NE(sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr),
+            SQLITE_OK);
+  const Database database(opened);
+  EXPECT_EQ(support::render(storage_error(opened, "back up", path)),
+            "exhausted [disk-read-only]: cannot back up: the file system is read-only");
 }
 
 // A commit fails in the write-ahead log, of which SQLite says no more than "disk I/O error": the reason is
