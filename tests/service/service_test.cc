@@ -115,7 +115,7 @@ class Service : public testing::Test {
     daemon_.reset();
     server::DaemonOptions options;
     options.data_directory = data_;
-    options.drain = std::chrono::seconds(1);
+    options.drain = drain_;
     options.version = "1.2.3";
     options.head_start = head_start_;
     options.wrap_compiling = [counted = counted_](std::unique_ptr<server::KernelProvider> next) {
@@ -143,6 +143,7 @@ class Service : public testing::Test {
   test_support::TemporaryDirectory directory_;
   std::string data_ = directory_ / "data";
   std::chrono::milliseconds head_start_ = std::chrono::hours(1);  // no answers in advance
+  std::chrono::seconds drain_{1};
   std::shared_ptr<Counted> counted_ = std::make_shared<Counted>();
   std::unique_ptr<Daemon> daemon_;
   std::unique_ptr<test::ServiceClient> client_;
@@ -708,6 +709,8 @@ TEST_F(Service, StopsDrainingThenCancelling) {
 }
 
 TEST_F(Service, LetsARunningRequestFinishWhenStopping) {
+  drain_ = std::chrono::minutes(2);
+  start();
   counted_->hold_search = true;
   auto asker = std::async(std::launch::async, [&] { return client_->schedule(spmm()); });
   while (counted_->searches == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -41,6 +41,7 @@ class SlowSender {
         if (piece <= 0) continue;
         sent = send(stream, std::string(static_cast<std::size_t>(piece), 'x')) || sent;
         left -= piece;
+        std::this_thread::sleep_for(pause_);
       }
       std::erase_if(left_, [](const auto& one) { return one.second == 0; });
       if (!sent && !hear()) return;
@@ -90,6 +91,8 @@ class SlowSender {
     initial_ = value;
   }
 
+  // Between pieces: a network's, not that of memory, so that what is counted is what the daemon lets in.
+  static constexpr std::chrono::microseconds pause_{500};
   Http2Connection connection_;
   bool open_ = true;
   std::int64_t initial_ = 65535, sent_ = 0;  ///< bytes
