@@ -1,6 +1,6 @@
 #include "server/problem_limits.h"
 
-#include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "compiler/index_notation/nodes.h"
@@ -15,13 +15,18 @@ std::string beyond(const std::string& what, std::size_t found, const std::string
          std::to_string(most);
 }
 
-std::size_t depth_of(const std::string& text) {
-  std::size_t depth = 0, most = 0;
-  for (const char c : text) {
-    if (c == '(') most = std::max(most, ++depth);
-    if (c == ')' && depth > 0) --depth;
+Result<void> check_nesting(const std::string& text, std::size_t most) {
+  std::size_t depth = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == ')' && depth > 0) --depth;
+    if (text[at] != '(' || ++depth <= most) continue;
+    const auto begin = static_cast<std::uint32_t>(at);
+    return support::at(
+        support::invalid("nesting", "parentheses are nested deeper than the " + std::to_string(most) +
+                                        " levels that this server takes"),
+        "expression", text, {begin, begin + 1});
   }
-  return most;
+  return {};
 }
 
 }  // namespace
@@ -30,9 +35,7 @@ Result<void> check_text(const problem::ProblemText& text, const ProblemLimits& l
   if (text.expression.size() > limits.expression_bytes)
     return support::invalid("too-long",
                             beyond("expression", text.expression.size(), "bytes", limits.expression_bytes));
-  if (const std::size_t depth = depth_of(text.expression); depth > limits.nesting)
-    return support::invalid("nesting",
-                            beyond("expression", depth, "parentheses in each other", limits.nesting));
+  SCHAAS_RETURN_IF_ERROR(check_nesting(text.expression, limits.nesting));
   if (text.constraints.size() > limits.constraints)
     return support::invalid("too-many-constraints",
                             beyond("problem", text.constraints.size(), "constraints", limits.constraints));

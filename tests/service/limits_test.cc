@@ -297,9 +297,9 @@ TEST_F(Limits, OfProblemsAreWhatTheOperatorSays) {
     request.set_search_only(true);
     return client_->schedule(request).refusal.text();
   };
-  EXPECT_THAT(refusal("A(i,k) = ((B(i,j) * C(j,k)))"), HasSubstr("invalid [nesting]: the expression has 3 "
-                                                                 "parentheses in each other; this server "
-                                                                 "takes at most 2"));
+  EXPECT_THAT(
+      refusal("A(i,k) = ((B(i,j) * C(j,k)))"),
+      HasSubstr("invalid [nesting]: parentheses are nested deeper than the 2 levels that this server takes"));
   EXPECT_THAT(refusal("a(i) = b(i) * c(i) + d(i)"),
               HasSubstr("unsupported [too-many-operands]: the statement has 3 operands; this server takes at "
                         "most 2"));
