@@ -98,6 +98,21 @@ class JobsOverTheWire : public testing::Test {
     EXPECT_EQ(refusal.status, grpc::StatusCode::OK) << refusal.text();
     return reply;
   }
+  v1::Job must_cancel(const std::string& id) {
+    v1::JobRequest which;
+    which.set_id(id);
+    v1::Job reply;
+    grpc::ClientContext context;
+    const auto status = stub_->Cancel(&context, which, &reply);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return reply;
+  }
+  grpc::Status retry(grpc::ClientContext& context, const std::string& id) {
+    v1::JobRequest which;
+    which.set_id(id);
+    v1::Job reply;
+    return stub_->Retry(&context, which, &reply);
+  }
   /// Everything that is told of a job until it has ended: "number state", and the job at last.
   std::pair<std::vector<std::string>, v1::Job> watch(const std::string& id, std::uint64_t after = 0) {
     grpc::ClientContext context;
@@ -180,21 +195,14 @@ TEST_F(JobsOverTheWire, AreCancelledWithWhatRuns) {
   holding_->hold = true;
   const v1::Job accepted = must_submit(job("k", {spmm, spmv}));
   wait_for_search(1);
-  v1::JobRequest which;
-  which.set_id(accepted.id());
-  v1::Job cancelled;
-  {
-    grpc::ClientContext context;
-    EXPECT_TRUE(stub_->Cancel(&context, which, &cancelled).ok());
-  }
-  EXPECT_EQ(cancelled.cancelled(), 2u);
+  EXPECT_EQ(must_cancel(accepted.id()).cancelled(), 2u);
   for (int n = 0; n < 10'000 && holding_->cancelled == 0; ++n)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(holding_->cancelled, 1);
   EXPECT_THAT(watch(accepted.id()).first, testing::ElementsAre("0 cancelled", "1 cancelled"));
   holding_->hold = false;
   grpc::ClientContext context;
-  EXPECT_TRUE(stub_->Retry(&context, which, &cancelled).ok());
+  EXPECT_TRUE(retry(context, accepted.id()).ok());
   EXPECT_THAT(watch(accepted.id()).first, testing::ElementsAre("0 done", "1 done"));
 }
 
@@ -221,25 +229,19 @@ TEST_F(JobsOverTheWire, AreTriedAgainOnlyWhereThereIsRoom) {
   holding_->hold = true;
   const v1::Job ended = must_submit(job("a", {spmm, spmv}));
   wait_for_search(1);
-  v1::JobRequest which;
-  which.set_id(ended.id());
-  v1::Job reply;
-  {
-    grpc::ClientContext context;
-    ASSERT_TRUE(stub_->Cancel(&context, which, &reply).ok());
-  }
+  must_cancel(ended.id());
   const v1::Job other = must_submit(job("b", {spmm, spmv}));
   wait_for_search(2);
   {
     grpc::ClientContext context;
-    const auto refusal = test::ServiceClient::refusal_of(stub_->Retry(&context, which, &reply), context);
+    const auto refusal = test::ServiceClient::refusal_of(retry(context, ended.id()), context);
     EXPECT_THAT(refusal.text(), testing::HasSubstr("RESOURCE_EXHAUSTED exhausted [jobs-full]"));
     EXPECT_EQ(context.GetServerTrailingMetadata().count(server::retry_metadata), 1u);
   }
   holding_->hold = false;
   watch(other.id());
   grpc::ClientContext context;
-  EXPECT_TRUE(stub_->Retry(&context, which, &reply).ok());
+  EXPECT_TRUE(retry(context, ended.id()).ok());
   EXPECT_EQ(watch(ended.id()).second.done(), 2u);
 }
 

@@ -65,6 +65,17 @@ v1::ScheduleRequest a_search() {
   return request;
 }
 
+/// Its classes are told apart by the solver alone.
+v1::ScheduleRequest a_search_with_questions() {
+  v1::ScheduleRequest request;
+  request.mutable_problem()->set_expression("A(i,m) = B(i,k,l) * C(l,j) * D(k,j) * E(j,m)");
+  (*request.mutable_problem()->mutable_formats())["B"] = "csf";
+  request.mutable_problem()->add_constraints("j <= k + l");
+  request.set_search_only(true);
+  request.set_no_cache(true);
+  return request;
+}
+
 /// Removes some classes more, for reasons so long.
 class Removing final : public server::KernelProvider {
  public:
@@ -115,6 +126,14 @@ class Limits : public testing::Test {
     request.add_traces("linear");
     request.set_traces_only(true);
     return request;
+  }
+  /// What a daemon that makes no kernel within these limits says.
+  std::string refusal_of_a_kernel(const server::DaemonOptions& options) {
+    start(options);
+    const auto answer = client_->schedule(linear("y(i) = 2 * x(i)"));
+    EXPECT_FALSE(answer.ok());
+    EXPECT_TRUE(answer.kernels.empty());
+    return answer.refusal.text();
   }
   // A binary of so many bytes in the store.
   std::string stored(std::size_t bytes) {
@@ -237,12 +256,7 @@ TEST_F(Limits, ASearchHasTheTimeTheOperatorGivesIt) {
 }
 
 TEST_F(Limits, ASolverHasTheTimeTheOperatorGivesIt) {
-  v1::ScheduleRequest request;
-  request.mutable_problem()->set_expression("A(i,m) = B(i,k,l) * C(l,j) * D(k,j) * E(j,m)");
-  (*request.mutable_problem()->mutable_formats())["B"] = "csf";
-  request.mutable_problem()->add_constraints("j <= k + l");
-  request.set_search_only(true);
-  request.set_no_cache(true);
+  const v1::ScheduleRequest request = a_search_with_questions();
   const auto decided = [&](server::DaemonOptions options) -> std::uint64_t {
     start(options);
     const auto answer = client_->schedule(request);
@@ -259,28 +273,19 @@ TEST_F(Limits, ASolverHasTheTimeTheOperatorGivesIt) {
 TEST_F(Limits, ACompilationHasTheTimeTheOperatorGivesIt) {
   server::DaemonOptions options;
   options.compile_seconds = 0;
-  start(options);
-  const auto answer = client_->schedule(linear("y(i) = 2 * x(i)"));
-  EXPECT_THAT(answer.refusal.text(), HasSubstr("exhausted [compiler-timeout]"));
-  EXPECT_TRUE(answer.kernels.empty());
+  EXPECT_THAT(refusal_of_a_kernel(options), HasSubstr("exhausted [compiler-timeout]"));
 }
 
 TEST_F(Limits, ACompilationHasTheMemoryTheOperatorGivesIt) {
   server::DaemonOptions options;
   options.compile_memory = 1 << 20;  // not enough to begin
-  start(options);
-  const auto answer = client_->schedule(linear("y(i) = 2 * x(i)"));
-  EXPECT_FALSE(answer.ok());
-  EXPECT_TRUE(answer.kernels.empty());
+  refusal_of_a_kernel(options);
 }
 
 TEST_F(Limits, ASourceIsAsLongAsTheOperatorSays) {
   server::DaemonOptions options;
   options.source_bytes = 1000;
-  start(options);
-  const auto answer = client_->schedule(linear("y(i) = 2 * x(i)"));
-  EXPECT_THAT(answer.refusal.text(), HasSubstr("exhausted [source-size]"));
-  EXPECT_TRUE(answer.kernels.empty());
+  EXPECT_THAT(refusal_of_a_kernel(options), HasSubstr("exhausted [source-size]"));
 }
 
 TEST_F(Limits, OfProblemsAreWhatTheOperatorSays) {
@@ -600,12 +605,7 @@ TEST_F(Limits, OnlySoManyRemovalsAreSent) {
 TEST_F(Limits, ASolverHasOnlySoMuchMemory) {
   server::DaemonOptions options;
   options.solver = SCHAAS_BINARY_DIR "/schaas-solver";
-  v1::ScheduleRequest request;
-  request.mutable_problem()->set_expression("A(i,m) = B(i,k,l) * C(l,j) * D(k,j) * E(j,m)");
-  (*request.mutable_problem()->mutable_formats())["B"] = "csf";
-  request.mutable_problem()->add_constraints("j <= k + l");
-  request.set_search_only(true);
-  request.set_no_cache(true);
+  const v1::ScheduleRequest request = a_search_with_questions();
   start(options);
   const auto enough = client_->schedule(request);
   ASSERT_TRUE(enough.ok()) << enough.refusal.text();
