@@ -10,6 +10,9 @@ using format::LevelFormat;
 using loop_ir::make;
 using operators::Function;
 
+/// Elements of a row in few registers: clearing it and adding to it costs less than a guess about its blocks.
+constexpr int cheaply_cleared = 32;
+
 std::optional<ClearedRows> Emitter::cleared_rows(const NestPtr& nest, const Sink& sink) const {
   const auto* loop = std::get_if<Loop>(&nest->node);
   const Operand& target = operand(sink.operand);
@@ -33,15 +36,19 @@ std::optional<ClearedRows> Emitter::cleared_rows(const NestPtr& nest, const Sink
   if (std::all_of(below.begin(), below.end(), is_dense)) return {};
   const LoopSpace space = loop_space(loop->body, loop->index, tree_);
   if (space.condition || !space.located.empty()) return {};
-  ClearedRows rows{sink.operand, loop, true, {}};
+  const bool stores = sink.mode == loop_ir::Write::set && writes_rows_once(*loop, sink.operand, tree_);
+  ClearedRows rows{sink.operand, loop, !stores, nullptr, {}};
+  const auto* blocks = std::get_if<Blocks>(&loop->body->node);
+  if (rows.own && blocks != nullptr && blocks->parts == 0 && level_of(target, blocks->index) < 0 &&
+      writes_rows_once(*loop, sink.operand, tree_, blocks->body))
+    rows.blocks = blocks;
   if (space.kind == LoopSpace::Kind::range) {
-    if (sink.mode == loop_ir::Write::set && writes_rows_once(*loop, sink.operand, tree_)) return {};
+    if (stores) return {};
     return rows;
   }
   if (space.kind != LoopSpace::Kind::walk || space.cursors.size() != 1) return {};
   if (level_format(space.cursors.front()) != LevelFormat::compressed) return {};
   rows.walked = space.cursors.front();
-  rows.own = sink.mode != loop_ir::Write::set || !writes_rows_once(*loop, sink.operand, tree_);
   return rows;
 }
 
@@ -49,28 +56,66 @@ Emitter::Body Emitter::with_clearing(const Loop& loop, const Body& body) {
   if (!cleared_ || cleared_->rows != &loop) return body;
   return [this, body](Scope& scope, Statements& out) {
     const auto& row = scope.positions[static_cast<std::size_t>(cleared_->target)].bound.front();
-    clear_rows(loop_ir::name(scope.unit), row, cleared_->own, out);
+    clear_rows(loop_ir::name(scope.unit), row, cleared_->own && cleared_->blocks == nullptr, out);
     body(scope, out);
   };
 }
 
-void Emitter::clear_rows(const loop_ir::ExpressionPtr& place, const loop_ir::ExpressionPtr& coordinate,
-                         bool own, Statements& out) {
-  const Operand& target = operand(cleared_->target);
-  const std::string array = builder_.values(target.tensor);
+/// The one block of a short row stores it; those of a longer one add to it, which is cleared before. As all
+/// do where that costs less than to ask.
+void Emitter::emit_blocks_of_row(const Blocks& blocks, const Scope& scope, const Sink& sink,
+                                 Statements& out) {
+  const auto below = [&](const Sink& to) {
+    return [this, &blocks, to](Scope& inner, Statements& body) { emit(blocks.body, inner, to, body); };
+  };
+  Scope only = scope;
+  const auto all = open_blocks(blocks, only);
+  const OpenBlock& open = only.blocks.at(blocks.index);
+  const auto fits =
+      loop_ir::apply(Function::less_equal, {all.end, loop_ir::add(all.begin, loop_ir::integer(blocks.size))});
+  const auto wide = loop_ir::apply(
+      Function::less, {loop_ir::integer(cheaply_cleared), elements_of_row(operand(sink.operand))});
+  const auto some = loop_ir::apply(Function::less, {all.begin, all.end});
+  const auto both = loop_ir::apply(Function::logical_and, {some, fits});
+  const std::string one = builder_.names().fresh("one");
+  out.push_back(
+      make(loop_ir::Let{one, loop_ir::Type::index, loop_ir::apply(Function::logical_and, {wide, both})}));
+  Sink stored = sink;
+  stored.mode = loop_ir::Write::set;
+  Statements whole{make(loop_ir::Let{open.begin, loop_ir::Type::index, all.begin}),
+                   make(loop_ir::Let{open.end, loop_ir::Type::index, all.end})};
+  below(stored)(only, whole);
+  out.push_back(make(loop_ir::If{loop_ir::name(one), loop_ir::block(std::move(whole))}));
+  const auto& row = scope.positions[static_cast<std::size_t>(sink.operand)].bound.front();
+  Statements several{filled_rows(row, loop_ir::integer(1))};
+  emit_blocks(blocks, scope, several, below(sink));
+  const auto others = loop_ir::apply(Function::equal, {loop_ir::name(one), loop_ir::integer(0)});
+  out.push_back(make(loop_ir::If{others, loop_ir::block(std::move(several))}));
+}
+
+loop_ir::ExpressionPtr Emitter::elements_of_row(const Operand& target) const {
   loop_ir::ExpressionPtr size = loop_ir::integer(1);
   for (std::size_t level = 1; level < target.indices.size(); ++level)
     size = loop_ir::multiply(size, builder_.extent(target.indices[level]));
-  const auto fill = [&](const loop_ir::ExpressionPtr& begin, const loop_ir::ExpressionPtr& count) {
-    return make(loop_ir::Fill{array, loop_ir::multiply(begin, size), loop_ir::multiply(count, size),
-                              loop_ir::number(0)});
-  };
+  return size;
+}
+
+loop_ir::StatementPtr Emitter::filled_rows(const loop_ir::ExpressionPtr& first,
+                                           const loop_ir::ExpressionPtr& count) const {
+  const Operand& target = operand(cleared_->target);
+  const auto size = elements_of_row(target);
+  return make(loop_ir::Fill{builder_.values(target.tensor), loop_ir::multiply(first, size),
+                            loop_ir::multiply(count, size), loop_ir::number(0)});
+}
+
+void Emitter::clear_rows(const loop_ir::ExpressionPtr& place, const loop_ir::ExpressionPtr& coordinate,
+                         bool own, Statements& out) {
   const auto less = [](const loop_ir::ExpressionPtr& a, const loop_ir::ExpressionPtr& b) {
     return loop_ir::apply(Function::less, {a, b});
   };
   const auto one = loop_ir::integer(1);
   if (!cleared_->walked) {
-    if (own) out.push_back(fill(coordinate, one));
+    if (own) out.push_back(filled_rows(coordinate, one));
     return;
   }
   // The rows between the one before and this, and after the last: nobody comes by there.
@@ -83,12 +128,13 @@ void Emitter::clear_rows(const loop_ir::ExpressionPtr& place, const loop_ir::Exp
   out.push_back(make(loop_ir::Let{from, loop_ir::Type::index, begin}));
   const auto between = loop_ir::apply(Function::subtract, {coordinate, loop_ir::name(from)});
   out.push_back(make(loop_ir::If{less(loop_ir::name(from), coordinate),
-                                 loop_ir::block({fill(loop_ir::name(from), between)})}));
-  if (own) out.push_back(fill(coordinate, one));
+                                 loop_ir::block({filled_rows(loop_ir::name(from), between)})}));
+  if (own) out.push_back(filled_rows(coordinate, one));
   const auto after = loop_ir::add(coordinate, one);
-  const auto rest = loop_ir::apply(Function::subtract, {builder_.extent(target.indices.front()), after});
+  const auto rest =
+      loop_ir::apply(Function::subtract, {builder_.extent(operand(cleared_->target).indices.front()), after});
   const auto last = less(builder_.entries(walked, 0), loop_ir::add(place, loop_ir::integer(2)));
-  out.push_back(make(loop_ir::If{last, loop_ir::block({fill(after, rest)})}));
+  out.push_back(make(loop_ir::If{last, loop_ir::block({filled_rows(after, rest)})}));
 }
 
 }  // namespace schaas::lower

@@ -220,6 +220,8 @@ void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, St
                    });
                  },
                  [&](const Blocks& blocks) {
+                   if (cleared_ && cleared_->blocks == &blocks)
+                     return emit_blocks_of_row(blocks, scope, sink, out);
                    reduce(scope, sink, out, [&](const Sink& inner) {
                      emit_blocks(blocks, scope, out, [&](Scope& below, Statements& body) {
                        emit(blocks.body, below, inner, body);

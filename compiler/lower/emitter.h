@@ -71,6 +71,8 @@ struct ClearedRows {
   int target = -1;
   const Loop* rows = nullptr;
   bool own = false;  ///< each row it comes by, since it adds to it; else it stores all of it
+  /// Each block of these adds to all of the row: where there is but one, it stores it instead.
+  const Blocks* blocks = nullptr;
   std::optional<merge_lattice::LevelAccess>
       walked;  ///< level whose coordinates are the rows it comes by; else all
 };
@@ -104,6 +106,10 @@ class Emitter {
   /// Before the row at `place`, a coordinate or the position of one, is written.
   void clear_rows(const loop_ir::ExpressionPtr& place, const loop_ir::ExpressionPtr& coordinate, bool own,
                   Statements& out);
+  loop_ir::ExpressionPtr elements_of_row(const Operand& target) const;
+  loop_ir::StatementPtr filled_rows(const loop_ir::ExpressionPtr& first,
+                                    const loop_ir::ExpressionPtr& count) const;
+  void emit_blocks_of_row(const Blocks& blocks, const Scope& scope, const Sink& sink, Statements& out);
 
   // for_units.cc
   /// Of a phase for a GPU: how its target is written, by each thread for itself or by groups.
@@ -140,9 +146,10 @@ class Emitter {
                  const Body& body);
   void emit_over(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                  const Body& whole);
+  loop_ir::Range open_blocks(const Blocks& blocks, Scope& scope);
   void emit_blocks(const Blocks& blocks, const Scope& scope, Statements& out, const Body& body);
-  void emit_parts(const Blocks& blocks, Scope& inner, const OpenBlock& open, const loop_ir::Range& all,
-                  Statements& out, const Body& body);
+  void emit_parts(const Blocks& blocks, Scope& inner, const loop_ir::Range& all, Statements& out,
+                  const Body& body);
   void emit_block_loop(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                        const Body& body);
   void bind_block(const Loop& loop, const loop_ir::ExpressionPtr& place, Scope& scope) const;

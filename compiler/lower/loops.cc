@@ -207,41 +207,45 @@ void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& s
   lanes_ -= shape == Shape::lanes ? 1 : 0;
 }
 
-/// `body` once per block; what is walked is walked in steps of its size.
-void Emitter::emit_blocks(const Blocks& blocks, const Scope& scope, Statements& out, const Body& body) {
+/// What the blocks are taken from, values or positions; names for the borders of the present one.
+loop_ir::Range Emitter::open_blocks(const Blocks& blocks, Scope& scope) {
   const LoopSpace space = loop_space(blocks.body, blocks.index, tree_);
-  const bool walks = space.kind == LoopSpace::Kind::walk;  // else the blocks are of coordinates
   const std::string letter = letter_of(blocks.index);
-  auto begin = loop_ir::integer(0);
-  auto end = walks ? nullptr : builder_.extent(blocks.index);
+  loop_ir::Range all{loop_ir::integer(0), nullptr};
   OpenBlock open;
-  if (walks) {
+  if (space.kind == LoopSpace::Kind::walk) {
     open.walked = space.cursors.front();
     const auto walk = cursor(*open.walked, letter, scope);
-    begin = walk.begin;
-    end = walk.end;
+    all = {walk.begin, walk.end};
+  } else {
+    all.end = builder_.extent(blocks.index);
   }
   open.begin = builder_.names().fresh(letter + "_block");
   open.end = builder_.names().fresh(letter + "_block_end");
+  scope.blocks[blocks.index] = open;
+  return all;
+}
+
+/// `body` once per block; what is walked is walked in steps of its size.
+void Emitter::emit_blocks(const Blocks& blocks, const Scope& scope, Statements& out, const Body& body) {
   Scope inner = scope;
-  inner.blocks[blocks.index] = open;
-  if (blocks.parts > 0) return emit_parts(blocks, inner, open, {begin, end}, out, body);
-  if (&blocks == outermost_) {
-    begin = loop_ir::name("begin");
-    end = loop_ir::name("end");
-  }
+  auto all = open_blocks(blocks, inner);
+  if (blocks.parts > 0) return emit_parts(blocks, inner, all, out, body);
+  if (&blocks == outermost_) all = {loop_ir::name("begin"), loop_ir::name("end")};
+  const OpenBlock open = inner.blocks.at(blocks.index);
   const auto next = loop_ir::add(loop_ir::name(open.begin), loop_ir::integer(blocks.size));
   Statements statements;
-  statements.push_back(make(loop_ir::Let{open.end, loop_ir::Type::index, loop_ir::minimum(next, end)}));
+  statements.push_back(make(loop_ir::Let{open.end, loop_ir::Type::index, loop_ir::minimum(next, all.end)}));
   body(inner, statements);
-  out.push_back(make(loop_ir::For{open.begin, begin, end, Shape::scalar,
+  out.push_back(make(loop_ir::For{open.begin, all.begin, all.end, Shape::scalar,
                                   loop_ir::block(std::move(statements)), blocks.size}));
 }
 
 /// A number of blocks, as long as they must be for `all` of the values; a phase's range holds some of these.
-void Emitter::emit_parts(const Blocks& blocks, Scope& inner, const OpenBlock& open, const loop_ir::Range& all,
-                         Statements& out, const Body& body) {
+void Emitter::emit_parts(const Blocks& blocks, Scope& inner, const loop_ir::Range& all, Statements& out,
+                         const Body& body) {
   using operators::Function;
+  const OpenBlock open = inner.blocks.at(blocks.index);
   const std::string letter = letter_of(blocks.index);
   const std::string first = builder_.names().fresh("o"), size = builder_.names().fresh("n");
   const auto count = loop_ir::apply(Function::subtract, {all.end, loop_ir::name(first)});

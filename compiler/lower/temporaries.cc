@@ -120,11 +120,15 @@ bool writes_entries_once(const NestPtr& nest, const NestTree& tree) {
 }
 
 bool writes_rows_once(const Loop& rows, int target, const NestTree& tree) {
+  return writes_rows_once(rows, target, tree, rows.body);
+}
+
+bool writes_rows_once(const Loop& rows, int target, const NestTree& tree, const NestPtr& inside) {
   const auto& written = operand(tree, target);
   std::set<int> others(written.indices.begin(), written.indices.end());
   others.erase(rows.index);
   return once(
-      rows.body, [&](const Loop& loop) { return skips(loop, tree, written.tensor); }, others);
+      inside, [&](const Loop& loop) { return skips(loop, tree, written.tensor); }, others);
 }
 
 bool writes_none_twice(const NestPtr& nest, const NestTree& tree) {

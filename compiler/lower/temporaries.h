@@ -32,6 +32,8 @@ bool writes_entries_once(const NestPtr& nest, const NestTree& tree);
 
 /// The same of each row that the loop comes by: of all that has its coordinate.
 bool writes_rows_once(const Loop& rows, int target, const NestTree& tree);
+/// The same of `inside`, which is part of the loop's body.
+bool writes_rows_once(const Loop& rows, int target, const NestTree& tree, const NestPtr& inside);
 
 /// Some operand below skips coordinates of the loop's index.
 bool is_sparse(const Loop& loop, const NestTree& tree);
