@@ -16,6 +16,9 @@ constexpr double row_each_time = 0.5;
 // A run of an innermost loop over rows, however short, of values of 8 bytes: 0.3 to 0.4 ns by rows of 16.
 // Rows that stay in registers have no such runs: there the reductions are inside.
 constexpr double run_of_a_loop = 6.0;
+// A run of a sum over a fiber for a row that stays in registers: its bounds are read, and its end comes as a
+// surprise: 2 to 3 ns.
+constexpr double run_of_a_fiber = 30.0;
 // One block of a loop: set up, and its temporary made anew.
 constexpr double turn_of_a_block = 60.0;
 // Of a cache what a working set can count on: rows meet in its sets, and what streams through takes its part.
@@ -24,6 +27,8 @@ constexpr double share_of_cache = 0.75;
 constexpr double heaviest_row_code = 3;
 constexpr double coordinate_bytes = 4;
 constexpr double line_bytes = 64;
+// From which a result that is stored and never read is stored past the caches (streaming.h).
+constexpr double stored_past_caches = double{1 << 24};
 // Rows that run side by side share what they all load.
 constexpr double rows_of_a_tile = 4;
 
@@ -183,6 +188,7 @@ class TrafficModel::Work {
     if (inside == 0) return 0;
     const std::size_t loop = inside - 1;  // what one turn of it touches fits
     const double outer = trips(sized, 0, loop), turns = loops_[sized.first_loop + loop].trips;
+    const bool past = bytes(sized, 0, 0) >= stored_past_caches && stores_once(nest);
     double sum = 0;
     const auto& accesses = sized.nest->nest->accesses;
     const auto jammed = jammed_loop(nest);
@@ -196,23 +202,36 @@ class TrafficModel::Work {
       const bool shared = is_outside && (accesses[a].loops >> *jammed & 1U) == 0;
       const double rows =
           shared ? std::clamp(loops_[sized.first_loop + *jammed].trips, 1.0, rows_of_a_tile) : 1;
-      sum += outer * (moved ? all + again * missed : turn) / value_bytes_ * (a == 0 ? 2 : 1) / rows;
+      sum += outer * (moved ? all + again * missed : turn) / value_bytes_ * (a == 0 && !past ? 2 : 1) / rows;
     }
     return sum;
   }
 
-  // The loop over rows of the target of which several run side by side (lower/jam.h): the one around
-  // reductions that do not hang on it, with nothing else inside.
+  // Each element of the target is stored and not read: all that it sums is summed before. In one block, too,
+  // where there is one.
+  bool stores_once(std::size_t number) const {
+    const Sized& sized = nests_[number];
+    const std::uint32_t target = sized.nest->nest->accesses.front().loops;
+    for (std::size_t n = 0; n < first_kept(number); ++n) {
+      if ((target >> n & 1U) != 0) continue;
+      const Nest::Loop& loop = sized.nest->nest->loops[n];
+      const bool is_one_block = loop.block > 0 && !loop.inside && loops_[sized.first_loop + n].trips <= 1;
+      if (!is_one_block) return false;
+    }
+    return true;
+  }
+
+  // The loop over rows of the target of which several run side by side (lower/jam.h): the one around a
+  // reduction that does not hang on it, with nothing else inside.
   std::optional<std::size_t> jammed_loop(std::size_t number) const {
     const Nest& nest = *nests_[number].nest->nest;
     const std::size_t size = nests_[number].size();
     const std::size_t kept = first_kept(number);
-    if (kept == size || kept == 0) return std::nullopt;
+    if (kept + 2 != size || kept == 0) return std::nullopt;
     const std::size_t rows = kept - 1;
     const bool is_row = (nest.accesses.front().loops >> rows & 1U) != 0;
     if (!is_row || rows < static_cast<std::size_t>(shared_loops(number))) return std::nullopt;
-    for (std::size_t n = kept; n < size; ++n)
-      if ((nest.loops[n].under >> rows & 1U) != 0) return std::nullopt;
+    if ((nest.loops[kept].under >> rows & 1U) != 0) return std::nullopt;
     return rows;
   }
 
@@ -266,7 +285,18 @@ class TrafficModel::Work {
       const Nest::Loop& loop = sized.nest->nest->loops[n];
       if (loop.block > 0 && !loop.inside) sum += turn_of_a_block * trips(sized, 0, n + 1);
     }
-    return sum;
+    return sum + runs_of_fibers(nest);
+  }
+
+  double runs_of_fibers(std::size_t number) const {
+    const Sized& sized = nests_[number];
+    const auto jammed = jammed_loop(number);
+    double runs = 0;
+    for (std::size_t n = first_kept(number); n + 1 < sized.size(); ++n) {
+      if (sized.nest->nest->loops[n].trips.kind == Variable::Kind::fiber) runs += trips(sized, 0, n);
+    }
+    if (jammed) runs /= std::clamp(loops_[sized.first_loop + *jammed].trips, 1.0, rows_of_a_tile);
+    return run_of_a_fiber * 8 / value_bytes_ * runs;
   }
 
   double value_bytes_ = 8;
