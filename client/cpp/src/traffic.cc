@@ -188,7 +188,8 @@ class TrafficModel::Work {
     if (inside == 0) return 0;
     const std::size_t loop = inside - 1;  // what one turn of it touches fits
     const double outer = trips(sized, 0, loop), turns = loops_[sized.first_loop + loop].trips;
-    const bool past = bytes(sized, 0, 0) >= stored_past_caches && stores_once(nest);
+    const bool is_result = sized.nest->tensors.front() == nests_.back().nest->tensors.front();
+    const bool past = is_result && bytes(sized, 0, 0) >= stored_past_caches && stores_once(nest);
     double sum = 0;
     const auto& accesses = sized.nest->nest->accesses;
     const auto jammed = jammed_loop(nest);
