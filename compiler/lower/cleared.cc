@@ -10,8 +10,26 @@ using format::LevelFormat;
 using loop_ir::make;
 using operators::Function;
 
+namespace {
+
 /// Elements of a row in few registers: clearing it and adding to it costs less than a guess about its blocks.
 constexpr int cheaply_cleared = 32;
+
+loop_ir::ExpressionPtr elements_of_row(const Operand& target, KernelBuilder& builder) {
+  loop_ir::ExpressionPtr size = loop_ir::integer(1);
+  for (std::size_t level = 1; level < target.indices.size(); ++level)
+    size = loop_ir::multiply(size, builder.extent(target.indices[level]));
+  return size;
+}
+
+loop_ir::StatementPtr cleared(const Operand& target, KernelBuilder& builder,
+                              const loop_ir::ExpressionPtr& first, const loop_ir::ExpressionPtr& rows) {
+  const auto size = elements_of_row(target, builder);
+  return make(loop_ir::Fill{builder.values(target.tensor), loop_ir::multiply(first, size),
+                            loop_ir::multiply(rows, size), loop_ir::number(0)});
+}
+
+}  // namespace
 
 std::optional<ClearedRows> Emitter::cleared_rows(const NestPtr& nest, const Sink& sink) const {
   const auto* loop = std::get_if<Loop>(&nest->node);
@@ -74,7 +92,7 @@ void Emitter::emit_blocks_of_row(const Blocks& blocks, const Scope& scope, const
   const auto fits =
       loop_ir::apply(Function::less_equal, {all.end, loop_ir::add(all.begin, loop_ir::integer(blocks.size))});
   const auto wide = loop_ir::apply(
-      Function::less, {loop_ir::integer(cheaply_cleared), elements_of_row(operand(sink.operand))});
+      Function::less, {loop_ir::integer(cheaply_cleared), elements_of_row(operand(sink.operand), builder_)});
   const auto some = loop_ir::apply(Function::less, {all.begin, all.end});
   const auto both = loop_ir::apply(Function::logical_and, {some, fits});
   const std::string one = builder_.names().fresh("one");
@@ -87,35 +105,21 @@ void Emitter::emit_blocks_of_row(const Blocks& blocks, const Scope& scope, const
   below(stored)(only, whole);
   out.push_back(make(loop_ir::If{loop_ir::name(one), loop_ir::block(std::move(whole))}));
   const auto& row = scope.positions[static_cast<std::size_t>(sink.operand)].bound.front();
-  Statements several{filled_rows(row, loop_ir::integer(1))};
+  Statements several{cleared(operand(sink.operand), builder_, row, loop_ir::integer(1))};
   emit_blocks(blocks, scope, several, below(sink));
   const auto others = loop_ir::apply(Function::equal, {loop_ir::name(one), loop_ir::integer(0)});
   out.push_back(make(loop_ir::If{others, loop_ir::block(std::move(several))}));
 }
 
-loop_ir::ExpressionPtr Emitter::elements_of_row(const Operand& target) const {
-  loop_ir::ExpressionPtr size = loop_ir::integer(1);
-  for (std::size_t level = 1; level < target.indices.size(); ++level)
-    size = loop_ir::multiply(size, builder_.extent(target.indices[level]));
-  return size;
-}
-
-loop_ir::StatementPtr Emitter::filled_rows(const loop_ir::ExpressionPtr& first,
-                                           const loop_ir::ExpressionPtr& count) const {
-  const Operand& target = operand(cleared_->target);
-  const auto size = elements_of_row(target);
-  return make(loop_ir::Fill{builder_.values(target.tensor), loop_ir::multiply(first, size),
-                            loop_ir::multiply(count, size), loop_ir::number(0)});
-}
-
 void Emitter::clear_rows(const loop_ir::ExpressionPtr& place, const loop_ir::ExpressionPtr& coordinate,
                          bool own, Statements& out) {
+  const Operand& target = operand(cleared_->target);
   const auto less = [](const loop_ir::ExpressionPtr& a, const loop_ir::ExpressionPtr& b) {
     return loop_ir::apply(Function::less, {a, b});
   };
   const auto one = loop_ir::integer(1);
   if (!cleared_->walked) {
-    if (own) out.push_back(filled_rows(coordinate, one));
+    if (own) out.push_back(cleared(target, builder_, coordinate, one));
     return;
   }
   // The rows between the one before and this, and after the last: nobody comes by there.
@@ -128,13 +132,12 @@ void Emitter::clear_rows(const loop_ir::ExpressionPtr& place, const loop_ir::Exp
   out.push_back(make(loop_ir::Let{from, loop_ir::Type::index, begin}));
   const auto between = loop_ir::apply(Function::subtract, {coordinate, loop_ir::name(from)});
   out.push_back(make(loop_ir::If{less(loop_ir::name(from), coordinate),
-                                 loop_ir::block({filled_rows(loop_ir::name(from), between)})}));
-  if (own) out.push_back(filled_rows(coordinate, one));
+                                 loop_ir::block({cleared(target, builder_, loop_ir::name(from), between)})}));
+  if (own) out.push_back(cleared(target, builder_, coordinate, one));
   const auto after = loop_ir::add(coordinate, one);
-  const auto rest =
-      loop_ir::apply(Function::subtract, {builder_.extent(operand(cleared_->target).indices.front()), after});
+  const auto rest = loop_ir::apply(Function::subtract, {builder_.extent(target.indices.front()), after});
   const auto last = less(builder_.entries(walked, 0), loop_ir::add(place, loop_ir::integer(2)));
-  out.push_back(make(loop_ir::If{last, loop_ir::block({filled_rows(after, rest)})}));
+  out.push_back(make(loop_ir::If{last, loop_ir::block({cleared(target, builder_, after, rest)})}));
 }
 
 }  // namespace schaas::lower

@@ -106,9 +106,6 @@ class Emitter {
   /// Before the row at `place`, a coordinate or the position of one, is written.
   void clear_rows(const loop_ir::ExpressionPtr& place, const loop_ir::ExpressionPtr& coordinate, bool own,
                   Statements& out);
-  loop_ir::ExpressionPtr elements_of_row(const Operand& target) const;
-  loop_ir::StatementPtr filled_rows(const loop_ir::ExpressionPtr& first,
-                                    const loop_ir::ExpressionPtr& count) const;
   void emit_blocks_of_row(const Blocks& blocks, const Scope& scope, const Sink& sink, Statements& out);
 
   // for_units.cc

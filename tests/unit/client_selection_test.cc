@@ -280,6 +280,64 @@ TEST(Selecting, rows_side_by_side_share_what_they_all_load) {
   EXPECT_NEAR(from_second({before, after}, 1000), of_d, of_d / 10);
 }
 
+TEST(Selecting, coming_by_each_fiber_for_every_row_loses_to_coming_by_it_once) {
+  // A(i,l,m) = B(i,j,k) * C(j,l) * D(k,m), slices of 30 fibers of one entry: `iljkm` has half the trips of
+  // tiles over a block of fibers, and sixteen times the fibers.
+  const auto slices = [](double weight) {
+    return std::vector<Term>{
+        {weight, {extent("i"), fiber_of("B", 1), fiber_of("B", 2), extent("l"), extent("m")}}};
+  };
+  const Nest::Loop fiber_k{fiber_of("B", 2), "k", 0, false, 0};
+  FrontierEntry around = entry("around", "iljkm", slices(1), {}),
+                tiles = entry("tiles", "ij<km,lm>", slices(2), {});
+  around.variants = {{"",
+                      "iljkm",
+                      {{{loop("i"), loop("l"), entries("j", 1), fiber_k, loop("m")},
+                        {{"A", false, 19, 16}, {"B", true, 13, 8}, {"C", false, 6, 2}, {"D", false, 24, 16}},
+                        0,
+                        false,
+                        1}}}};
+  tiles.variants = {{"",
+                     "ij:32<jkm,ljm>",
+                     {{{loop("i"), part("j", 32, false), part("j", 32, true), fiber_k, loop("m")},
+                       {{"t", false, 20, 16}, {"B", true, 15, 8}, {"D", false, 24, 16}},
+                       0,
+                       false,
+                       1},
+                      {{loop("i"), part("j", 32, false), loop("l"), part("j", 32, true), loop("m")},
+                       {{"A", false, 21, 16}, {"t", false, 24, 16}, {"C", false, 12, 4}},
+                       2,
+                       false,
+                       1}}}};
+  const Sizes here{{{"i", 1000}, {"j", 30}, {"k", 1000}, {"l", 16}, {"m", 16}},
+                   {{"B", {1000, 30'000, 30'000}}}};
+  EXPECT_EQ(select({around, tiles}, here, small_caches())->index, 1U);
+}
+
+TEST(Selecting, a_large_result_that_is_stored_whole_goes_past_the_caches) {
+  // A(i,k) = B(i,j) * C(j,k), ten entries a row: the row is kept, or added to for each entry.
+  const auto written = [&](bool kept, std::int64_t rows) {
+    FrontierEntry e = entry("s1", "ijk", {{1, {extent("i"), fiber_of("B", 1), extent("k")}}}, {});
+    const Nest::Access c{"C", false, 6, 4};
+    Nest nest{
+        {loop("i"), entries("j", 1), loop("k")}, {{"A", false, 5, 4}, {"B", true, 3, 2}, c}, 0, false, 1};
+    Nest before{{loop("i"), entries("j", 1)}, {{"t", false, 3, 2}}, 0, false, 1};
+    if (!kept) nest.shared = 2;
+    e.variants = {{"", "ijk", kept ? std::vector<Nest>{nest} : std::vector<Nest>{before, nest}}};
+    const Sizes here{{{"i", rows}, {"j", 10}, {"k", 64}}, {{"B", {rows, 10 * rows}}}};
+    Machine machine = small_caches();
+    machine.rates = {0.1, 0, 0, 1, 0, 1};
+    const double all = select({e}, here, machine)->evaluated[0].predicted;
+    machine.rates.beyond_second = 0;
+    return all - select({e}, here, machine)->evaluated[0].predicted;
+  };
+  const auto of_a = [](std::int64_t rows) { return static_cast<double>(rows) * 64; };
+  const double of_b = 15;  // bytes of entries, in values
+  EXPECT_NEAR(written(true, 20'000), 2 * of_a(20'000) + 20'000 * of_b, 20'000);  // 10 MB
+  EXPECT_NEAR(written(true, 40'000), of_a(40'000) + 40'000 * of_b, 40'000);      // 20 MB
+  EXPECT_GT(written(false, 40'000), 2 * of_a(40'000));
+}
+
 TEST(Selecting, threads_share_the_way_to_memory_as_far_as_it_was_measured) {
   FrontierEntry e = entry("s1", "ik", {{1, {extent("i"), extent("k")}}}, {});
   e.variants = {

@@ -277,6 +277,24 @@ TEST(Lower, ABlocksTemporaryIsSmall) {
   EXPECT_EQ(std::string::npos, text.find("clear")) << text;
 }
 
+/// Where the result's row is wide and has but one block, it is stored; else it is cleared and added to.
+TEST(Lower, TheOneBlockOfARowStoresIt) {
+  const auto run = make_case({"A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}}, {}},
+                             {{"i", 20}, {"j", 20}, {"k", 3}, {"l", 41}});
+  const std::string tree =
+      "forall(i, blocks(j, 4, where(forall(j, forall(l, A(i,l) += t1(j) * E(j,l))), "
+      "forall(j, forall(k, t1(j) += B(i,j) * C(i,k) * D(j,k))))))";
+  EXPECT_EQ("", check_tree(tree, run, 46));
+  const auto kernel = lower::lower(*concrete_notation::parse(tree), run.problem);
+  ASSERT_TRUE(kernel.ok());
+  const std::string text = loop_ir::print(*kernel);
+  for (const char* part : {"let one: index = and((32 < n_l), and((B_pos1[i] < B_pos1[(i + 1)]), "
+                           "(B_pos1[(i + 1)] <= (B_pos1[i] + 4))))",
+                           "if one {", "if (one == 0) {\n        fill A from (i * n_l) count n_l with 0.0",
+                           "A[(o_2 + l)] = t_2", "A[(o_2 + l_2)] += t_4"})
+    EXPECT_NE(std::string::npos, text.find(part)) << part << "\n" << text;
+}
+
 // ---- lists of coordinates: a level that is not unique is walked stretch by stretch
 
 TEST(Lower, CoordinateListsAreWalkedRowByRow) {
