@@ -4,7 +4,7 @@
     tests/bench/best_member.py [--data DIR] [--bin DIR] [--kernels K1,K4] [--only SETS] [--extents 16,64] [--members 200] [--most 2]
                                [--rounds 3] [--json FILE]
 
-The kernels and data of yardstick_cases.py, results dense, f64, one thread. Of K4 and K7 every member of the space, of the others the frontier, what
+The kernels and data of yardstick_cases.py, results dense, f64, one thread, after `schaas calibrate`. Of K4 and K7 every member of the space, of the others the frontier, what
 selection runs of it, and --members drawn evenly. Members whose innermost lines turn more than --most times as often as those of the member of the
 frontier with fewest are left out: they are counted, not measured. Each is run for a few times, and the result of that verified by the client's
 oracle; the ten fastest, the selected and the tuned one then take turns, --rounds times. Prints selected / best and tuned / best by medians: 1.00 is the
@@ -87,7 +87,7 @@ def main():
     options = parser.parse_args()
     cases, failures = [], 0
     with tempfile.TemporaryDirectory(prefix="schaas-members-") as state:
-        schaas_runs.private_server(state)
+        schaas_runs.calibrated_server(options, state)
         print(f"{'':4} {'data':20} {'ext':>4} {'members':>8} {'measured':>8} {'best ms':>9} {'selected':>8} {'tuned':>6}")
         for case in yardstick_cases.cases_of(options, state):
             label = f"{case.kernel:4} {case.name:20} {case.extent:4}"

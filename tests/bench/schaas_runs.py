@@ -28,6 +28,12 @@ def private_server(state):
         os.environ.setdefault(name, state)
 
 
+def calibrated_server(options, state):
+    """The same, which knows this machine's caches and memory as `schaas calibrate` measures them, once."""
+    private_server(state)
+    command(options, "calibrate")
+
+
 def command(options, *words):
     """Standard output; RuntimeError with what it said when it fails."""
     done = subprocess.run([os.path.join(options.bin, "schaas"), *map(str, words)], capture_output=True, text=True,

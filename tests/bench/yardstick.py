@@ -10,7 +10,7 @@ The eight kernels of SparseAuto, SpMM, SDDMM, MTTKRP and TTM, f64, on real data 
 medians, its spread what they lie apart, and ratios are of medians. Ours is verified by its oracle for each number of threads and schedule, and every
 element is compared with every other program's. All have huge pages (schaas_runs.competitor). Columns:
 
-ours       median and spread with the first number of --threads; `least` is the least seconds of all runs
+ours       median and spread with the first number of --threads, chosen after `schaas calibrate`; `least` is the least seconds of all runs
 yardstick  median and spread, and over ours: what `--profile sparseauto` selects (of one sparse product with dense matrices: the linear nest in
            storage order), printed by plain_loops.py, built by g++ -O3 -march=native -ffast-math, one thread
 linear     over ours: `--schedule linear` by our code generator, where it takes no more than --linear-trips
@@ -263,7 +263,7 @@ def main():
     options = arguments()
     cases, failures = [], 0
     with tempfile.TemporaryDirectory(prefix="schaas-yardstick-") as state:
-        schaas_runs.private_server(state)
+        schaas_runs.calibrated_server(options, state)
         options.pack = yardstick_cases.pack_operands(state)
         options.libraries = schaas_runs.compiled(state, "library_kernels", "-isystem", "/usr/include/eigen3", f"-I{OPENBLAS}", "-lgraphblas", "-lopenblas",
                                                  needs=["/usr/include/eigen3/Eigen/SparseCore", "/usr/include/GraphBLAS.h", OPENBLAS + "/cblas.h"])
