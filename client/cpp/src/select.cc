@@ -58,10 +58,15 @@ struct Product {
   bool stored = false;  // of a copy of a sparse operand: temporaries are made of extents alone
   std::vector<int> variables;
 
+  auto operator<=>(const Product&) const = default;
+
   double value(const std::vector<double>& values) const {
     double product = weight;
     for (const int variable : variables) product *= values[static_cast<std::size_t>(variable)];
     return product;
+  }
+  double time(const std::vector<double>& values, const Machine& machine) const {
+    return value(values) / (serial ? 1 : std::max(machine.threads, 1));
   }
 };
 
@@ -77,6 +82,19 @@ std::vector<Product> products_of(const std::vector<Term>& terms, Unknowns& unkno
   return out;
 }
 
+// What the innermost lines of nests turn, sorted; a loop that is cut into blocks counts once.
+std::vector<Product> trips_of(const std::vector<Nest>& nests, Unknowns& unknowns) {
+  std::vector<Product> out;
+  for (const Nest& nest : nests) {
+    Product& product = out.emplace_back(Product{nest.weight, nest.serial, false, {}});
+    for (const Nest::Loop& loop : nest.loops)
+      if (!loop.inside) product.variables.push_back(unknowns.number(loop.trips));
+    std::sort(product.variables.begin(), product.variables.end());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 // A frontier whose variables are numbers. Keeps a reference to it.
 class Prepared {
  public:
@@ -88,6 +106,9 @@ class Prepared {
       for (const Variant& variant : entry.variants) {
         auto& nests = to.variants.emplace_back();
         for (const Nest& nest : variant.nests) nests.emplace_back(nest, unknowns_, tensors_);
+        auto trips = trips_of(variant.nests, unknowns_);
+        const bool differs = !to.trips.empty() && trips != to.trips.front();
+        to.trips.push_back(differs || to.trips.empty() ? std::move(trips) : std::vector<Product>());
       }
     }
   }
@@ -116,12 +137,28 @@ class Prepared {
   struct Entry {
     std::vector<Product> time, memory;
     std::vector<std::vector<NumberedNest>> variants;
+    // Of the first variant, and of those that differ from it: blocks whose sum stands next to the row of the
+    // result take it from memory and back less often. Empty: as the first.
+    std::vector<std::vector<Product>> trips;
   };
+
+  // What a variant takes less than the first one, apart from what its working sets cost.
+  static double saved(const Entry& entry, std::size_t variant, const std::vector<double>& values,
+                      const Machine& machine) {
+    if (variant == 0 || entry.trips[variant].empty()) return 0;
+    const auto all = [&](const std::vector<Product>& trips) {
+      double sum = 0;
+      for (const Product& product : trips)
+        sum += product.time(values, machine) * least_part(product.weight, machine.rates);
+      return sum;
+    };
+    return all(entry.trips.front()) - all(entry.trips[variant]);
+  }
 
   Evaluated evaluate(std::size_t e, const std::vector<double>& values, const Machine& machine) const {
     Evaluated evaluated;
     for (const Product& product : entries_[e].time) {
-      const double trips = product.value(values) / (product.serial ? 1 : std::max(machine.threads, 1));
+      const double trips = product.time(values, machine);
       evaluated.time += trips;
       evaluated.predicted +=
           entries_[e].variants.empty() ? trips : trips * least_part(product.weight, machine.rates);
@@ -141,15 +178,22 @@ class Prepared {
   void add_traffic(const std::vector<double>& values, const Machine& machine,
                    std::vector<Evaluated>& evaluated) const {
     std::vector<std::pair<double, std::size_t>> order;
-    for (std::size_t e = 0; e < entries_.size(); ++e)
-      if (evaluated[e].fits && !entries_[e].variants.empty()) order.emplace_back(evaluated[e].predicted, e);
+    for (std::size_t e = 0; e < entries_.size(); ++e) {
+      if (!evaluated[e].fits || entries_[e].variants.empty()) continue;
+      double most = 0;
+      for (std::size_t v = 1; v < entries_[e].variants.size(); ++v)
+        most = std::max(most, saved(entries_[e], v, values, machine));
+      order.emplace_back(evaluated[e].predicted - most, e);
+    }
     std::sort(order.begin(), order.end());
     TrafficModel traffic;
     double best = std::numeric_limits<double>::infinity();
-    for (const auto& [without, e] : order) {
-      if (without > best) break;
+    for (const auto& [least, e] : order) {
+      if (least > best) break;
+      const double without = evaluated[e].predicted;
       for (std::size_t v = 0; v < entries_[e].variants.size(); ++v) {
-        const double predicted = without + traffic.time(entries_[e].variants[v], values, machine);
+        const double predicted = without - saved(entries_[e], v, values, machine) +
+                                 traffic.time(entries_[e].variants[v], values, machine);
         const double needed =
             v == 0 ? std::numeric_limits<double>::infinity()
                    : evaluated[e].predicted * (evaluated[e].variant == 0 ? worth_a_variant : 1);
