@@ -338,6 +338,30 @@ TEST(Selecting, a_large_result_that_is_stored_whole_goes_past_the_caches) {
   EXPECT_GT(written(false, 40'000), 2 * of_a(40'000));
 }
 
+TEST(Selecting, a_variant_is_priced_by_its_own_nests) {
+  // The same loops, but the row of the result is read and written less often in the second variant.
+  const Nest often{{loop("i"), loop("j"), loop("l")}, {{"A", false, 7, 4}}, 0, false, 2};
+  Nest seldom = often;
+  seldom.weight = 1;
+  FrontierEntry e = entry("s1", "ijl", {{2, {extent("i"), extent("j"), extent("l")}}}, {});
+  e.variants = {{"often", "ijl", {often}}, {"again", "ijl", {often}}};
+  const Sizes here{{{"i", 10}, {"j", 10}, {"l", 10}}, {}};
+  Machine machine = small_caches();
+  machine.rates = {0.1, 0.5, 0, 0, 0, 1};
+  const auto first = select({e}, here, machine)->evaluated[0];
+  EXPECT_EQ(first.variant, 0U);
+  e.variants[1] = {"seldom", "ij:4l", {seldom}};
+  const auto second = select({e}, here, machine)->evaluated[0];
+  EXPECT_EQ(second.variant, 1U);
+  EXPECT_NEAR(first.predicted - second.predicted, 1000 * 0.5, 1e-6);
+  // An entry that is the best by such a variant alone is not passed over.
+  FrontierEntry rival = e, strided = e;
+  rival.variants.pop_back();
+  strided.time_terms[0].weight = 8;
+  strided.variants[0].nests[0].weight = 8;
+  EXPECT_EQ(select({rival, strided}, here, machine)->index, 1U);
+}
+
 TEST(Selecting, threads_share_the_way_to_memory_as_far_as_it_was_measured) {
   FrontierEntry e = entry("s1", "ik", {{1, {extent("i"), extent("k")}}}, {});
   e.variants = {

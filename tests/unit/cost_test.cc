@@ -110,6 +110,23 @@ TEST(LeafNests, SayWhatEachLoopMoves) {
   EXPECT_EQ(print_nest(found[1]), "k l i 0 serial | A(li:l) t1(ki:i) D(kl:l) 8");
 }
 
+TEST(LeafNests, ASumOverABlockNextToTheRowOfTheResultKeepsIt) {
+  const auto problem = problem_of("A(i,l,m) = B(i,j,k) * C(j,l) * D(k,m)", {{"B", "csf"}});
+  const std::string rows =
+      "permute(path={}, factors={1,0,2}); reorder(path={}, order={i,j,k,l,m}); "
+      "loopfuse(path={}, loc=1, pol=right)";
+  const auto nests = [&](const std::string& trace) {
+    return leaf_nests(schedule::apply(schedule::parse(trace).value(), problem).value(), problem);
+  };
+  const auto added = nests(rows + "; block(path={}, size=32)");
+  ASSERT_EQ(added.size(), 2U);
+  EXPECT_EQ(print_nest(added[1]), "i'() j:32'(i) j<32 l m 2 | A(ilm:m) C(jjl:l) t1(jm:m) 2");
+  const auto kept = nests(rows + "; block(path={}, size=32); reorder(path={1}, order={l,j,m})");
+  ASSERT_EQ(kept.size(), 2U);
+  EXPECT_EQ(print_nest(kept[0]), "i'() j:32'(i) j<32'(i) k'(ijj) m 0 | t1(jm:m) B(ijjk:k sparse) D(km:m) 1");
+  EXPECT_EQ(print_nest(kept[1]), "i'() j:32'(i) l j<32 m 2 | A(ilm:m) C(jlj:l) t1(jm:m) 1");
+}
+
 TEST(TreeCost, AConsumerWithoutTheSparseOperandCountsTheWholeExtent) {
   const auto problem = problem_of(k1, {{"B", "csr"}}, "sparseauto");
   const auto cost = cost_of(problem, "reorder(path={}, order={i,k,j,l}); loopfuse(path={}, loc=3, pol=left)");
