@@ -43,7 +43,7 @@ def members(options, kernel, words):
 
 def measure(case, trace, *more, verify=False, limit=0.15):
     """Least and median of some runs, and the whole answer."""
-    repeat = max(2, min(50, math.ceil(limit / max(case.last, 1e-6))))
+    repeat = max(2, min(500, math.ceil(limit / max(case.last, 1e-6))))
     answer = schaas_runs.run(case.options, *case.words, *case.files, "--threads", 1, "--schedule", trace, "--repeat", repeat, "--wait", "60", *more, verify=verify)
     return schaas_runs.our_batch(answer), answer
 
