@@ -13,7 +13,6 @@
 namespace schaas::client {
 namespace {
 
-constexpr std::int64_t least_bytes = std::int64_t{16} << 20;
 constexpr std::size_t line_bytes = 64;
 
 #if defined(__SSE2__)
@@ -42,13 +41,14 @@ double seconds_to_write_and_read(Buffer& buffer, bool past_the_caches) {
 
 // Where it pays: from the least size on, or for what no cache holds.
 std::int64_t measured_least() {
-  Buffer buffer(static_cast<std::size_t>(least_bytes));
+  Buffer buffer(static_cast<std::size_t>(least_streamed_bytes));
   double plain = std::numeric_limits<double>::max(), past = plain;
   for (int run = 0; run < 4; ++run) {
     plain = std::min(plain, seconds_to_write_and_read(buffer, false));
     past = std::min(past, seconds_to_write_and_read(buffer, true));
   }
-  return past < 0.95 * plain ? least_bytes : std::max(least_bytes, last_level_cache_bytes());
+  return past < 0.95 * plain ? least_streamed_bytes
+                             : std::max(least_streamed_bytes, last_level_cache_bytes());
 }
 #else
 std::int64_t measured_least() { return std::numeric_limits<std::int64_t>::max(); }
@@ -58,7 +58,7 @@ std::int64_t measured_least() { return std::numeric_limits<std::int64_t>::max();
 
 bool streams(const PackedTensor& result) {
   const auto bytes = result.stored() * static_cast<std::int64_t>(bytes_of(result.value_type()));
-  if (bytes < least_bytes) return false;
+  if (bytes < least_streamed_bytes) return false;
   const int row = result.format().mode_order.empty() ? 0 : result.format().mode_order.back();
   const auto row_bytes = static_cast<std::size_t>(result.extents()[static_cast<std::size_t>(row)]) *
                          static_cast<std::size_t>(bytes_of(result.value_type()));

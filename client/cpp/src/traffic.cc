@@ -5,6 +5,8 @@
 #include <cmath>
 #include <optional>
 
+#include "streaming.h"
+
 namespace schaas::client {
 namespace {
 
@@ -27,8 +29,6 @@ constexpr double share_of_cache = 0.75;
 constexpr double heaviest_row_code = 3;
 constexpr double coordinate_bytes = 4;
 constexpr double line_bytes = 64;
-// From which a result that is stored and never read is stored past the caches (streaming.h).
-constexpr double stored_past_caches = double{1 << 24};
 // Rows that run side by side share what they all load.
 constexpr double rows_of_a_tile = 4;
 
@@ -189,7 +189,8 @@ class TrafficModel::Work {
     const std::size_t loop = inside - 1;  // what one turn of it touches fits
     const double outer = trips(sized, 0, loop), turns = loops_[sized.first_loop + loop].trips;
     const bool is_result = sized.nest->tensors.front() == nests_.back().nest->tensors.front();
-    const bool past = is_result && bytes(sized, 0, 0) >= stored_past_caches && stores_once(nest);
+    const bool past =
+        is_result && bytes(sized, 0, 0) >= static_cast<double>(least_streamed_bytes) && stores_once(nest);
     double sum = 0;
     const auto& accesses = sized.nest->nest->accesses;
     const auto jammed = jammed_loop(nest);
