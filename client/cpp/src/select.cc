@@ -107,8 +107,8 @@ class Prepared {
         auto& nests = to.variants.emplace_back();
         for (const Nest& nest : variant.nests) nests.emplace_back(nest, unknowns_, tensors_);
         auto trips = trips_of(variant.nests, unknowns_);
-        const bool differs = !to.trips.empty() && trips != to.trips.front();
-        to.trips.push_back(differs || to.trips.empty() ? std::move(trips) : std::vector<Product>());
+        if (!to.trips.empty() && trips == to.trips.front()) trips.clear();
+        to.trips.push_back(std::move(trips));
       }
     }
   }

@@ -202,8 +202,7 @@ class TrafficModel::Work {
       const double missed = std::max(0.0, 1 - cache / all);
       const bool moved = (accesses[a].loops >> loop & 1U) != 0 || all > turn;
       const bool shared = is_outside && (accesses[a].loops >> *jammed & 1U) == 0;
-      const double rows =
-          shared ? std::clamp(loops_[sized.first_loop + *jammed].trips, 1.0, rows_of_a_tile) : 1;
+      const double rows = shared ? rows_side_by_side(nest) : 1;
       sum += outer * (moved ? all + again * missed : turn) / value_bytes_ * (a == 0 && !past ? 2 : 1) / rows;
     }
     return sum;
@@ -235,6 +234,11 @@ class TrafficModel::Work {
     if (!is_row || rows < static_cast<std::size_t>(shared_loops(number))) return std::nullopt;
     if ((nest.loops[kept].under >> rows & 1U) != 0) return std::nullopt;
     return rows;
+  }
+
+  double rows_side_by_side(std::size_t number) const {
+    const auto jammed = jammed_loop(number);
+    return jammed ? std::clamp(loops_[nests_[number].first_loop + *jammed].trips, 1.0, rows_of_a_tile) : 1;
   }
 
   // Loops that the nest has in common with the one before or after it.
@@ -292,13 +296,11 @@ class TrafficModel::Work {
 
   double runs_of_fibers(std::size_t number) const {
     const Sized& sized = nests_[number];
-    const auto jammed = jammed_loop(number);
     double runs = 0;
     for (std::size_t n = first_kept(number); n + 1 < sized.size(); ++n) {
       if (sized.nest->nest->loops[n].trips.kind == Variable::Kind::fiber) runs += trips(sized, 0, n);
     }
-    if (jammed) runs /= std::clamp(loops_[sized.first_loop + *jammed].trips, 1.0, rows_of_a_tile);
-    return run_of_a_fiber * 8 / value_bytes_ * runs;
+    return run_of_a_fiber * 8 / value_bytes_ * runs / rows_side_by_side(number);
   }
 
   double value_bytes_ = 8;
