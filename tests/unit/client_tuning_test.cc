@@ -56,6 +56,21 @@ TEST(Contests, end_when_one_is_left_or_time_is_over) {
   EXPECT_EQ(other.runs, 2);
 }
 
+TEST(Contests, run_what_is_short_several_times_in_a_row) {
+  Scripted quick{{5e-4, 1e-4}}, instant{{1e-9}}, slow{{1}};
+  const auto found =
+      contest({{"quick", "", quick.run()}, {"instant", "", instant.run()}, {"slow", "", slow.run()}}, 0);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(quick.runs, 1 + 2);  // as long as the first run took, which is all that is known by then
+  EXPECT_EQ(instant.runs, 1 + 100);
+  EXPECT_EQ(slow.runs, 1 + 1);
+  EXPECT_EQ((*found)[0].runs, 2);
+  EXPECT_DOUBLE_EQ((*found)[0].seconds, 1e-4);
+  Scripted again{{5e-4, 1e-4}}, other{{1e-4}};
+  ASSERT_TRUE(contest({{"again", "", again.run()}, {"other", "", other.run()}}, 1e9).ok());
+  EXPECT_EQ(again.runs, 1 + 2 + 14 * 10);
+}
+
 TEST(Contests, report_a_run_that_fails) {
   const auto found =
       contest({{"a", "", [] { return support::Result<double>(support::internal("x", "broken")); }}}, 1);

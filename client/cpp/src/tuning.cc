@@ -15,11 +15,36 @@ constexpr int most_rounds = 15, enough_rounds = 3;
 // Times the least median: one run may be unlucky, three are not.
 constexpr double hopeless_at_once = 4, hopeless = 1.5;
 constexpr double noise = 1.03;
+// What a turn takes at least, of as many runs as that is, up to a number: a single run of some microseconds
+// finds the caches as another contender has left them.
+constexpr double least_turn = 1e-3;
+constexpr int most_runs_of_turn = 100;
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
   return *middle;
+}
+
+/// What a contender has shown.
+struct Turns {
+  double last = 0;            ///< what one run took, the last time
+  std::vector<double> times;  ///< of a run, the mean of each turn's
+  int runs = 0;
+};
+
+support::Result<void> take_turn(const Contender& contender, Turns& turns) {
+  const double wanted = std::ceil(least_turn / std::max(turns.last, least_turn / most_runs_of_turn));
+  const int runs = std::max(static_cast<int>(wanted), 1);
+  double total = 0;
+  for (int run = 0; run < runs; ++run) {
+    SCHAAS_ASSIGN_OR_RETURN(const double took, contender.run());
+    total += took;
+  }
+  turns.last = total / runs;
+  turns.times.push_back(turns.last);
+  turns.runs += runs;
+  return {};
 }
 
 std::string rounded_logarithm(std::int64_t count) {
@@ -33,29 +58,26 @@ support::Result<std::vector<Measured>> contest(const std::vector<Contender>& con
   const auto over = [&] {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds;
   };
-  std::vector<std::vector<double>> times(contenders.size());
+  std::vector<Turns> turns(contenders.size());
   std::vector<std::size_t> running;
   for (std::size_t c = 0; c < contenders.size(); ++c) {
-    SCHAAS_RETURN_IF_ERROR(contenders[c].run());
+    SCHAAS_ASSIGN_OR_RETURN(turns[c].last, contenders[c].run());
     running.push_back(c);
   }
   for (int round = 1; round <= most_rounds && !running.empty(); ++round) {
-    for (const std::size_t c : running) {
-      SCHAAS_ASSIGN_OR_RETURN(const double took, contenders[c].run());
-      times[c].push_back(took);
-    }
-    double best = median(times[running.front()]);
-    for (const std::size_t c : running) best = std::min(best, median(times[c]));
+    for (const std::size_t c : running) SCHAAS_RETURN_IF_ERROR(take_turn(contenders[c], turns[c]));
+    double best = median(turns[running.front()].times);
+    for (const std::size_t c : running) best = std::min(best, median(turns[c].times));
     const double most = best * (round < enough_rounds ? hopeless_at_once : hopeless);
-    std::erase_if(running,
-                  [&](std::size_t c) { return *std::min_element(times[c].begin(), times[c].end()) > most; });
+    std::erase_if(running, [&](std::size_t c) {
+      return *std::min_element(turns[c].times.begin(), turns[c].times.end()) > most;
+    });
     if (running.size() == 1 && round >= enough_rounds) break;
     if (over() && (round >= enough_rounds || round == 1)) break;
   }
   std::vector<Measured> out;
   for (std::size_t c = 0; c < contenders.size(); ++c)
-    out.push_back(
-        {contenders[c].id, contenders[c].trace, median(times[c]), static_cast<int>(times[c].size())});
+    out.push_back({contenders[c].id, contenders[c].trace, median(turns[c].times), turns[c].runs});
   return out;
 }
 

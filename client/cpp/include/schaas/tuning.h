@@ -14,21 +14,22 @@ namespace schaas::client {
 /// Runs a kernel once on the real tensors: its seconds.
 using TimedRun = std::function<support::Result<double>()>;
 
-/// What runs of one schedule took.
+/// What runs of one schedule took, but for the first.
 struct Measured {
   std::string id;
   std::string trace;
-  double seconds = 0;  ///< the median
+  double seconds = 0;  ///< of one run: the median of the turns
   int runs = 0;
 };
 struct Contender {
   std::string id, trace;
   TimedRun run;
 };
-/// All run once to warm up, then once a round, in turns, so that what else the machine does meets all of
-/// them. Those whose least time is above the least median drop out: four times of it at once, one and a half
-/// from the third round on. Ends after fifteen rounds; after three when one is left or `seconds` are over;
-/// after one when they are over by then. In the order of the contenders. Errors: of the first run that fails.
+/// All run once to warm up, then in turns, so that what else the machine does meets all of them; a turn is as
+/// many runs as take a millisecond, up to 100, so that short ones find the caches as they leave them. Those
+/// whose least time is above the least median drop out: four times of it at once, one and a half from the
+/// third round on. Ends after fifteen rounds; after three when one is left or `seconds` are over; after one
+/// when they are over by then. In the order of the contenders. Errors: of the first run that fails.
 support::Result<std::vector<Measured>> contest(const std::vector<Contender>& contenders, double seconds);
 /// The least median; one that is less than 3 % above it and comes earlier stays ahead of it. `measured` is
 /// not empty.
