@@ -1,4 +1,4 @@
-/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 8.
+/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 9.
  *
  * A kernel computes a statement over tensors packed by the client. It is one or a few PHASES, run in order
  * with a barrier between them; each phase is a plain C function over a half-open range of its outermost loop
@@ -32,7 +32,8 @@
  * `result_fill` (unless writes_all). The COMPUTE phases then write: unit u its coordinates from place
  * counter[u] on, their values, and pos[p + 1] for every parent position p that it owns; together the units
  * own them all. They do not write the counters: the client may run the COMPUTE phases again, with other
- * values, without counting again.
+ * values, without counting again. Where `values` is not null and the arrays are those of such an earlier run,
+ * it does the same as `run`, but for the coordinates and positions, which it leaves as they are.
  *
  * A RESULT MAY BE APPENDED, where `appends` is 1, which spares counting: the result's first level is dense,
  * its second the one compressed level, all below are dense; unit u owns parent u alone, one COMPUTE phase
@@ -66,7 +67,7 @@
 extern "C" {
 #endif
 
-#define SCHAAS_KERNEL_ABI_VERSION 8
+#define SCHAAS_KERNEL_ABI_VERSION 9
 #define SCHAAS_KERNEL_SYMBOL "schaas_kernel"
 
 enum {
@@ -155,6 +156,7 @@ typedef struct schaas_phase {
   int32_t (*combine)(const schaas_tensor* const* args, void* const* shared, int64_t iteration,
                      const void* carry);
   int32_t part_fold; /* SCHAAS_FOLD_* */
+  schaas_phase_run values;
 } schaas_phase;
 
 /* Where the COUNT phases count the entries of one compressed level of the result: a shared array of int64

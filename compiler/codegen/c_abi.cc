@@ -39,6 +39,7 @@ typedef struct schaas_phase {
   int32_t (*combine)(const schaas_tensor* const* args, void* const* shared, int64_t iteration,
                      const void* carry);
   int32_t part_fold;
+  schaas_phase_run values;
 } schaas_phase;
 
 typedef struct schaas_counter {

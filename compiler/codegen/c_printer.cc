@@ -245,14 +245,18 @@ void KernelPrinter::print_checks() {
 void KernelPrinter::print_phase(std::size_t phase) {
   if (phase == 0) print_checks();
   const auto& printed = kernel_.phases[phase];
-  print_function(
-      {prefix_ + "phase_" + std::to_string(phase),
-       "const schaas_tensor* const* args, void* const* shared, void* workspace, int64_t begin, int64_t end",
-       "args, shared, workspace, begin, end",
-       {"if (!" + prefix_ + "check(args)) return 1;", "if (begin >= end) return 0;"},
-       {"(void)shared, (void)workspace;"},
-       printed.body},
-      printed.versions);
+  const auto print = [&](const std::string& what, const loop_ir::StatementPtr& body) {
+    print_function(
+        {prefix_ + what + std::to_string(phase),
+         "const schaas_tensor* const* args, void* const* shared, void* workspace, int64_t begin, int64_t end",
+         "args, shared, workspace, begin, end",
+         {"if (!" + prefix_ + "check(args)) return 1;", "if (begin >= end) return 0;"},
+         {"(void)shared, (void)workspace;"},
+         body},
+        printed.versions);
+  };
+  print("phase_", printed.body);
+  if (printed.values) print("values_", printed.values);
   print_range(phase);
   if (printed.fold) print_work(phase);
   if (printed.cut) print_cut(phase);
@@ -490,7 +494,7 @@ void KernelPrinter::print_descriptor() {
               (phase.fold ? number(fold_code(phase.fold->monoid)) + ", " +
                                 number(slot_of(phase.fold->array)) + ", " + prefix_ + "work_" + id
                           : "0, -1, 0") +
-              ", " + cut_entries(n) + "},");
+              ", " + cut_entries(n) + ", " + (phase.values ? prefix_ + "values_" + id : "0") + "},");
   }
   out_.close("};");
   out_.raw("\n");
@@ -506,7 +510,7 @@ void KernelPrinter::print_descriptor() {
   out_.line("extern const schaas_kernel_descriptor " + label_.symbol + ";");
   out_.open("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor " + label_.symbol +
             " =");
-  out_.line("8, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
+  out_.line("9, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
             number(shared_count()) + ", " + prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ +
             "workspace_bytes,");
   out_.line(c_literal(label_.key) + ",");

@@ -100,6 +100,7 @@ struct Phase {
       -1;  ///< the argument whose level balance_level holds the positions that weigh iterations, or -1
   int balance_level = -1;
   StatementPtr body;
+  StatementPtr values{};  ///< instead of body where the result has its structure, and keeps it; or null
   Step step = Step::compute;
   std::optional<Fold> fold{};
   std::optional<Cut> cut{};

@@ -147,6 +147,7 @@ class Parser : private Words {
     if (accept("fold")) phase.fold = folding();
     if (accept("units")) phase.units = units();
     phase.body = body();
+    if (accept("values")) phase.values = body();
     if (accept("part")) phase.cut = cut();
     return phase;
   }

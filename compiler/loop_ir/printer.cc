@@ -154,6 +154,11 @@ class Printer {
     open(text);
     statement(phase.body);
     close();
+    if (phase.values) {
+      open("values");
+      statement(phase.values);
+      close();
+    }
     if (!phase.cut) return;
     open(std::string("part ") + operators::name(phase.cut->monoid));
     statement(phase.cut->part);

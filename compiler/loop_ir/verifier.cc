@@ -87,6 +87,7 @@ class Verifier {
       SCHAAS_RETURN_IF_ERROR(units(phase, kernel.for_gpu()));
       SCHAAS_RETURN_IF_ERROR(statement(phase.body));
       names_ = outside;
+      if (phase.values) SCHAAS_RETURN_IF_ERROR(values_alone(phase));
       if (phase.cut) SCHAAS_RETURN_IF_ERROR(cut(phase, *phase.cut));
       if (phase.versions) SCHAAS_RETURN_IF_ERROR(versions(kernel, *phase.versions));
     }
@@ -131,6 +132,18 @@ class Verifier {
     const auto found = names_.find(name);
     if (found != names_.end() && found->second == Kind::pending) return {};
     return wrong("nothing pends as `" + name + "`");
+  }
+
+  /// The structure they leave as it is is that of the result.
+  Result<void> values_alone(const Phase& phase) {
+    if (counts_ || in_units_) return wrong("values alone of a phase that counts or is for a GPU");
+    const auto outside = names_;
+    for (const char* name : {"begin", "end"}) SCHAAS_RETURN_IF_ERROR(declare(name, Kind::index));
+    keeps_structure_ = true;
+    SCHAAS_RETURN_IF_ERROR(statement(phase.values));
+    keeps_structure_ = false;
+    names_ = outside;
+    return {};
   }
 
   /// Parts know which positions they do; what combines them knows the iteration.
@@ -470,6 +483,8 @@ class Verifier {
     const auto found = arrays_.find(array);
     if (found == arrays_.end()) return wrong("array `" + array + "` is not declared");
     if (!found->second.written) return wrong("`" + array + "` is stored to but not declared written");
+    if (keeps_structure_ && belongs_to_result(found->second) && found->second.element != Element::value)
+      return wrong("`" + array + "` is stored to where values alone are");
     return expect(value, found->second.element == Element::value ? Type::value : Type::index);
   }
 
@@ -567,8 +582,9 @@ class Verifier {
 
   std::map<std::string, Kind> names_;
   std::map<std::string, Array> arrays_;
-  bool in_units_ = false;        ///< the phase is for a GPU
-  std::set<std::string> lanes_;  ///< inside a lanes loop: its variable and what varies with it
+  bool in_units_ = false;         ///< the phase is for a GPU
+  bool keeps_structure_ = false;  ///< in the body that stores values alone
+  std::set<std::string> lanes_;   ///< inside a lanes loop: its variable and what varies with it
   std::string lane_variable_;
   bool counts_ = false;  ///< the present phase
   int vectors_ = 0;      ///< simd and lanes loops around

@@ -1,5 +1,6 @@
 // Rows of a dense result that a phase clears on its way.
 #include <algorithm>
+#include <set>
 
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/temporaries.h"
@@ -8,6 +9,7 @@ namespace schaas::lower {
 
 using format::LevelFormat;
 using loop_ir::make;
+using loop_ir::Match;
 using operators::Function;
 
 namespace {
@@ -27,6 +29,62 @@ loop_ir::StatementPtr cleared(const Operand& target, KernelBuilder& builder,
   const auto size = elements_of_row(target, builder);
   return make(loop_ir::Fill{builder.values(target.tensor), loop_ir::multiply(first, size),
                             loop_ir::multiply(rows, size), loop_ir::number(0)});
+}
+
+/// Where the row of operand `factor` is empty nothing but zero is summed: it multiplies all that is written,
+/// itself or as one of the temporaries `zeros`.
+bool vanishes(const NestPtr& nest, int factor, const NestTree& tree, std::set<int>& zeros) {
+  const auto below = [&](const NestPtr& part) { return vanishes(part, factor, tree, zeros); };
+  return std::visit(
+      Match{
+          [&](const Loop& loop) { return below(loop.body); },
+          [](const Blocks&) { return false; },
+          [&](const Branch& branch) {
+            if (below(branch.producer)) zeros.insert(branch.temporary);
+            return below(branch.consumer);
+          },
+          [&](const Terms& sum) { return std::all_of(sum.terms.begin(), sum.terms.end(), below); },
+          [&](const Leaf& leaf) {
+            const auto is_zero = [&](int number) {
+              return number == factor ||
+                     zeros.count(tree.operands[static_cast<std::size_t>(number)].tensor) > 0;
+            };
+            return is_plain_product(leaf) && std::any_of(leaf.factors.begin(), leaf.factors.end(), is_zero);
+          },
+      },
+      nest->node);
+}
+
+/// Sums over all values of an index run in a row without entries too.
+bool sums_anyway(const NestPtr& nest, const Operand& target, const NestTree& tree) {
+  const auto below = [&](const NestPtr& part) { return sums_anyway(part, target, tree); };
+  return std::visit(
+      Match{
+          [&](const Loop& loop) {
+            if (is_sparse(loop, tree)) return false;
+            return level_of(target, loop.index) < 0 || below(loop.body);
+          },
+          [&](const Blocks& blocks) { return below(blocks.body); },
+          [&](const Branch& branch) { return below(branch.producer) || below(branch.consumer); },
+          [&](const Terms& sum) { return std::any_of(sum.terms.begin(), sum.terms.end(), below); },
+          [](const Leaf&) { return false; },
+      },
+      nest->node);
+}
+
+/// The operand with rows in csr whose empty ones are worth asking for; -1: none.
+int factor_of_rows(const Loop& rows, int target, const NestTree& tree) {
+  if (!sums_anyway(rows.body, tree.operands[static_cast<std::size_t>(target)], tree)) return -1;
+  for (const int number : factors_below(rows.body, tree)) {
+    const Operand& factor = tree.operands[static_cast<std::size_t>(number)];
+    const Tensor& tensor = tree.tensors[static_cast<std::size_t>(factor.tensor)];
+    const bool by_rows = !tensor.temporary() && tensor.levels.size() > 1 &&
+                         tensor.levels[0] == LevelFormat::dense &&
+                         tensor.levels[1] == LevelFormat::compressed && level_of(factor, rows.index) == 0;
+    std::set<int> zeros;
+    if (by_rows && vanishes(rows.body, number, tree, zeros)) return number;
+  }
+  return -1;
 }
 
 }  // namespace
@@ -55,13 +113,14 @@ std::optional<ClearedRows> Emitter::cleared_rows(const NestPtr& nest, const Sink
   const LoopSpace space = loop_space(loop->body, loop->index, tree_);
   if (space.condition || !space.located.empty()) return {};
   const bool stores = sink.mode == loop_ir::Write::set && writes_rows_once(*loop, sink.operand, tree_);
-  ClearedRows rows{sink.operand, loop, !stores, nullptr, {}};
+  ClearedRows rows{sink.operand, loop, !stores, nullptr, {}, -1};
   const auto* blocks = std::get_if<Blocks>(&loop->body->node);
   if (rows.own && blocks != nullptr && blocks->parts == 0 && level_of(target, blocks->index) < 0 &&
       writes_rows_once(*loop, sink.operand, tree_, blocks->body))
     rows.blocks = blocks;
   if (space.kind == LoopSpace::Kind::range) {
-    if (stores) return {};
+    if (stores) rows.factor = factor_of_rows(*loop, sink.operand, tree_);
+    if (stores && rows.factor < 0) return {};
     return rows;
   }
   if (space.kind != LoopSpace::Kind::walk || space.cursors.size() != 1) return {};
@@ -73,9 +132,23 @@ std::optional<ClearedRows> Emitter::cleared_rows(const NestPtr& nest, const Sink
 Emitter::Body Emitter::with_clearing(const Loop& loop, const Body& body) {
   if (!cleared_ || cleared_->rows != &loop) return body;
   return [this, body](Scope& scope, Statements& out) {
-    const auto& row = scope.positions[static_cast<std::size_t>(cleared_->target)].bound.front();
-    clear_rows(loop_ir::name(scope.unit), row, cleared_->own && cleared_->blocks == nullptr, out);
-    body(scope, out);
+    const auto row = scope.positions[static_cast<std::size_t>(cleared_->target)].bound.front();
+    if (cleared_->factor < 0) {
+      clear_rows(loop_ir::name(scope.unit), row, cleared_->own && cleared_->blocks == nullptr, out);
+      return body(scope, out);
+    }
+    const std::string positions = builder_.positions(operand(cleared_->factor).tensor, 1);
+    const std::string some = builder_.names().fresh("some");
+    const auto begin = loop_ir::load(positions, row);
+    const auto end = loop_ir::load(positions, loop_ir::add(row, loop_ir::integer(1)));
+    out.push_back(
+        make(loop_ir::Let{some, loop_ir::Type::index, loop_ir::apply(Function::less, {begin, end})}));
+    Statements whole;
+    body(scope, whole);
+    out.push_back(make(loop_ir::If{loop_ir::name(some), loop_ir::block(std::move(whole))}));
+    const auto none = loop_ir::apply(Function::equal, {loop_ir::name(some), loop_ir::integer(0)});
+    const auto zeros = cleared(operand(cleared_->target), builder_, row, loop_ir::integer(1));
+    out.push_back(make(loop_ir::If{none, loop_ir::block({zeros})}));
   };
 }
 

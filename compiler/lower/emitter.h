@@ -74,7 +74,8 @@ struct ClearedRows {
   /// Each block of these adds to all of the row: where there is but one, it stores it instead.
   const Blocks* blocks = nullptr;
   std::optional<merge_lattice::LevelAccess>
-      walked;  ///< level whose coordinates are the rows it comes by; else all
+      walked;       ///< level whose coordinates are the rows it comes by; else all
+  int factor = -1;  ///< operand of which rows without entries give rows of zeros, which are cleared; or -1
 };
 
 /// Turns a numbered tree into loop IR, phase by phase.

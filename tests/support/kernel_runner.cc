@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -29,6 +30,7 @@ class Buffer {
     std::memset(data_.get() + bytes_, guard_byte, guard);
   }
   void* data() const { return data_.get(); }
+  void clear() const { std::memset(data_.get(), 0, bytes_); }
   bool intact() const {
     return std::all_of(data_.get() + bytes_, data_.get() + bytes_ + guard,
                        [](unsigned char byte) { return byte == guard_byte; });
@@ -72,6 +74,7 @@ struct Run {
   std::vector<void*> shared_data;
   std::vector<Buffer> workspaces;
   std::vector<std::int64_t> places{0, 0};  ///< of the tables in each workspace
+  bool values_alone = false;               ///< the result has its structure
 };
 
 double folded(std::int32_t fold, double a, double b) {
@@ -273,7 +276,8 @@ std::string run_phase(Run& run, int number, Cuts cuts, std::mt19937_64& random) 
         status[thread] |= count_grown(run, phase, piece.begin, piece.end, thread);
         continue;
       }
-      status[thread] |= piece.first < 0 ? phase.run(arguments, shared, workspace, piece.begin, piece.end)
+      const auto whole = run.values_alone && phase.values != nullptr ? phase.values : phase.run;
+      status[thread] |= piece.first < 0 ? whole(arguments, shared, workspace, piece.begin, piece.end)
                                         : phase.part(arguments, shared, workspace, piece.begin, piece.first,
                                                      piece.last, carry_of[n]);
     }
@@ -317,6 +321,30 @@ std::string scan(Run& run, const schaas_phase& last_counted, const Allocate& all
   }
   allocate(entries);
   return "";
+}
+
+/// The computing phases once more, now that the result has its structure.
+std::string rerun_values(Run& run, Cuts cuts, std::mt19937_64& random) {
+  const schaas_tensor& result = *run.arguments[0];
+  const double start = run.kernel.writes_all != 0 ? std::nan("") : run.kernel.result_fill;
+  for (std::int64_t n = 0; n < result.levels[result.order - 1].entries; ++n) {
+    if (result.value_type == SCHAAS_F32) {
+      static_cast<float*>(result.values)[n] = static_cast<float>(start);
+    } else {
+      static_cast<double*>(result.values)[n] = start;
+    }
+  }
+  for (std::int32_t slot = 0; slot < run.kernel.shared_count; ++slot) {
+    const auto* end = run.kernel.counters + run.kernel.counter_count;
+    if (std::none_of(run.kernel.counters, end, [&](const auto& each) { return each.shared_slot == slot; }))
+      run.shared[static_cast<std::size_t>(slot)].clear();
+  }
+  run.values_alone = true;
+  std::string error;
+  for (std::int32_t number = 0; number < run.kernel.phase_count && error.empty(); ++number) {
+    if (run.kernel.phases[number].step == SCHAAS_STEP_COMPUTE) error = run_phase(run, number, cuts, random);
+  }
+  return error.empty() ? error : "values alone: " + error;
 }
 
 std::string load_error(const char* what) {
@@ -381,6 +409,12 @@ std::string run(const schaas_kernel_descriptor& kernel, const std::vector<const 
     if (error.empty()) error = run_phase(state, number, cuts, random);
     if (!error.empty()) return error;
     counted = counting;
+  }
+  const auto* end = kernel.phases + kernel.phase_count;
+  const bool again =
+      std::any_of(kernel.phases, end, [](const schaas_phase& phase) { return phase.values != nullptr; });
+  if (again && random() % 2 == 0) {
+    if (std::string error = rerun_values(state, cuts, random); !error.empty()) return error;
   }
   for (const auto* buffers : {&state.shared, &state.workspaces}) {
     for (const Buffer& buffer : *buffers) {

@@ -41,7 +41,8 @@ using Allocate = std::function<void(const std::vector<std::int64_t>& entries)>;
 
 /// Runs all phases in order by the rules of proto/kernel_abi.h: shared arrays zeroed once, one zeroed
 /// workspace per thread, both aligned to 64 bytes and with guard bytes behind them; counters scanned and
-/// `allocate` called before the first phase that computes after counting. Returns what went wrong: a phase's
+/// `allocate` called before the first phase that computes after counting. Where phases can store values alone
+/// they are run again that way, every other time. Returns what went wrong: a phase's
 /// error code, an argument count that does not fit, a write behind an array, a count that is negative; ""
 /// when all is well.
 std::string run(const schaas_kernel_descriptor& kernel, const std::vector<const schaas_tensor*>& arguments,

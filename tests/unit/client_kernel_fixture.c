@@ -69,8 +69,8 @@ static int64_t shared_bytes(const schaas_tensor* const* args, int32_t which) {
 }
 static int64_t workspace_bytes(const schaas_tensor* const* args) { return 8 * args[0]->extents[1]; }
 
-static const schaas_phase phases[] = {{count_rows, rows, 1, -1, 0, SCHAAS_STEP_COMPUTE, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0},
-                                      {multiply, rows, 1, 1, 1, SCHAAS_STEP_COMPUTE, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0}};
+static const schaas_phase phases[] = {{count_rows, rows, 1, -1, 0, SCHAAS_STEP_COMPUTE, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0, 0},
+                                      {multiply, rows, 1, 1, 1, SCHAAS_STEP_COMPUTE, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0, 0}};
 
 #ifndef FIXTURE_NO_SYMBOL
 const schaas_kernel_descriptor schaas_kernel = {

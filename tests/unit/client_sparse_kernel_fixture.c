@@ -106,9 +106,28 @@ static int32_t fill(const schaas_tensor* const* args, void* const* shared, void*
   return SCHAAS_OK;
 }
 
-static const schaas_phase phases[] = {{prepare, one, 0, -1, 0, SCHAAS_STEP_COMPUTE, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0},
-                                      {count, units, 1, 1, 1, SCHAAS_STEP_COUNT, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0},
-                                      {fill, units, 1, 1, 1, SCHAAS_STEP_COMPUTE, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0}};
+#ifdef FIXTURE_VALUES_TIMES /* as fill, times this, of a result that has its structure: the coordinates are read */
+static int32_t fill_values(const schaas_tensor* const* args, void* const* shared, void* workspace, int64_t begin,
+                           int64_t end) {
+  const schaas_level* level = &args[0]->levels[1];
+  struct row row = row_in(workspace, args);
+  for (int64_t i = begin; i < end; ++i) {
+    multiply_row(&row, args, i);
+    for (position at = ((const position*)level->pos)[i]; at < ((const position*)level->pos)[i + 1]; ++at)
+      ((double*)args[0]->values)[at] +=
+          FIXTURE_VALUES_TIMES * row.sums[((const position*)level->crd)[at]] * *(const double*)shared[0];
+    reset(&row);
+  }
+  return SCHAAS_OK;
+}
+#define FIXTURE_VALUES fill_values
+#else
+#define FIXTURE_VALUES 0
+#endif
+
+static const schaas_phase phases[] = {{prepare, one, 0, -1, 0, SCHAAS_STEP_COMPUTE, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0, 0},
+                                      {count, units, 1, 1, 1, SCHAAS_STEP_COUNT, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0, 0},
+                                      {fill, units, 1, 1, 1, SCHAAS_STEP_COMPUTE, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0, FIXTURE_VALUES}};
 static const schaas_counter counters[] = {{1, 1}};
 #define FIXTURE_PHASES 3
 #define FIXTURE_PROBLEM                                                                                          \
@@ -155,8 +174,8 @@ static int32_t fill(const schaas_tensor* const* args, void* const* shared, void*
   return SCHAAS_OK;
 }
 
-static const schaas_phase phases[] = {{count, units, 1, 1, 1, SCHAAS_STEP_COUNT, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0},
-                                      {fill, units, 1, 1, 1, SCHAAS_STEP_COMPUTE, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0}};
+static const schaas_phase phases[] = {{count, units, 1, 1, 1, SCHAAS_STEP_COUNT, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0, 0},
+                                      {fill, units, 1, 1, 1, SCHAAS_STEP_COMPUTE, SCHAAS_FOLD_NONE, -1, 0, 0, 0, 0, 0, 0}};
 static const schaas_counter counters[] = {{0, 0}, {1, 1}};
 #define FIXTURE_PHASES 2
 #undef FIXTURE_COUNTERS

@@ -149,6 +149,26 @@ TEST(SparseResult, keeps_its_structure_when_only_values_change) {
   }
 }
 
+TEST(SparseResult, stores_values_alone_while_the_structure_is_there) {
+  Product arguments;
+  auto execution = Execution::prepare(*load("wrong_values"), arguments.all(), {3, 12, {}});  // twice as large
+  ASSERT_TRUE(execution.ok());
+  const Expected expected = arguments.expected();
+  ASSERT_TRUE(execution->rerun_values().ok());  // the first is a run
+  expect_close(arguments.a, expected);
+  for (std::int64_t p = 0; p < arguments.b.stored(); ++p) arguments.b.values().as<double>()[p] /= 2;
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    ASSERT_TRUE(execution->rerun_values().ok());
+    expect_close(arguments.a, expected);
+  }
+  for (std::int64_t p = 0; p < arguments.b.stored(); ++p) arguments.b.values().as<double>()[p] *= 2;
+  ASSERT_TRUE(execution->run().ok());
+  expect_close(arguments.a, expected);
+  arguments.a.values() = arguments.a.values().copy();  // other arrays: again a run
+  ASSERT_TRUE(execution->rerun_values().ok());
+  expect_close(arguments.a, expected);
+}
+
 TEST(SparseResult, values_start_from_the_kernels_fill_value) {
   Product arguments;
   auto execution = Execution::prepare(*load("filled"), arguments.all(), {2, 12, {}});

@@ -12,8 +12,8 @@ namespace {
 
 using testing::HasSubstr;
 
-Kernel kernel(const std::string& variant) {
-  std::ifstream file(std::string(SCHAAS_FIXTURE_DIR) + "/libclient_kernel_" + variant + ".so",
+Kernel kernel(const std::string& variant, const std::string& kind = "kernel") {
+  std::ifstream file(std::string(SCHAAS_FIXTURE_DIR) + "/libclient_" + kind + "_" + variant + ".so",
                      std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   return Kernel::load(bytes, support::digest_of(bytes)).value();
@@ -39,6 +39,15 @@ TEST(Trial, FindsWrongNumbers) {
 }
 
 TEST(Trial, FindsAWorkspaceLeftDirty) { EXPECT_THAT(complaint("dirt"), HasSubstr("[kernel-wrong]")); }
+
+TEST(Trial, FindsWrongValuesOfAResultThatKeepsItsStructure) {
+  const auto trial = try_kernel(kernel("values", "sparse_kernel"), 1);
+  ASSERT_TRUE(trial.ok()) << support::render(trial.error());
+  EXPECT_EQ(trial->runs % 3, 0);
+  const auto wrong = try_kernel(kernel("wrong_values", "sparse_kernel"), 1);
+  ASSERT_FALSE(wrong.ok());
+  EXPECT_THAT(support::render(wrong.error()), HasSubstr("1 thread, run 3: element "));
+}
 
 TEST(TrialDeathTest, EndsAKernelThatLooksBeyondItsArrays) {
   EXPECT_EXIT((void)try_kernel(kernel("overruns"), 1), testing::KilledBySignal(SIGSEGV), "");

@@ -107,6 +107,9 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
     A_crd1[0] = list[0]
     A_pos1[1] = n
   }
+  values {
+    A[0] = B[begin]
+  }
 }
 )";
 
@@ -344,6 +347,19 @@ TEST(LoopIr, VerifierKnowsWhenTheResultIsThere) {
             verdict("array c: value = shared 0 count n\nresult counter level 0 slot 0\n", ""));
   EXPECT_EQ("internal [loop-ir]: counters are not in level order",
             verdict(counter + "result counter level 0 slot 0\n", count + compute));
+}
+
+TEST(LoopIr, VerifierKnowsWhatStoresValuesAlone) {
+  const std::string arrays =
+      "array A: value = values 0 written\narray A_crd0: index32 = coordinates 0 level 0 written\n"
+      "array c: index64 = shared 0 count (n + 1) written\nresult counter level 0 slot 0\n";
+  const std::string count = "phase count range n { for i in begin .. end { c[i] = 1 } }\n";
+  const std::string compute = "phase range n { for i in begin .. end { A[i] = 1.0 A_crd0[i] = i } } values ";
+  EXPECT_EQ("right", verdict(arrays, count + compute + "{ for i in begin .. end { A[i] = 1.0 } }\n"));
+  EXPECT_EQ("internal [loop-ir]: `A_crd0` is stored to where values alone are",
+            verdict(arrays, count + compute + "{ for i in begin .. end { A_crd0[i] = i } }\n"));
+  EXPECT_EQ("internal [loop-ir]: values alone of a phase that counts or is for a GPU",
+            verdict(arrays, "phase count range n { } values { }\nphase range n { }\n"));
 }
 
 TEST(LoopIr, LaneForm) {

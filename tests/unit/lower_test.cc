@@ -219,6 +219,56 @@ TEST(Lower, VersionsForSizesThatDenseExtentsOftenHave) {
   }
 }
 
+TEST(Lower, RowsWithoutEntriesAreCleared) {
+  const auto printed = [](const std::string& expression, const std::string& tree) {
+    const auto kernel = lower::lower(*concrete_notation::parse(tree),
+                                     make_case({expression, {{"B", "csr"}}, {}}, {}).problem);
+    EXPECT_TRUE(kernel.ok());
+    return loop_ir::print(*kernel);
+  };
+  const std::string product = "A(i,l) = B(i,j) * C(j,k) * D(k,l)";
+  const std::string rows =
+      "forall(i, where(forall(k, forall(l, A(i,l) += T(k) * D(k,l))), forall(j, forall(k, T(k) += B(i,j) * "
+      "C(j,k)))))";
+  const std::string text = printed(product, rows);
+  EXPECT_NE(std::string::npos, text.find("let some: index = (B_pos1[i] < B_pos1[(i + 1)])")) << text;
+  EXPECT_NE(std::string::npos,
+            text.find("if (some == 0) {\n        fill A from (i * n_l) count n_l with 0.0"))
+      << text;
+  for (const int extent : {1, 4, 17}) {
+    const auto run =
+        make_case({product, {{"B", "csr"}}, {}}, {{"i", 9}, {"j", 3}, {"k", extent}, {"l", extent + 1}});
+    EXPECT_EQ("", check_tree(rows, run, 40));
+  }
+  // There nothing is saved by it: no sum runs where there are no entries.
+  EXPECT_EQ(std::string::npos,
+            printed("A(i,k) = B(i,j) * C(j,k)", "forall(i, forall(j, forall(k, A(i,k) += B(i,j) * C(j,k))))")
+                .find("some"));
+}
+
+TEST(Lower, ValuesAloneWhereTheResultHasItsStructure) {
+  const auto values = [](const Text& text, const std::string& tree, lower::Effort effort = {}) {
+    const auto kernel = lower::lower(*concrete_notation::parse(tree), make_case(text, {}).problem, effort);
+    EXPECT_TRUE(kernel.ok());
+    const std::string printed = loop_ir::print(*kernel);
+    const auto begin = printed.find("  values {\n");
+    return begin == std::string::npos ? "" : printed.substr(begin);
+  };
+  const Text sddmm{"A(i,j) = B(i,j) * C(i,k) * D(j,k)", {{"A", "csr"}, {"B", "csr"}}, {}};
+  const std::string tree = "forall(i, forall(j, forall(k, A(i,j) += B(i,j) * C(i,k) * D(j,k))))";
+  const std::string alone = values(sddmm, tree);
+  EXPECT_NE(std::string::npos, alone.find("A["));
+  EXPECT_EQ(std::string::npos, alone.find("A_crd1["));
+  EXPECT_EQ(std::string::npos, alone.find("A_pos1["));
+  EXPECT_EQ("", values(sddmm, tree, lower::Effort::least()));
+  // Rows are gathered, which takes most of the time.
+  EXPECT_EQ("", values({"A(i,k) = B(i,j) * C(j,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}, {}},
+                       "forall(i, where(forall(k, A(i,k) += T(k)), forall(j, forall(k, T(k) += B(i,j) * "
+                       "C(j,k)))))"));
+  EXPECT_EQ("", values({"A(i,j) = B(i,k) * C(k,j)", {{"B", "csr"}}, {}},
+                       "forall(i, forall(k, forall(j, A(i,j) += B(i,k) * C(k,j))))"));
+}
+
 TEST(Lower, ExtentsOfOneAndZeroLengthRows) {
   const auto run = make_case({"A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}}, {}},
                              {{"i", 1}, {"j", 1}, {"k", 1}, {"l", 1}});

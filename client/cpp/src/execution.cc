@@ -79,6 +79,7 @@ struct Execution::State {
   std::vector<schaas_level> made;      ///< the result's levels when its structure was made
   const void* made_values = nullptr;
   bool has_structure = false;  ///< the counters hold what the result's arrays were made from
+  bool values_alone = false;   ///< in the run at hand: the structure in these arrays stays
   std::atomic<std::int32_t> error{SCHAAS_OK};
   std::optional<support::Diagnostic> failure;  ///< of a thread that got no larger workspace
 
@@ -400,7 +401,10 @@ void Execution::State::note(std::int32_t code) {
 std::int32_t Execution::State::do_run(std::int32_t number, const Run& run, const schaas_tensor* const* args,
                                       void* const* arrays, void* workspace) {
   const schaas_phase& phase = descriptor().phases[number];
-  if (!run.is_part()) return phase.run(args, arrays, workspace, run.begin, run.end);
+  if (!run.is_part()) {
+    const auto whole = values_alone && phase.values != nullptr ? phase.values : phase.run;
+    return whole(args, arrays, workspace, run.begin, run.end);
+  }
   void* carry = run.carry < 0 ? nullptr : carries[number]->start(run.carry);
   return phase.part(args, arrays, workspace, run.begin, run.first, run.last, carry);
 }
@@ -543,6 +547,7 @@ support::Result<void> Execution::rerun_values() {
   const auto phases = static_cast<std::int32_t>(state.pieces.size());
   if (!state.counts()) return state.run_stage({0, phases, true, true});
   state.has_structure = state.has_structure && state.holds_structure();
+  state.values_alone = state.has_structure;
   support::Result<void> done;
   if (state.appending && !state.has_structure) {
     done = state.run_appended();
