@@ -83,8 +83,9 @@ TEST(Loading, refuses_a_library_without_descriptor) {
 
 TEST(Loading, refuses_another_abi) {
   EXPECT_EQ(support::render(load(fixture("abi")).error()),
-            "invalid [kernel-abi]: the kernel has ABI version 99, this client runs version 8\n"
-            "  note: install client and server of one version");
+            "invalid [kernel-abi]: the kernel has ABI version 99, this client runs version " +
+                std::to_string(SCHAAS_KERNEL_ABI_VERSION) +
+                "\n  note: install client and server of one version");
 }
 
 TEST(Loading, refuses_another_processor) {
