@@ -1,12 +1,12 @@
 // What the processors of this machine can do at most, for the bounds of tests/bench/yardstick.py, which
 // compiles this file (-march=native -fopenmp).
 //
-//     machine_rates THREADS
+//     machine_rates THREADS CACHE
 //
-// Prints `cache BYTES` (of the last level; 0: unknown), a line `bytes BYTES RATE` for each of several amounts
-// of data, and `flops RATE`. The rate of an amount is the better of a triad (a = b + s c, three arrays of
-// that size together) and of a sum over as much, in bytes a second: the largest amount is four times the
-// last-level cache, or a quarter of the memory where that is less. That of flops is of multiply-adds of the
+// CACHE is the size of the last-level cache. Prints a line `bytes BYTES RATE` for each of several amounts of
+// data, and `flops RATE`. The rate of an amount is the better of a triad (a = b + s c, three arrays of that
+// size together) and of a sum over as much, in bytes a second: the largest amount is four times the cache and
+// 256 MiB at least, or a quarter of the memory where that is less. That of flops is of multiply-adds of the
 // widest vectors, all operands in registers.
 #include <omp.h>
 #include <unistd.h>
@@ -109,13 +109,11 @@ double flops_rate(int threads) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return 2;
+  if (argc != 3) return 2;
   const int threads = std::atoi(argv[1]);
   omp_set_dynamic(0);
   omp_set_num_threads(threads);
-  const long cache = std::max(0L, sysconf(_SC_LEVEL3_CACHE_SIZE)),
-             memory = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
-  std::printf("cache %ld\n", cache);
+  const long cache = std::atol(argv[2]), memory = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
   for (long bytes = std::min(std::max(4 * cache, 256L << 20), memory / 4); bytes >= 24L << 10; bytes /= 2) {
     std::printf("bytes %ld %.6g\n", bytes, bytes_rate(bytes, threads));
   }

@@ -28,6 +28,7 @@ limit      which of the two is closer: `bytes` or `flops`
 Ends with geometric means, losses (yardstick / ours below 0.95) and failures; exits 1 when a result is wrong or no case was run.
 """
 
+import json
 import math
 import os
 import subprocess
@@ -193,7 +194,9 @@ class Rates:
 
     def __init__(self, options, state):
         self.moved = []
-        for line in schaas_runs.competitor(options, schaas_runs.compiled(state, "machine_rates", "-fopenmp"), options.threads[0]).splitlines():
+        self.cache = json.loads(schaas_runs.command(options, "info", "--json"))["client"]["cache_bytes"]
+        program = schaas_runs.compiled(state, "machine_rates", "-fopenmp")
+        for line in schaas_runs.competitor(options, program, options.threads[0], self.cache).splitlines():
             what, *numbers = line.split()
             if what == "bytes":
                 self.moved.append(tuple(map(float, numbers)))

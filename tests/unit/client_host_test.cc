@@ -43,6 +43,28 @@ TEST(Host, a_groups_quota_counts_as_processors) {
   EXPECT_EQ(processors_of_quota(root.path().string(), "/"), 3);
 }
 
+TEST(Host, caches_are_those_that_Linux_describes) {
+  const TemporaryDirectory root;
+  const auto write = [&](const std::string& index, const char* level, const char* type, const char* size) {
+    std::filesystem::create_directories(root.path() / index);
+    std::ofstream(root.path() / index / "level") << level << "\n";
+    std::ofstream(root.path() / index / "type") << type << "\n";
+    std::ofstream(root.path() / index / "size") << size << "\n";
+  };
+  const auto bytes = [&](int level) { return described_cache_bytes(root.path().string(), level); };
+  EXPECT_EQ(bytes(1), 0);  // no folder
+  write("index0", "1", "Instruction", "64K");
+  write("index1", "1", "Data", "32K");
+  write("index2", "2", "Unified", "1024K");
+  write("index3", "3", "Unified", "32M");
+  EXPECT_EQ(bytes(1), 32 << 10);
+  EXPECT_EQ(bytes(2), 1 << 20);
+  EXPECT_EQ(bytes(3), 32 << 20);
+  EXPECT_EQ(bytes(4), 0);
+  write("index3", "3", "Unified", "");
+  EXPECT_EQ(bytes(3), 0);
+}
+
 TEST(Team, takes_the_threads_that_no_other_has) {
   {
     const Team first(4, false), second(4, false), third(4, false);

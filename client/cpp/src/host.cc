@@ -10,6 +10,7 @@
 #include <cmath>
 #include <fstream>
 #include <thread>
+#include <utility>
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
@@ -57,7 +58,36 @@ std::string own_group() {
   return "";
 }
 
+/// Of a data or unified cache that the first processor uses which this process may run on. The C library
+/// knows too, but what it tells of AMD's last level is the sum of all of a package, of which a core has one.
+std::int64_t cache_bytes(int level, int name, std::int64_t otherwise) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  int processor = 0;
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    while (processor < CPU_SETSIZE - 1 && !CPU_ISSET(processor, &set)) ++processor;
+  const std::int64_t described =
+      described_cache_bytes("/sys/devices/system/cpu/cpu" + std::to_string(processor) + "/cache", level);
+  if (described > 0) return described;
+  const long bytes = sysconf(name);
+  return bytes > 0 ? bytes : otherwise;
+}
+
 }  // namespace
+
+std::int64_t described_cache_bytes(const std::string& caches, int level) {
+  for (int index = 0;; ++index) {
+    const std::string cache = caches + "/index" + std::to_string(index) + "/";
+    std::ifstream levels(cache + "level"), types(cache + "type"), sizes(cache + "size");
+    int found = 0;
+    std::string type, unit;
+    std::int64_t size = 0;
+    if (!(levels >> found)) return 0;
+    if (found != level || !(types >> type) || type == "Instruction" || !(sizes >> size)) continue;
+    sizes >> unit;
+    return size * (unit == "K" ? 1 << 10 : unit == "M" ? 1 << 20 : unit == "G" ? 1 << 30 : 1);
+  }
+}
 
 int processors_of_quota(const std::string& root, std::string group) {
   int least = 0;
@@ -93,21 +123,24 @@ bool host_runs(const std::string& isa) {
 }
 
 std::int64_t last_level_cache_bytes() {
-  for (const int level : {_SC_LEVEL4_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE}) {
-    const long bytes = sysconf(level);
-    if (bytes > 0) return bytes;
-  }
-  return std::int64_t{32} << 20;
+  static const std::int64_t bytes = [] {
+    constexpr std::pair<int, int> levels[] = {
+        {4, _SC_LEVEL4_CACHE_SIZE}, {3, _SC_LEVEL3_CACHE_SIZE}, {2, _SC_LEVEL2_CACHE_SIZE}};
+    for (const auto& [level, name] : levels)
+      if (const std::int64_t found = cache_bytes(level, name, 0); found > 0) return found;
+    return std::int64_t{32} << 20;
+  }();
+  return bytes;
 }
 
 std::int64_t first_cache_bytes() {
-  const long bytes = sysconf(_SC_LEVEL1_DCACHE_SIZE);
-  return bytes > 0 ? bytes : 32 << 10;
+  static const std::int64_t bytes = cache_bytes(1, _SC_LEVEL1_DCACHE_SIZE, 32 << 10);
+  return bytes;
 }
 
 std::int64_t second_cache_bytes() {
-  const long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  return bytes > 0 ? bytes : 1 << 20;
+  static const std::int64_t bytes = cache_bytes(2, _SC_LEVEL2_CACHE_SIZE, 1 << 20);
+  return bytes;
 }
 
 int host_processors() {

@@ -11,12 +11,15 @@ std::string host_isa();
 std::string isa_for(const std::string& asked);
 /// Whether this processor runs code compiled for `isa`.
 bool host_runs(const std::string& isa);
-/// Size of the last-level cache in bytes; 32 MiB when the system does not tell.
+/// Size of the last-level cache in bytes that a core has a share of, not of all in a package; 32 MiB when the
+/// system does not tell.
 std::int64_t last_level_cache_bytes();
 /// Size of one core's data cache of the first level, and of its second level; 32 KiB and 1 MiB when the
 /// system does not tell.
 std::int64_t first_cache_bytes();
 std::int64_t second_cache_bytes();
+/// Of the data or unified cache of this level that Linux describes in the folder (".../cpu0/cache"); 0: none.
+std::int64_t described_cache_bytes(const std::string& caches, int level);
 /// Processors this process may use (affinity respected).
 int host_processors();
 /// Threads where nobody names a number: host_processors(), but no more than OMP_NUM_THREADS or the calling
