@@ -78,8 +78,7 @@ TEST(Selecting, takes_the_least_time_within_half_of_the_cache) {
   EXPECT_EQ(selection->evaluated[2].memory_bytes, 500 * 64 * 8);  // shared
   EXPECT_EQ(selection->reason,
             "`s3` takes least time, 1.76e+05 weighted trips with 250.0 KiB of temporaries; 3 of 3 schedules "
-            "fit half "
-            "of the cache");
+            "have room for theirs");
 }
 
 TEST(Selecting, leaves_out_what_does_not_fit) {
@@ -94,7 +93,7 @@ TEST(Selecting, takes_the_least_memory_when_nothing_fits) {
   const auto selection = select(large, sizes(), {4, 100, ValueType::f64});
   EXPECT_EQ(selection->index, 0U);
   EXPECT_EQ(selection->reason,
-            "no schedule fits half of the cache; `s2` needs least memory: 512 bytes of temporaries");
+            "no schedule has room for its temporaries; `s2` needs least memory: 512 bytes of temporaries");
 }
 
 TEST(Selecting, equal_times_go_to_less_memory_then_to_the_first) {
@@ -177,7 +176,7 @@ TEST(Selecting, blocks_of_rows_where_the_rows_of_one_push_the_other_operand_out_
   EXPECT_EQ(selected_trace(fused_rows(), selection->evaluated[0]), "blocked");
   EXPECT_EQ(selection->reason,
             "`s1` takes least time, 6.656e+07 weighted trips with 512 bytes of temporaries, run as "
-            "`i:48<ijk,ikl>`; 1 of 1 schedules fit half of the cache");
+            "`i:48<ijk,ikl>`; 1 of 1 schedules have room for theirs");
   // On a machine whose second cache is as fast as its first there is nothing to win.
   Machine flat = small_caches();
   flat.rates.beyond_first = 0;

@@ -83,9 +83,7 @@ support::Result<std::vector<double>> measure(const Kernel& kernel, std::int64_t 
 }
 
 std::int64_t memory_bytes() {
-  const auto physical =
-      static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::int64_t>(sysconf(_SC_PAGESIZE));
-  return std::min({2 * last_level_cache_bytes(), most_bytes, physical / 8});
+  return std::min({2 * last_level_cache_bytes(), most_bytes, main_memory_bytes() / 8});
 }
 
 }  // namespace

@@ -143,6 +143,11 @@ std::int64_t second_cache_bytes() {
   return bytes;
 }
 
+std::int64_t main_memory_bytes() {
+  static const std::int64_t bytes = std::int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  return bytes > 0 ? bytes : std::int64_t{8} << 30;
+}
+
 int host_processors() {
   cpu_set_t set;
   CPU_ZERO(&set);

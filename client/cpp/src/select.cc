@@ -39,17 +39,19 @@ std::string reason_for(const FrontierEntry& entry, const Evaluated& chosen, std:
                        std::size_t all) {
   const std::string temporaries = bytes_text(chosen.memory_bytes) + " of temporaries";
   if (fitting == 0) {
-    return "no schedule fits half of the cache; `" + entry.id + "` needs least memory: " + temporaries;
+    return "no schedule has room for its temporaries; `" + entry.id + "` needs least memory: " + temporaries;
   }
   const std::string variant =
       chosen.variant == 0 ? "" : ", run as `" + entry.variants[chosen.variant].tree + "`";
   return "`" + entry.id + "` takes least time, " + number_text(chosen.time) + " weighted trips with " +
          temporaries + variant + "; " + std::to_string(fitting) + " of " + std::to_string(all) +
-         " schedules fit half of the cache";
+         " schedules have room for theirs";
 }
 
 // The server's own choice for an entry stays unless another variant is predicted to take so much less.
 constexpr double worth_a_variant = 0.93;
+// What temporaries may take; of memory where it is predicted what that costs.
+constexpr double share_of_cache = 0.5, share_of_memory = 1.0 / 8;
 
 // A term whose variables are numbers.
 struct Product {
@@ -169,7 +171,9 @@ class Prepared {
     const auto size = static_cast<double>(bytes_of(machine.value_type));
     const double temporaries = elements * size * copies(frontier_[e], machine);
     evaluated.memory_bytes = temporaries + stored * size;
-    evaluated.fits = temporaries <= 0.5 * static_cast<double>(machine.cache_bytes);
+    const double cache = share_of_cache * static_cast<double>(machine.cache_bytes);
+    const double memory = share_of_memory * static_cast<double>(machine.memory_bytes);
+    evaluated.fits = temporaries <= (entries_[e].variants.empty() ? cache : std::max(cache, memory));
     return evaluated;
   }
 
@@ -219,7 +223,8 @@ Machine this_machine(ValueType value_type, int threads) {
           value_type,
           first_cache_bytes(),
           second_cache_bytes(),
-          stored_rates(default_data_directory())};
+          stored_rates(default_data_directory()),
+          main_memory_bytes()};
 }
 
 struct Selector::State {

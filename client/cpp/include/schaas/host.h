@@ -18,6 +18,8 @@ std::int64_t last_level_cache_bytes();
 /// system does not tell.
 std::int64_t first_cache_bytes();
 std::int64_t second_cache_bytes();
+/// Main memory in bytes; 8 GiB when the system does not tell.
+std::int64_t main_memory_bytes();
 /// Of the data or unified cache of this level that Linux describes in the folder (".../cpu0/cache"); 0: none.
 std::int64_t described_cache_bytes(const std::string& caches, int level);
 /// Processors this process may use (affinity respected).

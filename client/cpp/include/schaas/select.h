@@ -45,13 +45,14 @@ struct Machine {
   int threads = 1;
   std::int64_t cache_bytes = 32 << 20;  ///< last-level cache
   ValueType value_type = ValueType::f64;
-  std::int64_t first_cache_bytes = 32 << 10;  ///< of one core, data
-  std::int64_t second_cache_bytes = 1 << 20;  ///< of one core
-  Rates rates = {};                           ///< `schaas calibrate`
+  std::int64_t first_cache_bytes = 32 << 10;          ///< of one core, data
+  std::int64_t second_cache_bytes = 1 << 20;          ///< of one core
+  Rates rates = {};                                   ///< `schaas calibrate`
+  std::int64_t memory_bytes = std::int64_t{8} << 30;  ///< main memory
 };
 
-/// This machine: its caches, its threads (or so many), its rates as `schaas calibrate` stored them in the
-/// default data directory.
+/// This machine: its caches and memory, its threads (or so many), its rates as `schaas calibrate` stored them
+/// in the default data directory.
 Machine this_machine(ValueType value_type, int threads = 0);
 
 /// What one schedule costs here.
@@ -59,7 +60,7 @@ struct Evaluated {
   double time = 0;          ///< weighted trips, those of parallel phases shared by the machine's threads
   double predicted = 0;     ///< the same with what working sets cost here; at least, where that is too much
   double memory_bytes = 0;  ///< temporaries, private ones once per thread, and copies of operands
-  bool fits = false;        ///< the temporaries: within half of the cache
+  bool fits = false;        ///< the temporaries: where there is room for them
   std::size_t variant = 0;  ///< of the entry's, the one with the least `predicted`
 };
 struct Selection {
@@ -73,14 +74,15 @@ inline const std::string& selected_trace(const FrontierEntry& entry, const Evalu
   return evaluated.variant == 0 ? entry.trace : entry.variants[evaluated.variant].trace;
 }
 
-/// Stage 4: keep the schedules whose temporaries fit half of the last-level cache; when none does, those of
-/// least memory. Stage 5: the least predicted time on the machine's threads among them: weighted trips
-/// (weights price the access of the innermost loops; a serial phase keeps all its trips), cheaper where rows
-/// stay in the first-level cache and dearer where working sets do not fit the caches (docs/cost_model.md, "At
-/// real sizes"); of entries without variants the weighted trips alone. Equal times within one part in 1e9 go
-/// to less memory, then to the earlier entry. A temporary inside an outer loop is private to a thread, so its
-/// bytes count once per thread; one at the root (the tree text starts with '<') is shared and counts once.
-/// Errors: invalid [empty-frontier], [unknown-size].
+/// Stage 4: keep the schedules whose temporaries fit half of the last-level cache or, of entries with
+/// variants, of which it is predicted what they cost beyond it, an eighth of the main memory; when none does,
+/// those of least memory. Stage 5: the least predicted time on the machine's threads among them: weighted
+/// trips (weights price the access of the innermost loops; a serial phase keeps all its trips), cheaper where
+/// rows stay in the first-level cache and dearer where working sets do not fit the caches
+/// (docs/cost_model.md, "At real sizes"); of entries without variants the weighted trips alone. Equal times
+/// within one part in 1e9 go to less memory, then to the earlier entry. A temporary inside an outer loop is
+/// private to a thread, so its bytes count once per thread; one at the root (the tree text starts with '<')
+/// is shared and counts once. Errors: invalid [empty-frontier], [unknown-size].
 class Selector {
  public:
   /// Prepares a frontier, for some microseconds an entry: then each selection takes microseconds in all.
