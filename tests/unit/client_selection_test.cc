@@ -88,6 +88,16 @@ TEST(Selecting, leaves_out_what_does_not_fit) {
   EXPECT_EQ(select(frontier(), sizes(), {4, 400 << 10, ValueType::f32})->index, 2U);  // half the bytes
 }
 
+TEST(Selecting, temporaries_have_room_in_memory_where_their_traffic_is_known) {
+  std::vector<FrontierEntry> entries(frontier().begin() + 1, frontier().end());
+  Machine machine{4, 400 << 10, ValueType::f64};
+  EXPECT_FALSE(select(entries, sizes(), machine)->evaluated[1].fits);  // 250 KiB
+  entries[1].variants.push_back({entries[1].trace, entries[1].tree, {}});
+  EXPECT_TRUE(select(entries, sizes(), machine)->evaluated[1].fits);
+  machine.memory_bytes = 8 * (500 * 64 * 8) - 1;
+  EXPECT_FALSE(select(entries, sizes(), machine)->evaluated[1].fits);
+}
+
 TEST(Selecting, takes_the_least_memory_when_nothing_fits) {
   const std::vector<FrontierEntry> large(frontier().begin() + 1, frontier().end());
   const auto selection = select(large, sizes(), {4, 100, ValueType::f64});
@@ -380,6 +390,26 @@ TEST(Selecting, threads_share_the_way_to_memory_as_far_as_it_was_measured) {
   EXPECT_DOUBLE_EQ(predicted(2, 1), alone);
   EXPECT_DOUBLE_EQ(predicted(2, 3), alone / 2);
   EXPECT_DOUBLE_EQ(predicted(8, 3), alone / 3);
+}
+
+TEST(Selecting, what_comes_from_memory_in_order_costs_half) {
+  const Sizes large{{{"i", 2}, {"j", 1'000'000'000}, {"k", 64}}, {{"B", {2, 200'000}}}};
+  const auto from_memory = [&](std::uint32_t moving) {  // as many rows of C either way
+    FrontierEntry e = entry("s1", "ijk", {{1, {extent("k")}}}, {});
+    e.variants = {{"",
+                   "ijk",
+                   {{{loop("i"), entries("j", 1), loop("k")},
+                     {{"A", false, 4, 4}, {"C", false, moving, 4}},
+                     0,
+                     false,
+                     1}}}};
+    Machine machine = small_caches();
+    machine.rates = {0.1, 0, 0, 0, 1, 1};
+    const double all = select({e}, large, machine)->evaluated[0].predicted;
+    machine.rates.beyond_last = 0;
+    return all - select({e}, large, machine)->evaluated[0].predicted;
+  };
+  EXPECT_NEAR(from_memory(6) / from_memory(7), 2, 0.01);  // C(j,k), which each i gathers, and C(i,j,k)
 }
 
 TEST(Selecting, needs_a_schedule) {
