@@ -3,22 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/frontier_entries.h"
+
 namespace schaas::client {
 namespace {
-
-Variable extent(std::string index) { return {Variable::Kind::extent, std::move(index), "", 0}; }
-Variable fiber_of(std::string tensor, int level) {
-  return {Variable::Kind::fiber, "", std::move(tensor), level};
-}
-
-FrontierEntry entry(std::string id, std::string tree, std::vector<Term> time, std::vector<Term> memory) {
-  FrontierEntry e;
-  e.id = std::move(id);
-  e.tree = std::move(tree);
-  e.time_terms = std::move(time);
-  e.memory_terms = std::move(memory);
-  return e;
-}
 
 // B is a CSR matrix of 1000 rows, 500 columns and 3000 entries.
 Sizes sizes() { return {{{"i", 1000}, {"j", 500}, {"k", 16}, {"l", 64}}, {{"B", {1000, 3000}}}}; }
@@ -33,6 +21,27 @@ TEST(Sizes, fibers_are_mean_entries_under_a_parent) {
            {"B", ValueType::f64, 64});
   ASSERT_TRUE(packed.ok());
   EXPECT_EQ(entries_of(*packed), (std::vector<std::int64_t>{2, 3}));
+}
+
+TEST(Sizes, rows_in_use_are_a_share_of_those_asked) {
+  using enum format::LevelFormat;
+  const auto used = [](const format::TensorFormat& format, int position_bits, std::int64_t rows) {
+    CooTensor coo{{rows, 9}, {{}, {}}, {}};
+    for (std::int64_t row = 0; row < rows / 4; ++row) {
+      coo.coordinates[0].push_back(row);
+      coo.coordinates[1].push_back(row % 9);
+      coo.values.push_back(1);
+    }
+    const auto packed = pack(coo, format, {"B", ValueType::f64, position_bits});
+    return packed.ok() ? rows_in_use(*packed) : -1;
+  };
+  for (const int position_bits : {32, 64}) {
+    EXPECT_EQ(used({{dense, compressed}, {0, 1}}, position_bits, 1'000), 0.25);
+    EXPECT_EQ(used({{dense, compressed}, {0, 1}}, position_bits, 8), 0.25);
+    EXPECT_EQ(used({{dense, compressed}, {0, 1}}, position_bits, 0), 1);
+    EXPECT_EQ(used({{compressed, compressed}, {0, 1}}, position_bits, 1'000), 1);
+    EXPECT_EQ(used({{dense, dense}, {0, 1}}, position_bits, 1'000), 1);
+  }
 }
 
 TEST(Sizes, terms_are_weighted_products) {
@@ -130,14 +139,6 @@ TEST(Selecting, serial_work_is_not_shared_by_the_threads) {
   EXPECT_EQ(select(entries, sizes(), {3, 1 << 20, ValueType::f64})->index, 1U);
 }
 
-Nest::Loop loop(const std::string& index) { return {extent(index), index, 0, false, 0}; }
-Nest::Loop part(const std::string& index, int block, bool inside) {
-  return {extent(index), index, block, inside, 0};
-}
-Nest::Loop entries(const std::string& index, std::uint32_t under) {
-  return {fiber_of("B", 1), index, 0, false, under};
-}
-
 // A(i,l) = B(i,j) * C(j,k) * D(k,l), fused and with temporaries of 48 rows.
 FrontierEntry fused_rows() {
   FrontierEntry e =
@@ -168,13 +169,6 @@ FrontierEntry fused_rows() {
   e.variants = {{"fused", "i<jk,kl>", {rows, result}},
                 {"blocked", "i:48<ijk,ikl>", {block_rows, block_result}}};
   return e;
-}
-
-Machine small_caches() {
-  Machine machine{1, 64 << 20, ValueType::f64};
-  machine.first_cache_bytes = 48 << 10;
-  machine.second_cache_bytes = 2 << 20;
-  return machine;
 }
 
 TEST(Selecting, blocks_of_rows_where_the_rows_of_one_push_the_other_operand_out_of_the_first_cache) {
@@ -263,32 +257,6 @@ TEST(Selecting, a_row_that_is_added_to_in_each_run_loses_to_one_that_stays_in_re
   EXPECT_EQ(select({e}, here, small_caches())->evaluated[0].variant, 1U);
 }
 
-TEST(Selecting, rows_side_by_side_share_what_they_all_load) {
-  // A(i,l) = T(i,k) * D(k,l), D too large for the first cache: four rows of A read each row of D once, unless
-  // something else is done for each row.
-  const Nest product{{loop("i"), loop("k"), loop("l")},
-                     {{"A", false, 5, 4}, {"T", false, 3, 2}, {"D", false, 6, 4}},
-                     0,
-                     false,
-                     1};
-  const auto from_second = [&](std::vector<Nest> nests, std::int64_t rows) {
-    FrontierEntry e = entry("s1", "ikl", {{1, {extent("i"), extent("k"), extent("l")}}}, {});
-    e.variants = {{"", "ikl", std::move(nests)}};
-    const Sizes here{{{"i", rows}, {"k", 128}, {"l", 128}}, {}};
-    Machine machine = small_caches();
-    machine.rates = {0.1, 0, 1, 0, 0, 1};
-    const double all = select({e}, here, machine)->evaluated[0].predicted;
-    machine.rates.beyond_first = 0;
-    return all - select({e}, here, machine)->evaluated[0].predicted;
-  };
-  const double of_d = 1000.0 * 128 * 128;
-  EXPECT_NEAR(from_second({product}, 1000), of_d / 4, of_d / 40);
-  EXPECT_NEAR(from_second({product}, 2), 2.0 * 128 * 128 / 2, 2.0 * 128 * 128 / 20);  // there are no four
-  Nest after = product, before{{loop("i"), loop("k")}, {{"T", false, 3, 2}}, 0, false, 1};
-  after.shared = 1;
-  EXPECT_NEAR(from_second({before, after}, 1000), of_d, of_d / 10);
-}
-
 TEST(Selecting, coming_by_each_fiber_for_every_row_loses_to_coming_by_it_once) {
   // A(i,l,m) = B(i,j,k) * C(j,l) * D(k,m), slices of 30 fibers of one entry: `iljkm` has half the trips of
   // tiles over a block of fibers, and sixteen times the fibers.
@@ -323,30 +291,6 @@ TEST(Selecting, coming_by_each_fiber_for_every_row_loses_to_coming_by_it_once) {
   EXPECT_EQ(select({around, tiles}, here, small_caches())->index, 1U);
 }
 
-TEST(Selecting, a_large_result_that_is_stored_whole_goes_past_the_caches) {
-  // A(i,k) = B(i,j) * C(j,k), ten entries a row: the row is kept, or added to for each entry.
-  const auto written = [&](bool kept, std::int64_t rows) {
-    FrontierEntry e = entry("s1", "ijk", {{1, {extent("i"), fiber_of("B", 1), extent("k")}}}, {});
-    const Nest::Access c{"C", false, 6, 4};
-    Nest nest{
-        {loop("i"), entries("j", 1), loop("k")}, {{"A", false, 5, 4}, {"B", true, 3, 2}, c}, 0, false, 1};
-    Nest before{{loop("i"), entries("j", 1)}, {{"t", false, 3, 2}}, 0, false, 1};
-    if (!kept) nest.shared = 2;
-    e.variants = {{"", "ijk", kept ? std::vector<Nest>{nest} : std::vector<Nest>{before, nest}}};
-    const Sizes here{{{"i", rows}, {"j", 10}, {"k", 64}}, {{"B", {rows, 10 * rows}}}};
-    Machine machine = small_caches();
-    machine.rates = {0.1, 0, 0, 1, 0, 1};
-    const double all = select({e}, here, machine)->evaluated[0].predicted;
-    machine.rates.beyond_second = 0;
-    return all - select({e}, here, machine)->evaluated[0].predicted;
-  };
-  const auto of_a = [](std::int64_t rows) { return static_cast<double>(rows) * 64; };
-  const double of_b = 15;  // bytes of entries, in values
-  EXPECT_NEAR(written(true, 20'000), 2 * of_a(20'000) + 20'000 * of_b, 20'000);  // 10 MB
-  EXPECT_NEAR(written(true, 40'000), of_a(40'000) + 40'000 * of_b, 40'000);      // 20 MB
-  EXPECT_GT(written(false, 40'000), 2 * of_a(40'000));
-}
-
 TEST(Selecting, a_variant_is_priced_by_its_own_nests) {
   // The same loops, but the row of the result is read and written less often in the second variant.
   const Nest often{{loop("i"), loop("j"), loop("l")}, {{"A", false, 7, 4}}, 0, false, 2};
@@ -369,47 +313,6 @@ TEST(Selecting, a_variant_is_priced_by_its_own_nests) {
   strided.time_terms[0].weight = 8;
   strided.variants[0].nests[0].weight = 8;
   EXPECT_EQ(select({rival, strided}, here, machine)->index, 1U);
-}
-
-TEST(Selecting, threads_share_the_way_to_memory_as_far_as_it_was_measured) {
-  FrontierEntry e = entry("s1", "ik", {{1, {extent("i"), extent("k")}}}, {});
-  e.variants = {
-      {"", "ik", {{{loop("i"), loop("k")}, {{"A", false, 3, 2}, {"B", false, 3, 2}}, 0, false, 1}}}};
-  const Sizes large{{{"i", 1'000'000}, {"k", 64}}, {}};
-  const auto predicted = [&](int threads, double memory_threads) {  // what comes from memory
-    Machine machine = small_caches();
-    machine.threads = threads;
-    machine.rates = {0.1, 0, 0, 0, 1, memory_threads};
-    const double all = select({e}, large, machine)->evaluated[0].predicted;
-    machine.rates.beyond_last = 0;
-    return all - select({e}, large, machine)->evaluated[0].predicted;
-  };
-  const double alone = predicted(1, 1);
-  EXPECT_GT(alone, 0);
-  EXPECT_DOUBLE_EQ(predicted(1, 3), alone);
-  EXPECT_DOUBLE_EQ(predicted(2, 1), alone);
-  EXPECT_DOUBLE_EQ(predicted(2, 3), alone / 2);
-  EXPECT_DOUBLE_EQ(predicted(8, 3), alone / 3);
-}
-
-TEST(Selecting, what_comes_from_memory_in_order_costs_half) {
-  const Sizes large{{{"i", 2}, {"j", 1'000'000'000}, {"k", 64}}, {{"B", {2, 200'000}}}};
-  const auto from_memory = [&](std::uint32_t moving) {  // as many rows of C either way
-    FrontierEntry e = entry("s1", "ijk", {{1, {extent("k")}}}, {});
-    e.variants = {{"",
-                   "ijk",
-                   {{{loop("i"), entries("j", 1), loop("k")},
-                     {{"A", false, 4, 4}, {"C", false, moving, 4}},
-                     0,
-                     false,
-                     1}}}};
-    Machine machine = small_caches();
-    machine.rates = {0.1, 0, 0, 0, 1, 1};
-    const double all = select({e}, large, machine)->evaluated[0].predicted;
-    machine.rates.beyond_last = 0;
-    return all - select({e}, large, machine)->evaluated[0].predicted;
-  };
-  EXPECT_NEAR(from_memory(6) / from_memory(7), 2, 0.01);  // C(j,k), which each i gathers, and C(i,j,k)
 }
 
 TEST(Selecting, needs_a_schedule) {

@@ -403,7 +403,10 @@ support::Result<std::unique_ptr<Computation::State>> KernelSet::State::start(
   if (const auto before = operands.find(result.tensor); before != operands.end())
     computation->before = before->second;
   SCHAAS_RETURN_IF_ERROR(place_result(sizes, bind, *computation));
-  for (const auto& [name, tensor] : operands) sizes.entries[name] = entries_of(*tensor);
+  for (const auto& [name, tensor] : operands) {
+    sizes.entries[name] = entries_of(*tensor);
+    if (const double used = rows_in_use(*tensor); used < 1) sizes.rows_in_use[name] = used;
+  }
   sizes.entries[result.tensor] = entries_of(*computation->written);
   return computation;
 }

@@ -74,7 +74,10 @@ support::Result<Packed> pack_all(const Operands& operands, const Program& progra
 Sizes all_sizes(const Operands& operands, const Packed& packed) {
   Sizes sizes;
   sizes.extents = operands.kernel_extents;
-  for (const auto& [name, tensor] : packed.tensors) sizes.entries[name] = entries_of(tensor);
+  for (const auto& [name, tensor] : packed.tensors) {
+    sizes.entries[name] = entries_of(tensor);
+    if (const double used = rows_in_use(tensor); used < 1) sizes.rows_in_use[name] = used;
+  }
   return sizes;
 }
 

@@ -7,6 +7,7 @@
 #include "allocate.h"
 #include "schaas/connection.h"
 #include "schaas/host.h"
+#include "skipped_rows.h"
 #include "traffic.h"
 #include "unknowns.h"
 
@@ -84,11 +85,15 @@ std::vector<Product> products_of(const std::vector<Term>& terms, Unknowns& unkno
   return out;
 }
 
-// What the innermost lines of nests turn, sorted; a loop that is cut into blocks counts once.
-std::vector<Product> trips_of(const std::vector<Nest>& nests, Unknowns& unknowns) {
+// What the innermost lines of nests turn, sorted; a loop that is cut into blocks counts once. `skipped`: by
+// nest, the tensor without entries of which a row is skipped.
+std::vector<Product> trips_of(const std::vector<Nest>& nests, const std::vector<std::string>& skipped,
+                              Unknowns& unknowns) {
   std::vector<Product> out;
-  for (const Nest& nest : nests) {
+  for (std::size_t n = 0; n < nests.size(); ++n) {
+    const Nest& nest = nests[n];
     Product& product = out.emplace_back(Product{nest.weight, nest.serial, false, {}});
+    if (!skipped[n].empty()) product.variables.push_back(unknowns.rows_in_use(skipped[n]));
     for (const Nest::Loop& loop : nest.loops)
       if (!loop.inside) product.variables.push_back(unknowns.number(loop.trips));
     std::sort(product.variables.begin(), product.variables.end());
@@ -106,10 +111,14 @@ class Prepared {
       to.time = products_of(entry.time_terms, unknowns_);
       to.memory = products_of(entry.memory_terms, unknowns_);
       for (const Variant& variant : entry.variants) {
+        const auto skipped = skipped_rows(variant.nests);
+        if (to.trips.empty())
+          to.all = trips_of(variant.nests, std::vector<std::string>(skipped.size()), unknowns_);
         auto& nests = to.variants.emplace_back();
-        for (const Nest& nest : variant.nests) nests.emplace_back(nest, unknowns_, tensors_);
-        auto trips = trips_of(variant.nests, unknowns_);
-        if (!to.trips.empty() && trips == to.trips.front()) trips.clear();
+        for (std::size_t n = 0; n < skipped.size(); ++n)
+          nests.emplace_back(variant.nests[n], unknowns_, tensors_, skipped[n]);
+        auto trips = trips_of(variant.nests, skipped, unknowns_);
+        if (trips == to.all) trips.clear();
         to.trips.push_back(std::move(trips));
       }
     }
@@ -139,22 +148,24 @@ class Prepared {
   struct Entry {
     std::vector<Product> time, memory;
     std::vector<std::vector<NumberedNest>> variants;
-    // Of the first variant, and of those that differ from it: blocks whose sum stands next to the row of the
-    // result take it from memory and back less often. Empty: as the first.
+    // What the first variant turns, whichever rows are empty, and what each turns where it differs: rows are
+    // skipped, and blocks whose sum stands next to the row of the result take it from memory and back less
+    // often.
+    std::vector<Product> all;
     std::vector<std::vector<Product>> trips;
   };
 
-  // What a variant takes less than the first one, apart from what its working sets cost.
+  // What a variant takes less than the entry's terms tell, apart from what its working sets cost.
   static double saved(const Entry& entry, std::size_t variant, const std::vector<double>& values,
                       const Machine& machine) {
-    if (variant == 0 || entry.trips[variant].empty()) return 0;
+    if (entry.trips[variant].empty()) return 0;
     const auto all = [&](const std::vector<Product>& trips) {
       double sum = 0;
       for (const Product& product : trips)
         sum += product.time(values, machine) * least_part(product.weight, machine.rates);
       return sum;
     };
-    return all(entry.trips.front()) - all(entry.trips[variant]);
+    return all(entry.all) - all(entry.trips[variant]);
   }
 
   Evaluated evaluate(std::size_t e, const std::vector<double>& values, const Machine& machine) const {
@@ -185,7 +196,7 @@ class Prepared {
     for (std::size_t e = 0; e < entries_.size(); ++e) {
       if (!evaluated[e].fits || entries_[e].variants.empty()) continue;
       double most = 0;
-      for (std::size_t v = 1; v < entries_[e].variants.size(); ++v)
+      for (std::size_t v = 0; v < entries_[e].variants.size(); ++v)
         most = std::max(most, saved(entries_[e], v, values, machine));
       order.emplace_back(evaluated[e].predicted - most, e);
     }

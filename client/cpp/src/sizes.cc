@@ -121,6 +121,32 @@ std::vector<Spread> spreads_of(const PackedTensor& tensor) {
   return spreads;
 }
 
+namespace {
+
+template <class Position>
+double used_of(const Position* pos, std::int64_t rows) {
+  const std::int64_t asked = std::min<std::int64_t>(rows, 64);
+  std::int64_t used = 0;
+  for (std::int64_t n = 0; n < asked; ++n) {
+    const std::int64_t row = (2 * n + 1) * rows / (2 * asked);
+    used += pos[row] < pos[row + 1];
+  }
+  return rows == 0 ? 1 : static_cast<double>(used) / static_cast<double>(asked);
+}
+
+}  // namespace
+
+double rows_in_use(const PackedTensor& tensor) {
+  const auto& levels = tensor.format().levels;
+  const bool is_csr = tensor.order() > 1 && levels[0] == format::LevelFormat::dense &&
+                      levels[1] == format::LevelFormat::compressed;
+  if (!is_csr || tensor.on_device()) return 1;
+  const auto& pos = tensor.levels()[1].pos;
+  const std::int64_t rows = tensor.levels()[0].entries;
+  return tensor.position_bits() == 32 ? used_of(pos.as<std::int32_t>(), rows)
+                                      : used_of(pos.as<std::int64_t>(), rows);
+}
+
 double fiber(const std::vector<std::int64_t>& entries, int level) {
   const double parents = level == 0 ? 1.0 : static_cast<double>(entries[level - 1]);
   return parents == 0 ? 0.0 : static_cast<double>(entries[level]) / parents;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "streaming.h"
@@ -44,6 +46,10 @@ double coordinates_met(double met, double extent) {
 
 }  // namespace
 
+double least_part(double weight, const Rates& rates) {
+  return weight <= heaviest_row_code ? rates.in_first : 1;
+}
+
 // Numbers of one variant, made anew for each; the memory is kept.
 class TrafficModel::Work {
  public:
@@ -66,22 +72,40 @@ class TrafficModel::Work {
     bytes_.clear();
     footprints_.clear();
     for (const NumberedNest& nest : nests) add(nest, values);
+    if (nests_.empty()) return 0;
     add_footprints();
+    streamed_ = streamed();
     double all = 0;
-    const Rates& rates = machine.rates;
-    for (std::size_t n = 0; n < nests_.size(); ++n) {
-      const double threads = nests_[n].nest->nest->serial ? 1.0 : std::max(machine.threads, 1);
-      all += (rows_again(n) + runs(n)) / threads;
-      all += beyond(n, machine.first_cache_bytes) * rates.beyond_first / threads;
-      all += beyond(n, machine.second_cache_bytes) * rates.beyond_second / threads;
-      // All cores share the way to memory.
-      all += beyond(n, machine.cache_bytes, in_order) * rates.beyond_last /
-             std::min(threads, rates.memory_threads);
-    }
+    for (std::size_t n = 0; n < nests_.size(); ++n) all += time(n, machine);
     return all;
   }
 
  private:
+  // Values that come from beyond a cache.
+  struct Beyond {
+    double gathered = 0, in_order = 0;
+  };
+
+  double time(std::size_t nest, const Machine& machine) {
+    const Nest& shape = *nests_[nest].nest->nest;
+    const Rates& rates = machine.rates;
+    const double threads = shape.serial ? 1.0 : std::max(machine.threads, 1);
+    const double kept = rows_again(nest) + runs(nest);
+    const Beyond first = beyond(nest, machine.first_cache_bytes, false),
+                 second = beyond(nest, machine.second_cache_bytes, false),
+                 last = beyond(nest, machine.cache_bytes, true);
+    // All cores share the way to memory.
+    const double memory = rates.beyond_last * threads / std::min(threads, rates.memory_threads);
+    const double gathered =
+        first.gathered * rates.beyond_first + second.gathered * rates.beyond_second + last.gathered * memory;
+    const double ordered = first.in_order * rates.beyond_first + second.in_order * rates.beyond_second +
+                           last.in_order * in_order * memory;
+    const double elements = trips(nests_[nest], 0, nests_[nest].size());
+    const double trips_alone = elements * shape.weight * least_part(shape.weight, rates);
+    const double meanwhile = std::max(0.0, trips_alone + kept - rates.in_first * first.in_order);
+    return (kept + gathered + std::max(0.0, ordered - meanwhile)) / threads;
+  }
+
   void add(const NumberedNest& nest, const std::vector<double>& values) {
     const std::size_t first = loops_.size();
     nests_.push_back({&nest, first, bytes_.size()});
@@ -89,6 +113,7 @@ class TrafficModel::Work {
       const Nest::Loop& loop = nest.nest->loops[n];
       Loop& to = loops_.emplace_back();
       to.trips = values[static_cast<std::size_t>(nest.loops[n].trips)];
+      if (n == 0 && nest.rows >= 0) to.trips *= values[static_cast<std::size_t>(nest.rows)];
       const double block = loop.block;
       if (loop.block > 0) {
         to.trips = loop.inside ? std::min(to.trips, block) : std::max(to.trips / block, 1.0);
@@ -98,18 +123,24 @@ class TrafficModel::Work {
       }
     }
     for (const Nest::Access& access : nest.nest->accesses)
-      add_bytes(access, {loops_.data() + first, nest.loops.size()});
+      add_bytes(*nest.nest, access, {loops_.data() + first, nest.loops.size()});
+  }
+
+  // The last level of a sparse tensor has coordinates: it is not rows below the entries of the others.
+  static bool lists_entries(const Nest& nest, const Nest::Access& access) {
+    const auto last = static_cast<std::size_t>(std::bit_width(access.loops));
+    return last == 0 || nest.loops[last - 1].trips.kind == Variable::Kind::fiber;
   }
 
   // What the loops from each one on touch of an access. Where they do not go along its rows, each element is
   // on a line of its own.
-  void add_bytes(const Nest::Access& access, std::span<const Loop> loops) {
+  void add_bytes(const Nest& nest, const Nest::Access& access, std::span<const Loop> loops) {
     const std::size_t at = bytes_.size(), size = loops.size();
     bytes_.resize(at + size + 1);
     met_.resize(size);
     touched_.resize(size);
     double elements = 1;
-    const double of_entry = value_bytes_ + coordinate_bytes;
+    const double of_entry = value_bytes_ + (lists_entries(nest, access) ? coordinate_bytes : 0);
     const auto bytes_of_elements = [&](std::size_t begin) {
       if (access.sparse) return elements * of_entry;
       const bool rows = access.loops == 0 || access.unit >> begin != 0;
@@ -149,8 +180,7 @@ class TrafficModel::Work {
     return bytes_[sized.first_bytes + access * (sized.size() + 1) + begin];
   }
 
-  // What everything inside of each nest's first loops touches: of the nests that share these loops, a tensor
-  // that several touch counts where most of it is touched.
+  // What everything inside of each nest's first loops touches.
   void add_footprints() {
     std::size_t deepest = 0;
     for (const Sized& sized : nests_) deepest = std::max(deepest, sized.size());
@@ -159,27 +189,38 @@ class TrafficModel::Work {
     for (std::size_t loops = 0; loops < deepest; ++loops) {
       for (std::size_t first = 0; first < nests_.size();) {
         std::size_t end = first + 1;
-        while (end < nests_.size() && nests_[end].nest->nest->shared >= static_cast<int>(loops)) ++end;
-        const double sum = footprint(first, end, loops);
+        while (end < nests_.size() && shares(end, loops)) ++end;
+        const double sum = distinct(first, end, loops, none);
         for (; first < end; ++first) footprints_[first * stride_ + loops] = sum;
       }
     }
   }
 
-  double footprint(std::size_t first, std::size_t end, std::size_t loops) {
+  // The nest has its first loops in common with the one before.
+  bool shares(std::size_t nest, std::size_t loops) const {
+    return nests_[nest].nest->nest->shared >= static_cast<int>(loops);
+  }
+
+  bool touches(std::size_t nest, int tensor) const {
+    const auto& tensors = nests_[nest].nest->tensors;
+    return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
+  }
+
+  // What nests touch inside of their first loops, but for one tensor: what several touch counts where most of
+  // it is touched.
+  double distinct(std::size_t first, std::size_t end, std::size_t loops, int but) {
     most_.assign(most_.size(), 0);
     for (std::size_t n = first; n < end; ++n) {
       const Sized& sized = nests_[n];
       if (loops > sized.size()) continue;
       for (std::size_t a = 0; a < sized.nest->tensors.size(); ++a) {
+        if (sized.nest->tensors[a] == but) continue;
         const auto tensor = static_cast<std::size_t>(sized.nest->tensors[a]);
         if (tensor >= most_.size()) most_.resize(tensor + 1, 0);
         most_[tensor] = std::max(most_[tensor], bytes(sized, a, loops));
       }
     }
-    double sum = 0;
-    for (const double most : most_) sum += most;
-    return sum;
+    return std::accumulate(most_.begin(), most_.end(), 0.0);
   }
 
   // The rows that the access comes by lie at coordinates of fibers, of which there are several.
@@ -195,20 +236,17 @@ class TrafficModel::Work {
     return false;
   }
 
-  // Values that come from beyond a cache, those of the target twice, those of accesses that gather nothing as
-  // `ordered` of them. Data are warm: what fits as a whole never comes again.
-  double beyond(std::size_t nest, std::int64_t cache_bytes, double ordered = 1) const {
+  // Values that come from beyond a cache, those of the target twice. Data are warm: what fits as a whole
+  // never comes again.
+  Beyond beyond(std::size_t nest, std::int64_t cache_bytes, bool soft) {
     const double cache = share_of_cache * static_cast<double>(cache_bytes);
     const Sized& sized = nests_[nest];
     std::size_t inside = 0;
     while (inside < sized.size() && footprints_[nest * stride_ + inside] > cache) ++inside;
-    if (inside == 0) return 0;
+    if (inside == 0) return {};
     const std::size_t loop = inside - 1;  // what one turn of it touches fits
     const double outer = trips(sized, 0, loop), turns = loops_[sized.first_loop + loop].trips;
-    const bool is_result = sized.nest->tensors.front() == nests_.back().nest->tensors.front();
-    const bool past =
-        is_result && bytes(sized, 0, 0) >= static_cast<double>(least_streamed_bytes) && stores_once(nest);
-    double sum = 0;
+    Beyond sum;
     const auto& accesses = sized.nest->nest->accesses;
     const auto jammed = jammed_loop(nest);
     const bool is_outside = jammed && *jammed < loop;
@@ -220,11 +258,42 @@ class TrafficModel::Work {
       const bool moved = (accesses[a].loops >> loop & 1U) != 0 || all > turn;
       const bool shared = is_outside && (accesses[a].loops >> *jammed & 1U) == 0;
       const double rows = shared ? rows_side_by_side(nest) : 1;
-      const double part = gathers(sized, accesses[a]) ? 1 : ordered;
-      sum += part * outer * (moved ? all + again * missed : turn) / value_bytes_ * (a == 0 && !past ? 2 : 1) /
-             rows;
+      const bool past = sized.nest->tensors[a] == streamed_;
+      const double anew = past ? 1 : left(nest, a, loop, cache, soft);
+      (gathers(sized, accesses[a]) ? sum.gathered : sum.in_order) +=
+          outer * (anew * (moved ? all : turn) + (moved ? again * missed : 0)) / value_bytes_ *
+          (a == 0 && !past ? 2 : 1) / rows;
     }
     return sum;
+  }
+
+  // Of what an access touches inside of the nest's first `loops` loops, the share that has left a cache since
+  // it was touched last: by a nest before this one in the same turn of them, else in the turn before, where
+  // that touched the same. What was touched since then pushes out as much as it is larger than the cache.
+  double left(std::size_t nest, std::size_t access, std::size_t loops, double cache, bool soft) {
+    const Sized& sized = nests_[nest];
+    std::size_t first = nest;
+    while (first > 0 && shares(first, loops)) --first;
+    std::size_t last = nest;
+    while (last > first && !touches(last - 1, sized.nest->tensors[access])) --last;
+    double since = 0;
+    if (last > first) {
+      since = distinct(last - 1, nest + 1, loops, streamed_);
+    } else {
+      const bool same = loops == 0 || (sized.nest->nest->accesses[access].loops >> (loops - 1) & 1U) == 0;
+      if (!same) return 1;
+      std::size_t end = nest + 1;
+      while (end < nests_.size() && shares(end, loops)) ++end;
+      since = distinct(first, end, loops, streamed_);
+    }
+    return soft ? std::clamp(since / cache - 1, 0.0, 1.0) : since > cache;
+  }
+
+  // The result, where it is so large that it goes past the caches: a number of `tensors`.
+  int streamed() const {
+    const Sized& last = nests_.back();
+    const bool large = last.size() > 0 && bytes(last, 0, 0) >= static_cast<double>(least_streamed_bytes);
+    return large && stores_once(nests_.size() - 1) ? last.nest->tensors.front() : none;
   }
 
   // Each element of the target is stored and not read: all that it sums is summed before. In one block, too,
@@ -322,7 +391,9 @@ class TrafficModel::Work {
     return run_of_a_fiber * 8 / value_bytes_ * runs / rows_side_by_side(number);
   }
 
+  static constexpr int none = -1;
   double value_bytes_ = 8;
+  int streamed_ = none;
   std::vector<Sized> nests_;
   std::vector<Loop> loops_;
   std::vector<double> bytes_;  // touched by each access from each loop on
@@ -331,8 +402,9 @@ class TrafficModel::Work {
   std::vector<double> met_, touched_, most_;
 };
 
-NumberedNest::NumberedNest(const Nest& original, Unknowns& unknowns, std::vector<std::string>& names)
-    : nest(&original) {
+NumberedNest::NumberedNest(const Nest& original, Unknowns& unknowns, std::vector<std::string>& names,
+                           const std::string& rows_of)
+    : nest(&original), rows(rows_of.empty() ? -1 : unknowns.rows_in_use(rows_of)) {
   for (const Nest::Loop& loop : original.loops) {
     Loop to{unknowns.number(loop.trips)};
     if (loop.block == 0 && loop.trips.kind == Variable::Kind::fiber)
@@ -344,10 +416,6 @@ NumberedNest::NumberedNest(const Nest& original, Unknowns& unknowns, std::vector
     tensors.push_back(static_cast<int>(known - names.begin()));
     if (known == names.end()) names.push_back(access.tensor);
   }
-}
-
-double least_part(double weight, const Rates& rates) {
-  return weight <= heaviest_row_code ? rates.in_first : 1;
 }
 
 TrafficModel::TrafficModel() : work_(std::make_unique<Work>()) {}

@@ -19,10 +19,13 @@ struct NumberedNest {
     int extent = -1;  ///< of the index of a loop over a fiber that is not cut into blocks
   };
   /// `names`: of the tensors that have numbers, by number; new ones are added.
-  NumberedNest(const Nest& original, Unknowns& unknowns, std::vector<std::string>& names);
+  /// `rows_of`: the tensor without whose entries it is not run for a turn of its first loop; empty: none.
+  NumberedNest(const Nest& original, Unknowns& unknowns, std::vector<std::string>& names,
+               const std::string& rows_of);
   const Nest* nest;
   std::vector<Loop> loops;
   std::vector<int> tensors;  ///< by access
+  int rows = -1;             ///< of the turns of its first loop the share in which it is run
 };
 
 /// Of trips of this weight the part they take when all rows are in the first-level cache: the least the

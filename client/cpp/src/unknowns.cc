@@ -4,17 +4,28 @@
 
 namespace schaas::client {
 
-int Unknowns::number(const Variable& variable) {
-  const auto found = std::find(variables_.begin(), variables_.end(), variable);
-  const auto number = static_cast<int>(found - variables_.begin());
-  if (found == variables_.end()) variables_.push_back(variable);
+int Unknowns::number(const Variable& variable) { return place_of(Unknown{variable, false}); }
+
+int Unknowns::rows_in_use(const std::string& tensor) {
+  return place_of(Unknown{{Variable::Kind::fiber, "", tensor, 0}, true});
+}
+
+int Unknowns::place_of(const Unknown& unknown) {
+  const auto found = std::find(unknowns_.begin(), unknowns_.end(), unknown);
+  const auto number = static_cast<int>(found - unknowns_.begin());
+  if (found == unknowns_.end()) unknowns_.push_back(unknown);
   return number;
 }
 
 support::Result<std::vector<double>> Unknowns::values(const Sizes& sizes) const {
   std::vector<double> out;
-  out.reserve(variables_.size());
-  for (const Variable& variable : variables_) {
+  out.reserve(unknowns_.size());
+  for (const auto& [variable, is_share] : unknowns_) {
+    if (is_share) {
+      const auto known = sizes.rows_in_use.find(variable.tensor);
+      out.push_back(known == sizes.rows_in_use.end() ? 1 : known->second);
+      continue;
+    }
     SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(variable, sizes));
     out.push_back(value);
   }

@@ -1,4 +1,5 @@
 #pragma once
+#include <string>
 #include <vector>
 
 #include "schaas/select.h"
@@ -12,11 +13,20 @@ class Unknowns {
  public:
   /// Of equal variables the same one, counted from 0.
   int number(const Variable& variable);
+  /// The share of a tensor's rows that have entries.
+  int rows_in_use(const std::string& tensor);
   /// The values of all, by number. Errors: [unknown-size].
   support::Result<std::vector<double>> values(const Sizes& sizes) const;
 
  private:
-  std::vector<Variable> variables_;  // few: compared one by one
+  struct Unknown {
+    Variable variable;
+    bool is_share = false;  // of the rows of the variable's tensor
+    bool operator==(const Unknown&) const = default;
+  };
+  int place_of(const Unknown& unknown);
+
+  std::vector<Unknown> unknowns_;  // few: compared one by one
 };
 
 }  // namespace schaas::client

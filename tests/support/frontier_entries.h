@@ -1,0 +1,41 @@
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "schaas/select.h"
+
+/// Frontier entries by hand, and what they cost, for tests of selection. B is the only tensor with fibers.
+namespace schaas::client {
+
+inline Variable extent(std::string index) { return {Variable::Kind::extent, std::move(index), "", 0}; }
+inline Variable fiber_of(std::string tensor, int level) {
+  return {Variable::Kind::fiber, "", std::move(tensor), level};
+}
+
+inline FrontierEntry entry(std::string id, std::string tree, std::vector<Term> time,
+                           std::vector<Term> memory) {
+  FrontierEntry e;
+  e.id = std::move(id);
+  e.tree = std::move(tree);
+  e.time_terms = std::move(time);
+  e.memory_terms = std::move(memory);
+  return e;
+}
+
+inline Nest::Loop loop(const std::string& index) { return {extent(index), index, 0, false, 0}; }
+inline Nest::Loop part(const std::string& index, int block, bool inside) {
+  return {extent(index), index, block, inside, 0};
+}
+inline Nest::Loop entries(const std::string& index, std::uint32_t under) {
+  return {fiber_of("B", 1), index, 0, false, under};
+}
+
+inline Machine small_caches() {
+  Machine machine{1, 64 << 20, ValueType::f64};
+  machine.first_cache_bytes = 48 << 10;
+  machine.second_cache_bytes = 2 << 20;
+  return machine;
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,189 @@
+// What nests of a schedule take from beyond each cache, and what of it shows in a prediction.
+#include <gtest/gtest.h>
+
+#include "schaas/select.h"
+#include "tests/support/frontier_entries.h"
+
+namespace schaas::client {
+namespace {
+
+using Way = double Rates::*;
+
+FrontierEntry one_variant(std::vector<Nest> nests) {
+  FrontierEntry e = entry("s1", "ijk", {{1, {extent("k")}}}, {});
+  e.variants = {{"", "ijk", std::move(nests)}};
+  return e;
+}
+
+double predicted(const std::vector<Nest>& nests, const Sizes& sizes, const Machine& machine) {
+  return select({one_variant(nests)}, sizes, machine)->evaluated[0].predicted;
+}
+
+// Values that come from beyond a cache, those in order from memory half: so slowly that nothing hides.
+double values_beyond(Way way, const std::vector<Nest>& nests, const Sizes& sizes,
+                     Machine machine = small_caches()) {
+  constexpr double slow = 1e9;
+  machine.rates = {0.1, 0, 0, 0, 0, machine.rates.memory_threads};
+  const double at_once = predicted(nests, sizes, machine);
+  machine.rates.*way = slow;
+  return (predicted(nests, sizes, machine) - at_once) / slow;
+}
+
+TEST(Traffic, rows_side_by_side_share_what_they_all_load) {
+  // A(i,l) = T(i,k) * D(k,l), D too large for the first cache: four rows of A read each row of D once, unless
+  // something else is done for each row.
+  const Nest product{{loop("i"), loop("k"), loop("l")},
+                     {{"A", false, 5, 4}, {"T", false, 3, 2}, {"D", false, 6, 4}},
+                     0,
+                     false,
+                     1};
+  const auto from_second = [](const std::vector<Nest>& nests, std::int64_t rows) {
+    return values_beyond(&Rates::beyond_first, nests, {{{"i", rows}, {"k", 128}, {"l", 128}}, {}});
+  };
+  const double of_d = 1000.0 * 128 * 128;
+  EXPECT_NEAR(from_second({product}, 1000), of_d / 4, of_d / 40);
+  EXPECT_NEAR(from_second({product}, 2), 2.0 * 128 * 128 / 2, 2.0 * 128 * 128 / 20);  // there are no four
+  Nest after = product, before{{loop("i"), loop("k")}, {{"T", false, 3, 2}}, 0, false, 1};
+  after.shared = 1;
+  EXPECT_NEAR(from_second({before, after}, 1000), of_d, of_d / 10);
+}
+
+TEST(Traffic, a_large_result_that_is_stored_whole_goes_past_the_caches) {
+  // A(i,k) = B(i,j) * C(j,k), ten entries a row: the row is kept, or added to for each entry.
+  const auto written = [&](bool kept, std::int64_t rows) {
+    const Nest::Access c{"C", false, 6, 4};
+    Nest nest{
+        {loop("i"), entries("j", 1), loop("k")}, {{"A", false, 5, 4}, {"B", true, 3, 2}, c}, 0, false, 1};
+    Nest before{{loop("i"), entries("j", 1)}, {{"t", false, 3, 2}}, 0, false, 1};
+    if (!kept) nest.shared = 2;
+    const Sizes here{{{"i", rows}, {"j", 10}, {"k", 64}}, {{"B", {rows, 10 * rows}}}};
+    return values_beyond(&Rates::beyond_second,
+                         kept ? std::vector<Nest>{nest} : std::vector<Nest>{before, nest}, here);
+  };
+  const auto of_a = [](std::int64_t rows) { return static_cast<double>(rows) * 64; };
+  const double of_b = 15;  // bytes of entries, in values
+  EXPECT_NEAR(written(true, 20'000), 2 * of_a(20'000) + 20'000 * of_b, 20'000);  // 10 MB
+  EXPECT_NEAR(written(true, 40'000), of_a(40'000) + 40'000 * of_b, 40'000);      // 20 MB
+  EXPECT_GT(written(false, 40'000), 2 * of_a(40'000));
+}
+
+TEST(Traffic, threads_share_the_way_to_memory_as_far_as_it_was_measured) {
+  const std::vector<Nest> copy{
+      {{loop("i"), loop("k")}, {{"A", false, 3, 2}, {"B", false, 3, 2}}, 0, false, 1}};
+  const Sizes large{{{"i", 1'000'000}, {"k", 64}}, {}};
+  const auto from_memory = [&](int threads, double memory_threads) {
+    Machine machine = small_caches();
+    machine.threads = threads;
+    machine.rates.memory_threads = memory_threads;
+    return values_beyond(&Rates::beyond_last, copy, large, machine);
+  };
+  const double alone = from_memory(1, 1);
+  EXPECT_NEAR(alone, 64e6, 1);  // the result goes past the caches
+  EXPECT_NEAR(from_memory(1, 3), alone, 1);
+  EXPECT_NEAR(from_memory(2, 1), alone, 1);
+  EXPECT_NEAR(from_memory(2, 3), alone / 2, 1);
+  EXPECT_NEAR(from_memory(8, 3), alone / 3, 1);
+}
+
+// C(j,k), which each i gathers by entries, and C(i,j,k), as many rows, in order.
+Nest by_entries(std::uint32_t of_c) {
+  return {{loop("i"), entries("j", 1), loop("k")}, {{"A", false, 4, 4}, {"C", false, of_c, 4}}, 0, false, 2};
+}
+constexpr std::uint32_t gathered = 6, in_order = 7;
+const Sizes two_long_rows{{{"i", 2}, {"j", 1'000'000'000}, {"k", 64}}, {{"B", {2, 2'000'000}}}};
+
+TEST(Traffic, what_comes_from_memory_in_order_costs_half) {
+  const auto of = [&](std::uint32_t c) {
+    return values_beyond(&Rates::beyond_last, {by_entries(c)}, two_long_rows);
+  };
+  EXPECT_NEAR(of(gathered) / of(in_order), 2, 0.01);
+}
+
+TEST(Traffic, what_comes_in_order_hides_behind_computing) {
+  const auto added = [](std::uint32_t c, double beyond_last) {  // to the prediction, by memory
+    Machine machine = small_caches();
+    machine.rates = {0.1, 0.5, 0, 0, 0, 1};
+    const double computing = predicted({by_entries(c)}, two_long_rows, machine);
+    machine.rates.beyond_last = beyond_last;
+    return predicted({by_entries(c)}, two_long_rows, machine) - computing;
+  };
+  const double elements = 2'000'000.0 * 64;
+  EXPECT_EQ(added(in_order, 0.5), 0);
+  EXPECT_NEAR(added(gathered, 0.5), 0.5 * elements, 0.01 * elements);
+  const double much = added(in_order, 100), more = added(in_order, 200);
+  EXPECT_NEAR(more - much, 50 * elements, 0.5 * elements);
+  EXPECT_NEAR(much, 49.5 * elements, 0.05 * elements);  // a trip for each, half of which loads it
+}
+
+TEST(Traffic, a_temporary_stays_from_the_nest_that_writes_it_to_the_one_that_gathers_it) {
+  // t(j,k) = C(j,k) * D(k), A(i,k) = B(i,j) * t(j,k): A goes past the caches, so t leaves the last one only
+  // where it and C do not fit.
+  const std::vector<Nest> nests{
+      {{loop("j"), loop("k")}, {{"t", false, 3, 2}, {"C", false, 3, 2}}, 0, false, 1},
+      {{loop("i"), entries("j", 1), loop("k")},
+       {{"A", false, 5, 4}, {"t", false, 6, 4}, {"B", true, 3, 2}},
+       0,
+       false,
+       1}};
+  const auto from_memory = [&](std::int64_t rows) {
+    const std::int64_t many = 200'000;
+    Machine machine = small_caches();
+    machine.cache_bytes = 32 << 20;
+    const Sizes here{{{"i", many}, {"j", rows}, {"k", 64}}, {{"B", {many, 10 * many}}}};
+    const double in_order_of_a = many * 64 * 0.5, of_b = many * 10 * 1.5 * 0.5, of_c = rows * 64 * 0.5;
+    return values_beyond(&Rates::beyond_last, nests, here, machine) - in_order_of_a - of_b - of_c;
+  };
+  EXPECT_NEAR(from_memory(10'000), 0, 1e6);  // 5 MB each
+  EXPECT_GT(from_memory(100'000), 60e6);     // 51 MB each, and 128,000,000 values gathered
+}
+
+TEST(Traffic, elements_below_the_last_coordinates_have_none) {
+  // Alone in memory: the entries of B with their coordinates, or rows of 64 values below each.
+  const auto of_b = [](std::uint32_t loops) {
+    const Nest nest{{loop("i"), entries("j", 1), loop("k")},
+                    {{"A", false, 4, 4}, {"B", true, loops, loops == 3 ? 2U : 4U}},
+                    0,
+                    false,
+                    1};
+    const Sizes here{{{"i", 1'000'000}, {"j", 1'000'000}, {"k", 64}}, {{"B", {1'000'000, 10'000'000}}}};
+    return values_beyond(&Rates::beyond_second, {nest}, here);
+  };
+  EXPECT_NEAR(of_b(3), 10e6 * 12 / 8, 1e5);
+  EXPECT_NEAR(of_b(7), 10e6 * 64, 1e6);
+}
+
+TEST(Traffic, rows_without_entries_are_not_run_for) {
+  // A(i,l) = B(i,j) * C(j,k) * D(k,l), a row of the product of B and C at a time: a row without entries is
+  // cleared.
+  const Nest rows{{loop("i"), entries("j", 1), loop("k")},
+                  {{"t", false, 4, 4}, {"B", true, 3, 2}, {"C", false, 6, 4}},
+                  0,
+                  false,
+                  1};
+  Nest result{{loop("i"), loop("k"), loop("l")},
+              {{"A", false, 5, 4}, {"t", false, 2, 2}, {"D", false, 6, 4}},
+              1,
+              false,
+              1};
+  Sizes here{{{"i", 1000}, {"j", 1000}, {"k", 16}, {"l", 32}}, {{"B", {1000, 500}}}};
+  Machine machine = small_caches();
+  machine.rates = {0.1, 0.5, 0, 0, 0, 1};
+  const auto saved = [&](const std::vector<Nest>& nests) {
+    here.rows_in_use.clear();
+    const double all = predicted(nests, here, machine);
+    here.rows_in_use["B"] = 0.25;
+    return all - predicted(nests, here, machine);
+  };
+  const double products = 0.75 * 0.5 * 1000 * 16 * 32;
+  EXPECT_GE(saved({rows, result}), products);
+  EXPECT_LE(saved({rows, result}), 1.2 * products);  // it comes by its rows less often, too
+  EXPECT_EQ(saved({rows}), 0);                       // it is run by entries
+  Nest columns = result;
+  columns.accesses[0].loops = 6;
+  EXPECT_EQ(saved({rows, columns}), 0);  // each row is a part of every element
+  result.shared = 0;
+  EXPECT_EQ(saved({rows, result}), 0);  // beside it, no row is without entries
+}
+
+}  // namespace
+}  // namespace schaas::client
