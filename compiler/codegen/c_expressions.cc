@@ -1,5 +1,7 @@
 #include "compiler/codegen/c_expressions.h"
 
+#include "compiler/codegen/c_ahead.h"
+
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -90,6 +92,11 @@ CExpressions::CExpressions(const loop_ir::Kernel& kernel) {
   }
 }
 
+void CExpressions::learn_ahead(const loop_ir::For& loop) {
+  const Gathered gathers = gathered(loop);
+  if (!gathers.loads.empty()) ahead_.insert(gathers.coordinates);
+}
+
 void CExpressions::learn(Monoid monoid) {
   if (monoid != Monoid::sum && monoid != Monoid::product) needs_functions_ = true;
 }
@@ -148,6 +155,7 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                        std::exchange(in_vectors_, in_vectors_ || x.shape != loop_ir::Shape::scalar);
                    learn(x.body);
                    in_vectors_ = before;
+                   if (x.ahead > 0) learn_ahead(x);
                  },
                  [&](const loop_ir::Merge& x) { learn(x.body); },
                  [&](const loop_ir::Fill& x) { learn(x.value); },

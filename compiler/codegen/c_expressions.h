@@ -41,11 +41,14 @@ class CExpressions {
   /// The result's values, where loops that run in vectors set them: these may be stored past the caches; "":
   /// they do not.
   const std::string& streamed() const { return streamed_; }
+  /// Coordinates that are read ahead (For::ahead).
+  const std::set<std::string>& read_ahead() const { return ahead_; }
 
  private:
   void learn(const loop_ir::StatementPtr& statement);
   void learn(const loop_ir::ExpressionPtr& expression);
   void learn(operators::Monoid monoid);
+  void learn_ahead(const loop_ir::For& loop);
   std::string apply(const loop_ir::Apply& apply) const;
   std::string apply_to_indices(const loop_ir::Apply& apply) const;
 
@@ -58,6 +61,7 @@ class CExpressions {
   bool in_vectors_ = false;  ///< what is learnt is inside of a loop that runs in vectors
   std::set<std::string> set_by_vectors_;
   std::string streamed_;
+  std::set<std::string> ahead_;
   bool needs_find_ = false;
   bool needs_atomics_ = false;
 };

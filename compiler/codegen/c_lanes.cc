@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/codegen/c_ahead.h"
 #include "compiler/codegen/c_statements.h"
 #include "compiler/loop_ir/lane_form.h"
+#include "compiler/loop_ir/substitute.h"
 #include "compiler/loop_ir/uses.h"
 #include "compiler/support/result.h"
 
@@ -417,7 +419,36 @@ void CLanes::print_inner(const loop_ir::For& loop, const Block& block) {
   }
   if (loop.unroll > 1) text_.line("UNROLL(" + std::to_string(loop.unroll) + ")");
   text_.open(for_header(loop, expressions_));
+  print_turn(loop, block);
+  text_.close();
+}
+
+void CLanes::print_turn(const loop_ir::For& loop, const Block& block) {
+  if (loop.ahead > 0 && block.type == "vec") print_ahead(loop, block);
   print_body(loop.body, block);
+}
+
+/// Beyond the last position the last one is asked for again.
+void CLanes::print_ahead(const loop_ir::For& loop, const Block& block) {
+  const Gathered gathers = gathered(loop);
+  if (gathers.loads.empty()) return;
+  const auto later = [](const std::string& name) { return name + "_ahead"; };
+  const std::string next = loop.variable + " + " + std::to_string(loop.ahead);
+  const std::string last = gathers.coordinates + "_last";
+  text_.open("if (ahead)");  // known when it is compiled: there is no question in each turn
+  text_.line("const int64_t " + later(loop.variable) + " = " + next + " < " + last + " ? " + next + " : " +
+             last + ";");
+  loop_ir::Substitution with{{loop.variable, loop_ir::name(later(loop.variable))}};
+  for (const auto& let : gathers.indices) {
+    text_.line("const int64_t " + later(let.name) + " = " +
+               expressions_.print(loop_ir::substitute(let.value, with)) + ";");
+    with[let.name] = loop_ir::name(later(let.name));
+  }
+  for (const auto& load : gathers.loads) {
+    const auto index = loop_ir::substitute(load.index, with);
+    for (int part = 0; part < (varies(load.index) ? block.count : 1); ++part)
+      text_.line("AHEAD(" + std::to_string(part) + ", " + address(load.array, index, block, part) + ");");
+  }
   text_.close();
 }
 
@@ -451,7 +482,7 @@ void CLanes::print_turns(const loop_ir::For& loop, const std::set<std::string>& 
     text_.line("const int64_t " + v + " = " + v + "_turn + " + std::to_string(turn) + ";");
     Block own = block;
     own.first_sum = turn * block.count;
-    print_body(loop.body, own);
+    print_turn(loop, own);
     text_.close();
   }
   text_.close();
@@ -467,7 +498,7 @@ void CLanes::print_turns(const loop_ir::For& loop, const std::set<std::string>& 
   }
   text_.close();
   text_.open("for (; " + v + " < " + v + "_end; ++" + v + ")");
-  print_body(loop.body, block);
+  print_turn(loop, block);
   text_.close();
   text_.close();
 }

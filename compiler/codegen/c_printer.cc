@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/codegen/c_abi.h"
+#include "compiler/codegen/c_ahead.h"
 #include "compiler/codegen/c_expressions.h"
 #include "compiler/codegen/c_prologue.h"
 #include "compiler/codegen/c_statements.h"
@@ -87,6 +88,8 @@ class KernelPrinter {
   void print_arrays(const loop_ir::Uses& uses);
   void print_array(const Array& array);
   void print_workspaces(const loop_ir::Uses& uses);
+  void print_last_positions(const loop_ir::Uses& uses);
+  void print_ahead(const std::set<std::string>& asked, const std::vector<std::string>& known);
   void print_shared_bytes();
   void print_workspace_bytes();
   bool has_tables() const;
@@ -130,6 +133,11 @@ void KernelPrinter::print_prologue() {
   if (expressions_.needs_sort()) {
     out_.raw("#ifndef SCHAAS_KERNEL_SORT\n#define SCHAAS_KERNEL_SORT\n");
     out_.raw(sort_declarations());
+    out_.raw("#endif\n\n");
+  }
+  if (!expressions_.read_ahead().empty()) {
+    out_.raw("#ifndef SCHAAS_KERNEL_AHEAD\n#define SCHAAS_KERNEL_AHEAD\n");
+    out_.raw(ahead_declarations());
     out_.raw("#endif\n\n");
   }
   if (!expressions_.streamed().empty()) {
@@ -190,6 +198,34 @@ void KernelPrinter::print_arrays(const loop_ir::Uses& uses) {
       print_array(array);
     }
   }
+}
+
+/// Up to where there are coordinates that are read ahead.
+void KernelPrinter::print_last_positions(const loop_ir::Uses& uses) {
+  for (const auto& array : kernel_.arrays) {
+    if (uses.arrays.count(array.name) == 0 || expressions_.read_ahead().count(array.name) == 0) continue;
+    const auto& coordinates = std::get<loop_ir::Coordinates>(array.origin);
+    out_.line("const int64_t " + array.name + "_last = args[" + number(coordinates.argument) + "]->levels[" +
+              number(coordinates.level) + "].entries - 1;");
+  }
+}
+
+/// Whether one of the arrays is so large that asking ahead pays.
+void KernelPrinter::print_ahead(const std::set<std::string>& asked, const std::vector<std::string>& known) {
+  std::string large;
+  loop_ir::Uses uses;
+  for (const auto& array : kernel_.arrays) {
+    if (asked.count(array.name) == 0) continue;
+    const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin);
+    const auto* shared = std::get_if<loop_ir::Shared>(&array.origin);
+    if (shared) loop_ir::collect_uses(shared->count, uses);
+    large += large.empty() ? "" : " || ";
+    large += values   ? "is_large(args[" + number(values->argument) + "])"
+             : shared ? expressions_.print(shared->count) + " * (int64_t)sizeof(value) > LARGE_BYTES"
+                      : "0";  // of one thread: it stays in its caches
+  }
+  print_sizes(uses, known);
+  out_.line("const int ahead = " + large + ";");
 }
 
 std::string KernelPrinter::padded(const Array& array, const loop_ir::ExpressionPtr& count) const {
@@ -264,37 +300,45 @@ void KernelPrinter::print_phase(std::size_t phase) {
 
 void KernelPrinter::print_function(const Function& function,
                                    const std::optional<loop_ir::Versions>& versions) {
-  if (versions) return print_versions(function, *versions);
+  if (versions || !asked_ahead(function.body).empty())
+    return print_versions(function, versions.value_or(loop_ir::Versions{}));
   out_.open("static int32_t " + function.name + "(" + function.parameters + ")");
   for (const auto& each : function.guards) out_.line(each);
   print_body(function);
 }
 
-/// The statements once, in a function of the extents too, of which the compiler makes one for each call.
+/// The statements once, in a function of the extents too, and of whether it asks ahead, of which the compiler
+/// makes one for each call.
 void KernelPrinter::print_versions(const Function& function, const loop_ir::Versions& versions) {
   const std::string of = function.name + "_of";
+  const auto asked = asked_ahead(function.body);
   std::string extents, passed;
   for (const auto& extent : versions.extents) {
     extents += ", int64_t " + extent;
     passed += ", " + extent;
   }
-  out_.open("static ALWAYS_INLINE int32_t " + of + "(" + function.parameters + extents + ")");
+  out_.open("static ALWAYS_INLINE int32_t " + of + "(" + function.parameters + extents +
+            (asked.empty() ? ")" : ", int ahead)"));
   print_body(function, versions.extents);
   out_.open("static int32_t " + function.name + "(" + function.parameters + ")");
   for (const auto& each : function.guards) out_.line(each);
   for (const auto& extent : kernel_.extents) {
     if (contains(versions.extents, extent.name)) print_extent(extent);
   }
-  const std::string call = "return " + of + "(" + function.arguments;
+  if (!asked.empty()) print_ahead(asked, versions.extents);
+  const auto call = [&](const std::string& sizes) {
+    const std::string begin = of + "(" + function.arguments + sizes;
+    return "return " + (asked.empty() ? begin + ");" : "ahead ? " + begin + ", 1) : " + begin + ", 0);");
+  };
   for (const auto size : versions.sizes) {
     std::string equal, sizes;
     for (const auto& extent : versions.extents) {
       equal += (equal.empty() ? "" : " && ") + extent + " == " + std::to_string(size);
       sizes += ", " + std::to_string(size);
     }
-    out_.line("if (" + equal + ") " + call + sizes + ");");
+    out_.line("if (" + equal + ") " + call(sizes));
   }
-  out_.line(call + passed + ");");
+  out_.line(call(passed));
   out_.close();
   out_.raw("\n");
 }
@@ -313,6 +357,7 @@ void KernelPrinter::print_body(const Function& function, const std::vector<std::
   print_sizes(sizes, known);
   print_arrays(uses);
   print_workspaces(uses);
+  print_last_positions(uses);
   const bool streams = uses.arrays.count(expressions_.streamed()) > 0;
   if (streams) out_.line("const int streams = shared[" + number(shared_count()) + "] != 0;");
   CStatements(out_, expressions_).print(function.body);

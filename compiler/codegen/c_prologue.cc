@@ -504,6 +504,17 @@ DEFINE_SORT_LIST(64, int64_t)
 )";
 }
 
+std::string_view ahead_declarations() {
+  return R"(#define LARGE_BYTES (3 << 20)
+#define AHEAD(n, p) do { if ((n) * VECTOR_BYTES % 64 == 0) __builtin_prefetch(p); } while (0)
+UNUSED static inline int is_large(const schaas_tensor* tensor) {
+  int64_t bytes = sizeof(value), row = bytes;
+  for (int32_t mode = 0; mode < tensor->order; ++mode) row = sizeof(value) * tensor->extents[mode], bytes *= tensor->extents[mode];
+  return bytes > (row > 256 ? 4 * LARGE_BYTES : LARGE_BYTES);
+}
+)";
+}
+
 std::string_view stream_declarations() {
   return R"(#define IS_ALIGNED(p) (((uintptr_t)(p) & (sizeof(vec) - 1)) == 0)
 #if defined(__clang__)

@@ -7,6 +7,8 @@ namespace schaas::codegen {
 
 /// Registers of the instruction set compiled for, unaligned; padding of buffers; binary search.
 std::string_view vector_declarations();
+/// What loops ask for ahead (loop_ir::For::ahead).
+std::string_view ahead_declarations();
 /// Functions of numbers: value_maximum. See c_expressions.h for the names. Needs libm and the macros UNUSED
 /// and MATH.
 std::string_view function_declarations();

@@ -82,6 +82,8 @@ class CLanes {
                    int turns);
   static std::string sum_name(const std::string& name, int part, const Block& block);
   void print_inner(const loop_ir::For& loop, const Block& block);
+  void print_turn(const loop_ir::For& loop, const Block& block);
+  void print_ahead(const loop_ir::For& loop, const Block& block);
   void print_let(const loop_ir::Let& let, const Block& block);
   void print_accumulator(const loop_ir::Accumulator& accumulator, const Block& block);
   void print_accumulate(const loop_ir::Accumulate& accumulate, const Block& block);

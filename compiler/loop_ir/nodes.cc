@@ -173,8 +173,8 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       },
       [&](const For& x) {
         const auto& y = std::get<For>(b->node);
-        return x.variable == y.variable && x.shape == y.shape && x.step == y.step &&
-               equal(x.begin, y.begin) && equal(x.end, y.end) && equal(x.body, y.body);
+        return x.variable == y.variable && x.shape == y.shape && x.step == y.step && x.unroll == y.unroll &&
+               x.ahead == y.ahead && equal(x.begin, y.begin) && equal(x.end, y.end) && equal(x.body, y.body);
       },
       [&](const Merge& x) {
         const auto& y = std::get<Merge>(b->node);

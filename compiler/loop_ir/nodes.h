@@ -155,6 +155,9 @@ struct For {
   StatementPtr body;
   std::int64_t step = 1;
   int unroll = 1;  ///< iterations the printed code may hold one after the other; above 1 with Shape::scalar
+  /// Of a loop over positions inside of a lanes loop: what is loaded at `let k = coordinates[variable]` is
+  /// asked for so many positions before, where its array is large; 0: it is not.
+  int ahead = 0;
 };
 /// One of the sorted lists a Merge walks: `position` runs over [begin, end) of array `coordinates`. Where
 /// lists may lack a coordinate, the index `present` is 1 when this one holds it; else it is 0 and `position`

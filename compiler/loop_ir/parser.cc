@@ -381,6 +381,7 @@ class Parser : private Words {
     loop.end = expression();
     if (accept("by")) loop.step = whole_number();
     if (accept("unroll")) loop.unroll = small_number();
+    if (accept("ahead")) loop.ahead = small_number();
     loop.body = body();
     return make(std::move(loop));
   }

@@ -235,7 +235,8 @@ class Printer {
     static constexpr const char* shapes[] = {"for ", "for simd ", "for lanes "};
     open(shapes[static_cast<int>(loop.shape)] + loop.variable + " in " + print(loop.begin) + " .. " +
          print(loop.end) + (loop.step == 1 ? "" : " by " + std::to_string(loop.step)) +
-         (loop.unroll == 1 ? "" : " unroll " + std::to_string(loop.unroll)));
+         (loop.unroll == 1 ? "" : " unroll " + std::to_string(loop.unroll)) +
+         (loop.ahead == 0 ? "" : " ahead " + std::to_string(loop.ahead)));
     statement(loop.body);
     close();
   }

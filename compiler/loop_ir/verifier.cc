@@ -510,6 +510,15 @@ class Verifier {
     }
     if (loop.unroll < 1 || (loop.unroll > 1 && loop.shape != Shape::scalar))
       return wrong("`" + loop.variable + "` is unrolled " + std::to_string(loop.unroll) + " times");
+    if (loop.ahead != 0) {
+      if (loop.ahead < 0 || loop.shape != Shape::scalar || lanes_.empty() || loop.step != 1)
+        return wrong("`" + loop.variable + "` asks " + std::to_string(loop.ahead) + " turns ahead");
+      const Let* coordinate = coordinate_let(loop);
+      const auto* load = coordinate != nullptr ? std::get_if<Load>(&coordinate->value->node) : nullptr;
+      const auto array = load != nullptr ? arrays_.find(load->array) : arrays_.end();
+      if (array == arrays_.end() || !std::holds_alternative<Coordinates>(array->second.origin))
+        return wrong("`" + loop.variable + "` asks ahead, but is a position of no operand's coordinates");
+    }
     if (!lanes_.empty()) {
       if (loop.shape == Shape::lanes) return wrong("lanes loop `" + loop.variable + "` inside another");
       if (mentions(loop.begin, lanes_) || mentions(loop.end, lanes_)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/concrete_notation/match.h"
+#include "compiler/lower/ahead.h"
 #include "compiler/lower/columns.h"
 #include "compiler/lower/cut.h"
 #include "compiler/lower/emitter.h"
@@ -83,6 +84,7 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
     return kernel;
   }
   auto kernel = builder.take();
+  if (effort.ask_ahead) kernel = ask_ahead(std::move(kernel));
   if (effort.jam) kernel = jam(std::move(kernel));
   if (effort.values_alone) kernel = add_values_alone(std::move(kernel));
   if (effort.versions) kernel = add_versions(std::move(kernel), problem);

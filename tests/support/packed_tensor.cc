@@ -60,10 +60,12 @@ struct Level {
 
 Span with_coordinate(const std::vector<Coordinates>& sorted, Span span, std::size_t level,
                      std::int64_t coordinate) {
-  while (span.begin < span.end && sorted[span.begin][level] < coordinate) ++span.begin;
-  std::size_t end = span.begin;
-  while (end < span.end && sorted[end][level] == coordinate) ++end;
-  return {span.begin, end};
+  const auto begin = sorted.begin() + static_cast<std::ptrdiff_t>(span.begin);
+  const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(span.end);
+  const auto first = std::lower_bound(
+      begin, end, coordinate, [&](const Coordinates& each, std::int64_t c) { return each[level] < c; });
+  const auto last = std::find_if(first, end, [&](const auto& each) { return each[level] != coordinate; });
+  return {static_cast<std::size_t>(first - sorted.begin()), static_cast<std::size_t>(last - sorted.begin())};
 }
 
 Level build_dense(const std::vector<Coordinates>& sorted, const std::vector<Span>& parents, std::size_t level,

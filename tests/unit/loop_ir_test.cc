@@ -50,6 +50,10 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
           let v: value = B[pj]
           t += (v * w_2[(o + k)])
         }
+        for pj_2 in B_pos1[i] .. B_pos1[(i + 1)] ahead 16 {
+          let j_4: index = B_crd1[pj_2]
+          t += w_2[((j_4 * 64) + k)]
+        }
         w[k] = t
       }
     }
@@ -234,6 +238,13 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"for lanes k in 0 .. n { for lanes l in 0 .. n { } }", "lanes loop `l` inside another"},
         Wrong{"for simd k in 0 .. n by 4 { }", "`k` advances by 4"},
         Wrong{"for k in 0 .. n by 0 { }", "`k` advances by 0"},
+        Wrong{"for q in 0 .. n ahead 16 { let j: index = p[q] }", "`q` asks 16 turns ahead"},
+        Wrong{"for lanes k in 0 .. n { for q in 0 .. n by 2 ahead 8 { let j: index = p[q] } }",
+              "`q` asks 8 turns ahead"},
+        Wrong{"for lanes k in 0 .. n { for q in 0 .. n ahead 16 { let j: index = p[q] } }",
+              "`q` asks ahead, but is a position of no operand's coordinates"},
+        Wrong{"for lanes k in 0 .. n { for q in 0 .. n ahead 16 { } }",
+              "`q` asks ahead, but is a position of no operand's coordinates"},
         Wrong{"for k in 0 .. min(B[0], n) { }", "`n` is an index where the other is needed"},
         Wrong{"for lanes k in 0 .. n { fill A from 0 count n with 0.0 }",
               "`A` is filled inside a lanes loop"},

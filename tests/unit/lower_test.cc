@@ -86,6 +86,19 @@ TEST(Lower, RowTemporaryStaysInRegisters) {  // A = B C D with T(k)
   EXPECT_EQ("", check_tree(tree, run, 6));
 }
 
+TEST(Lower, RowsOfALargeOperandAreAskedForAhead) {  // more than LARGE_BYTES of the printed code
+  const auto fused = make_case({"A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}}, {}},
+                               {{"i", 2}, {"j", 30'000}, {"k", 16}, {"l", 2}});
+  EXPECT_EQ("", check_tree("forall(i, where(forall(k, forall(l, A(i,l) += t1(k) * D(k,l))), "
+                           "forall(j, forall(k, t1(k) += B(i,j) * C(j,k)))))",
+                           fused, 60));
+  const auto fibers = make_case({"A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", {{"B", "csf"}}, {}},
+                                {{"i", 2}, {"j", 2}, {"k", 60'000}, {"l", 9}});
+  EXPECT_EQ("", check_tree("forall(i, forall(j, where(forall(l, A(i,l) += t1(l) * C(j,l)), "
+                           "forall(k, forall(l, t1(l) += B(i,j,k) * D(k,l))))))",
+                           fibers, 61));
+}
+
 TEST(Lower, ReductionOverTwoCompressedLevels) {  // MTTKRP with a fused row temporary
   const auto run = make_case({"A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", {{"B", "csf"}}, {}},
                              {{"i", 9}, {"j", 10}, {"k", 8}, {"l", 43}});
