@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/loop_ir/entries.h"
 #include "compiler/loop_ir/uses.h"
 #include "compiler/support/result.h"
 

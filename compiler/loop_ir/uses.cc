@@ -123,14 +123,4 @@ bool mentions(const ExpressionPtr& expression, const std::set<std::string>& name
                      [&](const auto& name) { return names.count(name) > 0; });
 }
 
-const Let* coordinate_let(const For& loop) {
-  for (const auto& each : statements_of(loop.body)) {
-    const auto* let = std::get_if<Let>(&each->node);
-    const auto* load = let != nullptr ? std::get_if<Load>(&let->value->node) : nullptr;
-    const auto* at = load != nullptr ? std::get_if<Name>(&load->index->node) : nullptr;
-    if (at != nullptr && at->name == loop.variable && let->type == Type::index) return let;
-  }
-  return nullptr;
-}
-
 }  // namespace schaas::loop_ir

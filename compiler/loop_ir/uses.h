@@ -17,8 +17,4 @@ void collect_uses(const StatementPtr& statement, Uses& uses);
 /// Whether `expression` mentions one of `names`.
 bool mentions(const ExpressionPtr& expression, const std::set<std::string>& names);
 
-/// Where the body of a loop over positions binds the coordinate at its variable: that statement, of a Load;
-/// else null.
-const Let* coordinate_let(const For& loop);
-
 }  // namespace schaas::loop_ir

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/loop_ir/entries.h"
 #include "compiler/loop_ir/lane_form.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/uses.h"
@@ -69,6 +70,7 @@ bool takes_indices(operators::Function function) {
 class Verifier {
  public:
   Result<void> kernel(const Kernel& kernel) {
+    kernel_ = &kernel;
     for (const auto& extent : kernel.extents) SCHAAS_RETURN_IF_ERROR(declare(extent.name, Kind::index));
     SCHAAS_RETURN_IF_ERROR(declare("places", Kind::index));
     for (const auto& let : kernel.lets) {
@@ -505,25 +507,16 @@ class Verifier {
   Result<void> loop(const For& loop) {
     SCHAAS_RETURN_IF_ERROR(expect(loop.begin, Type::index));
     SCHAAS_RETURN_IF_ERROR(expect(loop.end, Type::index));
-    if (loop.step < 1 || (loop.step > 1 && loop.shape != Shape::scalar)) {
+    if (loop.step < 1 || (loop.step > 1 && loop.shape != Shape::scalar))
       return wrong("`" + loop.variable + "` advances by " + std::to_string(loop.step));
-    }
     if (loop.unroll < 1 || (loop.unroll > 1 && loop.shape != Shape::scalar))
       return wrong("`" + loop.variable + "` is unrolled " + std::to_string(loop.unroll) + " times");
-    if (loop.ahead != 0) {
-      if (loop.ahead < 0 || loop.shape != Shape::scalar || lanes_.empty() || loop.step != 1)
-        return wrong("`" + loop.variable + "` asks " + std::to_string(loop.ahead) + " turns ahead");
-      const Let* coordinate = coordinate_let(loop);
-      const auto* load = coordinate != nullptr ? std::get_if<Load>(&coordinate->value->node) : nullptr;
-      const auto array = load != nullptr ? arrays_.find(load->array) : arrays_.end();
-      if (array == arrays_.end() || !std::holds_alternative<Coordinates>(array->second.origin))
-        return wrong("`" + loop.variable + "` asks ahead, but is a position of no operand's coordinates");
-    }
+    if (loop.ahead < 0 || (loop.ahead > 0 && (lanes_.empty() || !goes_by_entries(loop, *kernel_))))
+      return wrong("`" + loop.variable + "` asks ahead, but goes by no operand's entries in a lanes loop");
     if (!lanes_.empty()) {
       if (loop.shape == Shape::lanes) return wrong("lanes loop `" + loop.variable + "` inside another");
-      if (mentions(loop.begin, lanes_) || mentions(loop.end, lanes_)) {
+      if (mentions(loop.begin, lanes_) || mentions(loop.end, lanes_))
         return wrong("a bound of `" + loop.variable + "` depends on a lane");
-      }
     }
     const auto names = names_;
     const auto lanes = lanes_;
@@ -589,6 +582,7 @@ class Verifier {
     return wrong("`" + loop_ir::print(value) + "` is not one element per lane");
   }
 
+  const Kernel* kernel_ = nullptr;
   std::map<std::string, Kind> names_;
   std::map<std::string, Array> arrays_;
   bool in_units_ = false;         ///< the phase is for a GPU

@@ -1,8 +1,6 @@
 #include "compiler/lower/ahead.h"
 
-#include <algorithm>
-
-#include "compiler/loop_ir/uses.h"
+#include "compiler/loop_ir/entries.h"
 
 namespace schaas::lower {
 namespace {
@@ -28,16 +26,6 @@ int loops_in(const StatementPtr& statement) {
                     statement->node);
 }
 
-/// By the entries of an operand: up to where its coordinates are stored is known.
-bool goes_by_entries(const For& loop, const loop_ir::Kernel& kernel) {
-  const auto* coordinate = loop_ir::coordinate_let(loop);
-  if (coordinate == nullptr) return false;
-  const auto& from = std::get<loop_ir::Load>(coordinate->value->node).array;
-  return std::any_of(kernel.arrays.begin(), kernel.arrays.end(), [&](const loop_ir::Array& each) {
-    return each.name == from && !each.written && std::holds_alternative<loop_ir::Coordinates>(each.origin);
-  });
-}
-
 struct Around {
   bool others = false;   ///< loops beside those that are open, in the same turn of a loop
   bool entries = false;  ///< a loop over entries, of which each has those of the next level
@@ -57,8 +45,8 @@ StatementPtr asked(const StatementPtr& statement, const loop_ir::Kernel& kernel,
           },
           [&](const For& x) {
             For loop = x;
-            if (around.lanes && (around.others || around.entries) && x.shape == loop_ir::Shape::scalar &&
-                x.step == 1 && loops_in(x.body) == 0 && goes_by_entries(x, kernel))
+            const bool is_short_of_loads = around.lanes && (around.others || around.entries);
+            if (is_short_of_loads && loops_in(x.body) == 0 && goes_by_entries(x, kernel))
               loop.ahead = entries_ahead;
             const bool lanes = around.lanes || x.shape == loop_ir::Shape::lanes;
             const bool entries = around.entries || std::holds_alternative<loop_ir::Load>(x.begin->node);

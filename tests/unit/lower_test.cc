@@ -5,6 +5,7 @@
 #include "compiler/concrete_notation/parser.h"
 #include "compiler/concrete_notation/verifier.h"
 #include "compiler/loop_ir/printer.h"
+#include "compiler/loop_ir/verifier.h"
 #include "tests/unit/kernel_run.h"
 
 namespace schaas {
@@ -280,6 +281,34 @@ TEST(Lower, ValuesAloneWhereTheResultHasItsStructure) {
                        "C(j,k)))))"));
   EXPECT_EQ("", values({"A(i,j) = B(i,k) * C(k,j)", {{"B", "csr"}}, {}},
                        "forall(i, forall(k, forall(j, A(i,j) += B(i,k) * C(k,j))))"));
+}
+
+TEST(Lower, AsksAheadBesideOtherWorkAndBelowOtherEntries) {
+  // The loops that ask ahead, each by its first words.
+  const auto asking = [](const Text& text, const std::string& tree, lower::Effort effort = {}) {
+    const auto kernel = lower::lower(*concrete_notation::parse(tree), make_case(text, {}).problem, effort);
+    EXPECT_TRUE(kernel.ok() && loop_ir::verify(*kernel).ok());
+    std::string found;
+    std::istringstream lines(loop_ir::print(*kernel));
+    for (std::string line; std::getline(lines, line);) {
+      if (line.find(" ahead 16 {") != std::string::npos)
+        found += line.substr(line.find("for "), line.find(" in ") - line.find("for ")) + ";";
+    }
+    return found;
+  };
+  const Text fused{"A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}}, {}};
+  const std::string rows =
+      "forall(i, where(forall(k, forall(l, A(i,l) += t1(k) * D(k,l))), "
+      "forall(j, forall(k, t1(k) += B(i,j) * C(j,k)))))";
+  EXPECT_EQ("for pj;for pj_2;", asking(fused, rows));  // of a row, and of a part of a long one
+  EXPECT_EQ("", asking(fused, rows, lower::Effort::least()));
+  // Nothing but entries: the processor loads for the next ones by itself.
+  EXPECT_EQ("", asking({"A(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}}, {}},
+                       "forall(i, forall(j, forall(k, A(i,k) += B(i,j) * C(j,k))))"));
+  // Fibers below another level's entries.
+  EXPECT_EQ("for pk;", asking({"A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", {{"B", "csf"}}, {}},
+                              "forall(i, forall(j, where(forall(l, A(i,l) += t1(l) * C(j,l)), "
+                              "forall(k, forall(l, t1(l) += B(i,j,k) * D(k,l))))))"));
 }
 
 TEST(Lower, ExtentsOfOneAndZeroLengthRows) {
