@@ -1,11 +1,10 @@
 #include "compiler/codegen/c_expressions.h"
 
-#include "compiler/codegen/c_ahead.h"
-
 #include <charconv>
 #include <cmath>
 #include <utility>
 
+#include "compiler/codegen/c_ahead.h"
 #include "compiler/support/result.h"
 
 namespace schaas::codegen {
