@@ -190,7 +190,10 @@ void CStatements::print_fill(const loop_ir::Fill& fill) {
   const bool at_front = first != nullptr && first->value == 0;
   const std::string from = at_front ? fill.array : fill.array + " + " + expression(fill.begin);
   if (is_all_zero_bits(fill.value)) {
-    text_.line("memset(" + from + ", 0, (size_t)(" + count + ") * sizeof(" + type + "));");
+    // What has no elements may have no place either, which memset does not take.
+    const std::string some =
+        std::holds_alternative<loop_ir::Integer>(fill.count->node) ? "" : "if (" + count + " > 0) ";
+    text_.line(some + "memset(" + from + ", 0, (size_t)(" + count + ") * sizeof(" + type + "));");
     return;
   }
   text_.open("");
