@@ -158,6 +158,7 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                  },
                  [&](const loop_ir::Merge& x) { learn(x.body); },
                  [&](const loop_ir::Fill& x) { learn(x.value); },
+                 [](const loop_ir::Ask&) {},
                  [&](const loop_ir::Sort&) { needs_sort_ = true; },
                  [&](const loop_ir::Mark&) { needs_sort_ = needs_marks_ = true; },
                  [&](const loop_ir::MarkGroups&) { needs_sort_ = needs_marks_ = true; },
@@ -273,6 +274,10 @@ std::string CExpressions::fold(const std::string& type, Monoid monoid, const std
   if (monoid == Monoid::sum) return target + " += " + value + ";";
   if (monoid == Monoid::product) return target + " *= " + value + ";";
   return target + " = " + called(type, operators::combine(monoid)) + "(" + target + ", " + value + ");";
+}
+
+std::string CExpressions::ask(const loop_ir::Ask& ask) const {
+  return "__builtin_prefetch(" + ask.array + " + " + print(ask.index) + ");";
 }
 
 std::string CExpressions::atomic(Monoid monoid, const std::string& place, const std::string& value) {

@@ -68,6 +68,7 @@ void CLanes::classify(const StatementPtr& statement) {
                  [&](const loop_ir::For& x) { classify(x.body); },
                  [](const loop_ir::Merge&) { SCHAAS_CHECK(false, "a merge inside a lanes loop"); },
                  [](const loop_ir::Fill&) { SCHAAS_CHECK(false, "a fill inside a lanes loop"); },
+                 [](const loop_ir::Ask&) {},
                  [](const loop_ir::Sort&) { SCHAAS_CHECK(false, "a sort inside a lanes loop"); },
                  [](const loop_ir::Mark&) { SCHAAS_CHECK(false, "a mark inside a lanes loop"); },
                  [](const loop_ir::MarkGroups&) { SCHAAS_CHECK(false, "marks inside a lanes loop"); },
@@ -400,7 +401,8 @@ std::set<std::string> CLanes::sums_of(const loop_ir::For& loop) const {
     const auto* fold = std::get_if<loop_ir::Accumulate>(&each->node);
     if (fold && expressions_.monoid_of(fold->name) == operators::Monoid::sum) {
       sums.insert(fold->name);
-    } else if (!std::holds_alternative<loop_ir::Let>(each->node)) {
+    } else if (!std::holds_alternative<loop_ir::Let>(each->node) &&
+               !std::holds_alternative<loop_ir::Ask>(each->node)) {
       return {};
     }
   }
@@ -527,6 +529,7 @@ void CLanes::print_body(const StatementPtr& statement, const Block& block) {
                  [&](const loop_ir::For& x) { print_inner(x, block); },
                  [](const loop_ir::Merge&) { SCHAAS_CHECK(false, "a merge inside a lanes loop"); },
                  [](const loop_ir::Fill&) { SCHAAS_CHECK(false, "a fill inside a lanes loop"); },
+                 [&](const loop_ir::Ask& x) { text_.line(expressions_.ask(x)); },
                  [](const loop_ir::Sort&) { SCHAAS_CHECK(false, "a sort inside a lanes loop"); },
                  [](const loop_ir::Mark&) { SCHAAS_CHECK(false, "a mark inside a lanes loop"); },
                  [](const loop_ir::MarkGroups&) { SCHAAS_CHECK(false, "marks inside a lanes loop"); },

@@ -31,6 +31,7 @@ void outer_accumulators(const StatementPtr& statement, std::set<std::string>& de
                  [&](const loop_ir::For& x) { outer_accumulators(x.body, declared, found); },
                  [&](const loop_ir::Merge& x) { outer_accumulators(x.body, declared, found); },
                  [](const loop_ir::Fill&) {},
+                 [](const loop_ir::Ask&) {},
                  [](const loop_ir::Sort&) {},
                  [](const loop_ir::Mark&) {},
                  [](const loop_ir::MarkGroups&) {},
@@ -120,6 +121,7 @@ void CStatements::print(const StatementPtr& statement) {
             }
           },
           [&](const loop_ir::Fill& x) { print_fill(x); },
+          [&](const loop_ir::Ask& x) { text_.line(expressions_.ask(x)); },
           [&](const loop_ir::GiveUp&) { text_.line("return 2;"); },  // SCHAAS_TABLES_FULL
           [&](const loop_ir::Sort& x) {
             text_.line("SORT(" + x.array + ", " + expression(x.begin) + ", " + expression(x.end) + ");");

@@ -188,6 +188,10 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
         return x.array == y.array && equal(x.begin, y.begin) && equal(x.count, y.count) &&
                equal(x.value, y.value);
       },
+      [&](const Ask& x) {
+        const auto& y = std::get<Ask>(b->node);
+        return x.array == y.array && equal(x.index, y.index);
+      },
       [](const GiveUp&) { return true; },
       [&](const Sort& x) {
         const auto& y = std::get<Sort>(b->node);

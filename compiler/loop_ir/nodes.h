@@ -194,6 +194,11 @@ struct Fill {
   std::string array;
   ExpressionPtr begin, count, value;
 };
+/// The element, a value, will be loaded soon: memory may be asked for it. `index` may lie past the array's end.
+struct Ask {
+  std::string array;
+  ExpressionPtr index;
+};
 /// Sorts array[begin, end), indices, ascending; in place.
 struct Sort {
   std::string array;
@@ -232,7 +237,7 @@ struct Collect {
 struct GiveUp {};
 
 struct Statement {
-  std::variant<Block, Let, Accumulator, Accumulate, Store, If, Counter, SetCounter, For, Merge, Fill, Sort,
+  std::variant<Block, Let, Accumulator, Accumulate, Store, If, Counter, SetCounter, For, Merge, Fill, Ask, Sort,
                Mark, MarkGroups, Collect, GroupStore, Pending, Defer, Settle, GiveUp>
       node;
 };

@@ -224,6 +224,7 @@ class Parser : private Words {
     if (accept("for")) return loop();
     if (accept("merge")) return merge();
     if (accept("fill")) return fill();
+    if (accept("ask")) return ask();
     if (accept("sort")) return sort();
     if (accept("mark")) return mark();
     if (accept("groups")) return mark_groups();
@@ -249,6 +250,14 @@ class Parser : private Words {
     }
     if (const auto monoid = operators::monoid_named(word())) return accumulator(*monoid);
     return write();
+  }
+
+  StatementPtr ask() {
+    auto array = identifier();
+    expect("[");
+    Ask ask{std::move(array), expression()};
+    expect("]");
+    return make(std::move(ask));
   }
 
   StatementPtr accumulator(operators::Monoid monoid) {

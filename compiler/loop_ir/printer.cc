@@ -196,6 +196,7 @@ class Printer {
               line("fill " + x.array + " from " + print(x.begin) + " count " + print(x.count) + " with " +
                    print(x.value));
             },
+            [&](const Ask& x) { line("ask " + x.array + "[" + print(x.index) + "]"); },
             [&](const GiveUp&) { line("give up"); },
             [&](const Mark& x) { line("mark " + marks(x.marks) + " at " + print(x.place)); },
             [&](const MarkGroups& x) {

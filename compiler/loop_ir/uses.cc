@@ -85,6 +85,10 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
                    collect_uses(x.count, uses);
                    collect_uses(x.value, uses);
                  },
+                 [&](const Ask& x) {
+                   uses.arrays.insert(x.array);
+                   collect_uses(x.index, uses);
+                 },
                  [](const GiveUp&) {},
                  [&](const Sort& x) {
                    uses.arrays.insert(x.array);

@@ -392,6 +392,7 @@ class Verifier {
                             SCHAAS_RETURN_IF_ERROR(expect(x.count, Type::index));
                             return writable(x.array, x.value);
                           },
+                          [&](const Ask& x) { return expect(load(x.array, x.index), Type::value); },
                           [&](const GiveUp&) -> Result<void> {
                             if (counts_) return {};
                             return wrong("a phase gives up that does not count");
@@ -536,10 +537,9 @@ class Verifier {
   }
 
   Result<void> list(const Cursor& cursor) {
-    if (cursor.coordinates.empty()) {
-      if (cursor.until.empty()) return {};
+    if (cursor.coordinates.empty() && cursor.until.empty()) return {};
+    if (cursor.coordinates.empty())
       return wrong("`" + cursor.position + "` is its own coordinate and is held once");
-    }
     const auto found = arrays_.find(cursor.coordinates);
     if (found == arrays_.end()) return wrong("array `" + cursor.coordinates + "` is not declared");
     if (holds_indices(found->second.element)) return {};

@@ -58,6 +58,7 @@ void collect_declared(const StatementPtr& statement, std::set<std::string>& name
                    collect_declared(x.body, names);
                  },
                  [](const loop_ir::Fill&) {},
+                 [](const loop_ir::Ask&) {},
                  [](const loop_ir::Sort&) {},
                  [](const loop_ir::Mark&) {},
                  [&](const loop_ir::MarkGroups& x) { names.insert(x.near); },
@@ -145,6 +146,7 @@ bool collect(const StatementPtr& statement, Traffic& traffic) {
                         },
                         [](const loop_ir::Merge&) { return false; },
                         [](const loop_ir::Fill&) { return false; },
+                        [](const loop_ir::Ask&) { return false; },
                         [](const loop_ir::Sort&) { return false; },
                         [](const loop_ir::Mark&) { return false; },
                         [](const loop_ir::MarkGroups&) { return false; },

@@ -86,6 +86,7 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
   auto kernel = builder.take();
   if (effort.ask_ahead) kernel = ask_ahead(std::move(kernel));
   if (effort.jam) kernel = jam(std::move(kernel));
+  if (effort.jam && effort.ask_ahead) kernel = ask_for_rows(std::move(kernel));
   if (effort.values_alone) kernel = add_values_alone(std::move(kernel));
   if (effort.versions) kernel = add_versions(std::move(kernel), problem);
   return kernel;
