@@ -8,7 +8,8 @@ namespace schaas::codegen {
 /// Registers of the instruction set compiled for, unaligned; padding of buffers; binary search.
 std::string_view vector_declarations();
 /// How loops ask ahead (loop_ir::For::ahead), and of which tensors it pays: those of several second-level
-/// caches; of wide rows, which a processor fetches by itself, larger ones. docs/notes/performance.md, section 40.
+/// caches; of wide rows, which a processor fetches by itself, larger ones. docs/notes/performance.md,
+/// section 40.
 std::string_view ahead_declarations();
 /// Functions of numbers: value_maximum. See c_expressions.h for the names. Needs libm and the macros UNUSED
 /// and MATH.

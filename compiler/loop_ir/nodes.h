@@ -194,7 +194,8 @@ struct Fill {
   std::string array;
   ExpressionPtr begin, count, value;
 };
-/// The element, a value, will be loaded soon: memory may be asked for it. `index` may lie past the array's end.
+/// The element, a value, will be loaded soon: memory may be asked for it. `index` may lie past the array's
+/// end.
 struct Ask {
   std::string array;
   ExpressionPtr index;
@@ -237,8 +238,8 @@ struct Collect {
 struct GiveUp {};
 
 struct Statement {
-  std::variant<Block, Let, Accumulator, Accumulate, Store, If, Counter, SetCounter, For, Merge, Fill, Ask, Sort,
-               Mark, MarkGroups, Collect, GroupStore, Pending, Defer, Settle, GiveUp>
+  std::variant<Block, Let, Accumulator, Accumulate, Store, If, Counter, SetCounter, For, Merge, Fill, Ask,
+               Sort, Mark, MarkGroups, Collect, GroupStore, Pending, Defer, Settle, GiveUp>
       node;
 };
 

@@ -11,6 +11,7 @@
 #include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/lanes.h"
 #include "compiler/lower/nest.h"
+#include "compiler/lower/next_rows.h"
 #include "compiler/lower/units.h"
 #include "compiler/lower/values_alone.h"
 #include "compiler/lower/versions.h"
@@ -86,7 +87,7 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
   auto kernel = builder.take();
   if (effort.ask_ahead) kernel = ask_ahead(std::move(kernel));
   if (effort.jam) kernel = jam(std::move(kernel));
-  if (effort.jam && effort.ask_ahead) kernel = ask_for_rows(std::move(kernel));
+  if (effort.jam && effort.ask_ahead) kernel = ask_for_next_rows(std::move(kernel));
   if (effort.values_alone) kernel = add_values_alone(std::move(kernel));
   if (effort.versions) kernel = add_versions(std::move(kernel), problem);
   return kernel;

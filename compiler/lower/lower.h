@@ -9,7 +9,7 @@ namespace schaas::lower {
 /// What may be left out of a kernel that is wanted soon: it computes the same by shorter code.
 struct Effort {
   bool cut_rows = true;      ///< long rows in parts (cut.h)
-  bool ask_ahead = true;     ///< rows that are gathered beside other work asked for before (ahead.h)
+  bool ask_ahead = true;     ///< rows asked for before other work is over (ahead.h, next_rows.h)
   bool jam = true;           ///< loops that share loads unrolled and jammed (jam.h)
   bool versions = true;      ///< for sizes that extents often have (versions.h)
   bool values_alone = true;  ///< for results that keep their structure (values_alone.h)

@@ -38,7 +38,9 @@ std::vector<std::string> code_flags(const Target& target) {
                                     "-w",
                                     "-s"};
   if (support::is_native(target.isa)) {
-    flags.push_back("-march=native");
+    // Its instructions, no more: tuned for what it takes the processor for, GCC 12 loads operands again for
+    // each multiplication (docs/notes/performance.md, section 41).
+    flags.insert(flags.end(), {"-march=native", "-mtune=generic"});
   } else if (target.isa != "generic") {
     flags.push_back("-march=" + target.isa);
   }

@@ -53,6 +53,7 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
         for pj_2 in B_pos1[i] .. B_pos1[(i + 1)] ahead 16 {
           let j_4: index = B_crd1[pj_2]
           t += w_2[((j_4 * 64) + k)]
+          ask w_2[(((j_4 + 4) * 64) + k)]
         }
         w[k] = t
       }
@@ -246,6 +247,9 @@ INSTANTIATE_TEST_SUITE_P(
               "`q` asks ahead, but goes by no operand's entries in a lanes loop"},
         Wrong{"for lanes k in 0 .. n { for q in 0 .. n ahead 16 { } }",
               "`q` asks ahead, but goes by no operand's entries in a lanes loop"},
+        Wrong{"ask C[0]", "array `C` is not declared"},
+        Wrong{"ask B[B[0]]", "`B[0]` is a value where the other is needed"},
+        Wrong{"ask p[0]", "`p[0]` is an index where the other is needed"},
         Wrong{"for k in 0 .. min(B[0], n) { }", "`n` is an index where the other is needed"},
         Wrong{"for lanes k in 0 .. n { fill A from 0 count n with 0.0 }",
               "`A` is filled inside a lanes loop"},

@@ -311,6 +311,42 @@ TEST(Lower, AsksAheadBesideOtherWorkAndBelowOtherEntries) {
                               "forall(k, forall(l, t1(l) += B(i,j,k) * D(k,l))))))"));
 }
 
+TEST(Lower, AsksForTheNextRowsOfDenseProducts) {
+  const auto asks = [](const Text& text, const std::string& tree, lower::Effort effort = {}) {
+    const auto kernel = lower::lower(*concrete_notation::parse(tree), make_case(text, {}).problem, effort);
+    EXPECT_TRUE(kernel.ok() && loop_ir::verify(*kernel).ok());
+    std::string found;
+    std::istringstream lines(loop_ir::print(*kernel));
+    for (std::string line; std::getline(lines, line);) {
+      const auto at = line.find("ask ");
+      if (at != std::string::npos) found += line.substr(at) + ";";
+    }
+    return found;
+  };
+  const Text hadamard{"A(i,l) = B(i,k) * C(k,j) * D(k,j) * E(j,l)", {{"B", "csr"}}, {}};
+  const std::string product_first =
+      "where(forall(i, forall(k, forall(l, A(i,l) += B(i,k) * t1(k,l)))), "
+      "forall(k, forall(j, forall(l, t1(k,l) += C(k,j) * D(k,j) * E(j,l)))))";
+  EXPECT_EQ("ask C[(o_2 + ((n_j + j) * 4))];ask D[(o_3 + ((n_j + j) * 4))];", asks(hadamard, product_first));
+  EXPECT_EQ("", asks(hadamard, product_first, lower::Effort::least()));
+  // Once for each operand, though the product is of its rows with themselves.
+  EXPECT_EQ("ask C[(o_2 + ((n_j + j) * 4))];",
+            asks({"A(i,l) = C(i,j) * C(i,j) * E(j,l)", {}, {}},
+                 "forall(i, forall(j, forall(l, A(i,l) += C(i,j) * C(i,j) * E(j,l))))"));
+  // Rows of a thread's own temporary are near, and those of columns do not follow each other.
+  EXPECT_EQ("", asks({"A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}}, {}},
+                     "forall(i, where(forall(k, forall(l, A(i,l) += t1(k) * D(k,l))), "
+                     "forall(j, forall(k, t1(k) += B(i,j) * C(j,k)))))"));
+  EXPECT_EQ("", asks({"A(i,l) = C(j,i) * E(j,l)", {}, {}},
+                     "forall(i, forall(j, forall(l, A(i,l) += C(j,i) * E(j,l))))"));
+  // Short ones are there in time.
+  EXPECT_EQ("", asks({"A(i,l) = C(i,j) * E(j,l)", {}, {"j == 32"}},
+                     "forall(i, forall(j, forall(l, A(i,l) += C(i,j) * E(j,l))))"));
+  EXPECT_EQ("ask C[(o_2 + ((33 + j) * 4))];",
+            asks({"A(i,l) = C(i,j) * E(j,l)", {}, {"j == 33"}},
+                 "forall(i, forall(j, forall(l, A(i,l) += C(i,j) * E(j,l))))"));
+}
+
 TEST(Lower, ExtentsOfOneAndZeroLengthRows) {
   const auto run = make_case({"A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}}, {}},
                              {{"i", 1}, {"j", 1}, {"k", 1}, {"l", 1}});

@@ -1,0 +1,131 @@
+#include "compiler/lower/next_rows.h"
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace schaas::lower {
+namespace {
+
+using loop_ir::For;
+using loop_ir::Match;
+using loop_ir::StatementPtr;
+
+/// Shorter rows are here in time.
+constexpr std::int64_t short_row = 32;
+
+/// In a jammed loop: the rows it goes through.
+class Rows {
+ public:
+  Rows(const For& loop, const loop_ir::Kernel& kernel) : loop_(loop) {
+    for (const auto& array : kernel.arrays) {
+      if (std::holds_alternative<loop_ir::ArgumentValues>(array.origin) ||
+          std::holds_alternative<loop_ir::Shared>(array.origin))
+        far_.insert(array.name);
+    }
+    for (const auto& each : statements_of(loop.body)) {
+      const auto* let = std::get_if<loop_ir::Let>(&each->node);
+      const auto* product = let ? arguments_of(let->value, operators::Function::multiply) : nullptr;
+      const auto* row = product ? std::get_if<loop_ir::Name>(&product->front()->node) : nullptr;
+      if (row && row->name == loop.variable) lengths_[let->name] = product->back();
+    }
+  }
+
+  /// `statement` of a lanes loop, with what its loops along rows ask for.
+  StatementPtr asked(const StatementPtr& statement) const {
+    std::vector<StatementPtr> statements;
+    for (const auto& each : statements_of(statement)) {
+      const auto* inside = std::get_if<For>(&each->node);
+      statements.push_back(inside ? along(*inside) : each);
+    }
+    return loop_ir::block(std::move(statements));
+  }
+
+ private:
+  StatementPtr along(For loop) const {
+    auto statements = statements_of(loop.body);
+    std::vector<loop_ir::Ask> asks;
+    for (const auto& each : statements) {
+      if (const auto* fold = std::get_if<loop_ir::Accumulate>(&each->node)) collect(fold->value, loop, asks);
+    }
+    for (auto& each : asks) statements.push_back(loop_ir::make(std::move(each)));
+    loop.body = loop_ir::block(std::move(statements));
+    return loop_ir::make(std::move(loop));
+  }
+
+  void collect(const loop_ir::ExpressionPtr& value, const For& loop, std::vector<loop_ir::Ask>& asks) const {
+    if (const auto* load = std::get_if<loop_ir::Load>(&value->node)) {
+      const auto* parts = arguments_of(load->index, operators::Function::add);
+      if (parts == nullptr || far_.count(load->array) == 0 || !is_along(*parts, loop)) return;
+      const auto next = loop_ir::multiply(loop_ir::add(loop.end, loop_ir::name(loop.variable)),
+                                          loop_ir::integer(loop_.step));
+      loop_ir::Ask ask{load->array, loop_ir::add(parts->front(), next)};
+      for (const auto& each : asks) {
+        if (each.array == ask.array && equal(each.index, ask.index)) return;
+      }
+      asks.push_back(std::move(ask));
+    } else if (const auto* apply = std::get_if<loop_ir::Apply>(&value->node)) {
+      for (const auto& each : apply->arguments) collect(each, loop, asks);
+    }
+  }
+
+  /// A row's first element, then the loop's variable, which takes all of the row.
+  bool is_along(const std::vector<loop_ir::ExpressionPtr>& parts, const For& loop) const {
+    const auto* first = std::get_if<loop_ir::Name>(&parts.front()->node);
+    const auto* at = std::get_if<loop_ir::Name>(&parts.back()->node);
+    const auto* begin = std::get_if<loop_ir::Integer>(&loop.begin->node);
+    const auto* end = std::get_if<loop_ir::Integer>(&loop.end->node);
+    if (parts.size() != 2 || !first || !at || !begin || begin->value != 0 || at->name != loop.variable ||
+        (end && end->value <= short_row))
+      return false;
+    const auto row = lengths_.find(first->name);
+    return row != lengths_.end() && equal(row->second, loop.end);
+  }
+
+  const For& loop_;
+  std::set<std::string> far_;                              ///< arrays that are no temporaries of the thread
+  std::map<std::string, loop_ir::ExpressionPtr> lengths_;  ///< of rows, by the name of where they begin
+};
+
+StatementPtr walk(const StatementPtr& statement, const loop_ir::Kernel& kernel) {
+  return std::visit(Match{
+                        [&](const loop_ir::Block& x) {
+                          std::vector<StatementPtr> statements;
+                          for (const auto& each : x.statements) statements.push_back(walk(each, kernel));
+                          return loop_ir::block(std::move(statements));
+                        },
+                        [&](const loop_ir::If& x) {
+                          return loop_ir::make(loop_ir::If{x.condition, walk(x.body, kernel)});
+                        },
+                        [&](const For& x) {
+                          For loop = x;
+                          if (x.step == 1) {
+                            loop.body = walk(x.body, kernel);
+                            return loop_ir::make(std::move(loop));
+                          }
+                          const Rows rows(x, kernel);
+                          auto statements = statements_of(x.body);
+                          for (auto& each : statements) {
+                            const auto* lanes = std::get_if<For>(&each->node);
+                            if (lanes == nullptr || lanes->shape != loop_ir::Shape::lanes) continue;
+                            For tile = *lanes;
+                            tile.body = rows.asked(lanes->body);
+                            each = loop_ir::make(std::move(tile));
+                          }
+                          loop.body = loop_ir::block(std::move(statements));
+                          return loop_ir::make(std::move(loop));
+                        },
+                        [&](const auto&) { return statement; },
+                    },
+                    statement->node);
+}
+
+}  // namespace
+
+loop_ir::Kernel ask_for_next_rows(loop_ir::Kernel kernel) {
+  for (auto& phase : kernel.phases) phase.body = walk(phase.body, kernel);
+  return kernel;
+}
+
+}  // namespace schaas::lower
