@@ -154,6 +154,46 @@ TEST_F(Compiled, SeveralTurnsOfASumSeeTheNamesAroundThem) {
   EXPECT_EQ(a[0], (7 + 28) * 22 / 2 + 7 * 100);
 }
 
+// In order, side by side, and in lanes.
+TEST_F(Compiled, WhatIsAskedForMayLiePastTheEnd) {
+  const std::string text = R"(kernel f64 arguments 2 {
+  extent n = argument 1 mode 0
+  array A: value = values 0 written
+  array B: value = values 1
+  phase range n {
+    sum t
+    for k in begin .. end {
+      t += B[k]
+      ask B[((k + n) * 100000000)]
+    }
+    for lanes i in 0 .. n {
+      sum t_2
+      for k_2 in 0 .. n {
+        t_2 += (B[k_2] * B[i])
+        ask B[((k_2 + n) * 4)]
+      }
+      A[i] = t_2
+    }
+    ask A[-1]
+    A[0] += t
+  }
+}
+)";
+  const std::string source = print_c(parsed(text), {"", "", "", ""});
+  EXPECT_NE(source.find("__builtin_prefetch(B + ((k + n) * 100000000));"), std::string::npos);
+  EXPECT_NE(source.find("__builtin_prefetch(B + ((k_2 + n) * 4));"), std::string::npos);
+  load(text, {"", "", "", ""});
+  extent_ = 29;
+  std::vector<double> a(29), b(29);
+  for (std::size_t n = 0; n < b.size(); ++n) b[n] = static_cast<double>(n);
+  const schaas_tensor result = vector(a), operand = vector(b);
+  const schaas_tensor* const arguments[] = {&result, &operand};
+  void* const shared[] = {nullptr};
+  ASSERT_EQ(SCHAAS_OK, descriptor().phases[0].run(arguments, shared, nullptr, 0, 29));
+  EXPECT_EQ(a[0], 28 * 29 / 2);
+  EXPECT_EQ(a[28], 28 * (28 * 29 / 2));
+}
+
 // Whole vectors of a result at aligned places may be stored past the caches; which way, no value shows.
 class Streaming : public Compiled,
                   public ::testing::WithParamInterface<std::tuple<const char*, const char*>> {};

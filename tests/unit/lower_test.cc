@@ -283,17 +283,25 @@ TEST(Lower, ValuesAloneWhereTheResultHasItsStructure) {
                        "forall(i, forall(k, forall(j, A(i,j) += B(i,k) * C(k,j))))"));
 }
 
+/// Lines of the kernel's text with these words.
+std::vector<std::string> lines_with(const std::string& words, const Text& text, const std::string& tree,
+                                    lower::Effort effort) {
+  const auto kernel = lower::lower(*concrete_notation::parse(tree), make_case(text, {}).problem, effort);
+  EXPECT_TRUE(kernel.ok() && loop_ir::verify(*kernel).ok());
+  std::vector<std::string> found;
+  std::istringstream lines(loop_ir::print(*kernel));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(words) != std::string::npos) found.push_back(line);
+  }
+  return found;
+}
+
 TEST(Lower, AsksAheadBesideOtherWorkAndBelowOtherEntries) {
   // The loops that ask ahead, each by its first words.
   const auto asking = [](const Text& text, const std::string& tree, lower::Effort effort = {}) {
-    const auto kernel = lower::lower(*concrete_notation::parse(tree), make_case(text, {}).problem, effort);
-    EXPECT_TRUE(kernel.ok() && loop_ir::verify(*kernel).ok());
     std::string found;
-    std::istringstream lines(loop_ir::print(*kernel));
-    for (std::string line; std::getline(lines, line);) {
-      if (line.find(" ahead 16 {") != std::string::npos)
-        found += line.substr(line.find("for "), line.find(" in ") - line.find("for ")) + ";";
-    }
+    for (const auto& line : lines_with(" ahead 16 {", text, tree, effort))
+      found += line.substr(line.find("for "), line.find(" in ") - line.find("for ")) + ";";
     return found;
   };
   const Text fused{"A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}}, {}};
@@ -313,14 +321,9 @@ TEST(Lower, AsksAheadBesideOtherWorkAndBelowOtherEntries) {
 
 TEST(Lower, AsksForTheNextRowsOfDenseProducts) {
   const auto asks = [](const Text& text, const std::string& tree, lower::Effort effort = {}) {
-    const auto kernel = lower::lower(*concrete_notation::parse(tree), make_case(text, {}).problem, effort);
-    EXPECT_TRUE(kernel.ok() && loop_ir::verify(*kernel).ok());
     std::string found;
-    std::istringstream lines(loop_ir::print(*kernel));
-    for (std::string line; std::getline(lines, line);) {
-      const auto at = line.find("ask ");
-      if (at != std::string::npos) found += line.substr(at) + ";";
-    }
+    for (const auto& line : lines_with("ask ", text, tree, effort))
+      found += line.substr(line.find("ask ")) + ";";
     return found;
   };
   const Text hadamard{"A(i,l) = B(i,k) * C(k,j) * D(k,j) * E(j,l)", {{"B", "csr"}}, {}};
