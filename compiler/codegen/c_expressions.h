@@ -31,6 +31,7 @@ class CExpressions {
                           const std::string& value);
   /// The same of one number, at an address, in one step for all threads.
   static std::string atomic(operators::Monoid monoid, const std::string& place, const std::string& value);
+  /// What asks for an element, as a statement.
   std::string ask(const loop_ir::Ask& ask) const;
   static const char* c_type(loop_ir::Element element);
 
