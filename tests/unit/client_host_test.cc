@@ -65,6 +65,11 @@ TEST(Host, caches_are_those_that_Linux_describes) {
   EXPECT_EQ(bytes(3), 0);
 }
 
+TEST(Host, a_core_has_a_share_of_what_all_of_a_package_have) {
+  EXPECT_EQ(share_of_package(std::int64_t{508} << 20), 32 << 20);
+  EXPECT_EQ(share_of_package(8 << 20), 8 << 20);
+}
+
 TEST(Team, takes_the_threads_that_no_other_has) {
   {
     const Team first(4, false), second(4, false), third(4, false);

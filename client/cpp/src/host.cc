@@ -58,8 +58,13 @@ std::string own_group() {
   return "";
 }
 
-/// Of a data or unified cache that the first processor uses which this process may run on. The C library
-/// knows too, but what it tells of AMD's last level is the sum of all of a package, of which a core has one.
+#ifdef __x86_64__
+bool is_amd() { return __builtin_cpu_is("amd") != 0; }
+#else
+bool is_amd() { return false; }
+#endif
+
+/// Of a data or unified cache that the first processor uses which this process may run on.
 std::int64_t cache_bytes(int level, int name, std::int64_t otherwise) {
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -70,7 +75,8 @@ std::int64_t cache_bytes(int level, int name, std::int64_t otherwise) {
       described_cache_bytes("/sys/devices/system/cpu/cpu" + std::to_string(processor) + "/cache", level);
   if (described > 0) return described;
   const long bytes = sysconf(name);
-  return bytes > 0 ? bytes : otherwise;
+  if (bytes <= 0) return otherwise;
+  return level == 3 && is_amd() ? share_of_package(bytes) : bytes;
 }
 
 }  // namespace
@@ -88,6 +94,8 @@ std::int64_t described_cache_bytes(const std::string& caches, int level) {
     return size * (unit == "K" ? 1 << 10 : unit == "M" ? 1 << 20 : unit == "G" ? 1 << 30 : 1);
   }
 }
+
+std::int64_t share_of_package(std::int64_t bytes) { return std::min(bytes, std::int64_t{32} << 20); }
 
 int processors_of_quota(const std::string& root, std::string group) {
   int least = 0;

@@ -22,6 +22,10 @@ std::int64_t second_cache_bytes();
 std::int64_t main_memory_bytes();
 /// Of the data or unified cache of this level that Linux describes in the folder (".../cpu0/cache"); 0: none.
 std::int64_t described_cache_bytes(const std::string& caches, int level);
+/// Of the last-level caches of an AMD package, whose sum is all that the C library tells where Linux
+/// describes none (as on virtual machines whose host hides them): what one core may have of it, 32 MiB at
+/// most, the third-level cache of a complex of cores since Zen 2.
+std::int64_t share_of_package(std::int64_t bytes);
 /// Processors this process may use (affinity respected).
 int host_processors();
 /// Threads where nobody names a number: host_processors(), but no more than OMP_NUM_THREADS or the calling
