@@ -1,4 +1,4 @@
-/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 9.
+/* The kernel ABI: the C structs a generated kernel receives and the descriptor it exports. Version 10.
  *
  * A kernel computes a statement over tensors packed by the client. It is one or a few PHASES, run in order
  * with a barrier between them; each phase is a plain C function over a half-open range of its outermost loop
@@ -52,6 +52,9 @@
  * when a table is more than half full: the thread gets a workspace with twice the places and runs the range
  * again. The COMPUTE phases after it need as many places as any thread had to take.
  *
+ * WHAT AN OPERAND MEETS: where a phase makes rows of a shared array that are read at the coordinates of a
+ * compressed level alone, it makes those rows alone (`over`, SCHAAS_SHARED_MET).
+ *
  * A LARGE RESULT may be stored past the caches: the array `shared` has one pointer more than shared_count,
  * which is not null where that is wanted. It changes no value; it pays where the result is too large to be in
  * a cache when it is read.
@@ -67,7 +70,7 @@
 extern "C" {
 #endif
 
-#define SCHAAS_KERNEL_ABI_VERSION 9
+#define SCHAAS_KERNEL_ABI_VERSION 10
 #define SCHAAS_KERNEL_SYMBOL "schaas_kernel"
 
 enum {
@@ -131,8 +134,8 @@ typedef struct schaas_tensor {
 } schaas_tensor;
 
 /* What a phase gets. args: the result first, then the operands, as the descriptor names them, then copies.
- * shared: `shared_count` arrays that live from the first phase that uses them to the last, zeroed by the
- * client before the first phase, 64-byte aligned. workspace: private to the calling thread,
+ * shared: `shared_count` arrays that live from the first phase that uses them to the last, 64-byte aligned,
+ * before the first phase as descriptor.shared says. workspace: private to the calling thread,
  * workspace_bytes(args), 64-byte aligned, zeroed once before the first call of a thread; a kernel leaves it
  * in a state in which it may be used again (also by another phase). */
 typedef int32_t (*schaas_phase_run)(const schaas_tensor* const* args, void* const* shared, void* workspace,
@@ -157,6 +160,8 @@ typedef struct schaas_phase {
                      const void* carry);
   int32_t part_fold; /* SCHAAS_FOLD_* */
   schaas_phase_run values;
+  int32_t over; /* 0; else 1 + the shared array of met coordinates whose places the outermost loop runs over:
+                   it is [0, how many they are), range at most */
 } schaas_phase;
 
 /* Where the COUNT phases count the entries of one compressed level of the result: a shared array of int64
@@ -172,6 +177,21 @@ typedef struct schaas_copy {
   int32_t argument; /* the original, an operand */
   const int32_t* mode_order;
 } schaas_copy;
+
+/* How a shared array begins. */
+enum {
+  SCHAAS_SHARED_ZERO = 0,   /* zeroed by the client before each run */
+  SCHAAS_SHARED_STORED = 1, /* with anything: phases store whatever of it they read */
+  /* int64: the coordinates that level `level` of argument `argument`, a compressed one, holds, ascending,
+   * each once; made by the client once, as the entries of operands stay. shared_bytes is what all coordinates
+   * take; those that are met may have less memory. */
+  SCHAAS_SHARED_MET = 2
+};
+typedef struct schaas_shared {
+  int32_t start; /* SCHAAS_SHARED_* */
+  int32_t argument;
+  int32_t level;
+} schaas_shared;
 
 typedef struct schaas_kernel_descriptor {
   int32_t abi_version;
@@ -197,6 +217,7 @@ typedef struct schaas_kernel_descriptor {
   int64_t (*table_bytes)(const schaas_tensor* const* args, int64_t places);
   int32_t appends; /* 1: the result may be appended, and counting takes about as long as filling */
   int32_t streams; /* 1: values of the result can be stored past the caches */
+  const schaas_shared* shared; /* by slot; null when there are none */
 } schaas_kernel_descriptor;
 
 /* run returns 0, or */

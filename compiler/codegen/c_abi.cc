@@ -40,6 +40,7 @@ typedef struct schaas_phase {
                      const void* carry);
   int32_t part_fold;
   schaas_phase_run values;
+  int32_t over;
 } schaas_phase;
 
 typedef struct schaas_counter {
@@ -51,6 +52,12 @@ typedef struct schaas_copy {
   int32_t argument;
   const int32_t* mode_order;
 } schaas_copy;
+
+typedef struct schaas_shared {
+  int32_t start;
+  int32_t argument;
+  int32_t level;
+} schaas_shared;
 
 typedef struct schaas_kernel_descriptor {
   int32_t abi_version;
@@ -73,6 +80,7 @@ typedef struct schaas_kernel_descriptor {
   int64_t (*table_bytes)(const schaas_tensor* const* args, int64_t places);
   int32_t appends;
   int32_t streams;
+  const schaas_shared* shared;
 } schaas_kernel_descriptor;
 )";
 }

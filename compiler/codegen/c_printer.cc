@@ -94,6 +94,7 @@ class KernelPrinter {
   void print_workspace_bytes();
   bool has_tables() const;
   void print_copies();
+  void print_shared();
   void print_descriptor();
   int shared_count() const;
   std::string padded(const Array& array, const loop_ir::ExpressionPtr& count) const;
@@ -528,6 +529,21 @@ void KernelPrinter::print_copies() {
   out_.line("static const schaas_copy " + prefix_ + "copies[] = {" + entries + "};");
 }
 
+/// How each shared array begins, by slot.
+void KernelPrinter::print_shared() {
+  if (shared_count() == 0) return;
+  std::vector<std::string> entries(static_cast<std::size_t>(shared_count()));
+  for (const auto& array : kernel_.arrays) {
+    if (const auto* shared = std::get_if<loop_ir::Shared>(&array.origin))
+      entries[static_cast<std::size_t>(shared->slot)] =
+          shared->met ? "{2, " + number(shared->met->argument) + ", " + number(shared->met->level) + "}"
+                      : std::string(shared->stored ? "{1, -1, -1}" : "{0, -1, -1}");
+  }
+  out_.open("static const schaas_shared " + prefix_ + "shared[] =");
+  for (const auto& entry : entries) out_.line(entry + ",");
+  out_.close("};");
+}
+
 void KernelPrinter::print_descriptor() {
   out_.open("static const schaas_phase " + prefix_ + "phases[] =");
   for (std::size_t n = 0; n < kernel_.phases.size(); ++n) {
@@ -539,7 +555,8 @@ void KernelPrinter::print_descriptor() {
               (phase.fold ? number(fold_code(phase.fold->monoid)) + ", " +
                                 number(slot_of(phase.fold->array)) + ", " + prefix_ + "work_" + id
                           : "0, -1, 0") +
-              ", " + cut_entries(n) + ", " + (phase.values ? prefix_ + "values_" + id : "0") + "},");
+              ", " + cut_entries(n) + ", " + (phase.values ? prefix_ + "values_" + id : "0") + ", " +
+              number(phase.over.empty() ? 0 : 1 + slot_of(phase.over)) + "},");
   }
   out_.close("};");
   out_.raw("\n");
@@ -552,10 +569,11 @@ void KernelPrinter::print_descriptor() {
     out_.raw("\n");
   }
   print_copies();
+  print_shared();
   out_.line("extern const schaas_kernel_descriptor " + label_.symbol + ";");
   out_.open("__attribute__((visibility(\"default\"))) const schaas_kernel_descriptor " + label_.symbol +
             " =");
-  out_.line("9, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
+  out_.line("10, " + number(kernel_.arguments) + ", " + std::to_string(kernel_.phases.size()) + ", " +
             number(shared_count()) + ", " + prefix_ + "phases, " + prefix_ + "shared_bytes, " + prefix_ +
             "workspace_bytes,");
   out_.line(c_literal(label_.key) + ",");
@@ -568,7 +586,8 @@ void KernelPrinter::print_descriptor() {
   out_.line(std::to_string(kernel_.copies.size()) + ", " +
             (kernel_.copies.empty() ? "0" : prefix_ + "copies") + ", " +
             (has_tables() ? prefix_ + "table_bytes" : "0") + ", " + (kernel_.appends ? "1" : "0") + ", " +
-            (expressions_.streamed().empty() ? "0" : "1") + ",");
+            (expressions_.streamed().empty() ? "0" : "1") + ", " +
+            (shared_count() == 0 ? "0" : prefix_ + "shared") + ",");
   out_.close("};");
 }
 

@@ -33,10 +33,17 @@ struct Coordinates {
   int argument = 0;
   int level = 0;
 };
+/// The coordinates that a compressed level of an argument holds, ascending, each once.
+struct Met {
+  int argument = 0;
+  int level = 0;
+};
 /// A buffer that lives across phases; zero before the first. `slot` counts from 0.
 struct Shared {
   int slot = 0;
   ExpressionPtr count;
+  bool stored = false;  ///< not zero before the first phase: whatever is read was stored by a phase before
+  std::optional<Met> met{};  ///< index64: made by the client, which may have less than `count` of them
 };
 /// A buffer private to the thread; zero once before the first call of a thread.
 struct Workspace {
@@ -95,6 +102,7 @@ struct Units {
 /// A function over [begin, end) of its outermost loop, which runs over [0, range).
 struct Phase {
   ExpressionPtr range;
+  std::string over{};     ///< a shared array of what is met: the range is how many these are, `range` at most
   bool parallel = false;  ///< disjoint ranges write disjoint places, or fold
   int balance_argument =
       -1;  ///< the argument whose level balance_level holds the positions that weigh iterations, or -1

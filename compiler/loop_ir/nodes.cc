@@ -228,4 +228,28 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
   return std::visit(same, a->node);
 }
 
+bool takes_indices(operators::Function function) {
+  using operators::Function;
+  switch (function) {
+    case Function::add:
+    case Function::subtract:
+    case Function::multiply:
+    case Function::divide:
+    case Function::minimum:
+    case Function::maximum:
+    case Function::less:
+    case Function::less_equal:
+    case Function::greater:
+    case Function::greater_equal:
+    case Function::equal:
+    case Function::not_equal:
+    case Function::logical_and:
+    case Function::logical_or:
+    case Function::logical_not:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace schaas::loop_ir

@@ -260,6 +260,9 @@ ExpressionPtr search(std::string array, ExpressionPtr begin, ExpressionPtr end, 
 /// The arguments of a use of `function`, or null.
 const std::vector<ExpressionPtr>* arguments_of(const ExpressionPtr& expression, operators::Function function);
 
+/// Whether the function may be one of indices (Apply).
+bool takes_indices(operators::Function function);
+
 /// How many bytes it takes to mark places of [0, extent).
 ExpressionPtr mark_bytes(const ExpressionPtr& extent);
 /// How many elements the list has that they are collected in: one for each place, for each

@@ -91,12 +91,24 @@ class Parser : private Words {
     if (kind >= 3) {
       expect("count");
       const auto count = expression();
-      if (kind == 3) array.origin = Shared{first, count};
+      if (kind == 3) array.origin = shared(first, count);
       if (kind == 4) array.origin = Workspace{count};
       if (kind == 5) array.origin = Carry{count};
     }
     array.written = accept("written");
     return array;
+  }
+
+  Shared shared(int slot, const ExpressionPtr& count) {
+    Shared shared{slot, count};
+    shared.stored = accept("stored");
+    if (!accept("met")) return shared;
+    expect("by");
+    shared.met.emplace();
+    shared.met->argument = small_number();
+    expect("level");
+    shared.met->level = small_number();
+    return shared;
   }
 
   ArgumentCopy copy() {
@@ -137,6 +149,7 @@ class Parser : private Words {
     if (accept("count")) phase.step = Step::count;
     expect("range");
     phase.range = expression();
+    if (accept("over")) phase.over = identifier();
     phase.parallel = accept("parallel");
     if (accept("balance")) {
       phase.balance_argument = small_number();

@@ -123,16 +123,20 @@ class Printer {
     const auto at = [](const char* what, int argument, int level) {
       return what + std::to_string(argument) + " level " + std::to_string(level);
     };
-    const std::string origin = std::visit(
-        Match{
-            [](const ArgumentValues& x) { return "values " + std::to_string(x.argument); },
-            [&](const Positions& x) { return at("positions ", x.argument, x.level); },
-            [&](const Coordinates& x) { return at("coordinates ", x.argument, x.level); },
-            [](const Shared& x) { return "shared " + std::to_string(x.slot) + " count " + print(x.count); },
-            [](const Workspace& x) { return "workspace count " + print(x.count); },
-            [](const Carry& x) { return "carry count " + print(x.count); },
-        },
-        array.origin);
+    const std::string origin =
+        std::visit(Match{
+                       [](const ArgumentValues& x) { return "values " + std::to_string(x.argument); },
+                       [&](const Positions& x) { return at("positions ", x.argument, x.level); },
+                       [&](const Coordinates& x) { return at("coordinates ", x.argument, x.level); },
+                       [&](const Shared& x) {
+                         return "shared " + std::to_string(x.slot) + " count " + print(x.count) +
+                                (x.stored ? " stored" : "") +
+                                (x.met ? at(" met by ", x.met->argument, x.met->level) : "");
+                       },
+                       [](const Workspace& x) { return "workspace count " + print(x.count); },
+                       [](const Carry& x) { return "carry count " + print(x.count); },
+                   },
+                   array.origin);
     line("array " + array.name + ": " + elements[static_cast<int>(array.element)] + " = " + origin +
          (array.written ? " written" : ""));
   }
@@ -140,6 +144,7 @@ class Printer {
   void phase(const Phase& phase) {
     std::string text = phase.step == Step::count ? "phase count range " : "phase range ";
     text += print(phase.range);
+    if (!phase.over.empty()) text += " over " + phase.over;
     if (phase.parallel) text += " parallel";
     if (phase.balance_argument >= 0) {
       text += " balance " + std::to_string(phase.balance_argument) + " level " +

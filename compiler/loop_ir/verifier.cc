@@ -43,30 +43,6 @@ bool belongs_to_result(const Array& array) {
                     array.origin);
 }
 
-bool takes_indices(operators::Function function) {
-  using operators::Function;
-  switch (function) {
-    case Function::add:
-    case Function::subtract:
-    case Function::multiply:
-    case Function::divide:
-    case Function::minimum:
-    case Function::maximum:
-    case Function::less:
-    case Function::less_equal:
-    case Function::greater:
-    case Function::greater_equal:
-    case Function::equal:
-    case Function::not_equal:
-    case Function::logical_and:
-    case Function::logical_or:
-    case Function::logical_not:
-      return true;
-    default:
-      return false;
-  }
-}
-
 class Verifier {
  public:
   Result<void> kernel(const Kernel& kernel) {
@@ -81,6 +57,7 @@ class Verifier {
     for (const auto& array : kernel.arrays) SCHAAS_RETURN_IF_ERROR(declare_array(array, kernel.arguments));
     for (const auto& phase : kernel.phases) {
       SCHAAS_RETURN_IF_ERROR(expect(phase.range, Type::index));
+      SCHAAS_RETURN_IF_ERROR(over(phase));
       if (phase.fold) SCHAAS_RETURN_IF_ERROR(fold(phase, *phase.fold));
       const auto outside = names_;
       counts_ = phase.step == Step::count;
@@ -163,6 +140,16 @@ class Verifier {
     if (cut.combine) SCHAAS_RETURN_IF_ERROR(statement(cut.combine));
     names_ = outside;
     if (!phase.parallel || phase.balance_argument < 0) return wrong("a phase is cut that is not balanced");
+    return {};
+  }
+
+  /// What is met, which is read in the order in which it lies.
+  Result<void> over(const Phase& phase) const {
+    if (phase.over.empty()) return {};
+    const auto found = arrays_.find(phase.over);
+    const auto* shared = found == arrays_.end() ? nullptr : std::get_if<Shared>(&found->second.origin);
+    if (shared == nullptr || !shared->met)
+      return wrong("a phase over `" + phase.over + "`, which is not met");
     return {};
   }
 
@@ -265,31 +252,39 @@ class Verifier {
         return wrong("`" + array.name + "` holds an operand's indices and is written");
       return argument(number);
     };
-    return std::visit(Match{
-                          [&](const ArgumentValues& x) -> Result<void> {
-                            SCHAAS_RETURN_IF_ERROR(element(array.element == Element::value));
-                            return argument(x.argument);
-                          },
-                          [&](const Positions& x) { return indexed(x.argument); },
-                          [&](const Coordinates& x) -> Result<void> {
-                            // The bytes of a bitmap are read, no more.
-                            if (array.element == Element::byte && !array.written) return argument(x.argument);
-                            return indexed(x.argument);
-                          },
-                          [&](const Shared& x) { return expect(x.count, Type::index); },
-                          [&](const Carry& x) -> Result<void> {
-                            SCHAAS_RETURN_IF_ERROR(element(array.element == Element::value));
-                            return expect(x.count, Type::index);
-                          },
-                          [&](const Workspace& x) -> Result<void> {
-                            Uses uses;
-                            collect_uses(x.count, uses);
-                            if (!uses.arrays.empty())
-                              return wrong("the size of `" + array.name + "` depends on an array");
-                            return expect(x.count, Type::index);
-                          },
-                      },
-                      array.origin);
+    return std::visit(
+        Match{
+            [&](const ArgumentValues& x) -> Result<void> {
+              SCHAAS_RETURN_IF_ERROR(element(array.element == Element::value));
+              return argument(x.argument);
+            },
+            [&](const Positions& x) { return indexed(x.argument); },
+            [&](const Coordinates& x) -> Result<void> {
+              // The bytes of a bitmap are read, no more.
+              if (array.element == Element::byte && !array.written) return argument(x.argument);
+              return indexed(x.argument);
+            },
+            [&](const Shared& x) -> Result<void> {
+              if (x.met) {
+                SCHAAS_RETURN_IF_ERROR(element(array.element == Element::index64));
+                SCHAAS_RETURN_IF_ERROR(argument(x.met->argument));
+                if (array.written || x.met->argument == 0)
+                  return wrong("`" + array.name + "` holds what an operand meets and is written");
+              }
+              return expect(x.count, Type::index);
+            },
+            [&](const Carry& x) -> Result<void> {
+              SCHAAS_RETURN_IF_ERROR(element(array.element == Element::value));
+              return expect(x.count, Type::index);
+            },
+            [&](const Workspace& x) -> Result<void> {
+              Uses uses;
+              collect_uses(x.count, uses);
+              if (!uses.arrays.empty()) return wrong("the size of `" + array.name + "` depends on an array");
+              return expect(x.count, Type::index);
+            },
+        },
+        array.origin);
   }
 
   /// The type of an expression, all of whose parts are checked.

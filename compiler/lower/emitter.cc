@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/lower/met_rows.h"
 #include "compiler/lower/temporaries.h"
 #include "compiler/lower/work.h"
 
@@ -26,8 +27,10 @@ void Emitter::emit_phases(const NestPtr& nest) {
   if (const auto* branch = std::get_if<Branch>(&nest->node)) {
     emit_shared(*branch);
     const bool outside = std::exchange(adds_terms_, false);
+    const Branch* const reader = std::exchange(reader_, branch);
     emit_phases(branch->producer);
     adds_terms_ = outside;
+    reader_ = reader;
     emit_phases(branch->consumer);
     return;
   }
@@ -53,6 +56,17 @@ void Emitter::emit_phases(const NestPtr& nest) {
   if (cleared_) builder_.mark_all_written();
   emit_phase(nest, sink, loop_ir::Step::compute);
   cleared_.reset();
+  const bool stored = mode == Write::set && tensor_of(target).temporary() && !for_gpu_ &&
+                      tree_.cuts.count(nest.get()) == 0 && writes_each_once(nest, tree_);
+  if (!stored) return;
+  builder_.mark_stored(operand(target).tensor);
+  if (reader_ == nullptr || reader_->temporary != operand(target).tensor ||
+      !goes_by_rows(nest, target, tree_))
+    return;
+  if (const auto met = met_rows(reader_->consumer, reader_->temporary, tree_))
+    builder_.last_phase() =
+        over_list(std::move(builder_.last_phase()), builder_.add_met(operand(met->operand), met->level),
+                  builder_.names().fresh("q"));
 }
 
 /// Whether the values of a phase's target are stored or folded into what is there, and of a result whether

@@ -54,8 +54,7 @@ struct Tracking {
   std::string keys{};
   std::string taken{};
 
-  /// That the list is made from.
-  loop_ir::Marks marks() const { return {flags, list, count, extent}; }
+  loop_ir::Marks marks() const { return {flags, list, count, extent}; }  ///< that the list is made from
 };
 
 /// Of a phase whose range counts the entries of one operand down to some level (Manner::positions): what of
@@ -283,6 +282,7 @@ class Emitter {
   loop_ir::Pending pending_;         ///< what this phase writes later
   const void* outermost_ = nullptr;  ///< the Loop or Blocks that run over [begin, end) of the phase
   bool adds_terms_ = false;          ///< the phases are the terms of one sum
+  const Branch* reader_ = nullptr;   ///< whose consumer reads what the phase writes
   int lanes_ = 0;                    ///< depth of lanes loops around
   Shares shares_;
   std::optional<ClearedRows> cleared_;             ///< by the present phase

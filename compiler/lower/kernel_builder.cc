@@ -247,4 +247,20 @@ void KernelBuilder::add_shared(int tensor, const std::vector<int>& indices) {
             {"", loop_ir::Element::value, loop_ir::Shared{slot, elements(tensor, indices)}, true});
 }
 
+void KernelBuilder::mark_stored(int tensor) {
+  for (auto& known : kernel_.arrays) {
+    if (known.name == values(tensor)) std::get<loop_ir::Shared>(known.origin).stored = true;
+  }
+}
+
+std::string KernelBuilder::add_met(const Operand& operand, int level) {
+  const auto& known = arrays_.find({operand.tensor, "_met" + std::to_string(level)});
+  if (known != arrays_.end()) return known->second;
+  const int argument = tree_.tensors[static_cast<std::size_t>(operand.tensor)].argument;
+  loop_ir::Shared shared{shared_count_++, extent(operand.indices[static_cast<std::size_t>(level)])};
+  shared.met = loop_ir::Met{argument, level};
+  return add_array(operand.tensor, "_met" + std::to_string(level),
+                   {"", loop_ir::Element::index64, std::move(shared), false});
+}
+
 }  // namespace schaas::lower

@@ -40,6 +40,10 @@ class KernelBuilder {
   void add_workspace(int tensor, const std::vector<int>& indices);
   void add_carry(int tensor, const std::vector<int>& indices);
   void add_shared(int tensor, const std::vector<int>& indices);
+  /// Phases store each element of it before one is read.
+  void mark_stored(int tensor);
+  /// The coordinates that a compressed level of an argument holds.
+  std::string add_met(const Operand& operand, int level);
   /// One byte for each element of the levels of a temporary over `indices`.
   std::string add_flags(int tensor, const std::vector<int>& indices);
   std::string add_shared_flags(int tensor, const std::vector<int>& indices);
@@ -59,7 +63,7 @@ class KernelBuilder {
   std::string add_counts(int level, const loop_ir::ExpressionPtr& units);
   bool is_private(const std::string& array) const;                ///< of one thread
   void mark_appended() { kernel_.appends = kernel_.writes_all; }  ///< the result
-  const loop_ir::Phase& last_phase() const { return kernel_.phases.back(); }
+  loop_ir::Phase& last_phase() { return kernel_.phases.back(); }
   void add_phase(loop_ir::Phase phase) { kernel_.phases.push_back(std::move(phase)); }
 
   loop_ir::Kernel take() { return std::move(kernel_); }

@@ -12,6 +12,7 @@
 #include "compiler/lower/lanes.h"
 #include "compiler/lower/nest.h"
 #include "compiler/lower/next_rows.h"
+#include "compiler/lower/row_products.h"
 #include "compiler/lower/units.h"
 #include "compiler/lower/values_alone.h"
 #include "compiler/lower/versions.h"
@@ -88,6 +89,8 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
   if (effort.ask_ahead) kernel = ask_ahead(std::move(kernel));
   if (effort.jam) kernel = jam(std::move(kernel));
   if (effort.jam && effort.ask_ahead) kernel = ask_for_next_rows(std::move(kernel));
+  // After what asks: that goes on beside the products, not where their factors are formed.
+  if (effort.jam) kernel = form_row_products(std::move(kernel), builder.names());
   if (effort.values_alone) kernel = add_values_alone(std::move(kernel));
   if (effort.versions) kernel = add_versions(std::move(kernel), problem);
   return kernel;

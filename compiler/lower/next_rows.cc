@@ -24,11 +24,16 @@ class Rows {
           std::holds_alternative<loop_ir::Shared>(array.origin))
         far_.insert(array.name);
     }
+    std::string first = loop.variable;  // the number of the group's first row, in order or from a list
     for (const auto& each : statements_of(loop.body)) {
       const auto* let = std::get_if<loop_ir::Let>(&each->node);
-      const auto* product = let ? arguments_of(let->value, operators::Function::multiply) : nullptr;
+      if (let == nullptr) continue;
+      const auto* listed = std::get_if<loop_ir::Load>(&let->value->node);
+      const auto* place = listed ? std::get_if<loop_ir::Name>(&listed->index->node) : nullptr;
+      if (place && place->name == loop.variable) first = let->name;
+      const auto* product = arguments_of(let->value, operators::Function::multiply);
       const auto* row = product ? std::get_if<loop_ir::Name>(&product->front()->node) : nullptr;
-      if (row && row->name == loop.variable) lengths_[let->name] = product->back();
+      if (row && row->name == first) lengths_[let->name] = product->back();
     }
   }
 

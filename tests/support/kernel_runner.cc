@@ -10,6 +10,7 @@
 #include <deque>
 #include <limits>
 #include <map>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -245,9 +246,38 @@ std::int32_t count_grown(Run& run, const schaas_phase& phase, std::int64_t begin
   }
 }
 
+/// The coordinates that a shared array is to hold.
+std::set<std::int64_t> met(const schaas_tensor& tensor, const schaas_shared& array) {
+  const schaas_level& level = tensor.levels[array.level];
+  std::set<std::int64_t> out;
+  for (std::int64_t p = 0; p < level.entries; ++p)
+    out.insert(level.index_bits == 32 ? static_cast<const std::int32_t*>(level.crd)[p]
+                                      : static_cast<const std::int64_t*>(level.crd)[p]);
+  return out;
+}
+
+std::int64_t range_of(const Run& run, const schaas_phase& phase) {
+  if (phase.over == 0) return phase.range(run.arguments);
+  const schaas_shared& array = run.kernel.shared[phase.over - 1];
+  return static_cast<std::int64_t>(met(*run.arguments[array.argument], array).size());
+}
+
+/// A shared array before the first phase, its elements all set so that what reads one too early is found out.
+void start_shared(const Run& run, std::int32_t slot, Buffer& buffer) {
+  const schaas_shared array =
+      run.kernel.shared == nullptr ? schaas_shared{SCHAAS_SHARED_ZERO, -1, -1} : run.kernel.shared[slot];
+  buffer.clear();
+  if (array.start == SCHAAS_SHARED_STORED)
+    std::memset(buffer.data(), 0xff,
+                static_cast<std::size_t>(run.kernel.shared_bytes(run.arguments, slot)));  // NaN
+  if (array.start != SCHAAS_SHARED_MET) return;
+  auto* out = static_cast<std::int64_t*>(buffer.data());
+  for (const std::int64_t coordinate : met(*run.arguments[array.argument], array)) *out++ = coordinate;
+}
+
 std::string run_phase(Run& run, int number, Cuts cuts, std::mt19937_64& random) {
   const schaas_phase& phase = run.kernel.phases[number];
-  std::vector<Piece> pieces = cut(phase.range(run.arguments), cuts, random);
+  std::vector<Piece> pieces = cut(range_of(run, phase), cuts, random);
   const std::size_t threads = cuts == Cuts::random && phase.parallel != 0 ? 2 : 1;
   if (threads == 2 && phase.part != nullptr) pieces = with_parts(pieces, phase, run.arguments, random);
   if (threads == 2) std::shuffle(pieces.begin(), pieces.end(), random);
@@ -337,7 +367,7 @@ std::string rerun_values(Run& run, Cuts cuts, std::mt19937_64& random) {
   for (std::int32_t slot = 0; slot < run.kernel.shared_count; ++slot) {
     const auto* end = run.kernel.counters + run.kernel.counter_count;
     if (std::none_of(run.kernel.counters, end, [&](const auto& each) { return each.shared_slot == slot; }))
-      run.shared[static_cast<std::size_t>(slot)].clear();
+      start_shared(run, slot, run.shared[static_cast<std::size_t>(slot)]);
   }
   run.values_alone = true;
   std::string error;
@@ -389,6 +419,7 @@ std::string run(const schaas_kernel_descriptor& kernel, const std::vector<const 
   Run state{kernel, arguments.data(), {}, {}, {}};
   for (std::int32_t which = 0; which < kernel.shared_count; ++which) {
     state.shared.emplace_back(kernel.shared_bytes(arguments.data(), which));
+    start_shared(state, which, state.shared.back());
     state.shared_data.push_back(state.shared.back().data());
   }
   state.shared_data.push_back(random() % 2 == 0 ? nullptr : arguments.front()->values);  // past the caches

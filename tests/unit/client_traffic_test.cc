@@ -30,7 +30,7 @@ double values_beyond(Way way, const std::vector<Nest>& nests, const Sizes& sizes
 }
 
 TEST(Traffic, rows_side_by_side_share_what_they_all_load) {
-  // A(i,l) = T(i,k) * D(k,l), D too large for the first cache: four rows of A read each row of D once, unless
+  // A(i,l) = T(i,k) * D(k,l), D too large for the first cache: six rows of A read each row of D once, unless
   // something else is done for each row.
   const Nest product{{loop("i"), loop("k"), loop("l")},
                      {{"A", false, 5, 4}, {"T", false, 3, 2}, {"D", false, 6, 4}},
@@ -41,8 +41,8 @@ TEST(Traffic, rows_side_by_side_share_what_they_all_load) {
     return values_beyond(&Rates::beyond_first, nests, {{{"i", rows}, {"k", 128}, {"l", 128}}, {}});
   };
   const double of_d = 1000.0 * 128 * 128;
-  EXPECT_NEAR(from_second({product}, 1000), of_d / 4, of_d / 40);
-  EXPECT_NEAR(from_second({product}, 2), 2.0 * 128 * 128 / 2, 2.0 * 128 * 128 / 20);  // there are no four
+  EXPECT_NEAR(from_second({product}, 1000), of_d / 6, of_d / 40);
+  EXPECT_NEAR(from_second({product}, 2), 2.0 * 128 * 128 / 2, 2.0 * 128 * 128 / 20);  // there are no six
   Nest after = product, before{{loop("i"), loop("k")}, {{"T", false, 3, 2}}, 0, false, 1};
   after.shared = 1;
   EXPECT_NEAR(from_second({before, after}, 1000), of_d, of_d / 10);

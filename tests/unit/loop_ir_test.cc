@@ -26,6 +26,8 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
   array e: index64 = shared 1 count (n_i + 1) written
   array A_pos1: index32 = positions 0 level 1 written
   array A_crd1: index32 = coordinates 0 level 1 written
+  array B_met1: index64 = shared 2 count n_i met by 1 level 1
+  array w_3: value = shared 3 count n_i stored written
   array list: index64 = workspace count n_k written
   array flag: byte = workspace count n_k written
   result fill -inf
@@ -33,6 +35,11 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
   phase count range n_i parallel {
     for i in begin .. end {
       e[i] = (B_pos1[(i + 1)] - B_pos1[i])
+    }
+  }
+  phase range n_i over B_met1 parallel {
+    for q in begin .. end {
+      w_3[B_met1[q]] = 1.0
     }
   }
   phase range n_k parallel versions of n_i at 32 fold w_2 max work n_k B_pos1[n_i] {
@@ -324,6 +331,22 @@ TEST(LoopIr, VerifierKnowsWhatMayBeDeclared) {
   EXPECT_EQ("internal [loop-ir]: `x` has the wrong element type", declared("index32 = values 0"));
   EXPECT_EQ("internal [loop-ir]: the size of `x` depends on an array",
             verdict("array p: index32 = positions 1 level 0\narray x: byte = workspace count p[0]\n", ""));
+}
+
+TEST(LoopIr, VerifierKnowsWhatIsMet) {
+  const auto declared = [](const std::string& array) {
+    return verdict("array x: " + array + "\n", "phase range n over x { }\n");
+  };
+  EXPECT_EQ("right", declared("index64 = shared 0 count n met by 1 level 1"));
+  EXPECT_EQ("internal [loop-ir]: `x` has the wrong element type",
+            declared("index32 = shared 0 count n met by 1 level 1"));
+  const std::string written = "internal [loop-ir]: `x` holds what an operand meets and is written";
+  EXPECT_EQ(written, declared("index64 = shared 0 count n met by 1 level 1 written"));
+  EXPECT_EQ(written, declared("index64 = shared 0 count n met by 0 level 1"));
+  EXPECT_EQ("internal [loop-ir]: `x` belongs to an argument that does not exist",
+            declared("index64 = shared 0 count n met by 2 level 1"));
+  EXPECT_EQ("internal [loop-ir]: a phase over `x`, which is not met",
+            declared("index64 = shared 0 count n stored written"));
 }
 
 TEST(LoopIr, VerifierKnowsWhatVersionsMayFix) {

@@ -330,10 +330,10 @@ TEST(Lower, AsksForTheNextRowsOfDenseProducts) {
   const std::string product_first =
       "where(forall(i, forall(k, forall(l, A(i,l) += B(i,k) * t1(k,l)))), "
       "forall(k, forall(j, forall(l, t1(k,l) += C(k,j) * D(k,j) * E(j,l)))))";
-  EXPECT_EQ("ask C[(o_2 + ((n_j + j) * 4))];ask D[(o_3 + ((n_j + j) * 4))];", asks(hadamard, product_first));
+  EXPECT_EQ("ask C[(o_2 + ((n_j + j) * 6))];ask D[(o_3 + ((n_j + j) * 6))];", asks(hadamard, product_first));
   EXPECT_EQ("", asks(hadamard, product_first, lower::Effort::least()));
   // Once for each operand, though the product is of its rows with themselves.
-  EXPECT_EQ("ask C[(o_2 + ((n_j + j) * 4))];",
+  EXPECT_EQ("ask C[(o_2 + ((n_j + j) * 6))];",
             asks({"A(i,l) = C(i,j) * C(i,j) * E(j,l)", {}, {}},
                  "forall(i, forall(j, forall(l, A(i,l) += C(i,j) * C(i,j) * E(j,l))))"));
   // Rows of a thread's own temporary are near, and those of columns do not follow each other.
@@ -345,9 +345,60 @@ TEST(Lower, AsksForTheNextRowsOfDenseProducts) {
   // Short ones are there in time.
   EXPECT_EQ("", asks({"A(i,l) = C(i,j) * E(j,l)", {}, {"j == 32"}},
                      "forall(i, forall(j, forall(l, A(i,l) += C(i,j) * E(j,l))))"));
-  EXPECT_EQ("ask C[(o_2 + ((33 + j) * 4))];",
+  EXPECT_EQ("ask C[(o_2 + ((33 + j) * 6))];",
             asks({"A(i,l) = C(i,j) * E(j,l)", {}, {"j == 33"}},
                  "forall(i, forall(j, forall(l, A(i,l) += C(i,j) * E(j,l))))"));
+}
+
+TEST(Lower, FactorsOfRowsAreFormedBeforeTheirProducts) {
+  const Text hadamard{"A(i,l) = B(i,k) * C(k,j) * D(k,j) * E(j,l)", {{"B", "csr"}}, {}};
+  const std::string product_first =
+      "where(forall(i, forall(k, forall(l, A(i,l) += B(i,k) * t1(k,l)))), "
+      "forall(k, forall(j, forall(l, t1(k,l) += C(k,j) * D(k,j) * E(j,l)))))";
+  EXPECT_EQ(6U, lines_with("] = (C[(o_2", hadamard, product_first, {}).size());
+  EXPECT_EQ(6U, lines_with("+= (rows[", hadamard, product_first, {}).size());
+  EXPECT_TRUE(lines_with("rows", hadamard, product_first, lower::Effort::least()).empty());
+  // One operand: there is nothing to form.
+  EXPECT_TRUE(lines_with("rows", {"A(i,l) = C(i,j) * E(j,l)", {}, {}},
+                         "forall(i, forall(j, forall(l, A(i,l) += C(i,j) * E(j,l))))", {})
+                  .empty());
+  for (const std::int64_t rows : {5, 6, 23}) {
+    const auto run = make_case(hadamard, {{"i", 9}, {"k", rows}, {"j", 11}, {"l", 37}});
+    EXPECT_EQ("", check_tree(product_first, run, 51));
+  }
+}
+
+TEST(Lower, RowsThatNoEntryMeetsAreNotComputed) {
+  const auto phases = [](const Text& text, const std::string& tree) {
+    std::string found;
+    for (const auto& line : lines_with("phase range", text, tree, {})) {
+      const auto over = line.find(" over ");
+      found +=
+          over == std::string::npos ? "all;" : line.substr(over + 6, line.find(" parallel") - over - 6) + ";";
+    }
+    return found;
+  };
+  const Text matrices{"A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}}, {}};
+  const std::string first =
+      "where(forall(i, forall(j, forall(l, A(i,l) += B(i,j) * t1(j,l)))), "
+      "forall(j, forall(k, forall(l, t1(j,l) += C(j,k) * D(k,l)))))";
+  EXPECT_EQ("B_met1;all;", phases(matrices, first));
+  EXPECT_EQ("all;all;", phases({matrices.expression, {}, {}}, first));
+  EXPECT_EQ("B_met2;all;",
+            phases({"A(i,j,m) = B(i,j,k) * C(k,l) * D(l,m)", {{"B", "csf"}}, {}},
+                   "where(forall(i, forall(j, forall(k, forall(m, A(i,j,m) += B(i,j,k) * t1(k,m))))), "
+                   "forall(k, forall(l, forall(m, t1(k,m) += C(k,l) * D(l,m)))))"));
+  // No row of its own belongs to a coordinate, or rows are summed into.
+  EXPECT_EQ("all;all;", phases({"A(i,l) = B(i,j) * C(k,j) * D(k,l)", {{"B", "csr"}}, {}},
+                               "where(forall(i, forall(j, forall(l, A(i,l) += B(i,j) * t1(j,l)))), "
+                               "forall(k, forall(j, forall(l, t1(j,l) += C(k,j) * D(k,l)))))"));
+  // Neither are those cleared that are: a run finds in them what it likes.
+  EXPECT_EQ(1U, lines_with("stored written", matrices, first, {}).size());
+  for (const std::int64_t columns : {1, 7, 400}) {
+    const auto run = make_case(matrices, {{"i", 6}, {"j", columns}, {"k", 5}, {"l", 19}});
+    SCOPED_TRACE(columns);
+    EXPECT_EQ("", check_tree(first, run, 61));
+  }
 }
 
 TEST(Lower, ExtentsOfOneAndZeroLengthRows) {

@@ -1,8 +1,7 @@
 #include "converted_result.h"
 
-#include <omp.h>
-
 #include "schaas/convert.h"
+#include "team.h"
 
 namespace schaas::client {
 
@@ -25,8 +24,7 @@ support::Result<void> ConvertedResult::bring(const PackedTensor& written, int th
     first_ = {};
     values_ = again_->tensor().values().data();
   }
-#pragma omp parallel num_threads(threads)
-  again_->refresh(omp_get_thread_num(), omp_get_num_threads());
+  in_team(threads, [&](int thread, int team) { again_->refresh(thread, team); });
   return {};
 }
 

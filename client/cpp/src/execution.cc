@@ -1,9 +1,6 @@
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <deque>
 #include <optional>
 
@@ -14,6 +11,7 @@
 #include "carries.h"
 #include "folding.h"
 #include "kernel_problem.h"
+#include "met.h"
 #include "result_storage.h"
 #include "scan.h"
 #include "schaas/host.h"
@@ -67,6 +65,8 @@ struct Execution::State {
   std::vector<Buffer> shared;
   std::vector<void*> shared_pointers;
   std::vector<bool> is_counter;                  ///< by shared array
+  std::vector<bool> begins_zero;                 ///< by shared array
+  std::vector<std::int64_t> met;                 ///< by shared array: coordinates in it; 0 of others
   Workspaces workspaces;                         ///< by thread
   std::vector<Pieces> pieces;                    ///< by phase
   std::deque<std::deque<Taken>> taken;           ///< by phase and thread
@@ -140,12 +140,6 @@ const schaas_level* weights_of(const schaas_phase& phase, const std::vector<cons
 
 support::Diagnostic bad_kernel(const std::string& why) {
   return support::invalid("kernel-binary", "the kernel binary cannot be used: " + why);
-}
-
-void zero_share(Buffer& buffer, int thread, int team) {
-  const auto bytes = static_cast<std::int64_t>(buffer.bytes());
-  const std::int64_t begin = share(bytes, 64, thread, team), end = share(bytes, 64, thread + 1, team);
-  if (begin < end) std::memset(buffer.as<char>() + begin, 0, static_cast<std::size_t>(end - begin));
 }
 
 }  // namespace
@@ -247,8 +241,20 @@ support::Result<void> Execution::State::check_counters() const {
 support::Result<void> Execution::State::allocate_scratch() {
   const schaas_kernel_descriptor& d = descriptor();
   for (std::int32_t s = 0; s < d.shared_count; ++s) {
-    SCHAAS_ASSIGN_OR_RETURN(
-        Buffer buffer, allocate(d.shared_bytes(arguments.data(), s), 1, "a shared temporary of the kernel"));
+    const schaas_shared starts =
+        d.shared == nullptr ? schaas_shared{SCHAAS_SHARED_ZERO, -1, -1} : d.shared[s];
+    begins_zero.push_back(starts.start == SCHAAS_SHARED_ZERO);
+    met.push_back(0);
+    Buffer buffer;
+    if (starts.start == SCHAAS_SHARED_MET) {
+      SCHAAS_ASSIGN_OR_RETURN(
+          Met found, met_coordinates(*arguments[static_cast<std::size_t>(starts.argument)], starts.level));
+      met.back() = found.count;
+      buffer = std::move(found.coordinates);
+    } else {
+      SCHAAS_ASSIGN_OR_RETURN(
+          buffer, allocate(d.shared_bytes(arguments.data(), s), 1, "a shared temporary of the kernel"));
+    }
     shared_pointers.push_back(buffer.data());
     shared.push_back(std::move(buffer));
     is_counter.push_back(
@@ -279,11 +285,13 @@ support::Result<void> Execution::State::cut_phases(const ExecutionOptions& optio
 
 support::Result<void> Execution::State::cut_phase(const schaas_phase& phase,
                                                   const ExecutionOptions& options) {
-  const std::int64_t range = phase.range(arguments.data());
+  const std::int64_t range =
+      phase.over > 0 ? met[static_cast<std::size_t>(phase.over) - 1] : phase.range(arguments.data());
   const schaas_level* weights = weights_of(phase, arguments, range);
   std::int64_t count = 1;
   if (phase.parallel != 0 && phase.fold == SCHAAS_FOLD_NONE) {
-    count = std::int64_t{threads} * std::max(options.chunks_per_thread, 1);
+    const bool whole = threads == 1 && options.folding != ExecutionOptions::Folding::always;
+    count = whole ? 1 : std::int64_t{threads} * std::max(options.chunks_per_thread, 1);
   } else if (phase.parallel != 0) {
     count = folding_pieces(phase, options);
   }
@@ -356,7 +364,7 @@ void Execution::State::start_result(int thread, int team) const {
 
 void Execution::State::start_shared(int thread, int team, bool with_counters) {
   for (std::size_t s = 0; s < shared.size(); ++s) {
-    if (with_counters || !is_counter[s]) zero_share(shared[s], thread, team);
+    if (begins_zero[s] && (with_counters || !is_counter[s])) zero_share(shared[s], thread, team);
   }
 }
 
@@ -426,10 +434,10 @@ std::int32_t Execution::State::run_grown(std::int32_t number, const Run& run, in
 
 // By each thread of a team; what the phases before it wrote is there.
 void Execution::State::run_phase(std::int32_t phase, int thread, int team) {
-#pragma omp barrier
+  wait_for_team(team);
   take_pieces(phase, thread, team, [&](std::size_t piece) { return run_piece(phase, piece, thread); });
   if (!foldings[phase] && !carries[phase]) return;
-#pragma omp barrier
+  wait_for_team(team);
   if (foldings[phase]) foldings[phase]->fold(thread, team);
   if (!carries[phase] || error.load(std::memory_order_relaxed) != SCHAAS_OK) return;
   note(carries[phase]->combine(descriptor().phases[phase], arguments.data(), shared_pointers.data(), thread,
@@ -460,9 +468,7 @@ bool Execution::State::writes_all() const {
 // Phases in a team of threads of their own.
 support::Result<void> Execution::State::run_stage(const Stage& stage) {
   if (stage.fills) choose_stores();
-#pragma omp parallel num_threads(team_size)
-  {
-    const int thread = omp_get_thread_num(), team = omp_get_num_threads();
+  in_team(team_size, [&](int thread, int team) {
     if (stage.fills && !update && !writes_all()) start_result(thread, team);
     if (stage.first == 0) {
       refresh_copies(thread, team);
@@ -472,7 +478,7 @@ support::Result<void> Execution::State::run_stage(const Stage& stage) {
       if (stage.counts || descriptor().phases[phase].step != SCHAAS_STEP_COUNT)
         run_phase(phase, thread, team);
     }
-  }
+  });
   return outcome();
 }
 
@@ -501,13 +507,11 @@ void Execution::State::prepare_appending(bool allowed) {
 support::Result<void> Execution::State::run_appended() {
   SCHAAS_RETURN_IF_ERROR(run_stage({0, counted_phases, false, false}));
   SCHAAS_RETURN_IF_ERROR(appending->start());
-#pragma omp parallel num_threads(team_size)
-  {
-    const int thread = omp_get_thread_num(), team = omp_get_num_threads();
+  in_team(team_size, [&](int thread, int team) {
     take_pieces(counted_phases, thread, team, [&](std::size_t piece) {
       return appending->run(piece, thread, shared_pointers.data(), workspaces.of(thread));
     });
-  }
+  });
   SCHAAS_RETURN_IF_ERROR(outcome());
   SCHAAS_ASSIGN_OR_RETURN(const bool made_it, appending->finish());
   if (made_it) note_structure();

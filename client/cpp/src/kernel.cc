@@ -16,15 +16,30 @@ struct Kernel::Library {
 
 namespace {
 
+support::Result<void> check_shared(const schaas_kernel_descriptor& d) {
+  for (std::int32_t s = 0; d.shared != nullptr && s < d.shared_count; ++s) {
+    const schaas_shared& array = d.shared[s];
+    const bool known = array.start >= SCHAAS_SHARED_ZERO && array.start <= SCHAAS_SHARED_MET;
+    const bool operand = array.argument >= 1 && array.argument < d.argument_count && array.level >= 0;
+    if (!known || (array.start == SCHAAS_SHARED_MET && !operand))
+      return bad_binary("a shared array that begins as none can");
+  }
+  return {};
+}
+
 support::Result<void> check_phases(const schaas_kernel_descriptor& d) {
   if (d.argument_count < 1 || d.phase_count < 0 || d.shared_count < 0) return bad_binary("negative counts");
   if (d.phase_count > 0 && d.phases == nullptr) return bad_binary("no phases");
+  SCHAAS_RETURN_IF_ERROR(check_shared(d));
   for (std::int32_t p = 0; p < d.phase_count; ++p) {
     const schaas_phase& phase = d.phases[p];
     if (phase.run == nullptr || phase.range == nullptr) return bad_binary("an empty phase");
     if (phase.balance_arg >= d.argument_count)
       return bad_binary("balance by an argument that does not exist");
     const bool folds = phase.fold >= SCHAAS_FOLD_NONE && phase.fold <= SCHAAS_FOLD_AND;
+    if (phase.over < 0 || phase.over > d.shared_count ||
+        (phase.over > 0 && (d.shared == nullptr || d.shared[phase.over - 1].start != SCHAAS_SHARED_MET)))
+      return bad_binary("a phase over a list that is none");
     if (!folds || (phase.fold != SCHAAS_FOLD_NONE && phase.fold_target >= d.shared_count))
       return bad_binary("a phase that folds into nothing");
     const bool carries = phase.carry_elements != nullptr;

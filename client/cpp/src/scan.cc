@@ -1,9 +1,9 @@
 #include "scan.h"
 
-#include <omp.h>
-
 #include <numeric>
 #include <vector>
+
+#include "team.h"
 
 namespace schaas::client {
 namespace {
@@ -16,16 +16,14 @@ constexpr std::int64_t worth_a_team = std::int64_t{1} << 16;
 std::int64_t exclusive_scan(std::int64_t* counts, std::int64_t size, int threads) {
   if (size < worth_a_team) threads = 1;
   std::vector<std::int64_t> sums(static_cast<std::size_t>(threads) + 1, 0);
-#pragma omp parallel num_threads(threads)
-  {
-    const int thread = omp_get_thread_num(), team = omp_get_num_threads();
+  in_team(threads, [&](int thread, int team) {
     std::int64_t* const begin = counts + size * thread / team;
     std::int64_t* const end = counts + size * (thread + 1) / team;
     sums[thread + 1] = std::accumulate(begin, end, std::int64_t{0});
-#pragma omp barrier
+    wait_for_team(team);
     std::exclusive_scan(begin, end, begin,
                         std::accumulate(sums.begin(), sums.begin() + thread + 1, std::int64_t{0}));
-  }
+  });
   return counts[size] = std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include <omp.h>
 
 namespace schaas::client {
 
@@ -17,5 +18,21 @@ class Team {
  private:
   int threads_;
 };
+
+/// `work(thread, team)` by so many threads at once. One thread is the calling one: entering and leaving a
+/// region of its own costs 2 microseconds, half of what a small kernel takes (docs/notes/performance.md,
+/// section 42).
+template <class Work>
+void in_team(int threads, const Work& work) {
+  if (threads == 1) return work(0, 1);
+#pragma omp parallel num_threads(threads)
+  work(omp_get_thread_num(), omp_get_num_threads());
+}
+
+/// Inside of in_team: until all of the team are here.
+inline void wait_for_team(int team) {
+  if (team == 1) return;  // there may be another team around, whose barrier it would be
+#pragma omp barrier
+}
 
 }  // namespace schaas::client

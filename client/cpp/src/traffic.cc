@@ -35,7 +35,7 @@ constexpr double heaviest_row_code = 3;
 constexpr double coordinate_bytes = 4;
 constexpr double line_bytes = 64;
 // Rows that run side by side share what they all load.
-constexpr double rows_of_a_tile = 4;
+constexpr double rows_of_a_tile = 6;
 
 // Of `extent` coordinates those that `met` random ones meet.
 double coordinates_met(double met, double extent) {

@@ -39,7 +39,7 @@ struct ExecutionOptions {
   /// 0: host_threads(), of which a run takes those that no other run of this process has at that moment.
   int threads = 0;
   int chunks_per_thread =
-      12;  ///< pieces a phase's range is cut into, per thread: finer balances better, costs a little
+      12;  ///< pieces a phase's range is cut into, per thread where there are several: finer balances better
   /// For messages, in argument order (Frontier::arguments); canonical names are used when empty.
   std::vector<std::string> names;
   /// The same result to the last bit whatever the number of threads: what threads sum side by side is cut by
