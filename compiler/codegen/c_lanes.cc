@@ -19,6 +19,8 @@ using loop_ir::statements_of;
 /// Vectors that one varying name may occupy, and all of them together, of the sixteen registers of x86-64-v3;
 /// the rest is left for loads and broadcast factors. Twice as many of those with 64 bytes.
 constexpr int widest_block = 8, register_budget = 12;
+/// Of a loop whose length the compiler knows: measured in section 43 of docs/notes/performance.md.
+constexpr int turns_written_out = 16;
 
 /// Vectors of the partial sums of a reduction whose turns run side by side.
 constexpr int turn_budget = 8;
@@ -247,7 +249,19 @@ void CLanes::print_sums(const loop_ir::For& loop, const Folds& folds) {
     }
     text_.close();
   }
-  steps({"vec", 1});
+  if (parts > 1) {
+    steps({"vec", 1});
+  } else {
+    // In a version for one length without turns: the loads of the next sums begin beside these.
+    text_.open("if (__builtin_constant_p(" + loop.variable + "_end) && " + loop.variable +
+               "_end <= " + std::to_string(turns_written_out) + " * WIDTH(vec))");
+    text_.directive("#pragma GCC unroll " + std::to_string(turns_written_out));
+    steps({"vec", 1});
+    text_.close();
+    text_.open("else");
+    steps({"vec", 1});
+    text_.close();
+  }
   narrow("vec32", "32");
   narrow("vec16", "16");
   if (folds.size() == 4) {

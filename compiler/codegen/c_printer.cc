@@ -77,15 +77,16 @@ class KernelPrinter {
   void print_range(std::size_t phase);
   void print_work(std::size_t phase);
   void print_cut(std::size_t phase);
-  void print_versions(const Function& function, const loop_ir::Versions& versions);
-  void print_function(const Function& function, const std::optional<loop_ir::Versions>& versions = {});
-  void print_body(const Function& function, const std::vector<std::string>& known = {});
+  void print_function(const Function& function, const loop_ir::Versions& versions = {});
+  void print_body(const Function& function, const std::vector<std::string>& known);
   std::string cut_entries(std::size_t phase) const;
   int slot_of(const std::string& array) const;
   void print_checks();
   void print_sizes(loop_ir::Uses uses, const std::vector<std::string>& known = {});
   void print_extent(const loop_ir::Extent& extent);
   void print_arrays(const loop_ir::Uses& uses);
+  static std::string declaration(const Array& array);
+  static bool is_declared(const Array& array, const loop_ir::Uses& uses);
   void print_array(const Array& array);
   void print_workspaces(const loop_ir::Uses& uses);
   void print_last_positions(const loop_ir::Uses& uses);
@@ -172,9 +173,16 @@ void KernelPrinter::print_sizes(loop_ir::Uses uses, const std::vector<std::strin
   }
 }
 
+std::string KernelPrinter::declaration(const Array& array) {
+  return std::string(array.written ? "" : "const ") + CExpressions::c_type(array.element) + "* restrict " +
+         array.name;
+}
+
+bool KernelPrinter::is_declared(const Array& array, const loop_ir::Uses& uses) {
+  return uses.arrays.count(array.name) > 0 && !std::holds_alternative<loop_ir::Workspace>(array.origin);
+}
+
 void KernelPrinter::print_array(const Array& array) {
-  const std::string type =
-      std::string(array.written ? "" : "const ") + CExpressions::c_type(array.element) + "* restrict ";
   const auto level = [](int argument, int number_of_level, const char* field) {
     return "args[" + number(argument) + "]->levels[" + number(number_of_level) + "]." + field;
   };
@@ -190,14 +198,12 @@ void KernelPrinter::print_array(const Array& array) {
       },
       array.origin);
   const std::string cast = made_here ? "(void*)" : "";
-  out_.line(type + array.name + " = " + cast + source + ";");
+  out_.line(declaration(array) + " = " + cast + source + ";");
 }
 
 void KernelPrinter::print_arrays(const loop_ir::Uses& uses) {
   for (const auto& array : kernel_.arrays) {
-    if (uses.arrays.count(array.name) > 0 && !std::holds_alternative<loop_ir::Workspace>(array.origin)) {
-      print_array(array);
-    }
+    if (is_declared(array, uses)) print_array(array);
   }
 }
 
@@ -290,7 +296,7 @@ void KernelPrinter::print_phase(std::size_t phase) {
          {"if (!" + prefix_ + "check(args)) return 1;", "if (begin >= end) return 0;"},
          {"(void)shared, (void)workspace;"},
          body},
-        printed.versions);
+        printed.versions.value_or(loop_ir::Versions{}));
   };
   print("phase_", printed.body);
   if (printed.values) print("values_", printed.values);
@@ -299,36 +305,35 @@ void KernelPrinter::print_phase(std::size_t phase) {
   if (printed.cut) print_cut(phase);
 }
 
-void KernelPrinter::print_function(const Function& function,
-                                   const std::optional<loop_ir::Versions>& versions) {
-  if (versions || !asked_ahead(function.body).empty())
-    return print_versions(function, versions.value_or(loop_ir::Versions{}));
-  out_.open("static int32_t " + function.name + "(" + function.parameters + ")");
-  for (const auto& each : function.guards) out_.line(each);
-  print_body(function);
-}
-
-/// The statements once, in a function of the extents too, and of whether it asks ahead, of which the compiler
-/// makes one for each call.
-void KernelPrinter::print_versions(const Function& function, const loop_ir::Versions& versions) {
+/// The statements stand once, in a function of the arrays, of the extents of versions, and of whether it asks
+/// ahead, of which the compiler makes one for each call. GCC takes `restrict` of parameters alone at its
+/// word: only so what is loaded from one array leaves loops that store to another.
+void KernelPrinter::print_function(const Function& function, const loop_ir::Versions& versions) {
   const std::string of = function.name + "_of";
   const auto asked = asked_ahead(function.body);
-  std::string extents, passed;
+  loop_ir::Uses uses;
+  loop_ir::collect_uses(function.body, uses);
+  std::string parameters = function.parameters, arguments = function.arguments, passed;
+  for (const auto& array : kernel_.arrays) {
+    if (!is_declared(array, uses)) continue;
+    parameters += ", " + declaration(array);
+    arguments += ", " + array.name;
+  }
   for (const auto& extent : versions.extents) {
-    extents += ", int64_t " + extent;
+    parameters += ", int64_t " + extent;
     passed += ", " + extent;
   }
-  out_.open("static ALWAYS_INLINE int32_t " + of + "(" + function.parameters + extents +
-            (asked.empty() ? ")" : ", int ahead)"));
+  out_.open("static ALWAYS_INLINE int32_t " + of + "(" + parameters + (asked.empty() ? ")" : ", int ahead)"));
   print_body(function, versions.extents);
   out_.open("static int32_t " + function.name + "(" + function.parameters + ")");
   for (const auto& each : function.guards) out_.line(each);
+  print_arrays(uses);
   for (const auto& extent : kernel_.extents) {
     if (contains(versions.extents, extent.name)) print_extent(extent);
   }
   if (!asked.empty()) print_ahead(asked, versions.extents);
   const auto call = [&](const std::string& sizes) {
-    const std::string begin = of + "(" + function.arguments + sizes;
+    const std::string begin = of + "(" + arguments + sizes;
     return "return " + (asked.empty() ? begin + ");" : "ahead ? " + begin + ", 1) : " + begin + ", 0);");
   };
   for (const auto size : versions.sizes) {
@@ -356,7 +361,6 @@ void KernelPrinter::print_body(const Function& function, const std::vector<std::
     }
   }
   print_sizes(sizes, known);
-  print_arrays(uses);
   print_workspaces(uses);
   print_last_positions(uses);
   const bool streams = uses.arrays.count(expressions_.streamed()) > 0;

@@ -16,19 +16,37 @@ using loop_ir::Match;
 /// At larger ones a loop's rest is little, and rows do not stay in registers: measured in section 28 of
 /// docs/notes/performance.md.
 constexpr std::int64_t common_sizes[] = {8, 16, 32};
+/// Of loops along rows that only sum: without turns of their own the loads of the next sums begin before the
+/// ones before are done (section 43).
+constexpr std::int64_t sizes_of_sums[] = {8, 16, 32, 64, 128};
 
-/// Names that loops of vectors below `statement` run up to.
-void collect_trips(const loop_ir::StatementPtr& statement, std::set<std::string>& names) {
+bool only_sums(const loop_ir::For& loop) {
+  const auto statements = loop_ir::statements_of(loop.body);
+  return loop.shape == loop_ir::Shape::simd &&
+         std::all_of(statements.begin(), statements.end(), [](const auto& each) {
+           return std::holds_alternative<loop_ir::Accumulate>(each->node);
+         });
+}
+
+struct Trips {
+  std::set<std::string> names;  ///< that loops of vectors run up to
+  bool sums = false;            ///< some of these only sum
+};
+
+void collect_trips(const loop_ir::StatementPtr& statement, Trips& trips) {
   std::visit(Match{
                  [&](const loop_ir::Block& x) {
-                   for (const auto& each : x.statements) collect_trips(each, names);
+                   for (const auto& each : x.statements) collect_trips(each, trips);
                  },
-                 [&](const loop_ir::If& x) { collect_trips(x.body, names); },
-                 [&](const loop_ir::Merge& x) { collect_trips(x.body, names); },
+                 [&](const loop_ir::If& x) { collect_trips(x.body, trips); },
+                 [&](const loop_ir::Merge& x) { collect_trips(x.body, trips); },
                  [&](const loop_ir::For& x) {
                    const auto* end = std::get_if<loop_ir::Name>(&x.end->node);
-                   if (x.shape != loop_ir::Shape::scalar && end) names.insert(end->name);
-                   collect_trips(x.body, names);
+                   if (x.shape != loop_ir::Shape::scalar && end) {
+                     trips.names.insert(end->name);
+                     trips.sums = trips.sums || only_sums(x);
+                   }
+                   collect_trips(x.body, trips);
                  },
                  [](const auto&) {},
              },
@@ -59,14 +77,18 @@ loop_ir::Kernel add_versions(loop_ir::Kernel kernel, const problem::Problem& pro
   const auto sparse = sparse_extents(problem, classes);
   const auto tensors = problem.tensors();
   for (auto& phase : kernel.phases) {
-    std::set<std::string> trips;
+    Trips trips;
     collect_trips(phase.body, trips);
     loop_ir::Versions versions;
-    versions.sizes.assign(std::begin(common_sizes), std::end(common_sizes));
+    if (trips.sums) {
+      versions.sizes.assign(std::begin(sizes_of_sums), std::end(sizes_of_sums));
+    } else {
+      versions.sizes.assign(std::begin(common_sizes), std::end(common_sizes));
+    }
     for (const auto& extent : kernel.extents) {
       const auto indices = problem.indices_of(tensors[static_cast<std::size_t>(extent.argument)]);
       const auto& index = classes.at(indices[static_cast<std::size_t>(extent.mode)]);
-      if (trips.count(extent.name) == 0 || extent.required || sparse.count(index) > 0) continue;
+      if (trips.names.count(extent.name) == 0 || extent.required || sparse.count(index) > 0) continue;
       versions.extents.push_back(extent.name);
       const auto range = problem::extent_range(problem, index);
       auto& sizes = versions.sizes;
