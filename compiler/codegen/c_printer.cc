@@ -109,49 +109,23 @@ class KernelPrinter {
 
 void KernelPrinter::print_prologue() {
   const bool f64 = kernel_.value_type == loop_ir::ValueType::f64;
+  const auto once = [&](const std::string& what, const std::string& declarations) {
+    const std::string guard = "SCHAAS_KERNEL_" + what;
+    out_.raw("#ifndef " + guard + "\n#define " + guard + "\n" + declarations + "#endif\n\n");
+  };
   out_.raw("#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n\n");
-  out_.raw("#ifndef SCHAAS_KERNEL_PROLOGUE\n#define SCHAAS_KERNEL_PROLOGUE\n");
-  out_.raw(abi_declarations());
-  out_.raw(std::string("\ntypedef ") + (f64 ? "double" : "float") + " value;\n");
-  out_.raw(vector_declarations());
-  out_.raw("#endif\n\n");
+  once("PROLOGUE", std::string(abi_declarations()) + "\ntypedef " + (f64 ? "double" : "float") + " value;\n" +
+                       std::string(vector_declarations()));
   if (expressions_.needs_functions()) {
-    out_.raw("#ifndef SCHAAS_KERNEL_FUNCTIONS\n#define SCHAAS_KERNEL_FUNCTIONS\n");
-    out_.raw(f64 ? "#define MATH(name) name\n" : "#define MATH(name) name##f\n");
-    out_.raw(function_declarations());
-    out_.raw(vector_function_declarations());
-    out_.raw("#endif\n\n");
+    once("FUNCTIONS", std::string(f64 ? "#define MATH(name) name\n" : "#define MATH(name) name##f\n") +
+                          std::string(function_declarations()) + std::string(vector_function_declarations()));
   }
-  if (expressions_.needs_atomics()) {
-    out_.raw("#ifndef SCHAAS_KERNEL_ATOMICS\n#define SCHAAS_KERNEL_ATOMICS\n");
-    out_.raw(atomic_declarations());
-    out_.raw("#endif\n\n");
-  }
-  if (expressions_.needs_find()) {
-    out_.raw("#ifndef SCHAAS_KERNEL_FIND\n#define SCHAAS_KERNEL_FIND\n");
-    out_.raw(find_declarations());
-    out_.raw("#endif\n\n");
-  }
-  if (expressions_.needs_sort()) {
-    out_.raw("#ifndef SCHAAS_KERNEL_SORT\n#define SCHAAS_KERNEL_SORT\n");
-    out_.raw(sort_declarations());
-    out_.raw("#endif\n\n");
-  }
-  if (!expressions_.read_ahead().empty()) {
-    out_.raw("#ifndef SCHAAS_KERNEL_AHEAD\n#define SCHAAS_KERNEL_AHEAD\n");
-    out_.raw(ahead_declarations());
-    out_.raw("#endif\n\n");
-  }
-  if (!expressions_.streamed().empty()) {
-    out_.raw("#ifndef SCHAAS_KERNEL_STREAMS\n#define SCHAAS_KERNEL_STREAMS\n");
-    out_.raw(stream_declarations());
-    out_.raw("#endif\n\n");
-  }
-  if (expressions_.needs_marks()) {
-    out_.raw("#ifndef SCHAAS_KERNEL_MARKS\n#define SCHAAS_KERNEL_MARKS\n");
-    out_.raw(mark_declarations());
-    out_.raw("#endif\n\n");
-  }
+  if (expressions_.needs_atomics()) once("ATOMICS", std::string(atomic_declarations()));
+  if (expressions_.needs_find()) once("FIND", std::string(find_declarations()));
+  if (expressions_.needs_sort()) once("SORT", std::string(sort_declarations()));
+  if (!expressions_.read_ahead().empty()) once("AHEAD", std::string(ahead_declarations()));
+  if (!expressions_.streamed().empty()) once("STREAMS", std::string(stream_declarations()));
+  if (expressions_.needs_marks()) once("MARKS", std::string(mark_declarations()));
 }
 
 void KernelPrinter::print_extent(const loop_ir::Extent& extent) {

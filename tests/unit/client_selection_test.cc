@@ -23,7 +23,7 @@ TEST(Sizes, fibers_are_mean_entries_under_a_parent) {
   EXPECT_EQ(entries_of(*packed), (std::vector<std::int64_t>{2, 3}));
 }
 
-TEST(Sizes, rows_in_use_are_a_share_of_those_asked) {
+TEST(Sizes, rows_with_entries_are_a_share_of_those_asked) {
   using enum format::LevelFormat;
   const auto used = [](const format::TensorFormat& format, int position_bits, std::int64_t rows) {
     CooTensor coo{{rows, 9}, {{}, {}}, {}};
@@ -33,7 +33,7 @@ TEST(Sizes, rows_in_use_are_a_share_of_those_asked) {
       coo.values.push_back(1);
     }
     const auto packed = pack(coo, format, {"B", ValueType::f64, position_bits});
-    return packed.ok() ? rows_in_use(*packed) : -1;
+    return packed.ok() ? coordinates_in_use(*packed, false).front() : -1;
   };
   for (const int position_bits : {32, 64}) {
     EXPECT_EQ(used({{dense, compressed}, {0, 1}}, position_bits, 1'000), 0.25);
@@ -42,6 +42,25 @@ TEST(Sizes, rows_in_use_are_a_share_of_those_asked) {
     EXPECT_EQ(used({{compressed, compressed}, {0, 1}}, position_bits, 1'000), 1);
     EXPECT_EQ(used({{dense, dense}, {0, 1}}, position_bits, 1'000), 1);
   }
+}
+
+TEST(Sizes, coordinates_in_use_are_counted) {
+  using enum format::LevelFormat;
+  const CooTensor coo{{4, 8, 1000}, {{0, 0, 3, 3}, {1, 2, 2, 5}, {9, 9, 9, 7}}, {1, 1, 1, 1}};
+  const auto shares = [&](const format::TensorFormat& format, bool counted, int position_bits = 32) {
+    const auto packed = pack(coo, format, {"B", ValueType::f64, position_bits});
+    return packed.ok() ? coordinates_in_use(*packed, counted) : std::vector<double>{};
+  };
+  using Shares = std::vector<double>;
+  for (const int position_bits : {32, 64}) {
+    EXPECT_EQ((Shares{0.5, 0.375, 0.004}),
+              shares({{compressed, compressed, compressed}, {0, 1, 2}}, true, position_bits));
+    EXPECT_EQ((Shares{0.5, 0.375, 0.004}),
+              shares({{dense, compressed, compressed}, {0, 1, 2}}, true, position_bits));
+  }
+  EXPECT_EQ((Shares{1, 1, 1}), shares({{compressed, compressed, compressed}, {0, 1, 2}}, false));
+  EXPECT_EQ((Shares{0.002, 0.5, 0.375}), shares({{compressed, compressed, compressed}, {2, 0, 1}}, true));
+  EXPECT_EQ((Shares{1, 1, 1}), shares({{dense, dense, dense}, {0, 1, 2}}, true));
 }
 
 TEST(Sizes, terms_are_weighted_products) {

@@ -169,9 +169,9 @@ TEST(Traffic, rows_without_entries_are_not_run_for) {
   Machine machine = small_caches();
   machine.rates = {0.1, 0.5, 0, 0, 0, 1};
   const auto saved = [&](const std::vector<Nest>& nests) {
-    here.rows_in_use.clear();
+    here.in_use.clear();
     const double all = predicted(nests, here, machine);
-    here.rows_in_use["B"] = 0.25;
+    here.in_use["B"] = {0.25, 1};
     return all - predicted(nests, here, machine);
   };
   const double products = 0.75 * 0.5 * 1000 * 16 * 32;
@@ -183,6 +183,40 @@ TEST(Traffic, rows_without_entries_are_not_run_for) {
   EXPECT_EQ(saved({rows, columns}), 0);  // each row is a part of every element
   result.shared = 0;
   EXPECT_EQ(saved({rows, result}), 0);  // beside it, no row is without entries
+}
+
+TEST(Traffic, rows_that_no_entry_reads_are_not_formed) {
+  // A(i,l) = B(i,j) * C(j,k) * D(k,l), the product of C and D first.
+  Nest made{{loop("j"), loop("k"), loop("l")},
+            {{"t", false, 5, 4}, {"C", false, 3, 2}, {"D", false, 6, 4}},
+            0,
+            false,
+            1};
+  Nest result{{loop("i"), entries("j", 1), loop("l")},
+              {{"A", false, 5, 4}, {"B", true, 3, 2}, {"t", false, 6, 4}},
+              0,
+              false,
+              1};
+  Sizes here{{{"i", 1000}, {"j", 1000}, {"k", 16}, {"l", 32}}, {{"B", {1000, 5000}}}};
+  Machine machine = small_caches();
+  machine.rates = {0.1, 0.5, 0, 0, 0, 1};
+  const auto saved = [&](const std::vector<Nest>& nests) {
+    here.in_use.clear();
+    const double all = predicted(nests, here, machine);
+    here.in_use["B"] = {1, 0.25};
+    return all - predicted(nests, here, machine);
+  };
+  const double products = 0.75 * 0.5 * 1000 * 16 * 32;
+  EXPECT_GE(saved({made, result}), products);
+  EXPECT_LE(saved({made, result}), 1.2 * products);
+  Nest by_all = result;  // j is no longer that of entries
+  by_all.loops[1] = loop("j");
+  EXPECT_EQ(saved({made, by_all}), 0);
+  EXPECT_EQ(saved({made, result, by_all}), 0);  // another one reads all rows
+  EXPECT_EQ(saved({result}), 0);
+  made.loops[0] = loop("l"), made.loops[2] = loop("j");
+  made.accesses = {{"t", false, 5, 1}, {"C", false, 6, 2}, {"D", false, 3, 1}};
+  EXPECT_EQ(saved({made, result}), 0);  // column by column
 }
 
 }  // namespace

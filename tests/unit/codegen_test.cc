@@ -641,7 +641,7 @@ TEST(Codegen, VersionsAreOneBodyAndACallForEachSize) {
   const std::string parameters =
       "const schaas_tensor* const* args, void* const* shared, void* workspace, int64_t begin, int64_t end";
   const auto at = text.find("static ALWAYS_INLINE int32_t k_phase_0_of(" + parameters +
-                            ", int64_t n, int64_t m) {\n"
+                            ", value* restrict A, const value* restrict B, int64_t n, int64_t m) {\n"
                             "  (void)shared, (void)workspace;\n"
                             "  const int64_t s = (n * m);\n");
   ASSERT_NE(std::string::npos, at) << text;
@@ -650,11 +650,13 @@ TEST(Codegen, VersionsAreOneBodyAndACallForEachSize) {
   EXPECT_EQ("static int32_t k_phase_0(" + parameters + R"() {
   if (!k_check(args)) return 1;
   if (begin >= end) return 0;
+  value* restrict A = args[0]->values;
+  const value* restrict B = args[1]->values;
   const int64_t n = args[0]->extents[0];
   const int64_t m = args[0]->extents[1];
-  if (n == 8 && m == 8) return k_phase_0_of(args, shared, workspace, begin, end, 8, 8);
-  if (n == 16 && m == 16) return k_phase_0_of(args, shared, workspace, begin, end, 16, 16);
-  return k_phase_0_of(args, shared, workspace, begin, end, n, m);
+  if (n == 8 && m == 8) return k_phase_0_of(args, shared, workspace, begin, end, A, B, 8, 8);
+  if (n == 16 && m == 16) return k_phase_0_of(args, shared, workspace, begin, end, A, B, 16, 16);
+  return k_phase_0_of(args, shared, workspace, begin, end, A, B, n, m);
 }
 
 )",

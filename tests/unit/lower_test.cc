@@ -233,6 +233,22 @@ TEST(Lower, VersionsForSizesThatDenseExtentsOftenHave) {
   }
 }
 
+TEST(Lower, VersionsOfSumsForLongerRows) {
+  const std::string expression = "A(i,j) = B(i,j) * C(i,k) * D(j,k)";
+  const std::string tree = "forall(i, forall(j, forall(k, A(i,j) += B(i,j) * C(i,k) * D(j,k))))";
+  const auto versions = [&](const std::vector<std::string>& constraints) {
+    return versions_of({expression, {{"A", "csr"}, {"B", "csr"}}, constraints}, tree);
+  };
+  using Phases = std::vector<std::string>;
+  EXPECT_EQ((Phases{"", "n_k 8 16 32 64 128 "}), versions({}));
+  EXPECT_EQ((Phases{"", "n_k 64 "}), versions({"33 <= k <= 100"}));
+  for (const int k : {1, 16, 63, 64, 65, 128, 130}) {
+    const auto run =
+        make_case({expression, {{"A", "csr"}, {"B", "csr"}}, {}}, {{"i", 9}, {"j", 11}, {"k", k}});
+    EXPECT_EQ("", check_tree(tree, run, 40)) << k;
+  }
+}
+
 TEST(Lower, RowsWithoutEntriesAreCleared) {
   const auto printed = [](const std::string& expression, const std::string& tree) {
     const auto kernel = lower::lower(*concrete_notation::parse(tree),

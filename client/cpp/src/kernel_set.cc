@@ -403,9 +403,11 @@ support::Result<std::unique_ptr<Computation::State>> KernelSet::State::start(
   if (const auto before = operands.find(result.tensor); before != operands.end())
     computation->before = before->second;
   SCHAAS_RETURN_IF_ERROR(place_result(sizes, bind, *computation));
+  // Of a product with one other operand nothing is formed before its entries are walked.
+  const bool counted = operands.size() > 2;
   for (const auto& [name, tensor] : operands) {
     sizes.entries[name] = entries_of(*tensor);
-    if (const double used = rows_in_use(*tensor); used < 1) sizes.rows_in_use[name] = used;
+    sizes.in_use[name] = coordinates_in_use(*tensor, counted);
   }
   sizes.entries[result.tensor] = entries_of(*computation->written);
   return computation;

@@ -1,7 +1,5 @@
 #include "met.h"
 
-#include <vector>
-
 #include "allocate.h"
 
 namespace schaas::client {
@@ -15,19 +13,23 @@ void mark(const schaas_level& level, std::vector<unsigned char>& is_met) {
 
 }  // namespace
 
+std::vector<unsigned char> held(const schaas_level& level, std::int64_t extent) {
+  std::vector<unsigned char> is_met(static_cast<std::size_t>(extent), 0);
+  if (level.index_bits == 32) {
+    mark<std::int32_t>(level, is_met);
+  } else {
+    mark<std::int64_t>(level, is_met);
+  }
+  return is_met;
+}
+
 support::Result<Met> met_coordinates(const schaas_tensor& tensor, std::int32_t level) {
   if (level >= tensor.order || tensor.levels[level].format != SCHAAS_LEVEL_COMPRESSED)
     return support::invalid(
         "kernel-binary",
         "the kernel binary cannot be used: it wants the coordinates of a level that is not compressed");
-  const schaas_level& entries = tensor.levels[level];
   const std::int64_t extent = tensor.extents[tensor.mode_order[level]];
-  std::vector<unsigned char> is_met(static_cast<std::size_t>(extent), 0);
-  if (entries.index_bits == 32) {
-    mark<std::int32_t>(entries, is_met);
-  } else {
-    mark<std::int64_t>(entries, is_met);
-  }
+  const auto is_met = held(tensor.levels[level], extent);
   Met met;
   for (const unsigned char one : is_met) met.count += one;
   SCHAAS_ASSIGN_OR_RETURN(met.coordinates, allocate(met.count * 8, 1, "the coordinates an operand meets"));

@@ -1,5 +1,6 @@
 #pragma once
 #include <cstdint>
+#include <vector>
 
 #include "compiler/support/result.h"
 #include "proto/kernel_abi.h"
@@ -12,6 +13,9 @@ struct Met {
   Buffer coordinates;
   std::int64_t count = 0;
 };
+
+/// Of the coordinates below `extent` which a compressed level of a valid tensor holds, 1 or 0.
+std::vector<unsigned char> held(const schaas_level& level, std::int64_t extent);
 
 /// The coordinates that level `level` of a valid tensor holds, as a kernel wants them: a pass over its
 /// entries and one over the extent. Errors: invalid [kernel-binary] (the level is not compressed); exhausted

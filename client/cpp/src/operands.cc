@@ -76,7 +76,7 @@ Sizes all_sizes(const Operands& operands, const Packed& packed) {
   sizes.extents = operands.kernel_extents;
   for (const auto& [name, tensor] : packed.tensors) {
     sizes.entries[name] = entries_of(tensor);
-    if (const double used = rows_in_use(tensor); used < 1) sizes.rows_in_use[name] = used;
+    sizes.in_use[name] = coordinates_in_use(tensor, true);
   }
   return sizes;
 }

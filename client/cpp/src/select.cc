@@ -5,9 +5,9 @@
 #include <limits>
 
 #include "allocate.h"
+#include "rows_in_use.h"
 #include "schaas/connection.h"
 #include "schaas/host.h"
-#include "skipped_rows.h"
 #include "traffic.h"
 #include "unknowns.h"
 
@@ -85,15 +85,15 @@ std::vector<Product> products_of(const std::vector<Term>& terms, Unknowns& unkno
   return out;
 }
 
-// What the innermost lines of nests turn, sorted; a loop that is cut into blocks counts once. `skipped`: by
-// nest, the tensor without entries of which a row is skipped.
-std::vector<Product> trips_of(const std::vector<Nest>& nests, const std::vector<std::string>& skipped,
+// What the innermost lines of nests turn, sorted; a loop that is cut into blocks counts once. `in_use`: by
+// nest, what alone its outermost loop is run for.
+std::vector<Product> trips_of(const std::vector<Nest>& nests, const std::vector<std::optional<InUse>>& in_use,
                               Unknowns& unknowns) {
   std::vector<Product> out;
   for (std::size_t n = 0; n < nests.size(); ++n) {
     const Nest& nest = nests[n];
     Product& product = out.emplace_back(Product{nest.weight, nest.serial, false, {}});
-    if (!skipped[n].empty()) product.variables.push_back(unknowns.rows_in_use(skipped[n]));
+    if (in_use[n]) product.variables.push_back(unknowns.share(*in_use[n]));
     for (const Nest::Loop& loop : nest.loops)
       if (!loop.inside) product.variables.push_back(unknowns.number(loop.trips));
     std::sort(product.variables.begin(), product.variables.end());
@@ -111,13 +111,13 @@ class Prepared {
       to.time = products_of(entry.time_terms, unknowns_);
       to.memory = products_of(entry.memory_terms, unknowns_);
       for (const Variant& variant : entry.variants) {
-        const auto skipped = skipped_rows(variant.nests);
+        const auto in_use = rows_in_use(variant.nests);
         if (to.trips.empty())
-          to.all = trips_of(variant.nests, std::vector<std::string>(skipped.size()), unknowns_);
+          to.all = trips_of(variant.nests, std::vector<std::optional<InUse>>(in_use.size()), unknowns_);
         auto& nests = to.variants.emplace_back();
-        for (std::size_t n = 0; n < skipped.size(); ++n)
-          nests.emplace_back(variant.nests[n], unknowns_, tensors_, skipped[n]);
-        auto trips = trips_of(variant.nests, skipped, unknowns_);
+        for (std::size_t n = 0; n < in_use.size(); ++n)
+          nests.emplace_back(variant.nests[n], unknowns_, tensors_, in_use[n]);
+        auto trips = trips_of(variant.nests, in_use, unknowns_);
         if (trips == to.all) trips.clear();
         to.trips.push_back(std::move(trips));
       }
@@ -149,7 +149,7 @@ class Prepared {
     std::vector<Product> time, memory;
     std::vector<std::vector<NumberedNest>> variants;
     // What the first variant turns, whichever rows are empty, and what each turns where it differs: rows are
-    // skipped, and blocks whose sum stands next to the row of the result take it from memory and back less
+    // left out, and blocks whose sum stands next to the row of the result take it from memory and back less
     // often.
     std::vector<Product> all;
     std::vector<std::vector<Product>> trips;

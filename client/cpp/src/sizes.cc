@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "compiler/support/nearest_name.h"
+#include "met.h"
 #include "schaas/select.h"
 
 namespace schaas::client {
@@ -123,6 +124,9 @@ std::vector<Spread> spreads_of(const PackedTensor& tensor) {
 
 namespace {
 
+// A level with fewer entries than this share of its extent has almost as many coordinates.
+constexpr double least_counted = 1.0 / 64;
+
 template <class Position>
 double used_of(const Position* pos, std::int64_t rows) {
   const std::int64_t asked = std::min<std::int64_t>(rows, 64);
@@ -136,15 +140,31 @@ double used_of(const Position* pos, std::int64_t rows) {
 
 }  // namespace
 
-double rows_in_use(const PackedTensor& tensor) {
+std::vector<double> coordinates_in_use(const PackedTensor& tensor, bool counted) {
   const auto& levels = tensor.format().levels;
-  const bool is_csr = tensor.order() > 1 && levels[0] == format::LevelFormat::dense &&
-                      levels[1] == format::LevelFormat::compressed;
-  if (!is_csr || tensor.on_device()) return 1;
-  const auto& pos = tensor.levels()[1].pos;
-  const std::int64_t rows = tensor.levels()[0].entries;
-  return tensor.position_bits() == 32 ? used_of(pos.as<std::int32_t>(), rows)
-                                      : used_of(pos.as<std::int64_t>(), rows);
+  std::vector<double> shares(levels.size(), 1.0);
+  if (tensor.on_device()) return shares;
+  if (tensor.order() > 1 && levels[0] == format::LevelFormat::dense &&
+      levels[1] == format::LevelFormat::compressed) {
+    const auto& pos = tensor.levels()[1].pos;
+    const std::int64_t rows = tensor.levels()[0].entries;
+    shares[0] = tensor.position_bits() == 32 ? used_of(pos.as<std::int32_t>(), rows)
+                                             : used_of(pos.as<std::int64_t>(), rows);
+  }
+  const schaas_tensor view = tensor.view();
+  for (std::size_t l = 0; counted && l < levels.size(); ++l) {
+    const auto extent = static_cast<double>(tensor.extents()[tensor.format().mode_order[l]]);
+    const schaas_level& level = view.levels[l];
+    if (levels[l] != format::LevelFormat::compressed || extent == 0) continue;
+    const double most = static_cast<double>(level.entries) / extent;
+    if (l == 0 || most < least_counted) {
+      shares[l] = std::min(most, 1.0);
+    } else {
+      const auto is_held = held(level, static_cast<std::int64_t>(extent));
+      shares[l] = static_cast<double>(std::count(is_held.begin(), is_held.end(), 1)) / extent;
+    }
+  }
+  return shares;
 }
 
 double fiber(const std::vector<std::int64_t>& entries, int level) {

@@ -403,8 +403,8 @@ class TrafficModel::Work {
 };
 
 NumberedNest::NumberedNest(const Nest& original, Unknowns& unknowns, std::vector<std::string>& names,
-                           const std::string& rows_of)
-    : nest(&original), rows(rows_of.empty() ? -1 : unknowns.rows_in_use(rows_of)) {
+                           const std::optional<InUse>& in_use)
+    : nest(&original), rows(in_use ? unknowns.share(*in_use) : -1) {
   for (const Nest::Loop& loop : original.loops) {
     Loop to{unknowns.number(loop.trips)};
     if (loop.block == 0 && loop.trips.kind == Variable::Kind::fiber)

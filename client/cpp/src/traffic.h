@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,9 +20,9 @@ struct NumberedNest {
     int extent = -1;  ///< of the index of a loop over a fiber that is not cut into blocks
   };
   /// `names`: of the tensors that have numbers, by number; new ones are added.
-  /// `rows_of`: the tensor without whose entries it is not run for a turn of its first loop; empty: none.
+  /// `in_use`: what alone its first loop is run for; nothing: for all.
   NumberedNest(const Nest& original, Unknowns& unknowns, std::vector<std::string>& names,
-               const std::string& rows_of);
+               const std::optional<InUse>& in_use);
   const Nest* nest;
   std::vector<Loop> loops;
   std::vector<int> tensors;  ///< by access

@@ -6,8 +6,8 @@ namespace schaas::client {
 
 int Unknowns::number(const Variable& variable) { return place_of(Unknown{variable, false}); }
 
-int Unknowns::rows_in_use(const std::string& tensor) {
-  return place_of(Unknown{{Variable::Kind::fiber, "", tensor, 0}, true});
+int Unknowns::share(const InUse& coordinates) {
+  return place_of(Unknown{{Variable::Kind::fiber, "", coordinates.tensor, coordinates.level}, true});
 }
 
 int Unknowns::place_of(const Unknown& unknown) {
@@ -22,8 +22,9 @@ support::Result<std::vector<double>> Unknowns::values(const Sizes& sizes) const 
   out.reserve(unknowns_.size());
   for (const auto& [variable, is_share] : unknowns_) {
     if (is_share) {
-      const auto known = sizes.rows_in_use.find(variable.tensor);
-      out.push_back(known == sizes.rows_in_use.end() ? 1 : known->second);
+      const auto known = sizes.in_use.find(variable.tensor);
+      const auto level = static_cast<std::size_t>(variable.level);
+      out.push_back(known == sizes.in_use.end() || level >= known->second.size() ? 1 : known->second[level]);
       continue;
     }
     SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(variable, sizes));

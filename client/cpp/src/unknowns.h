@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "rows_in_use.h"
 #include "schaas/select.h"
 
 // Variables of cost terms by number, so that real sizes are looked up once for each and not once for each of
@@ -13,15 +14,15 @@ class Unknowns {
  public:
   /// Of equal variables the same one, counted from 0.
   int number(const Variable& variable);
-  /// The share of a tensor's rows that have entries.
-  int rows_in_use(const std::string& tensor);
+  /// Of the coordinates of a storage level, the share that entries have.
+  int share(const InUse& coordinates);
   /// The values of all, by number. Errors: [unknown-size].
   support::Result<std::vector<double>> values(const Sizes& sizes) const;
 
  private:
   struct Unknown {
     Variable variable;
-    bool is_share = false;  // of the rows of the variable's tensor
+    bool is_share = false;  // of the coordinates of the variable's level
     bool operator==(const Unknown&) const = default;
   };
   int place_of(const Unknown& unknown);
