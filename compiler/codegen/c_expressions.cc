@@ -163,6 +163,15 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                  [&](const loop_ir::Mark&) { needs_sort_ = needs_marks_ = true; },
                  [&](const loop_ir::MarkGroups&) { needs_sort_ = needs_marks_ = true; },
                  [&](const loop_ir::Collect&) { needs_sort_ = needs_marks_ = true; },
+                 [&](const loop_ir::Expand& x) {
+                   needs_terms_ = true;
+                   learn(x.scale);
+                 },
+                 [&](const loop_ir::Compress&) { needs_terms_ = true; },
+                 [&](const loop_ir::AddAlike& x) {
+                   needs_alike_ = true;
+                   learn(x.scale);
+                 },
                  [&](const loop_ir::GroupStore& x) { learn(x.value); },
                  [](const loop_ir::Pending&) {},
                  [&](const loop_ir::Defer& x) { learn(x.value); },

@@ -38,6 +38,8 @@ class CExpressions {
   bool needs_functions() const { return needs_functions_; }
   bool needs_sort() const { return needs_sort_; }
   bool needs_marks() const { return needs_marks_; }
+  bool needs_terms() const { return needs_terms_; }
+  bool needs_alike() const { return needs_alike_; }
   bool needs_find() const { return needs_find_; }
   bool needs_atomics() const { return needs_atomics_; }
   /// The result's values, where loops that run in vectors set them: these may be stored past the caches; "":
@@ -60,6 +62,8 @@ class CExpressions {
   bool needs_functions_ = false;
   bool needs_sort_ = false;
   bool needs_marks_ = false;
+  bool needs_terms_ = false;
+  bool needs_alike_ = false;
   bool in_vectors_ = false;  ///< what is learnt is inside of a loop that runs in vectors
   std::set<std::string> set_by_vectors_;
   std::string streamed_;

@@ -126,6 +126,8 @@ void KernelPrinter::print_prologue() {
   if (!expressions_.read_ahead().empty()) once("AHEAD", std::string(ahead_declarations()));
   if (!expressions_.streamed().empty()) once("STREAMS", std::string(stream_declarations()));
   if (expressions_.needs_marks()) once("MARKS", std::string(mark_declarations()));
+  if (expressions_.needs_terms()) once("TERMS", std::string(term_declarations()));
+  if (expressions_.needs_alike()) once("ALIKE", std::string(alike_declarations()));
 }
 
 void KernelPrinter::print_extent(const loop_ir::Extent& extent) {

@@ -23,6 +23,12 @@ std::string_view sort_declarations();
 /// MARK(set, list, count, extent, place) and COLLECT(set, list, count, extent) of loop_ir::Mark and Collect.
 /// Needs sort_declarations() above it.
 std::string_view mark_declarations();
+/// EXPAND(list, values, coordinates, from, begin, end, scale) and COMPRESS(list, values, count) of
+/// loop_ir::Expand and Compress.
+std::string_view term_declarations();
+/// ADD_ALIKE(sums, set, rows, factors, scale, position, end, positions, coordinates, values) of
+/// loop_ir::AddAlike: the position of the last row that was added.
+std::string_view alike_declarations();
 /// PUT(past, address, vec) stores, past the caches where `past` says so and the address IS_ALIGNED; STREAMED,
 /// after the last, lets other threads see it. Plain stores where the instruction set has no others.
 std::string_view stream_declarations();

@@ -36,6 +36,9 @@ void outer_accumulators(const StatementPtr& statement, std::set<std::string>& de
                  [](const loop_ir::Mark&) {},
                  [](const loop_ir::MarkGroups&) {},
                  [](const loop_ir::Collect&) {},
+                 [](const loop_ir::Expand&) {},
+                 [](const loop_ir::Compress&) {},
+                 [](const loop_ir::AddAlike&) {},
                  [](const loop_ir::GroupStore&) {},
                  [](const loop_ir::Pending&) {},
                  [](const loop_ir::Defer&) {},
@@ -142,6 +145,22 @@ void CStatements::print(const StatementPtr& statement) {
             const loop_ir::Marks& m = x.marks;
             text_.line(m.count + " = COLLECT(" + m.array + ", " + m.list + ", " + m.count + ", " +
                        expression(m.extent) + ");");
+          },
+          [&](const loop_ir::Expand& x) {
+            const loop_ir::Terms& t = x.terms;
+            text_.line("EXPAND(" + t.list + " + " + t.count + ", " + t.values + " + " + t.count + ", " +
+                       x.coordinates + ", " + x.values + ", " + expression(x.begin) + ", " +
+                       expression(x.end) + ", " + expression(x.scale) + ");");
+            text_.line(t.count + " += " + expression(x.end) + " - " + expression(x.begin) + ";");
+          },
+          [&](const loop_ir::Compress& x) {
+            const loop_ir::Terms& t = x.terms;
+            text_.line(t.count + " = COMPRESS(" + t.list + ", " + t.values + ", " + t.count + ");");
+          },
+          [&](const loop_ir::AddAlike& x) {
+            text_.line(x.variable + " = ADD_ALIKE(" + x.sums + ", " + x.set + ", " + x.rows + ", " +
+                       x.factors + ", " + expression(x.scale) + ", " + x.variable + ", " + expression(x.end) +
+                       ", " + x.positions + ", " + x.coordinates + ", " + x.values + ");");
           },
           [&](const loop_ir::GroupStore& x) { print_group_store(x); },
           [&](const loop_ir::Pending& x) {

@@ -17,6 +17,10 @@ bool equal_marks(const Marks& a, const Marks& b) {
   return a.array == b.array && a.list == b.list && a.count == b.count && equal(a.extent, b.extent);
 }
 
+bool equal_terms(const Terms& a, const Terms& b) {
+  return a.list == b.list && a.values == b.values && a.count == b.count;
+}
+
 bool equal_cursors(const Cursor& a, const Cursor& b) {
   return a.position == b.position && a.coordinates == b.coordinates && equal(a.begin, b.begin) &&
          equal(a.end, b.end) && a.present == b.present && a.until == b.until;
@@ -207,6 +211,18 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
                equal(x.last, y.last) && equal(x.times, y.times);
       },
       [&](const Collect& x) { return equal_marks(x.marks, std::get<Collect>(b->node).marks); },
+      [&](const Expand& x) {
+        const auto& y = std::get<Expand>(b->node);
+        return equal_terms(x.terms, y.terms) && x.coordinates == y.coordinates && x.values == y.values &&
+               equal(x.begin, y.begin) && equal(x.end, y.end) && equal(x.scale, y.scale);
+      },
+      [&](const Compress& x) { return equal_terms(x.terms, std::get<Compress>(b->node).terms); },
+      [&](const AddAlike& x) {
+        const auto& y = std::get<AddAlike>(b->node);
+        return x.variable == y.variable && x.rows == y.rows && x.factors == y.factors &&
+               equal(x.end, y.end) && equal(x.scale, y.scale) && x.positions == y.positions &&
+               x.coordinates == y.coordinates && x.values == y.values && x.sums == y.sums && x.set == y.set;
+      },
       [&](const GroupStore& x) {
         const auto& y = std::get<GroupStore>(b->node);
         return x.array == y.array && x.mode == y.mode && x.monoid == y.monoid && x.width == y.width &&

@@ -6,63 +6,14 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/loop_ir/expressions.h"
+#include "compiler/loop_ir/sparse_rows.h"
 #include "compiler/operators/operators.h"
 
 /// Loop IR: loops, names, loads, stores, buffers. Knows nothing of tensors' formats: what is left of them are
 /// arrays of positions, coordinates and values. Its text form and semantics are in README.md; printer.h,
 /// parser.h, verifier.h.
 namespace schaas::loop_ir {
-
-enum class Type { index, value };  ///< a 64-bit integer; a number of the kernel's value type
-
-struct Expression;
-using ExpressionPtr = std::shared_ptr<const Expression>;
-
-/// An index.
-struct Integer {
-  std::int64_t value = 0;
-};
-/// A value; infinities too.
-struct Number {
-  double value = 0;
-};
-/// An extent, a `let`, an accumulator, a counter, a loop variable, a cursor's position or presence, `begin` /
-/// `end` of the phase's range, or `places`: how many elements a hash table of the workspace has.
-struct Name {
-  std::string name;
-};
-struct Load {
-  std::string array;
-  ExpressionPtr index;
-};
-/// A function of its arguments, all of them values or all of them indices. Infix functions take exactly two.
-/// Of indices only: add, subtract, multiply, divide (whole
-/// numbers that are not negative), minimum, maximum, comparisons, and, or, not; `and` and `or` then
-/// stop at the argument that decides. Conditions are 1 and 0 in the type of the arguments.
-struct Apply {
-  operators::Function function = operators::Function::add;
-  std::vector<ExpressionPtr> arguments;
-};
-/// `then` when the index `condition` is not zero, else `otherwise`; the other one is not evaluated.
-struct Choose {
-  ExpressionPtr condition, then, otherwise;
-};
-/// How the elements that are searched lie.
-enum class Layout {
-  ascending,  ///< the search gives the first position with array[p] >= key, else `end`
-  hashed,     ///< a table (proto/kernel_abi.h): it gives the key's position, or -1
-  filled,  ///< a table that is being filled: the key's position, or that of the element, 0, where it belongs
-};
-/// A position of [begin, end).
-struct Search {
-  std::string array;
-  ExpressionPtr begin, end, key;
-  Layout layout = Layout::ascending;
-};
-
-struct Expression {
-  std::variant<Integer, Number, Name, Load, Apply, Choose, Search> node;
-};
 
 struct Statement;
 /// Immutable and shared.
@@ -205,41 +156,14 @@ struct Sort {
   std::string array;
   ExpressionPtr begin, end;
 };
-/// What remembers places of [0, extent): `array`, bytes of the workspace, one for each place and one for each
-/// group of places (mark_bytes); `list`, indices (list_elements); the counter `count`, 0 before the first
-/// mark.
-struct Marks {
-  std::string array, list, count;
-  ExpressionPtr extent;
-};
-/// `place` is one of those that are remembered.
-struct Mark {
-  Marks marks;
-  ExpressionPtr place;
-};
-/// The byte of a place that is remembered, as of its group.
-inline constexpr int marked_place = 255;
-/// Places between `first` and `last`, `times` of them, come next. Where they lie near each other, many to a
-/// group, their groups are remembered here and the index `near` is 1: its byte (marked_place) is all that
-/// each place still needs. Else `near` is 0, and each is to be marked. `first` and `last` are asked for when
-/// there is a place.
-struct MarkGroups {
-  std::string near;
-  Marks marks;
-  ExpressionPtr first, last, times;
-};
-/// The places that were marked are in the list, each once, ascending; the counter is how many. Nothing is
-/// marked afterwards.
-struct Collect {
-  Marks marks;
-};
 /// The phase ends: a hash table of the workspace is too full. Whoever runs the kernel gives the thread a
 /// larger workspace and runs the range again.
 struct GiveUp {};
 
 struct Statement {
   std::variant<Block, Let, Accumulator, Accumulate, Store, If, Counter, SetCounter, For, Merge, Fill, Ask,
-               Sort, Mark, MarkGroups, Collect, GroupStore, Pending, Defer, Settle, GiveUp>
+               Sort, Mark, MarkGroups, Collect, Expand, Compress, AddAlike, GroupStore, Pending, Defer,
+               Settle, GiveUp>
       node;
 };
 

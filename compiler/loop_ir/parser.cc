@@ -242,6 +242,9 @@ class Parser : private Words {
     if (accept("mark")) return mark();
     if (accept("groups")) return mark_groups();
     if (accept("collect")) return make(Collect{marks()});
+    if (accept("expand")) return expand();
+    if (accept("compress")) return make(Compress{terms()});
+    if (accept("alike")) return add_alike();
     if (accept("group")) return group_store();
     if (accept("pending")) return pending();
     if (accept("defer")) return defer();
@@ -386,6 +389,36 @@ class Parser : private Words {
     expect("to"), groups.last = expression();
     expect("times"), groups.times = expression();
     return make(std::move(groups));
+  }
+
+  Terms terms() {
+    Terms terms{identifier(), {}, {}};
+    expect("values"), terms.values = identifier();
+    expect("count"), terms.count = identifier();
+    return terms;
+  }
+
+  StatementPtr expand() {
+    Expand expand{{}, identifier(), identifier(), nullptr, nullptr, nullptr};
+    expect("in"), expand.begin = expression();
+    expect(".."), expand.end = expression();
+    expect("times"), expand.scale = expression();
+    expect("to"), expand.terms = terms();
+    return make(std::move(expand));
+  }
+
+  StatementPtr add_alike() {
+    AddAlike add;
+    add.variable = identifier();
+    expect("to"), add.end = expression();
+    expect("rows"), add.rows = identifier();
+    expect("times"), add.factors = identifier();
+    expect("and"), add.scale = expression();
+    expect("of"), add.positions = identifier();
+    add.coordinates = identifier(), add.values = identifier();
+    expect("into"), add.sums = identifier();
+    expect("set"), add.set = identifier();
+    return make(std::move(add));
   }
 
   /// `simd` and `lanes` are shapes unless they are the variable itself: `for simd in 0 .. n`.

@@ -178,6 +178,10 @@ class Printer {
     return marks.array + " of " + print(marks.extent) + " list " + marks.list + " count " + marks.count;
   }
 
+  static std::string terms(const Terms& terms) {
+    return terms.list + " values " + terms.values + " count " + terms.count;
+  }
+
   void statement(const StatementPtr& statement_ptr) {
     std::visit(
         Match{
@@ -209,6 +213,16 @@ class Printer {
                    print(x.last) + " times " + print(x.times));
             },
             [&](const Collect& x) { line("collect " + marks(x.marks)); },
+            [&](const Expand& x) {
+              line("expand " + x.coordinates + " " + x.values + " in " + print(x.begin) + " .. " +
+                   print(x.end) + " times " + print(x.scale) + " to " + terms(x.terms));
+            },
+            [&](const Compress& x) { line("compress " + terms(x.terms)); },
+            [&](const AddAlike& x) {
+              line("alike " + x.variable + " to " + print(x.end) + " rows " + x.rows + " times " + x.factors +
+                   " and " + print(x.scale) + " of " + x.positions + " " + x.coordinates + " " + x.values +
+                   " into " + x.sums + " set " + x.set);
+            },
             [&](const Sort& x) { line("sort " + x.array + " in " + print(x.begin) + " .. " + print(x.end)); },
             [&](const GroupStore& x) {
               line("group " + std::to_string(x.width) + " " + operators::name(x.monoid) + " " +

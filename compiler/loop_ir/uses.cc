@@ -35,6 +35,11 @@ void collect_uses(const Marks& marks, Uses& uses) {
   collect_uses(marks.extent, uses);
 }
 
+void collect_uses(const Terms& terms, Uses& uses) {
+  uses.arrays.insert({terms.list, terms.values});
+  uses.names.insert(terms.count);
+}
+
 }  // namespace
 
 void collect_uses(const StatementPtr& statement, Uses& uses) {
@@ -104,6 +109,18 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
                    for (const auto& each : {x.first, x.last, x.times}) collect_uses(each, uses);
                  },
                  [&](const Collect& x) { collect_uses(x.marks, uses); },
+                 [&](const Expand& x) {
+                   collect_uses(x.terms, uses);
+                   uses.arrays.insert({x.coordinates, x.values});
+                   for (const auto& each : {x.begin, x.end, x.scale}) collect_uses(each, uses);
+                 },
+                 [&](const Compress& x) { collect_uses(x.terms, uses); },
+                 [&](const AddAlike& x) {
+                   uses.names.insert(x.variable);
+                   uses.arrays.insert({x.rows, x.factors, x.sums, x.set});
+                   uses.arrays.insert({x.positions, x.coordinates, x.values});
+                   for (const auto& each : {x.end, x.scale}) collect_uses(each, uses);
+                 },
                  [&](const GroupStore& x) {
                    uses.arrays.insert(x.array);
                    collect_uses(x.index, uses);

@@ -1,12 +1,12 @@
 #include "compiler/loop_ir/verifier.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 #include <string>
 
 #include "compiler/loop_ir/entries.h"
+#include "compiler/loop_ir/kernel_checks.h"
 #include "compiler/loop_ir/lane_form.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/uses.h"
@@ -15,8 +15,6 @@ namespace schaas::loop_ir {
 namespace {
 
 using support::Result;
-
-support::Diagnostic wrong(const std::string& what) { return support::internal("loop-ir", what); }
 
 bool is_identifier(const std::string& text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
@@ -30,18 +28,6 @@ bool is_identifier(const std::string& text) {
 enum class Kind { index, value, sum, counter, pending };
 
 bool holds_indices(Element element) { return element == Element::index32 || element == Element::index64; }
-
-bool belongs_to_result(const Array& array) {
-  return std::visit(Match{
-                        [](const ArgumentValues& x) { return x.argument == 0; },
-                        [](const Positions& x) { return x.argument == 0; },
-                        [](const Coordinates& x) { return x.argument == 0; },
-                        [](const Shared&) { return false; },
-                        [](const Workspace&) { return false; },
-                        [](const Carry&) { return false; },
-                    },
-                    array.origin);
-}
 
 class Verifier {
  public:
@@ -68,10 +54,8 @@ class Verifier {
       names_ = outside;
       if (phase.values) SCHAAS_RETURN_IF_ERROR(values_alone(phase));
       if (phase.cut) SCHAAS_RETURN_IF_ERROR(cut(phase, *phase.cut));
-      if (phase.versions) SCHAAS_RETURN_IF_ERROR(versions(kernel, *phase.versions));
     }
-    SCHAAS_RETURN_IF_ERROR(copies(kernel));
-    return counters(kernel);
+    return check_around(kernel);
   }
 
  private:
@@ -153,25 +137,6 @@ class Verifier {
     return {};
   }
 
-  /// They are for sizes that may come.
-  Result<void> versions(const Kernel& kernel, const Versions& versions) const {
-    if (kernel.for_gpu()) return wrong("versions of a phase for a GPU");
-    std::set<std::string> open;
-    for (const auto& extent : kernel.extents) {
-      if (!extent.required) open.insert(extent.name);
-    }
-    for (const auto& name : versions.extents) {
-      if (open.erase(name) == 0)
-        return wrong("`" + name + "` is no extent that versions may fix, or fixed twice");
-    }
-    const auto& sizes = versions.sizes;
-    if (versions.extents.empty() || sizes.empty() || sizes.front() < 1)
-      return wrong("versions of no extent, or for no size");
-    if (std::adjacent_find(sizes.begin(), sizes.end(), std::greater_equal<>()) != sizes.end())
-      return wrong("versions for sizes that do not ascend");
-    return {};
-  }
-
   /// What is folded is an array of values that is not the thread's own, and stands for one thing only.
   Result<void> fold(const Phase& phase, const Fold& fold) {
     const auto found = arrays_.find(fold.array);
@@ -182,53 +147,6 @@ class Verifier {
       return wrong("`" + fold.array + "` is folded but no array of values that phases write");
     if (!phase.parallel || phase.step != Step::compute) return wrong("a phase folds that is not parallel");
     for (const auto& factor : fold.work) SCHAAS_RETURN_IF_ERROR(expect(factor, Type::index));
-    return {};
-  }
-
-  /// They stand last, and are of operands that are none themselves.
-  Result<void> copies(const Kernel& kernel) const {
-    const int first = kernel.arguments - static_cast<int>(kernel.copies.size());
-    for (const auto& copy : kernel.copies) {
-      if (copy.of < 1 || copy.of >= first)
-        return wrong("argument " + std::to_string(copy.of) + " is no operand to be copied");
-      for (std::size_t mode = 0; mode < copy.mode_order.size(); ++mode) {
-        if (std::find(copy.mode_order.begin(), copy.mode_order.end(), static_cast<int>(mode)) ==
-            copy.mode_order.end())
-          return wrong("the modes of a copy are no permutation");
-      }
-    }
-    return {};
-  }
-
-  /// Counters, their arrays, and that the result is left alone until it is allocated.
-  Result<void> counters(const Kernel& kernel) const {
-    int last_level = -1;
-    for (const auto& counter : kernel.counters) {
-      if (counter.level <= last_level) return wrong("counters are not in level order");
-      last_level = counter.level;
-      const bool found = std::any_of(kernel.arrays.begin(), kernel.arrays.end(), [&](const Array& array) {
-        const auto* shared = std::get_if<Shared>(&array.origin);
-        return shared && shared->slot == counter.slot && array.element == Element::index64;
-      });
-      if (!found)
-        return wrong("the counter of level " + std::to_string(counter.level) +
-                     " has no shared array of index64");
-    }
-    std::size_t counting = 0;  // phases up to the last one that counts
-    for (std::size_t n = 0; n < kernel.phases.size(); ++n) {
-      if (kernel.phases[n].step == Step::count) counting = n + 1;
-    }
-    if ((counting > 0) == kernel.counters.empty())
-      return wrong("phases count without counters, or none does");
-    if (counting > 0 && counting == kernel.phases.size()) return wrong("nothing is computed after counting");
-    for (std::size_t n = 0; n < counting; ++n) {
-      Uses uses;
-      collect_uses(kernel.phases[n].body, uses);
-      for (const auto& name : uses.arrays) {
-        if (belongs_to_result(arrays_.at(name)))
-          return wrong("`" + name + "` is used before the result is allocated");
-      }
-    }
     return {};
   }
 
@@ -413,6 +331,9 @@ class Verifier {
                             return declare(x.near, Kind::index);
                           },
                           [&](const Collect& x) { return marks(x.marks); },
+                          [&](const Expand& x) { return expand(x); },
+                          [&](const Compress& x) { return terms(x.terms); },
+                          [&](const AddAlike& x) { return add_alike(x); },
                           [&](const GroupStore& x) { return group_store(x); },
                           [&](const Pending& x) -> Result<void> {
                             if (!in_units_) return wrong("`" + x.name + "` pends for no group");
@@ -470,6 +391,53 @@ class Verifier {
     return counter(marks.count);
   }
 
+  Result<void> terms(const Terms& terms) {
+    if (!lanes_.empty()) return wrong("`" + terms.list + "` has terms of one lane");
+    SCHAAS_RETURN_IF_ERROR(writable(terms.list, integer(0)));
+    SCHAAS_RETURN_IF_ERROR(writable(terms.values, number(0)));
+    for (const auto& each : {terms.list, terms.values}) {
+      const auto* own = std::get_if<Workspace>(&arrays_.at(each).origin);
+      if (own == nullptr || !equal(own->count, integer(term_elements)))
+        return wrong("`" + each + "` is no array of the workspace of " + std::to_string(term_elements) +
+                     " elements");
+    }
+    return counter(terms.count);
+  }
+
+  /// A list of indices, as wide as those of `other`.
+  Result<void> indices_like(const std::string& array, const std::string& other) {
+    SCHAAS_RETURN_IF_ERROR(expect(load(array, integer(0)), Type::index));
+    if (arrays_.at(array).element != arrays_.at(other).element)
+      return wrong("`" + array + "` and `" + other + "` differ in their width");
+    return {};
+  }
+
+  Result<void> expand(const Expand& expand) {
+    SCHAAS_RETURN_IF_ERROR(terms(expand.terms));
+    SCHAAS_RETURN_IF_ERROR(indices_like(expand.coordinates, expand.terms.list));
+    SCHAAS_RETURN_IF_ERROR(expect(load(expand.values, integer(0)), Type::value));
+    for (const auto& each : {expand.begin, expand.end}) SCHAAS_RETURN_IF_ERROR(expect(each, Type::index));
+    return expect(expand.scale, Type::value);
+  }
+
+  Result<void> add_alike(const AddAlike& add) {
+    if (!lanes_.empty() || vectors_ > 0)
+      return wrong("rows are added in a loop whose iterations have no order");
+    if (loops_.count(add.variable) == 0) return wrong("`" + add.variable + "` is no loop's variable");
+    SCHAAS_RETURN_IF_ERROR(expect(add.end, Type::index));
+    SCHAAS_RETURN_IF_ERROR(expect(add.scale, Type::value));
+    for (const auto& each : {add.factors, add.values})
+      SCHAAS_RETURN_IF_ERROR(expect(load(each, integer(0)), Type::value));
+    SCHAAS_RETURN_IF_ERROR(expect(load(add.rows, integer(0)), Type::index));
+    for (const auto& each : {add.positions, add.coordinates})
+      SCHAAS_RETURN_IF_ERROR(indices_like(each, add.rows));
+    SCHAAS_RETURN_IF_ERROR(writable(add.sums, number(0)));
+    SCHAAS_RETURN_IF_ERROR(writable(add.set, integer(0)));
+    if (arrays_.at(add.set).element != Element::byte)
+      return wrong("`" + add.set + "` is marked but holds no bytes");
+    return {};
+  }
+
   Result<void> counter(const std::string& name) const {
     SCHAAS_RETURN_IF_ERROR(in_order(name));
     const auto found = names_.find(name);
@@ -523,7 +491,9 @@ class Verifier {
       lane_variable_ = loop.variable;
     }
     vectors_ += loop.shape == Shape::scalar ? 0 : 1;
+    if (loop.step == 1) loops_.insert(loop.variable);
     SCHAAS_RETURN_IF_ERROR(statement(loop.body));
+    loops_.erase(loop.variable);
     vectors_ -= loop.shape == Shape::scalar ? 0 : 1;
     names_ = names;
     lanes_ = lanes;
@@ -578,6 +548,7 @@ class Verifier {
   }
 
   const Kernel* kernel_ = nullptr;
+  std::set<std::string> loops_;  ///< variables of open loops that go one by one
   std::map<std::string, Kind> names_;
   std::map<std::string, Array> arrays_;
   bool in_units_ = false;         ///< the phase is for a GPU

@@ -4,9 +4,11 @@
 
 #include "compiler/concrete_notation/match.h"
 #include "compiler/lower/ahead.h"
+#include "compiler/lower/alike_rows.h"
 #include "compiler/lower/columns.h"
 #include "compiler/lower/cut.h"
 #include "compiler/lower/emitter.h"
+#include "compiler/lower/expand.h"
 #include "compiler/lower/jam.h"
 #include "compiler/lower/kernel_builder.h"
 #include "compiler/lower/lanes.h"
@@ -91,6 +93,7 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
   if (effort.jam && effort.ask_ahead) kernel = ask_for_next_rows(std::move(kernel));
   // After what asks: that goes on beside the products, not where their factors are formed.
   if (effort.jam) kernel = form_row_products(std::move(kernel), builder.names());
+  if (effort.sparse_rows) kernel = expand_short_rows(add_alike_rows(std::move(kernel)), builder.names());
   if (effort.values_alone) kernel = add_values_alone(std::move(kernel));
   if (effort.versions) kernel = add_versions(std::move(kernel), problem);
   return kernel;

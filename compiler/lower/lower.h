@@ -13,7 +13,8 @@ struct Effort {
   bool jam = true;           ///< loops that share loads unrolled and jammed (jam.h)
   bool versions = true;      ///< for sizes that extents often have (versions.h)
   bool values_alone = true;  ///< for results that keep their structure (values_alone.h)
-  static constexpr Effort least() { return {false, false, false, false, false}; }
+  bool sparse_rows = true;   ///< how rows of sparse results are summed (expand.h, alike_rows.h)
+  static constexpr Effort least() { return {false, false, false, false, false, false}; }
 };
 
 /// Lowers a verified tree to a kernel: phases over ranges of their outermost loop, temporaries sized and

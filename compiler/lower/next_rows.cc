@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "compiler/loop_ir/map_loops.h"
+
 namespace schaas::lower {
 namespace {
 
 using loop_ir::For;
-using loop_ir::Match;
 using loop_ir::StatementPtr;
 
 /// Shorter rows are here in time.
@@ -94,36 +95,24 @@ class Rows {
 };
 
 StatementPtr walk(const StatementPtr& statement, const loop_ir::Kernel& kernel) {
-  return std::visit(Match{
-                        [&](const loop_ir::Block& x) {
-                          std::vector<StatementPtr> statements;
-                          for (const auto& each : x.statements) statements.push_back(walk(each, kernel));
-                          return loop_ir::block(std::move(statements));
-                        },
-                        [&](const loop_ir::If& x) {
-                          return loop_ir::make(loop_ir::If{x.condition, walk(x.body, kernel)});
-                        },
-                        [&](const For& x) {
-                          For loop = x;
-                          if (x.step == 1) {
-                            loop.body = walk(x.body, kernel);
-                            return loop_ir::make(std::move(loop));
-                          }
-                          const Rows rows(x, kernel);
-                          auto statements = statements_of(x.body);
-                          for (auto& each : statements) {
-                            const auto* lanes = std::get_if<For>(&each->node);
-                            if (lanes == nullptr || lanes->shape != loop_ir::Shape::lanes) continue;
-                            For tile = *lanes;
-                            tile.body = rows.asked(lanes->body);
-                            each = loop_ir::make(std::move(tile));
-                          }
-                          loop.body = loop_ir::block(std::move(statements));
-                          return loop_ir::make(std::move(loop));
-                        },
-                        [&](const auto&) { return statement; },
-                    },
-                    statement->node);
+  return loop_ir::map_loops(statement, [&](const For& x) {
+    For loop = x;
+    if (x.step == 1) {
+      loop.body = walk(x.body, kernel);
+      return loop_ir::make(std::move(loop));
+    }
+    const Rows rows(x, kernel);
+    auto statements = statements_of(x.body);
+    for (auto& each : statements) {
+      const auto* lanes = std::get_if<For>(&each->node);
+      if (lanes == nullptr || lanes->shape != loop_ir::Shape::lanes) continue;
+      For tile = *lanes;
+      tile.body = rows.asked(lanes->body);
+      each = loop_ir::make(std::move(tile));
+    }
+    loop.body = loop_ir::block(std::move(statements));
+    return loop_ir::make(std::move(loop));
+  });
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/loop_ir/map_loops.h"
 #include "compiler/loop_ir/uses.h"
 
 namespace schaas::lower {
@@ -11,7 +12,6 @@ namespace {
 
 using loop_ir::ExpressionPtr;
 using loop_ir::For;
-using loop_ir::Match;
 using loop_ir::StatementPtr;
 using loop_ir::statements_of;
 
@@ -122,23 +122,11 @@ class Phases {
   Phases(loop_ir::Kernel& kernel, Names& names) : kernel_(kernel), names_(names) {}
 
   StatementPtr walk(const StatementPtr& statement) {
-    return std::visit(Match{
-                          [&](const loop_ir::Block& x) {
-                            std::vector<StatementPtr> statements;
-                            for (const auto& each : x.statements) statements.push_back(walk(each));
-                            return loop_ir::block(std::move(statements));
-                          },
-                          [&](const loop_ir::If& x) {
-                            return loop_ir::make(loop_ir::If{x.condition, walk(x.body)});
-                          },
-                          [&](const For& x) {
-                            For loop = x;
-                            loop.body = x.step == 1 ? walk(x.body) : in_group(x.body);
-                            return loop_ir::make(std::move(loop));
-                          },
-                          [&](const auto&) { return statement; },
-                      },
-                      statement->node);
+    return loop_ir::map_loops(statement, [&](const For& x) {
+      For loop = x;
+      loop.body = x.step == 1 ? walk(x.body) : in_group(x.body);
+      return loop_ir::make(std::move(loop));
+    });
   }
 
  private:

@@ -38,6 +38,7 @@ bool gathers(const StatementPtr& statement) {
                         [](const loop_ir::Mark&) { return true; },
                         [](const loop_ir::MarkGroups&) { return true; },
                         [](const loop_ir::Collect&) { return true; },
+                        [](const loop_ir::Compress&) { return true; },
                         [](const auto&) { return false; },
                     },
                     statement->node);

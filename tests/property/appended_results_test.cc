@@ -6,6 +6,7 @@
 #include <cstring>
 #include <numeric>
 #include <random>
+#include <set>
 
 #include "schaas/kernel.h"
 #include "tests/support/compiled_kernel.h"
@@ -109,6 +110,35 @@ void expect_same(const PackedTensor& a, const PackedTensor& b) {
   EXPECT_TRUE(same(a.values(), b.values()));
 }
 
+using Rows = std::vector<std::map<std::int64_t, double>>;  ///< what each row holds, by column
+
+/// The entries of a matrix, row after row, columns ascending.
+void expect_rows(const CooTensor& found, const Rows& expected) {
+  std::size_t e = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    for (const auto& [k, value] : expected[i]) {
+      ASSERT_LT(e, found.entries());
+      ASSERT_EQ(found.coordinates[0][e], static_cast<std::int64_t>(i));
+      ASSERT_EQ(found.coordinates[1][e], k) << "row " << i;
+      ASSERT_EQ(found.values[e++], value) << "row " << i;
+    }
+  }
+  EXPECT_EQ(e, found.entries());
+}
+
+/// Z = A * B, all csr.
+CooTensor product(const client::Kernel& kernel, const CooTensor& a, const CooTensor& b, ValueType type,
+                  int bits, int threads = 1) {
+  const auto csr = format::parse("csr", 2, "A").value();
+  PackedTensor left = client::pack(a, csr, {"A", type, bits}).value();
+  PackedTensor right = client::pack(b, csr, {"B", type, bits}).value();
+  PackedTensor result = client::zeros({a.extents[0], b.extents[1]}, csr, {"Z", type, bits}).value();
+  ExecutionOptions options;
+  options.threads = threads;
+  EXPECT_TRUE(Execution::prepare(kernel, {&result, &left, &right}, options).value().run().ok());
+  return client::unpack(result);
+}
+
 class AppendedResults : public testing::TestWithParam<Case> {};
 
 TEST_P(AppendedResults, are_what_counting_makes_them) {
@@ -198,24 +228,12 @@ TEST(AppendedResults, lists_of_any_length_and_spread_are_sorted) {
           a.values.push_back(1);
         }
       }
-      const auto csr = format::parse("csr", 2, "A").value();
-      PackedTensor left = client::pack(a, csr, {"A", ValueType::f64, bits}).value();
-      PackedTensor right = client::pack(b, csr, {"B", ValueType::f64, bits}).value();
-      PackedTensor result = client::zeros({longest + 1, columns}, csr, {"Z", ValueType::f64, bits}).value();
-      ASSERT_TRUE(Execution::prepare(kernel, {&result, &left, &right}).value().run().ok());
-      const CooTensor found = client::unpack(result);
-      std::size_t e = 0;
+      Rows expected(longest + 1);
       for (std::int64_t i = 0; i <= longest; ++i) {
-        std::map<std::int64_t, double> row;
-        for (std::int64_t j = 0; j < i; ++j) row[picked[j]] = static_cast<double>(j + 1);
-        for (const auto& [k, value] : row) {
-          ASSERT_LT(e, found.entries());
-          ASSERT_EQ(found.coordinates[0][e], i) << "spread " << spread;
-          ASSERT_EQ(found.coordinates[1][e], k) << "spread " << spread << ", row of " << i;
-          ASSERT_EQ(found.values[e++], value) << "spread " << spread << ", row of " << i;
-        }
+        for (std::int64_t j = 0; j < i; ++j) expected[i][picked[j]] = static_cast<double>(j + 1);
       }
-      EXPECT_EQ(e, found.entries());
+      SCOPED_TRACE("spread " + std::to_string(spread));
+      expect_rows(product(kernel, a, b, ValueType::f64, bits), expected);
     }
   }
 }
@@ -235,7 +253,7 @@ TEST(AppendedResults, neighbours_are_marked_as_single_places_are) {
       const auto below = [&](std::int64_t n) {
         return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
       };
-      std::vector<std::map<std::int64_t, double>> lists(inner);
+      Rows lists(inner);
       CooTensor a{{rows, inner}, {{}, {}}, {}}, b{{inner, columns}, {{}, {}}, {}};
       for (std::int64_t j = 0; j < inner; ++j) {
         const std::int64_t first = below(columns);
@@ -247,7 +265,7 @@ TEST(AppendedResults, neighbours_are_marked_as_single_places_are) {
           b.values.push_back(value);
         }
       }
-      std::vector<std::map<std::int64_t, double>> expected(rows);
+      Rows expected(rows);
       for (std::int64_t i = 0; i < rows; ++i) {
         for (std::int64_t j = 0; j < inner; ++j) {
           if (below(rows) > i) continue;  // from one entry a row to all
@@ -256,22 +274,102 @@ TEST(AppendedResults, neighbours_are_marked_as_single_places_are) {
           for (const auto& [k, value] : lists[j]) expected[i][k] += value;
         }
       }
-      const auto csr = format::parse("csr", 2, "A").value();
-      PackedTensor left = client::pack(a, csr, {"A", ValueType::f64, bits}).value();
-      PackedTensor right = client::pack(b, csr, {"B", ValueType::f64, bits}).value();
-      PackedTensor result = client::zeros({rows, columns}, csr, {"Z", ValueType::f64, bits}).value();
-      ASSERT_TRUE(Execution::prepare(kernel, {&result, &left, &right}).value().run().ok());
-      const CooTensor found = client::unpack(result);
-      std::size_t e = 0;
-      for (std::int64_t i = 0; i < rows; ++i) {
-        for (const auto& [k, value] : expected[i]) {
-          ASSERT_LT(e, found.entries());
-          ASSERT_EQ(found.coordinates[0][e], i) << columns << " columns";
-          ASSERT_EQ(found.coordinates[1][e], k) << columns << " columns, row " << i;
-          ASSERT_EQ(found.values[e++], value) << columns << " columns, row " << i;
+      SCOPED_TRACE(std::to_string(columns) + " columns");
+      expect_rows(product(kernel, a, b, ValueType::f64, bits), expected);
+    }
+  }
+}
+
+// Rows of B of the same coordinates, one to seven after the other, some in stretches of neighbours; and rows
+// that differ from the one before in one coordinate, the first, the last or one between, or in their length.
+TEST(AppendedResults, rows_of_the_same_coordinates_are_summed_as_others_are) {
+  problem::ProblemText text;
+  text.expression = "Z(i,k) = A(i,j) * B(j,k)";
+  text.formats = {{"Z", "csr"}, {"A", "csr"}, {"B", "csr"}};
+  constexpr std::int64_t rows = 50, inner = 160;
+  for (const auto& [bits, type] : {std::pair{32, "f64"}, {64, "f64"}, {32, "f32"}, {64, "f32"}}) {
+    text.position_bits = std::to_string(bits);
+    text.value_type = type;
+    const auto values = text.value_type == "f64" ? ValueType::f64 : ValueType::f32;
+    const client::Kernel kernel = test_support::compiled_kernel(text, "linear");
+    for (const std::int64_t columns : {128, 5000, 40'000}) {
+      std::mt19937_64 random(static_cast<std::uint64_t>(columns));
+      const auto below = [&](std::int64_t n) {
+        return static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(n));
+      };
+      CooTensor a{{rows, inner}, {{}, {}}, {}}, b{{inner, columns}, {{}, {}}, {}};
+      Rows lists(inner);
+      std::set<std::int64_t> places;
+      for (std::int64_t j = 0, left = 0; j < inner; ++j, --left) {
+        if (left == 0) {
+          left = 1 + below(7);
+          const std::int64_t change = below(5);
+          if (change > 0 && places.size() > 3) {  // but for one coordinate as before
+            const auto at = change == 1   ? places.begin()
+                            : change == 2 ? std::prev(places.end())
+                                          : std::next(places.begin(), below(3));
+            places.erase(at);
+            if (change < 4) places.insert(below(columns));
+          } else {
+            places.clear();
+            for (std::int64_t first = below(columns - 90), n = 5 + below(50), k = first; n > 0; --n) {
+              places.insert(k);
+              k += below(4) == 0 ? 2 : 1;
+            }
+          }
+        }
+        for (const std::int64_t k : places) lists[j][k] = static_cast<double>(1 + below(8));
+        for (const auto& [k, value] : lists[j]) {
+          b.coordinates[0].push_back(j), b.coordinates[1].push_back(k);
+          b.values.push_back(value);
         }
       }
-      EXPECT_EQ(e, found.entries());
+      Rows expected(rows);
+      for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < inner; ++j) {
+          if (below(rows) > i) continue;
+          a.coordinates[0].push_back(i), a.coordinates[1].push_back(j);
+          a.values.push_back(static_cast<double>(1 + j % 3));
+          for (const auto& [k, value] : lists[j]) expected[i][k] += static_cast<double>(1 + j % 3) * value;
+        }
+      }
+      SCOPED_TRACE(std::to_string(columns) + " columns, " + text.value_type);
+      for (const int threads : {1, 3}) expect_rows(product(kernel, a, b, values, bits, threads), expected);
+    }
+  }
+}
+
+// Sums of rows of up to 70 entries from a few columns or from many: from no term to 140, each coordinate once
+// to 140 times, below and above what is expanded.
+TEST(AppendedResults, terms_of_one_coordinate_are_summed_however_many) {
+  problem::ProblemText text;
+  text.expression = "Z(i,k) = A(i,j) * B(j,k)";
+  text.formats = {{"Z", "csr"}, {"A", "csr"}, {"B", "csr"}};
+  for (const auto& [bits, type] : {std::pair{32, "f64"}, {64, "f64"}, {32, "f32"}, {64, "f32"}}) {
+    text.position_bits = std::to_string(bits);
+    text.value_type = type;
+    const auto values = text.value_type == "f64" ? ValueType::f64 : ValueType::f32;
+    const client::Kernel kernel = test_support::compiled_kernel(text, "linear");
+    for (const std::int64_t columns : {1, 20, 3000, 20'000}) {
+      constexpr std::int64_t most = 140;
+      std::mt19937_64 random(static_cast<std::uint64_t>(columns));
+      CooTensor a{{most + 1, most}, {{}, {}}, {}}, b{{most, columns}, {{}, {}}, {}};
+      std::vector<std::int64_t> column(most);
+      for (std::int64_t j = 0; j < most; ++j) {
+        column[j] = static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(columns));
+        b.coordinates[0].push_back(j), b.coordinates[1].push_back(column[j]);
+        b.values.push_back(static_cast<double>(j + 1));
+      }
+      Rows expected(most + 1);
+      for (std::int64_t i = 0; i <= most; ++i) {
+        for (std::int64_t j = 0; j < i; ++j) {
+          a.coordinates[0].push_back(i), a.coordinates[1].push_back(j);
+          a.values.push_back(1);
+          expected[i][column[j]] += static_cast<double>(j + 1);
+        }
+      }
+      SCOPED_TRACE(std::to_string(columns) + " columns, " + text.value_type);
+      expect_rows(product(kernel, a, b, values, bits), expected);
     }
   }
 }

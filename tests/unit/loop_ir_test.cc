@@ -30,6 +30,8 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
   array w_3: value = shared 3 count n_i stored written
   array list: index64 = workspace count n_k written
   array flag: byte = workspace count n_k written
+  array t_list: index32 = workspace count 144 written
+  array t_values: value = workspace count 144 written
   result fill -inf
   result counter level 1 slot 1
   phase count range n_i parallel {
@@ -116,6 +118,12 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
       flag[4] = 255
     }
     collect flag of n_k list list count c_2
+    counter c_3 = 0
+    expand A_crd1 B in begin .. end times 1.0 to t_list values t_values count c_3
+    compress t_list values t_values count c_3
+    for p_6 in 0 .. n {
+      alike p_6 to (n + 1) rows A_crd1 times B and B[0] of A_pos1 A_crd1 B into w set flag
+    }
     A_crd1[0] = list[0]
     A_pos1[1] = n
   }
@@ -216,6 +224,8 @@ TEST_P(LoopIrVerifier, NamesWhatIsWrong) {
                                "  array p: index32 = positions 1 level 0\n"
                                "  array f: byte = workspace count n written\n"
                                "  array places_list: index32 = workspace count n written\n"
+                               "  array t_list: index32 = workspace count 144 written\n"
+                               "  array t_values: value = workspace count 144 written\n"
                                "  phase range n {\n") +
                            GetParam().body + "\n  }\n}\n";
   const auto kernel = parse(text);
@@ -287,6 +297,36 @@ INSTANTIATE_TEST_SUITE_P(
               "`f` is marked or collected inside a lanes loop"},
         Wrong{"counter c = 0 for simd k in 0 .. n { mark f of n list places_list count c at k }",
               "`c` counts in a loop whose iterations have no order"},
+        Wrong{"compress t_list values t_values count n", "`n` is no counter"},
+        Wrong{"counter c = 0 compress t_list values A count c",
+              "`A` is no array of the workspace of 144 elements"},
+        Wrong{"counter c = 0 compress places_list values t_values count c",
+              "`places_list` is no array of the workspace of 144 elements"},
+        Wrong{"counter c = 0 compress t_values values t_values count c",
+              "`0` is an index where the other is needed"},
+        Wrong{"counter c = 0 for lanes k in 0 .. n { compress t_list values t_values count c }",
+              "`t_list` has terms of one lane"},
+        Wrong{"counter c = 0 expand p B in 0 .. n times 1 to t_list values t_values count c",
+              "`1` is an index where the other is needed"},
+        Wrong{"counter c = 0 expand p p in 0 .. n times 1.0 to t_list values t_values count c",
+              "`p[0]` is an index where the other is needed"},
+        Wrong{"counter c = 0 expand f B in 0 .. n times 1.0 to t_list values t_values count c",
+              "`f` and `t_list` differ in their width"},
+        Wrong{"counter c = 0 expand p B in 0 .. B[0] times 1.0 to t_list values t_values count c",
+              "`B[0]` is a value where the other is needed"},
+        Wrong{"for q in 0 .. n { alike q to n rows p times B and 1.0 of p p B into A set p }",
+              "`p` is stored to but not declared written"},
+        Wrong{"for q in 0 .. n { alike q to n rows p times B and 1.0 of p p B into A set places_list }",
+              "`places_list` is marked but holds no bytes"},
+        Wrong{"alike x to n rows p times B and 1.0 of p p B into A set f", "`x` is no loop's variable"},
+        Wrong{"counter c = 0 alike c to n rows p times B and 1.0 of p p B into A set f",
+              "`c` is no loop's variable"},
+        Wrong{"for simd k in 0 .. n { alike k to n rows p times B and 1.0 of p p B into A set f }",
+              "rows are added in a loop whose iterations have no order"},
+        Wrong{"for q in 0 .. n { alike q to n rows p times B and 1.0 of f p B into A set f }",
+              "`f` and `p` differ in their width"},
+        Wrong{"for q in 0 .. n { alike q to n rows p times B and 1.0 of p p p into A set f }",
+              "`p[0]` is an index where the other is needed"},
         Wrong{"if B[0] { }", "`B[0]` is a value where the other is needed"},
         Wrong{"for lanes k in 0 .. n { if (k < 3) { } }", "`(k < 3)` decides for a lane"},
         Wrong{"if n { let t: index = n } A[t] = 0.0", "`t` is used before it is declared"},

@@ -335,6 +335,49 @@ TEST(Lower, AsksAheadBesideOtherWorkAndBelowOtherEntries) {
                               "forall(k, forall(l, t1(l) += B(i,j,k) * D(k,l))))))"));
 }
 
+TEST(Lower, ExpandsShortRowsOfSparseResults) {
+  const auto words = [](const std::string& what, const Text& text, const std::string& tree,
+                        lower::Effort effort = {}) {
+    std::string found;
+    for (const auto& line : lines_with(what, text, tree, effort))
+      found += line.substr(line.find_first_not_of(' ')) + ";";
+    return found;
+  };
+  const std::map<std::string, std::string> all{{"A", "csr"}, {"B", "csr"}, {"C", "csr"}};
+  const Text product{"A(i,k) = B(i,j) * C(j,k)", all, {}};
+  const std::string rows =
+      "forall(i, where(forall(k, A(i,k) += t1(k)), forall(j, forall(k, t1(k) += B(i,j) * C(j,k)))))";
+  EXPECT_EQ("expand C_crd1 C in C_pos1[j_2] .. C_pos1[(j_2 + 1)] times v to t_list values t count n_2;",
+            words("expand ", product, rows));
+  EXPECT_EQ("compress t_list values t count n_2;", words("compress ", product, rows));
+  EXPECT_EQ("set terms = (terms + (C_pos1[(j_2 + 1)] - C_pos1[j_2]));", words("set terms", product, rows));
+  EXPECT_EQ(
+      "alike pj_2 to B_pos1[(i_2 + 1)] rows B_crd1 times B and 1.0 of C_pos1 C_crd1 C into w set w_set;",
+      words("alike ", product, rows));
+  for (const char* what : {"expand ", "alike "})
+    EXPECT_EQ("", words(what, product, rows, lower::Effort::least()));
+  // Factors of the row, and signs.
+  const Text scaled{"A(i,k) = s(i) * B(i,j) * C(j,k)", all, {}};
+  const std::string by_factor =
+      "forall(i, where(forall(k, A(i,k) += t1(k)), forall(j, forall(k, t1(k) += s(i) * B(i,j) * C(j,k)))))";
+  EXPECT_NE("", words("expand ", scaled, by_factor));
+  EXPECT_NE("", words("alike ", scaled, by_factor));
+  const Text sum{"A(i,j) = B(i,j) - C(i,j)", all, {}};
+  const std::string terms =
+      "forall(i, where(forall(j, A(i,j) += t1(j)), terms(forall(j, t1(j) += B(i,j)), forall(j, t1(j) += "
+      "-C(i,j)))))";
+  EXPECT_EQ(
+      "expand B_crd1 B in B_pos1[i_2] .. B_pos1[(i_2 + 1)] times 1.0 to t_list values t count n_2;"
+      "expand C_crd1 C in C_pos1[i_2] .. C_pos1[(i_2 + 1)] times -1.0 to t_list values t count n_2;",
+      words("expand ", sum, terms));
+  EXPECT_EQ("", words("alike ", sum, terms));  // no loop over rows that are added
+  // More than entries and what is known before them; a dense row, which counting would go through, too.
+  EXPECT_EQ("", words("expand ", {"A(i,k) = B(i,j) * C(j,k) * d(k)", all, {}},
+                      "forall(i, where(forall(k, A(i,k) += t1(k)), forall(j, forall(k, t1(k) += B(i,j) * "
+                      "C(j,k) * d(k)))))"));
+  EXPECT_EQ("", words("expand ", {"A(i,k) = B(i,j) * C(j,k)", {{"A", "csr"}, {"C", "csr"}}, {}}, rows));
+}
+
 TEST(Lower, AsksForTheNextRowsOfDenseProducts) {
   const auto asks = [](const Text& text, const std::string& tree, lower::Effort effort = {}) {
     std::string found;

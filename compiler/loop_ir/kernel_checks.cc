@@ -1,0 +1,110 @@
+#include "compiler/loop_ir/kernel_checks.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <string>
+
+#include "compiler/loop_ir/uses.h"
+
+namespace schaas::loop_ir {
+
+using support::Result;
+
+support::Diagnostic wrong(const std::string& what) { return support::internal("loop-ir", what); }
+
+bool belongs_to_result(const Array& array) {
+  return std::visit(Match{
+                        [](const ArgumentValues& x) { return x.argument == 0; },
+                        [](const Positions& x) { return x.argument == 0; },
+                        [](const Coordinates& x) { return x.argument == 0; },
+                        [](const Shared&) { return false; },
+                        [](const Workspace&) { return false; },
+                        [](const Carry&) { return false; },
+                    },
+                    array.origin);
+}
+
+namespace {
+
+const Array& array_of(const Kernel& kernel, const std::string& name) {
+  return *std::find_if(kernel.arrays.begin(), kernel.arrays.end(),
+                       [&](const Array& array) { return array.name == name; });
+}
+
+/// They are for sizes that may come.
+Result<void> versions(const Kernel& kernel, const Versions& versions) {
+  if (kernel.for_gpu()) return wrong("versions of a phase for a GPU");
+  std::set<std::string> open;
+  for (const auto& extent : kernel.extents) {
+    if (!extent.required) open.insert(extent.name);
+  }
+  for (const auto& name : versions.extents) {
+    if (open.erase(name) == 0)
+      return wrong("`" + name + "` is no extent that versions may fix, or fixed twice");
+  }
+  const auto& sizes = versions.sizes;
+  if (versions.extents.empty() || sizes.empty() || sizes.front() < 1)
+    return wrong("versions of no extent, or for no size");
+  if (std::adjacent_find(sizes.begin(), sizes.end(), std::greater_equal<>()) != sizes.end())
+    return wrong("versions for sizes that do not ascend");
+  return {};
+}
+
+/// They stand last, and are of operands that are none themselves.
+Result<void> copies(const Kernel& kernel) {
+  const int first = kernel.arguments - static_cast<int>(kernel.copies.size());
+  for (const auto& copy : kernel.copies) {
+    if (copy.of < 1 || copy.of >= first)
+      return wrong("argument " + std::to_string(copy.of) + " is no operand to be copied");
+    for (std::size_t mode = 0; mode < copy.mode_order.size(); ++mode) {
+      if (std::find(copy.mode_order.begin(), copy.mode_order.end(), static_cast<int>(mode)) ==
+          copy.mode_order.end())
+        return wrong("the modes of a copy are no permutation");
+    }
+  }
+  return {};
+}
+
+/// Counters, their arrays, and that the result is left alone until it is allocated.
+Result<void> counters(const Kernel& kernel) {
+  int last_level = -1;
+  for (const auto& counter : kernel.counters) {
+    if (counter.level <= last_level) return wrong("counters are not in level order");
+    last_level = counter.level;
+    const bool found = std::any_of(kernel.arrays.begin(), kernel.arrays.end(), [&](const Array& array) {
+      const auto* shared = std::get_if<Shared>(&array.origin);
+      return shared && shared->slot == counter.slot && array.element == Element::index64;
+    });
+    if (!found)
+      return wrong("the counter of level " + std::to_string(counter.level) +
+                   " has no shared array of index64");
+  }
+  std::size_t counting = 0;  // phases up to the last one that counts
+  for (std::size_t n = 0; n < kernel.phases.size(); ++n) {
+    if (kernel.phases[n].step == Step::count) counting = n + 1;
+  }
+  if ((counting > 0) == kernel.counters.empty()) return wrong("phases count without counters, or none does");
+  if (counting > 0 && counting == kernel.phases.size()) return wrong("nothing is computed after counting");
+  for (std::size_t n = 0; n < counting; ++n) {
+    Uses uses;
+    collect_uses(kernel.phases[n].body, uses);
+    for (const auto& name : uses.arrays) {
+      if (belongs_to_result(array_of(kernel, name)))
+        return wrong("`" + name + "` is used before the result is allocated");
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<void> check_around(const Kernel& kernel) {
+  for (const auto& phase : kernel.phases) {
+    if (phase.versions) SCHAAS_RETURN_IF_ERROR(versions(kernel, *phase.versions));
+  }
+  SCHAAS_RETURN_IF_ERROR(copies(kernel));
+  return counters(kernel);
+}
+
+}  // namespace schaas::loop_ir

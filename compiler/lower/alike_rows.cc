@@ -1,0 +1,173 @@
+#include "compiler/lower/alike_rows.h"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/loop_ir/map_loops.h"
+#include "compiler/loop_ir/uses.h"
+
+namespace schaas::lower {
+namespace {
+
+using loop_ir::ExpressionPtr;
+using loop_ir::For;
+using loop_ir::StatementPtr;
+using operators::Function;
+
+/// The array and index of a load, or null.
+const loop_ir::Load* load_of(const ExpressionPtr& expression) {
+  return std::get_if<loop_ir::Load>(&expression->node);
+}
+
+bool is_name(const ExpressionPtr& expression, const std::string& name) {
+  return equal(expression, loop_ir::name(name));
+}
+
+/// A loop over positions of rows that are added.
+class Rows {
+ public:
+  explicit Rows(const For& loop) : loop_(loop) {}
+
+  /// With rows added at once, where it is such a loop; else as it is.
+  For result() {
+    std::vector<StatementPtr> statements;
+    declared_.insert(loop_.variable);
+    for (const auto& each : statements_of(loop_.body)) {
+      statements.push_back(each);
+      if (const auto* let = std::get_if<loop_ir::Let>(&each->node)) {
+        declared_.insert(let->name);
+        lets_.emplace(let->name, let->value);
+      } else if (const auto* groups = std::get_if<loop_ir::MarkGroups>(&each->node)) {
+        near_ = groups->near;
+        set_ = groups->marks.array;
+      } else if (const auto* branch = std::get_if<loop_ir::If>(&each->node)) {
+        if (near_.empty()) return loop_;
+        if (!is_name(branch->condition, near_)) continue;
+        const auto add = near_each_other(branch->body);
+        if (!add) return loop_;
+        const auto& walk = std::get<For>(branch->body->node);
+        const auto count = loop_ir::apply(Function::subtract, {walk.end, walk.begin});
+        const auto is = [&](Function function) {
+          return loop_ir::apply(
+              Function::logical_and,
+              {branch->condition, loop_ir::apply(function, {count, loop_ir::integer(loop_ir::long_row)})});
+        };
+        const auto alike = loop_ir::make(loop_ir::If{is(Function::greater_equal), loop_ir::make(*add)});
+        statements.back() = loop_ir::make(loop_ir::If{is(Function::greater_equal), loop_ir::make(*add)});
+        statements.push_back(loop_ir::make(loop_ir::If{is(Function::less), branch->body}));
+        found_ = true;
+      } else {
+        return loop_;
+      }
+    }
+    if (!found_) return loop_;
+    For after = loop_;
+    after.body = loop_ir::block(std::move(statements));
+    return after;
+  }
+
+ private:
+  std::optional<loop_ir::AddAlike> near_each_other(const StatementPtr& body) const {
+    const auto* walk = std::get_if<For>(&body->node);
+    if (walk == nullptr) return std::nullopt;
+    loop_ir::AddAlike add;
+    add.variable = loop_.variable;
+    add.end = loop_.end;
+    add.set = set_;
+    // Which row it is, and where it begins and ends.
+    const auto* begin = load_of(walk->begin);
+    const auto* row = begin ? std::get_if<loop_ir::Name>(&begin->index->node) : nullptr;
+    if (row == nullptr || lets_.count(row->name) == 0 ||
+        !equal(walk->end,
+               loop_ir::load(begin->array, loop_ir::add(loop_ir::name(row->name), loop_ir::integer(1)))))
+      return std::nullopt;
+    const auto* rows = load_of(lets_.at(row->name));
+    if (rows == nullptr || !is_name(rows->index, loop_.variable)) return std::nullopt;
+    add.positions = begin->array;
+    add.rows = rows->array;
+    return with_sums(std::move(add), *walk);
+  }
+
+  /// What the walk over a row does: it marks each coordinate and adds a product there.
+  std::optional<loop_ir::AddAlike> with_sums(loop_ir::AddAlike add, const For& walk) const {
+    std::set<std::string> places;  // names of the coordinate
+    int marks = 0, sums = 0;
+    for (const auto& each : statements_of(walk.body)) {
+      if (const auto* let = std::get_if<loop_ir::Let>(&each->node)) {
+        const auto* coordinate = load_of(let->value);
+        const auto* same = std::get_if<loop_ir::Name>(&let->value->node);
+        if (coordinate != nullptr && places.empty() && is_name(coordinate->index, walk.variable)) {
+          add.coordinates = coordinate->array;
+        } else if (same == nullptr || places.count(same->name) == 0) {
+          return std::nullopt;
+        }
+        places.insert(let->name);
+        continue;
+      }
+      const auto* store = std::get_if<loop_ir::Store>(&each->node);
+      const auto* place = store ? std::get_if<loop_ir::Name>(&store->index->node) : nullptr;
+      if (place == nullptr || places.count(place->name) == 0) return std::nullopt;
+      if (store->array == add.set && store->mode == loop_ir::Write::set) {
+        ++marks;
+      } else if (store->mode == loop_ir::Write::fold && store->monoid == operators::Monoid::sum) {
+        ++sums;
+        add.sums = store->array;
+        if (!split(store->value, walk, add)) return std::nullopt;
+      } else {
+        return std::nullopt;
+      }
+    }
+    if (marks != 1 || sums != 1) return std::nullopt;
+    return add;
+  }
+
+  /// scale * factors[position] * values[entry], the first two as a name.
+  bool split(const ExpressionPtr& value, const For& walk, loop_ir::AddAlike& add) const {
+    const auto* product = arguments_of(value, Function::multiply);
+    if (product == nullptr || product->size() != 2) return false;
+    const auto* known = std::get_if<loop_ir::Name>(&product->front()->node);
+    const auto* entry = load_of(product->back());
+    if (known == nullptr || entry == nullptr || !is_name(entry->index, walk.variable)) return false;
+    add.values = entry->array;
+    const auto let = lets_.find(known->name);
+    if (let == lets_.end()) return false;
+    add.scale = loop_ir::number(1);
+    ExpressionPtr factor = let->second;
+    if (const auto* factors = arguments_of(factor, Function::multiply)) {
+      if (factors->size() != 2 || loop_ir::mentions(factors->front(), declared_)) return false;
+      add.scale = factors->front();
+      factor = factors->back();
+    }
+    const auto* load = load_of(factor);
+    if (load == nullptr || !is_name(load->index, loop_.variable)) return false;
+    add.factors = load->array;
+    return true;
+  }
+
+  const For& loop_;
+  std::map<std::string, ExpressionPtr> lets_;
+  std::set<std::string> declared_;
+  std::string near_, set_;
+  bool found_ = false;
+};
+
+StatementPtr walk(const StatementPtr& statement) {
+  return loop_ir::map_loops(statement, [](const For& x) {
+    For loop = x.step == 1 && x.shape == loop_ir::Shape::scalar ? Rows(x).result() : x;
+    loop.body = walk(loop.body);
+    return loop_ir::make(std::move(loop));
+  });
+}
+
+}  // namespace
+
+loop_ir::Kernel add_alike_rows(loop_ir::Kernel kernel) {
+  for (auto& phase : kernel.phases) phase.body = walk(phase.body);
+  return kernel;
+}
+
+}  // namespace schaas::lower

@@ -1,0 +1,310 @@
+#include "compiler/lower/expand.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/loop_ir/map_loops.h"
+#include "compiler/loop_ir/uses.h"
+
+namespace schaas::lower {
+namespace {
+
+using loop_ir::ExpressionPtr;
+using loop_ir::For;
+using loop_ir::StatementPtr;
+using operators::Function;
+using Statements = std::vector<StatementPtr>;
+
+/// Rows of at most so many terms are expanded, of a wide result twice as many: its workspace and marks leave
+/// the first-level caches. docs/notes/performance.md, section 44.
+constexpr std::int64_t few_terms = 64;
+constexpr std::int64_t wide = 16384;
+static_assert(2 * few_terms <= loop_ir::most_terms);
+
+template <class Node>
+const Node* as(const StatementPtr& statement) {
+  return std::get_if<Node>(&statement->node);
+}
+
+bool is_name(const ExpressionPtr& expression, const std::string& name) {
+  return equal(expression, loop_ir::name(name));
+}
+
+/// Without lets that nothing below uses.
+StatementPtr needed(Statements statements) {
+  loop_ir::Uses below;
+  Statements kept;
+  for (auto each = statements.rbegin(); each != statements.rend(); ++each) {
+    const auto* let = as<loop_ir::Let>(*each);
+    if (let != nullptr && below.names.count(let->name) == 0) continue;
+    collect_uses(*each, below);
+    kept.insert(kept.begin(), *each);
+  }
+  return loop_ir::block(std::move(kept));
+}
+
+/// The statements of one row of a sparse result: a counter, what adds to the workspace, its marks collected,
+/// the loop that reads it.
+class Row {
+ public:
+  Row(const loop_ir::Kernel& kernel, loop_ir::Terms terms, std::string number)
+      : kernel_(kernel), terms_(std::move(terms)), number_(std::move(number)) {}
+
+  /// Of statements [first, last], a counter and the loop that reads: what computes the row from few terms or
+  /// as it was; empty where that cannot be.
+  Statements result(const Statements& statements, std::size_t first, std::size_t collected) {
+    marks_ = as<loop_ir::Collect>(statements[collected])->marks;
+    terms_.count = marks_.count;
+    const auto last = collected + 1;
+    Statements row = {statements[first], loop_ir::make(loop_ir::Counter{number_, loop_ir::integer(0)})};
+    Statements few, many, counting;
+    for (auto n = first + 1; n < collected; ++n) {
+      if (as<loop_ir::Let>(statements[n]) != nullptr) {
+        row.push_back(statements[n]);  // all ways know it
+        continue;
+      }
+      many.push_back(statements[n]);
+      if (!add(statements[n], few, counting)) return {};
+    }
+    many.insert(many.end(), {statements[collected], statements[last]});
+    const auto read = workspace_.empty() ? nullptr : reading(statements[last]);
+    if (!read || std::any_of(statements.begin() + static_cast<std::ptrdiff_t>(last) + 1, statements.end(),
+                             [&](const auto& each) { return uses_workspace(each); }))
+      return {};
+    few.push_back(loop_ir::make(loop_ir::Compress{terms_}));
+    few.push_back(read);
+    const auto number = loop_ir::name(number_);
+    const auto is_wide = loop_ir::apply(Function::greater, {marks_.extent, loop_ir::integer(wide)});
+    const auto most = loop_ir::choose(is_wide, loop_ir::integer(2 * few_terms), loop_ir::integer(few_terms));
+    row.insert(row.end(), counting.begin(), counting.end());
+    row.push_back(loop_ir::make(
+        loop_ir::If{loop_ir::apply(Function::less_equal, {number, most}), loop_ir::block(std::move(few))}));
+    row.push_back(loop_ir::make(
+        loop_ir::If{loop_ir::apply(Function::greater, {number, most}), loop_ir::block(std::move(many))}));
+    return row;
+  }
+
+  loop_ir::Array list() const {
+    return {terms_.list, element_of(marks_.list),
+            loop_ir::Workspace{loop_ir::integer(loop_ir::term_elements)},
+            /*written=*/true};
+  }
+  loop_ir::Array values() const {
+    return {terms_.values, loop_ir::Element::value,
+            loop_ir::Workspace{loop_ir::integer(loop_ir::term_elements)}, /*written=*/true};
+  }
+
+ private:
+  loop_ir::Element element_of(const std::string& array) const {
+    return std::find_if(kernel_.arrays.begin(), kernel_.arrays.end(),
+                        [&](const auto& each) { return each.name == array; })
+        ->element;
+  }
+
+  /// What a statement of the row's sum does with terms instead, and what counts them before.
+  bool add(const StatementPtr& statement, Statements& few, Statements& counting) {
+    if (as<loop_ir::Let>(statement) != nullptr) {
+      few.push_back(statement);
+      counting.push_back(statement);
+      return true;
+    }
+    if (const auto* groups = as<loop_ir::MarkGroups>(statement)) {
+      near_.insert(groups->near);
+      return true;
+    }
+    if (const auto* branch = as<loop_ir::If>(statement)) {
+      // Near each other or not, the terms are the same: those of the general case are taken.
+      const auto* far = arguments_of(branch->condition, Function::equal);
+      if (far != nullptr && loop_ir::mentions(far->front(), near_)) return add(branch->body, few, counting);
+      return loop_ir::mentions(branch->condition, near_);
+    }
+    const auto* loop = as<For>(statement);
+    if (loop == nullptr || loop->step != 1 || !std::holds_alternative<loop_ir::Load>(loop->begin->node))
+      return false;
+    if (const auto expanded = of_walk(*loop)) {
+      few.push_back(loop_ir::make(*expanded));
+      const auto count = loop_ir::apply(Function::subtract, {loop->end, loop->begin});
+      counting.push_back(
+          loop_ir::make(loop_ir::SetCounter{number_, loop_ir::add(loop_ir::name(number_), count)}));
+      return true;
+    }
+    Statements inner_few, inner_counting;
+    for (const auto& each : statements_of(loop->body)) {
+      if (!add(each, inner_few, inner_counting)) return false;
+    }
+    For expanding = *loop, counted = *loop;
+    expanding.body = needed(std::move(inner_few));
+    counted.body = needed(std::move(inner_counting));
+    counted.ahead = 0;
+    few.push_back(loop_ir::make(std::move(expanding)));
+    counting.push_back(loop_ir::make(std::move(counted)));
+    return true;
+  }
+
+  /// The entries of a row, each of which is marked and added to the workspace.
+  std::optional<loop_ir::Expand> of_walk(const For& walk) {
+    loop_ir::Expand expand{terms_, {}, {}, walk.begin, walk.end, nullptr};
+    std::set<std::string> places, inside = {walk.variable};
+    bool marked = false;
+    for (const auto& each : statements_of(walk.body)) {
+      if (const auto* let = as<loop_ir::Let>(each)) {
+        const auto* coordinate = std::get_if<loop_ir::Load>(&let->value->node);
+        const auto* same = std::get_if<loop_ir::Name>(&let->value->node);
+        if (coordinate != nullptr && places.empty() && is_name(coordinate->index, walk.variable)) {
+          expand.coordinates = coordinate->array;
+        } else if (same == nullptr || places.count(same->name) == 0) {
+          return std::nullopt;
+        }
+        places.insert(let->name);
+        inside.insert(let->name);
+      } else if (const auto* mark = as<loop_ir::Mark>(each)) {
+        const auto* place = std::get_if<loop_ir::Name>(&mark->place->node);
+        if (marked || place == nullptr || places.count(place->name) == 0 || mark->marks.array != marks_.array)
+          return std::nullopt;
+        marked = true;
+      } else if (const auto* store = as<loop_ir::Store>(each)) {
+        const auto* place = std::get_if<loop_ir::Name>(&store->index->node);
+        if (expand.scale || place == nullptr || places.count(place->name) == 0 ||
+            store->mode != loop_ir::Write::fold || store->monoid != operators::Monoid::sum ||
+            (!workspace_.empty() && store->array != workspace_) || !split(store->value, walk, inside, expand))
+          return std::nullopt;
+        workspace_ = store->array;
+      } else {
+        return std::nullopt;
+      }
+    }
+    if (!marked || !expand.scale || element_of(expand.coordinates) != element_of(marks_.list))
+      return std::nullopt;
+    return expand;
+  }
+
+  /// scale * values[position]
+  static bool split(const ExpressionPtr& value, const For& walk, const std::set<std::string>& inside,
+                    loop_ir::Expand& expand) {
+    ExpressionPtr entry = value;
+    expand.scale = loop_ir::number(1);
+    if (const auto* product = arguments_of(value, Function::multiply)) {
+      if (product->size() != 2 || loop_ir::mentions(product->front(), inside)) return false;
+      expand.scale = product->front();
+      entry = product->back();
+    } else if (const auto* negated = arguments_of(value, Function::negate)) {
+      expand.scale = loop_ir::number(-1);
+      entry = negated->front();
+    }
+    const auto* load = std::get_if<loop_ir::Load>(&entry->node);
+    if (load == nullptr || !is_name(load->index, walk.variable)) return false;
+    expand.values = load->array;
+    return true;
+  }
+
+  /// The loop over the list of marked places, over the terms instead; null where it does more with the
+  /// workspace than read and clear the element that it is at.
+  StatementPtr reading(const StatementPtr& statement) const {
+    const auto* loop = as<For>(statement);
+    if (loop == nullptr || loop->step != 1 || !is_name(loop->end, marks_.count)) return nullptr;
+    For after = *loop;
+    std::string place;
+    Statements statements;
+    for (const auto& each : statements_of(loop->body)) {
+      if (const auto* let = as<loop_ir::Let>(each)) {
+        if (equal(let->value, loop_ir::load(marks_.list, loop_ir::name(loop->variable)))) {
+          place = let->name;
+          statements.push_back(loop_ir::make(loop_ir::Let{
+              place, loop_ir::Type::index, loop_ir::load(terms_.list, loop_ir::name(loop->variable))}));
+        } else {
+          statements.push_back(
+              loop_ir::make(loop_ir::Let{let->name, let->type, read(let->value, place, *loop)}));
+        }
+      } else if (const auto* store = as<loop_ir::Store>(each)) {
+        if (store->array == workspace_ && store->mode == loop_ir::Write::set && !place.empty() &&
+            is_name(store->index, place))
+          continue;  // the element is cleared
+        auto value = *store;
+        value.value = read(store->value, place, *loop);
+        statements.push_back(loop_ir::make(std::move(value)));
+      } else if (as<loop_ir::SetCounter>(each) != nullptr) {
+        statements.push_back(each);
+      } else {
+        return nullptr;
+      }
+    }
+    after.body = loop_ir::block(std::move(statements));
+    if (place.empty() || uses_workspace(after.body)) return nullptr;
+    return loop_ir::make(std::move(after));
+  }
+
+  bool uses_workspace(const StatementPtr& statement) const {
+    loop_ir::Uses uses;
+    collect_uses(statement, uses);
+    const auto is_used = [&](const std::string& array) { return uses.arrays.count(array) > 0; };
+    return is_used(workspace_) || is_used(marks_.list) || is_used(marks_.array);
+  }
+
+  /// With the element of the workspace at `place` taken from the terms.
+  ExpressionPtr read(const ExpressionPtr& value, const std::string& place, const For& loop) const {
+    if (equal(value, loop_ir::load(workspace_, loop_ir::name(place))))
+      return loop_ir::load(terms_.values, loop_ir::name(loop.variable));
+    const auto* apply = std::get_if<loop_ir::Apply>(&value->node);
+    if (apply == nullptr) return value;
+    auto after = *apply;
+    for (auto& each : after.arguments) each = read(each, place, loop);
+    return std::make_shared<const loop_ir::Expression>(loop_ir::Expression{std::move(after)});
+  }
+
+  const loop_ir::Kernel& kernel_;
+  loop_ir::Terms terms_;
+  const std::string number_;  ///< a counter: how many terms the row has
+  loop_ir::Marks marks_;
+  std::string workspace_;
+  std::set<std::string> near_;
+};
+
+class Phases {
+ public:
+  Phases(loop_ir::Kernel& kernel, Names& names) : kernel_(kernel), names_(names) {}
+
+  StatementPtr walk(const StatementPtr& statement) {
+    const auto statements = statements_of(statement);
+    for (std::size_t n = 0; n + 1 < statements.size(); ++n) {
+      const auto* collect = as<loop_ir::Collect>(statements[n]);
+      if (collect == nullptr) continue;
+      const auto counter = std::find_if(statements.begin(), statements.end(), [&](const auto& each) {
+        const auto* found = as<loop_ir::Counter>(each);
+        return found != nullptr && found->name == collect->marks.count;
+      });
+      const auto first = static_cast<std::size_t>(counter - statements.begin());
+      if (first >= n) continue;
+      Row row(kernel_, {names_.fresh("t_list"), names_.fresh("t"), {}}, names_.fresh("terms"));
+      auto computed = row.result(statements, first, n);
+      if (computed.empty()) continue;
+      kernel_.arrays.push_back(row.list());
+      kernel_.arrays.push_back(row.values());
+      Statements all(statements.begin(), counter);
+      all.insert(all.end(), computed.begin(), computed.end());
+      all.insert(all.end(), statements.begin() + static_cast<std::ptrdiff_t>(n) + 2, statements.end());
+      return loop_ir::block(std::move(all));
+    }
+    return loop_ir::map_loops(statement, [&](const For& x) {
+      For loop = x;
+      loop.body = walk(x.body);
+      return loop_ir::make(std::move(loop));
+    });
+  }
+
+ private:
+  loop_ir::Kernel& kernel_;
+  Names& names_;
+};
+
+}  // namespace
+
+loop_ir::Kernel expand_short_rows(loop_ir::Kernel kernel, Names& names) {
+  for (auto& phase : kernel.phases) phase.body = Phases(kernel, names).walk(phase.body);
+  return kernel;
+}
+
+}  // namespace schaas::lower
