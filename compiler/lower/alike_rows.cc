@@ -56,7 +56,6 @@ class Rows {
               Function::logical_and,
               {branch->condition, loop_ir::apply(function, {count, loop_ir::integer(loop_ir::long_row)})});
         };
-        const auto alike = loop_ir::make(loop_ir::If{is(Function::greater_equal), loop_ir::make(*add)});
         statements.back() = loop_ir::make(loop_ir::If{is(Function::greater_equal), loop_ir::make(*add)});
         statements.push_back(loop_ir::make(loop_ir::If{is(Function::less), branch->body}));
         found_ = true;
