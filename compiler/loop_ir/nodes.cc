@@ -268,4 +268,9 @@ bool takes_indices(operators::Function function) {
   }
 }
 
+bool is_name(const ExpressionPtr& expression, const std::string& name) {
+  const auto* found = std::get_if<Name>(&expression->node);
+  return found != nullptr && found->name == name;
+}
+
 }  // namespace schaas::loop_ir

@@ -203,6 +203,12 @@ StatementPtr make(Node node) {
 
 bool equal(const ExpressionPtr& a, const ExpressionPtr& b);
 bool equal(const StatementPtr& a, const StatementPtr& b);
+bool is_name(const ExpressionPtr& expression, const std::string& name);  ///< that name
+/// The node, when the statement is one of that kind, or null.
+template <class Node>
+const Node* as(const StatementPtr& statement) {
+  return std::get_if<Node>(&statement->node);
+}
 /// For std::visit over the closed sets above, without a default branch.
 template <class... F>
 struct Match : F... {

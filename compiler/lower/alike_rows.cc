@@ -23,10 +23,6 @@ const loop_ir::Load* load_of(const ExpressionPtr& expression) {
   return std::get_if<loop_ir::Load>(&expression->node);
 }
 
-bool is_name(const ExpressionPtr& expression, const std::string& name) {
-  return equal(expression, loop_ir::name(name));
-}
-
 /// A loop over positions of rows that are added.
 class Rows {
  public:

@@ -25,15 +25,6 @@ constexpr std::int64_t few_terms = 64;
 constexpr std::int64_t wide = 16384;
 static_assert(2 * few_terms <= loop_ir::most_terms);
 
-template <class Node>
-const Node* as(const StatementPtr& statement) {
-  return std::get_if<Node>(&statement->node);
-}
-
-bool is_name(const ExpressionPtr& expression, const std::string& name) {
-  return equal(expression, loop_ir::name(name));
-}
-
 /// Without lets that nothing below uses.
 StatementPtr needed(Statements statements) {
   loop_ir::Uses below;

@@ -51,11 +51,6 @@ int group_of(const loop_ir::For& loop) {
   return count % 3 == 0 && count <= 9 ? 3 : count < 2 * rows ? 4 : rows;
 }
 
-template <class Node>
-const Node* as(const StatementPtr& statement) {
-  return std::get_if<Node>(&statement->node);
-}
-
 /// Names that statements declare, loop variables included.
 void collect_declared(const StatementPtr& statement, std::set<std::string>& names) {
   std::visit(Match{
