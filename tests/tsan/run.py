@@ -21,7 +21,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOAD = ["load_bench", "--seconds", "2", "--clients", "1,8,64", "--storm", "40", "--soak", "60", "--growth", "1000"]  # ThreadSanitizer's own memory grows
-TESTS = ["kept_replies_test", "jobs_test", "service_test"]
+TESTS = ["kept_replies_test", "jobs_test", "service_test", "client_team_test"]
 CHILDREN = ["schaas-solver", "schaas-trial"]
 
 

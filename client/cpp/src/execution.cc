@@ -19,6 +19,7 @@
 #include "share.h"
 #include "stored_copy.h"
 #include "streaming.h"
+#include "taken_pieces.h"
 #include "team.h"
 #include "workspaces.h"
 
@@ -31,11 +32,6 @@ struct Pieces {
   std::vector<Run> runs;
   std::vector<std::size_t> borders;
   std::size_t count() const { return borders.size() - 1; }
-};
-
-/// How many pieces of a thread's share of a phase are taken.
-struct alignas(64) Taken {
-  std::atomic<std::size_t> pieces{0};
 };
 
 /// Phases [first, last), and whether they write the result's values, whether those that count are among them.
@@ -69,7 +65,7 @@ struct Execution::State {
   std::vector<std::int64_t> met;                 ///< by shared array: coordinates in it; 0 of others
   Workspaces workspaces;                         ///< by thread
   std::vector<Pieces> pieces;                    ///< by phase
-  std::deque<std::deque<Taken>> taken;           ///< by phase and thread
+  std::deque<TakenPieces> taken;                 ///< by phase
   std::vector<std::optional<Carries>> carries;   ///< by phase: of one with iterations that are cut
   std::vector<std::optional<Folding>> foldings;  ///< by phase: of one whose pieces write the same elements
   std::int32_t counted_phases =
@@ -85,6 +81,7 @@ struct Execution::State {
 
   const schaas_kernel_descriptor& descriptor() const { return kernel.descriptor(); }
   bool counts() const { return descriptor().counter_count > 0; }
+  bool has_starts() const;
   bool writes_all() const;
   std::int64_t units() const { return descriptor().phases[counted_phases - 1].range(arguments.data()); }
 
@@ -109,8 +106,7 @@ struct Execution::State {
   void take_pieces(std::int32_t phase, int thread, int team, const Work& work);
   std::int32_t run_piece(std::int32_t phase, std::size_t piece, int thread);
   void note(std::int32_t code);
-  void run_phase(std::int32_t phase, int thread, int team);
-  void start_over();
+  void run_phase(std::int32_t phase, const Member& member);
   support::Result<void> outcome() const;
   support::Result<void> run_stage(const Stage& stage);
   support::Result<void> make_structure();
@@ -277,7 +273,7 @@ support::Result<void> Execution::State::cut_phases(const ExecutionOptions& optio
   for (std::int32_t p = 0; p < descriptor().phase_count; ++p) {
     foldings.emplace_back();
     carries.emplace_back();
-    taken.emplace_back(static_cast<std::size_t>(threads));
+    taken.emplace_back(threads);
     SCHAAS_RETURN_IF_ERROR(cut_phase(descriptor().phases[p], options));
   }
   return {};
@@ -368,23 +364,13 @@ void Execution::State::start_shared(int thread, int team, bool with_counters) {
   }
 }
 
-// By each thread of a team: pieces until there are no more, first those of its own share, so that in the next
-// run it finds in its cache what it left there, then what others have left; `work(piece)` gives an error
-// code.
+// By each thread of a team; `work(piece)` gives an error code.
 template <class Work>
 void Execution::State::take_pieces(std::int32_t phase, int thread, int team, const Work& work) {
-  const auto count = static_cast<std::int64_t>(pieces[phase].count());
-  for (int turn = 0; turn < team; ++turn) {
-    const int owner = (thread + turn) % team;
-    const std::int64_t begin = share(count, 1, owner, team), end = share(count, 1, owner + 1, team);
-    while (error.load(std::memory_order_relaxed) == SCHAAS_OK) {
-      auto& taken_pieces = taken[phase][static_cast<std::size_t>(owner)].pieces;
-      const auto piece =
-          begin + static_cast<std::int64_t>(taken_pieces.fetch_add(1, std::memory_order_relaxed));
-      if (piece >= end) break;
-      note(work(static_cast<std::size_t>(piece)));
-    }
-  }
+  taken[phase].take(
+      static_cast<std::int64_t>(pieces[phase].count()), thread, team,
+      [this] { return error.load(std::memory_order_relaxed) == SCHAAS_OK; },
+      [&](std::size_t piece) { note(work(piece)); });
 }
 
 std::int32_t Execution::State::run_piece(std::int32_t phase, std::size_t piece, int thread) {
@@ -433,22 +419,15 @@ std::int32_t Execution::State::run_grown(std::int32_t number, const Run& run, in
 }
 
 // By each thread of a team; what the phases before it wrote is there.
-void Execution::State::run_phase(std::int32_t phase, int thread, int team) {
-  wait_for_team(team);
+void Execution::State::run_phase(std::int32_t phase, const Member& member) {
+  const auto [thread, team] = std::pair(member.thread, member.team);
   take_pieces(phase, thread, team, [&](std::size_t piece) { return run_piece(phase, piece, thread); });
   if (!foldings[phase] && !carries[phase]) return;
-  wait_for_team(team);
+  member.wait();
   if (foldings[phase]) foldings[phase]->fold(thread, team);
   if (!carries[phase] || error.load(std::memory_order_relaxed) != SCHAAS_OK) return;
   note(carries[phase]->combine(descriptor().phases[phase], arguments.data(), shared_pointers.data(), thread,
                                team));
-}
-
-// All pieces are to be taken again.
-void Execution::State::start_over() {
-  for (auto& phase : taken) {
-    for (Taken& share : phase) share.pieces = 0;
-  }
 }
 
 support::Result<void> Execution::State::outcome() const {
@@ -457,6 +436,12 @@ support::Result<void> Execution::State::outcome() const {
   if (failure) return *failure;
   return support::internal("kernel-failed",
                            "kernel " + kernel.key() + " returned error " + std::to_string(code));
+}
+
+// Something is copied or cleared before the first phase.
+bool Execution::State::has_starts() const {
+  const bool refreshes = operands_change && !copies.empty();
+  return refreshes || std::find(begins_zero.begin(), begins_zero.end(), true) != begins_zero.end();
 }
 
 // A phase without units stores nothing.
@@ -468,15 +453,20 @@ bool Execution::State::writes_all() const {
 // Phases in a team of threads of their own.
 support::Result<void> Execution::State::run_stage(const Stage& stage) {
   if (stage.fills) choose_stores();
-  in_team(team_size, [&](int thread, int team) {
-    if (stage.fills && !update && !writes_all()) start_result(thread, team);
-    if (stage.first == 0) {
-      refresh_copies(thread, team);
-      start_shared(thread, team, stage.counts);
+  const bool starts_result = stage.fills && !update && !writes_all();
+  const bool starts_shared = stage.first == 0 && has_starts();
+  in_team(team_size, [&](const Member& member) {
+    if (starts_result) start_result(member.thread, member.team);
+    if (starts_shared) {
+      refresh_copies(member.thread, member.team);
+      start_shared(member.thread, member.team, stage.counts);
     }
+    bool others_wrote = starts_result || starts_shared;
     for (std::int32_t phase = stage.first; phase < stage.last; ++phase) {
-      if (stage.counts || descriptor().phases[phase].step != SCHAAS_STEP_COUNT)
-        run_phase(phase, thread, team);
+      if (!stage.counts && descriptor().phases[phase].step == SCHAAS_STEP_COUNT) continue;
+      if (others_wrote) member.wait();
+      run_phase(phase, member);
+      others_wrote = true;
     }
   });
   return outcome();
@@ -507,15 +497,15 @@ void Execution::State::prepare_appending(bool allowed) {
 support::Result<void> Execution::State::run_appended() {
   SCHAAS_RETURN_IF_ERROR(run_stage({0, counted_phases, false, false}));
   SCHAAS_RETURN_IF_ERROR(appending->start());
-  in_team(team_size, [&](int thread, int team) {
-    take_pieces(counted_phases, thread, team, [&](std::size_t piece) {
-      return appending->run(piece, thread, shared_pointers.data(), workspaces.of(thread));
+  in_team(team_size, [&](const Member& member) {
+    take_pieces(counted_phases, member.thread, member.team, [&](std::size_t piece) {
+      return appending->run(piece, member.thread, shared_pointers.data(), workspaces.of(member.thread));
     });
   });
   SCHAAS_RETURN_IF_ERROR(outcome());
   SCHAAS_ASSIGN_OR_RETURN(const bool made_it, appending->finish());
   if (made_it) note_structure();
-  start_over();
+  taken[static_cast<std::size_t>(counted_phases)].start_over();
   return {};
 }
 
@@ -547,7 +537,7 @@ support::Result<void> Execution::rerun_values() {
   state.team_size = team.threads();
   state.error = SCHAAS_OK;
   state.failure.reset();
-  state.start_over();
+  for (TakenPieces& phase : state.taken) phase.start_over();
   const auto phases = static_cast<std::int32_t>(state.pieces.size());
   if (!state.counts()) return state.run_stage({0, phases, true, true});
   state.has_structure = state.has_structure && state.holds_structure();

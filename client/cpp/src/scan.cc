@@ -16,11 +16,12 @@ constexpr std::int64_t worth_a_team = std::int64_t{1} << 16;
 std::int64_t exclusive_scan(std::int64_t* counts, std::int64_t size, int threads) {
   if (size < worth_a_team) threads = 1;
   std::vector<std::int64_t> sums(static_cast<std::size_t>(threads) + 1, 0);
-  in_team(threads, [&](int thread, int team) {
-    std::int64_t* const begin = counts + size * thread / team;
-    std::int64_t* const end = counts + size * (thread + 1) / team;
+  in_team(threads, [&](const Member& member) {
+    const int thread = member.thread;
+    std::int64_t* const begin = counts + size * thread / member.team;
+    std::int64_t* const end = counts + size * (thread + 1) / member.team;
     sums[thread + 1] = std::accumulate(begin, end, std::int64_t{0});
-    wait_for_team(team);
+    member.wait();
     std::exclusive_scan(begin, end, begin,
                         std::accumulate(sums.begin(), sums.begin() + thread + 1, std::int64_t{0}));
   });
