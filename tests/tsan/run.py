@@ -22,6 +22,7 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOAD = ["load_bench", "--seconds", "2", "--clients", "1,8,64", "--storm", "40", "--soak", "60", "--growth", "1000"]  # ThreadSanitizer's own memory grows
 TESTS = ["kept_replies_test", "jobs_test", "service_test", "client_team_test"]
+FILTERS = {"client_team_test": "-Team.*"}  # OpenMP's library isn't instrumented: what enters and leaves its regions looks like a race
 CHILDREN = ["schaas-solver", "schaas-trial"]
 
 
@@ -82,7 +83,7 @@ def main():
         shutil.copy2(options.release / "bin" / child, options.build / "bin" / child)
     with tempfile.TemporaryDirectory(prefix="schaas-tsan-") as reports:
         commands = [[options.build / "bin" / LOAD[0], *LOAD[1:]]] if "load" in options.only else []
-        commands += [[options.build / "bin" / name, "--gtest_brief=1"] for name in tests]
+        commands += [[options.build / "bin" / name, "--gtest_brief=1", f"--gtest_filter={FILTERS.get(name, '*')}"] for name in tests]
         failed = [command[0].name for command in commands if not run(command, reports)]
         ours, others = split("".join(file.read_text(errors="replace") for file in sorted(pathlib.Path(reports).iterdir())), options.build)
     for report in ours:
