@@ -107,6 +107,7 @@ struct Execution::State {
   std::int32_t run_piece(std::int32_t phase, std::size_t piece, int thread);
   void note(std::int32_t code);
   void run_phase(std::int32_t phase, const Member& member);
+  void start_over();
   support::Result<void> outcome() const;
   support::Result<void> run_stage(const Stage& stage);
   support::Result<void> make_structure();
@@ -430,6 +431,11 @@ void Execution::State::run_phase(std::int32_t phase, const Member& member) {
                                team));
 }
 
+// All pieces of all phases are to be taken again.
+void Execution::State::start_over() {
+  for (TakenPieces& phase : taken) phase.start_over();
+}
+
 support::Result<void> Execution::State::outcome() const {
   const std::int32_t code = error;
   if (code == SCHAAS_OK) return {};
@@ -505,7 +511,7 @@ support::Result<void> Execution::State::run_appended() {
   SCHAAS_RETURN_IF_ERROR(outcome());
   SCHAAS_ASSIGN_OR_RETURN(const bool made_it, appending->finish());
   if (made_it) note_structure();
-  taken[static_cast<std::size_t>(counted_phases)].start_over();
+  start_over();
   return {};
 }
 
@@ -537,7 +543,7 @@ support::Result<void> Execution::rerun_values() {
   state.team_size = team.threads();
   state.error = SCHAAS_OK;
   state.failure.reset();
-  for (TakenPieces& phase : state.taken) phase.start_over();
+  state.start_over();
   const auto phases = static_cast<std::int32_t>(state.pieces.size());
   if (!state.counts()) return state.run_stage({0, phases, true, true});
   state.has_structure = state.has_structure && state.holds_structure();
