@@ -34,13 +34,13 @@ class Rows {
     declared_.insert(loop_.variable);
     for (const auto& each : statements_of(loop_.body)) {
       statements.push_back(each);
-      if (const auto* let = std::get_if<loop_ir::Let>(&each->node)) {
+      if (const auto* let = as<loop_ir::Let>(each)) {
         declared_.insert(let->name);
         lets_.emplace(let->name, let->value);
-      } else if (const auto* groups = std::get_if<loop_ir::MarkGroups>(&each->node)) {
+      } else if (const auto* groups = as<loop_ir::MarkGroups>(each)) {
         near_ = groups->near;
         set_ = groups->marks.array;
-      } else if (const auto* branch = std::get_if<loop_ir::If>(&each->node)) {
+      } else if (const auto* branch = as<loop_ir::If>(each)) {
         if (near_.empty()) return loop_;
         if (!is_name(branch->condition, near_)) continue;
         const auto add = near_each_other(branch->body);
@@ -67,7 +67,7 @@ class Rows {
 
  private:
   std::optional<loop_ir::AddAlike> near_each_other(const StatementPtr& body) const {
-    const auto* walk = std::get_if<For>(&body->node);
+    const auto* walk = as<For>(body);
     if (walk == nullptr) return std::nullopt;
     loop_ir::AddAlike add;
     add.variable = loop_.variable;
@@ -92,7 +92,7 @@ class Rows {
     std::set<std::string> places;  // names of the coordinate
     int marks = 0, sums = 0;
     for (const auto& each : statements_of(walk.body)) {
-      if (const auto* let = std::get_if<loop_ir::Let>(&each->node)) {
+      if (const auto* let = as<loop_ir::Let>(each)) {
         const auto* coordinate = load_of(let->value);
         const auto* same = std::get_if<loop_ir::Name>(&let->value->node);
         if (coordinate != nullptr && places.empty() && is_name(coordinate->index, walk.variable)) {
@@ -103,7 +103,7 @@ class Rows {
         places.insert(let->name);
         continue;
       }
-      const auto* store = std::get_if<loop_ir::Store>(&each->node);
+      const auto* store = as<loop_ir::Store>(each);
       const auto* place = store ? std::get_if<loop_ir::Name>(&store->index->node) : nullptr;
       if (place == nullptr || places.count(place->name) == 0) return std::nullopt;
       if (store->array == add.set && store->mode == loop_ir::Write::set) {
