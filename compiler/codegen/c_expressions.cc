@@ -82,6 +82,7 @@ CExpressions::CExpressions(const loop_ir::Kernel& kernel) {
   for (const auto& array : kernel.arrays) elements_[array.name] = array.element;
   for (const auto& phase : kernel.phases) {
     learn(phase.body);
+    if (phase.values) learn(phase.values);
     if (phase.cut) learn(phase.cut->part);
     if (phase.cut && phase.cut->combine) learn(phase.cut->combine);
   }

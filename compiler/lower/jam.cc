@@ -106,6 +106,7 @@ class Names {
       if (phase.cut->combine) collect_declared(phase.cut->combine, taken_);
     }
   }
+  void take(const StatementPtr& statement) { collect_declared(statement, taken_); }
   std::string fresh(const std::string& like) {
     for (int n = 1;; ++n) {
       std::string name = like + "_" + std::to_string(n);
@@ -503,6 +504,13 @@ StatementPtr walk(const StatementPtr& statement, Names& names, bool* jammed) {
 }
 
 }  // namespace
+
+StatementPtr jam(const StatementPtr& statement, const loop_ir::Kernel& kernel) {
+  Names names(kernel);
+  names.take(statement);
+  bool jammed = false;
+  return walk(statement, names, &jammed);
+}
 
 loop_ir::Kernel jam(loop_ir::Kernel kernel) {
   Names names(kernel);

@@ -21,5 +21,7 @@ namespace schaas::lower {
 /// writes it does not read. Sums may be reassociated by it, nothing else changes. Idempotent on loops that
 /// were jammed: they have a step.
 loop_ir::Kernel jam(loop_ir::Kernel kernel);
+/// The same of a statement that is to become one of the kernel's.
+loop_ir::StatementPtr jam(const loop_ir::StatementPtr& statement, const loop_ir::Kernel& kernel);
 
 }  // namespace schaas::lower

@@ -15,6 +15,7 @@
 #include "compiler/lower/nest.h"
 #include "compiler/lower/next_rows.h"
 #include "compiler/lower/row_products.h"
+#include "compiler/lower/short_rows.h"
 #include "compiler/lower/units.h"
 #include "compiler/lower/values_alone.h"
 #include "compiler/lower/versions.h"
@@ -95,6 +96,7 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
   if (effort.jam) kernel = form_row_products(std::move(kernel), builder.names());
   if (effort.sparse_rows) kernel = expand_short_rows(add_alike_rows(std::move(kernel)), builder.names());
   if (effort.values_alone) kernel = add_values_alone(std::move(kernel));
+  if (effort.jam && effort.sparse_rows) kernel = join_short_rows(std::move(kernel), builder.names());
   if (effort.versions) kernel = add_versions(std::move(kernel), problem);
   return kernel;
 }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <set>
@@ -197,6 +198,41 @@ TEST_P(AppendedResults, are_what_counting_makes_them) {
 
 INSTANTIATE_TEST_SUITE_P(Cases, AppendedResults, testing::ValuesIn(cases()),
                          [](const auto& each) { return std::string(each.param.name); });
+
+// Rows of the longest extent that positions of 32 bits can name: the second might not fit any more, so all is
+// counted after all; what an earlier phase has formed by then is formed again.
+TEST(AppendedResults, rows_that_might_be_too_long_are_counted_behind_earlier_phases) {
+  constexpr std::int64_t rows = 300, columns = std::numeric_limits<std::int32_t>::max();
+  problem::ProblemText text;
+  text.expression = "t(i) = C(i,k); Z(i,j) = A(i,j) * t(i) + B(i,j)";
+  text.formats = {{"Z", "csr"}, {"A", "csr"}, {"B", "csr"}, {"C", "csr"}};
+  text.position_bits = "32";
+  const client::Kernel kernel = test_support::compiled_kernel(text, "linear");
+  ASSERT_EQ(kernel.descriptor().appends, 1);
+  ASSERT_GT(kernel.descriptor().phase_count, 2);
+  const CooTensor a{{rows, columns}, {{0, 7, 299}, {5, columns - 1, 0}}, {2, 3, 4}};
+  const CooTensor b{{rows, columns}, {{0, 7, 8}, {6, columns - 1, 1}}, {10, 20, 30}};
+  const CooTensor c{{rows, 4}, {{0, 7, 7, 299}, {1, 0, 3, 2}}, {1, 2, 3, 4}};
+  const CooTensor z{{rows, columns}, {{0, 0, 7, 8, 299}, {5, 6, columns - 1, 1, 0}}, {2, 10, 35, 30, 16}};
+  const auto csr = format::parse("csr", 2, "Z").value();
+  const auto packed = [&](const CooTensor& entries, const char* name) {
+    return client::pack(entries, csr, {name, ValueType::f64, 32}).value();
+  };
+  PackedTensor first = packed(a, "A"), second = packed(b, "B"), third = packed(c, "C");
+  const PackedTensor expected = packed(z, "Z");
+  for (const int threads : {1, 2}) {
+    PackedTensor result = client::zeros({rows, columns}, csr, {"Z", ValueType::f64, 32}).value();
+    ExecutionOptions options;
+    options.threads = threads;
+    auto execution = Execution::prepare(kernel, {&result, &third, &first, &second}, options);
+    ASSERT_TRUE(execution.ok()) << support::render(execution.error());
+    for (int run = 0; run < 2; ++run) {
+      const auto done = execution->run();
+      ASSERT_TRUE(done.ok()) << support::render(done.error());
+      expect_same(result, expected);
+    }
+  }
+}
 
 // Row n of A has n entries, each picks one column of B: the row's list in the order of A's columns.
 TEST(AppendedResults, lists_of_any_length_and_spread_are_sorted) {

@@ -291,6 +291,16 @@ TEST(Lower, ValuesAloneWhereTheResultHasItsStructure) {
   EXPECT_EQ(std::string::npos, alone.find("A_crd1["));
   EXPECT_EQ(std::string::npos, alone.find("A_pos1["));
   EXPECT_EQ("", values(sddmm, tree, lower::Effort::least()));
+  // Short rows are walked as one list, in groups of four entries that each know their row.
+  const auto count = [&](const std::string& words, const std::string& in) {
+    std::size_t found = 0;
+    for (auto at = in.find(words); at != std::string::npos; at = in.find(words, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_EQ(2U, count("fill rows from", alone));
+  EXPECT_EQ(5U, count("(first + rows[", alone));
+  EXPECT_EQ(0U, count("fill rows from", values({"A(i,j) = B(i,j) * C(i,j)", {{"A", "csr"}, {"B", "csr"}}, {}},
+                                               "forall(i, forall(j, A(i,j) += B(i,j) * C(i,j)))")));
   // Rows are gathered, which takes most of the time.
   EXPECT_EQ("", values({"A(i,k) = B(i,j) * C(j,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}, {}},
                        "forall(i, where(forall(k, A(i,k) += T(k)), forall(j, forall(k, T(k) += B(i,j) * "
