@@ -74,7 +74,8 @@ class Kernels(program.WithDaemon):
         selected = self.check(kernel)
         self.assertIn(selected["chosen"]["id"], [entry["id"] for entry in selected["frontier"]])
         self.assertLessEqual(selected["verify"]["max_relative_error"], 1e-10)
-        single = self.check(kernel, "--dtype", "f32")
+        # The same schedule, not a search of its own.
+        single = self.check(kernel, "--dtype", "f32", "--schedule", selected["chosen"]["trace"])
         self.assertLessEqual(single["verify"]["max_relative_error"], 1e-4)
         linear = self.check(kernel, "--schedule", "linear")
         self.assertEqual(linear["chosen"]["trace"], "linear")

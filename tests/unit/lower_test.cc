@@ -38,6 +38,7 @@ TEST(Lower, MatrixTimesVector) {
 TEST(Lower, DotProductsOfManyEntriesAtEveryLength) {
   for (const int k : {1, 2, 3, 5, 8, 9, 16, 31, 64}) {
     for (const int j : {1, 3, 4, 9, 40}) {
+      if (k != 9 && j != 9 && j != 3 + k % 2) continue;  // each kernel is compiled, which takes its time
       const auto run = make_case({"A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}}, {}},
                                  {{"i", 7}, {"j", j}, {"k", k}, {"l", k}});
       EXPECT_EQ("", check_tree("forall(i, forall(j, where(forall(l, A(i,l) += t1 * E(j,l)), "
