@@ -137,6 +137,18 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
              statement->node);
 }
 
+std::vector<StatementPtr> without_unused_lets(const std::vector<StatementPtr>& statements) {
+  Uses below;
+  std::vector<StatementPtr> kept;
+  for (auto each = statements.rbegin(); each != statements.rend(); ++each) {
+    const auto* let = as<Let>(*each);
+    if (let != nullptr && below.names.count(let->name) == 0) continue;
+    collect_uses(*each, below);
+    kept.push_back(*each);
+  }
+  return {kept.rbegin(), kept.rend()};
+}
+
 bool mentions(const ExpressionPtr& expression, const std::set<std::string>& names) {
   Uses uses;
   collect_uses(expression, uses);

@@ -1,6 +1,7 @@
 #pragma once
 #include <set>
 #include <string>
+#include <vector>
 
 #include "compiler/loop_ir/nodes.h"
 
@@ -13,6 +14,9 @@ struct Uses {
 };
 void collect_uses(const ExpressionPtr& expression, Uses& uses);
 void collect_uses(const StatementPtr& statement, Uses& uses);
+
+/// The statements of a block but for lets that nothing below uses.
+std::vector<StatementPtr> without_unused_lets(const std::vector<StatementPtr>& statements);
 
 /// Whether `expression` mentions one of `names`.
 bool mentions(const ExpressionPtr& expression, const std::set<std::string>& names);

@@ -9,6 +9,7 @@
 
 #include "compiler/loop_ir/map_loops.h"
 #include "compiler/loop_ir/uses.h"
+#include "compiler/lower/row_walk.h"
 
 namespace schaas::lower {
 namespace {
@@ -88,35 +89,16 @@ class Rows {
   }
 
   /// What the walk over a row does: it marks each coordinate and adds a product there.
-  std::optional<loop_ir::AddAlike> with_sums(loop_ir::AddAlike add, const For& walk) const {
-    std::set<std::string> places;  // names of the coordinate
-    int marks = 0, sums = 0;
-    for (const auto& each : statements_of(walk.body)) {
-      if (const auto* let = as<loop_ir::Let>(each)) {
-        const auto* coordinate = load_of(let->value);
-        const auto* same = std::get_if<loop_ir::Name>(&let->value->node);
-        if (coordinate != nullptr && places.empty() && is_name(coordinate->index, walk.variable)) {
-          add.coordinates = coordinate->array;
-        } else if (same == nullptr || places.count(same->name) == 0) {
-          return std::nullopt;
-        }
-        places.insert(let->name);
-        continue;
-      }
-      const auto* store = as<loop_ir::Store>(each);
-      const auto* place = store ? std::get_if<loop_ir::Name>(&store->index->node) : nullptr;
-      if (place == nullptr || places.count(place->name) == 0) return std::nullopt;
-      if (store->array == add.set && store->mode == loop_ir::Write::set) {
-        ++marks;
-      } else if (store->mode == loop_ir::Write::fold && store->monoid == operators::Monoid::sum) {
-        ++sums;
-        add.sums = store->array;
-        if (!split(store->value, walk, add)) return std::nullopt;
-      } else {
-        return std::nullopt;
-      }
-    }
-    if (marks != 1 || sums != 1) return std::nullopt;
+  std::optional<loop_ir::AddAlike> with_sums(loop_ir::AddAlike add, const For& loop) const {
+    const auto walk = row_walk(loop, [&](const StatementPtr& each) -> const loop_ir::Expression* {
+      const auto* mark = as<loop_ir::Store>(each);
+      return mark != nullptr && mark->array == add.set && mark->mode == loop_ir::Write::set
+                 ? mark->index.get()
+                 : nullptr;
+    });
+    if (!walk || !split(walk->sum->value, loop, add)) return std::nullopt;
+    add.coordinates = walk->coordinates;
+    add.sums = walk->sum->array;
     return add;
   }
 

@@ -9,6 +9,7 @@
 
 #include "compiler/loop_ir/map_loops.h"
 #include "compiler/loop_ir/uses.h"
+#include "compiler/lower/row_walk.h"
 
 namespace schaas::lower {
 namespace {
@@ -24,19 +25,6 @@ using Statements = std::vector<StatementPtr>;
 constexpr std::int64_t few_terms = 64;
 constexpr std::int64_t wide = 16384;
 static_assert(2 * few_terms <= loop_ir::most_terms);
-
-/// Without lets that nothing below uses.
-StatementPtr needed(Statements statements) {
-  loop_ir::Uses below;
-  Statements kept;
-  for (auto each = statements.rbegin(); each != statements.rend(); ++each) {
-    const auto* let = as<loop_ir::Let>(*each);
-    if (let != nullptr && below.names.count(let->name) == 0) continue;
-    collect_uses(*each, below);
-    kept.insert(kept.begin(), *each);
-  }
-  return loop_ir::block(std::move(kept));
-}
 
 /// The statements of one row of a sparse result: a counter, what adds to the workspace, its marks collected,
 /// the loop that reads it.
@@ -128,8 +116,8 @@ class Row {
       if (!add(each, inner_few, inner_counting)) return false;
     }
     For expanding = *loop, counted = *loop;
-    expanding.body = needed(std::move(inner_few));
-    counted.body = needed(std::move(inner_counting));
+    expanding.body = loop_ir::block(loop_ir::without_unused_lets(inner_few));
+    counted.body = loop_ir::block(loop_ir::without_unused_lets(inner_counting));
     counted.ahead = 0;
     few.push_back(loop_ir::make(std::move(expanding)));
     counting.push_back(loop_ir::make(std::move(counted)));
@@ -137,39 +125,17 @@ class Row {
   }
 
   /// The entries of a row, each of which is marked and added to the workspace.
-  std::optional<loop_ir::Expand> of_walk(const For& walk) {
-    loop_ir::Expand expand{terms_, {}, {}, walk.begin, walk.end, nullptr};
-    std::set<std::string> places, inside = {walk.variable};
-    bool marked = false;
-    for (const auto& each : statements_of(walk.body)) {
-      if (const auto* let = as<loop_ir::Let>(each)) {
-        const auto* coordinate = std::get_if<loop_ir::Load>(&let->value->node);
-        const auto* same = std::get_if<loop_ir::Name>(&let->value->node);
-        if (coordinate != nullptr && places.empty() && is_name(coordinate->index, walk.variable)) {
-          expand.coordinates = coordinate->array;
-        } else if (same == nullptr || places.count(same->name) == 0) {
-          return std::nullopt;
-        }
-        places.insert(let->name);
-        inside.insert(let->name);
-      } else if (const auto* mark = as<loop_ir::Mark>(each)) {
-        const auto* place = std::get_if<loop_ir::Name>(&mark->place->node);
-        if (marked || place == nullptr || places.count(place->name) == 0 || mark->marks.array != marks_.array)
-          return std::nullopt;
-        marked = true;
-      } else if (const auto* store = as<loop_ir::Store>(each)) {
-        const auto* place = std::get_if<loop_ir::Name>(&store->index->node);
-        if (expand.scale || place == nullptr || places.count(place->name) == 0 ||
-            store->mode != loop_ir::Write::fold || store->monoid != operators::Monoid::sum ||
-            (!workspace_.empty() && store->array != workspace_) || !split(store->value, walk, inside, expand))
-          return std::nullopt;
-        workspace_ = store->array;
-      } else {
-        return std::nullopt;
-      }
-    }
-    if (!marked || !expand.scale || element_of(expand.coordinates) != element_of(marks_.list))
+  std::optional<loop_ir::Expand> of_walk(const For& loop) {
+    const auto walk = row_walk(loop, [&](const StatementPtr& each) -> const loop_ir::Expression* {
+      const auto* mark = as<loop_ir::Mark>(each);
+      return mark != nullptr && mark->marks.array == marks_.array ? mark->place.get() : nullptr;
+    });
+    if (!walk || (!workspace_.empty() && walk->sum->array != workspace_) ||
+        element_of(walk->coordinates) != element_of(marks_.list))
       return std::nullopt;
+    loop_ir::Expand expand{terms_, walk->coordinates, {}, loop.begin, loop.end, nullptr};
+    if (!split(walk->sum->value, loop, walk->declared, expand)) return std::nullopt;
+    workspace_ = walk->sum->array;
     return expand;
   }
 

@@ -72,21 +72,16 @@ class Without {
   }
 
  private:
-  /// From its end, so that it is known what of a name's block is left where the name is declared.
   StatementPtr block(const loop_ir::Block& from, const StatementPtr& whole) const {
     std::vector<StatementPtr> kept;
-    loop_ir::Uses below;
     bool same = true;
-    for (auto each = from.statements.rbegin(); each != from.statements.rend(); ++each) {
-      auto left = statement(*each);
-      same = same && left == *each;
-      const auto* let = left ? std::get_if<loop_ir::Let>(&left->node) : nullptr;
-      if (let != nullptr && !same && below.names.count(let->name) == 0) left = nullptr;
-      if (!left) continue;
-      loop_ir::collect_uses(left, below);
-      kept.insert(kept.begin(), std::move(left));
+    for (const auto& each : from.statements) {
+      auto left = statement(each);
+      same = same && left == each;
+      if (left) kept.push_back(std::move(left));
     }
     if (same) return whole;
+    kept = loop_ir::without_unused_lets(kept);
     return kept.empty() ? nullptr : loop_ir::block(std::move(kept));
   }
 
