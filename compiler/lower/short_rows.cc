@@ -18,7 +18,9 @@ using operators::Function;
 using Statements = std::vector<StatementPtr>;
 
 constexpr std::int64_t rows_at_once = 64;
-/// Entries a row, in the mean. docs/notes/performance.md, section 46.
+/// Rows are short below so many entries, in the mean, where the rows of operands that an entry reads have at
+/// most so many values: wider ones are better loaded once for four entries of a row.
+/// docs/notes/performance.md, section 46.
 constexpr std::int64_t short_row = 6;
 constexpr std::int64_t narrow = 16;
 /// So many are noted of each row without a look at its length: a vector of the widest.
@@ -33,8 +35,8 @@ struct Rows {
   const For* loop = nullptr;
   Statements lets;
   const For* rest = nullptr;  ///< the entries that are no whole group
-  std::string positions;
-  ExpressionPtr width;
+  std::string positions;      ///< where the rows' entries begin
+  ExpressionPtr width;        ///< values in a row of the operands that are summed along
 };
 
 /// The end of a loop that sums along dense rows; null where there is none.

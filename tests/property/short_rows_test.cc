@@ -111,8 +111,8 @@ TEST(ShortRows, ComputeWhatTheOracleSays) {
           const CooTensor found = client::unpack(result);
           ASSERT_EQ(found.coordinates, b.coordinates);
           for (std::size_t e = 0; e < found.entries(); ++e) {
-            const auto place = static_cast<std::size_t>(b.coordinates[0][e] * 400 + b.coordinates[1][e]);
-            ASSERT_EQ(found.values[e], expected.values.at(static_cast<std::int64_t>(place))) << e;
+            const std::int64_t place = b.coordinates[0][e] * 400 + b.coordinates[1][e];
+            ASSERT_EQ(found.values[e], expected.values.at(place)) << e;
           }
           EXPECT_EQ(found.values, first.values);
         }
