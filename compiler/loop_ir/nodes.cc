@@ -80,6 +80,10 @@ ExpressionPtr add(ExpressionPtr left, ExpressionPtr right) {
   return apply(operators::Function::add, {std::move(left), std::move(right)});
 }
 
+ExpressionPtr subtract(ExpressionPtr left, ExpressionPtr right) {
+  return apply(operators::Function::subtract, {std::move(left), std::move(right)});
+}
+
 ExpressionPtr multiply(ExpressionPtr left, ExpressionPtr right) {
   const Integer* a = as_integer(left);
   const Integer* b = as_integer(right);

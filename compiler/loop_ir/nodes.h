@@ -175,6 +175,8 @@ ExpressionPtr load(std::string array, ExpressionPtr index);
 ExpressionPtr apply(operators::Function function, std::vector<ExpressionPtr> arguments);
 /// Folds integers and x + 0 of indices.
 ExpressionPtr add(ExpressionPtr left, ExpressionPtr right);
+/// As written.
+ExpressionPtr subtract(ExpressionPtr left, ExpressionPtr right);
 /// Folds integers and x * 1 of indices.
 ExpressionPtr multiply(ExpressionPtr left, ExpressionPtr right);
 ExpressionPtr minimum(ExpressionPtr left, ExpressionPtr right);

@@ -47,7 +47,7 @@ class Rows {
         const auto add = near_each_other(branch->body);
         if (!add) return loop_;
         const auto& walk = std::get<For>(branch->body->node);
-        const auto count = loop_ir::apply(Function::subtract, {walk.end, walk.begin});
+        const auto count = loop_ir::subtract(walk.end, walk.begin);
         const auto is = [&](Function function) {
           return loop_ir::apply(
               Function::logical_and,

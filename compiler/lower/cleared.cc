@@ -203,12 +203,12 @@ void Emitter::clear_rows(const loop_ir::ExpressionPtr& place, const loop_ir::Exp
   const auto begin =
       loop_ir::choose(less(loop_ir::integer(0), place), loop_ir::add(before, one), loop_ir::integer(0));
   out.push_back(make(loop_ir::Let{from, loop_ir::Type::index, begin}));
-  const auto between = loop_ir::apply(Function::subtract, {coordinate, loop_ir::name(from)});
+  const auto between = loop_ir::subtract(coordinate, loop_ir::name(from));
   out.push_back(make(loop_ir::If{less(loop_ir::name(from), coordinate),
                                  loop_ir::block({cleared(target, builder_, loop_ir::name(from), between)})}));
   if (own) out.push_back(cleared(target, builder_, coordinate, one));
   const auto after = loop_ir::add(coordinate, one);
-  const auto rest = loop_ir::apply(Function::subtract, {builder_.extent(target.indices.front()), after});
+  const auto rest = loop_ir::subtract(builder_.extent(target.indices.front()), after);
   const auto last = less(builder_.entries(walked, 0), loop_ir::add(place, loop_ir::integer(2)));
   out.push_back(make(loop_ir::If{last, loop_ir::block({cleared(target, builder_, after, rest)})}));
 }

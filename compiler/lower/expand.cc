@@ -106,7 +106,7 @@ class Row {
       return false;
     if (const auto expanded = of_walk(*loop)) {
       few.push_back(loop_ir::make(*expanded));
-      const auto count = loop_ir::apply(Function::subtract, {loop->end, loop->begin});
+      const auto count = loop_ir::subtract(loop->end, loop->begin);
       counting.push_back(
           loop_ir::make(loop_ir::SetCounter{number_, loop_ir::add(loop_ir::name(number_), count)}));
       return true;

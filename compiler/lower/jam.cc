@@ -448,7 +448,7 @@ class Jam {
         loop_ir::SetCounter{rest, loop_ir::add(loop_ir::name(loop_.variable), loop_ir::integer(group_))}));
     auto groups = loop_, last = loop_;
     groups.step = group_;
-    groups.end = loop_ir::apply(operators::Function::subtract, {loop_.end, loop_ir::integer(group_ - 1)});
+    groups.end = loop_ir::subtract(loop_.end, loop_ir::integer(group_ - 1));
     groups.body = loop_ir::block(std::move(body));
     last.begin = loop_ir::name(rest);
     return loop_ir::block({loop_ir::make(loop_ir::Counter{rest, loop_.begin}),

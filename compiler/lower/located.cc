@@ -110,9 +110,8 @@ Band Emitter::open_band(const merge_lattice::LevelAccess& access, const Scope& s
   Band band;
   band.first =
       named(letter + "_first", stored(loop_ir::load(builder_.coordinates(tensor, access.level), parent)));
-  band.shift =
-      named("o", loop_ir::apply(Function::subtract, {stored(loop_ir::load(positions, parent)), band.first}));
-  band.end = named(letter + "_past", loop_ir::apply(Function::subtract, {stored(next), band.shift}));
+  band.shift = named("o", loop_ir::subtract(stored(loop_ir::load(positions, parent)), band.first));
+  band.end = named(letter + "_past", loop_ir::subtract(stored(next), band.shift));
   return band;
 }
 

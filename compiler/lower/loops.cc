@@ -118,8 +118,8 @@ loop_ir::Range Emitter::bounds_of(const Loop& loop, const Scope& scope) {
   if (&loop == outermost_) return shares_.operand >= 0 ? shares_.levels.front() : loop_ir::Range{begin, end};
   if (!scope.row.empty() && scope.inner_of_pair == &loop) {
     const auto before = loop_ir::multiply(loop_ir::name(scope.row), whole);
-    const auto from = loop_ir::apply(Function::subtract, {begin, before});
-    const auto to = loop_ir::apply(Function::subtract, {end, before});
+    const auto from = loop_ir::subtract(begin, before);
+    const auto to = loop_ir::subtract(end, before);
     return {loop_ir::apply(Function::maximum, {from, loop_ir::integer(0)}), loop_ir::minimum(to, whole)};
   }
   return {loop_ir::integer(0), whole};
@@ -248,7 +248,7 @@ void Emitter::emit_parts(const Blocks& blocks, Scope& inner, const loop_ir::Rang
   const OpenBlock open = inner.blocks.at(blocks.index);
   const std::string letter = letter_of(blocks.index);
   const std::string first = builder_.names().fresh("o"), size = builder_.names().fresh("n");
-  const auto count = loop_ir::apply(Function::subtract, {all.end, loop_ir::name(first)});
+  const auto count = loop_ir::subtract(all.end, loop_ir::name(first));
   const auto rounded = loop_ir::add(count, loop_ir::integer(blocks.parts - 1));
   out.push_back(make(loop_ir::Let{first, loop_ir::Type::index, all.begin}));
   out.push_back(

@@ -26,10 +26,6 @@ constexpr std::int64_t narrow = 16;
 /// So many are noted of each row without a look at its length: a vector of the widest.
 constexpr std::int64_t noted = 32;
 
-ExpressionPtr difference(ExpressionPtr a, ExpressionPtr b) {
-  return loop_ir::apply(Function::subtract, {std::move(a), std::move(b)});
-}
-
 /// A loop over rows: lets, then a jammed loop over the entries of the row.
 struct Rows {
   const For* loop = nullptr;
@@ -96,7 +92,7 @@ class Joined {
     };
     const auto end = loop_ir::apply(
         Function::minimum, {loop_ir::add(first, loop_ir::integer(rows_at_once)), loop_ir::name("end")});
-    const auto rows = difference(last, first), entries = loop_ir::name(entries_);
+    const auto rows = loop_ir::subtract(last, first), entries = loop_ir::name(entries_);
     const auto is_narrow = loop_ir::apply(Function::less_equal, {rows_.width, loop_ir::integer(narrow)});
     const auto most =
         loop_ir::multiply(rows, loop_ir::choose(is_narrow, loop_ir::integer(short_row), loop_ir::integer(0)));
@@ -107,11 +103,11 @@ class Joined {
     const auto many = loop_ir::apply(Function::equal, {few, loop_ir::integer(0)});
     For chunks{
         first_, loop_ir::name("begin"), loop_ir::name("end"), loop_ir::Shape::scalar,
-        loop_ir::block({let(last_, end), let(from_, loop_ir::load(rows_.positions, first)),
-                        let(entries_, difference(loop_ir::load(rows_.positions, last), loop_ir::name(from_))),
-                        let(few_, is_few),
-                        loop_ir::make(loop_ir::If{few, loop_ir::block({note(), entry_by_entry()})}),
-                        loop_ir::make(loop_ir::If{many, loop_ir::make(as_before)})})};
+        loop_ir::block(
+            {let(last_, end), let(from_, loop_ir::load(rows_.positions, first)),
+             let(entries_, loop_ir::subtract(loop_ir::load(rows_.positions, last), loop_ir::name(from_))),
+             let(few_, is_few), loop_ir::make(loop_ir::If{few, loop_ir::block({note(), entry_by_entry()})}),
+             loop_ir::make(loop_ir::If{many, loop_ir::make(as_before)})})};
     chunks.step = rows_at_once;
     return loop_ir::make(std::move(chunks));
   }
@@ -128,11 +124,12 @@ class Joined {
   StatementPtr note() const {
     const auto begin = loop_ir::load(rows_.positions, row());
     const auto end = loop_ir::load(rows_.positions, loop_ir::add(row(), loop_ir::integer(1)));
-    const auto place = difference(begin, loop_ir::name(from_));
-    const auto length = difference(end, begin);
-    const auto number = difference(row(), loop_ir::name(first_));
-    const auto more = loop_ir::make(loop_ir::Fill{list_, loop_ir::add(place, loop_ir::integer(noted)),
-                                                  difference(length, loop_ir::integer(noted)), number});
+    const auto place = loop_ir::subtract(begin, loop_ir::name(from_));
+    const auto length = loop_ir::subtract(end, begin);
+    const auto number = loop_ir::subtract(row(), loop_ir::name(first_));
+    const auto more =
+        loop_ir::make(loop_ir::Fill{list_, loop_ir::add(place, loop_ir::integer(noted)),
+                                    loop_ir::subtract(length, loop_ir::integer(noted)), number});
     const auto is_longer = loop_ir::apply(Function::greater, {length, loop_ir::integer(noted)});
     return loop_ir::make(
         For{rows_.loop->variable, loop_ir::name(first_), loop_ir::name(last_), loop_ir::Shape::scalar,
@@ -142,7 +139,7 @@ class Joined {
 
   StatementPtr entry_by_entry() const {
     const auto entry = loop_ir::name(rows_.rest->variable);
-    const auto number = loop_ir::load(list_, difference(entry, loop_ir::name(from_)));
+    const auto number = loop_ir::load(list_, loop_ir::subtract(entry, loop_ir::name(from_)));
     Statements body{loop_ir::make(loop_ir::Let{rows_.loop->variable, loop_ir::Type::index,
                                                loop_ir::add(loop_ir::name(first_), number)})};
     body.insert(body.end(), rows_.lets.begin(), rows_.lets.end());

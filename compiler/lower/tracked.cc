@@ -196,9 +196,9 @@ void Emitter::emit_marking(const loop_ir::For& walk, const std::string& coordina
   const std::string near = builder_.names().fresh("near");
   const auto last = loop_ir::add(walk.end, loop_ir::integer(-1));
   const auto far = loop_ir::apply(Function::equal, {loop_ir::name(near), loop_ir::integer(0)});
-  out.push_back(make(loop_ir::MarkGroups{near, marks, loop_ir::load(coordinates, walk.begin),
-                                         loop_ir::load(coordinates, last),
-                                         loop_ir::apply(Function::subtract, {walk.end, walk.begin})}));
+  out.push_back(
+      make(loop_ir::MarkGroups{near, marks, loop_ir::load(coordinates, walk.begin),
+                               loop_ir::load(coordinates, last), loop_ir::subtract(walk.end, walk.begin)}));
   out.push_back(make(loop_ir::If{loop_ir::name(near), make(std::move(near_each_other))}));
   out.push_back(make(loop_ir::If{far, make(walk)}));
 }

@@ -17,6 +17,7 @@
 #include "schaas/host.h"
 #include "schaas/kernel.h"
 #include "share.h"
+#include "shared_object.h"
 #include "stored_copy.h"
 #include "streaming.h"
 #include "taken_pieces.h"
@@ -135,10 +136,6 @@ const schaas_level* weights_of(const schaas_phase& phase, const std::vector<cons
   return weighs && range <= parents ? &level : nullptr;
 }
 
-support::Diagnostic bad_kernel(const std::string& why) {
-  return support::invalid("kernel-binary", "the kernel binary cannot be used: " + why);
-}
-
 }  // namespace
 
 Execution::Execution(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -189,7 +186,7 @@ support::Result<void> Execution::State::make_copies(const std::vector<PackedTens
     const PackedTensor& original = *operands[at];
     const std::vector<int> order(wanted.mode_order, wanted.mode_order + original.order());
     if (!std::is_permutation(order.begin(), order.end(), original.format().mode_order.begin()))
-      return bad_kernel("it wants a copy whose modes are no permutation");
+      return bad_binary("it wants a copy whose modes are no permutation");
     const format::TensorFormat format{original.format().levels, order};
     const auto start = Clock::now();
     SCHAAS_ASSIGN_OR_RETURN(StoredCopy copy, StoredCopy::make(original, format, {names[at], threads}));
@@ -214,7 +211,7 @@ support::Result<void> Execution::State::check_counters() const {
   const auto& levels = result.format().levels;
   const int compressed = ResultStorage::compressed_levels(result.format());
   if (d.counter_count != compressed || (compressed > 0) != (counted_phases > 0)) {
-    return bad_kernel("it counts " + std::to_string(d.counter_count) + " levels of the result, which has " +
+    return bad_binary("it counts " + std::to_string(d.counter_count) + " levels of the result, which has " +
                       std::to_string(compressed) + " compressed ones");
   }
   if (compressed == 0) return {};
@@ -227,9 +224,9 @@ support::Result<void> Execution::State::check_counters() const {
   for (std::int32_t l = 0; l < result.order(); ++l) {
     if (!format::is_sparse(levels[l]) || format::is_singleton(levels[l])) continue;
     const bool exists = counter->shared_slot >= 0 && counter->shared_slot < d.shared_count;
-    if (counter->level != l || !exists) return bad_kernel("its counters are not the result's levels");
+    if (counter->level != l || !exists) return bad_binary("its counters are not the result's levels");
     if (d.shared_bytes(arguments.data(), counter->shared_slot) / 8 <= units())
-      return bad_kernel("a counter is shorter than its phase's range");
+      return bad_binary("a counter is shorter than its phase's range");
     ++counter;
   }
   return {};

@@ -1,6 +1,7 @@
 #include "met.h"
 
 #include "allocate.h"
+#include "shared_object.h"
 
 namespace schaas::client {
 namespace {
@@ -25,9 +26,7 @@ std::vector<unsigned char> held(const schaas_level& level, std::int64_t extent) 
 
 support::Result<Met> met_coordinates(const schaas_tensor& tensor, std::int32_t level) {
   if (level >= tensor.order || tensor.levels[level].format != SCHAAS_LEVEL_COMPRESSED)
-    return support::invalid(
-        "kernel-binary",
-        "the kernel binary cannot be used: it wants the coordinates of a level that is not compressed");
+    return bad_binary("it wants the coordinates of a level that is not compressed");
   const std::int64_t extent = tensor.extents[tensor.mode_order[level]];
   const auto is_met = held(tensor.levels[level], extent);
   Met met;

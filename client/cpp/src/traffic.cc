@@ -24,7 +24,10 @@ constexpr double run_of_a_loop = 6.0;
 // surprise: 2 to 3 ns.
 constexpr double run_of_a_fiber = 30.0;
 // One block of a loop: set up, and its temporary made anew.
-constexpr double turn_of_a_block = 60.0;
+constexpr double turn_of_a_block = 150.0;
+// Rows of so many elements have code of their own (lower/versions.h): one that is added to in each turn of a
+// loop stays in registers for all of them, whatever else the loop does.
+constexpr double rows_in_registers[] = {8, 16, 32};
 // Of a cache what a working set can count on: rows meet in its sets, and what streams through takes its part.
 constexpr double share_of_cache = 0.75;
 // Of what an element from memory costs when it is gathered; less when it comes after its neighbours, which
@@ -55,7 +58,7 @@ class TrafficModel::Work {
  public:
   struct Loop {
     double trips = 1;
-    double extent = 0;  // of the index of a fiber; 0: the loop counts an extent, or blocks
+    double extent = 0;  // of the index of a fiber; 0: the loop counts an extent, or blocks of a fiber
     std::uint32_t under = 0;
   };
   struct Sized {
@@ -117,7 +120,8 @@ class TrafficModel::Work {
       const double block = loop.block;
       if (loop.block > 0) {
         to.trips = loop.inside ? std::min(to.trips, block) : std::max(to.trips / block, 1.0);
-      } else if (nest.loops[n].extent >= 0) {
+      }
+      if (nest.loops[n].extent >= 0) {
         to.extent = values[static_cast<std::size_t>(nest.loops[n].extent)];
         to.under = loop.under;
       }
@@ -130,6 +134,17 @@ class TrafficModel::Work {
   static bool lists_entries(const Nest& nest, const Nest::Access& access) {
     const auto last = static_cast<std::size_t>(std::bit_width(access.loops));
     return last == 0 || nest.loops[last - 1].trips.kind == Variable::Kind::fiber;
+  }
+
+  // Of a loop over blocks of a fiber the one over the entries of a block.
+  static std::optional<std::size_t> inside_blocks(const Nest& nest, std::size_t blocks,
+                                                  std::span<const Loop> loops) {
+    if (nest.loops[blocks].block == 0 || nest.loops[blocks].inside) return std::nullopt;
+    for (std::size_t n = blocks + 1; n < loops.size(); ++n) {
+      if (nest.loops[n].inside && nest.loops[n].index == nest.loops[blocks].index && loops[n].extent > 0)
+        return n;
+    }
+    return std::nullopt;
   }
 
   // What the loops from each one on touch of an access. Where they do not go along its rows, each element is
@@ -149,7 +164,15 @@ class TrafficModel::Work {
     bytes_[at + size] = bytes_of_elements(size);
     for (std::size_t begin = size; begin-- > 0;) {
       const double trips = loops[begin].trips;
-      if ((access.loops >> begin & 1U) != 0) {
+      const std::optional<std::size_t> inside = inside_blocks(nest, begin, loops);
+      if ((access.loops >> begin & 1U) != 0 && inside && !access.sparse) {
+        // All the blocks meet coordinates of one fiber.
+        met_[begin] = touched_[begin] = 1;
+        elements /= touched_[*inside];
+        met_[*inside] *= trips;
+        touched_[*inside] = coordinates_met(met_[*inside], loops[*inside].extent);
+        elements *= touched_[*inside];
+      } else if ((access.loops >> begin & 1U) != 0) {
         met_[begin] = trips;
         const bool counted = access.sparse || loops[begin].extent == 0;
         touched_[begin] = counted ? trips : coordinates_met(trips, loops[begin].extent);
@@ -370,10 +393,21 @@ class TrafficModel::Work {
     return row ? row_each_time * trips(nests_[number], 0, size) : 0;
   }
 
+  // The target's row has a size with code of its own, and the loop around does not move it.
+  bool stays_in_registers(std::size_t number) const {
+    const Nest& nest = *nests_[number].nest->nest;
+    const std::size_t size = nests_[number].size();
+    if (size < 2 || nest.weight > heaviest_row_code) return false;
+    const std::uint32_t along = nest.accesses.front().loops >> (size - 2) & 3U;
+    const double elements = loops_[nests_[number].first_loop + size - 1].trips;
+    return along == 2 && std::find(std::begin(rows_in_registers), std::end(rows_in_registers), elements) !=
+                             std::end(rows_in_registers);
+  }
+
   double runs(std::size_t nest) const {
     const Sized& sized = nests_[nest];
     double sum = 0;
-    if (sized.size() > 0 && turns_kept(nest) == 0)
+    if (sized.size() > 0 && turns_kept(nest) == 0 && !stays_in_registers(nest))
       sum = run_of_a_loop * 8 / value_bytes_ * trips(sized, 0, sized.size() - 1) + added(nest);
     for (std::size_t n = 0; n < sized.size(); ++n) {
       const Nest::Loop& loop = sized.nest->nest->loops[n];
@@ -407,7 +441,7 @@ NumberedNest::NumberedNest(const Nest& original, Unknowns& unknowns, std::vector
     : nest(&original), rows(in_use ? unknowns.share(*in_use) : -1) {
   for (const Nest::Loop& loop : original.loops) {
     Loop to{unknowns.number(loop.trips)};
-    if (loop.block == 0 && loop.trips.kind == Variable::Kind::fiber)
+    if ((loop.block == 0 || loop.inside) && loop.trips.kind == Variable::Kind::fiber)
       to.extent = unknowns.number({Variable::Kind::extent, loop.index, "", 0});
     loops.push_back(to);
   }

@@ -17,7 +17,7 @@ namespace schaas::client {
 struct NumberedNest {
   struct Loop {
     int trips = 0;
-    int extent = -1;  ///< of the index of a loop over a fiber that is not cut into blocks
+    int extent = -1;  ///< of the index of a loop over a fiber or the entries of a block of one
   };
   /// `names`: of the tensors that have numbers, by number; new ones are added.
   /// `in_use`: what alone its first loop is run for; nothing: for all.
