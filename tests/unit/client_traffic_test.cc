@@ -48,6 +48,45 @@ TEST(Traffic, rows_side_by_side_share_what_they_all_load) {
   EXPECT_NEAR(from_second({before, after}, 1000), of_d, of_d / 10);
 }
 
+TEST(Traffic, blocks_of_a_fiber_gather_what_the_fiber_gathers) {
+  // A(i,l) += t * E(j,l), entry by entry and in blocks of 8 of 20 entries a row, E larger than the caches.
+  const Nest entry_by_entry{{loop("i"), entries("j", 1), loop("l")},
+                            {{"A", false, 5, 4}, {"B", true, 3, 2}, {"E", false, 6, 4}},
+                            0,
+                            false,
+                            1};
+  const auto of_entries = [](bool inside) { return Nest::Loop{fiber_of("B", 1), "j", 8, inside, 1}; };
+  const Nest in_blocks{{loop("i"), of_entries(false), of_entries(true), loop("l")},
+                       {{"A", false, 9, 8}, {"B", true, 7, 4}, {"E", false, 14, 8}},
+                       0,
+                       false,
+                       1};
+  const Sizes here{{{"i", 50'000}, {"j", 500'000}, {"k", 1}, {"l", 32}}, {{"B", {50'000, 1'000'000}}}};
+  for (const Way way : {&Rates::beyond_first, &Rates::beyond_second, &Rates::beyond_last}) {
+    const double expected = values_beyond(way, {entry_by_entry}, here);
+    EXPECT_GT(expected, 1e6);
+    EXPECT_NEAR(values_beyond(way, {in_blocks}, here), expected, expected / 100);
+  }
+}
+
+TEST(Traffic, a_row_of_a_size_with_code_of_its_own_stays_in_registers) {
+  // For each entry a factor, then A(i,l) += factor * E(j,l): runs of the innermost loop cost nothing at 8, 16
+  // and 32.
+  const Nest factor{{loop("i"), entries("j", 1)}, {{"t", false, 3, 2}}, 0, false, 8};
+  const Nest add{
+      {loop("i"), entries("j", 1), loop("l")}, {{"A", false, 5, 4}, {"E", false, 6, 4}}, 2, false, 1};
+  const auto at = [&](std::int64_t columns) {
+    Machine machine = small_caches();
+    machine.rates = {0, 0, 0, 0, 0, 1};
+    return predicted({factor, add}, {{{"i", 10}, {"j", 10}, {"k", 1}, {"l", columns}}, {{"B", {10, 100}}}},
+                     machine);
+  };
+  for (const std::int64_t columns : {8, 16, 32}) {
+    EXPECT_NEAR(at(columns + 1) - at(columns), 100 * (6 + 0.5 * static_cast<double>(columns + 1)), 1e-6);
+    EXPECT_EQ(at(columns), at(8));
+  }
+}
+
 TEST(Traffic, a_large_result_that_is_stored_whole_goes_past_the_caches) {
   // A(i,k) = B(i,j) * C(j,k), ten entries a row: the row is kept, or added to for each entry.
   const auto written = [&](bool kept, std::int64_t rows) {
