@@ -23,6 +23,10 @@ constexpr double run_of_a_loop = 6.0;
 // A run of a sum over a fiber for a row that stays in registers: its bounds are read, and its end comes as a
 // surprise: 2 to 3 ns.
 constexpr double run_of_a_fiber = 30.0;
+// A turn of a dense reduction around a row in registers waits for the sum of the turn before, some four
+// cycles, less what the row itself takes, per element. Rows side by side and long rows are busy meanwhile.
+constexpr double turn_of_a_sum = 20.0;
+constexpr double turn_of_a_sum_hides = 0.5;
 // One block of a loop: set up, and its temporary made anew.
 constexpr double turn_of_a_block = 150.0;
 // Rows of so many elements have code of their own (lower/versions.h): one that is added to in each turn of a
@@ -413,7 +417,17 @@ class TrafficModel::Work {
       const Nest::Loop& loop = sized.nest->nest->loops[n];
       if (loop.block > 0 && !loop.inside) sum += turn_of_a_block * trips(sized, 0, n + 1);
     }
-    return sum + runs_of_fibers(nest);
+    return sum + runs_of_fibers(nest) + waits_for_sums(nest);
+  }
+
+  // Dense reductions around a short row of the target, one row at a time.
+  double waits_for_sums(std::size_t number) const {
+    const Sized& sized = nests_[number];
+    const std::size_t size = sized.size(), first = first_kept(number);
+    if (first == size || jammed_loop(number)) return 0;
+    if (sized.nest->nest->loops[size - 2].trips.kind == Variable::Kind::fiber) return 0;
+    const double row = loops_[sized.first_loop + size - 1].trips * value_bytes_ / 8;
+    return std::max(0.0, turn_of_a_sum - turn_of_a_sum_hides * row) * trips(sized, 0, size - 1);
   }
 
   double runs_of_fibers(std::size_t number) const {
