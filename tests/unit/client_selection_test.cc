@@ -204,8 +204,10 @@ TEST(Selecting, blocks_of_rows_where_the_rows_of_one_push_the_other_operand_out_
   Machine flat = small_caches();
   flat.rates.beyond_first = 0;
   EXPECT_EQ(select({fused_rows()}, long_rows, flat)->evaluated[0].variant, 0U);
-  // Of 16 columns both fit.
+  // Of 16 columns of C both fit; rows of 16 columns of A side by side still do not wait for their sums.
   long_rows.extents["k"] = long_rows.extents["l"] = 16;
+  EXPECT_EQ(select({fused_rows()}, long_rows, small_caches())->evaluated[0].variant, 1U);
+  long_rows.extents["l"] = 64;
   selection = select({fused_rows()}, long_rows, small_caches());
   EXPECT_EQ(selection->evaluated[0].variant, 0U);
   EXPECT_EQ(selected_trace(fused_rows(), selection->evaluated[0]), "fused");

@@ -25,13 +25,13 @@ constexpr double run_of_a_loop = 6.0;
 constexpr double run_of_a_fiber = 30.0;
 // A turn of a dense reduction around a row in registers waits for the sum of the turn before, some four
 // cycles, less what the row itself takes, per element. Rows side by side and long rows are busy meanwhile.
-constexpr double turn_of_a_sum = 20.0;
-constexpr double turn_of_a_sum_hides = 0.5;
+constexpr double turn_of_a_sum = 14.0;
+constexpr double turn_of_a_sum_hides = 0.25;
 // One block of a loop: set up, and its temporary made anew.
-constexpr double turn_of_a_block = 150.0;
+constexpr double turn_of_a_block = 100.0;
 // Rows of so many elements have code of their own (lower/versions.h): one that is added to in each turn of a
 // loop stays in registers for all of them, whatever else the loop does.
-constexpr double rows_in_registers[] = {8, 16, 32};
+constexpr double sizes_with_code[] = {8, 16, 32};
 // Of a cache what a working set can count on: rows meet in its sets, and what streams through takes its part.
 constexpr double share_of_cache = 0.75;
 // Of what an element from memory costs when it is gathered; less when it comes after its neighbours, which
@@ -401,18 +401,19 @@ class TrafficModel::Work {
   bool stays_in_registers(std::size_t number) const {
     const Nest& nest = *nests_[number].nest->nest;
     const std::size_t size = nests_[number].size();
-    if (size < 2 || nest.weight > heaviest_row_code) return false;
-    const std::uint32_t along = nest.accesses.front().loops >> (size - 2) & 3U;
+    if (size < 2 || nest.weight > heaviest_row_code || (nest.accesses.front().loops >> (size - 2) & 3U) != 2)
+      return false;
     const double elements = loops_[nests_[number].first_loop + size - 1].trips;
-    return along == 2 && std::find(std::begin(rows_in_registers), std::end(rows_in_registers), elements) !=
-                             std::end(rows_in_registers);
+    return std::find(std::begin(sizes_with_code), std::end(sizes_with_code), elements) !=
+           std::end(sizes_with_code);
   }
 
   double runs(std::size_t nest) const {
     const Sized& sized = nests_[nest];
     double sum = 0;
-    if (sized.size() > 0 && turns_kept(nest) == 0 && !stays_in_registers(nest))
+    if (sized.size() > 0 && turns_kept(nest) == 0 && !stays_in_registers(nest)) {
       sum = run_of_a_loop * 8 / value_bytes_ * trips(sized, 0, sized.size() - 1) + added(nest);
+    }
     for (std::size_t n = 0; n < sized.size(); ++n) {
       const Nest::Loop& loop = sized.nest->nest->loops[n];
       if (loop.block > 0 && !loop.inside) sum += turn_of_a_block * trips(sized, 0, n + 1);
@@ -424,10 +425,15 @@ class TrafficModel::Work {
   double waits_for_sums(std::size_t number) const {
     const Sized& sized = nests_[number];
     const std::size_t size = sized.size(), first = first_kept(number);
-    if (first == size || jammed_loop(number)) return 0;
+    if (first == size) return 0;
     if (sized.nest->nest->loops[size - 2].trips.kind == Variable::Kind::fiber) return 0;
     const double row = loops_[sized.first_loop + size - 1].trips * value_bytes_ / 8;
-    return std::max(0.0, turn_of_a_sum - turn_of_a_sum_hides * row) * trips(sized, 0, size - 1);
+    double alone = 1;  // the share of rows that have none beside them
+    if (const auto jammed = jammed_loop(number)) {
+      const double rows = std::max(loops_[sized.first_loop + *jammed].trips, 1.0);
+      alone = std::fmod(rows, rows_of_a_tile) / rows;
+    }
+    return std::max(0.0, turn_of_a_sum - turn_of_a_sum_hides * row) * alone * trips(sized, 0, size - 1);
   }
 
   double runs_of_fibers(std::size_t number) const {
