@@ -425,15 +425,10 @@ class TrafficModel::Work {
   double waits_for_sums(std::size_t number) const {
     const Sized& sized = nests_[number];
     const std::size_t size = sized.size(), first = first_kept(number);
-    if (first == size) return 0;
+    if (first == size || jammed_loop(number)) return 0;
     if (sized.nest->nest->loops[size - 2].trips.kind == Variable::Kind::fiber) return 0;
     const double row = loops_[sized.first_loop + size - 1].trips * value_bytes_ / 8;
-    double alone = 1;  // the share of rows that have none beside them
-    if (const auto jammed = jammed_loop(number)) {
-      const double rows = std::max(loops_[sized.first_loop + *jammed].trips, 1.0);
-      alone = std::fmod(rows, rows_of_a_tile) / rows;
-    }
-    return std::max(0.0, turn_of_a_sum - turn_of_a_sum_hides * row) * alone * trips(sized, 0, size - 1);
+    return std::max(0.0, turn_of_a_sum - turn_of_a_sum_hides * row) * trips(sized, 0, size - 1);
   }
 
   double runs_of_fibers(std::size_t number) const {
