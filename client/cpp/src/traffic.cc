@@ -168,15 +168,16 @@ class TrafficModel::Work {
     bytes_[at + size] = bytes_of_elements(size);
     for (std::size_t begin = size; begin-- > 0;) {
       const double trips = loops[begin].trips;
-      const std::optional<std::size_t> inside = inside_blocks(nest, begin, loops);
-      if ((access.loops >> begin & 1U) != 0 && inside && !access.sparse) {
+      const bool moved = (access.loops >> begin & 1U) != 0;
+      const auto inside = moved && !access.sparse ? inside_blocks(nest, begin, loops) : std::nullopt;
+      if (inside) {
         // All the blocks meet coordinates of one fiber.
         met_[begin] = touched_[begin] = 1;
         elements /= touched_[*inside];
         met_[*inside] *= trips;
         touched_[*inside] = coordinates_met(met_[*inside], loops[*inside].extent);
         elements *= touched_[*inside];
-      } else if ((access.loops >> begin & 1U) != 0) {
+      } else if (moved) {
         met_[begin] = trips;
         const bool counted = access.sparse || loops[begin].extent == 0;
         touched_[begin] = counted ? trips : coordinates_met(trips, loops[begin].extent);
