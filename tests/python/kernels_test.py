@@ -353,7 +353,7 @@ class Errors(unittest.TestCase):
                 (dict(B=b, C=np.ones((5, 6))),
                  "invalid [extent-conflict]: index `j` has extent 20 by mode 2 of `B(i,j)` but 5 by mode 1 of `C(j,k)`"),
                 (dict(B=b, C=np.ones(20)),
-                 "invalid [operand-rank]: `C` has 2 indices in `C(j,k)`, but the tensor given for it has order 1"),
+                 "invalid [operand-rank]: `C` has shape (20,), the expression has `C(j,k)`"),
                 (dict(B=b), "invalid [missing-operand]: no tensor is given for `C` in `A(i,k) = B(i,j) * C(j,k)`"),
                 (dict(B=b, C=np.ones((20, 6)), D=b),
                  "invalid [unknown-tensor]: there is no operand `D` in `A(i,k) = B(i,j) * C(j,k)`; expected `B`, `C`"),

@@ -294,5 +294,93 @@ class Values(unittest.TestCase):
         np.testing.assert_allclose(mttkrp(T=other, C=c, D=d), np.einsum("ijk,jr,kr->ir", dense, c, d), rtol=1e-13)
 
 
+class Rank(unittest.TestCase):
+    """Orders are compared with the expression before anything is read, also after good calls of every kind."""
+
+    def setUp(self):
+        self.b, self.x = sp.random(5, 5, 0.5, format="csr", random_state=SEED), np.arange(5.0)
+
+    def refused(self, message, **operands):
+        for enter in (PRODUCT, PRODUCT.bind, PRODUCT.frontier_at, PRODUCT.tune):
+            with self.assertRaises(schaas.Invalid) as raised:
+                enter(**operands)
+            self.assertEqual((raised.exception.code, raised.exception.message), ("operand-rank", message))
+
+    def test_is_checked_after_calls_of_other_orders(self):
+        earlier = [{}, {"out": np.empty(5)}]
+        for options in earlier:
+            for x in (self.x, self.x.astype(int), list(self.x)):
+                PRODUCT(B=self.b, x=x, **options)
+                PRODUCT(B=self.b.toarray(), x=x, **options)
+                for wrong in (3.0, 3, np.array(3.0)):
+                    self.refused("`x` has shape (), the expression has `x(j)`", B=self.b, x=wrong)
+                self.refused("`x` has shape (5, 1), the expression has `x(j)`", B=self.b, x=self.x.reshape(5, 1))
+                self.refused("`B` has shape (5,), the expression has `B(i,j)`", B=np.ones(5), x=self.x)
+        tensor = schaas.tensor([[0], [0], [0]], [1.0], (5, 5, 5))
+        self.refused("`B` has shape (5, 5, 5), the expression has `B(i,j)`", B=tensor, x=self.x)
+        with self.assertRaises(schaas.Invalid) as raised:
+            schaas.kernel("y(i) = s * x(i)")(s=[1.0], x=self.x)
+        self.assertEqual(raised.exception.message, "`s` has shape (1,), the expression has `s`")
+
+    def test_is_checked_after_many_shapes(self):
+        for n in (3, 4, 5, 6, 7, 8):
+            PRODUCT(B=np.ones((n, n)), x=np.ones(n))
+        self.refused("`B` has shape (7,), the expression has `B(i,j)`", B=np.ones(7), x=np.ones(7))
+
+
+class Overlap(unittest.TestCase):
+    """`out` that shares memory with an operand gets what it would without."""
+
+    def setUp(self):
+        self.random = np.random.default_rng(SEED)
+        self.b = sp.random(50, 50, 0.3, format="csr", random_state=SEED)
+
+    def test_with_a_dense_operand(self):
+        for bound in (False, True):
+            for shift in (0, 1, 10, 50):
+                both = self.random.random(100)
+                x, out = both[:50], both[shift:shift + 50]
+                expected = self.b @ x
+                if bound:
+                    PRODUCT.bind(B=self.b, x=x, out=out)()
+                else:
+                    self.assertIs(PRODUCT(B=self.b, x=x, out=out), out)
+                np.testing.assert_allclose(out, expected, rtol=1e-13)
+
+    def test_of_repeated_runs_iterates(self):
+        x = self.random.random(50)
+        expected = self.b @ (self.b @ x)
+        step = PRODUCT.bind(B=self.b, x=x, out=x)
+        step()
+        self.assertIs(step(), x)
+        np.testing.assert_allclose(x, expected, rtol=1e-12)
+
+    def test_with_the_values_of_a_sparse_operand(self):
+        twice = schaas.kernel("y(i,j) = 2 * B(i,j)")
+        for kind in ("csr", "csc", "coo"):
+            b = sp.csr_matrix(self.random.random((5, 5))).asformat(kind)
+            expected, out = 2 * b.toarray(), b.data.reshape(5, 5)
+            twice(B=b, out=out)
+            np.testing.assert_array_equal(out, expected)
+
+    def test_of_an_update(self):
+        add = schaas.kernel("y(i) += B(i,j) * x(j)")
+        x, y = self.random.random(50), self.random.random(50)
+        expected = y + self.b @ x
+        add(B=self.b, x=x, y=y, out=y)
+        np.testing.assert_allclose(y, expected, rtol=1e-13)
+
+
+class Kept(unittest.TestCase):
+    def test_prepared_calls_are_few(self):
+        product = schaas.kernel("y(i) = B(i,j) * x(j)")
+        unsorted = sp.csr_matrix(([1.0, 2.0, 3.0], [2, 1, 1], [0, 3]), shape=(1, 5))
+        for again in range(20):
+            np.testing.assert_array_equal(product(B=unsorted, x=np.arange(5.0)), [7.0])
+        for n in range(1, 20):
+            product(B=np.ones((n, n)), x=np.ones(n))
+        self.assertLessEqual(len(product._prepared), 4)
+
+
 if __name__ == "__main__":
     with_server.main()

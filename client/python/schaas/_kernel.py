@@ -14,7 +14,7 @@ from ._device import DeviceArray, Gpu, NotInPlace, back, dense_view, device_arra
 from ._errors import Error, Invalid, Unsupported, invalid, unsupported
 from ._frames import Frame
 from ._frontier import Frontier
-from ._operands import F4, F8, I4, I8, View, is_torch, repaired, view_of, wants_gradient
+from ._operands import F4, F8, I4, I8, View, is_torch, overlaps, repaired, view_of, wants_gradient
 from ._prepared import Prepared
 from ._results import natural
 from ._session import current
@@ -35,7 +35,7 @@ def _value_type(dtype):
 
 
 class _Set:
-    """The kernels for one combination of formats and types, and frames to call them with."""
+    """The kernels for one combination of formats and types."""
 
     def __init__(self, owner, formats, values, index):
         problem = library.Problem()
@@ -52,7 +52,6 @@ class _Set:
         self.handle = library.handle_from(library.api.schaas_kernels_open, self.session._handle, ctypes.byref(problem))
         self._end = weakref.finalize(self, library.api.schaas_kernels_close, ctypes.c_void_p(self.handle))
         self.session.warn()
-        self.frames = []  # of calls without options, not in use
 
 
 class Kernel:
@@ -135,6 +134,9 @@ class Kernel:
 
     def _views(self, operands, look=view_of):
         views = [look(name, given, format) for name, given, format in zip(self.operands, operands, self._given)]
+        for name, view in zip(self.operands, views):
+            if len(view.shape) != len(self._indices[name]):
+                raise invalid("operand-rank", f"`{name}` has shape {tuple(view.shape)}, the expression has `{self._access(name)}`")
         values, index = self._dtype, self._index
         for view in views:
             if values is None or (self._dtype is None and values == F4 and view.values.dtype == F8 and view.shape):
@@ -146,6 +148,11 @@ class Kernel:
             if view.values.dtype is not values or (view.index is not None and view.index is not index):
                 view.cast(values, index)
         return views, values, index
+
+    def _access(self, name):
+        """A tensor as the expression has it."""
+        indices = self._indices[name]
+        return f"{name}({','.join(indices)})" if indices else name
 
     def _set(self, views, values, index):
         key = (tuple([view.format for view in views]), values, index)
@@ -231,7 +238,7 @@ class Kernel:
                 result = looked_at[-1](operands, threads)
                 if result is not None:
                     return result
-            looked_at.pop().give_back()  # the one that was not used for longest
+            looked_at.pop()  # the one that was not used for longest
         except IndexError:
             pass
         except Invalid as error:
@@ -302,35 +309,32 @@ class Kernel:
             if all(one is None for one in fixed):
                 raise
             return self._compute([old if new is None else new for old, new in zip(operands, fixed)], out, threads, extents, schedule,
-                                 deterministic)
+                                 deterministic, again=False)
 
-    def _compute(self, operands, out, threads, extents, schedule, deterministic):
+    def _compute(self, operands, out, threads, extents, schedule, deterministic, again=True):
+        """`again`: calls with operands like these may come."""
         views, values, index = self._views(operands)
         kernels = self._set(views, values, index)
         place = self._result_view(views, values, extents, out)
-        plain = schedule is None and not extents and place is not None
-        try:
-            frame = kernels.frames.pop() if plain else None
-        except IndexError:
-            frame = None
-        if fresh := frame is None:
-            frame = Frame(self.operands, views, place, schedule, extents)
+        apart = out is not None and overlaps(out, views)
+        if apart:
+            place = self._result_view(views, values, extents, np.empty_like(out))
+        frame = Frame(self.operands, views, place, schedule, extents)
         frame.fill(views, place, threads, deterministic)
         status = library.api.schaas_compute(kernels.handle, frame.operands, frame.count, frame.options, frame.handle_address,
                                             frame.error_address)
-        if fresh:
-            kernels.session.warn()
+        kernels.session.warn()
         if status:
             error = ctypes.c_void_p(frame.error.value)
             frame.error.value = None
             library.raise_error(error)
         if place is not None:
-            result = place.values
-            if plain:
-                if out is None and not deterministic and (prepared := Prepared.of(kernels, frame, operands, views, place)):
-                    self._prepared.append(prepared)  # and the frame with it
-                else:
-                    kernels.frames.append(frame)
+            if apart:
+                np.copyto(out, place.values)
+            result = place.values if out is None else out
+            plain = again and schedule is None and not extents and out is None and not deterministic
+            if plain and len(self._prepared) < _SHAPES and (prepared := Prepared.of(kernels, frame, operands, views, place)):
+                self._prepared.append(prepared)
             if not result.shape and out is None:
                 return result[()]
         else:
@@ -417,16 +421,22 @@ class Bound:
     """A kernel with its operands. One call at a time; each returns the same array for a dense result, written anew."""
 
     def __init__(self, kernel, kernels, views, out, threads, extents, schedule, deterministic, arrays, gpu=None):
+        self._arrays = arrays
+        self._out = None if out is None else out.values.owner if isinstance(out.values, DeviceArray) else out.values
+        self._apart = None  # where the result goes first, as operands lie where it is wanted
+        if isinstance(self._out, np.ndarray) and overlaps(self._out, views):
+            self._apart = np.empty_like(self._out)
+            out = View(None, out.shape, out.mode_order, out.levels, self._apart)
         frame = Frame(kernel.operands, views, out, schedule, extents, gpu)
         frame.fill(views, out, threads, deterministic)
         self._keep = (kernels, views, out)
-        self._arrays = arrays
-        self._out = None if out is None else out.values.owner if isinstance(out.values, DeviceArray) else out.values
         self._handle = library.handle_from(library.api.schaas_bind, kernels.handle, frame.operands, frame.count, frame.options)
         self._end = weakref.finalize(self, library.api.schaas_computation_close, ctypes.c_void_p(self._handle))
 
     def __call__(self):
         library.call(library.api.schaas_run, self._handle)
+        if self._apart is not None:
+            np.copyto(self._out, self._apart)
         if self._out is not None:
             return self._out if self._out.shape else self._out[()]
         from ._results import natural as result_of

@@ -202,6 +202,18 @@ def view_of(name, given, format):
     return _in_format(name, array, format or "dense")
 
 
+def overlaps(out, views):
+    """Tells that `out`, a numpy array, shares bytes with an array of an operand."""
+    begin = out.__array_interface__["data"][0]
+    end = begin + out.nbytes
+    for view in views:
+        for array in (view.values, *(array for level in view.levels for array in level[1:3] if array is not None)):
+            at = array.__array_interface__["data"][0]
+            if at < end and begin < at + array.size * array.dtype.itemsize:
+                return True
+    return False
+
+
 def repaired(given):
     """A copy with sorted indices and without duplicates of what has a structure that only lacks these, else None."""
     if getattr(given, "format", None) not in _NAMED or not hasattr(given, "sum_duplicates"):

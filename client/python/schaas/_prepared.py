@@ -88,10 +88,6 @@ class Prepared:
         self._options = frame._options_at + 1
         self._arguments = (kernels.handle, frame.operands, frame.count, frame.options, frame.handle_address, frame.error_address)
 
-    def give_back(self):
-        """For calls of other shapes."""
-        self._kernels.frames.append(self.frame)
-
     def __call__(self, operands, threads):
         """The result; None when an operand is not like before. Raises the library's errors."""
         for write, operand in zip(self._writers, operands):
