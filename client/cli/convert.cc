@@ -18,6 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 struct ConvertOptions {
   std::string file, format, output, value_type = "f64";
+  double fill = 0;
   std::vector<std::int64_t> extents;
 };
 
@@ -28,6 +29,14 @@ struct Stored {
   double seconds = 0;
   std::optional<client::PackedTensor> rows{};  ///< of a matrix in blocks, for its file
 };
+
+client::PackOptions pack_options(const ConvertOptions& options) {
+  client::PackOptions how;
+  how.name = options.file;
+  how.value_type = options.value_type == "f32" ? client::ValueType::f32 : client::ValueType::f64;
+  how.fill_value = options.fill;
+  return how;
+}
 
 /// A matrix as kernels take one in blocks.
 support::Result<Stored> store_blocks(const client::TensorData& data, const std::string& name,
@@ -40,11 +49,10 @@ support::Result<Stored> store_blocks(const client::TensorData& data, const std::
   SCHAAS_ASSIGN_OR_RETURN(const auto blocks, client::Blocks::of(copying, {{options.file, name}}));
   const auto* entries = std::get_if<client::CooTensor>(&data);
   const client::CooTensor split = blocks.split(
-      options.file, entries != nullptr ? *entries : client::to_coo(std::get<client::DenseTensor>(data)));
+      options.file,
+      entries != nullptr ? *entries : client::to_coo(std::get<client::DenseTensor>(data), options.fill));
   const auto format = blocks.format(options.file, {});
-  client::PackOptions how;
-  how.name = options.file;
-  how.value_type = options.value_type == "f32" ? client::ValueType::f32 : client::ValueType::f64;
+  client::PackOptions how = pack_options(options);
   how.position_bits = client::position_bits_for(split, format);
   const auto start = Clock::now();
   SCHAAS_ASSIGN_OR_RETURN(auto packed, client::pack(split, format, how));
@@ -59,9 +67,7 @@ support::Result<Stored> store(const client::TensorData& data, const std::string&
   const auto order = static_cast<int>(client::extents_of(data).size());
   if (format::without_blocks(name) != name) return store_blocks(data, name, options);
   SCHAAS_ASSIGN_OR_RETURN(const auto format, format::parse(name, order, options.file));
-  client::PackOptions how;
-  how.name = options.file;
-  how.value_type = options.value_type == "f32" ? client::ValueType::f32 : client::ValueType::f64;
+  client::PackOptions how = pack_options(options);
   if (const auto* entries = std::get_if<client::CooTensor>(&data))
     how.position_bits = client::position_bits_for(*entries, format);
   const auto start = Clock::now();
@@ -173,6 +179,11 @@ void add_convert(CLI::App& program, Action& chosen) {
       ->check(CLI::IsMember({"f64", "f32"}).description(""))
       ->capture_default_str()
       ->type_name("TYPE");
+  command
+      ->add_option("--fill", options->fill,
+                   "Value of every element that the file does not list: inf for a tensor of min-plus")
+      ->capture_default_str()
+      ->type_name("VALUE");
   command
       ->add_option("-d,--extents", options->extents,
                    "Extents of a .tns file that are larger than its coordinates")

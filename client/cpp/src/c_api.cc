@@ -74,6 +74,7 @@ support::Result<std::unique_ptr<schaas_computation>> bound(const schaas_kernels*
                                                            const schaas_options* given) {
   if (kernels == nullptr) return null_argument("kernels");
   auto computation = std::make_unique<schaas_computation>();
+  computation->fill = kernels->set.program().semiring->zero;
   SCHAAS_RETURN_IF_ERROR(take(*kernels, operands, count, given, computation->given));
   SCHAAS_ASSIGN_OR_RETURN(computation->computation,
                           kernels->set.bind(computation->given.pointers, computation->given.options));
@@ -173,6 +174,9 @@ int32_t schaas_run(schaas_computation* computation, schaas_error** error) {
 void schaas_computation_close(schaas_computation* computation) { delete computation; }
 const schaas_tensor* schaas_result(const schaas_computation* computation) {
   return computation == nullptr ? nullptr : &computation->view;
+}
+double schaas_result_fill(const schaas_computation* computation) {
+  return computation == nullptr ? 0 : computation->fill;
 }
 
 int32_t schaas_compute(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include <nlohmann/json.hpp>
 
@@ -82,6 +83,12 @@ Json factors(const Program& program) {
   return json;
 }
 
+/// JSON has no infinities: these are texts.
+Json number_json(double number) {
+  if (std::isinf(number)) return number > 0 ? "inf" : "-inf";
+  return number;
+}
+
 Json description(const Program& program) {
   Json json = {{"operands", Json::array()}};
   std::vector<std::string> seen;
@@ -93,6 +100,8 @@ Json description(const Program& program) {
   json["result"] = {{"name", program.result().tensor}, {"indices", program.result().indices}};
   json["factors"] = factors(program);
   json["update"] = program.statements.back().update.has_value();
+  json["semiring"] = program.semiring->name;
+  json["zero"] = number_json(program.semiring->zero);
   return json;
 }
 

@@ -31,6 +31,7 @@ struct schaas_computation {
   schaas::client::GivenTensors given;
   std::optional<schaas::client::Computation> computation;
   schaas_tensor view{};
+  double fill = 0;  ///< of the result
 };
 
 namespace schaas::client {

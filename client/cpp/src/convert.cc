@@ -214,7 +214,9 @@ bool worth_counting(const PackedTensor& tensor, const format::TensorFormat& form
 Result<PackedTensor> convert(const PackedTensor& tensor, const format::TensorFormat& format,
                              const ConvertOptions& options) {
   SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
-  if (!has_rows(tensor.format()) || !has_rows(format) || !worth_counting(tensor, format))
+  const bool other_positions =
+      options.position_bits != 0 && options.position_bits != tensor.position_bits();
+  if (other_positions || !has_rows(tensor.format()) || !has_rows(format) || !worth_counting(tensor, format))
     return convert_by_entries(tensor, format, options);
   try {
     return tensor.position_bits() == 32 ? convert_matrix<std::int32_t>(tensor, format, options)
@@ -228,8 +230,8 @@ Result<PackedTensor> convert_by_entries(const PackedTensor& tensor, const format
                                         const ConvertOptions& options) {
   SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
   try {
-    return pack(unpack(tensor), format,
-                {options.name, tensor.value_type(), tensor.position_bits(), tensor.fill_value()});
+    const int bits = options.position_bits != 0 ? options.position_bits : tensor.position_bits();
+    return pack(unpack(tensor), format, {options.name, tensor.value_type(), bits, tensor.fill_value()});
   } catch (const std::bad_alloc&) {
     return too_large("the entries of `" + options.name + "`",
                      bytes_text(static_cast<double>(tensor.bytes())));

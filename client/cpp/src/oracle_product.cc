@@ -221,23 +221,9 @@ class Evaluation {
                                                      "` dense, more than " +
                                                      bytes_text(static_cast<double>(memory_limit_)));
     }
-    SCHAAS_ASSIGN_OR_RETURN(DenseTensor dense, to_dense(tensor, tensor_name));
-    if (product_.semiring->zero != 0) put_zero(tensor, dense);
+    SCHAAS_ASSIGN_OR_RETURN(DenseTensor dense, to_dense(tensor, tensor_name, product_.semiring->zero));
     densified_.push_back(std::move(dense));
     return &densified_.back();
-  }
-
-  // What is not stored is the semiring's zero.
-  void put_zero(const CooTensor& tensor, DenseTensor& dense) const {
-    std::vector<bool> stored(static_cast<std::size_t>(dense.size()), false);
-    for (std::size_t e = 0; e < tensor.entries(); ++e) {
-      std::int64_t place = 0;
-      for (int m = 0; m < tensor.order(); ++m) place = place * tensor.extents[m] + tensor.coordinates[m][e];
-      stored[static_cast<std::size_t>(place)] = true;
-    }
-    for (std::size_t x = 0; x < stored.size(); ++x) {
-      if (!stored[x]) dense.set(static_cast<std::int64_t>(x), product_.semiring->zero);
-    }
   }
 
   OracleProgram compose() const { return oracle_program(shape_); }

@@ -5,6 +5,9 @@
 
 namespace schaas::client {
 
+constexpr int max_order = 64;  ///< of a tensor; expressions have fewer indices
+
+
 /// Shape of the lists, extents not negative, every coordinate inside. Errors: invalid [coordinate-range]
 /// naming the first offending entry, [tensor-structure].
 support::Result<void> check_entries(const CooTensor& tensor, const std::string& name);

@@ -121,14 +121,14 @@ support::Result<DenseTensor> to_dense(const PackedTensor& tensor) {
   return result;
 }
 
-support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string& tensor_name) {
-  SCHAAS_RETURN_IF_ERROR(check_entries(tensor, tensor_name));
-  SCHAAS_ASSIGN_OR_RETURN(DenseTensor result, zeros(tensor.extents, ValueType::f64));
-  std::vector<std::int64_t> coordinates(tensor.order());
-  for (std::size_t e = 0; e < tensor.entries(); ++e) {
-    for (int m = 0; m < tensor.order(); ++m) coordinates[m] = tensor.coordinates[m][e];
-    result.values.as<double>()[row_major(coordinates, tensor.extents)] += tensor.values[e];
-  }
+support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string& tensor_name,
+                                      double fill_value) {
+  SCHAAS_ASSIGN_OR_RETURN(
+      PackedTensor packed,
+      pack(tensor, format::dense(tensor.order()), {tensor_name, ValueType::f64, 64, fill_value}));
+  DenseTensor result;
+  result.extents = tensor.extents;
+  result.values = std::move(packed.values());
   return result;
 }
 

@@ -90,7 +90,7 @@ Result<void> write_text(const std::string& path, const std::string& text) {
   return sink.close();
 }
 
-Result<void> write(const std::string& path, const DenseTensor& tensor) {
+Result<void> write(const std::string& path, const DenseTensor& tensor, double fill_value) {
   SCHAAS_ASSIGN_OR_RETURN(const FileKind kind, kind_of(path));
   if (kind == FileKind::matrix_market && tensor.order() > 2) return wrong_order(path, tensor.order());
   if (kind == FileKind::frostt) {
@@ -102,7 +102,7 @@ Result<void> write(const std::string& path, const DenseTensor& tensor) {
       write_matrix_market(sink, tensor);
       break;
     case FileKind::frostt:
-      write_frostt(sink, to_coo(tensor));
+      write_frostt(sink, to_coo(tensor, fill_value));
       break;
     case FileKind::npy:
       write_npy(sink, tensor);
@@ -111,13 +111,13 @@ Result<void> write(const std::string& path, const DenseTensor& tensor) {
   return sink.close();
 }
 
-Result<void> write(const std::string& path, const CooTensor& tensor) {
+Result<void> write(const std::string& path, const CooTensor& tensor, double fill_value) {
   SCHAAS_ASSIGN_OR_RETURN(const FileKind kind, kind_of(path));
   SCHAAS_RETURN_IF_ERROR(check_entries(tensor, path));
   if (kind == FileKind::matrix_market && tensor.order() > 2) return wrong_order(path, tensor.order());
   if (kind == FileKind::npy || tensor.order() == 0) {
-    SCHAAS_ASSIGN_OR_RETURN(const DenseTensor dense, to_dense(tensor, path));
-    return write(path, dense);
+    SCHAAS_ASSIGN_OR_RETURN(const DenseTensor dense, to_dense(tensor, path, fill_value));
+    return write(path, dense, fill_value);
   }
   SCHAAS_ASSIGN_OR_RETURN(FileSink sink, FileSink::create(path));
   if (kind == FileKind::matrix_market) {
@@ -129,9 +129,9 @@ Result<void> write(const std::string& path, const CooTensor& tensor) {
 }
 
 Result<void> write(const std::string& path, const PackedTensor& tensor) {
-  if (!tensor.format().all_dense()) return write(path, unpack(tensor));
+  if (!tensor.format().all_dense()) return write(path, unpack(tensor), tensor.fill_value());
   SCHAAS_ASSIGN_OR_RETURN(const DenseTensor dense, to_dense(tensor));
-  return write(path, dense);
+  return write(path, dense, tensor.fill_value());
 }
 
 }  // namespace schaas::client

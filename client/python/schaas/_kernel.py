@@ -452,6 +452,7 @@ class _Running(Tensor):
 
     def __init__(self, bound, view):
         self._bound, self._view = bound, view
+        self._fill = library.api.schaas_result_fill(bound._handle)
 
     def copy(self):
         return self.convert(_own_format(self))

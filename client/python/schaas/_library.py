@@ -7,7 +7,7 @@ from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t, c_ui
 
 from ._errors import Unreachable, error_of, invalid
 
-API_VERSION = 4
+API_VERSION = 5
 
 F64, F32 = 0, 1
 # Level formats of kernel_abi.h.
@@ -39,6 +39,10 @@ class Options(ctypes.Structure):
     _fields_ = [("struct_bytes", c_size_t), ("threads", c_int32), ("deterministic", c_int32), ("trusted", c_int32),
                 ("extent_count", c_int32), ("extent_names", POINTER(c_char_p)), ("extents", POINTER(c_int64)),
                 ("schedule", c_char_p), ("result", c_void_p), ("gpu", c_void_p)]
+
+
+class StorageOptions(ctypes.Structure):
+    _fields_ = [("struct_bytes", c_size_t), ("fill_value", c_double), ("position_bits", c_int32), ("unused", c_int32)]
 
 
 class Gpu(ctypes.Structure):
@@ -83,10 +87,11 @@ _STATUS = {
     "frontier_at": [c_void_p, c_void_p, c_int32, c_void_p, POINTER(c_void_p), _ERROR],
     "tune": [c_void_p, c_void_p, c_int32, c_void_p, POINTER(c_void_p), _ERROR],
     "compute": [c_void_p, c_void_p, c_int32, c_void_p, POINTER(c_void_p), _ERROR],
-    "pack": [c_char_p, c_int32, c_void_p, c_void_p, c_void_p, c_int64, c_char_p, c_int32, c_int32, POINTER(c_void_p), _ERROR],
-    "convert": [c_char_p, c_void_p, c_char_p, POINTER(c_void_p), _ERROR],
-    "read": [c_char_p, POINTER(c_void_p), _ERROR],
-    "write": [c_char_p, c_void_p, _ERROR],
+    "pack_with": [c_char_p, c_int32, c_void_p, c_void_p, c_void_p, c_int64, c_char_p, c_int32, c_int32, POINTER(StorageOptions),
+                  POINTER(c_void_p), _ERROR],
+    "convert_with": [c_char_p, c_void_p, c_char_p, POINTER(StorageOptions), POINTER(c_void_p), _ERROR],
+    "read_with": [c_char_p, POINTER(StorageOptions), POINTER(c_void_p), _ERROR],
+    "write_with": [c_char_p, c_void_p, POINTER(StorageOptions), _ERROR],
 }
 _OTHER = {
     "api_version": ([], c_int32), "version": ([], c_char_p), "error_status": ([c_void_p], c_int32),
@@ -94,6 +99,7 @@ _OTHER = {
     "error_free": ([c_void_p], None), "text_free": ([c_void_p], None), "session_close": ([c_void_p], None),
     "session_address": ([c_void_p], c_char_p), "kernels_close": ([c_void_p], None), "computation_close": ([c_void_p], None),
     "result": ([c_void_p], POINTER(Tensor)), "storage_free": ([c_void_p], None), "storage_view": ([c_void_p], POINTER(Tensor)),
+    "storage_fill": ([c_void_p], c_double), "result_fill": ([c_void_p], c_double),
 }
 
 _lib = _load()
@@ -145,6 +151,11 @@ def handle_from(function, *arguments):
     handle = c_void_p()
     call(function, *arguments, ctypes.byref(handle))
     return handle.value
+
+
+def storage_options(fill, position_bits=0):
+    """What a tensor holds where it stores nothing; `position_bits`: of a conversion, 0 for those of the tensor."""
+    return ctypes.byref(StorageOptions(ctypes.sizeof(StorageOptions), fill, position_bits, 0))
 
 
 def threads_of(threads):

@@ -35,6 +35,12 @@ class Tensor:
         self._handle = handle
         self._end = weakref.finalize(self, library.api.schaas_storage_free, ctypes.c_void_p(handle))
         self._view = library.api.schaas_storage_view(handle).contents
+        self._fill = library.api.schaas_storage_fill(handle)
+
+    @property
+    def fill(self):
+        """The value of every element that is not stored: 0, or the zero of the semiring that made the tensor or reads it."""
+        return self._fill
 
     @property
     def shape(self):
@@ -78,8 +84,8 @@ class Tensor:
         return self.values.size
 
     def convert(self, format):
-        """The same tensor in another format: a copy."""
-        return Tensor(library.handle_from(library.api.schaas_convert, b"tensor", ctypes.addressof(self._view), format.encode()))
+        """The same tensor in another format, with the same fill value: a copy."""
+        return converted("tensor", ctypes.addressof(self._view), format, self.fill)
 
     def coords(self):
         """Coordinates of the stored entries, (ndim, nnz), sorted, and their values."""
@@ -97,12 +103,22 @@ class Tensor:
         return np.asarray(self)
 
     def __repr__(self):
-        return f"<schaas.Tensor of shape {self.shape}, {self.nnz} stored values of {self.dtype}>"
+        fill = f", {self.fill} where nothing is stored" if self.fill != 0 else ""
+        return f"<schaas.Tensor of shape {self.shape}, {self.nnz} stored values of {self.dtype}{fill}>"
 
 
-def tensor(coords, values, shape, format=None, dtype=None, index_dtype=np.int32):
+def converted(name, address, format, fill=0.0, position_bits=0):
+    """The tensor whose struct (kernel_abi.h) is at `address`, whose elements that are not stored have the value `fill`, in another
+    format: a copy. Dense levels get the fill value; where they become sparse, elements of that value are left out. `position_bits`:
+    32, 64, or 0 for those of the tensor (32 of a dense one)."""
+    return Tensor(library.handle_from(library.api.schaas_convert_with, name.encode(), address, format.encode(),
+                                      library.storage_options(fill, position_bits)))
+
+
+def tensor(coords, values, shape, format=None, dtype=None, index_dtype=np.int32, fill=0.0):
     """A sparse tensor from coordinates, (ndim, nnz), and values; duplicates add up. The format is csf, csr for matrices,
-    compressed for vectors, unless `format` says otherwise."""
+    compressed for vectors, unless `format` says otherwise. `fill`: the value of every element without an entry; of an operand under a
+    semiring its zero, `np.inf` for min-plus."""
     coords = np.ascontiguousarray(coords, np.int64).reshape(len(shape), -1)
     kept = np.asarray(values)
     dtype = np.dtype(dtype or (np.float32 if kept.dtype == np.float32 else np.float64))
@@ -114,19 +130,26 @@ def tensor(coords, values, shape, format=None, dtype=None, index_dtype=np.int32)
     extents = (ctypes.c_int64 * max(len(shape), 1))(*shape)
     modes = (ctypes.c_void_p * max(len(shape), 1))(*[row.ctypes.data for row in coords])
     return Tensor(library.handle_from(
-        library.api.schaas_pack, b"tensor", len(shape), extents, modes, kept.ctypes.data, kept.size, format.encode(),
-        library.F32 if dtype == np.float32 else library.F64, 8 * np.dtype(index_dtype).itemsize))
+        library.api.schaas_pack_with, b"tensor", len(shape), extents, modes, kept.ctypes.data, kept.size, format.encode(),
+        library.F32 if dtype == np.float32 else library.F64, 8 * np.dtype(index_dtype).itemsize,
+        library.storage_options(fill)))
 
 
-def read(path):
-    """A file: .mtx gives a scipy matrix, .tns a Tensor, .npy an array; each also with .gz."""
+def read(path, fill=0.0):
+    """A file: .mtx gives a scipy matrix, .tns a Tensor, .npy an array; each also with .gz. `fill`: the value of every element that the
+    file does not list; with another one than 0 a .mtx file of entries gives a Tensor, too, for scipy knows zeros alone."""
     from ._results import natural
-    return natural(Tensor(library.handle_from(library.api.schaas_read, str(path).encode())), arrays=False, narrow=True)
+    held = Tensor(library.handle_from(library.api.schaas_read_with, str(path).encode(), library.storage_options(fill)))
+    made = natural(held, arrays=False, narrow=True)
+    return made if fill == 0 or isinstance(made, np.ndarray) else held
 
 
-def write(path, value):
-    """Writes by ending: .mtx .tns .npy, the texts also with .gz."""
+def write(path, value, fill=None):
+    """Writes by ending: .mtx .tns .npy, the texts also with .gz. `fill`: the value of every element that `value` does not store (default:
+    0, of a Tensor its own); lists of entries leave it out of a dense array."""
     from ._operands import view_of
     from ._frames import Frame
     frame = Frame(["value"], [view_of("value", value, None)])
-    library.call(library.api.schaas_write, str(path).encode(), frame.tensor_address(0))
+    if fill is None:
+        fill = value.fill if isinstance(value, Tensor) else 0.0
+    library.call(library.api.schaas_write_with, str(path).encode(), frame.tensor_address(0), library.storage_options(fill))

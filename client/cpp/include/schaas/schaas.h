@@ -36,7 +36,7 @@ extern "C" {
 
 /* Raised when something is added; a library serves every program that was built for its number or a lower
  * one. */
-#define SCHAAS_API_VERSION 4
+#define SCHAAS_API_VERSION 5
 SCHAAS_API int32_t schaas_api_version(void);
 SCHAAS_API const char* schaas_version(void); /* "0.1.0" */
 
@@ -116,7 +116,8 @@ SCHAAS_API void schaas_kernels_close(schaas_kernels* kernels);
 SCHAAS_API int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json, schaas_error** error);
 
 /* What a statement takes, without a server, as JSON: {operands[{name, indices[]}], result{name, indices[]},
- * factors[{name, indices[]} or {number}] (of a single product; else null), update}. */
+ * factors[{name, indices[]} or {number}] (of a single product; else null), update}; since version 5 also
+ * semiring ("plus-times", "min-plus", ...) and its zero, a number or "inf" or "-inf". */
 SCHAAS_API int32_t schaas_parse(const char* expression, char** json, schaas_error** error);
 
 typedef struct schaas_operand {
@@ -170,6 +171,8 @@ SCHAAS_API int32_t schaas_run(schaas_computation* computation, schaas_error** er
 SCHAAS_API void schaas_computation_close(schaas_computation* computation);
 /* Until the next run, or until the computation is closed. */
 SCHAAS_API const schaas_tensor* schaas_result(const schaas_computation* computation);
+/* The value of the elements that the result does not store: the zero of the semiring. Since version 5. */
+SCHAAS_API double schaas_result_fill(const schaas_computation* computation);
 /* What runs and why, as JSON: {id, trace, tree, time, memory, isa, reason, threads, device (name or null),
  * copies[{format, bytes}]}. */
 SCHAAS_API int32_t schaas_computation_describe(const schaas_computation* computation, char** json,
@@ -192,6 +195,8 @@ SCHAAS_API int32_t schaas_frontier_at(schaas_kernels* kernels, const schaas_oper
 typedef struct schaas_storage schaas_storage;
 SCHAAS_API void schaas_storage_free(schaas_storage* storage);
 SCHAAS_API const schaas_tensor* schaas_storage_view(const schaas_storage* storage);
+/* The value of the elements that it does not store. Since version 5. */
+SCHAAS_API double schaas_storage_fill(const schaas_storage* storage);
 
 /* Bind, run and close in one: for a result that the library makes `result` is set, else (options->result) it
  * may be NULL. */
@@ -210,6 +215,29 @@ SCHAAS_API int32_t schaas_convert(const char* name, const schaas_tensor* tensor,
 /* Matrix Market, FROSTT or NumPy, by ending, also .gz: entries as coo with 64-bit positions, arrays dense. */
 SCHAAS_API int32_t schaas_read(const char* path, schaas_storage** storage, schaas_error** error);
 SCHAAS_API int32_t schaas_write(const char* path, const schaas_tensor* tensor, schaas_error** error);
+
+/* The same four functions for tensors with another fill value than 0: the value of every element that is not
+ * stored. Kernels read such elements as the zero of their semiring (schaas_parse), so a tensor for min-plus
+ * has the fill value infinity. Dense levels get the fill value where there is no entry, sparse ones leave it
+ * out where they are made of dense ones. NULL: 0. Since version 5. */
+typedef struct schaas_storage_options {
+  size_t struct_bytes;
+  double fill_value;
+  int32_t position_bits; /* of schaas_convert_with, 32 or 64; 0: those of the tensor */
+  int32_t unused;        /* 0 */
+} schaas_storage_options;
+SCHAAS_API int32_t schaas_pack_with(const char* name, int32_t order, const int64_t* extents,
+                                    const int64_t* const* coordinates, const double* values, int64_t entries,
+                                    const char* format, int32_t value_type, int32_t position_bits,
+                                    const schaas_storage_options* options, schaas_storage** storage,
+                                    schaas_error** error);
+SCHAAS_API int32_t schaas_convert_with(const char* name, const schaas_tensor* tensor, const char* format,
+                                       const schaas_storage_options* options, schaas_storage** storage,
+                                       schaas_error** error);
+SCHAAS_API int32_t schaas_read_with(const char* path, const schaas_storage_options* options,
+                                    schaas_storage** storage, schaas_error** error);
+SCHAAS_API int32_t schaas_write_with(const char* path, const schaas_tensor* tensor,
+                                     const schaas_storage_options* options, schaas_error** error);
 
 #ifdef __cplusplus
 }

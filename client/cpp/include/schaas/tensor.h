@@ -134,8 +134,9 @@ CooTensor unpack(const PackedTensor& tensor);
 CooTensor all_stored(const PackedTensor& tensor);
 /// Every value, row major in mode order 0, 1, ... Errors: exhausted [memory].
 support::Result<DenseTensor> to_dense(const PackedTensor& tensor);
-/// Every value of a list of entries, 0 elsewhere; the same errors as pack.
-support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string& name);
+/// Every value of a list of entries, `fill_value` elsewhere; the same errors as pack.
+support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string& name,
+                                      double fill_value = 0);
 /// What is not `fill_value`, sorted.
 CooTensor to_coo(const DenseTensor& tensor, double fill_value = 0);
 

@@ -49,11 +49,11 @@ support::Result<TensorData> read(const std::string& path, const ReadOptions& opt
 
 /// Writes by ending (`.gz` compresses), to a temporary file beside the target that is renamed when complete,
 /// so a reader never sees half a file. Numbers are written so that reading gives the same double.
-///   dense: .mtx array (order 2; others are invalid [file-order]), .tns nonzeros, .npy
-///   entries: .mtx coordinate (order 2), .tns; .npy is written dense
+///   dense: .mtx array (order 2; others are invalid [file-order]), .tns what is not the fill value, .npy
+///   entries: .mtx coordinate (order 2), .tns; .npy is written dense, with the fill value between them
 /// Errors: invalid [file-ending], [file-order], [file-unwritable]; exhausted [memory], [disk-full].
-support::Result<void> write(const std::string& path, const DenseTensor& tensor);
-support::Result<void> write(const std::string& path, const CooTensor& tensor);
+support::Result<void> write(const std::string& path, const DenseTensor& tensor, double fill_value = 0);
+support::Result<void> write(const std::string& path, const CooTensor& tensor, double fill_value = 0);
 support::Result<void> write(const std::string& path, const PackedTensor& tensor);
 /// Any text, written in the same way.
 support::Result<void> write_text(const std::string& path, const std::string& text);
