@@ -26,6 +26,57 @@ def pattern(rows, columns, generator):
     return dense * (torch.rand(rows, columns, generator=generator) < 0.3)
 
 
+class Results(unittest.TestCase):
+    """A result is a torch tensor where an operand or `out` is one."""
+
+    def setUp(self):
+        self.generator = torch.Generator().manual_seed(SEED)
+        self.dense = pattern(6, 5, self.generator)
+        self.x = torch.rand(5, generator=self.generator, dtype=torch.float64)
+
+    def test_sparse_results_have_the_layout_of_their_format(self):
+        for format, given, layout in (("csr", self.dense.to_sparse_csr(), torch.sparse_csr), ("coo", self.dense.to_sparse(), torch.sparse_coo)):
+            for dtype in (torch.float64, torch.float32):
+                found = schaas.kernel("A(i,j) = 2 * B(i,j)", A=format)(given.to(dtype))
+                self.assertEqual((found.layout, found.dtype), (layout, dtype))
+                torch.testing.assert_close(found.to_dense(), (2 * self.dense).to(dtype))
+        vector = (self.x * (self.x > 0.5)).to_sparse()
+        found = schaas.kernel("a(i) = 2 * b(i)", a="compressed")(vector)
+        self.assertEqual(found.layout, torch.sparse_coo)
+        torch.testing.assert_close(found.to_dense(), 2 * vector.to_dense())
+        tensor = pattern(3, 20, self.generator).reshape(3, 4, 5)
+        found = schaas.kernel("A(i,j,k) = 2 * B(i,j,k)", A="coo")(tensor.to_sparse())
+        torch.testing.assert_close(found.to_dense(), 2 * tensor)
+        self.assertIsInstance(schaas.kernel("A(i,j,k) = 2 * B(i,j,k)", A="csf")(tensor.to_sparse()), schaas.Tensor)
+
+    def test_scalars_and_mixed_operands(self):
+        found = schaas.kernel("s = x(i) * y(i)")(self.x, self.x.numpy())
+        self.assertEqual((type(found), found.shape, found.dtype), (torch.Tensor, (), torch.float64))
+        f = schaas.kernel("y(i) = B(i,j) * x(j)")
+        torch.testing.assert_close(f(self.dense.numpy(), self.x), self.dense @ self.x)
+        torch.testing.assert_close(f.bind(self.dense, self.x.numpy())(), self.dense @ self.x)
+
+    def test_out_is_written_and_returned(self):
+        f = schaas.kernel("y(i) = B(i,j) * x(j)")
+        out = torch.empty(6, dtype=torch.float64)
+        for compute in (lambda: f(self.dense, self.x, out=out), lambda: f(self.dense.numpy(), self.x.numpy(), out=out),
+                        f.bind(self.dense, self.x, out=out)):
+            out.zero_()
+            self.assertIs(compute(), out)
+            torch.testing.assert_close(out, self.dense @ self.x)
+        loss = (torch.ones(6, dtype=torch.float64, requires_grad=True) * out).sum()
+        f(self.dense, self.x, out=out)
+        with self.assertRaisesRegex(RuntimeError, "modified by an inplace operation"):
+            loss.backward()
+
+    def test_out_that_cannot_be_written_is_refused(self):
+        f = schaas.kernel("y(i) = B(i,j) * x(j)")
+        for out, why in ((torch.empty(6), "float64"), (torch.empty(12, dtype=torch.float64)[::2], "not contiguous"),
+                         (torch.empty(6, dtype=torch.float64, requires_grad=True), "requires a gradient")):
+            with self.assertRaisesRegex(schaas.Invalid, why):
+                f(self.dense, self.x, out=out)
+
+
 class Gradients(unittest.TestCase):
     def setUp(self):
         self.generator = torch.Generator().manual_seed(SEED)

@@ -52,14 +52,12 @@ def _ones(given):
 
 def _as_torch(made, like):
     """A gradient in the layout of what it belongs to; `made` has its pattern."""
-    if isinstance(made, torch.Tensor):
-        return made.reshape(like.shape)
     layout = _layout(like)
     if layout == "csr":
-        return torch.sparse_csr_tensor(like.crow_indices(), like.col_indices(), torch.from_numpy(made.data), like.shape)
+        return torch.sparse_csr_tensor(like.crow_indices(), like.col_indices(), made.values(), like.shape)
     if layout == "coo":
         entries = like.detach().coalesce()
-        return torch.sparse_coo_tensor(entries.indices(), torch.from_numpy(made.data), like.shape).coalesce()
+        return torch.sparse_coo_tensor(entries.indices(), made.values(), like.shape).coalesce()
     return torch.as_tensor(made, dtype=like.dtype).reshape(like.shape)
 
 

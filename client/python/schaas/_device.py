@@ -224,6 +224,8 @@ def back(result, operands):
     """The result as its owner would hold it who holds `operands`: the first one on a GPU decides."""
     like = next(filter(is_on_gpu, operands))
     if is_torch(like):
+        from ._torch import as_torch
+        result = as_torch(result)
         return result.to(like.device) if is_torch(result) else result
     if _library_of(like) not in ("cupy", "cupyx"):
         return result

@@ -249,6 +249,10 @@ class Kernel:
         return None
 
     def _call(self, operands, out=None, threads=0, extents=None, schedule=None, deterministic=False, stream=None):
+        if is_torch(out) and not is_on_gpu(out):
+            from ._torch import array_of
+            self._call(operands, array_of(out), threads, extents, schedule, deterministic, stream)
+            return out
         if not any(map(is_on_gpu, operands)):
             return self._call_here(operands, out, threads, extents, schedule, deterministic)
         try:
@@ -336,19 +340,26 @@ class Kernel:
             if plain and len(self._prepared) < _SHAPES and (prepared := Prepared.of(kernels, frame, operands, views, place)):
                 self._prepared.append(prepared)
             if not result.shape and out is None:
-                return result[()]
+                result = result[()]
         else:
             made = Tensor(frame.handle.value)
             result = natural(made, any(type(operand).__name__.endswith("_array") for operand in operands))
-        if any(is_torch(operand) for operand in operands) and isinstance(result, np.ndarray):
-            import torch
-            return torch.from_numpy(result)
+        if any(map(is_torch, operands)):
+            from ._torch import as_torch
+            return as_torch(result)
         return result
 
     def bind(self, *positional, out=None, threads=0, extents=None, schedule=None, deterministic=False, stream=None, **named):
         """Fixes the operands: the returned Bound computes from what the arrays hold at each call, without checking them again. For
         loops."""
         operands = self._collect(positional, named)
+        if any(map(is_torch, (*operands, out))):
+            from ._torch import bound
+            return bound(self, operands, out, threads=threads, extents=extents, schedule=schedule, deterministic=deterministic,
+                         stream=stream)
+        return self._bind(operands, out, threads, extents, schedule, deterministic, stream)
+
+    def _bind(self, operands, out, threads, extents, schedule, deterministic, stream):
         if there := self._anywhere(operands, extents, out, stream):
             views, values, index, place, gpu = there
             return Bound(self, self._set(views, values, index), views, place, threads, extents, schedule, deterministic, False, gpu)
@@ -422,6 +433,7 @@ class Bound:
 
     def __init__(self, kernel, kernels, views, out, threads, extents, schedule, deterministic, arrays, gpu=None):
         self._arrays = arrays
+        self._convert = None  # makes torch's of the result
         self._out = None if out is None else out.values.owner if isinstance(out.values, DeviceArray) else out.values
         self._apart = None  # where the result goes first, as operands lie where it is wanted
         if isinstance(self._out, np.ndarray) and overlaps(self._out, views):
@@ -434,6 +446,10 @@ class Bound:
         self._end = weakref.finalize(self, library.api.schaas_computation_close, ctypes.c_void_p(self._handle))
 
     def __call__(self):
+        result = self._run()
+        return result if self._convert is None else self._convert(result)
+
+    def _run(self):
         library.call(library.api.schaas_run, self._handle)
         if self._apart is not None:
             np.copyto(self._out, self._apart)
