@@ -5,11 +5,10 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <filesystem>
 #include <fstream>
-#include <tuple>
 
-#include "client/cpp/src/team.h"
 #include "tests/support/temporary_directory.h"
 
 namespace schaas::client {
@@ -70,16 +69,11 @@ TEST(Host, a_core_has_a_share_of_what_all_of_a_package_have) {
   EXPECT_EQ(share_of_package(8 << 20), 8 << 20);
 }
 
-TEST(Team, takes_the_threads_that_no_other_has) {
-  {
-    const Team first(4, false), second(4, false), third(4, false);
-    EXPECT_EQ(std::make_tuple(first.threads(), second.threads(), third.threads()), std::make_tuple(4, 1, 1));
-  }
-  const Team few(3, true);  // a number that was named is kept to
-  EXPECT_EQ(few.threads(), 3);
-  EXPECT_EQ(Team(8, false).threads(), 5);
-  EXPECT_EQ(Team(8, true).threads(), 8);
-  EXPECT_EQ(Team(8, false).threads(), 5);
+TEST(Host, GivesOneThreadWithinAParallelRegionOfTheProgram) {
+  std::atomic<int> threads{0};
+#pragma omp parallel num_threads(2)
+  threads += host_threads();
+  EXPECT_EQ(threads, 2);
 }
 
 TEST(Host, runs_its_own_instruction_set) {

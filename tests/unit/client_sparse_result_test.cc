@@ -254,7 +254,8 @@ TEST(Scan, sums_what_comes_before) {
         counts[n] = static_cast<std::int64_t>(random() % 9);
         sums[n + 1] = sums[n] + counts[n];
       }
-      EXPECT_EQ(exclusive_scan(counts.data(), size, threads), sums.back());
+      Team team = Team::exactly(threads);
+      EXPECT_EQ(exclusive_scan(counts.data(), size, team), sums.back());
       EXPECT_EQ(counts, sums);
     }
   }

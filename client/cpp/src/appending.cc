@@ -117,7 +117,7 @@ std::int32_t Appending::run_units(const Run& run, Rows& rows, void* const* share
   return SCHAAS_OK;
 }
 
-Result<bool> Appending::finish() {
+Result<bool> Appending::finish(Team& team) {
   std::vector<std::int64_t> places{0};  // where the entries of each run begin
   for (const Stretch& stretch : stretches_) places.push_back(places.back() + stretch.end - stretch.begin);
   const std::int64_t entries = places.back();
@@ -133,9 +133,9 @@ Result<bool> Appending::finish() {
   SCHAAS_RETURN_IF_ERROR(resize(coordinates_, entries, width, name_));
   SCHAAS_RETURN_IF_ERROR(resize(values_, entries, value_bytes_, name_));
   if (width == 4) {
-    put_together<std::int32_t>(places);
+    put_together<std::int32_t>(places, team);
   } else {
-    put_together<std::int64_t>(places);
+    put_together<std::int64_t>(places, team);
   }
   ResultStorage::give_rows(*result_, std::move(coordinates_), std::move(values_), entries);
   return true;
@@ -143,13 +143,12 @@ Result<bool> Appending::finish() {
 
 // Copies the runs' entries to their places, and notes where the rows begin.
 template <class Position>
-void Appending::put_together(const std::vector<std::int64_t>& places) {
+void Appending::put_together(const std::vector<std::int64_t>& places, Team& team) {
   auto* pos = const_cast<Position*>(static_cast<const Position*>(result_->levels()[1].pos.data()));
   const auto count = static_cast<std::int64_t>(runs_->size());
   const auto bytes = static_cast<std::size_t>(value_bytes_);
   counter_[count == 0 ? 0 : runs_->back().end] = places.back();
-#pragma omp parallel for schedule(dynamic) num_threads(static_cast <int>(rows_.size()))
-  for (std::int64_t n = 0; n < count; ++n) {
+  team.run(count, [&](std::int64_t n, int) {
     const Stretch& from = stretches_[static_cast<std::size_t>(n)];
     const Run& run = (*runs_)[static_cast<std::size_t>(n)];
     const std::int64_t place = places[static_cast<std::size_t>(n)], moved = place - from.begin;
@@ -159,14 +158,14 @@ void Appending::put_together(const std::vector<std::int64_t>& places) {
       if (unit + 1 < run.end) counter_[unit + 1] = pos[unit + 1];
     }
     const auto size = static_cast<std::size_t>(from.end - from.begin);
-    if (size == 0 || rows_.size() == 1) continue;
+    if (size == 0 || rows_.size() == 1) return;
     const Rows& rows = *rows_[static_cast<std::size_t>(from.thread)];
     std::memcpy(coordinates_.as<Position>() + place, rows.coordinates.as<Position>() + from.begin,
                 size * sizeof(Position));
     if (bytes > 0)
       std::memcpy(values_.as<char>() + static_cast<std::size_t>(place) * bytes,
                   rows.values.as<char>() + static_cast<std::size_t>(from.begin) * bytes, size * bytes);
-  }
+  });
 }
 
 std::int64_t Appending::bytes() const {

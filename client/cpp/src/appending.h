@@ -8,6 +8,7 @@
 #include "balance.h"
 #include "proto/kernel_abi.h"
 #include "schaas/tensor.h"
+#include "team.h"
 
 namespace schaas::client {
 
@@ -32,7 +33,7 @@ class Appending {
   bool gave_up() const { return gave_up_; }
   /// Makes the result, and the counters what counting and scanning would have made them. False: gave up.
   /// Errors: exhausted [memory].
-  support::Result<bool> finish();
+  support::Result<bool> finish(Team& team);
   /// What threads hold beside the result.
   std::int64_t bytes() const;
 
@@ -56,7 +57,7 @@ class Appending {
   template <class Position>
   std::int32_t run_units(const Run& run, Rows& rows, void* const* shared, void* workspace);
   template <class Position>
-  void put_together(const std::vector<std::int64_t>& places);
+  void put_together(const std::vector<std::int64_t>& places, Team& team);
 
   const schaas_phase* phase_;
   PackedTensor* result_;

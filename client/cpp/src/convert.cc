@@ -1,7 +1,5 @@
 #include "schaas/convert.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -9,6 +7,7 @@
 #include "matrix_rows.h"
 #include "packed_tensor_builder.h"
 #include "schaas/host.h"
+#include "team.h"
 #include "tensor_checks.h"
 
 namespace schaas::client {
@@ -58,38 +57,37 @@ class MatrixConversion {
   }
   std::int64_t extent(int level) const { return builder_.extents[builder_.format.mode_order[level]]; }
 
-  int team() const {
+  int useful_threads() const {
     if (rows_.entries < worth_a_team) return 1;
     const std::int64_t counters = std::max<std::int64_t>(extent(0) * entries_per_counter, 1);
     return static_cast<int>(std::clamp<std::int64_t>(rows_.entries / counters, 1, threads_));
   }
 
-  // The stretch at which a thread's share of the entries begins.
-  std::int64_t share(int thread, int team) const {
-    const auto goal = static_cast<Position>(rows_.entries * thread / team);
-    return thread == team ? rows_.count
-                          : std::lower_bound(rows_.begin, rows_.begin + rows_.count, goal) - rows_.begin;
+  // The row at which a share of the entries begins.
+  std::int64_t share(int part, int parts) const {
+    const auto goal = static_cast<Position>(rows_.entries * part / parts);
+    return part == parts ? rows_.count
+                         : std::lower_bound(rows_.begin, rows_.begin + rows_.count, goal) - rows_.begin;
   }
 
-  // A counting sort by the inner coordinate. Each thread counts its rows; the counters become the places at
-  // which it writes, column by column after those of the threads before it: rows ascend within a column.
+  // A counting sort by the inner coordinate. The rows of each share are counted; the counters become the
+  // positions that the share writes, column by column after those of the shares before it: rows ascend within
+  // a column.
   Result<void> transpose() {
-    const int threads = team();
+    Team team = Team::at_most(useful_threads());
+    const int threads = team.threads();
     const std::int64_t columns = extent(0);
     SCHAAS_ASSIGN_OR_RETURN(Buffer counters, array<Position>(columns * threads));
     SCHAAS_ASSIGN_OR_RETURN(column_begin_, array<Position>(columns + 1));
     auto* const place = counters.template as<Position>();
     auto* const begin = column_begin_.template as<Position>();
-#pragma omp parallel num_threads(threads)
-    {
-      const int thread = omp_get_thread_num(), team = omp_get_num_threads();
-      const std::int64_t first = share(thread, team), last = share(thread + 1, team);
-      count(place + thread * columns, first, last);
-#pragma omp barrier
-#pragma omp single
-      number_places(place, begin, columns, team);
-      scatter(place + thread * columns, first, last);
-    }
+    team.run_shares([&](int part, int parts) {
+      count(place + part * columns, share(part, parts), share(part + 1, parts));
+    });
+    number_places(place, begin, columns, threads);
+    team.run_shares([&](int part, int parts) {
+      scatter(place + part * columns, share(part, parts), share(part + 1, parts));
+    });
     rows_ = {};
     rows_.count = columns;
     rows_.begin = begin;
@@ -101,13 +99,13 @@ class MatrixConversion {
   void count(Position* counter, std::int64_t first, std::int64_t last) const {
     for (Position q = rows_.begin[first]; q < rows_.begin[last]; ++q) ++counter[rows_.inner[q]];
   }
-  static void number_places(Position* place, Position* begin, std::int64_t columns, int team) {
+  static void number_places(Position* place, Position* begin, std::int64_t columns, int parts) {
     Position next = 0;
     for (std::int64_t c = 0; c < columns; ++c) {
       begin[c] = next;
-      for (int thread = 0; thread < team; ++thread) {
-        const Position here = place[thread * columns + c];
-        place[thread * columns + c] = next;
+      for (int part = 0; part < parts; ++part) {
+        const Position here = place[part * columns + c];
+        place[part * columns + c] = next;
         next += here;
       }
     }

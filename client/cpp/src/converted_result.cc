@@ -24,7 +24,7 @@ support::Result<void> ConvertedResult::bring(const PackedTensor& written, int th
     first_ = {};
     values_ = again_->tensor().values().data();
   }
-  in_team(threads, [&](const Member& member) { again_->refresh(member.thread, member.team); });
+  Team::at_most(threads).run_shares([&](int part, int parts) { again_->refresh(part, parts); });
   return {};
 }
 

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <mutex>
 #include <optional>
 
 #include "allocate.h"
@@ -20,7 +21,6 @@
 #include "shared_object.h"
 #include "stored_copy.h"
 #include "streaming.h"
-#include "taken_pieces.h"
 #include "team.h"
 #include "workspaces.h"
 
@@ -33,6 +33,12 @@ struct Pieces {
   std::vector<Run> runs;
   std::vector<std::size_t> borders;
   std::size_t count() const { return borders.size() - 1; }
+};
+
+/// Arrays that a call of the kernel gets.
+struct Arrays {
+  const schaas_tensor* const* arguments;
+  void* const* shared;
 };
 
 /// Phases [first, last), and whether they write the result's values, whether those that count are among them.
@@ -53,7 +59,6 @@ struct Execution::State {
   std::string result_name;
   int threads = 1;
   bool threads_named = false;  ///< by the caller
-  int team_size = 1;           ///< threads of the run at hand
   std::deque<StoredCopy> copies;
   std::vector<CopiedOperand> copied;  ///< of each
   bool operands_change = true;
@@ -66,7 +71,6 @@ struct Execution::State {
   std::vector<std::int64_t> met;                 ///< by shared array: coordinates in it; 0 of others
   Workspaces workspaces;                         ///< by thread
   std::vector<Pieces> pieces;                    ///< by phase
-  std::deque<TakenPieces> taken;                 ///< by phase
   std::vector<std::optional<Carries>> carries;   ///< by phase: of one with iterations that are cut
   std::vector<std::optional<Folding>> foldings;  ///< by phase: of one whose pieces write the same elements
   std::int32_t counted_phases =
@@ -78,6 +82,7 @@ struct Execution::State {
   bool has_structure = false;  ///< the counters hold what the result's arrays were made from
   bool values_alone = false;   ///< in the run at hand: the structure in these arrays stays
   std::atomic<std::int32_t> error{SCHAAS_OK};
+  std::mutex failing;
   std::optional<support::Diagnostic> failure;  ///< of a thread that got no larger workspace
 
   const schaas_kernel_descriptor& descriptor() const { return kernel.descriptor(); }
@@ -88,7 +93,7 @@ struct Execution::State {
 
   support::Result<void> make_copies(const std::vector<PackedTensor*>& operands,
                                     const std::vector<std::string>& names, bool guard);
-  void refresh_copies(int thread, int team);
+  void refresh_copies(int part, int parts);
   support::Result<void> check_counters() const;
   support::Result<void> allocate_scratch();
   void choose_stores();
@@ -98,22 +103,23 @@ struct Execution::State {
                             std::int64_t stretches, const ExecutionOptions& options) const;
   std::int64_t fold_elements(const schaas_phase& phase) const;
   std::int64_t folding_pieces(const schaas_phase& phase, const ExecutionOptions& options) const;
-  std::int32_t do_run(std::int32_t number, const Run& run, const schaas_tensor* const* args,
-                      void* const* arrays, void* workspace);
+  std::int32_t do_runs(std::int32_t phase, std::size_t first, std::size_t last, const Arrays& arrays,
+                       int thread);
+  std::int32_t do_run(std::int32_t number, const Run& run, const Arrays& arrays, void* workspace);
   std::int32_t run_grown(std::int32_t number, const Run& run, int thread);
-  void start_result(int thread, int team) const;
-  void start_shared(int thread, int team, bool with_counters);
+  void start_result(int part, int parts) const;
+  void start_shared(int part, int parts, bool with_counters);
   template <class Work>
-  void take_pieces(std::int32_t phase, int thread, int team, const Work& work);
+  void run_pieces(std::int32_t phase, Team& team, const Work& work);
   std::int32_t run_piece(std::int32_t phase, std::size_t piece, int thread);
   void note(std::int32_t code);
-  void run_phase(std::int32_t phase, const Member& member);
-  void start_over();
+  void run_phase(std::int32_t phase, Team& team);
   support::Result<void> outcome() const;
-  support::Result<void> run_stage(const Stage& stage);
-  support::Result<void> make_structure();
+  support::Result<void> run_stage(const Stage& stage, Team& team);
+  support::Result<void> make_structure(Team& team);
   void prepare_appending(bool allowed);
-  support::Result<void> run_appended();
+  support::Result<void> run_appended(Team& team);
+  support::Result<void> rerun_values(Team& team);
   void note_structure();
   bool holds_structure() const;
 };
@@ -201,9 +207,9 @@ support::Result<void> Execution::State::make_copies(const std::vector<PackedTens
   return {};
 }
 
-void Execution::State::refresh_copies(int thread, int team) {
+void Execution::State::refresh_copies(int part, int parts) {
   if (!operands_change) return;
-  for (StoredCopy& copy : copies) copy.refresh(thread, team);
+  for (StoredCopy& copy : copies) copy.refresh(part, parts);
 }
 
 support::Result<void> Execution::State::check_counters() const {
@@ -271,7 +277,6 @@ support::Result<void> Execution::State::cut_phases(const ExecutionOptions& optio
   for (std::int32_t p = 0; p < descriptor().phase_count; ++p) {
     foldings.emplace_back();
     carries.emplace_back();
-    taken.emplace_back(threads);
     SCHAAS_RETURN_IF_ERROR(cut_phase(descriptor().phases[p], options));
   }
   return {};
@@ -349,36 +354,47 @@ std::int64_t Execution::State::folding_pieces(const schaas_phase& phase,
       Folding::pieces(phase, arguments.data(), fold_elements(phase), size, threads, options), 1);
 }
 
-void Execution::State::start_result(int thread, int team) const {
+void Execution::State::start_result(int part, int parts) const {
   const std::int64_t size = result.stored();
   constexpr std::int64_t line = 16;
-  fill_values(result.values().data(), result.value_type(), share(size, line, thread, team),
-              share(size, line, thread + 1, team), result.fill_value());
+  fill_values(result.values().data(), result.value_type(), share(size, line, part, parts),
+              share(size, line, part + 1, parts), result.fill_value());
 }
 
-void Execution::State::start_shared(int thread, int team, bool with_counters) {
+void Execution::State::start_shared(int part, int parts, bool with_counters) {
   for (std::size_t s = 0; s < shared.size(); ++s) {
-    if (begins_zero[s] && (with_counters || !is_counter[s])) zero_share(shared[s], thread, team);
+    if (begins_zero[s] && (with_counters || !is_counter[s])) zero_share(shared[s], part, parts);
   }
 }
 
-// By each thread of a team; `work(piece)` gives an error code.
+// `work(piece, thread)` gives an error code; after one that is not SCHAAS_OK no further piece begins.
 template <class Work>
-void Execution::State::take_pieces(std::int32_t phase, int thread, int team, const Work& work) {
-  taken[phase].take(
-      static_cast<std::int64_t>(pieces[phase].count()), thread, team,
-      [this] { return error.load(std::memory_order_relaxed) == SCHAAS_OK; },
-      [&](std::size_t piece) { note(work(piece)); });
+void Execution::State::run_pieces(std::int32_t phase, Team& team, const Work& work) {
+  team.run(static_cast<std::int64_t>(pieces[phase].count()), [&](std::int64_t piece, int thread) {
+    if (error.load(std::memory_order_relaxed) == SCHAAS_OK)
+      note(work(static_cast<std::size_t>(piece), thread));
+  });
 }
 
 std::int32_t Execution::State::run_piece(std::int32_t phase, std::size_t piece, int thread) {
+  const std::vector<std::size_t>& borders = pieces[phase].borders;
   std::optional<Folding>& folding = foldings[phase];
-  if (folding) folding->start(piece);
-  const auto* const* args = folding ? folding->arguments(piece) : arguments.data();
-  void* const* arrays = folding ? folding->shared(piece) : shared_pointers.data();
-  for (std::size_t n = pieces[phase].borders[piece]; n < pieces[phase].borders[piece + 1]; ++n) {
-    const Run& run = pieces[phase].runs[n];
-    std::int32_t code = do_run(phase, run, args, arrays, workspaces.of(thread));
+  if (!folding)
+    return do_runs(phase, borders[piece], borders[piece + 1], {arguments.data(), shared_pointers.data()},
+                   thread);
+  folding->start(piece);
+  return do_runs(phase, borders[piece], borders[piece + 1],
+                 {folding->arguments(piece), folding->shared(piece)}, thread);
+}
+
+// Runs [first, last); those that follow each other in one call.
+std::int32_t Execution::State::do_runs(std::int32_t phase, std::size_t first, std::size_t last,
+                                       const Arrays& arrays, int thread) {
+  const std::vector<Run>& runs = pieces[phase].runs;
+  for (std::size_t n = first; n < last; ++n) {
+    Run run = runs[n];
+    while (!run.is_part() && n + 1 < last && !runs[n + 1].is_part()) run.end = runs[++n].end;
+    std::int32_t code = do_run(phase, run, arrays, workspaces.of(thread));
     if (code == SCHAAS_TABLES_FULL && descriptor().phases[phase].step == SCHAAS_STEP_COUNT)
       code = run_grown(phase, run, thread);
     if (code != SCHAAS_OK) return code;
@@ -390,15 +406,15 @@ void Execution::State::note(std::int32_t code) {
   if (code != SCHAAS_OK) error.store(code, std::memory_order_relaxed);
 }
 
-std::int32_t Execution::State::do_run(std::int32_t number, const Run& run, const schaas_tensor* const* args,
-                                      void* const* arrays, void* workspace) {
+std::int32_t Execution::State::do_run(std::int32_t number, const Run& run, const Arrays& arrays,
+                                      void* workspace) {
   const schaas_phase& phase = descriptor().phases[number];
   if (!run.is_part()) {
     const auto whole = values_alone && phase.values != nullptr ? phase.values : phase.run;
-    return whole(args, arrays, workspace, run.begin, run.end);
+    return whole(arrays.arguments, arrays.shared, workspace, run.begin, run.end);
   }
   void* carry = run.carry < 0 ? nullptr : carries[number]->start(run.carry);
-  return phase.part(args, arrays, workspace, run.begin, run.first, run.last, carry);
+  return phase.part(arrays.arguments, arrays.shared, workspace, run.begin, run.first, run.last, carry);
 }
 
 // A phase that counts has found its tables too full: again with larger ones, until they suffice.
@@ -407,30 +423,28 @@ std::int32_t Execution::State::run_grown(std::int32_t number, const Run& run, in
   while (code == SCHAAS_TABLES_FULL) {
     const auto grown = workspaces.grow(thread);
     if (!grown.ok()) {
-#pragma omp critical(schaas_workspaces)
+      const std::lock_guard lock(failing);
       failure = grown.error();
       return code;
     }
-    code = do_run(number, run, arguments.data(), shared_pointers.data(), workspaces.of(thread));
+    code = do_run(number, run, {arguments.data(), shared_pointers.data()}, workspaces.of(thread));
   }
   return code;
 }
 
-// By each thread of a team; what the phases before it wrote is there.
-void Execution::State::run_phase(std::int32_t phase, const Member& member) {
-  const auto [thread, team] = std::pair(member.thread, member.team);
-  take_pieces(phase, thread, team, [&](std::size_t piece) { return run_piece(phase, piece, thread); });
-  if (!foldings[phase] && !carries[phase]) return;
-  member.wait();
-  if (foldings[phase]) foldings[phase]->fold(thread, team);
+void Execution::State::run_phase(std::int32_t phase, Team& team) {
+  if (error.load(std::memory_order_relaxed) != SCHAAS_OK) return;
+  if (team.threads() == 1 && !foldings[phase]) {
+    note(do_runs(phase, 0, pieces[phase].runs.size(), {arguments.data(), shared_pointers.data()}, 0));
+  } else {
+    run_pieces(phase, team, [&](std::size_t piece, int thread) { return run_piece(phase, piece, thread); });
+  }
+  if (foldings[phase]) team.run_shares([&](int part, int parts) { foldings[phase]->fold(part, parts); });
   if (!carries[phase] || error.load(std::memory_order_relaxed) != SCHAAS_OK) return;
-  note(carries[phase]->combine(descriptor().phases[phase], arguments.data(), shared_pointers.data(), thread,
-                               team));
-}
-
-// All pieces of all phases are to be taken again.
-void Execution::State::start_over() {
-  for (TakenPieces& phase : taken) phase.start_over();
+  team.run_shares([&](int part, int parts) {
+    note(carries[phase]->combine(descriptor().phases[phase], arguments.data(), shared_pointers.data(), part,
+                                 parts));
+  });
 }
 
 support::Result<void> Execution::State::outcome() const {
@@ -453,33 +467,28 @@ bool Execution::State::writes_all() const {
   return descriptor().writes_all != 0 && std::none_of(pieces.begin(), pieces.end(), is_empty);
 }
 
-// Phases in a team of threads of their own.
-support::Result<void> Execution::State::run_stage(const Stage& stage) {
+support::Result<void> Execution::State::run_stage(const Stage& stage, Team& team) {
   if (stage.fills) choose_stores();
   const bool starts_result = stage.fills && !update && !writes_all();
   const bool starts_shared = stage.first == 0 && has_starts();
-  in_team(team_size, [&](const Member& member) {
-    if (starts_result) start_result(member.thread, member.team);
-    if (starts_shared) {
-      refresh_copies(member.thread, member.team);
-      start_shared(member.thread, member.team, stage.counts);
-    }
-    bool others_wrote = starts_result || starts_shared;
-    for (std::int32_t phase = stage.first; phase < stage.last; ++phase) {
-      if (!stage.counts && descriptor().phases[phase].step == SCHAAS_STEP_COUNT) continue;
-      if (others_wrote) member.wait();
-      run_phase(phase, member);
-      others_wrote = true;
-    }
-  });
+  if (starts_result || starts_shared) {
+    team.run_shares([&](int part, int parts) {
+      if (starts_result) start_result(part, parts);
+      if (!starts_shared) return;
+      refresh_copies(part, parts);
+      start_shared(part, parts, stage.counts);
+    });
+  }
+  for (std::int32_t phase = stage.first; phase < stage.last; ++phase)
+    if (stage.counts || descriptor().phases[phase].step != SCHAAS_STEP_COUNT) run_phase(phase, team);
   return outcome();
 }
 
-support::Result<void> Execution::State::make_structure() {
+support::Result<void> Execution::State::make_structure(Team& team) {
   std::vector<std::int64_t> totals;
   for (std::int32_t c = 0; c < descriptor().counter_count; ++c) {
     auto* counts = static_cast<std::int64_t*>(shared_pointers[descriptor().counters[c].shared_slot]);
-    totals.push_back(exclusive_scan(counts, units(), team_size));
+    totals.push_back(exclusive_scan(counts, units(), team));
   }
   SCHAAS_ASSIGN_OR_RETURN(const bool fresh, ResultStorage::resize(result, totals, result_name));
   (void)fresh;
@@ -497,18 +506,15 @@ void Execution::State::prepare_appending(bool allowed) {
 }
 
 // The structure is there afterwards, unless the entries have to be counted.
-support::Result<void> Execution::State::run_appended() {
-  SCHAAS_RETURN_IF_ERROR(run_stage({0, counted_phases, false, false}));
+support::Result<void> Execution::State::run_appended(Team& team) {
+  SCHAAS_RETURN_IF_ERROR(run_stage({0, counted_phases, false, false}, team));
   SCHAAS_RETURN_IF_ERROR(appending->start());
-  in_team(team_size, [&](const Member& member) {
-    take_pieces(counted_phases, member.thread, member.team, [&](std::size_t piece) {
-      return appending->run(piece, member.thread, shared_pointers.data(), workspaces.of(member.thread));
-    });
+  run_pieces(counted_phases, team, [&](std::size_t piece, int thread) {
+    return appending->run(piece, thread, shared_pointers.data(), workspaces.of(thread));
   });
   SCHAAS_RETURN_IF_ERROR(outcome());
-  SCHAAS_ASSIGN_OR_RETURN(const bool made_it, appending->finish());
+  SCHAAS_ASSIGN_OR_RETURN(const bool made_it, appending->finish(team));
   if (made_it) note_structure();
-  start_over();
   return {};
 }
 
@@ -536,32 +542,34 @@ support::Result<void> Execution::run() {
 
 support::Result<void> Execution::rerun_values() {
   State& state = *state_;
-  const Team team(state.threads, state.threads_named);
-  state.team_size = team.threads();
-  state.error = SCHAAS_OK;
-  state.failure.reset();
-  state.start_over();
-  const auto phases = static_cast<std::int32_t>(state.pieces.size());
-  if (!state.counts()) return state.run_stage({0, phases, true, true});
-  state.has_structure = state.has_structure && state.holds_structure();
-  state.values_alone = state.has_structure;
+  Team team = state.threads_named ? Team::exactly(state.threads) : Team::at_most(state.threads);
+  return state.rerun_values(team);
+}
+
+support::Result<void> Execution::State::rerun_values(Team& team) {
+  error = SCHAAS_OK;
+  failure.reset();
+  const auto phases = static_cast<std::int32_t>(pieces.size());
+  if (!counts()) return run_stage({0, phases, true, true}, team);
+  has_structure = has_structure && holds_structure();
+  values_alone = has_structure;
   support::Result<void> done;
-  if (state.appending && !state.has_structure) {
-    done = state.run_appended();
-    if (done.ok() && state.has_structure) return done;
+  if (appending && !has_structure) {
+    done = run_appended(team);
+    if (done.ok() && has_structure) return done;
   }
-  if (done.ok() && state.has_structure) {
-    done = state.run_stage({0, phases, true, false});
+  if (done.ok() && has_structure) {
+    done = run_stage({0, phases, true, false}, team);
   } else if (done.ok()) {
-    done = state.run_stage({0, state.counted_phases, false, true});
-    if (done.ok()) done = state.make_structure();
-    if (done.ok()) done = state.run_stage({state.counted_phases, phases, true, true});
+    done = run_stage({0, counted_phases, false, true}, team);
+    if (done.ok()) done = make_structure(team);
+    if (done.ok()) done = run_stage({counted_phases, phases, true, true}, team);
   }
   if (done.ok()) return done;
   // What is left is no tensor: an empty one takes its place.
-  state.has_structure = false;
-  SCHAAS_RETURN_IF_ERROR(ResultStorage::clear(state.result, state.result_name));
-  state.views[0] = state.result.view();
+  has_structure = false;
+  SCHAAS_RETURN_IF_ERROR(ResultStorage::clear(result, result_name));
+  views[0] = result.view();
   return done;
 }
 

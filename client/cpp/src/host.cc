@@ -164,6 +164,7 @@ int host_processors() {
 }
 
 int host_threads() {
+  if (omp_in_parallel() != 0) return 1;
   static const int quota = processors_of_quota("/sys/fs/cgroup", own_group());
   const int most = std::min(host_processors(), omp_get_max_threads());
   return std::max(1, quota > 0 ? std::min(most, quota) : most);

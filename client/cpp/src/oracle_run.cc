@@ -1,10 +1,12 @@
 #include "oracle_run.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
+
+#include "schaas/host.h"
+#include "team.h"
 
 namespace schaas::client {
 namespace {
@@ -245,7 +247,7 @@ void run(const OracleInput& input, double* result) {
   if (driver.size() == 0) return;
   if (program.depths == 0) return Runner<Algebra>(input, result).visit(0, 0, driver.size());
   const bool root = program.result_depth == 0;
-  int threads = omp_get_max_threads();
+  int threads = host_threads();
   if (root)
     threads =
         static_cast<int>(std::clamp<std::int64_t>(root_sum_limit / program.accumulator_size[0], 1, threads));
@@ -253,23 +255,20 @@ void run(const OracleInput& input, double* result) {
   const std::size_t pieces = cuts.size() - 1;
   Runner<Algebra> first(input, result);
   first.clear_root_sum();
-#pragma omp parallel num_threads(threads)
-  {
-    Runner<Algebra> mine(input, result);
-    mine.clear_root_sum();
-#pragma omp for schedule(dynamic)
-    for (std::size_t c = 0; c < pieces; ++c) {
-      if (root) {
-        mine.sum_children(cuts[c], cuts[c + 1]);
-      } else {
-        mine.visit(0, cuts[c], cuts[c + 1]);
-      }
-    }
+  Team team = Team::at_most(threads);
+  std::vector<std::optional<Runner<Algebra>>> runners(static_cast<std::size_t>(team.threads()));
+  team.run(static_cast<std::int64_t>(pieces), [&](std::int64_t piece, int thread) {
+    auto& own = runners[static_cast<std::size_t>(thread)];
+    if (!own) own.emplace(input, result).clear_root_sum();
+    const auto c = static_cast<std::size_t>(piece);
     if (root) {
-#pragma omp critical
-      first.add_root_sum(mine);
+      own->sum_children(cuts[c], cuts[c + 1]);
+    } else {
+      own->visit(0, cuts[c], cuts[c + 1]);
     }
-  }
+  });
+  for (const auto& runner : runners)
+    if (root && runner) first.add_root_sum(*runner);
   if (root) first.finish_root();
 }
 

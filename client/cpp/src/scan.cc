@@ -3,8 +3,6 @@
 #include <numeric>
 #include <vector>
 
-#include "team.h"
-
 namespace schaas::client {
 namespace {
 
@@ -12,20 +10,20 @@ constexpr std::int64_t worth_a_team = std::int64_t{1} << 16;
 
 }  // namespace
 
-// Each thread adds up its stretch, then scans it from the sum of the stretches before.
-std::int64_t exclusive_scan(std::int64_t* counts, std::int64_t size, int threads) {
-  if (size < worth_a_team) threads = 1;
-  std::vector<std::int64_t> sums(static_cast<std::size_t>(threads) + 1, 0);
-  in_team(threads, [&](const Member& member) {
-    const int thread = member.thread;
-    std::int64_t* const begin = counts + size * thread / member.team;
-    std::int64_t* const end = counts + size * (thread + 1) / member.team;
-    sums[thread + 1] = std::accumulate(begin, end, std::int64_t{0});
-    member.wait();
-    std::exclusive_scan(begin, end, begin,
-                        std::accumulate(sums.begin(), sums.begin() + thread + 1, std::int64_t{0}));
+// Each share is added up, then scanned from the sum of the shares before it.
+std::int64_t exclusive_scan(std::int64_t* counts, std::int64_t size, Team& team) {
+  const int parts = size < worth_a_team ? 1 : team.threads();
+  std::vector<std::int64_t> sums(static_cast<std::size_t>(parts) + 1, 0);
+  const auto border = [&](std::int64_t part) { return counts + size * part / parts; };
+  team.run(parts, [&](std::int64_t part, int) {
+    sums[static_cast<std::size_t>(part) + 1] =
+        std::accumulate(border(part), border(part + 1), std::int64_t{0});
   });
-  return counts[size] = std::accumulate(sums.begin(), sums.end(), std::int64_t{0});
+  std::partial_sum(sums.begin(), sums.end(), sums.begin());
+  team.run(parts, [&](std::int64_t part, int) {
+    std::exclusive_scan(border(part), border(part + 1), border(part), sums[static_cast<std::size_t>(part)]);
+  });
+  return counts[size] = sums.back();
 }
 
 }  // namespace schaas::client

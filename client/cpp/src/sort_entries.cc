@@ -4,10 +4,14 @@
 #include <bit>
 #include <numeric>
 
+#include "schaas/host.h"
+#include "team.h"
+
 namespace schaas::client {
 namespace {
 
 using Keyed = SortedEntries::Keyed;
+constexpr std::int64_t worth_a_team = 100'000;
 constexpr int digit_bits = 11;
 constexpr std::size_t digits = std::size_t{1} << digit_bits;
 
@@ -65,14 +69,15 @@ void SortedEntries::sort_keys(const CooTensor& tensor, const std::vector<int>& m
   }
   keys_.resize(size_);
   const auto count = static_cast<std::int64_t>(size_);
-#pragma omp parallel for schedule(static) if (count > 100000)
-  for (std::int64_t e = 0; e < count; ++e) {
-    std::uint64_t key = 0;
-    for (std::size_t l = 0; l < by_level_.size(); ++l) {
-      key |= static_cast<std::uint64_t>((*by_level_[l])[e]) << shift_[l];
+  in_ranges(count, count > worth_a_team ? host_threads() : 1, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t e = begin; e < end; ++e) {
+      std::uint64_t key = 0;
+      for (std::size_t l = 0; l < by_level_.size(); ++l) {
+        key |= static_cast<std::uint64_t>((*by_level_[l])[e]) << shift_[l];
+      }
+      keys_[e] = {key, (*values_)[e]};
     }
-    keys_[e] = {key, (*values_)[e]};
-  }
+  });
   if (!ascending(keys_)) radix_sort(keys_, bits);
 }
 

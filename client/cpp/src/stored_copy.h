@@ -16,8 +16,8 @@ class StoredCopy {
   /// Errors: those of convert().
   static support::Result<StoredCopy> make(const PackedTensor& original, const format::TensorFormat& format,
                                           const ConvertOptions& options);
-  /// The part of one thread of a team; all parts together bring every value.
-  void refresh(int thread, int team);
+  /// One of so many parts; all parts together bring every value.
+  void refresh(int part, int parts);
   /// Moves the arrays before pages that nobody may touch (Buffer::guarded).
   void guard();
 

@@ -2,11 +2,15 @@
 #include <atomic>
 #include <limits>
 
+#include "schaas/host.h"
 #include "schaas/tensor.h"
+#include "team.h"
 #include "tensor_checks.h"
 
 namespace schaas::client {
 namespace {
+
+constexpr std::int64_t worth_a_team = 1'000'000;  // entries
 
 support::Diagnostic broken(const std::string& name, const std::string& what) {
   return support::invalid("tensor-structure", "`" + name + "` " + what);
@@ -64,21 +68,23 @@ class Chain {
     const auto* pos = static_cast<const Position*>(head_.pos);
     std::atomic<std::int64_t> bad{-1};
     const bool ordered = head_.format != SCHAAS_LEVEL_COMPRESSED_UNORDERED;
-#pragma omp parallel for schedule(static) if (head_.entries > 1000000)
-    for (std::int64_t p = 0; p < parents; ++p) {
-      if (!ordered) {
-        const std::int64_t repeated = misplaced(pos[p], pos[p + 1]);
-        std::int64_t none = -1;
-        if (repeated >= 0) bad.compare_exchange_strong(none, repeated);
-        continue;
+    const int threads = head_.entries > worth_a_team ? host_threads() : 1;
+    in_ranges(parents, threads, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t p = begin; p < end; ++p) {
+        if (!ordered) {
+          const std::int64_t repeated = misplaced(pos[p], pos[p + 1]);
+          std::int64_t none = -1;
+          if (repeated >= 0) bad.compare_exchange_strong(none, repeated);
+          continue;
+        }
+        for (std::int64_t q = pos[p]; q < pos[p + 1]; ++q) {
+          if (outside(q) < 0 && (q == pos[p] || follows(q))) continue;
+          std::int64_t none = -1;
+          bad.compare_exchange_strong(none, q);
+          break;
+        }
       }
-      for (std::int64_t q = pos[p]; q < pos[p + 1]; ++q) {
-        if (outside(q) < 0 && (q == pos[p] || follows(q))) continue;
-        std::int64_t none = -1;
-        bad.compare_exchange_strong(none, q);
-        break;
-      }
-    }
+    });
     return bad < 0 ? support::Result<void>() : describe(bad, name);
   }
 

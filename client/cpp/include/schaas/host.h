@@ -30,7 +30,7 @@ std::int64_t share_of_package(std::int64_t bytes);
 int host_processors();
 /// Threads where nobody names a number: host_processors(), but no more than OMP_NUM_THREADS or the calling
 /// thread's omp_set_num_threads() say, nor than the control group's quota of processor time pays for (a
-/// container's `--cpus`).
+/// container's `--cpus`); 1 within a parallel region of the program.
 int host_threads();
 /// What `group` and those around it, below `root`, may use by their files cpu.max, rounded up; 0: no limit.
 int processors_of_quota(const std::string& root, std::string group);

@@ -36,7 +36,8 @@ class Kernel {
 };
 
 struct ExecutionOptions {
-  /// 0: host_threads(), of which a run takes those that no other run of this process has at that moment.
+  /// 0: host_threads(), of which a run takes those that no other run of this process has at that moment and
+  /// that the machine's load leaves a processor.
   int threads = 0;
   int chunks_per_thread =
       12;  ///< pieces a phase's range is cut into, per thread where there are several: finer balances better
@@ -91,7 +92,7 @@ class Execution {
   Execution& operator=(Execution&&) noexcept;
   ~Execution();
 
-  /// Runs the phases in order on a team of threads, with a barrier between. The result starts from its fill
+  /// Runs the phases in order on a team of threads, one phase after the other. The result starts from its fill
   /// value, or from what it holds when the statement updates it. A result with compressed levels is counted
   /// first, then allocated, then filled. Errors: internal [kernel-failed] when the kernel returns an error
   /// code; for a sparse result also invalid [position-overflow] (more entries than its positions can count)
