@@ -8,7 +8,8 @@ import numpy as np
 
 from . import _library as library
 from ._errors import invalid
-from ._operands import F4, F8, I4, I8, View, is_torch, view_of
+from ._operands import F4, F8, I4, I8, View, view_of
+from ._recognise import is_torch
 
 _LEGACY_STREAM = 1  # of CUDA
 _ON_CUDA = 2  # a kind of device of DLPack
@@ -42,7 +43,7 @@ def is_on_gpu(given):
     if type(given) is np.ndarray:
         return False
     if is_torch(given):
-        return str(given.device) != "cpu"
+        return str(given.device).split(":")[0] not in ("cpu", "meta")
     if hasattr(given, "__cuda_array_interface__") or _library_of(given) in ("cupy", "cupyx"):
         return True
     return hasattr(given, "__dlpack_device__") and given.__dlpack_device__()[0] == _ON_CUDA
@@ -154,9 +155,9 @@ def view_there(given, format):
     return dense_view(device_array(given))
 
 
-def view_anywhere(name, given, format):
+def view_anywhere(name, given, format, zero):
     if not is_on_gpu(given):
-        return view_of(name, given, format)
+        return view_of(name, given, format, zero)
     try:
         return view_there(given, format)
     except NotInPlace:

@@ -12,10 +12,12 @@ import numpy as np
 from . import _library as library
 from ._device import DeviceArray, Gpu, NotInPlace, back, dense_view, device_array, empty_there, is_on_gpu, is_there, on_host, view_anywhere
 from ._errors import Error, Invalid, Unsupported, invalid, unsupported
+from ._follow import followed
 from ._frames import Frame
 from ._frontier import Frontier
-from ._operands import F4, F8, I4, I8, View, is_torch, overlaps, repaired, view_of, wants_gradient
+from ._operands import F4, F8, I4, I8, View, overlaps, repaired, view_of
 from ._prepared import Prepared
+from ._recognise import is_scipy_array, is_torch, wants_gradient
 from ._results import natural
 from ._session import current
 from ._tensors import Tensor
@@ -78,6 +80,7 @@ class Kernel:
         self.operands = [operand["name"] for operand in told["operands"]]
         self._indices = {operand["name"]: operand["indices"] for operand in told["operands"]}
         self.result = told["result"]["name"]
+        self._zero = float(told.get("zero", 0))  # what elements are that are not stored
         self._factors = told["factors"]
         self._result_indices = told["result"]["indices"]
         self._given = [self._formats.get(name) for name in self.operands]
@@ -133,10 +136,13 @@ class Kernel:
         return [given[name] for name in self.operands]
 
     def _views(self, operands, look=view_of):
-        views = [look(name, given, format) for name, given, format in zip(self.operands, operands, self._given)]
+        views = [look(name, given, format, self._zero) for name, given, format in zip(self.operands, operands, self._given)]
         for name, view in zip(self.operands, views):
             if len(view.shape) != len(self._indices[name]):
                 raise invalid("operand-rank", f"`{name}` has shape {tuple(view.shape)}, the expression has `{self._access(name)}`")
+        return self._of_one_type(views)
+
+    def _of_one_type(self, views):
         values, index = self._dtype, self._index
         for view in views:
             if values is None or (self._dtype is None and values == F4 and view.values.dtype == F8 and view.shape):
@@ -148,6 +154,19 @@ class Kernel:
             if view.values.dtype is not values or (view.index is not None and view.index is not index):
                 view.cast(values, index)
         return views, values, index
+
+    def _in_order(self, work, views):
+        """What work(views, values, index) returns; where entries turn out not to be sorted or repeated it is done once more, with
+        sorted copies."""
+        try:
+            return work(*views)
+        except Invalid as error:
+            if error.code != "tensor-structure":
+                raise
+            fixed = list(map(repaired, self.operands, views[0], self._given, [self._zero] * len(views[0])))
+            if not any(fixed):
+                raise
+        return work(*self._of_one_type([new or old for old, new in zip(views[0], fixed)]))
 
     def _access(self, name):
         """A tensor as the expression has it."""
@@ -304,20 +323,15 @@ class Kernel:
         return back(natural(Tensor(made.value), False) if place is None else place.values, operands)
 
     def _call_here(self, operands, out, threads, extents, schedule, deterministic):
-        try:
-            return self._compute(operands, out, threads, extents, schedule, deterministic)
-        except Invalid as error:
-            if error.code != "tensor-structure":
-                raise
-            fixed = [repaired(operand) for operand in operands]
-            if all(one is None for one in fixed):
-                raise
-            return self._compute([old if new is None else new for old, new in zip(operands, fixed)], out, threads, extents, schedule,
-                                 deterministic, again=False)
+        def compute(views, values, index):
+            return self._compute(operands, views, values, index, out, threads, extents, schedule, deterministic)
+        result = self._in_order(compute, self._views(operands))
+        if any(map(is_torch, operands)):
+            from ._torch import as_torch
+            return as_torch(result)
+        return result
 
-    def _compute(self, operands, out, threads, extents, schedule, deterministic, again=True):
-        """`again`: calls with operands like these may come."""
-        views, values, index = self._views(operands)
+    def _compute(self, operands, views, values, index, out, threads, extents, schedule, deterministic):
         kernels = self._set(views, values, index)
         place = self._result_view(views, values, extents, out)
         apart = out is not None and overlaps(out, views)
@@ -325,29 +339,19 @@ class Kernel:
             place = self._result_view(views, values, extents, np.empty_like(out))
         frame = Frame(self.operands, views, place, schedule, extents)
         frame.fill(views, place, threads, deterministic)
-        status = library.api.schaas_compute(kernels.handle, frame.operands, frame.count, frame.options, frame.handle_address,
-                                            frame.error_address)
+        made = ctypes.c_void_p()
+        library.call(library.api.schaas_compute, kernels.handle, frame.operands, frame.count, frame.options, ctypes.byref(made))
         kernels.session.warn()
-        if status:
-            error = ctypes.c_void_p(frame.error.value)
-            frame.error.value = None
-            library.raise_error(error)
-        if place is not None:
-            if apart:
-                np.copyto(out, place.values)
-            result = place.values if out is None else out
-            plain = again and schedule is None and not extents and out is None and not deterministic
-            if plain and len(self._prepared) < _SHAPES and (prepared := Prepared.of(kernels, frame, operands, views, place)):
-                self._prepared.append(prepared)
-            if not result.shape and out is None:
-                result = result[()]
-        else:
-            made = Tensor(frame.handle.value)
-            result = natural(made, any(type(operand).__name__.endswith("_array") for operand in operands))
-        if any(map(is_torch, operands)):
-            from ._torch import as_torch
-            return as_torch(result)
-        return result
+        if apart:
+            np.copyto(out, place.values)
+        if out is not None:
+            return out
+        if schedule is None and not extents and not deterministic and len(self._prepared) < _SHAPES \
+                and (prepared := Prepared.of(kernels, frame, operands, views, place)):
+            self._prepared.append(prepared)
+        if place is None:
+            return natural(Tensor(made.value), any(map(is_scipy_array, operands)))
+        return place.values if place.shape else place.values[()]
 
     def bind(self, *positional, out=None, threads=0, extents=None, schedule=None, deterministic=False, stream=None, **named):
         """Fixes the operands: the returned Bound computes from what the arrays hold at each call, without checking them again. For
@@ -360,33 +364,23 @@ class Kernel:
         return self._bind(operands, out, threads, extents, schedule, deterministic, stream)
 
     def _bind(self, operands, out, threads, extents, schedule, deterministic, stream):
-        if there := self._anywhere(operands, extents, out, stream):
-            views, values, index, place, gpu = there
-            return Bound(self, self._set(views, values, index), views, place, threads, extents, schedule, deterministic, False, gpu)
-        operands = [new if new is not None else old for old, new in ((one, self._unsorted(one)) for one in operands)]
-        views, values, index = self._views(operands)
-        return Bound(self, self._set(views, values, index), views, self._result_view(views, values, extents, out), threads, extents,
-                     schedule, deterministic, any(type(operand).__name__.endswith("_array") for operand in operands))
-
-    def _unsorted(self, operand):
-        if getattr(operand, "format", None) in ("csr", "csc", "coo") and not getattr(operand, "has_canonical_format", True):
-            return repaired(operand)
-        return None
+        return Bound(self, operands, out, (threads, extents, schedule, deterministic), stream)
 
     def tune(self, *positional, threads=0, extents=None, **named):
         """Measures every compiled schedule on these tensors; later calls of the same sizes take the fastest. Returns {id: seconds},
         the fastest first."""
-        kernels, frame = self._framed(self._collect(positional, named), threads, extents)
-        told = json.loads(library.text_from(library.api.schaas_tune, kernels.handle, frame.operands, frame.count, frame.options))
+        told = json.loads(self._told(library.api.schaas_tune, self._collect(positional, named), threads, extents))
         return {one["id"]: one["seconds"] for one in sorted(told["measured"], key=lambda one: one["seconds"])}
 
-    def _framed(self, operands, threads, extents):
-        """For calls about these operands that compute nothing for the user."""
-        views, values, index, place, gpu = self._anywhere(operands, extents, None, None) or (*self._views(operands), None, None)
-        frame = Frame(self.operands, views, place, None, extents, gpu)
-        frame.fill(views, place, threads)
-        frame.keep = views, place
-        return self._set(views, values, index), frame
+    def _told(self, function, operands, threads, extents):
+        """The text of a function of the library about these operands."""
+        def ask(views, values, index, place=None, gpu=None):
+            kernels = self._set(views, values, index)
+            frame = Frame(self.operands, views, place, None, extents, gpu)
+            frame.fill(views, place, threads)
+            return library.text_from(function, kernels.handle, frame.operands, frame.count, frame.options)
+        there = self._anywhere(operands, extents, None, None)
+        return ask(*there) if there else self._in_order(ask, self._views(operands))
 
     def _latest(self):
         """Of the formats that came last, else those that were given."""
@@ -398,16 +392,13 @@ class Kernel:
     def frontier(self):
         """Every schedule that can be the best for some sizes, of the formats of the last call (before the first: those given), with
         what each costs at the sizes of that call. Waits for the search."""
-        return self._frontier(self._latest(), None, 0, None)
+        kernels = self._latest()  # lives until the call returns
+        return Frontier(json.loads(library.text_from(library.api.schaas_frontier_at, kernels.handle, None, 0, None)))
 
     def frontier_at(self, *positional, threads=0, extents=None, **named):
         """The frontier with what each schedule costs for these tensors: times, memory, what was measured, which one runs. Nothing is
         compiled or computed; in a notebook it is a picture."""
-        kernels, frame = self._framed(self._collect(positional, named), threads, extents)
-        return self._frontier(kernels, frame.operands, frame.count, frame.options)
-
-    def _frontier(self, kernels, *operands):  # `kernels` live until the call returns
-        return Frontier(json.loads(library.text_from(library.api.schaas_frontier_at, kernels.handle, *operands)))
+        return Frontier(json.loads(self._told(library.api.schaas_frontier_at, self._collect(positional, named), threads, extents)))
 
     def explain(self, *positional, **named):
         """What is computed and how, as text; with tensors also which schedule runs for them, and why."""
@@ -429,34 +420,59 @@ class Kernel:
 
 
 class Bound:
-    """A kernel with its operands. One call at a time; each returns the same array for a dense result, written anew."""
+    """A kernel with its operands: what changes in place in them is there at the next run; what is copied is copied again by each run.
+    One call at a time; each returns the same array for a dense result, written anew."""
 
-    def __init__(self, kernel, kernels, views, out, threads, extents, schedule, deterministic, arrays, gpu=None):
-        self._arrays = arrays
+    def __init__(self, kernel, operands, out, options, stream):
+        self._kernel, self._operands, self._given_out, self._options, self._stream = kernel, operands, out, options, stream
+        self._arrays = any(map(is_scipy_array, operands))
         self._convert = None  # makes torch's of the result
-        self._out = None if out is None else out.values.owner if isinstance(out.values, DeviceArray) else out.values
-        self._apart = None  # where the result goes first, as operands lie where it is wanted
-        if isinstance(self._out, np.ndarray) and overlaps(self._out, views):
-            self._apart = np.empty_like(self._out)
-            out = View(None, out.shape, out.mode_order, out.levels, self._apart)
-        frame = Frame(kernel.operands, views, out, schedule, extents, gpu)
-        frame.fill(views, out, threads, deterministic)
-        self._keep = (kernels, views, out)
-        self._handle = library.handle_from(library.api.schaas_bind, kernels.handle, frame.operands, frame.count, frame.options)
+        self._out = None
+        self._bind()
+
+    def _bind(self):
+        """Fixes the operands as they are now."""
+        kernel, out = self._kernel, self._given_out if self._out is None else self._out
+        threads, extents, schedule, deterministic = self._options
+        self._followed, self._apart = (), None
+
+        def bind(views, values, index, place=None, gpu=None):
+            kernels = kernel._set(views, values, index)
+            if gpu is None:
+                place = kernel._result_view(views, values, extents, out)
+                if out is not None and overlaps(out, views):
+                    self._apart = np.empty_like(out)  # where the result goes first, as operands lie where it is wanted
+                    place = kernel._result_view(views, values, extents, self._apart)
+            frame = Frame(kernel.operands, views, place, schedule, extents, gpu)
+            frame.fill(views, place, threads, deterministic)
+            handle = library.handle_from(library.api.schaas_bind, kernels.handle, frame.operands, frame.count, frame.options)
+            return handle, kernels, views, place
+
+        there = kernel._anywhere(self._operands, extents, out, self._stream)
+        self._handle, kernels, views, place = bind(*there) if there else kernel._in_order(bind, kernel._views(self._operands))
         self._end = weakref.finalize(self, library.api.schaas_computation_close, ctypes.c_void_p(self._handle))
+        if not there:
+            self._followed = [one for one in map(followed, kernel.operands, views, [kernel._zero] * len(views)) if one]
+        if self._out is None and place is not None:
+            self._out = out if out is not None else place.values.owner if isinstance(place.values, DeviceArray) else place.values
+        self._keep = (kernels, views, place)
 
     def __call__(self):
         result = self._run()
         return result if self._convert is None else self._convert(result)
 
     def _run(self):
+        for one in self._followed:
+            if not one.update():
+                self._end()
+                self._bind()
+                break
         library.call(library.api.schaas_run, self._handle)
         if self._apart is not None:
             np.copyto(self._out, self._apart)
         if self._out is not None:
             return self._out if self._out.shape else self._out[()]
-        from ._results import natural as result_of
-        return result_of(_Running(self, library.api.schaas_result(self._handle).contents), self._arrays).copy()
+        return natural(_Running(self, library.api.schaas_result(self._handle).contents), self._arrays).copy()
 
     def describe(self):
         """Which schedule runs, and why: a dict."""

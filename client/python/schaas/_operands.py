@@ -1,36 +1,43 @@
-"""Anything a user holds as arrays where they lie: numpy, scipy.sparse, DLPack, __array_interface__, torch, pydata/sparse."""
+"""From an operand to what a kernel reads: recognise (_recognise.py), check, view in place or copy, convert to another format."""
 
-import os
-import sys
+import functools
 
 import numpy as np
+import scipy.sparse as sp
 
 from . import _library as library
-from ._errors import invalid, unsupported
-from ._tensors import Tensor, tensor
+from ._errors import Invalid, invalid
+from ._frames import Frame
+from ._recognise import recognise
+from ._tensors import converted
 
 F8, F4 = np.dtype(np.float64), np.dtype(np.float32)
 I4, I8 = np.dtype(np.int32), np.dtype(np.int64)
-_DENSE_TEXT = {order: ",".join(["dense"] * order) for order in range(1, 25)}
-_NAMED = {"csr", "csc", "coo"}
+_IN_PLACE = 0x101  # flags of a C-contiguous, aligned array
+_EXACT = 2**53  # integers up to here are floating-point numbers
+_COUNTING = 4  # a list is sorted by counting when its coordinates are at most so many times its length
+_LEVEL_NAMES = {0: "dense", 1: "compressed", 2: "compressed(nonunique)", 3: "singleton", 4: "singleton(nonunique)", 5: "bitmap",
+                6: "banded", 7: "hashed", 8: "compressed(unordered)"}
 
 
 class View:
-    """A tensor in the arrays of its owner. `levels`: (kind, positions, coordinates, entries)."""
+    """A tensor in numpy arrays, as a kernel reads it. `levels`: (kind, positions, coordinates, entries)."""
 
-    __slots__ = ("format", "shape", "mode_order", "levels", "values", "index", "keep")
+    __slots__ = ("format", "shape", "mode_order", "levels", "values", "index", "given", "merge", "before")
 
-    def __init__(self, format, shape, mode_order, levels, values, index=None, keep=None):
+    def __init__(self, format, shape, mode_order, levels, values, index=None, given=None, merge=None, before=None):
         self.format = format  # text for the server; None: dense
         self.shape = shape
         self.mode_order = mode_order
         self.levels = levels
         self.values = values
         self.index = index  # dtype of positions and coordinates
-        self.keep = keep
+        self.given = given  # what it is a view of
+        self.merge = merge  # how its entries were sorted and added up, or None
+        self.before = before  # the view that it was converted from, or None
 
     def cast(self, values, index):
-        """With these types: itself, or a copy of what has another one."""
+        """Copies what has other types than these."""
         if self.values.dtype != values:
             self.values = self.values.astype(values)
         if self.index is not None and self.index != index:
@@ -38,168 +45,261 @@ class View:
                             crd if crd is None or kind == library.BITMAP else crd.astype(index), entries)
                            for kind, pos, crd, entries in self.levels]
             self.index = index
-        return self
 
 
-def _plain(name, array):
-    """Of native byte order, a type that can be computed with, and row major: the array itself where it is so already."""
-    kind = array.dtype.kind
+# ---- check ----
+
+def plain(name, array):
+    """The values as native f64 or f32, row major: the array itself where it is so already. Integers that f64 cannot hold are refused."""
+    dtype, kind = array.dtype, array.dtype.kind
     if kind not in "fiub":
-        raise invalid("value-type", f"`{name}` has values of type {array.dtype}; expected real numbers")
-    if array.dtype != F8 and array.dtype != F4:
-        array = array.astype(F4 if array.dtype == np.float16 else F8)
-    return np.ascontiguousarray(array)
+        raise invalid("value-type", f"`{name}` has values of type {dtype}; expected real numbers")
+    wanted = F4 if kind == "f" and dtype.itemsize <= 4 else F8
+    if dtype == wanted and array.flags.num & _IN_PLACE == _IN_PLACE:
+        return array
+    with np.errstate(over="ignore"):
+        made = np.array(array, wanted, order="C")
+    if kind in "iu" and dtype.itemsize == 8 and array.size and (array.max() > _EXACT or array.min() < -_EXACT):
+        fits = made < (2.0**63 if kind == "i" else 2.0**64)
+        wrong = ~fits | (np.where(fits, made, 0).astype(dtype) != array)
+        if wrong.any():
+            raise invalid("value-type", f"`{name}` holds {array[wrong].flat[0]}, an integer that f64 cannot hold exactly; pass "
+                                        "`.astype(float)` to have it rounded")
+    return made
 
 
-def _dense(name, array):
-    if array.dtype is not F8 or not array.flags.c_contiguous:
-        shape = array.shape  # ascontiguousarray makes scalars vectors
-        array = _plain(name, array).reshape(shape)
+def _indices(name, array):
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise invalid("tensor-structure", f"`{name}` has indices of type {array.dtype} and shape {array.shape}; expected a list of integers")
+    if (array.dtype == I4 or array.dtype == I8) and array.flags.num & _IN_PLACE == _IN_PLACE:
+        return array
+    return np.array(array, I4 if array.dtype == I4 else I8, order="C")
+
+
+def _lists(name, given):
+    """Its index arrays, of one type, and its values, all checked for their shapes."""
+    values = plain(name, given.values)
+    if values.ndim != 1:
+        raise invalid("tensor-structure", f"`{name}` has values of shape {values.shape}; expected a list")
+    structure = [_indices(name, array) for array in given.structure]
+    if len({array.dtype for array in structure}) > 1:
+        structure = [array.astype(I8) for array in structure]
+    return structure, values
+
+
+# ---- view ----
+
+def _dense(name, given, mode_order=None):
+    values = given.values
+    if mode_order is not None:
+        values = values.transpose(mode_order)
+    if values.dtype is not F8 or values.flags.num & _IN_PLACE != _IN_PLACE:
+        values = plain(name, values)
     parents, levels = 1, []
-    for extent in array.shape:
+    for extent in values.shape:
         parents *= extent
         levels.append((library.DENSE, None, None, parents))
-    return View(None, array.shape, range(array.ndim), levels, array)
+    return View(None, given.shape, range(len(levels)) if mode_order is None else mode_order, levels, values, given=given)
 
 
-def _indices(array):
-    array = np.ascontiguousarray(array)
-    return array if array.dtype == I4 or array.dtype == I8 else array.astype(I8)
-
-
-def _compressed(name, kind, indptr, indices, data, shape):
-    rows = shape[0] if kind == "csr" else shape[1]
-    indptr, indices, data = _indices(indptr), _indices(indices), _plain(name, data)
-    if indptr.dtype != indices.dtype:
-        indptr, indices = indptr.astype(I8), indices.astype(I8)
-    if indptr.shape != (rows + 1,):
-        raise invalid("tensor-structure", f"`{name}` has {indptr.size} row pointers, but {rows} rows or columns")
-    stored = int(indptr[-1])
-    if indices.size < stored or data.size < stored or stored < 0:
-        raise invalid("tensor-structure", f"`{name}` has {indices.size} indices and {data.size} values, but its row pointers end "
+def _compressed(name, given):
+    rows = given.shape[given.kind == "csc"]
+    (pointers, indices), values = _lists(name, given)
+    if pointers.shape != (rows + 1,):
+        raise invalid("tensor-structure", f"`{name}` has {pointers.size} row pointers, but {rows} rows or columns")
+    stored = int(pointers[-1])
+    if not 0 <= stored <= min(indices.size, values.size):
+        raise invalid("tensor-structure", f"`{name}` has {indices.size} indices and {values.size} values, but its row pointers end "
                                           f"at {stored}")
-    return View(kind, tuple(shape), (0, 1) if kind == "csr" else (1, 0),
-                [(library.DENSE, None, None, rows), (library.COMPRESSED, indptr, indices, stored)], data, indices.dtype)
+    return View(given.kind, tuple(given.shape), (0, 1) if given.kind == "csr" else (1, 0),
+                [(library.DENSE, None, None, rows), (library.COMPRESSED, pointers, indices, stored)], values, indices.dtype, given)
 
 
-def _coordinates(name, rows, columns, data, shape):
-    rows, columns, data = _indices(rows), _indices(columns), _plain(name, data)
-    if rows.dtype != columns.dtype:
-        rows, columns = rows.astype(I8), columns.astype(I8)
-    positions = np.array([0, data.size], rows.dtype)
-    return View("coo", tuple(shape), (0, 1),
-                [(library.COMPRESSED_NONUNIQUE, positions, rows, data.size), (library.SINGLETON, None, columns, data.size)], data,
-                rows.dtype)
+def _coordinates(name, given):
+    coordinates, values = _lists(name, given)
+    order, stored = len(given.shape), values.size
+    sizes = [array.size for array in coordinates]
+    if len(sizes) != order or set(sizes) - {stored}:
+        raise invalid("tensor-structure", f"`{name}` has {' and '.join(map(str, sizes))} coordinates in its {order} modes, but {stored} "
+                                          "values")
+    index = coordinates[0].dtype
+    positions = np.array([0, stored], index)
+    kinds = [library.COMPRESSED] if order == 1 else [library.COMPRESSED_NONUNIQUE, *[library.SINGLETON_NONUNIQUE] * (order - 2),
+                                                     library.SINGLETON]
+    levels = [(kind, None if mode else positions, row, stored) for mode, (kind, row) in enumerate(zip(kinds, coordinates))]
+    return View("coo" if order > 1 else "compressed", tuple(given.shape), tuple(range(order)), levels, values, index, given)
 
 
-def _owned(name, given, format):
-    if format is not None:
-        given = given.convert(format)
-    levels = given.levels
-    found = [array.dtype for kind, *both, _ in levels for array in both if array is not None and kind != library.BITMAP]
-    text = format or _text(levels, given.mode_order)
-    return View(text, given.shape, given.mode_order, levels, given.values, found[0] if found else None, given)
+def _stored(name, given):
+    levels, mode_order = given.owner.levels, given.owner.mode_order
+    index = [array.dtype for kind, *both, _ in levels for array in both if array is not None and kind != library.BITMAP]
+    return View(_text(levels, mode_order), given.shape, mode_order, levels, given.values, index[0] if index else None, given)
 
 
-_LEVEL_NAMES = {0: "dense", 1: "compressed", 2: "compressed(nonunique)", 3: "singleton", 4: "singleton(nonunique)", 5: "bitmap",
-                6: "banded", 7: "hashed", 8: "compressed(unordered)"}
+_IN_ARRAYS = {"dense": _dense, "csr": _compressed, "csc": _compressed, "coo": _coordinates, "entries": _coordinates, "stored": _stored}
 
+
+# ---- formats ----
 
 def _text(levels, mode_order):
-    if not levels or (all(level[0] == library.DENSE for level in levels) and list(mode_order) == sorted(mode_order)):
+    """The format of levels, as the server reads it; None: dense."""
+    if all(level[0] == library.DENSE for level in levels) and list(mode_order) == sorted(mode_order):
         return None
     return ",".join(_LEVEL_NAMES[level[0]] for level in levels) + ":" + ",".join(map(str, mode_order))
 
 
-def _sorted_coo(given):
-    """By rows, then columns, each place once (scipy itself sorts by columns)."""
-    rows = given.tocsr(copy=True)
-    rows.sum_duplicates()
-    return rows.tocoo()
+@functools.lru_cache(maxsize=256)
+def _spelt_out(format, order):
+    """A format by its levels and modes, for comparison; what is not known here stays as it is."""
+    name, _, modes = format.replace(" ", "").partition(":")
+    turned = name in ("csc", "dcsc")
+    named = {"dense": ["dense"] * order, "csr": ["dense", "compressed"], "csc": ["dense", "compressed"],
+             "dcsr": ["compressed"] * 2, "dcsc": ["compressed"] * 2, "csf": ["compressed"] * order,
+             "coo": ["compressed(nonunique)", *["singleton(nonunique)"] * (order - 2), "singleton"]}
+    levels = ",".join(named[name]) if name in named else name
+    return levels + ":" + (modes or ("1,0" if turned else ",".join(map(str, range(order)))))
 
 
-def _scipy(name, given, format):
-    if len(given.shape) != 2:
-        raise unsupported("sparse-order", f"`{name}` is a {type(given).__name__} of order {len(given.shape)}; schaas.tensor takes "
-                                          "coordinates and values of any order")
-    if format is not None and format not in _NAMED:
-        if format.split(",")[0].strip() == "dense" and "compressed" not in format and "," in format or format == "dense":
-            return _in_format(name, np.asarray(given.toarray()), format)
-        entries = given.tocoo()
-        index = entries.row.dtype if entries.row.dtype in (I4, I8) else I8
-        return _owned(name, tensor((entries.row, entries.col), entries.data, given.shape, format, index_dtype=index), None)
-    kind = format or (given.format if given.format in _NAMED else "csr")
-    if given.format != kind:
-        given = _sorted_coo(given) if kind == "coo" else getattr(given, "to" + kind)()
-    if kind == "coo":
-        return _coordinates(name, given.row, given.col, given.data, given.shape)
-    return _compressed(name, kind, given.indptr, given.indices, given.data, given.shape)
+def is_dense(format, order):
+    """Tells a format that stores every element, row major."""
+    return order == 0 or _spelt_out(format, order) == _spelt_out("dense", order)
 
 
-def _in_format(name, array, format):
-    """A dense array, as the user wants it stored."""
-    text = format.replace(" ", "")
-    if text == "dense" or text == _DENSE_TEXT.get(array.ndim) or array.ndim == 0:
-        return _dense(name, array)
-    array = np.asarray(array)
-    if array.dtype.kind not in "fiub":
-        raise invalid("value-type", f"`{name}` has values of type {array.dtype}; expected real numbers")
-    places = np.nonzero(array)
-    if text.startswith(_DENSE_TEXT.get(array.ndim, "?") + ":"):  # another order of modes: every value is stored
-        places = np.unravel_index(np.arange(array.size), array.shape)
-    return _owned(name, tensor(np.array(places), array[places], array.shape, format, dtype=F4 if array.dtype == F4 else F8), None)
+def _dense_order(format, order):
+    """The modes of a format that stores every element, by level; None: it does not."""
+    levels, _, modes = _spelt_out(format, order).partition(":")
+    return tuple(map(int, modes.split(","))) if levels == ",".join(["dense"] * order) else None
 
 
-def _torch(name, given, format):
-    """Tensors of torch, by what they are called: nothing is imported."""
-    layout = str(given.layout)
-    given = given.detach()
-    if str(given.device) != "cpu":
-        raise unsupported("device", f"`{name}` is on {given.device}; kernels run on the CPU: pass `.cpu()`")
-    if layout == "torch.sparse_csr":
-        return _compressed(name, "csr", given.crow_indices().numpy(), given.col_indices().numpy(), given.values().numpy(),
-                           tuple(given.shape))
-    if layout == "torch.sparse_coo":
-        entries = given.coalesce()
-        places, values = entries.indices().numpy(), entries.values().numpy()
-        if len(given.shape) == 2:
-            return _coordinates(name, places[0], places[1], values, tuple(given.shape))
-        return _owned(name, tensor(places, values, tuple(given.shape), format), None)
-    if layout != "torch.strided":
-        raise unsupported("torch-layout", f"`{name}` has the layout {layout}; strided, sparse_csr and sparse_coo work")
-    return _in_format(name, given.numpy(), format or "dense")
+# ---- convert ----
+
+def in_format(name, view, format, zero):
+    """A copy in another format. What the view does not store is `zero`."""
+    frame = Frame([name], [view])
+    made = converted(name, frame.tensor_address(0), format, zero)
+    index = [array.dtype for kind, *both, _ in made.levels for array in both if array is not None and kind != library.BITMAP]
+    text = None if is_dense(format, len(view.shape)) else format
+    return View(text, view.shape, made.mode_order, made.levels, made.values, index[0] if index else None, view.given, view.merge, view)
 
 
-def is_torch(given):
-    return type(given).__module__.split(".")[0] == "torch"
+def view_of(name, owner, format=None, zero=0.0):
+    """An operand as a kernel reads it. `format`: as the user wants it stored, or None for what it is; `zero`: what elements are that it
+    does not store."""
+    return viewed(name, recognise(name, owner, zero), format, zero)
 
 
-def wants_gradient(given):
-    return is_torch(given) and given.requires_grad and sys.modules["torch"].is_grad_enabled()
+def viewed(name, given, format, zero):
+    order = len(given.shape)
+    if given.kind == "dense":
+        if format is None or is_dense(format, order):
+            return _dense(name, given)
+        modes = _dense_order(format, order)
+        if modes is not None and sorted(modes) == list(range(order)):
+            view = _dense(name, given, modes)
+            view.format = format
+            return view
+    view = _IN_ARRAYS[given.kind](name, given)
+    if format is None and given.kind == "entries":
+        format = {1: "compressed", 2: "csr"}.get(order, "csf")
+    if format is None or _spelt_out(format, order) == _spelt_out(view.format or "dense", order):
+        view.format = format or view.format
+        return view
+    try:
+        return in_format(name, view, format, zero)
+    except Invalid as error:
+        sorted_view = repaired(name, view, None, zero) if error.code == "tensor-structure" else None
+        if sorted_view is None:
+            raise
+        return in_format(name, sorted_view, format, zero)
 
 
-def view_of(name, given, format):
-    """The arrays of an operand. `format`: as the user wants it stored, or None for what it is."""
-    if type(given) is np.ndarray:
-        return _dense(name, given) if format is None else _in_format(name, given, format)
-    if isinstance(given, Tensor):
-        return _owned(name, given, format)
-    if hasattr(given, "tocsr") and hasattr(given, "format"):
-        return _scipy(name, given, format)
-    if hasattr(given, "layout") and hasattr(given, "detach"):
-        return _torch(name, given, format)
-    if hasattr(given, "__cuda_array_interface__"):
-        raise unsupported("device", f"`{name}` is on a GPU; kernels run on the CPU: copy it with `.get()` or `cupy.asnumpy`")
-    if hasattr(given, "coords") and hasattr(given, "data") and hasattr(given, "shape"):
-        return _owned(name, tensor(given.coords, given.data, given.shape, format), None)
-    if given is None or isinstance(given, (str, bytes, os.PathLike)):
-        raise invalid("value-type", f"`{name}` is {given!r}; expected a tensor"
-                                    + ("" if given is None else " (`schaas.read` reads one from a file)"))
-    if hasattr(given, "__dlpack__"):
-        array = np.from_dlpack(given)
+# ---- repair ----
+
+def _stable_order(keys, extent):
+    """The order that sorts keys, equal ones as they are."""
+    if extent > _COUNTING * max(keys.size, 1024):
+        return np.argsort(keys, kind="stable")
+    entries = sp.csr_matrix((np.empty(keys.size, np.int8), keys, np.arange(keys.size + 1)), shape=(keys.size, extent))
+    return entries.tocsc().indices  # a counting sort
+
+
+class Merge:
+    """How the entries of a list are sorted and repeated ones added up (boolean ones: or)."""
+
+    def __init__(self, name, order, starts):
+        self._name, self._order, self._starts = name, order, starts
+        self.count = order.size  # of entries before
+
+    def __call__(self, values):
+        values = values[self._order]
+        if self._starts is not None:
+            values = np.logical_or.reduceat(values, self._starts) if values.dtype == bool else np.add.reduceat(plain(self._name, values),
+                                                                                                            self._starts)
+        return plain(self._name, values)
+
+
+def _as_coordinates(view):
+    """Coordinates by level, outer ones first, or None when some lie outside."""
+    kind = view.given.kind
+    if kind in ("coo", "entries"):
+        coordinates, modes = [level[2] for level in view.levels], view.mode_order
     else:
-        array = np.asarray(given)
-    return _in_format(name, array, format or "dense")
+        pointers, indices, stored = view.levels[1][1:]
+        counts = np.diff(pointers)
+        if pointers[0] != 0 or (counts < 0).any():
+            return None
+        coordinates, modes = [np.repeat(np.arange(counts.size, dtype=indices.dtype), counts), indices[:stored]], view.mode_order
+    for mode, row in zip(modes, coordinates):
+        if row.size and (row.min() < 0 or row.max() >= view.shape[mode]):
+            return None
+    return coordinates
+
+
+def repaired(name, view, format, zero):
+    """A view of a copy with sorted entries, each once, of what only lacks these; else None."""
+    source = view.before or view
+    if source.merge is not None or source.given is None or source.given.kind not in ("csr", "csc", "coo", "entries"):
+        return None
+    coordinates = _as_coordinates(source)
+    if coordinates is None:
+        return None
+    order = np.arange(coordinates[0].size)
+    for mode, row in reversed(list(zip(source.mode_order, coordinates))):
+        order = order[_stable_order(row[order], source.shape[mode])]
+    coordinates = [row[order] for row in coordinates]
+    first = np.ones(order.size, bool)
+    if order.size:
+        first[1:] = np.any([row[1:] != row[:-1] for row in coordinates], axis=0)
+    starts = None if first.all() else np.flatnonzero(first)
+    if starts is not None:
+        coordinates = [row[starts] for row in coordinates]
+    merge = Merge(name, order, starts)
+    given, stored = source.given, coordinates[0].size
+    values = merge(given.values[:order.size])
+    index = coordinates[0].dtype
+    if given.kind in ("coo", "entries"):
+        positions = np.array([0, stored], index)
+        levels = [(level[0], None if number else positions, row, stored)
+                  for number, (level, row) in enumerate(zip(source.levels, coordinates))]
+    else:
+        rows = source.levels[0][3]
+        pointers = np.zeros(rows + 1, index)
+        np.cumsum(np.bincount(coordinates[0], minlength=rows), out=pointers[1:])
+        levels = [source.levels[0], (library.COMPRESSED, pointers, coordinates[1], stored)]
+    made = View(source.format, source.shape, source.mode_order, levels, values, index, given, merge)
+    if format is None or _spelt_out(format, len(made.shape)) == _spelt_out(made.format, len(made.shape)):
+        return made
+    return in_format(name, made, format, zero)
+
+
+# ---- aliasing ----
+
+def _arrays(view):
+    yield view.values
+    for level in view.levels:
+        for array in level[1:3]:
+            if array is not None:
+                yield array
 
 
 def overlaps(out, views):
@@ -207,30 +307,8 @@ def overlaps(out, views):
     begin = out.__array_interface__["data"][0]
     end = begin + out.nbytes
     for view in views:
-        for array in (view.values, *(array for level in view.levels for array in level[1:3] if array is not None)):
+        for array in _arrays(view):
             at = array.__array_interface__["data"][0]
             if at < end and begin < at + array.size * array.dtype.itemsize:
                 return True
     return False
-
-
-def repaired(given):
-    """A copy with sorted indices and without duplicates of what has a structure that only lacks these, else None."""
-    if getattr(given, "format", None) not in _NAMED or not hasattr(given, "sum_duplicates"):
-        return None
-    rows, columns = given.shape
-    if given.format == "coo":
-        inside = given.nnz == 0 or (given.row.min() >= 0 and given.row.max() < rows and given.col.min() >= 0
-                                    and given.col.max() < columns)
-        return _sorted_coo(given) if inside else None
-    else:
-        minor = columns if given.format == "csr" else rows
-        pointers = given.indptr
-        inside = pointers[0] == 0 and pointers[-1] <= min(given.indices.size, given.data.size) and np.all(pointers[1:] >= pointers[:-1]) and (
-            given.nnz == 0 or (given.indices.min() >= 0 and given.indices.max() < minor))
-    if not inside:
-        return None
-    copy = given.copy()
-    copy.has_canonical_format = copy.has_sorted_indices = False  # scipy may have believed what is no longer so
-    copy.sum_duplicates()
-    return copy

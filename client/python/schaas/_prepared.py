@@ -1,35 +1,39 @@
-"""Calls like the last one: operands of the same types, shapes and formats differ in addresses alone, so only these are written
-anew into a block of structs that is already laid out."""
+"""Calls like the last one: operands of the same types, shapes and formats differ in addresses and entries alone, so only these are
+written anew into a block of structs that is already laid out."""
 
 import ctypes
+import weakref
 
 import numpy as np
 import scipy.sparse as sp
 
 from . import _library as library
+from ._recognise import is_scipy_array
+from ._results import natural
+from ._tensors import Tensor
 
-_ORDINARY = {np.dtype(np.float64), np.dtype(np.float32)}
-_INDICES = {np.dtype(np.int32), np.dtype(np.int64)}
+_IN_PLACE = 0x101  # flags of a C-contiguous, aligned array
+_EXACT = 2**53
 _ROWS = tuple(getattr(sp, name) for name in ("csr_matrix", "csr_array") if hasattr(sp, name))
 _COLUMNS = tuple(getattr(sp, name) for name in ("csc_matrix", "csc_array") if hasattr(sp, name))
+_LISTS = tuple(getattr(sp, name) for name in ("coo_matrix", "coo_array") if hasattr(sp, name))
 _array = np.ndarray
 
 
-def _dense(words, given, place):
+def _dense(words, given, view, place):
     """What writes the address of an array like `given`: false when another one is not like it."""
-    _, _, at = place
-    at += 4
+    at = place[2] + 4
     dtype, shape = given.dtype, given.shape
 
     def write(array):
-        if type(array) is not _array or array.dtype is not dtype or array.shape != shape or not array.flags.c_contiguous:
+        if type(array) is not _array or array.dtype is not dtype or array.shape != shape or array.flags.num & _IN_PLACE != _IN_PLACE:
             return False
         words[at] = array.__array_interface__["data"][0]
         return True
     return write
 
 
-def _compressed(words, given, place):
+def _compressed(words, given, view, place):
     _, levels, at = place
     at += 4
     positions, coordinates, count = levels + 5, levels + 6, levels + 7
@@ -42,7 +46,7 @@ def _compressed(words, given, place):
         indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
         if data.dtype is not values or indices.dtype is not index or indptr.dtype is not index or indptr.shape != pointers:
             return False
-        if not (indptr.flags.c_contiguous and indices.flags.c_contiguous and data.flags.c_contiguous):
+        if indptr.flags.num & indices.flags.num & data.flags.num & _IN_PLACE != _IN_PLACE or indices.ndim != 1 or data.ndim != 1:
             return False
         stored = int(indptr[-1])
         if not 0 <= stored <= indices.size or data.size < stored:
@@ -55,16 +59,69 @@ def _compressed(words, given, place):
     return write
 
 
+def _list(words, given, view, place):
+    _, levels, at = place
+    kind, shape, values, index = type(given), given.shape, given.data.dtype, given.row.dtype
+    ends = np.zeros(2, index)  # the positions of the outer level
+    words[levels + 1] = ends.__array_interface__["data"][0]
+
+    def write(matrix):
+        if type(matrix) is not kind or matrix.shape != shape:
+            return False
+        row, col, data = matrix.row, matrix.col, matrix.data
+        if data.dtype is not values or row.dtype is not index or col.dtype is not index or not row.shape == col.shape == data.shape:
+            return False
+        if row.flags.num & col.flags.num & data.flags.num & _IN_PLACE != _IN_PLACE or data.ndim != 1:
+            return False
+        ends[1] = words[levels + 3] = words[levels + 7] = data.size
+        words[levels + 2] = row.__array_interface__["data"][0]
+        words[levels + 6] = col.__array_interface__["data"][0]
+        words[at + 4] = data.__array_interface__["data"][0]
+        return True
+    return write
+
+
+def _number(words, given, view, place):
+    kind, value = type(given), np.zeros((), view.values.dtype)
+    words[place[2] + 4] = value.__array_interface__["data"][0]
+
+    def write(number):
+        if type(number) is not kind or (kind is int and not -_EXACT <= number <= _EXACT):
+            return False
+        value[()] = number
+        return True
+    return write
+
+
+def _same(words, given, view, place):
+    """A tensor of the library: the same one, whose arrays stay."""
+    known = weakref.ref(given)
+    return lambda tensor: tensor is known()
+
+
 def _writer(words, given, view, place):
     """None: such operands are looked at anew in every call."""
-    if view.keep is not None or view.values.dtype not in _ORDINARY:
+    kind = type(given)
+    if kind in (float, int, np.float64, np.float32):
+        return _number(words, given, view, place)
+    if kind is Tensor:
+        return _same(words, given, view, place) if view.before is None and view.given.values.dtype == view.values.dtype else None
+    in_place = view.given is not None and view.values is view.given.values
+    if not in_place or any(array is not own for array, own in zip(_index_arrays(view), view.given.structure)):
         return None
-    if type(given) is _array:
-        return _dense(words, given, place) if given is view.values else None
-    if (type(given) in _ROWS and view.format == "csr") or (type(given) in _COLUMNS and view.format == "csc"):
-        as_is = given.data is view.values and given.indices.dtype in _INDICES and given.indptr is view.levels[1][1]
-        return _compressed(words, given, place) if as_is else None
+    if kind is _array:
+        return _dense(words, given, view, place)
+    if (kind in _ROWS and view.format == "csr") or (kind in _COLUMNS and view.format == "csc"):
+        return _compressed(words, given, view, place)
+    if kind in _LISTS and view.format == "coo":
+        return _list(words, given, view, place)
     return None
+
+
+def _index_arrays(view):
+    if view.format == "coo":
+        return [level[2] for level in view.levels]
+    return [array for level in view.levels for array in level[1:3] if array is not None]
 
 
 class Prepared:
@@ -72,19 +129,20 @@ class Prepared:
 
     @staticmethod
     def of(kernels, frame, operands, views, out):
-        """None where operands are not arrays that are read in place."""
+        """None where operands are not arrays that are read in place. `out`: of a dense result, else None."""
         words = memoryview(frame._block).cast("B").cast("q")
         writers = [_writer(words, *both) for both in zip(operands, views, frame._places)]
-        if out is None or None in writers or not out.values.shape:
-            return None
-        return Prepared(kernels, frame, words, writers, out.values)
+        return None if None in writers else Prepared(kernels, frame, words, writers, operands, out)
 
-    def __init__(self, kernels, frame, words, writers, out):
+    def __init__(self, kernels, frame, words, writers, operands, out):
         self.frame = frame
         self._kernels = kernels  # whose handle is used
         self._words, self._writers = words, writers
-        self._shape, self._dtype = out.shape, out.dtype
-        self._out = frame._places[len(writers)][2] + 4
+        self._dense = out is not None
+        if self._dense:
+            self._shape, self._dtype = out.values.shape, out.values.dtype
+            self._out = frame._places[len(writers)][2] + 4
+        self._arrays = any(map(is_scipy_array, operands))
         self._options = frame._options_at + 1
         self._arguments = (kernels.handle, frame.operands, frame.count, frame.options, frame.handle_address, frame.error_address)
 
@@ -94,11 +152,15 @@ class Prepared:
             if not write(operand):
                 return None
         words = self._words
-        result = np.empty(self._shape, self._dtype)
-        words[self._out] = result.__array_interface__["data"][0]
+        if self._dense:
+            result = np.empty(self._shape, self._dtype)
+            words[self._out] = result.__array_interface__["data"][0]
         words[self._options] = library.threads_of(threads)
         if library.api.schaas_compute(*self._arguments):
             error = ctypes.c_void_p(self.frame.error.value)
             self.frame.error.value = None
             library.raise_error(error)
-        return result
+        if self._dense:
+            return result if self._shape else result[()]
+        handle, self.frame.handle.value = self.frame.handle.value, None
+        return natural(Tensor(handle), self._arrays)

@@ -1,0 +1,207 @@
+"""What an operand is, by its type or by a protocol, never by the names of its attributes: numpy, scipy.sparse, torch, pydata/sparse,
+DLPack, `__array_interface__`, buffers, sequences, numbers. docs/python.md has the table."""
+
+import os
+import sys
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._errors import Error, Exhausted, invalid, unsupported
+from ._tensors import Tensor
+
+_MAX_FILLED = 2**28  # elements of an array that is stored as a whole for its fill value
+_ARRAY_TYPE = getattr(sp, "sparray", None)
+
+
+class Given:
+    """An operand as arrays, nothing checked. `kind`: "dense"; "csr" and "csc" (structure: pointers, indices); "coo", a matrix, and
+    "entries" (structure: the coordinates of each mode); "stored", a schaas.Tensor. `borrowed`: the arrays are the owner's own, so changed values show in them.
+    `arrays`: returns those the owner has now; None where they stay or are made anew each time."""
+
+    __slots__ = ("kind", "shape", "structure", "values", "borrowed", "owner", "arrays")
+
+    def __init__(self, kind, shape, structure, values, borrowed, owner, arrays=None):
+        self.kind = kind
+        self.shape = shape
+        self.structure = structure
+        self.values = values
+        self.borrowed = borrowed
+        self.owner = owner
+        self.arrays = arrays
+
+
+def is_torch(given):
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(given, getattr(torch, "Tensor", ()))
+
+
+def wants_gradient(given):
+    return is_torch(given) and given.requires_grad and sys.modules["torch"].is_grad_enabled()
+
+
+def is_scipy_array(given):
+    """Tells scipy's sparse arrays from its matrices."""
+    if _ARRAY_TYPE is not None:
+        return isinstance(given, _ARRAY_TYPE)
+    return sp.issparse(given) and type(given).__name__.endswith("_array")
+
+
+def dense(array, owner, borrowed=True):
+    return Given("dense", array.shape, (), array, borrowed, owner)
+
+
+def _kind_of(given):
+    module = type(given).__module__.split(".")[0]
+    return ("" if module == "builtins" else module + ".") + type(given).__qualname__
+
+
+# ---- scipy ----
+
+def _diagonals(given):
+    """The entries of a dia matrix, zeros on its diagonals included."""
+    rows, columns = given.shape
+    held = [(offset, np.arange(max(0, offset), min(columns, rows + offset, given.data.shape[1]))) for offset in given.offsets.tolist()]
+    coordinates = (np.concatenate([inner - offset for offset, inner in held] or [np.empty(0, np.int64)]),
+                   np.concatenate([inner for _, inner in held] or [np.empty(0, np.int64)]))
+    values = np.concatenate([line[inner] for line, (_, inner) in zip(given.data, held)] or [np.empty(0)])
+    return coordinates, values
+
+
+def _coordinates_of(given):
+    return given.coords if hasattr(given, "coords") else (given.row, given.col)
+
+
+def _scipy(given):
+    kind = given.format
+    if kind in ("csr", "csc") and len(given.shape) == 2:
+        return Given(kind, given.shape, (given.indptr, given.indices), given.data, True, given,
+                     lambda: (given.indptr, given.indices, given.data))
+    if kind == "coo":
+        return Given("coo" if len(given.shape) == 2 else "entries", given.shape, _coordinates_of(given), given.data, True, given,
+                     lambda: (*_coordinates_of(given), given.data))
+    if kind == "dia":
+        coordinates, values = _diagonals(given)
+    else:
+        entries = given.tocoo()
+        coordinates, values = _coordinates_of(entries), entries.data
+    return Given("entries", given.shape, coordinates, values, False, given)
+
+
+# ---- torch ----
+
+def _torch(name, given):
+    torch = sys.modules["torch"]
+    owner, layout, device = given, str(given.layout), str(given.device)
+    if device.split(":")[0] == "meta":
+        raise invalid("no-data", f"`{name}` is on the device meta: it has a shape, but no values")
+    if device != "cpu":
+        raise unsupported("device", f"`{name}` is on {given.device}; kernels run on the CPU: pass `.cpu()`")
+    if given.is_complex():
+        raise invalid("value-type", f"`{name}` has values of type {given.dtype}; expected real numbers")
+    if given.is_quantized or getattr(given, "is_nested", False):
+        raise unsupported("torch-layout", f"`{name}` is a {'quantized' if given.is_quantized else 'nested'} tensor; pass "
+                                          f"`{'.dequantize()' if given.is_quantized else '.to_padded_tensor(0)'}`")
+    shape, given = tuple(given.shape), given.detach()
+    borrowed = True
+    if given.dtype not in (torch.float64, torch.float32) and given.is_floating_point():
+        given, borrowed = given.float(), False
+    if layout == "torch.strided":
+        if given.is_neg():
+            given, borrowed = given.resolve_neg(), False
+        return dense(given.numpy(), owner, borrowed)
+    if layout == "torch.sparse_coo":
+        if given.dense_dim():
+            raise unsupported("torch-layout", f"`{name}` is a hybrid tensor with {given.dense_dim()} dense dimensions; pass `.to_dense()`, "
+                                              "or `.to_dense().to_sparse()`")
+        entries = given.coalesce()
+        return Given("coo" if len(shape) == 2 else "entries", shape, tuple(entries.indices().numpy()), entries.values().numpy(),
+                     borrowed and given.is_coalesced(), owner)
+    if layout not in ("torch.sparse_csr", "torch.sparse_csc", "torch.sparse_bsr", "torch.sparse_bsc"):
+        raise unsupported("torch-layout", f"`{name}` has the layout {layout}; strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr and "
+                                          "sparse_bsc work: pass `.to_dense()`")
+    by_rows = layout in ("torch.sparse_csr", "torch.sparse_bsr")
+    pointers, indices = (given.crow_indices(), given.col_indices()) if by_rows else (given.ccol_indices(), given.row_indices())
+    pointers, indices, values = pointers.numpy(), indices.numpy(), given.values().numpy()
+    blocked = layout in ("torch.sparse_bsr", "torch.sparse_bsc")
+    if pointers.ndim > 1 or values.ndim != (3 if blocked else 1):
+        what = "a batch of matrices" if pointers.ndim > 1 else "a hybrid tensor"
+        raise unsupported("torch-layout", f"`{name}` is {what} in the layout {layout}; pass `.to_dense()`, or `.to_dense().to_sparse()`")
+    if not blocked:
+        return Given("csr" if by_rows else "csc", shape, (pointers, indices), values, borrowed, owner)
+    if by_rows:
+        entries = sp.bsr_matrix((values, indices, pointers), shape=shape).tocoo()
+        return Given("entries", shape, (entries.row, entries.col), entries.data, False, owner)
+    entries = sp.bsr_matrix((values.transpose(0, 2, 1), indices, pointers), shape=shape[::-1]).tocoo()
+    return Given("entries", shape, (entries.col, entries.row), entries.data, False, owner)
+
+
+# ---- pydata/sparse ----
+
+def _is_pydata(given):
+    sparse = sys.modules.get("sparse")
+    return sparse is not None and isinstance(given, getattr(sparse, "SparseArray", ()))
+
+
+def _pydata(name, given, zero):
+    fill = given.fill_value
+    if fill == 0 and zero != 0:
+        raise invalid("fill-value", f"`{name}` is {fill} where it stores nothing, but the semiring reads such elements as {zero}; give it "
+                                    f"with fill_value={zero}, or `.todense()`")
+    if given.ndim == 0 or not fill == zero:
+        if given.size > _MAX_FILLED:
+            raise unsupported("fill-value", f"`{name}` is {fill} at {given.size - given.nnz:,} elements that it does not store: too many to "
+                                            f"store them all; subtract it, and treat it in the expression")
+        return dense(np.asarray(given.todense()), given, False)
+    entries = given.asformat("coo")
+    return Given("entries", tuple(given.shape), tuple(entries.coords), entries.data, entries is given, given)
+
+
+# ---- all ----
+
+def _array(name, given):
+    if isinstance(given, np.ma.MaskedArray):
+        hidden = int(np.count_nonzero(np.ma.getmaskarray(given)))
+        if hidden:
+            raise invalid("masked", f"`{name}` is masked at {hidden} of {given.size} elements; pass `.filled(0)`, or `.data` for what lies "
+                                    "below the mask")
+        return dense(given.data.view(np.ndarray), given)
+    if isinstance(given, np.ndarray):
+        return dense(given.view(np.ndarray), given)
+    if given is None or isinstance(given, (str, bytes, os.PathLike)):
+        raise invalid("value-type", f"`{name}` is {given!r}; expected a tensor"
+                                    + ("" if given is None else " (`schaas.read` reads one from a file)"))
+    if hasattr(given, "__cuda_array_interface__"):
+        raise unsupported("device", f"`{name}` is on a GPU; kernels run on the CPU: copy it with `.get()` or `cupy.asnumpy`")
+    if hasattr(given, "__dlpack__") and not hasattr(given, "__array_interface__"):
+        try:
+            return dense(np.from_dlpack(given), given)
+        except (RuntimeError, TypeError, ValueError, BufferError):  # read only, or of a type that DLPack has no word for
+            pass
+    array = np.asarray(given)
+    if array.dtype == object:
+        raise invalid("value-type", f"`{name}` is of type {_kind_of(given)}, which does not read as an array of numbers")
+    return dense(array, given, hasattr(given, "__array_interface__") or isinstance(given, memoryview))
+
+
+def recognise(name, given, zero=0.0):
+    """An operand as a Given. `zero`: what elements are that are not stored. Errors are in the package's own words."""
+    if type(given) is np.ndarray:
+        return Given("dense", given.shape, (), given, True, given)
+    if isinstance(given, Tensor):
+        return Given("stored", given.shape, tuple(array for level in given.levels for array in level[1:3] if array is not None),
+                     given.values, True, given)
+    try:
+        if sp.issparse(given):
+            return _scipy(given)
+        if is_torch(given):
+            return _torch(name, given)
+        if _is_pydata(given):
+            return _pydata(name, given, zero)
+        return _array(name, given)
+    except Error:
+        raise
+    except MemoryError as error:
+        raise Exhausted("memory", f"`{name}`: {error}", f"exhausted [memory]: `{name}`: {error}") from error
+    except Exception as error:
+        raise invalid("operand-type", f"`{name}` ({_kind_of(given)}) cannot be read as a tensor: {error}") from error
