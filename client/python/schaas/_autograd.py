@@ -8,7 +8,7 @@ elsewhere. A tensor that stands twice gets the sum of both. Gradients of gradien
 import torch
 
 from ._errors import unsupported
-from ._operands import is_torch
+from ._recognise import is_torch
 
 
 def _access(name, indices):

@@ -15,7 +15,7 @@ from ._errors import Error, Invalid, Unsupported, invalid, unsupported
 from ._follow import followed
 from ._frames import Frame
 from ._frontier import Frontier
-from ._operands import F4, F8, I4, I8, View, overlaps, repaired, view_of
+from ._operands import F4, F8, I4, I8, View, in_order, overlaps, view_of
 from ._prepared import Prepared
 from ._recognise import is_scipy_array, is_torch, wants_gradient
 from ._results import natural
@@ -140,7 +140,7 @@ class Kernel:
         for name, view in zip(self.operands, views):
             if len(view.shape) != len(self._indices[name]):
                 raise invalid("operand-rank", f"`{name}` has shape {tuple(view.shape)}, the expression has `{self._access(name)}`")
-        return self._of_one_type(views)
+        return views
 
     def _of_one_type(self, views):
         values, index = self._dtype, self._index
@@ -155,18 +155,9 @@ class Kernel:
                 view.cast(values, index)
         return views, values, index
 
-    def _in_order(self, work, views):
-        """What work(views, values, index) returns; where entries turn out not to be sorted or repeated it is done once more, with
-        sorted copies."""
-        try:
-            return work(*views)
-        except Invalid as error:
-            if error.code != "tensor-structure":
-                raise
-            fixed = list(map(repaired, self.operands, views[0], self._given, [self._zero] * len(views[0])))
-            if not any(fixed):
-                raise
-        return work(*self._of_one_type([new or old for old, new in zip(views[0], fixed)]))
+    def _in_order(self, work, operands):
+        """What work(views, values, index) returns for operands on the host, entries of which need not be sorted."""
+        return in_order(lambda views: work(*self._of_one_type(views)), self.operands, self._views(operands), self._given, self._zero)
 
     def _access(self, name):
         """A tensor as the expression has it."""
@@ -288,7 +279,7 @@ class Kernel:
 
     def _there(self, operands, extents, out, stream):
         """What a call with operands on a GPU is about. Raises NotInPlace."""
-        views, values, index = self._views(operands, view_anywhere)
+        views, values, index = self._of_one_type(self._views(operands, view_anywhere))
         like = next(filter(is_on_gpu, operands))
 
         def make(shape, dtype):
@@ -325,7 +316,7 @@ class Kernel:
     def _call_here(self, operands, out, threads, extents, schedule, deterministic):
         def compute(views, values, index):
             return self._compute(operands, views, values, index, out, threads, extents, schedule, deterministic)
-        result = self._in_order(compute, self._views(operands))
+        result = self._in_order(compute, operands)
         if any(map(is_torch, operands)):
             from ._torch import as_torch
             return as_torch(result)
@@ -380,7 +371,7 @@ class Kernel:
             frame.fill(views, place, threads)
             return library.text_from(function, kernels.handle, frame.operands, frame.count, frame.options)
         there = self._anywhere(operands, extents, None, None)
-        return ask(*there) if there else self._in_order(ask, self._views(operands))
+        return ask(*there) if there else self._in_order(ask, operands)
 
     def _latest(self):
         """Of the formats that came last, else those that were given."""
@@ -449,7 +440,7 @@ class Bound:
             return handle, kernels, views, place
 
         there = kernel._anywhere(self._operands, extents, out, self._stream)
-        self._handle, kernels, views, place = bind(*there) if there else kernel._in_order(bind, kernel._views(self._operands))
+        self._handle, kernels, views, place = bind(*there) if there else kernel._in_order(bind, self._operands)
         self._end = weakref.finalize(self, library.api.schaas_computation_close, ctypes.c_void_p(self._handle))
         if not there:
             self._followed = [one for one in map(followed, kernel.operands, views, [kernel._zero] * len(views)) if one]

@@ -292,6 +292,19 @@ def repaired(name, view, format, zero):
     return in_format(name, made, format, zero)
 
 
+def in_order(work, names, views, formats, zero):
+    """What work(views) returns; where entries turn out to be repeated or not sorted it is done once more, with sorted copies."""
+    try:
+        return work(views)
+    except Invalid as error:
+        if error.code != "tensor-structure":
+            raise
+        fixed = [repaired(*one, zero) for one in zip(names, views, formats)]
+        if not any(fixed):
+            raise
+    return work([new or old for old, new in zip(views, fixed)])
+
+
 # ---- aliasing ----
 
 def _arrays(view):

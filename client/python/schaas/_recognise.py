@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import scipy.sparse as sp
 
+from . import _library as library
 from ._errors import Error, Exhausted, invalid, unsupported
 from ._tensors import Tensor
 
@@ -189,6 +190,9 @@ def recognise(name, given, zero=0.0):
     if type(given) is np.ndarray:
         return Given("dense", given.shape, (), given, True, given)
     if isinstance(given, Tensor):
+        if given.fill not in (0, zero) and any(level[0] != library.DENSE for level in given.levels):
+            raise invalid("fill-value", f"`{name}` is {given.fill} where it stores nothing, but the expression reads such elements as {zero}; "
+                                        "pass `.todense()`")
         return Given("stored", given.shape, tuple(array for level in given.levels for array in level[1:3] if array is not None),
                      given.values, True, given)
     try:

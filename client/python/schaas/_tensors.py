@@ -147,9 +147,12 @@ def read(path, fill=0.0):
 def write(path, value, fill=None):
     """Writes by ending: .mtx .tns .npy, the texts also with .gz. `fill`: the value of every element that `value` does not store (default:
     0, of a Tensor its own); lists of entries leave it out of a dense array."""
-    from ._operands import view_of
     from ._frames import Frame
-    frame = Frame(["value"], [view_of("value", value, None)])
+    from ._operands import in_order, view_of
     if fill is None:
         fill = value.fill if isinstance(value, Tensor) else 0.0
-    library.call(library.api.schaas_write_with, str(path).encode(), frame.tensor_address(0), library.storage_options(fill))
+
+    def save(views):
+        frame = Frame(["value"], views)
+        library.call(library.api.schaas_write_with, str(path).encode(), frame.tensor_address(0), library.storage_options(fill))
+    in_order(save, ["value"], [view_of("value", value, None, fill)], [None], fill)
