@@ -113,6 +113,7 @@ Json description(const schaas_computation& bound) {
                {"tree", kernel.tree},
                {"time", kernel.time},
                {"memory", kernel.memory},
+               {"baseline", kernel.draft},
                {"isa", kernel.isa},
                {"reason", computation.reason()},
                {"threads", computation.threads()}};

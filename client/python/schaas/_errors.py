@@ -1,5 +1,7 @@
 """What goes wrong, as exceptions. str() is the whole text, with the place in the user's expression and a caret."""
 
+import difflib
+
 
 class Error(Exception):
     """`code` is stable ("extent-conflict"), `message` one sentence."""
@@ -46,3 +48,10 @@ def invalid(code, message):
 
 def unsupported(code, message):
     return Unsupported(code, message, f"unsupported [{code}]: {message}")
+
+
+def did_you_mean(given, known):
+    """"; did you mean `linear`?" where one of the known words is near, else ""."""
+    near = difflib.get_close_matches(str(given).lower(), [word.lower() for word in known], 1)
+    meant = next((word for word in known if near and word.lower() == near[0]), None)
+    return f"; did you mean `{meant}`?" if meant else ""

@@ -7,7 +7,8 @@ def _count(value):
     return f"{value:,.0f}" if value < 1e6 else f"{value:.3g}"
 
 
-def _bytes(value):
+def size_text(value):
+    """Bytes, for people."""
     for unit in ("B", "KiB", "MiB", "GiB"):
         if value < 1024 or unit == "GiB":
             return f"{value:,.0f} {unit}" if unit == "B" else f"{value:,.1f} {unit}"
@@ -56,7 +57,7 @@ class Frontier:
             return rows
         rows[0] += ["trips here", "bytes here"]
         for row, entry in zip(rows[1:], self.entries):
-            row += [_count(entry["here"]["time"]), _bytes(entry["here"]["memory_bytes"])]
+            row += [_count(entry["here"]["time"]), size_text(entry["here"]["memory_bytes"])]
         if any(entry["here"]["measured_seconds"] is not None for entry in self.entries):
             rows[0].append("measured")
             for row, entry in zip(rows[1:], self.entries):

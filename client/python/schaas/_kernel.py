@@ -1,39 +1,27 @@
 """Kernels: an expression that is called with arrays."""
 
 import ctypes
-import difflib
 import json
 import re
 import threading
-import weakref
 
 import numpy as np
 
 from . import _library as library
 from ._device import DeviceArray, Gpu, NotInPlace, back, dense_view, device_array, empty_there, is_on_gpu, is_there, on_host, view_anywhere
-from ._errors import Error, Invalid, Unsupported, invalid, unsupported
+from ._errors import Error, Invalid, Unsupported, did_you_mean, invalid, unsupported
 from ._follow import followed
 from ._frames import Frame
-from ._frontier import Frontier
+from ._frontier import Frontier, size_text
 from ._operands import F4, F8, I4, I8, View, in_order, overlaps, view_of
 from ._prepared import Prepared
 from ._recognise import is_scipy_array, is_torch, wants_gradient
 from ._results import natural
 from ._session import current
-from ._tensors import Tensor
+from ._tensors import Tensor, description_of, value_type
 
 _SHAPES = 4  # calls of so many different shapes are prepared
 _OPTIONS = ("where", "dtype", "space", "patience", "budget", "session")
-_TYPES = {None: None, "f64": F8, "f32": F4, "float64": F8, "float32": F4}
-
-
-def _value_type(dtype):
-    if isinstance(dtype, str) or dtype is None:
-        if dtype in _TYPES:
-            return _TYPES[dtype]
-    elif np.dtype(dtype) in (F8, F4):
-        return np.dtype(dtype)
-    raise invalid("value-type", f"dtype={dtype!r}: expected f64 or f32")
 
 
 class _Set:
@@ -52,7 +40,7 @@ class _Set:
         problem.patience_seconds, problem.budget_seconds = owner._patience, owner._budget
         self.session = owner._session or current()
         self.handle = library.handle_from(library.api.schaas_kernels_open, self.session._handle, ctypes.byref(problem))
-        self._end = weakref.finalize(self, library.api.schaas_kernels_close, ctypes.c_void_p(self.handle))
+        library.close_with(self, library.api.schaas_kernels_close, self.handle)
         self.session.warn()
 
 
@@ -63,11 +51,17 @@ class Kernel:
     Formats (`B="csr"`) are those of the operands as they come unless given; `where` is a constraint or a list of them. Thread-safe.
     """
 
+    def __new__(cls, expression, **options):
+        made = super().__new__(cls)
+        made._options = {name: value for name, value in options.items() if name != "session"}
+        made._file = None  # of a bundle: how `load` was called
+        return made
+
     def __init__(self, expression, *, where=(), dtype=None, space="none", patience=3.0, budget=0.0, session=None, _bits=(), **formats):
         self.expression = expression
         self._text = expression.replace("[", "(").replace("]", ")")
         self._where = [where] if isinstance(where, str) else list(where)
-        self._dtype = _value_type(dtype)
+        self._dtype = value_type(dtype)
         self._space, self._patience, self._budget, self._session = space, float(patience), float(budget), session
         self._formats = {name: str(text) for name, text in formats.items()}
         self._index = I8 if set(_bits) == {"64"} else I4  # the least width
@@ -94,10 +88,8 @@ class Kernel:
         for name in self._formats:
             if not re.search(rf"\b{re.escape(name)}\b", self.expression):  # perhaps a misspelt option
                 names = [word for word in dict.fromkeys(re.findall(r"[A-Za-z_]\w*(?=\s*[\[(])", self.expression))] + list(_OPTIONS)
-                near = difflib.get_close_matches(name.lower(), [known.lower() for known in names], 1)
-                meant = next((known for known in names if near and known.lower() == near[0]), None)
                 raise invalid("unknown-tensor", f"`{name}` is neither a tensor of `{self.expression}` nor an option"
-                                                + (f"; did you mean `{meant}`?" if meant else ""))
+                                                + did_you_mean(name, names))
         try:
             _Set(self, self._formats, self._dtype or F8, self._index)
         except Error as error:
@@ -397,17 +389,41 @@ class Kernel:
         if positional or named:
             bound = self.bind(*positional, **named)
             told = bound.describe()
+            lines = [bound.explain()]
             entry = next((entry for entry in self.frontier if entry["id"] == told["id"]), None)
-            lines += ["", f"runs {told['id']}: {told['tree']}", f"  {told['reason']}", f"  time    {told['time']}",
-                      f"  memory  {told['memory']}", f"  threads {told['threads']}, {told['isa']}", f"  trace   {told['trace']}"]
-            lines += [f"  reads a copy, {copy['format']}, of {copy['bytes']} bytes" for copy in told["copies"]]
             if entry is not None and entry["tree"] == told["tree"]:
                 lines += ["", *("  " + line for line in entry["code"].rstrip().splitlines())]
         lines += ["", str(self.frontier)]
         return "\n".join(lines)
 
+    def describe(self, *positional, **named):
+        """A dict: expression, formats, dtype and where, as given; with tensors also what Bound.describe says of them."""
+        told = {"expression": self.expression, "formats": dict(self._formats), "dtype": None if self._dtype is None else self._dtype.name,
+                "where": list(self._where)}
+        if positional or named:
+            told |= self.bind(*positional, **named).describe()
+        return told
+
     def __repr__(self):
-        return f"<schaas.Kernel {self.expression!r}>"
+        options = "".join(f", {name}={value!r}" for name, value in self._options.items() if not name.startswith("_"))
+        return f"<schaas.Kernel {self.expression!r}{options}>"
+
+    def __copy__(self):
+        return self  # nothing in it changes but what it remembers
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        """The expression and the options; the session is that of the process that loads it. A kernel of a bundle: the file's path."""
+        if self._file is not None:
+            from ._bundle import load
+            return load, self._file
+        return _made_again, (self.expression, self._options)
+
+
+def _made_again(expression, options):
+    return Kernel(expression, **options)
 
 
 class Bound:
@@ -441,7 +457,7 @@ class Bound:
 
         there = kernel._anywhere(self._operands, extents, out, self._stream)
         self._handle, kernels, views, place = bind(*there) if there else kernel._in_order(bind, self._operands)
-        self._end = weakref.finalize(self, library.api.schaas_computation_close, ctypes.c_void_p(self._handle))
+        self._end = library.close_with(self, library.api.schaas_computation_close, self._handle)
         if not there:
             self._followed = [one for one in map(followed, kernel.operands, views, [kernel._zero] * len(views)) if one]
         if self._out is None and place is not None:
@@ -466,8 +482,46 @@ class Bound:
         return natural(_Running(self, library.api.schaas_result(self._handle).contents), self._arrays).copy()
 
     def describe(self):
-        """Which schedule runs, and why: a dict."""
-        return json.loads(library.text_from(library.api.schaas_computation_describe, self._handle))
+        """What runs, and why: a dict with the schedule's id, tree, trace, time and memory, baseline (whether it is the first, quickly
+        compiled kernel of its schedule), isa, reason, threads, device, copies of operands (format, bytes) and operands (name: format,
+        shape, dtype, bytes)."""
+        told = json.loads(library.text_from(library.api.schaas_computation_describe, self._handle))
+        told["operands"] = {name: description_of(view.format or "dense", view.shape, view.values, view.levels)
+                            for name, view in zip(self._kernel.operands, self._keep[1])}
+        return told
+
+    def explain(self):
+        """The same as text."""
+        told = self.describe()
+        lines = [self._kernel.expression, "", f"runs {told['id']}: {told['tree']}, the {_grade(told)} kernel", f"  {told['reason']}",
+                 f"  time    {told['time']}", f"  memory  {told['memory']}",
+                 f"  threads {told['threads']}, {told['device'] or told['isa']}", f"  trace   {told['trace']}"]
+        lines += [f"  reads a copy, {copy['format']}, of {size_text(copy['bytes'])}" for copy in told["copies"]]
+        lines += [f"  {name}: {one['format']} {one['shape']} of {one['dtype']}, {size_text(one['bytes'])}"
+                  for name, one in told["operands"].items()]
+        return "\n".join(lines)
+
+    def __repr__(self):
+        told = self.describe()
+        threads = f"{told['threads']} thread" + ("s" if told["threads"] != 1 else "")
+        return f"<schaas.Bound {self._kernel.expression!r}: {told['id']} {told['tree']}, {_grade(told)} kernel, {threads}>"
+
+    def __copy__(self):
+        raise unsupported("copy", f"a bound kernel is not copied, for it computes into memory of its own: bind again, {self._again()}")
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    def __reduce__(self):
+        raise unsupported("pickle", "a bound kernel is not pickled, for it is bound to memory of this process: pickle the kernel and bind "
+                                    f"again, {self._again()}")
+
+    def _again(self):
+        return f"`kernel.bind({', '.join(f'{name}=...' for name in self._kernel.operands)})`"
+
+
+def _grade(told):
+    return "baseline" if told["baseline"] else "final"
 
 
 class _Running(Tensor):

@@ -1,8 +1,10 @@
 """libschaas through ctypes: the structs of schaas/schaas.h and proto/kernel_abi.h, and its functions."""
 
 import ctypes
+import operator
 import os
 import pathlib
+import weakref
 from ctypes import POINTER, c_char_p, c_double, c_int32, c_int64, c_size_t, c_uint64, c_void_p
 
 from ._errors import Unreachable, error_of, invalid
@@ -12,6 +14,8 @@ API_VERSION = 5
 F64, F32 = 0, 1
 # Level formats of kernel_abi.h.
 DENSE, COMPRESSED, COMPRESSED_NONUNIQUE, SINGLETON, SINGLETON_NONUNIQUE, BITMAP, BANDED, HASHED, COMPRESSED_UNORDERED = range(9)
+LEVEL_NAMES = ("dense", "compressed", "compressed(nonunique)", "singleton", "singleton(nonunique)", "bitmap", "banded", "hashed",
+               "compressed(unordered)")
 
 
 class Level(ctypes.Structure):
@@ -158,8 +162,26 @@ def storage_options(fill, position_bits=0):
     return ctypes.byref(StorageOptions(ctypes.sizeof(StorageOptions), fill, position_bits, 0))
 
 
+def close_with(owner, close, handle):
+    """Calls `close(handle)` when nobody holds `owner` any more. A forked child leaves the parent's handles alone. At the end of the
+    interpreter nothing is closed: other threads and exit handlers may still compute, and memory goes with the process. Returns
+    what closes it at once."""
+    end = weakref.finalize(owner, _close, close, c_void_p(handle), os.getpid())
+    end.atexit = False
+    return end
+
+
+def _close(close, handle, process):
+    if os.getpid() == process:
+        close(handle)
+
+
 def threads_of(threads):
     """A number of threads, 0 for all processors."""
+    try:
+        threads = operator.index(threads)
+    except TypeError:
+        raise invalid("threads", f"threads={threads!r}; expected a whole number, 0 for all processors") from None
     if not 0 <= threads <= 4096:
         raise invalid("threads", f"{threads} threads; expected 1 to 4096, or 0 for all processors")
     return threads

@@ -16,8 +16,6 @@ I4, I8 = np.dtype(np.int32), np.dtype(np.int64)
 _IN_PLACE = 0x101  # flags of a C-contiguous, aligned array
 _EXACT = 2**53  # integers up to here are floating-point numbers
 _COUNTING = 4  # a list is sorted by counting when its coordinates are at most so many times its length
-_LEVEL_NAMES = {0: "dense", 1: "compressed", 2: "compressed(nonunique)", 3: "singleton", 4: "singleton(nonunique)", 5: "bitmap",
-                6: "banded", 7: "hashed", 8: "compressed(unordered)"}
 
 
 class View:
@@ -145,7 +143,7 @@ def _text(levels, mode_order):
     """The format of levels, as the server reads it; None: dense."""
     if all(level[0] == library.DENSE for level in levels) and list(mode_order) == sorted(mode_order):
         return None
-    return ",".join(_LEVEL_NAMES[level[0]] for level in levels) + ":" + ",".join(map(str, mode_order))
+    return ",".join(library.LEVEL_NAMES[level[0]] for level in levels) + ":" + ",".join(map(str, mode_order))
 
 
 @functools.lru_cache(maxsize=256)

@@ -5,9 +5,9 @@ import json
 import os
 import threading
 import warnings
-import weakref
 
 from . import _library as library
+from ._errors import unsupported
 
 
 class OfflineWarning(UserWarning):
@@ -27,7 +27,7 @@ class Session:
         options = library.ConnectOptions(ctypes.sizeof(library.ConnectOptions), text(address), text(server_key), text(ca),
                                          text(certificate), text(key), text(token), text(token_file))
         self._handle = _handle or library.handle_from(library.api.schaas_session_connect, ctypes.byref(options))
-        self._end = weakref.finalize(self, library.api.schaas_session_close, ctypes.c_void_p(self._handle))
+        library.close_with(self, library.api.schaas_session_close, self._handle)
         self._process = os.getpid()
         self._warned = False
 
@@ -48,6 +48,15 @@ class Session:
     def kernel(self, expression, **options):
         from ._kernel import Kernel
         return Kernel(expression, session=self, **options)
+
+    def __copy__(self):
+        return self  # a connection is shared
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        raise unsupported("pickle", "a connection is not pickled: connect there, with schaas.Session(...) or schaas.connect(...)")
 
     def __repr__(self):
         return f"<schaas.Session with {self.address}>"

@@ -1,14 +1,27 @@
 """Tensors that the library owns: what scipy has no type for (orders above two, dcsr, csf, ...)."""
 
 import ctypes
-import weakref
+import operator
 
 import numpy as np
 
 from . import _library as library
-from ._errors import invalid
+from ._errors import did_you_mean, invalid
+from ._frontier import size_text
 
-_KINDS = {library.F64: np.dtype(np.float64), library.F32: np.dtype(np.float32)}
+F8, F4 = np.dtype(np.float64), np.dtype(np.float32)
+_KINDS = {library.F64: F8, library.F32: F4}
+
+
+def value_type(dtype):
+    """The type that is computed with, as numpy's; None: that of the operands."""
+    try:
+        wanted = None if dtype is None else np.dtype({"f64": F8, "f32": F4}.get(dtype, dtype) if isinstance(dtype, str) else dtype)
+    except TypeError:
+        raise invalid("value-type", f"dtype={dtype!r}: expected f64 or f32{did_you_mean(dtype, ('f64', 'f32', 'float64', 'float32'))}") from None
+    if wanted is None or wanted == F8 or wanted == F4:
+        return wanted
+    raise invalid("value-type", f"dtype={dtype!r}: expected f64 or f32; kernels compute with real numbers of 64 or 32 bits")
 
 
 class _Memory:
@@ -32,8 +45,7 @@ class Tensor:
     by kernels whose result scipy has no type for."""
 
     def __init__(self, handle):
-        self._handle = handle
-        self._end = weakref.finalize(self, library.api.schaas_storage_free, ctypes.c_void_p(handle))
+        library.close_with(self, library.api.schaas_storage_free, handle)
         self._view = library.api.schaas_storage_view(handle).contents
         self._fill = library.api.schaas_storage_fill(handle)
 
@@ -102,9 +114,48 @@ class Tensor:
     def todense(self):
         return np.asarray(self)
 
+    @property
+    def format(self):
+        """As docs/formats.md writes it: "csr", "csf", "dense,compressed,banded", with ":1,0" where modes are not in their order."""
+        kinds, order = tuple(level[0] for level in self.levels), self.mode_order
+        if (kinds, order) in _SHORT:
+            return _SHORT[kinds, order]
+        natural = order == tuple(sorted(order))
+        if self.ndim > 2 and set(kinds) == {library.COMPRESSED} and natural:
+            return "csf"
+        return ",".join(map(library.LEVEL_NAMES.__getitem__, kinds)) + ("" if natural else ":" + ",".join(map(str, order)))
+
+    @property
+    def nbytes(self):
+        """Bytes of all arrays."""
+        return self.values.nbytes + sum(array.nbytes for _, *arrays, _ in self.levels for array in arrays if array is not None)
+
+    def describe(self):
+        """A dict: format, shape, dtype, stored (values), bytes, index (the type of positions and coordinates, None where all is dense),
+        fill (the value of what is not stored)."""
+        return {**description_of(self.format, self.shape, self.values, self.levels), "fill": self.fill}
+
+    def explain(self):
+        """The same as text, with each level."""
+        lines = [repr(self)]
+        for (kind, *arrays, entries), mode in zip(self.levels, self.mode_order):
+            stored = sum(array.nbytes for array in arrays if array is not None)
+            lines.append(f"  mode {mode + 1}: {library.LEVEL_NAMES[kind]}, extent {self.shape[mode]}, {entries} positions, {size_text(stored)}")
+        return "\n".join([*lines, f"  values: {self.dtype}, {size_text(self.values.nbytes)}"])
+
+    def __copy__(self):
+        """A tensor of its own: nothing is shared."""
+        return _InArrays(self.shape, self.mode_order, *_copied(self.levels, self.values), self.fill)
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    def __reduce__(self):
+        return _InArrays, (self.shape, self.mode_order, self.levels, self.values, self.fill)
+
     def __repr__(self):
         fill = f", {self.fill} where nothing is stored" if self.fill != 0 else ""
-        return f"<schaas.Tensor of shape {self.shape}, {self.nnz} stored values of {self.dtype}{fill}>"
+        return f"<schaas.Tensor {self.format} of shape {self.shape}, {self.nnz} stored values of {self.dtype}{fill}, {size_text(self.nbytes)}>"
 
 
 def converted(name, address, format, fill=0.0, position_bits=0):
@@ -115,24 +166,134 @@ def converted(name, address, format, fill=0.0, position_bits=0):
                                       library.storage_options(fill, position_bits)))
 
 
+_SHORT = {((), ()): "dense", ((library.DENSE,), (0,)): "dense", ((library.COMPRESSED,), (0,)): "compressed",
+          ((library.DENSE, library.COMPRESSED), (0, 1)): "csr", ((library.DENSE, library.COMPRESSED), (1, 0)): "csc",
+          ((library.COMPRESSED, library.COMPRESSED), (0, 1)): "dcsr",
+          ((library.COMPRESSED_NONUNIQUE, library.SINGLETON), (0, 1)): "coo"}
+
+
+def description_of(format, shape, values, levels):
+    """A tensor in arrays as a dict, for `describe`."""
+    arrays = [array for _, *both, _ in levels for array in both if array is not None]
+    index = max((array.dtype for array in arrays), key=lambda dtype: dtype.itemsize, default=None)
+    return {"format": format, "shape": tuple(shape), "dtype": str(values.dtype), "stored": int(np.prod(values.shape, dtype=np.int64)),
+            "bytes": sum(int(np.prod(array.shape, dtype=np.int64)) * array.dtype.itemsize for array in (values, *arrays)),
+            "index": None if index is None else str(index)}
+
+
+class _InArrays(Tensor):
+    """A tensor in numpy arrays of its own."""
+
+    def __init__(self, shape, mode_order, levels, values, fill):
+        order = len(shape)
+        self._arrays, self._fill = (levels, values), fill
+        self._view = library.Tensor(order, library.F32 if values.dtype == np.float32 else library.F64, (ctypes.c_int64 * order)(*shape),
+                                    (ctypes.c_int32 * order)(*mode_order), (library.Level * order)(), values.ctypes.data)
+        for number, (kind, positions, coordinates, entries) in enumerate(levels):
+            index = positions if positions is not None else coordinates
+            self._view.levels[number] = library.Level(
+                kind, 0 if index is None else 8 * index.dtype.itemsize, None if positions is None else positions.ctypes.data,
+                None if coordinates is None else coordinates.ctypes.data, entries)
+
+
+def _copied(levels, values):
+    """Level by level and the values, in new arrays."""
+    def copy(array):
+        return None if array is None else np.array(array)
+    return [(kind, copy(positions), copy(coordinates), entries) for kind, positions, coordinates, entries in levels], copy(values)
+
+
+def _extents(shape):
+    try:
+        extents = tuple(operator.index(extent) for extent in (shape if np.iterable(shape) else (shape,)))
+    except TypeError:
+        raise invalid("shape", f"shape={shape!r}: expected whole numbers, one for each mode") from None
+    for mode, extent in enumerate(extents, 1):
+        if not 0 <= extent < 2**63:
+            raise invalid("shape", f"mode {mode} has extent {extent}; expected 0 to 2^63 - 1")
+    return extents
+
+
+def _values(given):
+    try:
+        values = np.asarray(given)
+    except ValueError as error:
+        raise invalid("value-type", f"the values are no array: {error}") from None
+    if values.dtype.kind not in "fiub":
+        raise invalid("value-type", f"the values are of type {values.dtype}; expected real numbers")
+    if values.ndim != 1:
+        raise invalid("entry-count", f"the values have shape {values.shape}; expected (nnz,), one for each entry")
+    return values
+
+
+def _whole_numbers(coords):
+    """Coordinates as an array of integers; what is not whole is refused, not cut off."""
+    try:
+        found = np.asarray(coords)
+    except ValueError as error:
+        raise invalid("coordinates", f"the coordinates are no array: {error}; expected shape (ndim, nnz)") from None
+    if found.size == 0 and found.dtype.kind == "f":
+        return found.astype(np.int64)
+    if found.dtype.kind == "b":
+        raise invalid("coordinates", "the coordinates are booleans; `np.nonzero(mask)` gives those of a mask")
+    if found.dtype.kind == "f":
+        if not np.all((found == np.floor(found)) & (np.abs(found) <= 2**53)):
+            raise invalid("coordinates", "the coordinates are not all whole numbers, from 0 to 2^53 where they are floating point")
+    elif found.dtype.kind == "O" and all(isinstance(one, int) for one in found.flat):
+        raise invalid("coordinates", "the coordinates are not all between 0 and 2^63 - 1")
+    elif found.dtype.kind not in "iu":
+        raise invalid("coordinates", f"the coordinates are of type {found.dtype}; expected whole numbers")
+    elif found.dtype == np.uint64 and found.size and found.max() >= 2**63:
+        raise invalid("coordinates", f"coordinate {found.max()} is beyond 2^63 - 1")
+    return found
+
+
+def _coordinates(coords, extents, entries):
+    """(ndim, nnz), inside of the extents."""
+    found, order = _whole_numbers(coords), len(extents)
+    if found.ndim == 1 and (order == 1 or found.size == 0):  # unmistakable
+        found = found.reshape(order, -1) if order else found.reshape(0, entries)
+    if found.ndim != 2 or len(found) != order:
+        turned = found.ndim == 2 and found.shape[1] == order
+        raise invalid("coordinates", f"the coordinates have shape {found.shape}; expected ({order}, nnz), one row for each of the {order} "
+                                     "extents" + ("; pass their transpose, `coords.T`" if turned else ""))
+    if found.shape[1] != entries:
+        raise invalid("entry-count", f"{found.shape[1]} coordinates by mode, but {entries} values")
+    for mode, (row, extent) in enumerate(zip(found, extents), 1):
+        if entries and (wrong := next((one for one in (row.min(), row.max()) if not 0 <= one < extent), None)) is not None:
+            raise invalid("coordinates", f"coordinate {wrong} of mode {mode} is outside of its extent {extent}")
+    return np.ascontiguousarray(found, np.int64)
+
+
 def tensor(coords, values, shape, format=None, dtype=None, index_dtype=np.int32, fill=0.0):
-    """A sparse tensor from coordinates, (ndim, nnz), and values; duplicates add up. The format is csf, csr for matrices,
-    compressed for vectors, unless `format` says otherwise. `fill`: the value of every element without an entry; of an operand under a
-    semiring its zero, `np.inf` for min-plus."""
-    coords = np.ascontiguousarray(coords, np.int64).reshape(len(shape), -1)
-    kept = np.asarray(values)
-    dtype = np.dtype(dtype or (np.float32 if kept.dtype == np.float32 else np.float64))
-    kept = np.ascontiguousarray(kept, np.float64)
-    if kept.shape != (coords.shape[1],):
-        raise invalid("entry-count", f"{coords.shape[1]} coordinates but values of shape {kept.shape}")
+    """A sparse tensor from its entries; duplicates add up. `coords`: whole numbers of shape (ndim, nnz), one row for each mode, as
+    np.nonzero gives them (np.argwhere(x).T); for a vector (nnz,) will do. `values`: real numbers of shape (nnz,). The format is csf, csr
+    for matrices, compressed for vectors, unless `format` says otherwise. `dtype`: f64 or f32, by default that of the values.
+    `index_dtype`: np.int32 or np.int64, of positions and coordinates. `fill`: the value of every element without an entry; of an operand
+    under a semiring its zero, `np.inf` for min-plus."""
+    extents = _extents(shape)
+    kept = _values(values)
+    places = _coordinates(coords, extents, kept.size)
+    dtype = value_type(dtype) or (F4 if kept.dtype == F4 else F8)
+    kept = np.ascontiguousarray(kept, F8)
     if format is None:
-        format = {0: "dense", 1: "compressed", 2: "csr"}.get(len(shape), "csf")
-    extents = (ctypes.c_int64 * max(len(shape), 1))(*shape)
-    modes = (ctypes.c_void_p * max(len(shape), 1))(*[row.ctypes.data for row in coords])
+        format = {0: "dense", 1: "compressed", 2: "csr"}.get(len(extents), "csf")
+    sizes = (ctypes.c_int64 * max(len(extents), 1))(*extents)
+    modes = (ctypes.c_void_p * max(len(extents), 1))(*[row.ctypes.data for row in places])
     return Tensor(library.handle_from(
-        library.api.schaas_pack_with, b"tensor", len(shape), extents, modes, kept.ctypes.data, kept.size, format.encode(),
-        library.F32 if dtype == np.float32 else library.F64, 8 * np.dtype(index_dtype).itemsize,
+        library.api.schaas_pack_with, b"tensor", len(extents), sizes, modes, kept.ctypes.data, kept.size, format.encode(),
+        library.F32 if dtype == F4 else library.F64, 8 * _index_type(index_dtype).itemsize,
         library.storage_options(fill)))
+
+
+def _index_type(given):
+    try:
+        found = np.dtype(given)
+    except TypeError:
+        found = None
+    if found != np.dtype(np.int32) and found != np.dtype(np.int64):
+        raise invalid("index-type", f"index_dtype={given!r}: expected np.int32 or np.int64")
+    return found
 
 
 def read(path, fill=0.0):
