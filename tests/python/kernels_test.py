@@ -61,31 +61,6 @@ class Results(unittest.TestCase):
         self.assertEqual(raised.exception.code, "tensor-structure")
         np.testing.assert_array_equal(f(B=self.b, C=self.c), first)
 
-    def test_einsum_is_numpys(self):
-        d = self.random.random((20, 20))
-        found = schaas.einsum("ij,jk->ik", self.b, self.c)
-        np.testing.assert_allclose(found, np.einsum("ij,jk->ik", self.b.toarray(), self.c), rtol=1e-13)
-        found = schaas.einsum("ij,jk", self.b, d)
-        np.testing.assert_allclose(found, self.b @ d, rtol=1e-12)
-        total = schaas.einsum("ij,ij->", self.b, self.b)
-        self.assertIs(type(total), np.float64)
-        self.assertAlmostEqual(total, self.b.multiply(self.b).sum(), delta=1e-12)
-
-    def test_einsum_says_what_it_does_not_know(self):
-        with self.assertRaises(schaas.Unsupported) as raised:
-            schaas.einsum("...j,jk->k", self.b, self.c)
-        self.assertEqual(str(raised.exception), "unsupported [einsum-ellipsis]: `...j,jk->k`: an ellipsis has no fixed order; "
-                                                "write the indices")
-        with self.assertRaises(ValueError) as raised:
-            schaas.einsum("ij,jk->iz", self.b, self.c)
-        self.assertEqual(str(raised.exception), "invalid [einsum-subscripts]: `ij,jk->iz`: index `z` of the result is in no operand")
-        with self.assertRaises(ValueError) as raised:
-            schaas.einsum("ij,jk->ik", self.b, self.c[0])
-        self.assertEqual(str(raised.exception), "invalid [operand-rank]: `ij,jk->ik`: operand 2 has 2 subscripts, but order 1")
-        with self.assertRaises(ValueError) as raised:
-            schaas.einsum("ij,jk->ik", self.b)
-        self.assertEqual(str(raised.exception), "invalid [argument-count]: `ij,jk->ik` takes 2 tensors, 1 were given")
-
     def test_a_sparse_result_is_a_scipy_matrix_of_the_operands_kind(self):
         f = schaas.kernel("A(i,j) = B(i,j) * C(i,k) * D(k,j)", A="csr")
         c, d = self.random.random((30, 4)), self.random.random((4, 20))

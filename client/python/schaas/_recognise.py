@@ -139,7 +139,7 @@ def _torch(name, given):
 
 # ---- pydata/sparse ----
 
-def _is_pydata(given):
+def is_pydata(given):
     sparse = sys.modules.get("sparse")
     return sparse is not None and isinstance(given, getattr(sparse, "SparseArray", ()))
 
@@ -200,7 +200,7 @@ def recognise(name, given, zero=0.0):
             return _scipy(given)
         if is_torch(given):
             return _torch(name, given)
-        if _is_pydata(given):
+        if is_pydata(given):
             return _pydata(name, given, zero)
         return _array(name, given)
     except Error:
