@@ -27,6 +27,10 @@ class C(unittest.TestCase):
                          "  |              ^\n")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
 
+    def test_wrong_operands_results_over_operands_and_fill_values(self):
+        done = subprocess.run([with_server.PROGRAMS / "c_cases"], capture_output=True, text=True, timeout=240)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "all right\n", ""))
+
     def test_the_library_exports_its_interface_alone_and_needs_no_solver_database_or_compiler(self):
         symbols = subprocess.run(["nm", "-D", "--defined-only", LIBRARY], capture_output=True, text=True, check=True).stdout
         names = {line.split()[-1] for line in symbols.splitlines()}

@@ -9,6 +9,7 @@ from installed import Installation, run
 
 BUILD = with_server.PROGRAMS.parent
 CPP = """
+#include <cmath>
 #include <cstdio>
 #include <schaas/schaas.hpp>
 int main() {
@@ -24,6 +25,10 @@ int main() {
   product.run();
   const auto* y = static_cast<const double*>(product.result()->values);
   std::printf("%g %g %g\\n", y[0], y[1], y[2]);
+  const auto paths = schaas::Storage::pack("P", {2, 2}, {{0, 1}, {1, 0}}, {0, 5}, "csr", INFINITY);
+  const auto all = schaas::Storage::convert("P", paths.tensor(), "dense", paths.fill_value());
+  const auto* p = static_cast<const double*>(all.tensor().values);
+  std::printf("%g %g %g %g\\n", p[0], p[1], p[2], p[3]);
   try {
     schaas::Kernels(session, {"y(i) = B(i,j"});
   } catch (const schaas::Error& error) {
@@ -56,7 +61,7 @@ class Installed(unittest.TestCase):
     def test_cpp_by_cmake(self):
         run("cmake", "-S", self.folder, "-B", self.folder / "cmake", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={self.root}")
         run("cmake", "--build", self.folder / "cmake")
-        self.assertEqual(run(self.folder / "cmake/uses", env=self.clean), "201 0 30\n2 syntax\n")
+        self.assertEqual(run(self.folder / "cmake/uses", env=self.clean), "201 0 30\ninf 0 5 inf\n2 syntax\n")
 
     def test_c_by_pkg_config(self):
         text = (self.library / "pkgconfig/schaas.pc").read_text()

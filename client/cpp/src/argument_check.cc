@@ -5,6 +5,7 @@
 
 #include "has_positions.h"
 #include "kernel_problem.h"
+#include "tensor_checks.h"
 
 namespace schaas::client {
 namespace {
@@ -103,6 +104,36 @@ support::Result<void> check_arguments(const KernelProblem& problem,
                                       const std::vector<PackedTensor*>& arguments,
                                       const std::vector<std::string>& names) {
   return Check(problem, arguments, names).run();
+}
+
+namespace {
+
+support::Result<void> check_stored_as(const std::string& given, const format::TensorFormat& format,
+                                      ValueType type, const PackedTensor& tensor) {
+  if (tensor.format() != format)
+    return support::invalid("argument-format", given + " is stored as " + format::print(tensor.format()) +
+                                                   ", expected " + format::print(format));
+  if (tensor.value_type() != type)
+    return support::invalid("argument-type", given + " holds " + name(tensor.value_type()) +
+                                                 " values, expected " + name(type));
+  return {};
+}
+
+}  // namespace
+
+support::Result<void> check_result(const Access& result, const format::TensorFormat& format, ValueType type,
+                                   const std::vector<std::int64_t>& extents, const PackedTensor& given) {
+  const std::string text = "the tensor given for the result `" + print(result) + "`";
+  if (given.extents() != extents)
+    return support::invalid("result-shape", text + " has shape " + tuple_text(given.extents()) +
+                                                ", the result has " + tuple_text(extents));
+  return check_stored_as(text, format, type, given);
+}
+
+support::Result<void> check_updated(const Access& result, const PackedTensor& before,
+                                    const PackedTensor& written) {
+  return check_stored_as("the operand given for the updated `" + print(result) + "`", written.format(),
+                         written.value_type(), before);
 }
 
 }  // namespace schaas::client

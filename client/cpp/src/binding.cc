@@ -4,6 +4,7 @@
 
 #include "compiler/support/nearest_name.h"
 #include "schaas/extents.h"
+#include "tensor_checks.h"
 
 namespace schaas::client {
 namespace {
@@ -42,11 +43,9 @@ support::Result<void> check_names(const Program& program, const std::vector<Acce
   return {};
 }
 
-support::Diagnostic wrong_rank(const Access& access, int order) {
-  return support::invalid("operand-rank", "`" + access.tensor + "` has " +
-                                              std::to_string(access.indices.size()) + " indices in `" +
-                                              print(access) + "`, but the tensor given for it has order " +
-                                              std::to_string(order));
+support::Diagnostic wrong_rank(const Access& access, const PackedTensor& tensor) {
+  return support::invalid("operand-rank", "`" + access.tensor + "` has shape " + tuple_text(tensor.extents()) +
+                                              ", the expression has `" + print(access) + "`");
 }
 
 }  // namespace
@@ -65,7 +64,7 @@ support::Result<std::map<std::string, std::int64_t>> bound_extents(
   Extents extents;
   for (const Access& access : read) {
     const PackedTensor& tensor = *operands.at(access.tensor);
-    if (tensor.order() != static_cast<int>(access.indices.size())) return wrong_rank(access, tensor.order());
+    if (tensor.order() != static_cast<int>(access.indices.size())) return wrong_rank(access, tensor);
     for (std::size_t mode = 0; mode < access.indices.size(); ++mode) {
       SCHAAS_RETURN_IF_ERROR(
           extents.bind(access.indices[mode], tensor.extents()[mode],

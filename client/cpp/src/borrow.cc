@@ -3,6 +3,7 @@
 #include "has_positions.h"
 #include "packed_tensor_builder.h"
 #include "schaas/tensor.h"
+#include "struct_check.h"
 
 namespace schaas::client {
 namespace {
@@ -75,45 +76,13 @@ support::Result<PackedTensorBuilder> described(const schaas_tensor& view, const 
   return builder;
 }
 
-support::Result<void> check_struct(const schaas_tensor& view, const std::string& name) {
-  if (view.order < 0 ||
-      (view.order > 0 && (view.extents == nullptr || view.levels == nullptr || view.mode_order == nullptr)))
-    return broken(name, "has no levels");
-  if (view.value_type != SCHAAS_F64 && view.value_type != SCHAAS_F32)
-    return broken(name, "has the unknown value type " + std::to_string(view.value_type));
-  return {};
-}
-
-/// What can be known of a level without its arrays.
-support::Result<void> check_counts(const PackedTensorBuilder& tensor, std::size_t l, std::int64_t parents,
-                                   const std::string& name) {
-  const PackedTensor::Level& level = tensor.levels[l];
-  const format::LevelFormat kind = tensor.format.levels[l];
-  const auto mode = static_cast<std::size_t>(tensor.format.mode_order[l]);
-  const std::string where = "level " + std::to_string(l + 1);
-  std::int64_t most = 0;
-  const bool counted = !__builtin_mul_overflow(parents, tensor.extents[mode], &most);
-  if (level.entries < 0 || !counted || (kind == format::LevelFormat::dense && level.entries != most) ||
-      (format::is_singleton(kind) && level.entries != parents))
-    return broken(name, "has " + std::to_string(level.entries) + " entries in " + where +
-                            ", which does not " + "agree with its extents and the level above");
-  for (const Buffer* array : {&level.pos, &level.crd})
-    if (array->bytes() > 0 && array->data() == nullptr) return broken(name, "lacks an array of " + where);
-  return {};
-}
-
 }  // namespace
 
 support::Result<PackedTensor> borrow_on_device(const schaas_tensor& view, const std::string& name,
                                                double fill_value) {
   SCHAAS_RETURN_IF_ERROR(check_struct(view, name));
+  SCHAAS_RETURN_IF_ERROR(check_levels(view, name));
   SCHAAS_ASSIGN_OR_RETURN(PackedTensorBuilder builder, described(view, name, fill_value));
-  std::int64_t parents = 1;
-  for (std::size_t l = 0; l < builder.levels.size(); ++l) {
-    SCHAAS_RETURN_IF_ERROR(check_counts(builder, l, parents, name));
-    parents = builder.levels[l].entries;
-  }
-  if (builder.values.bytes() > 0 && builder.values.data() == nullptr) return broken(name, "has no values");
   builder.on_device = true;
   return std::move(builder).finish();
 }
@@ -121,6 +90,7 @@ support::Result<PackedTensor> borrow_on_device(const schaas_tensor& view, const 
 support::Result<PackedTensor> borrow(const schaas_tensor& view, const std::string& name, double fill_value,
                                      Trust trust) {
   SCHAAS_RETURN_IF_ERROR(check_struct(view, name));
+  SCHAAS_RETURN_IF_ERROR(check_levels(view, name));
   if (trust == Trust::check) SCHAAS_RETURN_IF_ERROR(validate(view, name));
   SCHAAS_ASSIGN_OR_RETURN(PackedTensorBuilder builder, described(view, name, fill_value));
   return std::move(builder).finish();

@@ -18,6 +18,19 @@ support::Diagnostic null_argument(const char* name) {
   return support::invalid("null-argument", std::string("`") + name + "` is NULL");
 }
 
+support::Result<ValueType> value_type_of(std::int32_t number) {
+  if (number == SCHAAS_F64) return ValueType::f64;
+  if (number == SCHAAS_F32) return ValueType::f32;
+  return support::invalid("value-type", "value type " + std::to_string(number) +
+                                            ": expected SCHAAS_F64 (0) or SCHAAS_F32 (1)");
+}
+
+support::Result<int> position_bits_of(std::int32_t bits) {
+  if (bits == 32 || bits == 64) return bits;
+  return support::invalid("position-bits",
+                          "positions of " + std::to_string(bits) + " bits: expected 32 or 64");
+}
+
 namespace {
 
 std::string text_or(const char* text, const char* otherwise) { return text == nullptr ? otherwise : text; }
@@ -28,17 +41,18 @@ support::Result<ProblemText> problem_of(const schaas_problem& given) {
                                                std::to_string(given.struct_bytes) +
                                                ", expected sizeof(schaas_problem)");
   if (given.expression == nullptr) return null_argument("expression");
-  if (given.position_bits != 32 && given.position_bits != 64)
-    return support::invalid(
-        "position-bits", "positions of " + std::to_string(given.position_bits) + " bits: expected 32 or 64");
+  SCHAAS_ASSIGN_OR_RETURN(const ValueType value_type, value_type_of(given.value_type));
+  SCHAAS_ASSIGN_OR_RETURN(const int position_bits, position_bits_of(given.position_bits));
+  if (given.format_count > 0 && given.formats == nullptr) return null_argument("formats");
+  if (given.constraint_count > 0 && given.constraints == nullptr) return null_argument("constraints");
   ProblemText text;
   text.expression = given.expression;
   for (std::int32_t f = 0; f < given.format_count; ++f)
     text.formats[text_or(given.formats[2 * f], "")] = text_or(given.formats[2 * f + 1], "");
   for (std::int32_t c = 0; c < given.constraint_count; ++c)
     text.constraints.push_back(text_or(given.constraints[c], ""));
-  text.value_type = given.value_type == SCHAAS_F32 ? "f32" : "f64";
-  text.position_bits = std::to_string(given.position_bits);
+  text.value_type = name(value_type);
+  text.position_bits = std::to_string(position_bits);
   text.space = text_or(given.space, "none");
   return text;
 }
@@ -186,7 +200,10 @@ int32_t schaas_compute(schaas_kernels* kernels, const schaas_operand* operands, 
       return null_argument("result");
     SCHAAS_ASSIGN_OR_RETURN(auto made, bound(kernels, operands, count, options));
     SCHAAS_RETURN_IF_ERROR(made->computation->run());
-    if (made->given.result) return {};
+    if (made->given.result) {
+      if (result != nullptr) *result = nullptr;  // the caller's tensor has it
+      return {};
+    }
     auto storage = std::make_unique<schaas_storage>();
     storage->tensor = std::move(made->computation->result());
     storage->view = storage->tensor.view();

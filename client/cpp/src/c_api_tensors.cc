@@ -16,19 +16,6 @@ support::Result<schaas_storage_options> checked(const schaas_storage_options* gi
   return *given;
 }
 
-support::Result<int> checked_position_bits(std::int32_t bits) {
-  if (bits == 32 || bits == 64) return bits;
-  return support::invalid("position-bits",
-                          "positions of " + std::to_string(bits) + " bits: expected 32 or 64");
-}
-
-support::Result<ValueType> checked_value_type(std::int32_t type) {
-  if (type == SCHAAS_F64) return ValueType::f64;
-  if (type == SCHAAS_F32) return ValueType::f32;
-  return support::invalid("value-type", "value type " + std::to_string(type) +
-                                            ": expected SCHAAS_F64 (0) or SCHAAS_F32 (1)");
-}
-
 /// The lists that a caller of schaas_pack gives, copied.
 support::Result<CooTensor> listed(const std::string& name, std::int32_t order,
                                       const std::int64_t* extents, const std::int64_t* const* coordinates,
@@ -105,8 +92,8 @@ int32_t schaas_pack_with(const char* name, int32_t order, const int64_t* extents
     PackOptions how;
     how.name = name;
     how.fill_value = given.fill_value;
-    SCHAAS_ASSIGN_OR_RETURN(how.value_type, checked_value_type(value_type));
-    SCHAAS_ASSIGN_OR_RETURN(how.position_bits, checked_position_bits(position_bits));
+    SCHAAS_ASSIGN_OR_RETURN(how.value_type, value_type_of(value_type));
+    SCHAAS_ASSIGN_OR_RETURN(how.position_bits, position_bits_of(position_bits));
     SCHAAS_ASSIGN_OR_RETURN(const CooTensor tensor,
                             listed(name, order, extents, coordinates, values, entries));
     SCHAAS_ASSIGN_OR_RETURN(const auto levels, format_for(format, order, name));
@@ -131,7 +118,7 @@ int32_t schaas_convert_with(const char* name, const schaas_tensor* tensor, const
     ConvertOptions how;
     how.name = name;
     if (given.position_bits != 0) {
-      SCHAAS_ASSIGN_OR_RETURN(how.position_bits, checked_position_bits(given.position_bits));
+      SCHAAS_ASSIGN_OR_RETURN(how.position_bits, position_bits_of(given.position_bits));
     }
     SCHAAS_ASSIGN_OR_RETURN(const PackedTensor from, borrow(*tensor, name, given.fill_value));
     SCHAAS_ASSIGN_OR_RETURN(const auto levels, format_for(format, tensor->order, name));

@@ -67,4 +67,9 @@ char* text_for_c(const std::string& text);
 /// An error that names the argument.
 support::Diagnostic null_argument(const char* name);
 
+/// SCHAAS_F64 or SCHAAS_F32. Errors: invalid [value-type].
+support::Result<ValueType> value_type_of(std::int32_t number);
+/// 32 or 64. Errors: invalid [position-bits].
+support::Result<int> position_bits_of(std::int32_t bits);
+
 }  // namespace schaas::client

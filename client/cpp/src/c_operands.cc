@@ -46,6 +46,8 @@ support::Result<BindOptions> options_of(const Session& session, const schaas_opt
   options.threads = given->threads;
   options.deterministic = given->deterministic != 0;
   options.schedule = text_or(given->schedule, "auto");
+  if (given->extent_count > 0 && (given->extent_names == nullptr || given->extents == nullptr))
+    return null_argument(given->extent_names == nullptr ? "extent_names" : "extents");
   for (std::int32_t e = 0; e < given->extent_count; ++e)
     options.extents[text_or(given->extent_names[e], "")] = given->extents[e];
   return options;

@@ -1,5 +1,7 @@
 #include "converted_result.h"
 
+#include <cstring>
+
 #include "schaas/convert.h"
 #include "team.h"
 
@@ -10,7 +12,15 @@ PackedTensor& ConvertedResult::tensor() {
   return again_ ? again_->tensor() : first_;
 }
 
+support::Result<void> ConvertedResult::copy_values(const PackedTensor& written) {
+  if (place_->on_device()) return gpu_->gpu.copy_values(written, *place_, gpu_->stream);
+  if (written.values().bytes() > 0)
+    std::memcpy(place_->values().data(), written.values().data(), written.values().bytes());
+  return {};
+}
+
 support::Result<void> ConvertedResult::bring(const PackedTensor& written, int threads) {
+  if (place_ != nullptr && written.format() == format_) return copy_values(written);
   const ConvertOptions options{name_, threads};
   const bool same_entries = values_ != nullptr && tensor().values().data() == values_;
   if (place_ != nullptr || !same_entries) {

@@ -6,10 +6,12 @@
 #include <optional>
 #include <utility>
 
+#include "argument_check.h"
 #include "binding.h"
 #include "compiler/format/blocks.h"
 #include "compiler/format/written_as.h"
 #include "converted_result.h"
+#include "overlap.h"
 #include "schaas/blocks.h"
 #include "schaas/bounds.h"
 #include "schaas/host.h"
@@ -74,7 +76,8 @@ struct Computation::State {
   PackedTensor own;                          ///< what the kernel writes, when nobody gave a tensor for it
   PackedTensor* written = nullptr;           ///< by the kernel
   const PackedTensor* before = nullptr;      ///< of an update: where it starts from
-  std::optional<ConvertedResult> converted;  ///< where it is to be stored in another way
+  std::optional<ConvertedResult> converted;  ///< where it is to be stored in another way, or apart
+  std::vector<std::unique_ptr<PackedTensor>> kept{};  ///< operands, of KeptLevels
   KernelInfo kernel;
   std::string reason;
   std::optional<Execution> execution;  ///< either this
@@ -174,7 +177,7 @@ struct KernelSet::State {
   std::string isa() const;
   Sizes told(Sizes sizes) const;
   int threads_for(const KernelInfo& kernel, const Sizes& sizes, const BindOptions& bind) const;
-  support::Result<void> place_result(const Sizes& sizes, const BindOptions& bind,
+  support::Result<void> place_result(const Sizes& sizes, const Operands& operands, const BindOptions& bind,
                                      Computation::State& computation) const;
   support::Result<std::unique_ptr<Computation::State>> start(
       const std::map<std::string, PackedTensor*>& operands, const BindOptions& bind, Sizes& sizes) const;
@@ -355,29 +358,33 @@ int KernelSet::State::threads_for(const KernelInfo& kernel, const Sizes& sizes,
 }
 
 /// Where the kernel writes and where the user finds it.
-support::Result<void> KernelSet::State::place_result(const Sizes& sizes, const BindOptions& bind,
+support::Result<void> KernelSet::State::place_result(const Sizes& sizes, const Operands& operands,
+                                                     const BindOptions& bind,
                                                      Computation::State& computation) const {
   const Access& result = program.result();
   const format::TensorFormat written = format::written_as(result_format);
   std::vector<std::int64_t> extents;
   for (const auto& index : result.indices) extents.push_back(sizes.extents.at(index));
-  const std::string given = "the tensor given for the result `" + print(result) + "`";
-  if (bind.result != nullptr && bind.result->extents() != extents)
-    return support::invalid("result-shape", given + " has other extents than its indices");
-  if (written != result_format) {
-    if (bind.result != nullptr && bind.result->on_device())
+  if (bind.result != nullptr) {
+    SCHAAS_RETURN_IF_ERROR(check_result(result, result_format, value_type, extents, *bind.result));
+    if (bind.result->on_device() && written != result_format)
       return support::unsupported("result-format",
-                                  given + " lies on a device in " + format::print(result_format) +
+                                  "the tensor given for the result `" + print(result) +
+                                      "` lies on a device in " + format::print(result_format) +
                                       ", which kernels do not write: " + format::print(written) + " works");
-    if (bind.result != nullptr && bind.result->format() != result_format)
-      return support::invalid("argument-format", given + " is stored as " +
-                                                     format::print(bind.result->format()) + ", expected " +
-                                                     format::print(result_format));
-    computation.converted.emplace(result_format, result.tensor, bind.result);
-  } else if (bind.result != nullptr) {
-    computation.written = bind.result;
-    return {};
+    const std::string* const shared = overlapping_operand(*bind.result, operands, computation.before);
+    if (shared != nullptr && !result_format.all_dense())
+      return support::invalid("result-overlap", "the tensor given for the result `" + print(result) +
+                                                    "` has memory of the operand `" + *shared +
+                                                    "`: a result stored as " + format::print(result_format) +
+                                                    " needs memory of its own");
+    if (shared == nullptr && written == result_format) {
+      computation.written = bind.result;
+      return {};
+    }
   }
+  if (written != result_format || bind.result != nullptr)
+    computation.converted.emplace(result_format, result.tensor, bind.result, bind.gpu);
   const PackOptions pack{result.tensor, value_type, problem.position_bits == "32" ? 32 : 64,
                          program.semiring->zero};
   SCHAAS_ASSIGN_OR_RETURN(computation.own, zeros(extents, written, pack));
@@ -402,7 +409,9 @@ support::Result<std::unique_ptr<Computation::State>> KernelSet::State::start(
   const Access& result = program.result();
   if (const auto before = operands.find(result.tensor); before != operands.end())
     computation->before = before->second;
-  SCHAAS_RETURN_IF_ERROR(place_result(sizes, bind, *computation));
+  SCHAAS_RETURN_IF_ERROR(place_result(sizes, operands, bind, *computation));
+  if (computation->before != nullptr && computation->written->format().all_dense())
+    SCHAAS_RETURN_IF_ERROR(check_updated(result, *computation->before, *computation->written));
   // Of a product with one other operand nothing is formed before its entries are walked.
   const bool counted = operands.size() > 2;
   for (const auto& [name, tensor] : operands) {
@@ -491,6 +500,14 @@ support::Result<void> KernelSet::State::bind_to(const Decision& decision, const 
 
 support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedTensor*>& operands,
                                              const BindOptions& options) const {
+  if (options.result != nullptr) {
+    SCHAAS_ASSIGN_OR_RETURN(KeptLevels kept, KeptLevels::of(operands, *options.result));
+    if (!kept.own.empty()) {
+      SCHAAS_ASSIGN_OR_RETURN(Computation bound, bind(kept.operands, options));
+      bound.state_->kept = std::move(kept.own);
+      return bound;
+    }
+  }
   Sizes sizes;
   SCHAAS_ASSIGN_OR_RETURN(auto computation, state_->start(operands, options, sizes));
   SCHAAS_ASSIGN_OR_RETURN(Decision decision, state_->decide(sizes, operands, *computation->written, options));

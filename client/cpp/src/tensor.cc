@@ -4,6 +4,7 @@
 
 #include "allocate.h"
 #include "packed_tensor_builder.h"
+#include "tensor_checks.h"
 
 namespace schaas::client {
 
@@ -18,6 +19,13 @@ std::optional<std::int64_t> checked_product(const std::vector<std::int64_t>& ext
   }
   if (overflow) return std::nullopt;
   return product;
+}
+
+std::string tuple_text(const std::vector<std::int64_t>& extents) {
+  std::string text = "(";
+  for (std::size_t mode = 0; mode < extents.size(); ++mode)
+    text += (mode > 0 ? ", " : "") + std::to_string(extents[mode]);
+  return text + (extents.size() == 1 ? ",)" : ")");
 }
 
 std::int64_t DenseTensor::size() const {

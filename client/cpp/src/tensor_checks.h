@@ -17,6 +17,8 @@ support::Result<void> check_format(int order, const format::TensorFormat& format
 /// coordinates of that width: invalid [position-overflow], which says that 64 bits would do.
 support::Result<void> check_positions_fit(int bits, std::int64_t extent, std::int64_t entries, int level,
                                           const std::string& name);
+/// "(3, 4)", "(5,)", "()": as Python writes a shape.
+std::string tuple_text(const std::vector<std::int64_t>& extents);
 /// "3x4x5"; "scalar" for no modes; "?" for an unknown (negative) extent.
 std::string shape_text(const std::vector<std::int64_t>& extents);
 

@@ -40,7 +40,9 @@ struct BindOptions {
   bool deterministic = false;                     ///< as in ExecutionOptions
   bool operands_change = true;
   std::string schedule = "auto";   ///< "auto", "linear", a frontier id or a trace
-  PackedTensor* result = nullptr;  ///< where to put it; of its extents and format. Null: made by bind
+  /// Where to put it; of its extents and format. Null: made by bind. A dense one may have memory of operands:
+  /// it is then computed apart and copied after each run.
+  PackedTensor* result = nullptr;
   ScheduleListener listener{};
   /// Needed where a tensor lies on a device (PackedTensor::on_device). Schedules for it compete with those
   /// for the processor; what lies elsewhere than where the chosen one runs is copied, and the reason says so.
@@ -100,7 +102,8 @@ class KernelSet {
   const ProblemText& problem() const;
   /// Every operand by its name. They must outlive the computation, stay where they are and keep their
   /// structure. Errors: invalid [threads], [missing-operand], [unknown-tensor], [operand-rank],
-  /// [extent-conflict], [missing-extent], [result-shape], [no-device]; those of choose, Session::prepare, zeros,
+  /// [extent-conflict], [missing-extent], [result-shape], [result-overlap], [no-device], [argument-format],
+  /// [argument-type]; those of choose, Session::prepare, zeros,
   /// Gpu::check_is_there and GpuExecution::prepare; unsupported [result-format]: a result on a device in a
   /// format that no kernel writes.
   support::Result<Computation> bind(const std::map<std::string, PackedTensor*>& operands,

@@ -157,7 +157,8 @@ typedef struct schaas_options {
   const int64_t* extents;
   const char* schedule; /* NULL: auto; "linear", a frontier id or a trace */
   const schaas_tensor*
-      result;            /* a dense tensor to write to; NULL: the library makes the result, on the host */
+      result; /* a dense tensor to write to; NULL: the library makes the result, on the host. It may lie in
+                 the memory of operands: it is then computed apart and copied after each run */
   const schaas_gpu* gpu; /* NULL: the processor computes. Since version 4 */
 } schaas_options;
 
@@ -199,7 +200,7 @@ SCHAAS_API const schaas_tensor* schaas_storage_view(const schaas_storage* storag
 SCHAAS_API double schaas_storage_fill(const schaas_storage* storage);
 
 /* Bind, run and close in one: for a result that the library makes `result` is set, else (options->result) it
- * may be NULL. */
+ * may be NULL, and is set to NULL. */
 SCHAAS_API int32_t schaas_compute(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,
                                   const schaas_options* options, schaas_storage** result,
                                   schaas_error** error);

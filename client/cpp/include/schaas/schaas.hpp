@@ -96,6 +96,8 @@ class Computation {
   }
   /// Until the next run.
   const schaas_tensor* result() const { return schaas_result(handle_.get()); }
+  /// The value of the elements that the result does not store: the zero of the semiring.
+  double fill_value() const { return schaas_result_fill(handle_.get()); }
 
  private:
   struct Close {
@@ -142,6 +144,76 @@ class Kernels {
     void operator()(schaas_kernels* kernels) const { schaas_kernels_close(kernels); }
   };
   std::unique_ptr<schaas_kernels, Close> handle_;
+};
+
+/// A tensor that the library owns. `fill_value`: of every element that it does not store.
+class Storage {
+ public:
+  /// Coordinates by mode, then entry; duplicates add up.
+  static Storage pack(const std::string& name, const std::vector<std::int64_t>& extents,
+                      const std::vector<std::vector<std::int64_t>>& coordinates,
+                      const std::vector<double>& values, const std::string& format, double fill_value = 0,
+                      std::int32_t value_type = SCHAAS_F64, std::int32_t position_bits = 32) {
+    std::vector<const std::int64_t*> lists;
+    for (const auto& list : coordinates) {
+      if (list.size() != values.size())
+        throw std::invalid_argument("`" + name + "` has " + std::to_string(values.size()) + " values and " +
+                                    std::to_string(list.size()) + " coordinates of a mode");
+      lists.push_back(list.data());
+    }
+    if (lists.size() != extents.size())
+      throw std::invalid_argument("`" + name + "` has " + std::to_string(extents.size()) + " extents and " +
+                                  std::to_string(lists.size()) + " lists of coordinates");
+    const schaas_storage_options options = filled(fill_value);
+    schaas_storage* made = nullptr;
+    schaas_error* error = nullptr;
+    const std::int32_t status =
+        schaas_pack_with(name.c_str(), static_cast<std::int32_t>(extents.size()), extents.data(), lists.data(),
+                         values.data(), static_cast<std::int64_t>(values.size()), format.c_str(), value_type,
+                         position_bits, &options, &made, &error);
+    check(status, error);
+    return Storage(made);
+  }
+  /// The same tensor in another format.
+  static Storage convert(const std::string& name, const schaas_tensor& tensor, const std::string& format,
+                         double fill_value = 0) {
+    const schaas_storage_options options = filled(fill_value);
+    schaas_storage* made = nullptr;
+    schaas_error* error = nullptr;
+    const std::int32_t status =
+        schaas_convert_with(name.c_str(), &tensor, format.c_str(), &options, &made, &error);
+    check(status, error);
+    return Storage(made);
+  }
+  static Storage read(const std::string& path, double fill_value = 0) {
+    const schaas_storage_options options = filled(fill_value);
+    schaas_storage* made = nullptr;
+    schaas_error* error = nullptr;
+    const std::int32_t status = schaas_read_with(path.c_str(), &options, &made, &error);
+    check(status, error);
+    return Storage(made);
+  }
+  void write(const std::string& path) const {
+    const schaas_storage_options options = filled(fill_value());
+    schaas_error* error = nullptr;
+    const std::int32_t status = schaas_write_with(path.c_str(), &tensor(), &options, &error);
+    check(status, error);
+  }
+  const schaas_tensor& tensor() const { return *schaas_storage_view(handle_.get()); }
+  double fill_value() const { return schaas_storage_fill(handle_.get()); }
+
+ private:
+  explicit Storage(schaas_storage* made) : handle_(made) {}
+  static schaas_storage_options filled(double value) {
+    schaas_storage_options options{};
+    options.struct_bytes = sizeof options;
+    options.fill_value = value;
+    return options;
+  }
+  struct Free {
+    void operator()(schaas_storage* storage) const { schaas_storage_free(storage); }
+  };
+  std::unique_ptr<schaas_storage, Free> handle_;
 };
 
 }  // namespace schaas
