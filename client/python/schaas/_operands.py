@@ -57,7 +57,7 @@ def plain(name, array):
         return array
     with np.errstate(over="ignore"):
         made = np.array(array, wanted, order="C")
-    if kind in "iu" and dtype.itemsize == 8 and array.size and (array.max() > _EXACT or array.min() < -_EXACT):
+    if kind in "iu" and dtype.itemsize == 8 and array.size and (array.max() >= _EXACT or array.min() <= -_EXACT):
         fits = made < (2.0**63 if kind == "i" else 2.0**64)
         wrong = ~fits | (np.where(fits, made, 0).astype(dtype) != array)
         if wrong.any():
