@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from ._errors import Invalid, invalid
 from ._kernel import Kernel
 from ._library import DENSE
-from ._recognise import is_pydata, is_torch
+from ._recognise import is_pydata, is_torch, recognise
 from ._tensors import Tensor, value_type
 
 _ORDERS = ("C", "F", "A", "K")
@@ -158,12 +158,7 @@ def _is_selectable(operand):
 
 def _given(number, operand):
     """The operand with a shape: lists and the like become arrays."""
-    if hasattr(operand, "shape"):
-        return operand
-    try:
-        return np.asarray(operand)
-    except ValueError as error:
-        raise invalid("value-type", f"operand {number} is no array: {error}") from None
+    return operand if hasattr(operand, "shape") else recognise(f"operand{number}", operand).values
 
 
 def _check_extents(form, inputs, shapes):
