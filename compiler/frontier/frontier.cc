@@ -16,6 +16,7 @@
 #include "compiler/frontier/split_products.h"
 #include "compiler/frontier/stopwatch.h"
 #include "compiler/frontier/volume.h"
+#include "compiler/problem/factors.h"
 #include "compiler/schedule/apply.h"
 #include "compiler/schedule/section.h"
 #include "compiler/space/appending.h"
@@ -558,6 +559,8 @@ support::Result<Frontier> compute_contraction(const problem::Problem& problem, c
 /// Of a problem, or of one with some of its copies.
 support::Result<Frontier> compute_plain(const problem::Problem& problem, const Options& options,
                                         const Progress& progress, const support::Cancellation& cancellation) {
+  if (const auto factors = problem::factors_of(problem))
+    return compute_plain(factors->contraction, options, progress, cancellation);
   if (!problem::is_contraction(problem)) return compute_program(problem, options, progress, cancellation);
   auto found = compute_contraction(problem, options, progress, cancellation);
   if (found.ok() || found.error().code != "no-schedule") return found;

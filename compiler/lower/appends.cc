@@ -111,7 +111,11 @@ void Emitter::emit_count(const NestPtr& nest, const Scope& scope, Statements& ou
                  [&](const Blocks&) { SCHAAS_CHECK(false, "a sparse result is appended to in blocks"); },
                  [&](const Branch& branch) {
                    const auto consume = [&] { emit_count(branch.consumer, scope, out); };
-                   if (!tracks(target_of(branch.producer))) return consume();
+                   // What is summed below the entries does not say which there are.
+                   const Loop* walk = tracked_walk(branch, tree_);
+                   const bool decides =
+                       walk != nullptr && level_of(operand(target_of(branch.consumer)), walk->index) >= 0;
+                   if (!tracks(target_of(branch.producer)) || !decides) return consume();
                    emit_tracked(
                        branch, out, [&] { emit_inserts(branch.producer, scope, out); }, consume);
                  },

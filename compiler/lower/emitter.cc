@@ -222,6 +222,7 @@ void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, St
     while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
     const auto& leaf = std::get<Leaf>((*at)->node);
     Pending pending{is_plain_product(leaf) ? leaf.factors : std::vector<int>{}, nullptr};
+    if (leaf.scale && is_plain_product(leaf)) pending.prefix = loop_ir::number(*leaf.scale);
     emit_chain(nest, scope, std::move(pending), sink, out);
     return;
   }

@@ -166,9 +166,21 @@ class Numbering {
     }
     tree_.tensors[number_of(leaf.target)].fill = concrete_notation::start_value(assign.monoid, problem_);
     SCHAAS_ASSIGN_OR_RETURN(auto value, convert_value(assign.value, leaf.factors));
-    if (!index_notation::is_product(assign.value) || assign.monoid != problem_.semiring->sum)
-      leaf.value = std::move(value);
+    leaf.scale = scale_of(assign.value);
+    const bool product = leaf.scale || index_notation::is_product(assign.value);
+    if (!product || assign.monoid != problem_.semiring->sum) leaf.value = std::move(value);
     return make_nest({leaf});
+  }
+
+  /// The number that a product of it and of accesses begins with.
+  static std::optional<double> scale_of(const Expression& value) {
+    const auto* product = std::get_if<index_notation::Product>(&value.node);
+    if (product == nullptr) return std::nullopt;
+    const auto* scale = std::get_if<index_notation::Literal>(&product->factors.front().node);
+    const bool rest = std::all_of(
+        product->factors.begin() + 1, product->factors.end(),
+        [](const Expression& factor) { return std::holds_alternative<Access>(factor.node); });
+    return scale != nullptr && rest ? std::optional(scale->value) : std::nullopt;
   }
 
   /// Operands are numbered as they are read.
@@ -335,7 +347,7 @@ class Numbering {
       at = &loop->body;
     }
     const auto* leaf = std::get_if<Leaf>(&(*at)->node);
-    if (leaf == nullptr || leaf->value || leaf->factors.size() != 1) return;
+    if (leaf == nullptr || leaf->value || leaf->scale || leaf->factors.size() != 1) return;
     const Operand& read = tree_.operands[static_cast<std::size_t>(leaf->factors.front())];
     const Operand& target = tree_.operands[static_cast<std::size_t>(leaf->target)];
     const auto& levels = tree_.tensors[static_cast<std::size_t>(target.tensor)].levels;
@@ -476,6 +488,19 @@ bool is_chain(const NestPtr& nest) {
                         [](const Leaf&) { return true; },
                     },
                     nest->node);
+}
+
+const Loop* tracked_walk(const Branch& branch, const NestTree& tree) {
+  const int tracked = tree.tensors[static_cast<std::size_t>(branch.temporary)].tracked;
+  const NestPtr* at = &branch.consumer;
+  while (const auto* loop = std::get_if<Loop>(&(*at)->node)) {
+    for (const int number : factors_below(loop->body, tree)) {
+      const Operand& read = tree.operands[static_cast<std::size_t>(number)];
+      if (read.tensor == branch.temporary && level_of(read, loop->index) == tracked - 1) return loop;
+    }
+    at = &loop->body;
+  }
+  return nullptr;
 }
 
 int level_of(const Operand& operand, int index) {

@@ -1,6 +1,7 @@
 #pragma once
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -65,13 +66,14 @@ struct Value {
   std::variant<Read, Constant, Multiplied, Called> node;
 };
 
-/// target = monoid(target, value). `factors`: the operands read, left to right. A null value is their product
-/// with the semiring's sum as the monoid, so that factors may be moved out of sums.
+/// target = monoid(target, value). `factors`: the operands read, left to right. A null value is their product,
+/// times `scale`, with the semiring's sum as the monoid, so that factors may be moved out of sums.
 struct Leaf {
   int target = 0;
   std::vector<int> factors;
   operators::Monoid monoid = operators::Monoid::sum;
   ValuePtr value;
+  std::optional<double> scale{};
 };
 struct Nest {
   std::variant<Loop, Blocks, Branch, Terms, Leaf> node;
@@ -151,6 +153,8 @@ int target_of(const NestPtr& nest);
 operators::Monoid monoid_of(const NestPtr& nest);
 /// True when there are only loops around one leaf.
 bool is_chain(const NestPtr& nest);
+/// The loop of a branch's consumer, a chain, over the last tracked level of its temporary; or null.
+const Loop* tracked_walk(const Branch& branch, const NestTree& tree);
 /// First level of `operand` that binds `index`, or -1.
 int level_of(const Operand& operand, int index);
 /// The semiring and the monoid of a leaf allow to move factors out of its sums.

@@ -36,7 +36,8 @@ void Emitter::emit_tracked(const Branch& branch, Statements& out, const std::fun
   Tracking& tracking = tracking_[branch.temporary];
   tracking = {};
   if (tensor_of(writer).hashed) return emit_table(branch, out, produce, consume);
-  if (step_ == Step::count && appended && tracked.size() == 1)
+  const auto* outermost = std::get_if<Loop>(&branch.consumer->node);
+  if (step_ == Step::count && appended && tracked.size() == 1 && tracked_walk(branch, tree_) == outermost)
     return emit_counted(branch, tracked, out, produce);
   builder_.add_workspace(branch.temporary, indices);
   if (tracked.size() != 1) {

@@ -14,6 +14,7 @@
 #include "compiler/index_notation/verifier.h"
 #include "compiler/problem/blocked.h"
 #include "compiler/problem/constraint_set.h"
+#include "compiler/problem/factors.h"
 #include "compiler/problem/inline_intermediates.h"
 #include "compiler/problem/upper_bounds.h"
 #include "compiler/support/limits.h"
@@ -349,7 +350,7 @@ Result<Problem> build(const ProblemText& text) {
     SCHAAS_RETURN_IF_ERROR(read_constraints(text, problem));
     SCHAAS_ASSIGN_OR_RETURN(problem, with_blocks(problem, blocking));
   }
-  problem = with_sparse_intermediates_inlined(std::move(problem));
+  problem = with_factors_apart(with_sparse_intermediates_inlined(std::move(problem)));
   SCHAAS_RETURN_IF_ERROR(read_choices(text, problem));
   SCHAAS_RETURN_IF_ERROR(check_numbers(text, problem));
   if (blocking.empty()) SCHAAS_RETURN_IF_ERROR(read_constraints(text, problem));

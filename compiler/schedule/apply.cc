@@ -7,6 +7,7 @@
 #include "compiler/concrete_notation/needed_copies.h"
 #include "compiler/concrete_notation/verifier.h"
 #include "compiler/index_notation/printer.h"
+#include "compiler/problem/factors.h"
 #include "compiler/problem/masks.h"
 #include "compiler/schedule/block.h"
 #include "compiler/schedule/bound.h"
@@ -30,6 +31,7 @@
 #include "compiler/schedule/temporary_layout.h"
 #include "compiler/schedule/threads.h"
 #include "compiler/schedule/unroll.h"
+#include "compiler/schedule/with_factors.h"
 
 namespace schaas::schedule {
 namespace {
@@ -123,31 +125,8 @@ void add_masks(problem::Problem problem, Trace& trace) {
   }
 }
 
-}  // namespace
-
-Trace default_trace(const problem::Problem& problem) {
-  Trace trace;
-  for (auto& request : concrete_notation::needed_copies(problem))
-    trace.directives.emplace_back(std::move(request));
-  if (problem.intermediates.empty() || problem::possible_masks(problem).empty()) return trace;
-  auto copied = trace.directives.empty() ? Result<problem::Problem>(problem) : problem_of(trace, problem);
-  if (copied.ok()) add_masks(std::move(copied).value(), trace);
-  return trace;
-}
-
-Result<problem::Problem> problem_of(const Trace& trace, const problem::Problem& problem) {
-  const Trace full = trace.directives.empty() ? default_trace(problem) : trace;
-  problem::Problem out = problem;
-  for (std::size_t number = 0; number < problem_directives_of(full); ++number) {
-    auto next = apply_to_problem(out, full.directives[number]);
-    if (!next.ok()) return at_directive(next.error(), full, number);
-    out = std::move(next).value();
-  }
-  return out;
-}
-
-Result<StatementPtr> apply(const Trace& trace, const problem::Problem& asked) {
-  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem_of(trace, asked));
+/// The directives after those of the problem, on the default nest of `problem`, which these have led to.
+Result<StatementPtr> replay(const Trace& trace, const problem::Problem& problem) {
   const auto& directives = trace.directives;
   const auto changing = static_cast<std::size_t>(
       std::find_if(directives.begin(), directives.end(), only_says_how) - directives.begin());
@@ -177,6 +156,37 @@ Result<StatementPtr> apply(const Trace& trace, const problem::Problem& asked) {
     if (!verified.ok()) return at_directive(verified.error(), trace, number);
   }
   return tree;
+}
+
+}  // namespace
+
+Trace default_trace(const problem::Problem& problem) {
+  Trace trace;
+  for (auto& request : concrete_notation::needed_copies(problem))
+    trace.directives.emplace_back(std::move(request));
+  if (problem.intermediates.empty() || problem::possible_masks(problem).empty()) return trace;
+  auto copied = trace.directives.empty() ? Result<problem::Problem>(problem) : problem_of(trace, problem);
+  if (copied.ok()) add_masks(std::move(copied).value(), trace);
+  return trace;
+}
+
+Result<problem::Problem> problem_of(const Trace& trace, const problem::Problem& problem) {
+  const Trace full = trace.directives.empty() ? default_trace(problem) : trace;
+  problem::Problem out = problem;
+  for (std::size_t number = 0; number < problem_directives_of(full); ++number) {
+    auto next = apply_to_problem(out, full.directives[number]);
+    if (!next.ok()) return at_directive(next.error(), full, number);
+    out = std::move(next).value();
+  }
+  return out;
+}
+
+Result<StatementPtr> apply(const Trace& trace, const problem::Problem& asked) {
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem_of(trace, asked));
+  const auto factors = problem::factors_of(problem);
+  if (!factors) return replay(trace, problem);
+  SCHAAS_ASSIGN_OR_RETURN(const StatementPtr tree, replay(trace, factors->contraction));
+  return with_factors(tree, *factors);
 }
 
 }  // namespace schaas::schedule

@@ -3,6 +3,7 @@
 
 #include "compiler/index_notation/printer.h"
 #include "compiler/problem/canonical.h"
+#include "compiler/problem/factors.h"
 #include "compiler/problem/masks.h"
 #include "compiler/problem/upper_bounds.h"
 
@@ -156,7 +157,51 @@ TEST(Intermediates, AreReadWhereTheirSparseOperandIsStored) {
   EXPECT_EQ(inlined("E(i,j) = 2 * B(i,j); Y(i,j) = E(j,i) * E(i,j) + 1", csr),
             "Y(i,j) = 2 * B(j,i) * 2 * B(i,j) + 1");
   EXPECT_EQ(inlined("D(j,i) = B(i,j) * 3; E(i,j) = D(j,i) * C(i,j); y = E(i,j)", csr),
-            "y = B(i,j) * 3 * C(i,j)");
+            "y = 3 * B(i,j) * C(i,j)");
+}
+
+/// A, B and C by rows, those of them that the expression has.
+Formats by_rows(const std::string& expression) {
+  Formats out;
+  for (const std::string tensor : {"A", "B", "C"}) {
+    if (expression.find(tensor + "(") != std::string::npos) out[tensor] = "csr";
+  }
+  return out;
+}
+
+TEST(Factors, StandApartInSumsOfOneProduct) {
+  const auto apart = [](const std::string& expression) { return inlined(expression, by_rows(expression)); };
+  EXPECT_EQ(apart("A(i,k) = -B(i,j) * C(j,k)"), "A(i,k) = -1 * B(i,j) * C(j,k)");
+  EXPECT_EQ(apart("A(i,k) = -sum(j)(B(i,j) * C(j,k) * 2) / (4 * d(i))"),
+            "A(i,k) = -0.5 * B(i,j) * C(j,k) * (1 / d(i))");
+  EXPECT_EQ(apart("A(i,k) = B(i,j) / (d(i) / e(k)) * C(j,k)"),
+            "A(i,k) = B(i,j) * (1 / d(i)) * e(k) * C(j,k)");
+  EXPECT_EQ(apart("A(i,k) = 2 * B(i,j) * C(j,k) / 2"), "A(i,k) = B(i,j) * C(j,k)");
+  EXPECT_EQ(apart("min-plus: A(i,k) = 2 * B(i,j) * 3 * C(j,k)"), "min-plus: A(i,k) = 5 * B(i,j) * C(j,k)");
+  for (const std::string stays :
+       {"A(i,j) = B(i,j) * 2",                                   // sums nothing
+        "A(i,k) = B(i,j) * d(j) / C(j,k)",                       // divides by what is not stored
+        "A(i,k) = exp(d(i)) * 2 * B(i,j) * C(j,k)",              // a call that takes long
+        "A(i,k) = cos(B(i,j)) * C(j,k) * 2",                     // not zero where B is not stored
+        "y(i) = sum(j)(B(i,j)) * sum(j)(C(i,j)) * 2"})           // an index of two sums
+    EXPECT_EQ(apart(stays), stays);
+}
+
+TEST(Factors, AreFunctionsOfTheElementsOfAContraction) {
+  const auto contraction = [](const std::string& expression) -> std::string {
+    const auto factors = factors_of(make(expression, by_rows(expression)));
+    return factors ? index_notation::print(factors->contraction.statement) : "none";
+  };
+  EXPECT_EQ(contraction("A(i,k) = -B(i,j) * C(j,k)"), "A(i,k) = B(i,j) * C(j,k)");
+  EXPECT_EQ(contraction("A(i,k) = B(i,j) * C(j,k) / d(i)"), "A(i,k) = B(i,j) * C(j,k)");
+  EXPECT_EQ(contraction("A(i,k) = relu(B(i,j)) * abs(C(j,k)) * B(i,j)"), "A(i,k) = B(i,j) * C(j,k)");
+  EXPECT_EQ(contraction("A(i,k) = (B(i,j) > 0) * C(j,k)"), "A(i,k) = B(i,j) * C(j,k)");
+  EXPECT_EQ(contraction("y(i) = 3 * B(i,j) * B(i,j)"), "y(i) = B(i,j) * B(i,j)");
+  EXPECT_EQ(contraction("max-times: A(i,k) = 2 * B(i,j) * C(j,k)"), "A(i,k) = B(i,j) * C(j,k)");
+  for (const std::string none : {"A(i,k) = B(i,j) * C(j,k)", "A(i,j) = 2 * B(i,j)", "A(i,k) = B(i,j) * C(j,k) / D(i,k)",
+                                 "A(i,k) = (B(i,j) + 1) * C(j,k)", "A(i,k) = (d(i) - e(i)) * B(i,j) * C(j,k)",
+                                 "T(i) = 2 * B(i,j); A(i,k) = T(i) * C(i,k)"})
+    EXPECT_EQ(contraction(none), "none");
 }
 
 TEST(Intermediates, SumsReadBySeveralStatementsStayWhereOneMaskServesAll) {

@@ -1,0 +1,89 @@
+// Sparse results of expressions beside plain products: every schedule that the search returns by default is
+// compiled and run on random tensors against the dense oracle.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <string>
+
+#include "compiler/frontier/frontier.h"
+#include "compiler/problem/problem.h"
+#include "tests/support/kernel_queue.h"
+
+namespace schaas {
+namespace {
+
+constexpr std::size_t inputs = 8;
+
+using Formats = std::map<std::string, std::string>;
+
+problem::Problem problem_of(const std::string& expression, const Formats& formats) {
+  problem::ProblemText text;
+  text.expression = expression;
+  text.formats = formats;
+  return problem::build(text).value();
+}
+
+frontier::Frontier frontier_of(const problem::Problem& problem) {
+  const auto found = frontier::compute(problem, frontier::options_for(problem.profile), {}, {});
+  EXPECT_TRUE(found.ok()) << problem::print(problem) << (found.ok() ? "" : found.error().message);
+  return found.ok() ? *found : frontier::Frontier{};
+}
+
+/// Runs all schedules of the frontiers that it is given.
+class Runs {
+ public:
+  void add(const std::string& expression, const Formats& formats) {
+    const auto problem = problem_of(expression, formats);
+    for (const auto& survivor : frontier_of(problem).survivors) {
+      const auto added = queue_.add(survivor.traces.front(), problem);
+      EXPECT_TRUE(added.ok()) << expression << ": " << schedule::print(survivor.traces.front()) << ": "
+                              << (added.ok() ? "" : added.error().message);
+    }
+  }
+  void finish() {
+    queue_.finish();
+    EXPECT_GT(queue_.combinations(), 0U);
+  }
+
+ private:
+  std::mt19937_64 random_{20261125};
+  test_support::KernelQueue queue_{inputs, random_, [](const std::string& what) { ADD_FAILURE() << what; }};
+};
+
+TEST(ScaledProducts, AreSearchedAsTheContractionOfTheirElements) {
+  const Formats csr = {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}};
+  const auto plain = frontier_of(problem_of("A(i,l) = B(i,j) * C(j,k) * D(k,l)", csr));
+  for (const std::string scaled :
+       {"A(i,l) = -2 * B(i,j) * C(j,k) * D(k,l)", "A(i,l) = abs(B(i,j)) * C(j,k) * relu(D(k,l)) / 3"}) {
+    const auto found = frontier_of(problem_of(scaled, csr));
+    EXPECT_EQ(found.counts.space, plain.counts.space) << scaled;
+    ASSERT_EQ(found.survivors.size(), plain.survivors.size()) << scaled;
+    for (std::size_t n = 0; n < plain.survivors.size(); ++n) {
+      EXPECT_EQ(found.survivors[n].cost, plain.survivors[n].cost) << scaled;
+      EXPECT_EQ(found.survivors[n].traces, plain.survivors[n].traces) << scaled;
+    }
+  }
+}
+
+TEST(ScaledProducts, ComputeWhatTheOracleSays) {
+  Runs runs;
+  const Formats csr = {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}};
+  for (const std::string expression :
+       {"A(i,k) = 2 * B(i,j) * C(j,k)", "A(i,k) = -B(i,j) * C(j,k)", "A(i,k) = B(i,j) * C(j,k) / d(i)",
+        "A(i,k) = d(i) * B(i,j) * C(j,k) * e(k) / 4", "A(i,k) = 2 * sum(j)(B(i,j) * C(j,k)) / (d(i) * e(k))",
+        "A(i,k) = d(i) * B(i,j) * C(j,k) * e(k)", "A(i,k) = relu(B(i,j)) * C(j,k)", "A(i,k) = (B(i,j) > 0) * C(j,k) * -3",
+        "min-plus: A(i,k) = 2 * B(i,j) * C(j,k)", "max-times: A(i,k) = 2 * B(i,j) * C(j,k)",
+        "max-min: A(i,k) = abs(d(i)) * B(i,j) * C(j,k) * 3"})
+    runs.add(expression, csr);
+  for (const std::string format : {"csc", "dcsr", "coo", "dense,compressed(unordered)", "dense"})
+    runs.add("A(i,k) = B(i,j) * -2 * C(j,k)", {{"A", format}, {"B", "csr"}, {"C", "csr"}});
+  runs.add("A(i,k,l) = -B(i,j,k) * C(j,l) / 2", {{"A", "csf"}, {"B", "csf"}, {"C", "csr"}});
+  runs.add("A(i,l) = 2 * B(i,j) * C(j,k) * D(k,l)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}});
+  runs.add("y(i) = -B(i,j) * x(j) / 2", {{"B", "csr"}});
+  runs.add("Y(i,k) = B(i,j) * X(j,k) / d(i)", {{"B", "csc"}});
+  runs.finish();
+}
+
+}  // namespace
+}  // namespace schaas
