@@ -183,8 +183,9 @@ Result<std::vector<NamedExplanation>> explain(const ExplainQuery& query, KernelP
   SCHAAS_ASSIGN_OR_RETURN(Subject subject, subject_of(query.problem, query.bounds, means, cancellation));
   if (query.no_stage2) SCHAAS_RETURN_IF_ERROR(leave_out_stage2(subject));
   const auto unheard = [](const frontier::Stage&) {};
-  SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer,
-                          provider.frontier({subject.canonical, subject.options}, unheard, cancellation));
+  SCHAAS_ASSIGN_OR_RETURN(
+      const FrontierAnswer answer,
+      subject.names.told(provider.frontier({subject.canonical, subject.options}, unheard, cancellation)));
   SCHAAS_ASSIGN_OR_RETURN(const auto asked, find(query.schedule, *answer.frontier, subject, cancellation));
   frontier::Explainer explainer(subject.names.problem(), *answer.frontier, subject.options, cancellation);
   std::vector<NamedExplanation> out;

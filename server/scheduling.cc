@@ -155,7 +155,7 @@ class Work {
     };
     const Over over{searched_};
     const auto progress = [this](const StageProgress& stage) { tell_progress(stage); };
-    return provider_.frontier(question, progress, cancellation_);
+    return subject_.names.told(provider_.frontier(question, progress, cancellation_));
   }
 
   bool is_stored(FrontierQuery question) {
@@ -270,8 +270,9 @@ class Work {
   Result<NamedKernel> made(const Wanted& wanted, bool draft) {
     const KernelQuery question =
         query_for(wanted, draft, query_.no_cache ? Source::made : Source::stored_or_made);
-    SCHAAS_ASSIGN_OR_RETURN(const KernelAnswer answer, provider_.kernel(question, cancellation_));
     const UserNames& names = subject_.names;
+    SCHAAS_ASSIGN_OR_RETURN(const KernelAnswer answer,
+                            names.told(provider_.kernel(question, cancellation_)));
     SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(wanted.trace, subject_.canonical.problem));
     SCHAAS_ASSIGN_OR_RETURN(const auto with_copies,
                             schedule::problem_of(wanted.trace, subject_.canonical.problem));
@@ -414,7 +415,8 @@ Result<NamedFrontier> Scheduling::lookup(const problem::ProblemText& text, const
   SCHAAS_ASSIGN_OR_RETURN(const Subject subject, subject_of(text, bounds, options_.search, cancellation));
   SCHAAS_ASSIGN_OR_RETURN(
       const FrontierAnswer answer,
-      provider_->frontier({subject.canonical, subject.options, Source::stored}, {}, cancellation));
+      subject.names.told(
+          provider_->frontier({subject.canonical, subject.options, Source::stored}, {}, cancellation)));
   return named(*answer.frontier, subject);
 }
 
@@ -444,8 +446,9 @@ Result<std::string> Scheduling::emit(const EmitQuery& query, const Cancellation&
     return print(trace);
   }
   const auto unheard = [](const frontier::Stage&) {};
-  SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer,
-                          provider_->frontier({subject.canonical, subject.options}, unheard, cancellation));
+  SCHAAS_ASSIGN_OR_RETURN(
+      const FrontierAnswer answer,
+      subject.names.told(provider_->frontier({subject.canonical, subject.options}, unheard, cancellation)));
   if (automatic) {
     const auto best = representatives(*answer.frontier, subject.canonical.problem, 1);
     SCHAAS_CHECK(!best.empty(), "an empty frontier");

@@ -53,12 +53,37 @@ class Renaming {
   const Names& indices_ = both_.indices;
 };
 
+const std::string& renamed_or_same(const Names& names, const std::string& word) {
+  const auto found = names.find(word);
+  return found == names.end() ? word : found->second;
+}
+
 bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+/// The text with each word replaced by change(word, whether it stands between backquotes).
+template <class Change>
+std::string with_words(const std::string& text, const Change& change) {
+  std::string out;
+  bool quoted = false;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && in_word(text[end])) ++end;
+    if (end == at) {
+      quoted ^= text[at] == '`';
+      out += text[at++];
+      continue;
+    }
+    out += change(text.substr(at, end - at), quoted);
+    at = end;
+  }
+  return out;
+}
 
 }  // namespace
 
 UserNames::UserNames(const problem::Canonical& canonical)
     : index_(canonical.user_index),
+      tensor_(canonical.user_tensor),
       problem_(Renaming(canonical).of(canonical.problem)),
       as_written_(problem_),
       user_place_(canonical.user_place),
@@ -106,20 +131,18 @@ support::Result<std::string> UserNames::code(const schedule::Trace& trace) const
 }
 
 std::string UserNames::sentence(const std::string& text) const {
-  std::string out;
-  for (std::size_t at = 0; at < text.size();) {
-    std::size_t end = at;
-    while (end < text.size() && in_word(text[end])) ++end;
-    if (end == at) {
-      out += text[at++];
-      continue;
-    }
-    const std::string word = text.substr(at, end - at);
-    const auto found = index_.find(word);
-    out += found == index_.end() ? word : found->second;
-    at = end;
-  }
-  return out;
+  return with_words(text, [&](const std::string& word, bool) { return renamed_or_same(index_, word); });
+}
+
+support::Diagnostic UserNames::diagnostic(support::Diagnostic canonical) const {
+  if (canonical.range) return canonical;  // it points into a text of the user's
+  const auto users = [&](const std::string& word, bool quoted) {
+    if (!quoted) return word;
+    return renamed_or_same(index_.count(word) != 0 ? index_ : tensor_, word);
+  };
+  canonical.message = with_words(canonical.message, users);
+  for (auto& note : canonical.notes) note = with_words(note, users);
+  return canonical;
 }
 
 }  // namespace schaas::server

@@ -7,6 +7,7 @@
 #include "compiler/cost/cost.h"
 #include "compiler/problem/canonical.h"
 #include "compiler/schedule/trace.h"
+#include "compiler/support/result.h"
 
 namespace schaas::server {
 
@@ -33,13 +34,21 @@ class UserNames {
   support::Result<std::string> code(const schedule::Trace& trace) const;
   /// A sentence about costs, word by word: each word that is a canonical index becomes the user's.
   std::string sentence(const std::string& text) const;
+  /// What a search or a compilation of the canonical problem returned, its error in the user's names: in
+  /// messages and notes each word between backquotes that is a canonical tensor or index.
+  template <class T>
+  support::Result<T> told(support::Result<T> result) const {
+    if (result.ok()) return result;
+    return diagnostic(result.error());
+  }
 
  private:
+  support::Diagnostic diagnostic(support::Diagnostic canonical) const;
   struct NewNames {
     schedule::NewNames indices, tensors;
   };
   NewNames to_user_, to_canonical_;
-  std::map<std::string, std::string> index_;
+  std::map<std::string, std::string> index_, tensor_;
   problem::Problem problem_, as_written_;
   std::vector<int> user_place_, canonical_place_;  ///< of a contraction's canonical factors, of the user's
   cost::Variables variables_;

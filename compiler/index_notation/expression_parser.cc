@@ -44,7 +44,7 @@ const Infix* comparison_at(const Token& token) {
 
 bool is_operator(const Token& token) {
   return token.is("+") || token.is("-") || token.is("*") || token.is("/") || token.is("^") ||
-         comparison_at(token) != nullptr;
+         token.is("**") || token.is("@") || comparison_at(token) != nullptr;
 }
 
 bool is_infinity(const Token& token) { return token.kind == Token::Kind::name && token.text == "inf"; }
@@ -104,7 +104,8 @@ Diagnostic ExpressionParser::unknown_function(const std::string& name, SourceRan
 // The next word is an operator of other languages.
 Diagnostic ExpressionParser::no_such_operator() const {
   const std::string_view text = reader_.next().text;
-  const char* instead = text == "^"   ? "a power is written `pow(a,b)`"
+  const char* instead = text == "^" || text == "**" ? "a power is written `pow(a,b)`"
+                        : text == "@" ? "a product of matrices is written with indices, `A(i,k) = B(i,j) * C(j,k)`"
                         : text == "!" ? "negation is written `not(a)`"
                         : text == "&" ? "both is written `and(a,b)`"
                                       : "either is written `or(a,b)`";
@@ -156,7 +157,8 @@ Result<Expression> ExpressionParser::expression(std::size_t depth) {
     }
   }
   const Token& next = reader_.next();
-  if (next.is("^") || next.is("!") || next.is("&") || next.is("|")) return no_such_operator();
+  for (const char* other : {"^", "**", "@", "!", "&", "|"})
+    if (next.is(other)) return no_such_operator();
   return left;
 }
 

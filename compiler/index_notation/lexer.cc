@@ -120,7 +120,7 @@ class Lexer {
   }
 
   void symbol() {
-    static constexpr std::array<std::string_view, 8> pairs = {"<=", ">=", "==", "!=", "+=", "-=", "*=", "/="};
+    static constexpr std::array<std::string_view, 9> pairs = {"<=", ">=", "==", "!=", "+=", "-=", "*=", "/=", "**"};
     const std::string_view two = text_.substr(at_, 2);
     push(Token::Kind::symbol, std::find(pairs.begin(), pairs.end(), two) == pairs.end() ? 1 : 2);
   }

@@ -158,6 +158,7 @@ class Parser {
       known.push_back(directive);
     }
     if (std::find(known.begin(), known.end(), name.text) != known.end()) return {};
+    known.insert(known.end(), {"linear", "auto"});  // names of schedules, where a trace may stand, too
     return at(
         name.range, "unknown-directive",
         "`" + name.text + "` is no directive; there are " + all + support::did_you_mean(name.text, known));
