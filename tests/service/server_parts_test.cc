@@ -362,6 +362,19 @@ TEST(UserNames, ReplaceWholeWordsOnly) {
   EXPECT_EQ(UserNames(c).sentence(ours), expected);
 }
 
+TEST(UserNames, AreThoseOfDiagnostics) {
+  const auto c = canonical(renamed_spmm());
+  const auto& [ours, users] = *c.user_tensor.begin();
+  const auto& [index, user] = *c.user_index.begin();
+  const auto error = support::noting(
+      support::unsupported("x", "A tensor `" + ours + "(" + index + ")` and " + ours), "`" + ours + "`");
+  const auto told = UserNames(c).told(support::Result<int>(error));
+  ASSERT_FALSE(told.ok());
+  EXPECT_EQ(told.error().message, "A tensor `" + users + "(" + user + ")` and " + ours);
+  EXPECT_EQ(told.error().notes.front(), "`" + users + "`");
+  EXPECT_EQ(UserNames(c).told(support::Result<int>(3)).value(), 3);
+}
+
 TEST(Representatives, AreDifferentAndHaveTheLeastMemoryAndTheFastest) {
   const auto c = canonical(renamed_spmm());
   frontier::Frontier f;

@@ -26,9 +26,10 @@ class Frame:
     def __init__(self, names, views, out=None, schedule=None, extents=None, gpu=None):
         self._gpu = gpu
         self._texts = [name.encode() for name in names]
-        self._schedule = None if schedule is None else schedule.encode()
-        self._extent_names = library.texts(list(extents or {}))
-        self._extents = (ctypes.c_int64 * max(len(extents or {}), 1))(*(extents or {}).values())
+        self._schedule = None if schedule is None else library.text_option("schedule", schedule)
+        extents = library.extents_option(extents)
+        self._extent_names = library.texts(list(extents))
+        self._extents = (ctypes.c_int64 * max(len(extents), 1))(*extents.values())
         tensors = list(views) + ([out] if out is not None else [])
         count = sum(len(view.shape) * (1 + 1 + _LEVEL_WORDS) + _TENSOR_WORDS for view in tensors)
         count += _OPERAND_WORDS * len(views) + _OPTION_WORDS
@@ -48,7 +49,7 @@ class Frame:
         self.options = self._base + 8 * at
         self._options_at = at
         self._words[at:at + _OPTION_WORDS] = [
-            8 * _OPTION_WORDS, 0, _pair(0, len(extents or {})), ctypes.addressof(self._extent_names), ctypes.addressof(self._extents),
+            8 * _OPTION_WORDS, 0, _pair(0, len(extents)), ctypes.addressof(self._extent_names), ctypes.addressof(self._extents),
             0 if self._schedule is None else ctypes.cast(self._schedule, ctypes.c_void_p).value,
             0 if out is None else self.tensor_address(len(views)), 0 if gpu is None else gpu.address]
         self.count = len(views)
@@ -92,5 +93,5 @@ class Frame:
                     words[levels + 2] = crd.__array_interface__["data"][0]
                 words[levels + 3] = entries
                 levels += 4
-        words[self._options_at + 1] = library.threads_of(threads) | deterministic << 32
+        words[self._options_at + 1] = library.threads_of(threads) | bool(deterministic) << 32
         self._struct.pack_into(self._block, 0, *words)

@@ -47,7 +47,7 @@ class Frontier:
             for entry in self.entries:
                 if entry["id"] == which:
                     return entry
-            raise KeyError(which)
+            raise KeyError(f"{which}: there are {', '.join(entry['id'] for entry in self.entries)}")
         return self.entries[which]
 
     def _rows(self):

@@ -17,11 +17,26 @@ from ._operands import F4, F8, I4, I8, View, in_order, overlaps, view_of
 from ._prepared import Prepared
 from ._recognise import is_scipy_array, is_torch, wants_gradient
 from ._results import natural
-from ._session import current
+from ._session import Session, current
 from ._tensors import Tensor, description_of, value_type
 
 _SHAPES = 4  # calls of so many different shapes are prepared
+_CALL_OPTIONS = ("out", "threads", "extents", "schedule", "deterministic", "stream")
 _OPTIONS = ("where", "dtype", "space", "patience", "budget", "session")
+
+
+def _constraints(where):
+    """The options `where` as a list."""
+    found = [where] if isinstance(where, str) else list(where) if isinstance(where, (list, tuple)) else [where]
+    for one in found:
+        library.text_option("where", one)
+    return found
+
+
+def _session_of(given):
+    if given is not None and not isinstance(given, Session):
+        raise invalid("option", f"session={given!r}: expected a schaas.Session")
+    return given
 
 
 class _Set:
@@ -36,7 +51,7 @@ class _Set:
         problem.constraints, problem.constraint_count = library.texts(owner._where), len(owner._where)
         problem.value_type = library.F32 if values == F4 else library.F64
         problem.position_bits = 8 * index.itemsize
-        problem.space = owner._space.encode()
+        problem.space = owner._space
         problem.patience_seconds, problem.budget_seconds = owner._patience, owner._budget
         self.session = owner._session or current()
         self.handle = library.handle_from(library.api.schaas_kernels_open, self.session._handle, ctypes.byref(problem))
@@ -59,10 +74,12 @@ class Kernel:
 
     def __init__(self, expression, *, where=(), dtype=None, space="none", patience=3.0, budget=0.0, session=None, _bits=(), **formats):
         self.expression = expression
-        self._text = expression.replace("[", "(").replace("]", ")")
-        self._where = [where] if isinstance(where, str) else list(where)
+        self._text = library.text_option("expression", expression).decode().replace("[", "(").replace("]", ")")
+        self._where = _constraints(where)
         self._dtype = value_type(dtype)
-        self._space, self._patience, self._budget, self._session = space, float(patience), float(budget), session
+        self._space = library.text_option("space", space)
+        self._patience, self._budget = library.seconds_option("patience", patience), library.seconds_option("budget", budget)
+        self._session = _session_of(session)
         self._formats = {name: str(text) for name, text in formats.items()}
         self._index = I8 if set(_bits) == {"64"} else I4  # the least width
         self._sets = {}
@@ -120,7 +137,8 @@ class Kernel:
                 raise invalid("given-twice", f"`{name}` is given twice")
             if name not in self.operands:
                 raise invalid("unknown-tensor", f"there is no operand `{name}` in `{self.expression}`; expected "
-                                                + ", ".join(f"`{known}`" for known in self.operands))
+                                                + ", ".join(f"`{known}`" for known in self.operands)
+                                                + did_you_mean(name, [*self.operands, *_CALL_OPTIONS]))
             given[name] = value
         for name in self.operands:
             if name not in given:

@@ -187,6 +187,32 @@ def threads_of(threads):
     return threads
 
 
+def text_option(name, given):
+    """The bytes of an option that is a text."""
+    if not isinstance(given, str):
+        raise invalid("option", f"{name}={given!r}: expected a text")
+    return given.encode()
+
+
+def seconds_option(name, given):
+    """Seconds, 0 or more."""
+    try:
+        seconds = float(given)
+    except (TypeError, ValueError):
+        seconds = -1.0
+    if isinstance(given, str) or not seconds >= 0:
+        raise invalid("option", f"{name}={given!r}: expected a number of seconds")
+    return seconds
+
+
+def extents_option(given):
+    """Index -> extent, as given to a call."""
+    try:
+        return {str(index): operator.index(extent) for index, extent in (given or {}).items()}
+    except (AttributeError, TypeError):
+        raise invalid("option", f"extents={given!r}: expected a dict of whole numbers, such as {{'j': 3}}") from None
+
+
 def texts(values):
     """An array of C strings."""
     return (c_char_p * max(len(values), 1))(*[value.encode() for value in values])

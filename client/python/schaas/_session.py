@@ -7,7 +7,7 @@ import threading
 import warnings
 
 from . import _library as library
-from ._errors import unsupported
+from ._errors import invalid, unsupported
 
 
 class OfflineWarning(UserWarning):
@@ -23,7 +23,10 @@ class Session:
     def __init__(self, address=None, *, token=None, token_file=None, ca=None, certificate=None, key=None, server_key=None,
                  _handle=None):
         def text(value):
-            return None if value is None else os.fsencode(value)
+            try:
+                return None if value is None else os.fsencode(value)
+            except TypeError:
+                raise invalid("option", f"{value!r}: expected a text, or a path") from None
         options = library.ConnectOptions(ctypes.sizeof(library.ConnectOptions), text(address), text(server_key), text(ca),
                                          text(certificate), text(key), text(token), text(token_file))
         self._handle = _handle or library.handle_from(library.api.schaas_session_connect, ctypes.byref(options))

@@ -162,7 +162,7 @@ def converted(name, address, format, fill=0.0, position_bits=0):
     """The tensor whose struct (kernel_abi.h) is at `address`, whose elements that are not stored have the value `fill`, in another
     format: a copy. Dense levels get the fill value; where they become sparse, elements of that value are left out. `position_bits`:
     32, 64, or 0 for those of the tensor (32 of a dense one)."""
-    return Tensor(library.handle_from(library.api.schaas_convert_with, name.encode(), address, format.encode(),
+    return Tensor(library.handle_from(library.api.schaas_convert_with, name.encode(), address, library.text_option("format", format),
                                       library.storage_options(fill, position_bits)))
 
 
@@ -281,7 +281,7 @@ def tensor(coords, values, shape, format=None, dtype=None, index_dtype=np.int32,
     sizes = (ctypes.c_int64 * max(len(extents), 1))(*extents)
     modes = (ctypes.c_void_p * max(len(extents), 1))(*[row.ctypes.data for row in places])
     return Tensor(library.handle_from(
-        library.api.schaas_pack_with, b"tensor", len(extents), sizes, modes, kept.ctypes.data, kept.size, format.encode(),
+        library.api.schaas_pack_with, b"tensor", len(extents), sizes, modes, kept.ctypes.data, kept.size, library.text_option("format", format),
         library.F32 if dtype == F4 else library.F64, 8 * _index_type(index_dtype).itemsize,
         library.storage_options(fill)))
 
