@@ -88,10 +88,10 @@ support::Result<PackedTensor> borrow_on_device(const schaas_tensor& view, const 
 }
 
 support::Result<PackedTensor> borrow(const schaas_tensor& view, const std::string& name, double fill_value,
-                                     Trust trust) {
+                                     Trust trust, int threads) {
   SCHAAS_RETURN_IF_ERROR(check_struct(view, name));
   SCHAAS_RETURN_IF_ERROR(check_levels(view, name));
-  if (trust == Trust::check) SCHAAS_RETURN_IF_ERROR(validate(view, name));
+  if (trust == Trust::check) SCHAAS_RETURN_IF_ERROR(validate(view, name, threads));
   SCHAAS_ASSIGN_OR_RETURN(PackedTensorBuilder builder, described(view, name, fill_value));
   return std::move(builder).finish();
 }

@@ -3,6 +3,7 @@
 #include <cstddef>
 
 #include "c_boundary.h"
+#include "schaas/host.h"
 
 namespace schaas::client {
 namespace {
@@ -57,7 +58,10 @@ support::Result<BindOptions> options_of(const Session& session, const schaas_opt
 support::Result<PackedTensor> borrow_where_it_lies(const schaas_options* given, const BindOptions& options,
                                                    const schaas_tensor& view, const std::string& name,
                                                    double fill, bool trusted) {
-  if (!is_on_device(given, name)) return borrow(view, name, fill, trusted ? Trust::trusted : Trust::check);
+  if (!is_on_device(given, name)) {
+    const int threads = options.threads > 0 ? options.threads : host_threads();
+    return borrow(view, name, fill, trusted ? Trust::trusted : Trust::check, threads);
+  }
   SCHAAS_ASSIGN_OR_RETURN(PackedTensor tensor, borrow_on_device(view, name, fill));
   SCHAAS_RETURN_IF_ERROR(options.gpu->gpu.check_is_there(tensor, name));
   return tensor;

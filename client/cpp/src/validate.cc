@@ -1,16 +1,13 @@
 #include <algorithm>
-#include <atomic>
 #include <limits>
+#include <optional>
 
-#include "schaas/host.h"
+#include "entry_order.h"
 #include "schaas/tensor.h"
-#include "team.h"
 #include "tensor_checks.h"
 
 namespace schaas::client {
 namespace {
-
-constexpr std::int64_t worth_a_team = 1'000'000;  // entries
 
 support::Diagnostic broken(const std::string& name, const std::string& what) {
   return support::invalid("tensor-structure", "`" + name + "` " + what);
@@ -20,11 +17,12 @@ std::string level_text(int level) { return "level " + std::to_string(level + 1);
 
 template <class Position>
 support::Result<void> check_positions(const schaas_level& level, std::int64_t parents, int l,
-                                      const std::string& name) {
+                                      const std::string& name, int threads) {
   const auto* pos = static_cast<const Position*>(level.pos);
   if (pos[0] != 0)
     return broken(name, level_text(l) + ": positions start at " + std::to_string(pos[0]) + ", not 0");
-  for (std::int64_t p = 0; p < parents; ++p) {
+  const bool ascending = ascend(pos, parents, threads);
+  for (std::int64_t p = 0; !ascending && p < parents; ++p) {
     if (pos[p + 1] < pos[p]) {
       return broken(name, level_text(l) + ": position " + std::to_string(p + 1) + " is " +
                               std::to_string(pos[p + 1]) + ", below its predecessor " +
@@ -57,79 +55,76 @@ support::Diagnostic unpaired(const std::string& name, int l) {
 template <class Position>
 class Chain {
  public:
-  Chain(const schaas_tensor& tensor, int first) : first_(first), head_(tensor.levels[first]) {
+  Chain(const schaas_tensor& tensor, int first, std::int64_t parents)
+      : first_(first), head_(tensor.levels[first]) {
+    lists_.pos = static_cast<const Position*>(head_.pos);
+    lists_.parents = parents;
+    lists_.entries = head_.entries;
     do {
-      crd_.push_back(static_cast<const Position*>(tensor.levels[first].crd));
-      extents_.push_back(tensor.extents[tensor.mode_order[first]]);
+      lists_.crd.push_back(static_cast<const Position*>(tensor.levels[first].crd));
+      lists_.extents.push_back(tensor.extents[tensor.mode_order[first]]);
     } while (is_nonunique(tensor.levels[first++]));
   }
 
-  support::Result<void> check(std::int64_t parents, const std::string& name) const {
-    const auto* pos = static_cast<const Position*>(head_.pos);
-    std::atomic<std::int64_t> bad{-1};
-    const bool ordered = head_.format != SCHAAS_LEVEL_COMPRESSED_UNORDERED;
-    const int threads = head_.entries > worth_a_team ? host_threads() : 1;
-    in_ranges(parents, threads, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t p = begin; p < end; ++p) {
-        if (!ordered) {
-          const std::int64_t repeated = misplaced(pos[p], pos[p + 1]);
-          std::int64_t none = -1;
-          if (repeated >= 0) bad.compare_exchange_strong(none, repeated);
-          continue;
-        }
-        for (std::int64_t q = pos[p]; q < pos[p + 1]; ++q) {
-          if (outside(q) < 0 && (q == pos[p] || follows(q))) continue;
-          std::int64_t none = -1;
-          bad.compare_exchange_strong(none, q);
-          break;
-        }
-      }
-    });
+  support::Result<void> check(const std::string& name, int threads) const {
+    if (in_order(lists_, threads)) return {};
+    const std::int64_t bad = is_ordered() ? first_out_of_order() : first_misplaced();
     return bad < 0 ? support::Result<void>() : describe(bad, name);
   }
 
  private:
   // The first level, counted from the head, at which an entry is outside the extent; or -1.
   int outside(std::int64_t q) const {
-    for (std::size_t l = 0; l < crd_.size(); ++l) {
-      if (crd_[l][q] < 0 || crd_[l][q] >= extents_[l]) return static_cast<int>(l);
+    for (std::size_t l = 0; l < lists_.crd.size(); ++l) {
+      if (lists_.crd[l][q] < 0 || lists_.crd[l][q] >= lists_.extents[l]) return static_cast<int>(l);
     }
     return -1;
   }
   bool follows(std::int64_t q) const {
-    for (const Position* crd : crd_) {
+    for (const Position* crd : lists_.crd) {
       if (crd[q] != crd[q - 1]) return crd[q] > crd[q - 1];
     }
     return false;
   }
-  // Of a list without order: an entry outside the extent, or one that is there twice; or -1.
-  std::int64_t misplaced(std::int64_t begin, std::int64_t end) const {
-    std::vector<std::pair<Position, std::int64_t>> sorted;
-    for (std::int64_t q = begin; q < end; ++q) {
-      if (outside(q) >= 0) return q;
-      sorted.emplace_back(crd_[0][q], q);
+  bool is_ordered() const { return head_.format != SCHAAS_LEVEL_COMPRESSED_UNORDERED; }
+  std::int64_t first_out_of_order() const {
+    for (std::int64_t p = 0; p < lists_.parents; ++p) {
+      for (std::int64_t q = lists_.pos[p]; q < lists_.pos[p + 1]; ++q)
+        if (outside(q) >= 0 || (q > lists_.pos[p] && !follows(q))) return q;
     }
-    std::sort(sorted.begin(), sorted.end());
-    const auto twice = std::adjacent_find(sorted.begin(), sorted.end(),
-                                          [](const auto& a, const auto& b) { return a.first == b.first; });
-    return twice == sorted.end() ? -1 : std::next(twice)->second;
+    return -1;
+  }
+  // The first entry of a list without order that is outside the extent, or there twice; or -1.
+  std::int64_t first_misplaced() const {
+    std::vector<Position> sorted;
+    for (std::int64_t p = 0; p < lists_.parents; ++p) {
+      const Position *begin = lists_.crd[0] + lists_.pos[p], *end = lists_.crd[0] + lists_.pos[p + 1];
+      const auto* beyond =
+          std::find_if(begin, end, [&](Position c) { return c < 0 || c >= lists_.extents[0]; });
+      if (beyond != end) return beyond - lists_.crd[0];
+      sorted.assign(begin, end);
+      std::sort(sorted.begin(), sorted.end());
+      const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+      if (twice != sorted.end())
+        return std::find(std::find(begin, end, *twice) + 1, end, *twice) - lists_.crd[0];
+    }
+    return -1;
   }
   support::Diagnostic describe(std::int64_t q, const std::string& name) const {
     const int l = std::max(outside(q), 0);
-    const std::string where = level_text(first_ + l) + ": coordinate " + std::to_string(crd_[l][q]) +
+    const std::string where = level_text(first_ + l) + ": coordinate " + std::to_string(lists_.crd[l][q]) +
                               " at position " + std::to_string(q);
-    if (outside(q) >= 0) return broken(name, where + " is outside 0.." + std::to_string(extents_[l] - 1));
-    if (head_.format == SCHAAS_LEVEL_COMPRESSED_UNORDERED)
-      return broken(name, where + " is there already: distinct ones are expected");
-    return broken(name, where + " does not follow " + std::to_string(crd_[0][q - 1]) +
+    if (outside(q) >= 0)
+      return broken(name, where + " is outside 0.." + std::to_string(lists_.extents[l] - 1));
+    if (!is_ordered()) return broken(name, where + " is there already: distinct ones are expected");
+    return broken(name, where + " does not follow " + std::to_string(lists_.crd[0][q - 1]) +
                             ": sorted and unique is expected" +
-                            (crd_.size() > 1 ? ", together with the singleton levels below" : ""));
+                            (lists_.crd.size() > 1 ? ", together with the singleton levels below" : ""));
   }
 
   int first_;
   const schaas_level& head_;
-  std::vector<const Position*> crd_;
-  std::vector<std::int64_t> extents_;
+  EntryLists<Position> lists_;
 };
 
 // A place for every coordinate.
@@ -146,8 +141,10 @@ support::Result<void> check_bitmap(const schaas_level& level, int l, const std::
     return broken(name, level_text(l) + ": bitmap of " + std::to_string(level.index_bits) + " bits");
   const auto* held = static_cast<const std::uint8_t*>(level.crd);
   if (held == nullptr && level.entries > 0) return broken(name, level_text(l) + ": arrays are missing");
+  std::uint8_t bits = 0;
+  for (std::int64_t p = 0; p < level.entries; ++p) bits |= held[p];
+  if (bits <= 1) return {};
   const auto* bad = std::find_if(held, held + level.entries, [](std::uint8_t byte) { return byte > 1; });
-  if (bad == held + level.entries) return {};
   return broken(name, level_text(l) + ": byte " + std::to_string(*bad) + " at position " +
                           std::to_string(bad - held) + ": 0 or 1 is expected");
 }
@@ -157,37 +154,40 @@ support::Result<void> check_bands(const schaas_level& level, std::int64_t parent
                                   const std::string& name) {
   const auto* pos = static_cast<const Position*>(level.pos);
   const auto* first = static_cast<const Position*>(level.crd);
-  for (std::int64_t p = 0; p < parents; ++p) {
-    const std::int64_t count = pos[p + 1] - pos[p];
-    if (count == 0 || (first[p] >= 0 && count <= extent && first[p] <= extent - count)) continue;
-    return broken(name, level_text(l) + ": a band of " + std::to_string(count) + " from coordinate " +
-                            std::to_string(first[p]) + " at parent " + std::to_string(p) +
-                            " is not inside 0.." + std::to_string(extent - 1));
+  const auto leaves = [=](std::int64_t p) {
+    const std::int64_t count = pos[p + 1] - pos[p], begin = first[p];
+    return (count != 0) & ((begin < 0) | (count > extent) | (begin > extent - count));
+  };
+  bool any = false;
+  for (std::int64_t p = 0; p < parents; ++p) any |= leaves(p);
+  for (std::int64_t p = 0; any; ++p) {
+    if (!leaves(p)) continue;
+    return broken(name, level_text(l) + ": a band of " + std::to_string(pos[p + 1] - pos[p]) +
+                            " from coordinate " + std::to_string(first[p]) + " at parent " +
+                            std::to_string(p) + " is not inside 0.." + std::to_string(extent - 1));
   }
   return {};
 }
 
-// Each coordinate is where a search for it ends, and each search ends.
+// Returns why a table is none: each coordinate is where a search for it ends, and each search ends.
 template <class Position>
-support::Result<void> check_table(const Position* crd, std::int64_t size, std::int64_t extent,
-                                  const std::string& where, const std::string& name) {
+std::optional<std::string> fault_of_table(const Position* crd, std::int64_t size, std::int64_t extent) {
   if (size == 0) return {};
   const auto mask = static_cast<std::uint64_t>(size) - 1;
   const std::int64_t taken = size - std::count(crd, crd + size, Position{-1});
   if (size < 2 || (static_cast<std::uint64_t>(size) & mask) != 0 || 2 * taken > size) {
-    return broken(name, where + std::to_string(size) + " places with " + std::to_string(taken) +
-                            " taken; a power of two and at most half is expected");
+    return std::to_string(size) + " places with " + std::to_string(taken) +
+           " taken; a power of two and at most half is expected";
   }
   for (std::int64_t p = 0; p < size; ++p) {
     if (crd[p] == -1) continue;
     if (crd[p] < 0 || crd[p] >= extent)
-      return broken(name, where + "coordinate " + std::to_string(crd[p]) + " is outside 0.." +
-                              std::to_string(extent - 1));
+      return "coordinate " + std::to_string(crd[p]) + " is outside 0.." + std::to_string(extent - 1);
     std::uint64_t at = schaas_hash(static_cast<std::uint64_t>(crd[p])) & mask;
     while (crd[at] != crd[p] && crd[at] != -1) at = (at + 1) & mask;
     if (static_cast<std::int64_t>(at) != p)
-      return broken(name, where + "coordinate " + std::to_string(crd[p]) + " in place " + std::to_string(p) +
-                              " is looked for in place " + std::to_string(at));
+      return "coordinate " + std::to_string(crd[p]) + " in place " + std::to_string(p) +
+             " is looked for in place " + std::to_string(at);
   }
   return {};
 }
@@ -198,15 +198,15 @@ support::Result<void> check_tables(const schaas_level& level, std::int64_t paren
   const auto* pos = static_cast<const Position*>(level.pos);
   const auto* crd = static_cast<const Position*>(level.crd);
   for (std::int64_t p = 0; p < parents; ++p) {
-    SCHAAS_RETURN_IF_ERROR(check_table(crd + pos[p], pos[p + 1] - pos[p], extent,
-                                       level_text(l) + ", table " + std::to_string(p) + ": ", name));
+    const auto fault = fault_of_table(crd + pos[p], pos[p + 1] - pos[p], extent);
+    if (fault) return broken(name, level_text(l) + ", table " + std::to_string(p) + ": " + *fault);
   }
   return {};
 }
 
 // The arrays of a level are there and have the sizes they say; positions ascend.
 support::Result<void> check_arrays(const schaas_tensor& tensor, int l, std::int64_t parents,
-                                   const std::string& name) {
+                                   const std::string& name, int threads) {
   const schaas_level& level = tensor.levels[l];
   if (level.format < 0 || level.format > SCHAAS_LEVEL_COMPRESSED_UNORDERED)
     return broken(name, level_text(l) + ": unknown level format " + std::to_string(level.format));
@@ -225,8 +225,8 @@ support::Result<void> check_arrays(const schaas_tensor& tensor, int l, std::int6
   if (missing || (!is_singleton(level) && level.pos == nullptr))
     return broken(name, level_text(l) + ": arrays are missing");
   if (!is_singleton(level)) {
-    return level.index_bits == 32 ? check_positions<std::int32_t>(level, parents, l, name)
-                                  : check_positions<std::int64_t>(level, parents, l, name);
+    return level.index_bits == 32 ? check_positions<std::int32_t>(level, parents, l, name, threads)
+                                  : check_positions<std::int64_t>(level, parents, l, name, threads);
   }
   if (level.entries == parents && level.index_bits == tensor.levels[l - 1].index_bits) return {};
   return broken(name, level_text(l) + ": " + std::to_string(level.entries) + " coordinates of " +
@@ -235,7 +235,8 @@ support::Result<void> check_arrays(const schaas_tensor& tensor, int l, std::int6
                           " bits");
 }
 
-support::Result<void> check_coordinates(const schaas_tensor& tensor, int l, const std::string& name) {
+support::Result<void> check_coordinates(const schaas_tensor& tensor, int l, const std::string& name,
+                                        int threads) {
   const schaas_level& level = tensor.levels[l];
   if (has_places(level) || is_singleton(level)) return {};
   const std::int64_t parents = l == 0 ? 1 : tensor.levels[l - 1].entries;
@@ -249,13 +250,13 @@ support::Result<void> check_coordinates(const schaas_tensor& tensor, int l, cons
     return level.index_bits == 32 ? check_bands<std::int32_t>(level, parents, extent, l, name)
                                   : check_bands<std::int64_t>(level, parents, extent, l, name);
   }
-  return level.index_bits == 32 ? Chain<std::int32_t>(tensor, l).check(parents, name)
-                                : Chain<std::int64_t>(tensor, l).check(parents, name);
+  return level.index_bits == 32 ? Chain<std::int32_t>(tensor, l, parents).check(name, threads)
+                                : Chain<std::int64_t>(tensor, l, parents).check(name, threads);
 }
 
 }  // namespace
 
-support::Result<void> validate(const schaas_tensor& tensor, const std::string& name) {
+support::Result<void> validate(const schaas_tensor& tensor, const std::string& name, int threads) {
   std::vector<bool> seen(tensor.order, false);
   std::int64_t parents = 1;
   for (int l = 0; l < tensor.order; ++l) {
@@ -264,10 +265,10 @@ support::Result<void> validate(const schaas_tensor& tensor, const std::string& n
       return broken(name, "mode order is not a permutation");
     seen[mode] = true;
     if (tensor.extents[mode] < 0) return broken(name, "has a negative extent");
-    SCHAAS_RETURN_IF_ERROR(check_arrays(tensor, l, parents, name));
+    SCHAAS_RETURN_IF_ERROR(check_arrays(tensor, l, parents, name, threads));
     parents = tensor.levels[l].entries;
   }
-  for (int l = 0; l < tensor.order; ++l) SCHAAS_RETURN_IF_ERROR(check_coordinates(tensor, l, name));
+  for (int l = 0; l < tensor.order; ++l) SCHAAS_RETURN_IF_ERROR(check_coordinates(tensor, l, name, threads));
   if (tensor.values == nullptr && parents > 0) return broken(name, "has no values");
   return {};
 }

@@ -117,10 +117,10 @@ support::Result<PackedTensor> zeros(std::vector<std::int64_t> extents, const for
 
 enum class Trust { check, trusted };
 /// A tensor that reads, and as a result writes, the arrays that `view` points to; they must stay while it
-/// lives. They are checked as `validate` does unless they are trusted. Errors: invalid [tensor-structure],
-/// [format-rank].
+/// lives. They are checked as `validate` does, by so many threads, unless they are trusted. Errors: invalid
+/// [tensor-structure], [format-rank].
 support::Result<PackedTensor> borrow(const schaas_tensor& view, const std::string& name, double fill_value,
-                                     Trust trust = Trust::check);
+                                     Trust trust = Trust::check, int threads = 1);
 
 /// The same of arrays on a GPU, whose contents are not looked at: only that the counts of the levels agree
 /// and that no array is missing. Errors: as above.
@@ -147,8 +147,8 @@ int position_bits_for(const CooTensor& tensor, const format::TensorFormat& forma
 /// coordinates, coordinates are inside the extent and strictly ascending within a fiber (of a nonunique
 /// level: together with those of the singleton levels below), bytes of bitmaps are 0 or 1, bands end inside
 /// the extent, tables lead to each of their coordinates. Tensors made by pack always pass; call it on arrays
-/// that came from elsewhere, before the first call. Linear time. Errors: invalid [tensor-structure] naming
-/// the tensor, level and position.
-support::Result<void> validate(const schaas_tensor& tensor, const std::string& name);
+/// that came from elsewhere, before the first call. A pass over the arrays, at the speed of memory; `threads`
+/// share what is large. Errors: invalid [tensor-structure] naming the tensor, level and position.
+support::Result<void> validate(const schaas_tensor& tensor, const std::string& name, int threads = 1);
 
 }  // namespace schaas::client
