@@ -10,6 +10,16 @@ namespace schaas::client {
 
 using support::Result;
 
+namespace {
+
+// Entries of a tensor whose last level is sparse, 0 of others.
+std::int64_t sparse_entries(const schaas_tensor& tensor) {
+  const schaas_level* const last = tensor.order == 0 ? nullptr : &tensor.levels[tensor.order - 1];
+  return last == nullptr || last->format == SCHAAS_LEVEL_DENSE ? 0 : last->entries;
+}
+
+}  // namespace
+
 bool Appending::suits(const schaas_kernel_descriptor& kernel, std::int32_t counted_phases,
                       const PackedTensor& result, const std::vector<Run>& runs) {
   if (kernel.appends == 0 || kernel.counter_count != 1 || kernel.writes_all == 0) return false;
@@ -34,6 +44,9 @@ Appending::Appending(const schaas_phase& phase, PackedTensor& result,
   for (std::size_t l = 2; l < modes.size(); ++l)
     value_bytes_ *= result.extents()[static_cast<std::size_t>(modes[l])];
   for (int t = 0; t < threads; ++t) rows_.push_back(std::make_unique<Rows>());
+  std::int64_t read = 0;
+  for (std::size_t n = 1; n < arguments.size(); ++n) read += sparse_entries(*arguments[n]);
+  first_ = read / threads;
   stretches_.resize(runs.size());
 }
 
@@ -72,13 +85,15 @@ void Appending::note_arrays(Rows& rows) const {
   rows.arguments.front() = &rows.view;
 }
 
-// For one more row, and then as much again as there is.
+// For one more row at least; at first as much as the operands hold, then twice the capacity, so that all
+// growth together takes no more than the entries in the end, however long a row may become.
 bool Appending::make_room(Rows& rows) const {
   const std::int64_t width = result_->position_bits() / 8;
   const std::int64_t most =
       width == 4 ? std::numeric_limits<std::int32_t>::max() : std::numeric_limits<std::int64_t>::max() / 32;
   if (row_ > most - rows.entries) return false;
-  const std::int64_t wanted = std::min(most, std::max(rows.entries + row_, 2 * rows.entries + 1024));
+  const std::int64_t grown = rows.capacity > most / 2 ? most : std::max(2 * rows.capacity, first_ + 1024);
+  const std::int64_t wanted = std::min(most, std::max(rows.entries + row_, grown));
   if (!resize(rows.coordinates, wanted, width, name_).ok()) return false;
   if (!resize(rows.values, wanted, value_bytes_, name_).ok()) return false;
   rows.capacity = wanted;

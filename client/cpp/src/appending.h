@@ -66,6 +66,7 @@ class Appending {
   const std::vector<Run>* runs_;
   std::string name_;
   std::int64_t row_ = 0;                     ///< most entries of a row
+  std::int64_t first_ = 0;                   ///< entries that a thread has room for at first
   std::int64_t value_bytes_ = 0;             ///< of an entry: all that is dense below it
   Buffer coordinates_, values_;              ///< the result's, in the meantime
   std::vector<std::unique_ptr<Rows>> rows_;  ///< by thread

@@ -11,8 +11,11 @@
 #include <fstream>
 #include <limits>
 #include <new>
+#include <optional>
 
 #include "allocate.h"
+#include "block_cache.h"
+#include "schaas/host.h"
 
 namespace schaas::client {
 namespace {
@@ -24,9 +27,8 @@ std::size_t round_up(std::size_t bytes, std::size_t to) { return (bytes + to - 1
 
 std::size_t page_bytes() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
-// Fresh pages are zero; over-mapping by one huge page and trimming gives the alignment.
-void* map_aligned(std::size_t bytes) {
-  const std::size_t length = round_up(bytes, huge_page);
+// Over-mapping by one huge page and trimming gives the alignment.
+void* map_aligned(std::size_t length) {
   void* raw = mmap(nullptr, length + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED) throw std::bad_alloc();
   const auto begin = reinterpret_cast<std::uintptr_t>(raw);
@@ -38,19 +40,48 @@ void* map_aligned(std::size_t bytes) {
   return reinterpret_cast<void*>(aligned);
 }
 
+bool is_mapped(Block block) { return block.capacity >= mapped_from; }
+
+// Mapped pages are zero, what comes from the heap is anything.
+Block fresh_block(std::size_t bytes) {
+  if (bytes > std::numeric_limits<std::size_t>::max() / 4) throw std::bad_alloc();
+  const std::size_t capacity = round_up(bytes, bytes > mapped_from - 64 ? huge_page : 64);
+  if (capacity >= mapped_from) return {map_aligned(capacity), capacity};
+  void* const data = std::aligned_alloc(64, capacity);
+  if (data == nullptr) throw std::bad_alloc();
+  return {data, capacity};
+}
+
+void release(Block block) {
+  if (is_mapped(block)) {
+    munmap(block.data, block.capacity);
+  } else {
+    std::free(block.data);
+  }
+}
+
+// Lives as long as the process: buffers may be freed while others of its static objects are destroyed.
+BlockCache& freed_blocks() {
+#ifdef __SANITIZE_ADDRESS__
+  constexpr std::size_t share = 0;  // what is freed stays so, for the sanitizer to see who uses it
+  static BlockCache* const cache = new BlockCache({share}, release);
+#else
+  constexpr std::size_t most = std::size_t{512} << 20;
+  static BlockCache* const cache =
+      new BlockCache({std::min(most, static_cast<std::size_t>(main_memory_bytes()) / 32)}, release);
+#endif
+  return *cache;
+}
+
 }  // namespace
 
-Buffer::Buffer(std::size_t bytes) : bytes_(bytes), capacity_(bytes) {
+Buffer::Buffer(std::size_t bytes, Contents contents) : bytes_(bytes) {
   if (bytes == 0) return;
-  if (bytes > std::numeric_limits<std::size_t>::max() / 4) throw std::bad_alloc();
-  if (bytes >= mapped_from) {
-    data_ = map_aligned(bytes);
-    capacity_ = round_up(bytes, huge_page);
-    return;
-  }
-  data_ = std::aligned_alloc(64, round_up(bytes, 64));
-  if (data_ == nullptr) throw std::bad_alloc();
-  std::memset(data_, 0, bytes);
+  const std::optional<Block> kept = freed_blocks().take(bytes);
+  const Block block = kept ? *kept : fresh_block(bytes);
+  data_ = block.data;
+  capacity_ = block.capacity;
+  if (contents == Contents::zeros && (kept || !is_mapped(block))) std::memset(data_, 0, bytes);
 }
 
 Buffer::~Buffer() {
@@ -58,38 +89,46 @@ Buffer::~Buffer() {
   if (held_ == Held::guarded) {
     const std::size_t pages = round_up(bytes_, page_bytes());
     munmap(static_cast<char*>(data_) + bytes_ - pages, pages + page_bytes());
-  } else if (capacity_ >= mapped_from) {
-    munmap(data_, capacity_);
   } else {
-    std::free(data_);
+    freed_blocks().give({data_, capacity_});
   }
 }
 
 void Buffer::resize(std::size_t bytes) {
-  constexpr std::size_t spare = 4;  // so many times what is held stays reserved
-  if (bytes <= capacity_ && (capacity_ < mapped_from || capacity_ / spare <= bytes)) {
+  constexpr std::size_t spare = 4, small = std::size_t{64} << 10;
+  if (bytes <= capacity_ && (capacity_ <= small || capacity_ / spare <= bytes)) {
     bytes_ = bytes;
     return;
   }
-  Buffer other(bytes);
   const std::size_t kept = std::min(bytes_, bytes);
-  if (capacity_ >= mapped_from && other.capacity_ >= mapped_from) {
-    // Pages change hands; nothing is copied.
-    const std::size_t pages = std::min(round_up(kept, huge_page), std::min(capacity_, other.capacity_));
-    if (pages > 0) {
-      if (mremap(data_, pages, pages, MREMAP_MAYMOVE | MREMAP_FIXED, other.data_) == MAP_FAILED)
-        throw std::bad_alloc();
-      if (capacity_ > pages) munmap(static_cast<char*>(data_) + pages, capacity_ - pages);
-      data_ = nullptr;
-    }
-  } else if (kept > 0) {
-    std::memcpy(other.data_, data_, kept);
+  const Block before{data_, capacity_};
+  const std::optional<Block> recycled = freed_blocks().take(bytes);
+  if (recycled || !is_mapped(before) || bytes < mapped_from) {
+    const Block block = recycled || bytes == 0 ? recycled.value_or(Block{}) : fresh_block(bytes);
+    if (kept > 0) std::memcpy(block.data, data_, kept);
+    if (data_ != nullptr) freed_blocks().give(before);
+    data_ = block.data;
+    capacity_ = block.capacity;
+  } else {
+    move_pages(fresh_block(bytes), round_up(kept, huge_page));
   }
-  *this = std::move(other);
+  bytes_ = bytes;
+}
+
+// Pages change hands; nothing is copied.
+void Buffer::move_pages(Block to, std::size_t kept) {
+  const std::size_t pages = std::min(kept, std::min(capacity_, to.capacity));
+  if (pages > 0 && mremap(data_, pages, pages, MREMAP_MAYMOVE | MREMAP_FIXED, to.data) == MAP_FAILED) {
+    release(to);
+    throw std::bad_alloc();
+  }
+  if (capacity_ > pages) munmap(static_cast<char*>(data_) + pages, capacity_ - pages);
+  data_ = to.data;
+  capacity_ = to.capacity;
 }
 
 Buffer Buffer::copy() const {
-  Buffer result(bytes_);
+  Buffer result(bytes_, Contents::any);
   if (bytes_ > 0) std::memcpy(result.data_, data_, bytes_);
   return result;
 }
@@ -153,13 +192,15 @@ support::Result<std::int64_t> affordable(std::int64_t count, std::int64_t elemen
                                          const std::string& what) {
   std::int64_t bytes = 0;
   const double estimate = static_cast<double>(count) * static_cast<double>(element_bytes);
-  const std::int64_t physical = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  if (__builtin_mul_overflow(count, element_bytes, &bytes) || bytes < 0 || bytes > physical) {
+  const bool counted = !__builtin_mul_overflow(count, element_bytes, &bytes) && bytes >= 0;
+  if (!counted || bytes > main_memory_bytes()) {
     return too_large(what, bytes_text(estimate));
   }
   // Pages come when they are written, so what is not there would be found out by the system's killer.
   const std::int64_t more = bytes - now;
-  if (const std::int64_t free = more < worth_asking ? more : free_bytes(); more > free) {
+  if (more < worth_asking || more <= free_bytes()) return bytes;
+  freed_blocks().clear();
+  if (const std::int64_t free = free_bytes(); more > free) {
     return support::exhausted("memory", what + " needs " + bytes_text(estimate) + ", but only " +
                                             bytes_text(static_cast<double>(free)) + " of memory are free");
   }
@@ -168,10 +209,11 @@ support::Result<std::int64_t> affordable(std::int64_t count, std::int64_t elemen
 
 }  // namespace
 
-support::Result<Buffer> allocate(std::int64_t count, std::int64_t element_bytes, const std::string& what) {
+support::Result<Buffer> allocate(std::int64_t count, std::int64_t element_bytes, const std::string& what,
+                                 Buffer::Contents contents) {
   SCHAAS_ASSIGN_OR_RETURN(const std::int64_t bytes, affordable(count, element_bytes, 0, what));
   try {
-    return Buffer(static_cast<std::size_t>(bytes));
+    return Buffer(static_cast<std::size_t>(bytes), contents);
   } catch (const std::bad_alloc&) {
     return too_large(what, bytes_text(static_cast<double>(bytes)));
   }

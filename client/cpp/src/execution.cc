@@ -252,8 +252,8 @@ support::Result<void> Execution::State::allocate_scratch() {
       met.back() = found.count;
       buffer = std::move(found.coordinates);
     } else {
-      SCHAAS_ASSIGN_OR_RETURN(
-          buffer, allocate(d.shared_bytes(arguments.data(), s), 1, "a shared temporary of the kernel"));
+      SCHAAS_ASSIGN_OR_RETURN(buffer, allocate(d.shared_bytes(arguments.data(), s), 1,
+                                               "a shared temporary of the kernel", Buffer::Contents::any));
     }
     shared_pointers.push_back(buffer.data());
     shared.push_back(std::move(buffer));
@@ -490,8 +490,7 @@ support::Result<void> Execution::State::make_structure(Team& team) {
     auto* counts = static_cast<std::int64_t*>(shared_pointers[descriptor().counters[c].shared_slot]);
     totals.push_back(exclusive_scan(counts, units(), team));
   }
-  SCHAAS_ASSIGN_OR_RETURN(const bool fresh, ResultStorage::resize(result, totals, result_name));
-  (void)fresh;
+  SCHAAS_RETURN_IF_ERROR(ResultStorage::resize(result, totals, result_name));
   note_structure();
   return workspaces.grow_all();
 }

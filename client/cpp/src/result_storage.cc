@@ -24,7 +24,7 @@ Result<std::optional<Buffer>> replacement(const Buffer& now, std::int64_t count,
   std::int64_t bytes = 0;
   const bool counted = !__builtin_mul_overflow(count, element_bytes, &bytes);
   if (counted && bytes == static_cast<std::int64_t>(now.bytes())) return std::optional<Buffer>();
-  SCHAAS_ASSIGN_OR_RETURN(Buffer fresh, allocate(count, element_bytes, what));
+  SCHAAS_ASSIGN_OR_RETURN(Buffer fresh, allocate(count, element_bytes, what, Buffer::Contents::any));
   return std::optional<Buffer>(std::move(fresh));
 }
 
@@ -49,8 +49,8 @@ int ResultStorage::compressed_levels(const format::TensorFormat& format) {
 Result<void> ResultStorage::take_entries(PackedTensor& result, const PackedTensor& other,
                                          const std::string& name) {
   const auto copied = [&](const Buffer& from) -> Result<Buffer> {
-    SCHAAS_ASSIGN_OR_RETURN(Buffer to,
-                            allocate(static_cast<std::int64_t>(from.bytes()), 1, "`" + name + "`"));
+    SCHAAS_ASSIGN_OR_RETURN(Buffer to, allocate(static_cast<std::int64_t>(from.bytes()), 1, "`" + name + "`",
+                                                Buffer::Contents::any));
     if (from.bytes() > 0) std::memcpy(to.data(), from.data(), from.bytes());
     return to;
   };
@@ -61,13 +61,13 @@ Result<void> ResultStorage::take_entries(PackedTensor& result, const PackedTenso
     levels.push_back({std::move(pos), std::move(crd), level.entries});
   }
   SCHAAS_ASSIGN_OR_RETURN(result.values_, allocate(static_cast<std::int64_t>(other.values().bytes()), 1,
-                                                   "`" + name + "`"));
+                                                   "`" + name + "`", Buffer::Contents::any));
   result.levels_ = std::move(levels);
   result.refresh_views();
   return {};
 }
 
-Result<bool> ResultStorage::resize(PackedTensor& result, const std::vector<std::int64_t>& counts,
+Result<void> ResultStorage::resize(PackedTensor& result, const std::vector<std::int64_t>& counts,
                                    const std::string& name) {
   const int order = result.order(), width = result.position_bits_ / 8;
   const std::string what = "`" + name + "`";
@@ -112,7 +112,7 @@ Result<bool> ResultStorage::resize(PackedTensor& result, const std::vector<std::
   }
   if (values) result.values_ = std::move(*values);
   result.refresh_views();
-  return values.has_value();
+  return {};
 }
 
 Result<void> ResultStorage::take_rows(PackedTensor& result, Buffer& coordinates, Buffer& values,
@@ -148,9 +148,8 @@ void ResultStorage::give_rows(PackedTensor& result, Buffer coordinates, Buffer v
 
 Result<void> ResultStorage::clear(PackedTensor& result, const std::string& name) {
   const std::vector<std::int64_t> none(compressed_levels(result.format_), 0);
-  SCHAAS_ASSIGN_OR_RETURN(const bool fresh, resize(result, none, name));
-  if (!fresh || result.fill_value_ != 0)
-    fill_values(result.values_.data(), result.value_type_, 0, result.stored(), result.fill_value_);
+  SCHAAS_RETURN_IF_ERROR(resize(result, none, name));
+  fill_values(result.values_.data(), result.value_type_, 0, result.stored(), result.fill_value_);
   return {};
 }
 

@@ -10,11 +10,11 @@ namespace schaas::client {
 /// The arrays of a result whose structure a kernel decides (proto/kernel_abi.h).
 class ResultStorage {
  public:
-  /// Gives `result` room for counts[c] entries at its c-th compressed level. Every stretch of positions is
-  /// empty but for the last position, which is the level's count; arrays that have the right size already
-  /// keep their place and their contents. True when the values are fresh zeros. `name` is for messages.
-  /// Errors: invalid [position-overflow], exhausted [memory]; `result` is as it was then.
-  static support::Result<bool> resize(PackedTensor& result, const std::vector<std::int64_t>& counts,
+  /// Gives `result` room for counts[c] entries at its c-th compressed level. All positions are 0 but the last
+  /// one of a level, which is its count; arrays that have the right size keep their address and their
+  /// contents, others hold anything. `name` is for messages. Errors: invalid [position-overflow], exhausted
+  /// [memory]; `result` is as it was then.
+  static support::Result<void> resize(PackedTensor& result, const std::vector<std::int64_t>& counts,
                                       const std::string& name);
   /// Gives `result` the levels of `other`, which has its extents, format and position width; its values are
   /// not set. Errors: exhausted [memory].

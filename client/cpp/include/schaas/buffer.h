@@ -4,13 +4,18 @@
 
 namespace schaas::client {
 
-/// Owned memory for tensor arrays, scratch and results: 64-byte aligned, zeroed, backed by huge pages when
-/// large (they are worth 1.1-1.7x under gathered operands). Move-only. The size is in bytes.
+struct Block;
+
+/// Owned memory for tensor arrays, scratch and results: 64-byte aligned, backed by huge pages when large (they
+/// are worth 1.1-1.7x under gathered operands). Memory of freed buffers is kept for later ones of about the
+/// same size, within bounds (block_cache.h). Move-only. The size is in bytes.
 class Buffer {
  public:
+  enum class Contents { zeros, any };
   Buffer() = default;
-  /// Throws std::bad_alloc when there is no memory. Zero bytes give a null pointer.
-  explicit Buffer(std::size_t bytes);
+  /// `any`: for memory that is written before it is read; nothing is cleared. Throws std::bad_alloc when there
+  /// is no memory. Zero bytes give a null pointer.
+  explicit Buffer(std::size_t bytes, Contents contents = Contents::zeros);
   /// The same bytes, not aligned, before a page that nobody may touch: who reads or writes beyond the end is
   /// ended by the system. For trials of kernels (trial.h).
   Buffer guarded() const;
@@ -53,6 +58,8 @@ class Buffer {
   Buffer copy() const;
 
  private:
+  void move_pages(Block to, std::size_t kept);
+
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
   std::size_t capacity_ = 0;  ///< of allocated memory, which is mapped from some size on

@@ -1,0 +1,68 @@
+// Results that are appended row after row: the arrays grow a few times, however long a row may become.
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "client/cpp/src/appending.h"
+#include "client/cpp/src/team.h"
+
+namespace schaas::client {
+namespace {
+
+constexpr std::int64_t per_row = 3;
+int moves = 0;  // how often the phase below was given another array of values
+const void* last_array = nullptr;
+
+// Row i holds columns i, i + 1, i + 2 of as many as there are, each with its column as value.
+std::int32_t three_a_row(const schaas_tensor* const* args, void* const* shared, void*, std::int64_t begin,
+                         std::int64_t end) {
+  const schaas_level& level = args[0]->levels[1];
+  auto* pos = const_cast<std::int32_t*>(static_cast<const std::int32_t*>(level.pos));
+  auto* crd = const_cast<std::int32_t*>(static_cast<const std::int32_t*>(level.crd));
+  auto* values = static_cast<double*>(args[0]->values);
+  if (std::exchange(last_array, values) != values) ++moves;
+  std::int64_t at = static_cast<const std::int64_t*>(shared[0])[begin];
+  for (std::int64_t row = begin; row < end; ++row) {
+    for (std::int64_t n = 0; n < per_row; ++n, ++at) {
+      crd[at] = static_cast<std::int32_t>(row + n);
+      values[at] = static_cast<double>(row + n);
+    }
+    pos[row + 1] = static_cast<std::int32_t>(at);
+  }
+  return SCHAAS_OK;
+}
+
+const format::TensorFormat csr{{format::LevelFormat::dense, format::LevelFormat::compressed}, {0, 1}};
+
+TEST(Appending, GrowsGeometricallyHoweverLongARowMayBecome) {
+  constexpr std::int64_t rows = 20'000, columns = 100'000;
+  PackedTensor result = *zeros({rows, columns}, csr, {"A", ValueType::f64, 32});
+  std::vector<std::int64_t> counter(rows + 1);
+  void* const shared[] = {counter.data(), nullptr};
+  schaas_phase phase{};
+  phase.run = three_a_row;
+  const schaas_tensor view = result.view();
+  const std::vector<const schaas_tensor*> arguments{&view};
+  for (const int threads : {1, 2}) {
+    std::vector<client::Run> runs(2);
+    runs[0].begin = 0, runs[0].end = rows / 2, runs[1].begin = rows / 2, runs[1].end = rows;
+    Appending appending(phase, result, arguments, counter.data(), runs, threads, "A");
+    ASSERT_TRUE(appending.start().ok());
+    moves = 0;
+    for (std::size_t n = 0; n < runs.size(); ++n)
+      ASSERT_EQ(appending.run(n, static_cast<int>(n) % threads, shared, nullptr), SCHAAS_OK);
+    EXPECT_LE(moves, 8);  // not one for each row
+    Team team = Team::exactly(threads);
+    ASSERT_TRUE(*appending.finish(team));
+    ASSERT_EQ(result.stored(), rows * per_row);
+    EXPECT_TRUE(validate(result.view(), "A").ok());
+    for (std::int64_t e = 0; e < result.stored(); ++e)
+      ASSERT_EQ(result.value(e), static_cast<double>(e / per_row + e % per_row));
+    EXPECT_LE(result.values().capacity(),
+              std::size_t{4} * 8 * rows * per_row);  // what is left over is given back
+  }
+}
+
+}  // namespace
+}  // namespace schaas::client
