@@ -124,6 +124,27 @@ TYPED_TEST(EntryOrder, FindsOneDamagedEntryAmongManyOnSeveralThreads) {
   }
 }
 
+TYPED_TEST(EntryOrder, CountsDistinctEntries) {
+  std::mt19937_64 random(7);
+  for (int round = 0; round < 300; ++round) {
+    auto lists =
+        random_lists<TypeParam>(random, 3, round % 10 == 0 ? 900 : static_cast<int>(random() % 6), 6);
+    for (std::size_t levels = 3; levels > 0; --levels) {
+      lists.crd.resize(levels);
+      std::int64_t expected = 0;
+      for (std::size_t p = 0; p + 1 < lists.pos.size(); ++p) {
+        for (auto q = static_cast<std::size_t>(lists.pos[p]); q < static_cast<std::size_t>(lists.pos[p + 1]);
+             ++q) {
+          bool differs = q == static_cast<std::size_t>(lists.pos[p]);
+          for (const auto& level : lists.crd) differs = differs || level[q] != level[q - 1];
+          expected += differs ? 1 : 0;
+        }
+      }
+      ASSERT_EQ(distinct(lists.view()), expected) << "round " << round << ", " << levels << " levels";
+    }
+  }
+}
+
 TYPED_TEST(EntryOrder, TakesExtentsBeyondThePositions) {
   Lists<TypeParam> lists;
   lists.pos = {0, 2};

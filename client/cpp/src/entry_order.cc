@@ -153,11 +153,38 @@ bool are_inside(const EntryLists<Position>& lists, int threads) {
   return true;
 }
 
+template <class Position>
+std::int64_t distinct(const EntryLists<Position>& lists) {
+  std::int64_t sum = lists.entries > 0 ? 1 : 0;
+  for (std::int64_t q = 1; q < lists.entries; q += block) {
+    std::array<Bits<Position>, block> differences{};
+    const auto count = static_cast<std::size_t>(std::min(block, lists.entries - q));
+    for (const Position* level : lists.crd) {
+      const Position *here = level + q, *before = here - 1;
+      for (std::size_t n = 0; n < count; ++n)
+        differences[n] |= static_cast<Bits<Position>>(before[n] ^ here[n]);
+    }
+    std::int64_t differ = 0;
+    for (std::size_t n = 0; n < count; ++n) differ += differences[n] != 0 ? 1 : 0;
+    sum += differ;
+  }
+  for (std::int64_t p = 0; p < lists.parents; ++p) {  // first ones that differ by their parent alone
+    const std::int64_t at = lists.pos[p];
+    if (at == 0 || at == lists.pos[p + 1]) continue;
+    const bool differs = std::any_of(lists.crd.begin(), lists.crd.end(),
+                                     [at](const Position* level) { return level[at] != level[at - 1]; });
+    sum += differs ? 0 : 1;
+  }
+  return sum;
+}
+
 template bool ascend(const std::int32_t*, std::int64_t, int);
 template bool ascend(const std::int64_t*, std::int64_t, int);
 template bool in_order(const EntryLists<std::int32_t>&, int);
 template bool in_order(const EntryLists<std::int64_t>&, int);
 template bool are_inside(const EntryLists<std::int32_t>&, int);
 template bool are_inside(const EntryLists<std::int64_t>&, int);
+template std::int64_t distinct(const EntryLists<std::int32_t>&);
+template std::int64_t distinct(const EntryLists<std::int64_t>&);
 
 }  // namespace schaas::client

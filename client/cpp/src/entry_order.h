@@ -25,5 +25,8 @@ bool are_inside(const EntryLists<Position>& lists, int threads);
 /// one before it in lexicographic order.
 template <class Position>
 bool in_order(const EntryLists<Position>& lists, int threads);
+/// Entries that differ from the one before them or are the first of a parent.
+template <class Position>
+std::int64_t distinct(const EntryLists<Position>& lists);
 
 }  // namespace schaas::client

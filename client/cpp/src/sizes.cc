@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "compiler/support/nearest_name.h"
+#include "entry_order.h"
 #include "met.h"
 #include "schaas/select.h"
 
@@ -20,23 +21,15 @@ std::vector<std::string> names_of(const std::map<std::string, Value>& map) {
 
 namespace {
 
-// The distinct coordinates of a nonunique level: of the entries of each parent, those that begin a stretch of
-// equals.
+// The distinct coordinates of the nonunique level `l`, together with the nonunique levels from `head` on.
 template <class Position>
-std::vector<bool> begins(const PackedTensor& tensor, int l, std::vector<bool> begins) {
-  const PackedTensor::Level& level = tensor.levels()[l];
-  if (begins.empty()) {
-    begins.resize(static_cast<std::size_t>(level.entries), false);
-    const std::int64_t parents = l == 0 ? 1 : tensor.levels()[l - 1].entries;
-    const auto* pos = level.pos.as<Position>();
-    for (std::int64_t p = 0; p < parents; ++p) {
-      if (pos[p] < pos[p + 1]) begins[static_cast<std::size_t>(pos[p])] = true;
-    }
-  }
-  const auto* crd = level.crd.as<Position>();
-  for (std::int64_t q = 1; q < level.entries; ++q)
-    if (crd[q] != crd[q - 1]) begins[static_cast<std::size_t>(q)] = true;
-  return begins;
+std::int64_t distinct_coordinates(const PackedTensor& tensor, int head, int l) {
+  EntryLists<Position> lists;
+  lists.pos = tensor.levels()[head].pos.as<Position>();
+  lists.parents = head == 0 ? 1 : tensor.levels()[head - 1].entries;
+  lists.entries = tensor.levels()[head].entries;
+  for (int level = head; level <= l; ++level) lists.crd.push_back(tensor.levels()[level].crd.as<Position>());
+  return distinct(lists);
 }
 
 std::int64_t held_places(const PackedTensor& tensor, int l) {
@@ -69,7 +62,7 @@ std::vector<std::int64_t> entries_told(const PackedTensor& tensor) {
 std::vector<std::int64_t> entries_of(const PackedTensor& tensor) {
   if (tensor.on_device()) return entries_told(tensor);
   std::vector<std::int64_t> entries;
-  std::vector<bool> first;
+  int head = 0;         // of the nonunique levels at hand
   bool unheld = false;  // some positions of the level above are not held
   for (int l = 0; l < tensor.order(); ++l) {
     const format::LevelFormat kind = tensor.format().levels[l];
@@ -81,12 +74,11 @@ std::vector<std::int64_t> entries_of(const PackedTensor& tensor) {
     if (places) entries.back() = held_places(tensor, l);
     unheld = places || (unheld && kind == format::LevelFormat::dense);
     if (unique) {
-      first.clear();
+      head = l + 1;
       continue;
     }
-    first = tensor.position_bits() == 32 ? begins<std::int32_t>(tensor, l, std::move(first))
-                                         : begins<std::int64_t>(tensor, l, std::move(first));
-    entries.back() = std::count(first.begin(), first.end(), true);
+    entries.back() = tensor.position_bits() == 32 ? distinct_coordinates<std::int32_t>(tensor, head, l)
+                                                  : distinct_coordinates<std::int64_t>(tensor, head, l);
   }
   return entries;
 }
