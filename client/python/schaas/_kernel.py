@@ -14,6 +14,7 @@ from ._follow import followed
 from ._frames import Frame
 from ._frontier import Frontier, size_text
 from ._operands import F4, F8, I4, I8, View, in_order, overlaps, view_of
+from ._memory import empty
 from ._prepared import Prepared
 from ._recognise import is_scipy_array, is_torch, wants_gradient
 from ._results import natural
@@ -190,7 +191,7 @@ class Kernel:
                     found = self._sets[key] = _Set(self, formats, values, index)
         return found
 
-    def _result_view(self, views, values, extents, out, make=np.empty):
+    def _result_view(self, views, values, extents, out, make=empty):
         """Where the result goes, when it is dense and its extents are known."""
         if not self._dense_result:
             if out is not None:

@@ -8,8 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from . import _library as library
+from ._memory import empty
 from ._recognise import is_scipy_array
-from ._results import natural
+from ._results import Compressed, natural
 from ._tensors import Tensor
 
 _IN_PLACE = 0x101  # flags of a C-contiguous, aligned array
@@ -139,6 +140,7 @@ class Prepared:
         self._kernels = kernels  # whose handle is used
         self._words, self._writers = words, writers
         self._dense = out is not None
+        self._like = None  # what makes sparse results like the last one
         if self._dense:
             self._shape, self._dtype = out.values.shape, out.values.dtype
             self._out = frame._places[len(writers)][2] + 4
@@ -153,7 +155,7 @@ class Prepared:
                 return None
         words = self._words
         if self._dense:
-            result = np.empty(self._shape, self._dtype)
+            result = empty(self._shape, self._dtype)
             words[self._out] = result.__array_interface__["data"][0]
         words[self._options] = library.threads_of(threads)
         if library.api.schaas_compute(*self._arguments):
@@ -163,4 +165,8 @@ class Prepared:
         if self._dense:
             return result if self._shape else result[()]
         handle, self.frame.handle.value = self.frame.handle.value, None
-        return natural(Tensor(handle), self._arrays)
+        if self._like is not None:
+            return self._like.of(handle)
+        result = natural(Tensor(handle), self._arrays)
+        self._like = Compressed.like(result)
+        return result

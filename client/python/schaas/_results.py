@@ -1,8 +1,11 @@
 """Results as the types a numpy and scipy user expects."""
 
+import ctypes
+
 import numpy as np
 
 from . import _library as library
+from ._tensors import Tensor, memory
 
 
 def _index(array, narrow):
@@ -31,3 +34,35 @@ def natural(tensor, arrays, narrow=False):
         places = tuple(_index(level[2], narrow) for level in levels)
         return getattr(scipy.sparse, "coo" + suffix)((tensor.values, places), shape=tensor.shape, copy=False)
     return tensor
+
+
+_TENSOR, _LEVEL = ctypes.c_int64 * 5, ctypes.c_int64 * 4  # schaas_tensor and schaas_level, kernel_abi.h
+_LEVELS, _VALUES, _POSITIONS, _COORDINATES, _ENTRIES = 3, 4, 1, 2, 3  # words of them
+
+
+class Compressed:
+    """Makes scipy matrices like one that `natural` made of a tensor in csr or csc: of the same class, shape and types. scipy's own
+    constructor takes 40 microseconds, looking at a tensor level by level as long again."""
+
+    @staticmethod
+    def like(made):
+        """None: `made` is no such matrix."""
+        return Compressed(made) if getattr(made, "format", None) in ("csr", "csc") else None
+
+    def __init__(self, made):
+        self._kind = type(made)
+        arrays = ("indptr", "indices", "data")
+        self._attributes = {name: value for name, value in vars(made).items() if name not in arrays}
+        self._index, self._values, self._positions = made.indices.dtype, made.data.dtype, made.indptr.size
+
+    def of(self, handle):
+        """The matrix in the storage behind `handle`, which it owns."""
+        owner = Tensor(handle)
+        tensor = _TENSOR.from_address(ctypes.addressof(owner._view))
+        level = _LEVEL.from_address(tensor[_LEVELS] + ctypes.sizeof(_LEVEL))
+        made = self._kind.__new__(self._kind)
+        made.__dict__.update(self._attributes)
+        made.indptr = memory(level[_POSITIONS], self._positions, self._index, owner)
+        made.indices = memory(level[_COORDINATES], level[_ENTRIES], self._index, owner)
+        made.data = memory(tensor[_VALUES], level[_ENTRIES], self._values, owner)
+        return made

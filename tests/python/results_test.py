@@ -1,0 +1,135 @@
+"""Memory of results: used again when nobody holds it, never while somebody does."""
+
+import gc
+import threading
+import unittest
+import weakref
+
+import with_server
+from with_server import numpy as np
+import scipy.sparse as sp
+
+with_server.daemon()
+import schaas
+from schaas import _memory
+
+
+def address(array):
+    return array.__array_interface__["data"][0]
+
+
+class LargeResults(unittest.TestCase):
+    SHAPE = ((_memory._SMALLEST >> 3) + 5,)
+
+    def setUp(self):
+        _memory._blocks.clear()
+
+    def test_memory_is_used_again_when_nobody_holds_it(self):
+        first = _memory.empty(self.SHAPE, np.dtype(float))
+        first[:] = 1
+        where = address(first)
+        second = _memory.empty(self.SHAPE, np.dtype(float))
+        self.assertNotEqual(address(second), where)
+        del first
+        self.assertEqual(address(_memory.empty(self.SHAPE, np.dtype(float))), where)
+
+    def test_views_of_a_result_hold_its_memory(self):
+        for view in (lambda a: a[3:9], lambda a: a.reshape(1, -1).T, memoryview, lambda a: a.view(np.int64), lambda a: np.asarray(a[::2])):
+            _memory._blocks.clear()
+            result = _memory.empty(self.SHAPE, np.dtype(float))
+            where, kept = address(result), view(result)
+            del result
+            self.assertNotEqual(address(_memory.empty(self.SHAPE, np.dtype(float))), where)
+            del kept
+            gc.collect()
+            self.assertEqual(address(_memory.empty(self.SHAPE, np.dtype(float))), where)
+
+    def test_kept_memory_is_bounded(self):
+        held = [_memory.empty(self.SHAPE, np.dtype(float)) for _ in range(_memory._LIMIT // _memory._SMALLEST + 3)]
+        self.assertEqual(len({address(array) for array in held}), len(held))
+        self.assertLessEqual(sum(block.size for block in _memory._blocks), _memory._LIMIT)
+
+    def test_small_results_and_huge_ones_are_numpys(self):
+        self.assertIsNone(_memory.empty((100, 3), np.dtype(float)).base)
+        self.assertIsNone(_memory.empty((_memory._LIMIT + 1,), np.dtype(np.uint8)).base)
+        self.assertEqual(_memory._blocks, [])
+
+    def test_a_thread_that_is_inside_makes_nobody_wait(self):
+        with _memory._lock:
+            self.assertIsNone(_memory.empty(self.SHAPE, np.dtype(float)).base)
+
+    def test_results_of_calls_keep_their_values(self):
+        f = schaas.kernel("A(i,j) = x(i) * y(j)")
+        x, y = np.arange(2100.0), np.ones(2100)
+        first = f(x=x, y=y)
+        second = f(x=2 * x, y=y)
+        self.assertTrue((first == x[:, None]).all() and (second == 2 * x[:, None]).all())
+        where = address(second)
+        row = second[7]
+        del second
+        third = f(x=3 * x, y=y)
+        self.assertNotEqual(address(third), where)
+        self.assertTrue((row == 14).all() and (third == 3 * x[:, None]).all())
+
+    def test_threads_get_memory_of_their_own(self):
+        wrong = []
+
+        def work(number):
+            for _ in range(20):
+                array = _memory.empty(self.SHAPE, np.dtype(float))
+                array[::4096] = number
+                if not (array[::4096] == number).all():
+                    wrong.append(number)
+        threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(wrong, [])
+
+
+class SparseResults(unittest.TestCase):
+    def setUp(self):
+        self.f = schaas.kernel("A(i,j) = 2 * B(i,j)", A="csr")
+
+    def matrices(self, kind=sp.csr_matrix):
+        return [kind(sp.random(40, 30, density, format="csr", random_state=seed)) for seed, density in enumerate((0.1, 0.3, 0.0, 0.2))]
+
+    def test_each_call_gives_a_matrix_of_its_own(self):
+        for kind in filter(None, (sp.csr_matrix, getattr(sp, "csr_array", None))):
+            given = self.matrices(kind)
+            results = [self.f(B=b) for b in given for _ in range(2)]
+            for number, result in enumerate(results):
+                b = given[number // 2]
+                self.assertIs(type(result), kind)
+                self.assertEqual((result.shape, result.dtype, result.nnz), (b.shape, np.float64, b.nnz))
+                self.assertTrue(result.has_canonical_format and result.has_sorted_indices)
+                self.assertEqual(abs(result - 2 * b).sum(), 0)
+                result.check_format()
+            self.assertEqual(len({id(vars(result)) for result in results}), len(results))
+
+    def test_matrices_may_be_changed(self):
+        b = self.matrices()[0]
+        results = [self.f(B=b) for _ in range(4)]
+        results[2].data[:] = 5
+        results[3].resize(50, 30)
+        results[1].has_sorted_indices = False
+        self.assertTrue((results[1].data == 2 * b.data).all())
+        again = self.f(B=b)
+        self.assertEqual((again.shape, again.has_sorted_indices), ((40, 30), True))
+        self.assertEqual(abs(again - 2 * b).sum(), 0)
+
+    def test_results_outlive_the_kernel_and_are_freed(self):
+        b = self.matrices()[0]
+        for _ in range(3):
+            result = self.f(B=b)
+        gone = weakref.ref(self.f(B=b))
+        gc.collect()
+        self.assertIsNone(gone())
+        del self.f
+        gc.collect()
+        self.assertEqual(abs(result - 2 * b).sum(), 0)
+
+
+if __name__ == "__main__":
+    with_server.main()
