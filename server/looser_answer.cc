@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/concrete_notation/printer.h"
+#include "compiler/concrete_notation/result_copies.h"
 #include "compiler/frontier/tighten.h"
 #include "compiler/problem/constraint_set.h"
 #include "compiler/schedule/apply.h"
@@ -71,9 +72,12 @@ class Transfer {
  public:
   Transfer(const problem::Problem& from, const problem::Problem& to, const Renaming& names)
       : to_(to), names_(names) {
-    // Copies have no names in a renaming; the few problems that need some are searched anew.
-    fits_ =
-        schedule::default_trace(from).directives.empty() && schedule::default_trace(to).directives.empty();
+    // Copies have no names in a renaming; the few problems that may read some are searched anew.
+    const auto may_read_copies = [](const problem::Problem& problem) {
+      return !schedule::default_trace(problem).directives.empty() ||
+             !concrete_notation::result_copy_sets(problem).empty();
+    };
+    fits_ = !may_read_copies(from) && !may_read_copies(to);
     if (!fits_) return;
     match_variables(cost::variables_of(from), cost::variables_of(to));
     match_factors(from.operands(), to.operands());

@@ -20,26 +20,46 @@ std::vector<LoopOrder> loop_order(const index_notation::Access& access, const pr
   return out;
 }
 
+namespace {
+
+/// The last compressed level of the result, or -1.
+std::ptrdiff_t last_level_of(const format::TensorFormat& format) {
+  const auto last = std::find_if(format.levels.rbegin(), format.levels.rend(), format::is_sparse);
+  return format.levels.rend() - last - 1;
+}
+
+const std::string& index_at(std::ptrdiff_t level, const problem::Problem& problem) {
+  const index_notation::Access& result = problem.statement.result;
+  const auto& order = problem.formats.at(result.tensor).mode_order;
+  return result.indices[static_cast<std::size_t>(order[static_cast<std::size_t>(level)])];
+}
+
+std::string stored(const problem::Problem& problem) {
+  const index_notation::Access& result = problem.statement.result;
+  return "`" + index_notation::print(result) + "` is stored " +
+         format::print(problem.formats.at(result.tensor));
+}
+
+}  // namespace
+
+std::vector<LoopOrder> result_level_order(const problem::Problem& problem) {
+  const std::ptrdiff_t last = last_level_of(problem.formats.at(problem.statement.result.tensor));
+  if (last < 0) return {};
+  std::vector<LoopOrder> out = loop_order(problem.statement.result, problem);
+  for (std::ptrdiff_t level = 0; level < last; ++level)
+    out.push_back({index_at(level, problem), index_at(level + 1, problem), stored(problem)});
+  return out;
+}
+
 std::vector<LoopOrder> result_loop_order(const problem::Problem& problem) {
   const index_notation::Access& result = problem.statement.result;
-  std::vector<LoopOrder> out = loop_order(result, problem);
-  const format::TensorFormat& format = problem.formats.at(result.tensor);
-  const auto last = std::find_if(format.levels.rbegin(), format.levels.rend(), format::is_sparse);
-  if (last == format.levels.rend()) return out;
-  const auto index_at = [&](std::ptrdiff_t level) -> const std::string& {
-    return result.indices[format.mode_order[level]];
-  };
-  const std::ptrdiff_t last_level = format.levels.rend() - last - 1;
-  for (std::ptrdiff_t level = 0; level < last_level; ++level) {
-    out.push_back({index_at(level), index_at(level + 1),
-                   "`" + index_notation::print(result) + "` is stored " + format::print(format)});
-  }
-  const std::string& before = index_at(last_level);
+  const std::ptrdiff_t last = last_level_of(problem.formats.at(result.tensor));
+  if (last < 0) return loop_order(result, problem);
+  std::vector<LoopOrder> out = result_level_order(problem);
   for (const auto& index : index_notation::index_variables(problem.statement)) {
     if (std::find(result.indices.begin(), result.indices.end(), index) != result.indices.end()) continue;
-    out.push_back({before, index,
-                   "`" + index_notation::print(result) + "` is stored " + format::print(format) + " and `" +
-                       index + "` is summed"});
+    out.push_back(
+        {index_at(last, problem), index, stored(problem) + " and `" + index + "` is summed"});
   }
   return out;
 }

@@ -17,6 +17,10 @@ struct LoopOrder {
 /// dense and demands nothing. SparseAuto section 2.3.
 std::vector<LoopOrder> loop_order(const index_notation::Access& access, const problem::Problem& problem);
 
+/// What appending to the result in order demands of loops: its own access order, and its levels in order down
+/// to the last compressed one. Nothing for a dense result.
+std::vector<LoopOrder> result_level_order(const problem::Problem& problem);
+
 /// What the result demands of the path that ends in its assignment: its own access order and, because a
 /// compressed level is appended to in order and once, its levels in order down to the last compressed one and
 /// every summed index below that one.

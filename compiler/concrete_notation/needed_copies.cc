@@ -10,8 +10,10 @@
 
 #include "compiler/concrete_notation/linear_order.h"
 #include "compiler/concrete_notation/possible_copies.h"
+#include "compiler/concrete_notation/result_copies.h"
 #include "compiler/concrete_notation/semantics.h"
 #include "compiler/problem/copies.h"
+#include "compiler/problem/factors.h"
 #include "compiler/problem/upper_bounds.h"
 
 namespace schaas::concrete_notation {
@@ -23,12 +25,15 @@ using index_notation::Reduction;
 using problem::CopyRequest;
 using problem::Problem;
 
-/// Accesses that stand in one nest, each once: `value` down to its reductions, and each of these.
-using Nest = std::vector<Access>;
+/// What stands in one nest: accesses, each once, of `value` down to its reductions, and of each of these.
+struct Nest {
+  std::vector<Access> reads;
+  bool appends = false;  ///< to a sparse result
+};
 
 void add_nests(const Expression& value, std::size_t nest, std::vector<Nest>& out) {
   if (const auto* access = std::get_if<Access>(&value.node)) {
-    Nest& here = out[nest];
+    auto& here = out[nest].reads;
     if (std::find(here.begin(), here.end(), *access) == here.end()) here.push_back(*access);
   }
   if (std::holds_alternative<Reduction>(value.node)) {
@@ -38,27 +43,44 @@ void add_nests(const Expression& value, std::size_t nest, std::vector<Nest>& out
   for (const auto& part : index_notation::parts(value)) add_nests(part, nest, out);
 }
 
+bool has_sparse_result(const Problem& problem) {
+  return !problem.formats.at(problem.statement.result.tensor).all_dense();
+}
+
+/// A contraction gathers what its result's order does not agree with (schedule/ordered_appends.h), and may
+/// read copies instead (result_copies.h): its default nest needs none for that.
+bool gathers(const Problem& problem) { return problem::is_contraction(problem) || problem::factors_of(problem); }
+
 std::vector<Nest> nests_of(const Problem& problem) {
   std::vector<Nest> out;
+  std::size_t last = 0;
   for (const auto& statement : problem.statements()) {
+    last = out.size();
     out.emplace_back();
-    add_nests(explicit_value(statement, problem), out.size() - 1, out);
+    add_nests(explicit_value(statement, problem), last, out);
   }
+  // A reduction by what the statement folds with is computed in its own nest.
+  const Expression value = explicit_value(problem.statement, problem);
+  const auto* reduction = std::get_if<Reduction>(&value.node);
+  if (reduction != nullptr && reduction->monoid == target_monoid(problem.statement, problem)) ++last;
+  out[last].appends = has_sparse_result(problem) && !gathers(problem);
   return out;
 }
 
 std::vector<LoopOrder> orders_of(const Nest& nest, const Problem& problem) {
   std::vector<LoopOrder> orders;
-  for (const Access& access : nest) {
+  if (nest.appends) orders = result_level_order(problem);
+  for (const Access& access : nest.reads) {
     const auto more = loop_order(access, problem);
     orders.insert(orders.end(), more.begin(), more.end());
   }
   return orders;
 }
 
-std::vector<std::string> indices_of(const Nest& nest) {
+std::vector<std::string> indices_of(const Nest& nest, const Problem& problem) {
   std::vector<std::string> indices;
-  for (const Access& access : nest) {
+  if (nest.appends) indices = problem.statement.result.indices;
+  for (const Access& access : nest.reads) {
     for (const auto& index : access.indices) {
       if (std::find(indices.begin(), indices.end(), index) == indices.end()) indices.push_back(index);
     }
@@ -66,11 +88,11 @@ std::vector<std::string> indices_of(const Nest& nest) {
   return indices;
 }
 
-/// It takes two sparse operands to contradict each other, or one with an index at two levels and another
+/// It takes two sparse tensors to contradict each other, or one with an index at two levels and another
 /// between.
 bool may_contradict(const Nest& nest, const Problem& problem) {
-  int sparse = 0;
-  for (const Access& access : nest) {
+  int sparse = nest.appends ? 1 : 0;
+  for (const Access& access : nest.reads) {
     const auto format = problem.formats.find(access.tensor);
     if (format == problem.formats.end() || format->second.all_dense()) continue;
     const std::set<std::string> distinct(access.indices.begin(), access.indices.end());
@@ -82,10 +104,10 @@ bool may_contradict(const Nest& nest, const Problem& problem) {
 /// Copies of some accesses of one nest.
 class Choice {
  public:
-  Choice(const Nest& nest, const Problem& problem) : nest_(nest), problem_(problem) {
+  Choice(const Nest& nest, const Problem& problem) : nest_(nest), reads_(nest.reads), problem_(problem) {
     if (!problem.constraints.empty()) bounds_ = problem::upper_bounds(problem);
-    for (std::size_t n = 0; n < nest.size(); ++n) {
-      if (problem.copy_named(nest[n].tensor) == nullptr && !loop_order(nest[n], problem).empty())
+    for (std::size_t n = 0; n < reads_.size(); ++n) {
+      if (problem.copy_named(reads_[n].tensor) == nullptr && !loop_order(reads_[n], problem).empty())
         candidates_.push_back(n);
     }
     if (candidates_.size() > most) candidates_.erase(candidates_.begin(), candidates_.end() - most);
@@ -100,7 +122,7 @@ class Choice {
       int count = 0;
       for (std::size_t n = 0; n < candidates_.size(); ++n) {
         if (((set >> n) & 1U) == 0) continue;
-        entries += entries_of(nest_[candidates_[n]].tensor);
+        entries += entries_of(reads_[candidates_[n]].tensor);
         ++count;
       }
       sets.emplace_back(entries, count, all & ~set);
@@ -128,35 +150,23 @@ class Choice {
   }
 
   LinearOrder order_without(unsigned copied) const {
-    Nest left;
-    for (std::size_t n = 0; n < nest_.size(); ++n) {
-      if (!is_in(copied, n)) left.push_back(nest_[n]);
+    Nest left{{}, nest_.appends};
+    for (std::size_t n = 0; n < reads_.size(); ++n) {
+      if (!is_in(copied, n)) left.reads.push_back(reads_[n]);
     }
-    return linear_order(indices_of(nest_), orders_of(left, problem_));
+    return linear_order(indices_of(nest_, problem_), orders_of(left, problem_));
   }
 
   std::vector<CopyRequest> requests(unsigned copied, const std::vector<std::string>& loops) const {
     std::vector<CopyRequest> out;
-    for (std::size_t n = 0; n < nest_.size(); ++n) {
-      if (!is_in(copied, n)) continue;
-      const Access& access = nest_[n];
-      CopyRequest request{access.tensor, std::nullopt, problem_.formats.at(access.tensor).mode_order};
-      const auto depth = [&](int mode) {
-        return std::find(loops.begin(), loops.end(), access.indices[static_cast<std::size_t>(mode)]);
-      };
-      std::stable_sort(request.order.begin(), request.order.end(),
-                       [&](int a, int b) { return depth(a) < depth(b); });
-      const auto reads = problem_.reads();
-      const bool alone = std::none_of(reads.begin(), reads.end(), [&](const Access& other) {
-        return other.tensor == access.tensor && other.indices != access.indices;
-      });
-      if (!alone) request.at = access.indices;
-      out.push_back(std::move(request));
+    for (std::size_t n = 0; n < reads_.size(); ++n) {
+      if (is_in(copied, n)) out.push_back(copy_along(loops, reads_[n], problem_));
     }
     return out;
   }
 
   const Nest& nest_;
+  const std::vector<Access>& reads_;
   const Problem& problem_;
   std::map<problem::Symbol, std::int64_t> bounds_;
   std::vector<std::size_t> candidates_;  ///< accesses of the nest that may be copied
@@ -164,17 +174,38 @@ class Choice {
 
 }  // namespace
 
+CopyRequest copy_along(const std::vector<std::string>& loops, const Access& access, const Problem& problem) {
+  CopyRequest request{access.tensor, std::nullopt, problem.formats.at(access.tensor).mode_order};
+  const auto depth = [&](int mode) {
+    return std::find(loops.begin(), loops.end(), access.indices[static_cast<std::size_t>(mode)]);
+  };
+  std::stable_sort(request.order.begin(), request.order.end(),
+                   [&](int a, int b) { return depth(a) < depth(b); });
+  const auto reads = problem.reads();
+  const bool alone = std::none_of(reads.begin(), reads.end(), [&](const Access& other) {
+    return other.tensor == access.tensor && other.indices != access.indices;
+  });
+  if (!alone) request.at = access.indices;
+  return request;
+}
+
 std::vector<CopyRequest> needed_copies(const Problem& problem) {
   std::vector<CopyRequest> out;
-  if (!may_contradict(problem.reads(), problem)) return out;
+  if (!may_contradict({problem.reads(), has_sparse_result(problem)}, problem)) return out;
   std::vector<Nest> nests = nests_of(problem);
   Problem now;
   bool changed = false;
   for (std::size_t n = 0; n < nests.size(); ++n) {
     const Problem& present = changed ? now : problem;
     if (!may_contradict(nests[n], present)) continue;
-    if (linear_order(indices_of(nests[n]), orders_of(nests[n], present)).legal) continue;
-    for (CopyRequest& request : Choice(nests[n], present).best()) {
+    const auto is_legal = [&] {
+      return linear_order(indices_of(nests[n], present), orders_of(nests[n], present)).legal;
+    };
+    if (is_legal()) continue;
+    std::vector<CopyRequest> requests = Choice(nests[n], present).best();
+    if (requests.empty() && std::exchange(nests[n].appends, false) && !is_legal())
+      requests = Choice(nests[n], present).best();
+    for (CopyRequest& request : requests) {
       now = problem::with_copy(changed ? now : problem, request);
       changed = true;
       out.push_back(std::move(request));
@@ -188,6 +219,9 @@ Problem with_known_copies(const Problem& problem) {
   Problem out = problem::without_copies(problem);
   const Problem asked = out;
   for (const CopyRequest& request : needed_copies(asked)) out = problem::with_copy_beside(out, request);
+  for (const auto& set : result_copy_sets(asked)) {
+    for (const CopyRequest& request : set) out = problem::with_copy_beside(out, request);
+  }
   if (problem.space.has_copies()) {
     for (const CopyRequest& request : possible_copies(asked)) out = problem::with_copy_beside(out, request);
   }

@@ -3,7 +3,6 @@
 #include <optional>
 #include <utility>
 
-#include "compiler/concrete_notation/possible_copies.h"
 #include "compiler/frontier/listed.h"
 #include "compiler/schedule/apply.h"
 
@@ -26,18 +25,19 @@ void list(const Survivor& survivor, space::ListedMembers& out) {
 
 class Joined {
  public:
-  Joined(const problem::Problem& problem, const ComputeWithout& without,
+  Joined(const problem::Problem& problem, const CopySets& sets, const ComputeWithout& without,
          const support::Cancellation& cancellation)
       : problem_(problem),
+        sets_(sets),
         without_(without),
         cancellation_(cancellation),
         fibers_(cost::variables_of(problem).fibers.size()) {}
 
   Result<space::ListedMembers> run() {
-    for (auto& set : concrete_notation::copy_sets(problem_)) {
+    for (const auto& set : sets_) {
       SCHAAS_RETURN_IF_ERROR(cancellation_.check("searching schedules with copies"));
       schedule::Trace copies;
-      for (auto& request : set) copies.directives.emplace_back(std::move(request));
+      for (const auto& request : set) copies.directives.emplace_back(request);
       SCHAAS_RETURN_IF_ERROR(add(copies));
     }
     if (found_.members.empty() && none_) return *none_;
@@ -71,6 +71,7 @@ class Joined {
   }
 
   const problem::Problem& problem_;
+  const CopySets& sets_;
   const ComputeWithout& without_;
   const support::Cancellation& cancellation_;
   const std::size_t fibers_;
@@ -87,10 +88,10 @@ void begin_with(const schedule::Trace& first, Frontier& frontier) {
   }
 }
 
-Result<Frontier> compute_copied(const problem::Problem& problem, const Options& options,
+Result<Frontier> compute_copied(const problem::Problem& problem, const CopySets& sets, const Options& options,
                                 const ComputeWithout& without, const Progress& progress,
                                 const support::Cancellation& cancellation) {
-  const auto list = [&] { return Joined(problem, without, cancellation).run(); };
+  const auto list = [&] { return Joined(problem, sets, without, cancellation).run(); };
   return compute_listed(problem, list, options, progress, cancellation);
 }
 

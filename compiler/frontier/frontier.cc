@@ -5,22 +5,21 @@
 #include <map>
 
 #include "compiler/concrete_notation/possible_copies.h"
+#include "compiler/concrete_notation/result_copies.h"
 #include "compiler/frontier/class_order.h"
 #include "compiler/frontier/contradiction.h"
 #include "compiler/frontier/copied.h"
 #include "compiler/frontier/listed.h"
 #include "compiler/frontier/log_proof.h"
 #include "compiler/frontier/pairwise.h"
+#include "compiler/frontier/programs.h"
 #include "compiler/frontier/published.h"
 #include "compiler/frontier/solver.h"
-#include "compiler/frontier/split_products.h"
 #include "compiler/frontier/stopwatch.h"
 #include "compiler/frontier/volume.h"
 #include "compiler/problem/factors.h"
 #include "compiler/schedule/apply.h"
-#include "compiler/schedule/section.h"
 #include "compiler/space/appending.h"
-#include "compiler/space/program.h"
 #include "compiler/space/space.h"
 #include "compiler/support/limits.h"
 
@@ -430,76 +429,6 @@ class Search {
 /// Schedules of a product with a sparse result that are listed one by one, some 2 microseconds each.
 constexpr std::size_t most_listed = 1'000'000;
 
-/// Says nothing of the tree: the empty trace would stand for the default masks.
-schedule::Reorder as_it_is(const concrete_notation::StatementPtr& tree) {
-  schedule::Reorder out;
-  while (!schedule::find_section(tree, out.path).ok()) out.path.push_back(1);
-  out.order = schedule::find_section(tree, out.path).value().loops;
-  return out;
-}
-
-/// The schedules that begin with each of these lists of directives on the problem.
-support::Result<space::ListedMembers> list_program(const std::vector<schedule::Trace>& first,
-                                                   const problem::Problem& asked,
-                                                   const ComputeContraction& contraction,
-                                                   const support::Cancellation& cancellation) {
-  space::ListedMembers all;
-  for (const schedule::Trace& begin : first) {
-    problem::Problem problem = asked;
-    if (!begin.directives.empty()) {
-      SCHAAS_ASSIGN_OR_RETURN(problem, schedule::problem_of(begin, asked));
-    }
-    SCHAAS_ASSIGN_OR_RETURN(
-        space::ListedMembers found,
-        space::program_members(schedule::default_nest(problem), problem, {}, cancellation));
-    for (space::ListedMember& member : found.members) {
-      auto& directives = member.trace.directives;
-      if (directives.empty() && begin.directives.empty() && first.size() > 1)
-        directives.emplace_back(as_it_is(schedule::default_nest(problem)));
-      directives.insert(directives.begin(), begin.directives.begin(), begin.directives.end());
-    }
-    SCHAAS_RETURN_IF_ERROR(add_split_products(found, asked, problem, contraction, cancellation));
-    all.members.insert(all.members.end(), std::make_move_iterator(found.members.begin()),
-                       std::make_move_iterator(found.members.end()));
-    all.schedules += found.schedules;
-    all.steps += found.steps;
-    if (all.limited.empty()) all.limited = std::move(found.limited);
-  }
-  return all;
-}
-
-support::Result<Frontier> compute_plain(const problem::Problem& problem, const Options& options,
-                                        const Progress& progress, const support::Cancellation& cancellation);
-
-/// Programs, and expressions that are no product: with the copies that their default nest needs, and with
-/// intermediates computed where they are read, or everywhere.
-support::Result<Frontier> compute_program(const problem::Problem& asked, const Options& options,
-                                          const Progress& progress,
-                                          const support::Cancellation& cancellation) {
-  if (asked.profile == problem::Profile::sparseauto) {
-    return support::noting(
-        support::unsupported("program-profile",
-                             "profile `sparseauto` searches single products only, as the system "
-                             "of the papers does"),
-        "leave the profile out: the default one searches programs and every expression");
-  }
-  const schedule::Trace all = schedule::default_trace(asked);
-  schedule::Trace copies = all;
-  std::erase_if(copies.directives, [](const schedule::Directive& directive) {
-    return std::holds_alternative<schedule::Mask>(directive);
-  });
-  std::vector<schedule::Trace> first = {all};
-  if (copies != all) first.push_back(copies);
-  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, schedule::problem_of(copies, asked));
-  Options part = options;
-  part.search_seconds /= 8;
-  const auto contraction = [&](const problem::Problem& product) {
-    return compute_plain(product, part, {}, cancellation);
-  };
-  const auto list = [&] { return list_program(first, asked, contraction, cancellation); };
-  return compute_listed(problem, list, options, progress, cancellation);
-}
-
 /// All schedules when they can be listed; else those on the frontier of the schedules that append in order,
 /// and those on the frontier of the dense result, completed with workspaces.
 support::Result<Frontier> compute_appending(const problem::Problem& problem, const Options& options,
@@ -556,12 +485,24 @@ support::Result<Frontier> compute_contraction(const problem::Problem& problem, c
   return Search(problem, options, progress, cancellation).run();
 }
 
-/// Of a problem, or of one with some of its copies.
-support::Result<Frontier> compute_plain(const problem::Problem& problem, const Options& options,
-                                        const Progress& progress, const support::Cancellation& cancellation) {
-  if (const auto factors = problem::factors_of(problem))
-    return compute_plain(factors->contraction, options, progress, cancellation);
-  if (!problem::is_contraction(problem)) return compute_program(problem, options, progress, cancellation);
+using ComputeOne = support::Result<Frontier>(const problem::Problem&, const Options&, const Progress&,
+                                             const support::Cancellation&);
+
+/// Of the problem with each set of copies, each in its part of the time.
+support::Result<Frontier> compute_sets(const problem::Problem& problem, const CopySets& sets,
+                                       const Options& options, ComputeOne& compute_one,
+                                       const Progress& progress, const support::Cancellation& cancellation) {
+  Options part = options;
+  part.search_seconds /= static_cast<double>(sets.size());
+  const auto without = [&](const problem::Problem& one) {
+    return compute_one(one, part, progress, cancellation);
+  };
+  return compute_copied(problem, sets, options, without, progress, cancellation);
+}
+
+support::Result<Frontier> compute_with_needed_copies(const problem::Problem& problem, const Options& options,
+                                                     const Progress& progress,
+                                                     const support::Cancellation& cancellation) {
   auto found = compute_contraction(problem, options, progress, cancellation);
   if (found.ok() || found.error().code != "no-schedule") return found;
   // Storage orders go round in a circle that no split opens: with the copies the default nest needs.
@@ -573,6 +514,26 @@ support::Result<Frontier> compute_plain(const problem::Problem& problem, const O
   return with_copies;
 }
 
+/// Of a problem, or of one with some of its copies.
+support::Result<Frontier> compute_plain(const problem::Problem& problem, const Options& options,
+                                        const Progress& progress, const support::Cancellation& cancellation) {
+  if (const auto factors = problem::factors_of(problem))
+    return compute_plain(factors->contraction, options, progress, cancellation);
+  if (!problem::is_contraction(problem)) {
+    const auto contraction = [&](const problem::Problem& product) {
+      Options part = options;
+      part.search_seconds /= 8;
+      return compute_plain(product, part, {}, cancellation);
+    };
+    return compute_program(problem, options, contraction, progress, cancellation);
+  }
+  CopySets sets = concrete_notation::result_copy_sets(problem);
+  if (sets.empty() || options.operand_orders != 0)
+    return compute_with_needed_copies(problem, options, progress, cancellation);
+  sets.insert(sets.begin(), CopySets::value_type{});
+  return compute_sets(problem, sets, options, compute_with_needed_copies, progress, cancellation);
+}
+
 }  // namespace
 
 support::Result<Frontier> compute(const problem::Problem& problem, const Options& options,
@@ -580,12 +541,8 @@ support::Result<Frontier> compute(const problem::Problem& problem, const Options
   // The first parts of a search go without copies: they are to come early.
   if (!problem.space.has_copies() || options.operand_orders != 0)
     return compute_plain(problem, options, progress, cancellation);
-  Options part = options;
-  part.search_seconds /= static_cast<double>(concrete_notation::copy_sets(problem).size());
-  const auto without = [&](const problem::Problem& one) {
-    return compute_plain(one, part, progress, cancellation);
-  };
-  return compute_copied(problem, options, without, progress, cancellation);
+  return compute_sets(problem, concrete_notation::copy_sets(problem), options, compute_plain, progress,
+                      cancellation);
 }
 
 }  // namespace schaas::frontier

@@ -106,6 +106,7 @@ class Apart {
     return Expression{Product{std::move(all)}, {}};
   }
   bool empty() const { return factors_.empty(); }
+  bool names_sums() const { return !summed_.empty(); }
 
  private:
   bool take_all(const std::vector<Expression>& factors) {
@@ -219,6 +220,7 @@ Problem with_factors_apart(Problem problem) {
   if (!problem.intermediates.empty() || index_notation::is_product(statement.value)) return problem;
   Apart apart(problem);
   if (!apart.take(statement.value) || apart.empty() || !apart.sums_agree(statement.value)) return problem;
+  if (apart.names_sums() && problem.formats.at(statement.result.tensor).all_dense()) return problem;
   Problem out = problem;
   out.statement.value = std::move(apart).product();
   out.statement.value.range = statement.value.range;

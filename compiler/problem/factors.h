@@ -12,7 +12,8 @@ namespace schaas::problem {
 /// The same problem, its statement as a product of a number, elements and functions of one element each, when
 /// it is a sum of one such product and no contraction:
 ///     A(i,k) = -sum(j)(B(i,j) * C(j,k)) / d(i)    A(i,k) = -1 * B(i,j) * C(j,k) * (1 / d(i))
-/// Only dense elements may divide. Other problems stay as they are.
+/// Only dense elements may divide. Other problems stay as they are, and so does what stands around a sum that is
+/// written out when the result is dense: it is computed once, after the sum.
 Problem with_factors_apart(Problem problem);
 
 /// What stands where the contraction has the element alone: a function of it, with what it is divided by.

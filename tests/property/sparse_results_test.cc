@@ -2,18 +2,22 @@
 // compiled and run on random tensors against the dense oracle.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "compiler/frontier/frontier.h"
 #include "compiler/problem/problem.h"
+#include "compiler/schedule/apply.h"
 #include "tests/support/kernel_queue.h"
 
 namespace schaas {
 namespace {
 
-constexpr std::size_t inputs = 8;
+constexpr std::size_t inputs = 6;
 
 using Formats = std::map<std::string, std::string>;
 
@@ -82,6 +86,64 @@ TEST(ScaledProducts, ComputeWhatTheOracleSays) {
   runs.add("A(i,l) = 2 * B(i,j) * C(j,k) * D(k,l)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}});
   runs.add("y(i) = -B(i,j) * x(j) / 2", {{"B", "csr"}});
   runs.add("Y(i,k) = B(i,j) * X(j,k) / d(i)", {{"B", "csc"}});
+  runs.finish();
+}
+
+/// The default answer reads operands from copies, or makes the result in a workspace of all its elements.
+TEST(ReorderedResults, AreMadeFromCopies) {
+  for (const auto& [expression, formats] : std::vector<std::pair<std::string, Formats>>{
+           {"A(j,i) = B(i,j)", {{"A", "csr"}, {"B", "csr"}}},
+           {"A(i,j) = B(i,j)", {{"A", "csc"}, {"B", "csr"}}},
+           {"A(i,j) = B(i,j)", {{"A", "coo"}, {"B", "csc"}}},
+           {"A(j,i) = 2 * B(i,j)", {{"A", "csr"}, {"B", "csr"}}},
+           {"A(i,j) = relu(B(i,j))", {{"A", "csc"}, {"B", "csr"}}},
+           {"A(k,i) = B(i,j) * C(j,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}},
+           {"A(k,i) = -B(i,j) * C(j,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}},
+           {"A(k,j,i) = B(i,j,k)", {{"A", "csf"}, {"B", "csf"}}}}) {
+    const auto problem = problem_of(expression, formats);
+    const auto found = frontier_of(problem);
+    EXPECT_TRUE(std::any_of(found.survivors.begin(), found.survivors.end(), [&](const auto& survivor) {
+      return !schedule::problem_of(survivor.traces.front(), problem).value().copies.empty();
+    })) << expression;
+    for (const auto& survivor : found.survivors) {
+      const auto& trace = survivor.traces.front();
+      const auto with_copies = schedule::problem_of(trace, problem).value();
+      EXPECT_EQ(cost::of(schedule::apply(trace, problem).value(), with_copies), survivor.cost)
+          << expression << ": " << schedule::print(trace);
+    }
+  }
+}
+
+TEST(ReorderedResults, NeedNoCopiesWhereLoopsComeInOrder) {
+  for (const std::string expression : {"A(i,k) = B(i,j) * C(j,k)", "A(i,j) = B(i,j) + C(i,j)"}) {
+    const auto problem = problem_of(expression, {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}});
+    for (const auto& survivor : frontier_of(problem).survivors) {
+      EXPECT_TRUE(schedule::problem_of(survivor.traces.front(), problem).value().copies.empty()) << expression;
+    }
+  }
+}
+
+TEST(ReorderedResults, ComputeWhatTheOracleSays) {
+  Runs runs;
+  const std::vector<std::string> formats = {"csr", "csc", "coo", "dcsc"};
+  for (const std::string& a : formats) {
+    for (const std::string& b : formats) {
+      const Formats two = {{"A", a}, {"B", b}};
+      runs.add("A(i,j) = B(i,j)", two);
+      runs.add("A(j,i) = -2 * B(i,j)", two);
+      runs.add("A(i,j) = relu(B(i,j)) / d(i)", two);
+      runs.add("A(i,j) = B(i,j) + C(i,j)", {{"A", a}, {"B", b}, {"C", "csr"}});
+      runs.add("A(i,k) = B(i,j) * C(j,k)", {{"A", a}, {"B", b}, {"C", "csr"}});
+      runs.add("A(j,i) = B(i,j) - C(j,i) * d(i)", {{"A", a}, {"B", b}, {"C", "csc"}});
+    }
+  }
+  for (const std::string a : {"csf", "csf:2,0,1", "coo:1,2,0", "dense,compressed,dense:2,1,0"}) {
+    runs.add("A(i,j,k) = B(i,j,k)", {{"A", a}, {"B", "csf"}});
+    runs.add("A(k,i,j) = 2 * B(i,j,k) + C(k,j,i)", {{"A", a}, {"B", "csf"}, {"C", "csf"}});
+    runs.add("A(l,j,i) = B(i,j,k) * C(k,l)", {{"A", a}, {"B", "csf"}, {"C", "csr"}});
+  }
+  runs.add("min-plus: A(k,i) = B(i,j) * C(j,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}});
+  runs.add("S(i) = B(i,j); A(j,i) = B(i,j) / S(i)", {{"A", "csr"}, {"B", "csr"}});
   runs.finish();
 }
 

@@ -1,0 +1,79 @@
+#include "compiler/concrete_notation/result_copies.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "compiler/concrete_notation/linear_order.h"
+#include "compiler/concrete_notation/loop_order.h"
+#include "compiler/concrete_notation/needed_copies.h"
+#include "compiler/problem/factors.h"
+
+namespace schaas::concrete_notation {
+namespace {
+
+using index_notation::Access;
+using problem::CopyRequest;
+using problem::Problem;
+using Names = std::vector<std::string>;
+using Set = std::vector<CopyRequest>;
+
+constexpr std::size_t most_indices = 6;  ///< whose orders are tried
+constexpr std::size_t most_sets = 12;
+
+bool agrees(const Names& loops, const std::vector<LoopOrder>& orders) {
+  return std::all_of(orders.begin(), orders.end(), [&](const LoopOrder& order) {
+    return std::find(loops.begin(), loops.end(), order.before) <=
+           std::find(loops.begin(), loops.end(), order.after);
+  });
+}
+
+std::vector<Access> distinct_reads(const Problem& problem) {
+  std::vector<Access> out;
+  for (Access& read : problem.reads()) {
+    if (std::find(out.begin(), out.end(), read) == out.end()) out.push_back(std::move(read));
+  }
+  return out;
+}
+
+/// Loops that come to the result's first level, and to its levels in order, before anything is summed.
+bool appends_by(const Names& loops, const Problem& problem) {
+  const Names& kept = problem.statement.result.indices;
+  const auto first_summed = std::find_if(loops.begin(), loops.end(), [&](const std::string& index) {
+    return std::find(kept.begin(), kept.end(), index) == kept.end();
+  });
+  return first_summed != loops.begin() && agrees(loops, result_level_order(problem));
+}
+
+}  // namespace
+
+std::vector<Set> result_copy_sets(const Problem& problem) {
+  std::vector<Set> sets;
+  const auto levels = result_level_order(problem);
+  Names loops = problem.indices();
+  if (levels.empty() || loops.size() > most_indices || !problem.copies.empty()) return sets;
+  if (problem.profile != problem::Profile::standard || problem.space.has_copies()) return sets;
+  if (!problem::is_contraction(problem) && !problem::factors_of(problem)) return sets;
+  const auto reads = distinct_reads(problem);
+  std::vector<LoopOrder> all = levels;
+  for (const Access& read : reads) {
+    const auto more = loop_order(read, problem);
+    all.insert(all.end(), more.begin(), more.end());
+  }
+  if (linear_order(loops, all).legal) return sets;
+  std::sort(loops.begin(), loops.end());
+  do {
+    if (!appends_by(loops, problem)) continue;
+    Set set;
+    for (const Access& read : reads) {
+      if (!agrees(loops, loop_order(read, problem))) set.push_back(copy_along(loops, read, problem));
+    }
+    if (std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(std::move(set));
+  } while (std::next_permutation(loops.begin(), loops.end()));
+  std::stable_sort(sets.begin(), sets.end(),
+                   [](const Set& a, const Set& b) { return a.size() < b.size(); });
+  if (sets.size() > most_sets) sets.resize(most_sets);
+  return sets;
+}
+
+}  // namespace schaas::concrete_notation
