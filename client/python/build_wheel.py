@@ -1,6 +1,6 @@
 """The build backend (PEP 517), with nothing but the standard library, so that it works without a network.
 
-A wheel holds the package, libschaas and, when they were built, schaasd and the two programs it starts, so that an installed
+A wheel holds the package, libschaas with libschaas-remote and, when they were built, schaasd and the two programs it starts, so that an installed
 package needs no other file of the project. SCHAAS_BUILD names the build folder (default: build/release of the tree).
 """
 
@@ -34,10 +34,11 @@ def _metadata():
 def _native():
     """(path in the wheel, file) of what was compiled."""
     build = pathlib.Path(os.environ.get("SCHAAS_BUILD", HERE.parents[1] / "build" / "release"))
-    library = build / "lib" / "libschaas.so.0"
-    if not library.exists():
-        raise SystemExit(f"{library} is missing: build the target schaas_c first, or set SCHAAS_BUILD to the build folder")
-    yield "schaas/_lib/libschaas.so.0", library.resolve()
+    for name in ("libschaas.so.0", f"libschaas-remote.so.{VERSION}"):
+        library = build / "lib" / name
+        if not library.exists():
+            raise SystemExit(f"{library} is missing: build the target schaas_c first, or set SCHAAS_BUILD to the build folder")
+        yield f"schaas/_lib/{name}", library.resolve()
     for program in ("schaasd", "schaas-solver", "schaas-trial", "schaas-nvrtc"):
         if (build / "bin" / program).exists():
             yield f"schaas/_lib/{program}", build / "bin" / program

@@ -8,6 +8,7 @@ install(TARGETS schaasd schaas-solver schaas-trial schaas-nvrtc RUNTIME COMPONEN
 install(TARGETS schaas RUNTIME COMPONENT program)
 install(TARGETS schaas_c EXPORT schaas-targets
   LIBRARY COMPONENT library NAMELINK_COMPONENT development INCLUDES DESTINATION ${SCHAAS_INCLUDE_DIR})
+install(TARGETS schaas_remote LIBRARY COMPONENT library NAMELINK_SKIP)  # loaded by schaas_c from beside it
 install(FILES client/cpp/include/schaas/schaas.h client/cpp/include/schaas/schaas.hpp
   DESTINATION ${SCHAAS_INCLUDE_DIR}/schaas COMPONENT development)
 install(FILES proto/kernel_abi.h DESTINATION ${SCHAAS_INCLUDE_DIR}/proto COMPONENT development)

@@ -11,6 +11,8 @@ import re
 import sys
 
 SUPPORT = ["compiler/support"]
+# What libschaas.so does not link: the connection to a server (client/cpp/CMakeLists.txt, client_remote and schaas_remote).
+REMOTE = r"client/cpp/src/(admin|calls|channel|connection|connection_state|jobs|linked_server|make_bundle|patience|retry_policy|server_library|status)\.(h|cc)"
 OPERATORS = SUPPORT + ["compiler/operators"]
 FRONT = OPERATORS + ["compiler/format", "compiler/index_notation"]
 PROBLEM = FRONT + ["compiler/problem"]
@@ -50,7 +52,8 @@ CONFINED = [
     ("SQLite lives in one pair of files", r"sqlite3.*\.h", r"kernels_cache/sqlite\.(h|cc)"),
     ("generated protocol headers stay in marshalling, services and the client's sources", r".*\.pb\.h",
      r"server/[a-z_]*(marshalling|service)[a-z_]*\.(h|cc)|client/cpp/src/.*"),
-    ("gRPC stays in the server and the client's sources", r"grpc(pp|\+\+)?/.*", r"server/.*|client/cpp/src/.*"),
+    ("gRPC stays in the server and the client's connection", r"grpc(pp|\+\+)?/.*|.*\.grpc\.pb\.h", r"server/.*|" + REMOTE),
+    ("the client's core knows the connection by server_source.h alone", r"connection_state\.h|channel\.h|status\.h", REMOTE),
     ("Protocol Buffers stay in the server and the client's sources", r"google/protobuf/.*", r"server/.*|client/cpp/src/.*"),
     ("the command-line library stays in the programs", r"CLI/.*", r"client/cli/.*|server/.*"),
     ("HTTP lives in one file", r"httplib\.h", r"server/http_door\.cc"),

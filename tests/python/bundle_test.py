@@ -43,7 +43,8 @@ class Loaded(unittest.TestCase):
     def test_needs_no_server(self):
         program = (f"import schaas, numpy as np, scipy.sparse as sp\n"
                    f"f = schaas.load({str(PATH)!r})\n"
-                   f"print(f(sp.identity(4, format='csr'), np.ones((4, 2)), np.ones((4, 2)), np.ones((4, 1))).ravel())\n")
+                   f"print(f(sp.identity(4, format='csr'), np.ones((4, 2)), np.ones((4, 2)), np.ones((4, 1))).ravel())\n"
+                   f"assert 'schaas-remote' not in open('/proc/self/maps').read(), 'gRPC was loaded'\n")
         environment = {**os.environ, "SCHAAS_SERVER": "unix:/nowhere/at/all"}
         done = subprocess.run([os.sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
         self.assertEqual(done.stdout, "[2. 2. 2. 2.]\n")

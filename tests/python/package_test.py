@@ -1,6 +1,7 @@
 """The wheel in a folder that holds nothing else: it computes with the private daemon that it brings."""
 
 import os
+import re
 import sys
 import unittest
 import zipfile
@@ -16,6 +17,25 @@ x = np.arange(9.0)
 assert np.allclose(schaas.einsum("ij,j->i", b, x), b @ x)
 print(schaas.__file__, schaas.__version__)
 """
+
+
+# Beside the C library and its loader. OpenMP tells how many threads the user set (docs/decisions/0003).
+OFFLINE = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "libgomp.so.1", "libcrypto.so.3", "libprotobuf.so.32", "libz.so.1"}
+LOADED = """
+import schaas
+print([line.split("/")[-1].strip() for line in open("/proc/self/maps") if "grpc" in line or "schaas-remote" in line])
+"""
+
+
+class Library(unittest.TestCase):
+    def test_it_links_few_libraries(self):
+        needed = run("readelf", "-d", with_server.PROGRAMS.parent / "lib/libschaas.so.0")
+        names = set(re.findall(r"NEEDED.*\[(.*)\]", needed)) - {"ld-linux-x86-64.so.2"}
+        self.assertEqual(names - OFFLINE, set())
+
+    def test_importing_it_loads_no_grpc(self):
+        environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+        self.assertEqual(run(sys.executable, "-c", LOADED, env=environment).strip(), "[]")
 
 
 class Wheel(unittest.TestCase):

@@ -9,10 +9,12 @@
 
 #include "bundle_state.h"
 #include "marshalling.h"
+#include "process_mutex.h"
 #include "proto/kernel_abi.h"
 #include "received_answer.h"
 #include "server_address.h"
 #include "server_key.h"
+#include "server_source.h"
 
 namespace schaas::client {
 namespace {
@@ -61,17 +63,17 @@ class CachedSource final : public KernelSource {
       : options_(options), address_(std::move(address)), cache_(std::move(cache)) {}
 
   /// The server, looked for when there is none and that is not just done.
-  support::Result<std::shared_ptr<Connection>> connect() {
+  support::Result<std::shared_ptr<ServerSource>> connect() {
     const std::lock_guard lock(mutex_);
     if (connection_) return connection_;
     if (gone_ && Clock::now() - looked_ < look_again_after) return *gone_;
     looked_ = Clock::now();
-    auto opened = Connection::open(options_);
+    auto opened = open_server(options_);
     if (!opened.ok()) {
       gone_ = opened.error();
       return *gone_;
     }
-    connection_ = std::make_shared<Connection>(std::move(opened).value());
+    connection_ = std::move(opened).value();
     started_ = started_ || connection_->started_server();
     gone_.reset();
     return connection_;
@@ -91,8 +93,8 @@ class CachedSource final : public KernelSource {
 
   support::Result<ScheduleAnswer> schedule(const ScheduleRequest& request,
                                            const Listener& listener) override {
-    auto answer =
-        call<ScheduleAnswer>([&](Connection& connection) { return connection.schedule(request, listener); });
+    auto answer = call<ScheduleAnswer>(
+        [&](ServerSource& connection) { return connection.schedule(request, listener); });
     if (answer.ok()) {
       keep(request, *answer);
       return answer;
@@ -108,7 +110,7 @@ class CachedSource final : public KernelSource {
   }
 
   support::Result<Frontier> lookup(const ProblemText& problem) override {
-    auto found = call<Frontier>([&](Connection& connection) { return connection.lookup(problem); });
+    auto found = call<Frontier>([&](ServerSource& connection) { return connection.lookup(problem); });
     if (found.ok() || !is_gone(found.error())) return found;
     return support::invalid("not-stored", found.error().message);  // the texts cannot be checked now
   }
@@ -116,22 +118,22 @@ class CachedSource final : public KernelSource {
   support::Result<std::string> download(const KernelInfo& kernel) override {
     if (const auto connection = connected()) SCHAAS_RETURN_IF_ERROR(connection->verify(kernel));
     if (auto kept = cache_->binary(kernel.digest)) return *std::move(kept);
-    auto binary = call<std::string>([&](Connection& connection) { return connection.download(kernel); });
+    auto binary = call<std::string>([&](ServerSource& connection) { return connection.download(kernel); });
     if (binary.ok()) cache_->keep_binary(kernel.digest, *binary);
     return binary;
   }
 
   support::Result<void> report(const ProblemText& problem,
                                const std::vector<Measurement>& measurements) override {
-    return call<void>([&](Connection& connection) { return connection.report(problem, measurements); });
+    return call<void>([&](ServerSource& connection) { return connection.report(problem, measurements); });
   }
 
  private:
-  std::shared_ptr<Connection> connected() const {
+  std::shared_ptr<ServerSource> connected() const {
     const std::lock_guard lock(mutex_);
     return connection_;
   }
-  void lose(const std::shared_ptr<Connection>& connection, const support::Diagnostic& why) {
+  void lose(const std::shared_ptr<ServerSource>& connection, const support::Diagnostic& why) {
     const std::lock_guard lock(mutex_);
     if (connection_ != connection) return;  // another thread has a new one
     connection_.reset();
@@ -155,13 +157,14 @@ class CachedSource final : public KernelSource {
   void keep(const ScheduleRequest& request, const ScheduleAnswer& answer) {
     const auto connection = connected();
     if (!connection || !answer.received || answer.frontier.partial || answer.frontier.key.empty()) return;
-    v1::Answer kept;
+    v1::Answer kept = message_of(*answer.received);
     *kept.mutable_problem() = to_proto(request.problem);
     kept.set_isa(request.isa);
     kept.set_public_key(connection->public_key());
-    *kept.mutable_frontier() = answer.received->frontier;
     kept.mutable_frontier()->clear_removals();
-    keep_with(key_of(request), std::move(kept), answer.received->kernels);
+    const std::vector<v1::Kernel> kernels(kept.kernels().begin(), kept.kernels().end());
+    kept.clear_kernels();
+    keep_with(key_of(request), std::move(kept), kernels);
     if (!request.traces_only) return;
     // What was asked for by name is a choice of the whole answer, too.
     ScheduleRequest whole = request;
@@ -170,7 +173,7 @@ class CachedSource final : public KernelSource {
     const std::string key = key_of(whole);
     if (auto known = cache_->answer(address_, key); known && known->frontier().key() == answer.frontier.key &&
                                                     known->public_key() == connection->public_key())
-      keep_with(key, *std::move(known), answer.received->kernels);
+      keep_with(key, *std::move(known), kernels);
   }
 
   /// Kernels of earlier answers stay while the frontier is the same.
@@ -217,8 +220,8 @@ class CachedSource final : public KernelSource {
   const ConnectOptions options_;
   const std::string address_;
   const std::unique_ptr<ClientCache> cache_;
-  mutable std::mutex mutex_;  ///< of all below
-  std::shared_ptr<Connection> connection_;
+  mutable ProcessMutex mutex_;  ///< of all below
+  std::shared_ptr<ServerSource> connection_;
   std::optional<support::Diagnostic> gone_;  ///< why there is none
   Clock::time_point looked_{};
   bool started_ = false;

@@ -88,9 +88,9 @@ Done done_so_far(const ScheduleAnswer& answer, std::chrono::steady_clock::time_p
   return done;
 }
 
-void collect(ReceivedAnswer& answer, v1::ScheduleEvent& wire) {
-  if (wire.has_frontier()) answer.frontier.Swap(wire.mutable_frontier());
-  if (wire.has_kernel()) add_kernel(answer.kernels, wire.kernel());
+void collect(ReceivedAnswer& answer, const v1::ScheduleEvent& wire) {
+  if (wire.has_frontier()) answer.frontier = wire.frontier().SerializeAsString();
+  if (wire.has_kernel()) answer.kernels.push_back(wire.kernel().SerializeAsString());
 }
 
 void collect(ScheduleAnswer& answer, const ScheduleEvent& event, bool& done) {

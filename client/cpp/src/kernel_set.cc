@@ -12,6 +12,7 @@
 #include "compiler/format/written_as.h"
 #include "converted_result.h"
 #include "overlap.h"
+#include "process_mutex.h"
 #include "schaas/blocks.h"
 #include "schaas/bounds.h"
 #include "schaas/host.h"
@@ -157,7 +158,7 @@ struct KernelSet::State {
   ValueType value_type = ValueType::f64;
   Machine machine;
 
-  std::mutex mutex;                          ///< of all below
+  ProcessMutex mutex;                        ///< of all below
   std::map<std::string, Answered> answered;  ///< by what may compute: "", "gpu", "gpu alone"
   std::vector<Decision> tuned;
   std::optional<Decision> last;

@@ -75,13 +75,12 @@ class Maker {
     if (answer.kernels.empty())
       return support::internal("no-kernel", "the server answered without a kernel for " + isa);
     v1::Answer& wire = *header_.add_answers();
+    wire = message_of(*answer.received);
     *wire.mutable_problem() = to_proto(request.problem);
     wire.set_isa(isa);
     wire.set_public_key(connection_.public_key());
-    *wire.mutable_frontier() = answer.received->frontier;
     wire.mutable_frontier()->clear_removals();
     wire.mutable_frontier()->clear_measurements();  // of this host
-    for (const v1::Kernel& kernel : answer.received->kernels) *wire.add_kernels() = kernel;
     for (const KernelInfo& kernel : answer.kernels) SCHAAS_RETURN_IF_ERROR(add_binary(kernel));
     SCHAAS_ASSIGN_OR_RETURN(BundledAnswer summary, answer_of(wire, path));
     summary_.answers.push_back(std::move(summary));

@@ -165,7 +165,23 @@ support::Result<bool> start(const std::string& program, const std::string& direc
   }
 }
 
+std::string& noted_file() {
+  static std::string path;
+  return path;
+}
+
+/// The file that this code was loaded from; "" when nobody can say.
+std::string library_file() {
+  if (!noted_file().empty()) return noted_file();
+  Dl_info place{};
+  if (dladdr(reinterpret_cast<const void*>(&library_file), &place) == 0 || place.dli_fname == nullptr)
+    return "";
+  return place.dli_fname;
+}
+
 }  // namespace
+
+void note_library_file(const std::string& path) { noted_file() = path; }
 
 support::Result<std::string> server_program() {
   if (const std::string named = environment("SCHAAS_SERVER_BINARY"); !named.empty()) {
@@ -178,9 +194,8 @@ support::Result<std::string> server_program() {
   if (!error && is_program((self.parent_path() / "schaasd").string()))
     return (self.parent_path() / "schaasd").string();
   // A program that has loaded the library: beside it, or where an installation has its programs.
-  Dl_info place{};
-  if (dladdr(reinterpret_cast<const void*>(&server_program), &place) != 0 && place.dli_fname != nullptr) {
-    const fs::path library = fs::weakly_canonical(place.dli_fname, error);
+  if (const std::string file = library_file(); !file.empty()) {
+    const fs::path library = fs::weakly_canonical(file, error);
     for (const char* folder : {"", "../bin", "../../bin"}) {
       const fs::path program = (library.parent_path() / folder / "schaasd").lexically_normal();
       if (!error && is_program(program.string())) return program.string();

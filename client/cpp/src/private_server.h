@@ -19,6 +19,10 @@ namespace schaas::client {
 support::Result<bool> ensure_private_server(const std::string& data_directory,
                                             std::chrono::milliseconds limit);
 
+/// Says which file this code was loaded from, for a copy that has no name (server_library.h). Not
+/// thread-safe.
+void note_library_file(const std::string& path);
+
 /// The daemon's program: $SCHAAS_SERVER_BINARY, else `schaasd` beside this program, else on PATH.
 support::Result<std::string> server_program();
 

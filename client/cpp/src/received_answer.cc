@@ -25,6 +25,18 @@ void add(std::vector<Kernel>& kernels, const Kernel& kernel) {
 
 }  // namespace
 
+v1::Answer message_of(const ReceivedAnswer& answer) {
+  v1::Answer message;
+  message.mutable_frontier()->ParseFromString(answer.frontier);
+  std::vector<v1::Kernel> kernels;
+  for (const std::string& bytes : answer.kernels) {
+    v1::Kernel kernel;
+    if (kernel.ParseFromString(bytes)) add_kernel(kernels, kernel);
+  }
+  message.mutable_kernels()->Assign(kernels.begin(), kernels.end());
+  return message;
+}
+
 void add_kernel(std::vector<v1::Kernel>& kernels, const v1::Kernel& kernel) { add(kernels, kernel); }
 void add_kernel(std::vector<KernelInfo>& kernels, const KernelInfo& kernel) { add(kernels, kernel); }
 

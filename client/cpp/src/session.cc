@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "cached_source.h"
+#include "process_mutex.h"
+#include "server_source.h"
 #include "user_directory.h"
 
 namespace schaas::client {
@@ -16,7 +18,7 @@ struct Session::State {
   explicit State(std::shared_ptr<KernelSource> given) : source(std::move(given)) {}
 
   const std::shared_ptr<KernelSource> source;
-  std::mutex mutex;
+  ProcessMutex mutex;
   std::map<std::string, Kernel> kernels;         ///< by digest
   std::map<int, Gpu> gpus;                       ///< by device
   std::map<std::string, GpuKernel> gpu_kernels;  ///< by digest
@@ -53,11 +55,10 @@ support::Result<Session> Session::open(const ConnectOptions& options) {
     SCHAAS_ASSIGN_OR_RETURN(auto source, open_cached(options, std::move(cache)));
     return Session(std::move(source));
   }
-  SCHAAS_ASSIGN_OR_RETURN(Connection connection, Connection::open(options));
-  return Session(std::move(connection));
+  SCHAAS_ASSIGN_OR_RETURN(auto source, open_server(options));
+  return Session(std::move(source));
 }
 
-Session::Session(Connection connection) : Session(std::make_shared<Connection>(std::move(connection))) {}
 Session::Session(std::shared_ptr<KernelSource> source) : state_(std::make_shared<State>(std::move(source))) {}
 
 KernelSource& Session::source() const { return *state_->source; }

@@ -1,7 +1,5 @@
 #include "thread_pool.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 
 #include "schaas/host.h"
@@ -11,15 +9,13 @@ namespace {
 
 std::atomic<ThreadPool*> pool{nullptr};
 
-// What the parent's threads had, mutexes with it, is left as it is.
-[[maybe_unused]] const int forks = pthread_atfork(nullptr, nullptr, [] { pool.store(nullptr); });
-
 }  // namespace
 
-// Never destroyed: workers outlive main().
+// Never destroyed: workers outlive main(), and what a parent's threads had, mutexes with it, is left as it
+// is.
 ThreadPool& ThreadPool::current() {
   ThreadPool* known = pool.load(std::memory_order_acquire);
-  if (known != nullptr) return *known;
+  if (known != nullptr && known->generation_ == process_generation()) return *known;
   std::unique_ptr<ThreadPool> made(new ThreadPool());
   if (pool.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) known = made.release();
   return *known;

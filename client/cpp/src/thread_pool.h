@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "load.h"
+#include "process_mutex.h"
 #include "thread_group.h"
 
 namespace schaas::client {
@@ -30,6 +31,7 @@ class ThreadPool {
  private:
   ThreadPool() = default;
 
+  const std::uint64_t generation_ = process_generation();
   std::mutex mutex_;
   std::vector<std::unique_ptr<ThreadGroup>> groups_;  ///< all there are
   std::vector<ThreadGroup*> idle_;                    ///< the last one used last

@@ -95,7 +95,7 @@ std::string private_socket_path(const std::string& data_directory);
 /// [server-down] (the address and what to do), [tls-failed] (one end does not believe the other),
 /// [server-refused]; exhausted [deadline]; internal [server-internal]. Where kernels are asked for:
 /// unsupported [server-abi] (they would be for other clients).
-class Connection final : public KernelSource {
+class Connection final : public ServerSource {
  public:
   /// Connects, and starts the private server if that is what is asked for: the program `schaasd` beside this
   /// one, else on PATH, or $SCHAAS_SERVER_BINARY. A lock file makes sure that one is started however many
@@ -127,9 +127,8 @@ class Connection final : public KernelSource {
   support::Result<std::string> download(const KernelInfo& kernel) override;
   support::Result<void> report(const ProblemText& problem,
                                const std::vector<Measurement>& measurements) override;
-  /// That the server's key has signed a kernel: what download checks first.
-  support::Result<void> verify(const KernelInfo& kernel) const;
-  std::string public_key() const;  ///< the server's: "ed25519:..."
+  support::Result<void> verify(const KernelInfo& kernel) const override;
+  std::string public_key() const override;
   support::Result<ServerInfo> info();
 
   /// Accepted when this returns: on disk, and worked on also after a crash of the server. Requests are

@@ -15,7 +15,7 @@
 /// (bundle.h).
 namespace schaas::client {
 
-struct ReceivedAnswer;
+struct ReceivedAnswer;  // received_answer.h
 
 /// The user's texts (docs/language.md).
 struct ProblemText {
@@ -117,6 +117,16 @@ class KernelSource {
   KernelSource(KernelSource&&) noexcept = default;
   KernelSource& operator=(const KernelSource&) = default;
   KernelSource& operator=(KernelSource&&) noexcept = default;
+};
+
+/// A server that answers. Thread-safe.
+class ServerSource : public KernelSource {
+ public:
+  /// Checks that the server's key has signed a kernel, as download() does. Errors: invalid
+  /// [kernel-signature].
+  virtual support::Result<void> verify(const KernelInfo& kernel) const = 0;
+  /// The server's: "ed25519:...".
+  virtual std::string public_key() const = 0;
 };
 
 }  // namespace schaas::client
