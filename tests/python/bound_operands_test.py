@@ -176,6 +176,16 @@ class Bound(unittest.TestCase):
         x.data = full * 3
         np.testing.assert_allclose(dense_of(step()), 3 * dense_of(full) @ self.c)
 
+    def test_survives_entries_that_are_refused(self):
+        b = self.b.copy()
+        step, data = PRODUCT.bind(B=b, C=self.c), b.data
+        for again in range(2):
+            b.data = data.astype(complex)
+            with self.assertRaises(schaas.Invalid):
+                step()
+        b.data = data * 3
+        np.testing.assert_allclose(step(), 3 * (self.b @ self.c))
+
     def test_writes_one_result(self):
         b = self.b.copy()
         step = PRODUCT.bind(B=b, C=self.c)

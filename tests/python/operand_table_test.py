@@ -228,6 +228,43 @@ class OtherOrders(unittest.TestCase):
 
 
 class SemiringsZero(unittest.TestCase):
+    """What is not stored is the zero of the semiring, in whatever an operand comes and to whatever it is converted."""
+
+    def holders(self, full, zero):
+        """The same matrix as objects of many types; stored are elements that are not `zero`, numbers 0 among them."""
+        rows, columns = np.nonzero(full != zero)
+        values = full[rows, columns]
+        entries = sp.coo_matrix((values, (rows, columns)), full.shape)
+        csr = sp.csr_matrix(full.shape)
+        csr.indptr = np.append(0, np.cumsum(np.bincount(rows, minlength=len(full)))).astype(np.int32)
+        csr.indices, csr.data = columns.astype(np.int32), values
+        tensor = schaas.tensor(np.array([rows, columns]), values, full.shape, "dcsr", fill=zero)
+        holders = {"numpy": full, "list": full.tolist(), "coo": entries, "csr": csr, "csc": csr.tocsc(), "dok": entries.todok(),
+                   "lil": csr.tolil(), "Tensor": tensor}
+        if torch is not None:
+            index = torch.from_numpy(np.array([rows, columns]))
+            holders["torch coo"] = torch.sparse_coo_tensor(index, torch.from_numpy(values), full.shape)
+            holders["torch csr"] = torch.sparse_csr_tensor(*map(torch.from_numpy, (csr.indptr, csr.indices, csr.data)), full.shape)
+        if sparse is not None:
+            holders["pydata"] = sparse.COO(np.array([rows, columns]), values, full.shape, fill_value=zero)
+        return holders
+
+    def test_is_what_is_not_stored(self):
+        warnings.simplefilter("ignore")
+        absent = np.random.default_rng(3).random((5, 4)) < 0.5
+        numbers = np.random.default_rng(4).integers(-3, 4, (5, 4)).astype(float)
+        x = np.array([1.0, 0, 2, -1])
+        for name, zero, product in (("min-plus", np.inf, lambda b: (b + x).min(1)), ("max-plus", -np.inf, lambda b: (b + x).max(1)),
+                                    ("max-min", -np.inf, lambda b: np.minimum(b, x).max(1)),
+                                    ("min-max", np.inf, lambda b: np.maximum(b, x).min(1))):
+            full = np.where(absent, zero, numbers)
+            for format in (None, "dense", "dense:1,0", "csc", "bitmap", "banded", "hashed") if name == "min-plus" else ("banded", "dense"):
+                step = schaas.kernel(f"{name}: y(i) = B(i,j) * x(j)", **({} if format is None else {"B": format}))
+                for holder, given in self.holders(full, zero).items():
+                    with self.subTest(semiring=name, format=format, given=holder):
+                        np.testing.assert_array_equal(elements_of(step(B=given, x=x)), product(full))
+                        np.testing.assert_array_equal(elements_of(step.bind(B=given, x=x)()), product(full))
+
     def test_of_a_fill_value(self):
         closer = schaas.kernel("min-plus: R(i,k) = B(i,j) * C(j,k)")
         d = np.array([[0.0, 3, np.inf], [np.inf, 0, 1], [2, np.inf, 0]])
@@ -237,6 +274,10 @@ class SemiringsZero(unittest.TestCase):
         with self.assertRaises(schaas.Invalid) as raised:
             schaas.kernel("R(i,k) = B(i,j) * C(j,k)")(B=stored, C=d)
         self.assertEqual(raised.exception.code, "fill-value")
+        for padded in (sp.bsr_matrix(np.eye(4), blocksize=(2, 2)), sp.eye(4).todia()):  # which zeros are entries?
+            with self.assertRaises(schaas.Invalid) as raised:
+                closer(B=padded, C=np.eye(4))
+            self.assertEqual(raised.exception.code, "fill-value")
         if sparse is None:
             return
         filled = sparse.COO(np.array(np.nonzero(np.isfinite(d))), d[np.isfinite(d)], (3, 3), fill_value=np.inf)

@@ -227,6 +227,19 @@ class Values(unittest.TestCase):
         np.testing.assert_array_equal(csr.indices, kept)  # what the user gave stays as it is
         np.testing.assert_allclose(PRODUCT.bind(B=csr, x=self.x)(), expected, rtol=1e-13)
 
+    def test_unsorted_entries_are_sorted_at_every_entrance(self):
+        entries = sp.csr_matrix(([1.0, 2.0, 4.0], [3, 1, 3], [0, 3]), shape=(1, 7))
+        entries.has_sorted_indices = entries.has_canonical_format = True  # not so
+        expected = [2 * self.x[1] + 5 * self.x[3]]
+        for given in (entries, entries.copy().tocoo()):
+            given.has_canonical_format = True
+            for format in (None, "csc", "dcsr", "dense"):
+                step = schaas.kernel("y(i) = B(i,j) * x(j)", **({} if format is None else {"B": format}))
+                np.testing.assert_allclose(step(B=given, x=self.x), expected)
+                np.testing.assert_allclose(step.bind(B=given, x=self.x)(), expected)
+                self.assertTrue(step.tune(B=given, x=self.x))
+                self.assertTrue(step.frontier_at(B=given, x=self.x).here)
+
     def test_coordinates_out_of_range_are_refused(self):
         b = self.b.copy()
         b.indices[4] = 7
@@ -340,6 +353,24 @@ class Overlap(unittest.TestCase):
             expected, out = 2 * b.toarray(), b.data.reshape(5, 5)
             twice(B=b, out=out)
             np.testing.assert_array_equal(out, expected)
+
+    @unittest.skipIf(torch is None, "torch is not installed")
+    def test_with_a_tensor_of_torch(self):
+        both = torch.from_numpy(self.random.random(100))
+        for shift in (0, 7):
+            expected = self.b @ both[:50].numpy()
+            PRODUCT(B=self.b, x=both[:50], out=both[shift:shift + 50])
+            np.testing.assert_allclose(both[shift:shift + 50].numpy(), expected)
+
+    def test_with_an_operand_that_is_copied(self):
+        both = self.random.random(200)
+        for x, out in ((both[:100:2], both[50:100]), (both[:100:2], both[:50])):
+            expected = self.b @ x
+            PRODUCT(B=self.b, x=x, out=out)
+            np.testing.assert_allclose(out, expected)
+            expected = self.b @ x
+            PRODUCT.bind(B=self.b, x=x, out=out)()
+            np.testing.assert_allclose(out, expected)
 
     def test_of_an_update(self):
         add = schaas.kernel("y(i) += B(i,j) * x(j)")

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ._frames import address_of
 from ._operands import View, in_format, plain
 from ._recognise import recognise
 
@@ -10,7 +11,7 @@ _CONSTANTS = (bool, int, float, np.generic)
 
 def _same_array(one, other):
     return one.dtype == other.dtype and one.shape == other.shape and one.strides == other.strides and \
-        one.__array_interface__["data"][0] == other.__array_interface__["data"][0]
+        address_of(one) == address_of(other)
 
 
 class _InPlace:
@@ -39,7 +40,7 @@ class _Copy:
         given = view.given
         self._structure = [np.array(array) for array in given.structure]
         self._source = view.before or view
-        self._entries = self._source.levels[-1][3] if self._source.levels else 1
+        self._count = view.merge.count if view.merge is not None else self._source.levels[-1][3] if self._source.levels else 1
         self._by_pattern = view.before is not None and given.kind in ("dense", "stored")
         self._pattern = self._source.values != zero if self._by_pattern else None
         self._at = None if view.before is None else self._find_entries()
@@ -70,7 +71,7 @@ class _Copy:
             np.copyto(view.values, values.transpose(view.mode_order), casting="unsafe")
             return True
         if before.kind != "dense":
-            values = values[:self._order_of(values)]
+            values = values[:self._count]  # there may be room behind them
         values = plain(self._name, values) if view.merge is None else view.merge(values)
         if view.before is None:
             np.copyto(view.values[:values.size], values, casting="unsafe")
@@ -80,11 +81,6 @@ class _Copy:
         slots, numbers = self._at
         view.values.reshape(-1)[slots] = values.reshape(-1)[numbers]
         return True
-
-    def _order_of(self, values):
-        """Entries before repeated ones were added up."""
-        merge = self._view.merge
-        return min(values.size, self._entries if merge is None else merge.count)
 
 
 def followed(name, view, zero):

@@ -15,8 +15,14 @@ def _pair(low, high):
     return low | high << 32
 
 
-def _address(array):
+def address_of(array):
     return array.__array_interface__["data"][0]
+
+
+def layout_of(views, out):
+    """What a frame is laid out for: calls of one layout differ in extents, addresses and numbers of entries alone."""
+    return tuple([(tuple([level[0] for level in view.levels]), tuple(view.mode_order), view.values.dtype, view.index)
+                  for view in (views if out is None else (*views, out))]), out is None
 
 
 class Frame:

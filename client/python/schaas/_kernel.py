@@ -11,7 +11,7 @@ from . import _library as library
 from ._device import DeviceArray, Gpu, NotInPlace, back, dense_view, device_array, empty_there, is_on_gpu, is_there, on_host, view_anywhere
 from ._errors import Error, Invalid, Unsupported, did_you_mean, invalid, unsupported
 from ._follow import followed
-from ._frames import Frame
+from ._frames import Frame, address_of, layout_of
 from ._frontier import Frontier, size_text
 from ._operands import F4, F8, I4, I8, View, in_order, overlaps, view_of
 from ._memory import empty
@@ -58,6 +58,11 @@ class _Set:
         self.handle = library.handle_from(library.api.schaas_kernels_open, self.session._handle, ctypes.byref(problem))
         library.close_with(self, library.api.schaas_kernels_close, self.handle)
         self.session.warn()
+        self._frames = {}  # layout -> frames of calls without options, not in use
+
+    def frames_like(self, views, out):
+        """Frames of this layout that are not in use."""
+        return self._frames.setdefault(layout_of(views, out), [])
 
 
 class Kernel:
@@ -298,7 +303,16 @@ class Kernel:
             return np.empty(shape, dtype) if made is None else made
 
         place = self._result_view(views, values, extents, out, make)
+        if out is not None:
+            self._check_apart(place, views)
         return views, values, index, place, Gpu(self.operands, views, self.result, place, stream)
+
+    def _check_apart(self, place, views):
+        """On a GPU the result is written where it is wanted: no operand may lie there, but for what an update starts from."""
+        for name, view in zip(self.operands, views):
+            updated = name == self.result and address_of(view.values) == address_of(place.values)
+            if not updated and overlaps(place.values, [view]):
+                raise unsupported("out", f"`out` shares memory with `{name}`, and one of the two is on a GPU: give another array")
 
     def _anywhere(self, operands, extents, out, stream):
         """The same where an operand is on a GPU, for those who read it in place; None: nothing is."""
@@ -339,18 +353,26 @@ class Kernel:
         apart = out is not None and overlaps(out, views)
         if apart:
             place = self._result_view(views, values, extents, np.empty_like(out))
-        frame = Frame(self.operands, views, place, schedule, extents)
+        plain = schedule is None and not extents
+        frames = kernels.frames_like(views, place) if plain else []
+        try:
+            frame, is_new = frames.pop(), False  # nobody else uses it meanwhile
+        except IndexError:
+            frame, is_new = Frame(self.operands, views, place, schedule, extents), True
         frame.fill(views, place, threads, deterministic)
         made = ctypes.c_void_p()
         library.call(library.api.schaas_compute, kernels.handle, frame.operands, frame.count, frame.options, ctypes.byref(made))
-        kernels.session.warn()
+        if is_new:
+            kernels.session.warn()
         if apart:
             np.copyto(out, place.values)
+        if plain and out is None and not deterministic and len(self._prepared) < _SHAPES \
+                and (prepared := Prepared.of(kernels, frame, operands, views, place)):
+            self._prepared.append(prepared)  # and the frame with it
+        elif len(frames) < _SHAPES:
+            frames.append(frame)
         if out is not None:
             return out
-        if schedule is None and not extents and not deterministic and len(self._prepared) < _SHAPES \
-                and (prepared := Prepared.of(kernels, frame, operands, views, place)):
-            self._prepared.append(prepared)
         if place is None:
             return natural(Tensor(made.value), any(map(is_scipy_array, operands)))
         return place.values if place.shape else place.values[()]
@@ -453,35 +475,36 @@ class Bound:
         self._kernel, self._operands, self._given_out, self._options, self._stream = kernel, operands, out, options, stream
         self._arrays = any(map(is_scipy_array, operands))
         self._convert = None  # makes torch's of the result
-        self._out = None
+        self._out = self._end = None
         self._bind()
 
     def _bind(self):
-        """Fixes the operands as they are now."""
+        """Fixes the operands as they are now. What was bound before stays until that has worked."""
         kernel, out = self._kernel, self._given_out if self._out is None else self._out
         threads, extents, schedule, deterministic = self._options
-        self._followed, self._apart = (), None
 
         def bind(views, values, index, place=None, gpu=None):
-            kernels = kernel._set(views, values, index)
+            kernels, apart = kernel._set(views, values, index), None
             if gpu is None:
                 place = kernel._result_view(views, values, extents, out)
                 if out is not None and overlaps(out, views):
-                    self._apart = np.empty_like(out)  # where the result goes first, as operands lie where it is wanted
-                    place = kernel._result_view(views, values, extents, self._apart)
+                    apart = np.empty_like(out)  # where the result goes first, as operands lie where it is wanted
+                    place = kernel._result_view(views, values, extents, apart)
             frame = Frame(kernel.operands, views, place, schedule, extents, gpu)
             frame.fill(views, place, threads, deterministic)
             handle = library.handle_from(library.api.schaas_bind, kernels.handle, frame.operands, frame.count, frame.options)
-            return handle, kernels, views, place
+            return handle, kernels, views, place, apart
 
         there = kernel._anywhere(self._operands, extents, out, self._stream)
-        self._handle, kernels, views, place = bind(*there) if there else kernel._in_order(bind, self._operands)
-        self._end = library.close_with(self, library.api.schaas_computation_close, self._handle)
-        if not there:
-            self._followed = [one for one in map(followed, kernel.operands, views, [kernel._zero] * len(views)) if one]
+        handle, kernels, views, place, apart = bind(*there) if there else kernel._in_order(bind, self._operands)
+        close_before, self._end = self._end, library.close_with(self, library.api.schaas_computation_close, handle)
+        self._handle, self._apart = handle, apart
+        if close_before is not None:
+            close_before()
+        self._keep = (kernels, views, place)
+        self._followed = [] if there else [one for one in map(followed, kernel.operands, views, [kernel._zero] * len(views)) if one]
         if self._out is None and place is not None:
             self._out = out if out is not None else place.values.owner if isinstance(place.values, DeviceArray) else place.values
-        self._keep = (kernels, views, place)
 
     def __call__(self):
         result = self._run()
@@ -490,7 +513,6 @@ class Bound:
     def _run(self):
         for one in self._followed:
             if not one.update():
-                self._end()
                 self._bind()
                 break
         library.call(library.api.schaas_run, self._handle)

@@ -7,14 +7,13 @@ import scipy.sparse as sp
 
 from . import _library as library
 from ._errors import Invalid, invalid
-from ._frames import Frame
+from ._frames import Frame, address_of
 from ._recognise import recognise
-from ._tensors import converted
+from ._tensors import F4, F8, converted
 
-F8, F4 = np.dtype(np.float64), np.dtype(np.float32)
 I4, I8 = np.dtype(np.int32), np.dtype(np.int64)
-_IN_PLACE = 0x101  # flags of a C-contiguous, aligned array
-_EXACT = 2**53  # integers up to here are floating-point numbers
+IN_PLACE = 0x101  # flags of a C-contiguous, aligned array
+EXACT = 2**53  # integers up to here are floating-point numbers
 _COUNTING = 4  # a list is sorted by counting when its coordinates are at most so many times its length
 
 
@@ -53,11 +52,11 @@ def plain(name, array):
     if kind not in "fiub":
         raise invalid("value-type", f"`{name}` has values of type {dtype}; expected real numbers")
     wanted = F4 if kind == "f" and dtype.itemsize <= 4 else F8
-    if dtype == wanted and array.flags.num & _IN_PLACE == _IN_PLACE:
+    if dtype == wanted and array.flags.num & IN_PLACE == IN_PLACE:
         return array
     with np.errstate(over="ignore"):
         made = np.array(array, wanted, order="C")
-    if kind in "iu" and dtype.itemsize == 8 and array.size and (array.max() >= _EXACT or array.min() <= -_EXACT):
+    if kind in "iu" and dtype.itemsize == 8 and array.size and (array.max() >= EXACT or array.min() <= -EXACT):
         fits = made < (2.0**63 if kind == "i" else 2.0**64)
         wrong = ~fits | (np.where(fits, made, 0).astype(dtype) != array)
         if wrong.any():
@@ -69,7 +68,7 @@ def plain(name, array):
 def _indices(name, array):
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise invalid("tensor-structure", f"`{name}` has indices of type {array.dtype} and shape {array.shape}; expected a list of integers")
-    if (array.dtype == I4 or array.dtype == I8) and array.flags.num & _IN_PLACE == _IN_PLACE:
+    if (array.dtype == I4 or array.dtype == I8) and array.flags.num & IN_PLACE == IN_PLACE:
         return array
     return np.array(array, I4 if array.dtype == I4 else I8, order="C")
 
@@ -91,7 +90,7 @@ def _dense(name, given, mode_order=None):
     values = given.values
     if mode_order is not None:
         values = values.transpose(mode_order)
-    if values.dtype is not F8 or values.flags.num & _IN_PLACE != _IN_PLACE:
+    if values.dtype is not F8 or values.flags.num & IN_PLACE != IN_PLACE:
         values = plain(name, values)
     parents, levels = 1, []
     for extent in values.shape:
@@ -314,12 +313,12 @@ def _arrays(view):
 
 
 def overlaps(out, views):
-    """Tells that `out`, a numpy array, shares bytes with an array of an operand."""
-    begin = out.__array_interface__["data"][0]
-    end = begin + out.nbytes
+    """Tells that an array shares bytes with one of an operand."""
+    begin = address_of(out)
+    end = begin + out.size * out.dtype.itemsize
     for view in views:
         for array in _arrays(view):
-            at = array.__array_interface__["data"][0]
+            at = address_of(array)
             if at < end and begin < at + array.size * array.dtype.itemsize:
                 return True
     return False

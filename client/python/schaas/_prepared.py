@@ -9,12 +9,11 @@ import scipy.sparse as sp
 
 from . import _library as library
 from ._memory import empty
+from ._operands import EXACT, IN_PLACE
 from ._recognise import is_scipy_array
 from ._results import Compressed, natural
 from ._tensors import Tensor
 
-_IN_PLACE = 0x101  # flags of a C-contiguous, aligned array
-_EXACT = 2**53
 _ROWS = tuple(getattr(sp, name) for name in ("csr_matrix", "csr_array") if hasattr(sp, name))
 _COLUMNS = tuple(getattr(sp, name) for name in ("csc_matrix", "csc_array") if hasattr(sp, name))
 _LISTS = tuple(getattr(sp, name) for name in ("coo_matrix", "coo_array") if hasattr(sp, name))
@@ -27,7 +26,7 @@ def _dense(words, given, view, place):
     dtype, shape = given.dtype, given.shape
 
     def write(array):
-        if type(array) is not _array or array.dtype is not dtype or array.shape != shape or array.flags.num & _IN_PLACE != _IN_PLACE:
+        if type(array) is not _array or array.dtype is not dtype or array.shape != shape or array.flags.num & IN_PLACE != IN_PLACE:
             return False
         words[at] = array.__array_interface__["data"][0]
         return True
@@ -47,7 +46,7 @@ def _compressed(words, given, view, place):
         indptr, indices, data = matrix.indptr, matrix.indices, matrix.data
         if data.dtype is not values or indices.dtype is not index or indptr.dtype is not index or indptr.shape != pointers:
             return False
-        if indptr.flags.num & indices.flags.num & data.flags.num & _IN_PLACE != _IN_PLACE or indices.ndim != 1 or data.ndim != 1:
+        if indptr.flags.num & indices.flags.num & data.flags.num & IN_PLACE != IN_PLACE or indices.ndim != 1 or data.ndim != 1:
             return False
         stored = int(indptr[-1])
         if not 0 <= stored <= indices.size or data.size < stored:
@@ -72,7 +71,7 @@ def _list(words, given, view, place):
         row, col, data = matrix.row, matrix.col, matrix.data
         if data.dtype is not values or row.dtype is not index or col.dtype is not index or not row.shape == col.shape == data.shape:
             return False
-        if row.flags.num & col.flags.num & data.flags.num & _IN_PLACE != _IN_PLACE or data.ndim != 1:
+        if row.flags.num & col.flags.num & data.flags.num & IN_PLACE != IN_PLACE or data.ndim != 1:
             return False
         ends[1] = words[levels + 3] = words[levels + 7] = data.size
         words[levels + 2] = row.__array_interface__["data"][0]
@@ -87,7 +86,7 @@ def _number(words, given, view, place):
     words[place[2] + 4] = value.__array_interface__["data"][0]
 
     def write(number):
-        if type(number) is not kind or (kind is int and not -_EXACT <= number <= _EXACT):
+        if type(number) is not kind or (kind is int and not -EXACT <= number <= EXACT):
             return False
         value[()] = number
         return True

@@ -73,8 +73,17 @@ def _coordinates_of(given):
     return given.coords if hasattr(given, "coords") else (given.row, given.col)
 
 
-def _scipy(given):
+def _check_padding(name, kind, zero):
+    """Blocks and diagonals hold numbers 0 where nothing is stored, which are no entries."""
+    if zero != 0:
+        raise invalid("fill-value", f"`{name}` is a {kind}, which holds 0 beside its entries, but elements that are not stored are {zero} "
+                                    "for the expression; pass it as csr")
+
+
+def _scipy(name, given, zero):
     kind = given.format
+    if kind in ("bsr", "dia"):
+        _check_padding(name, type(given).__name__, zero)
     if kind in ("csr", "csc") and len(given.shape) == 2:
         return Given(kind, given.shape, (given.indptr, given.indices), given.data, True, given,
                      lambda: (given.indptr, given.indices, given.data))
@@ -91,9 +100,8 @@ def _scipy(given):
 
 # ---- torch ----
 
-def _torch(name, given):
-    torch = sys.modules["torch"]
-    owner, layout, device = given, str(given.layout), str(given.device)
+def _check_torch(name, given):
+    layout, device = str(given.layout), str(given.device)
     if device.split(":")[0] == "meta":
         raise invalid("no-data", f"`{name}` is on the device meta: it has a shape, but no values")
     if device != "cpu":
@@ -103,33 +111,48 @@ def _torch(name, given):
     if given.is_quantized or getattr(given, "is_nested", False):
         raise unsupported("torch-layout", f"`{name}` is a {'quantized' if given.is_quantized else 'nested'} tensor; pass "
                                           f"`{'.dequantize()' if given.is_quantized else '.to_padded_tensor(0)'}`")
-    shape, given = tuple(given.shape), given.detach()
-    borrowed = True
+    if layout != "torch.strided" and layout not in _TORCH_LAYOUTS:
+        raise unsupported("torch-layout", f"`{name}` has the layout {layout}; strided, {', '.join(one[6:] for one in _TORCH_LAYOUTS)} work: "
+                                          "pass `.to_dense()`")
+
+
+def _torch(name, given, zero):
+    _check_torch(name, given)
+    torch = sys.modules["torch"]
+    owner, layout, borrowed, shape = given, str(given.layout), True, tuple(given.shape)
+    given = given.detach()
     if given.dtype not in (torch.float64, torch.float32) and given.is_floating_point():
         given, borrowed = given.float(), False
     if layout == "torch.strided":
         if given.is_neg():
             given, borrowed = given.resolve_neg(), False
         return dense(given.numpy(), owner, borrowed)
-    if layout == "torch.sparse_coo":
-        if given.dense_dim():
-            raise unsupported("torch-layout", f"`{name}` is a hybrid tensor with {given.dense_dim()} dense dimensions; pass `.to_dense()`, "
-                                              "or `.to_dense().to_sparse()`")
-        entries = given.coalesce()
-        return Given("coo" if len(shape) == 2 else "entries", shape, tuple(entries.indices().numpy()), entries.values().numpy(),
-                     borrowed and given.is_coalesced(), owner)
-    if layout not in ("torch.sparse_csr", "torch.sparse_csc", "torch.sparse_bsr", "torch.sparse_bsc"):
-        raise unsupported("torch-layout", f"`{name}` has the layout {layout}; strided, sparse_coo, sparse_csr, sparse_csc, sparse_bsr and "
-                                          "sparse_bsc work: pass `.to_dense()`")
-    by_rows = layout in ("torch.sparse_csr", "torch.sparse_bsr")
+    if layout != "torch.sparse_coo":
+        return _torch_compressed(name, given, layout, zero, borrowed, owner)
+    if given.dense_dim():
+        raise unsupported("torch-layout", f"`{name}` is a hybrid tensor with {given.dense_dim()} dense dimensions; pass `.to_dense()`, or "
+                                          "`.to_dense().to_sparse()`")
+    entries = given.coalesce()
+    return Given("coo" if len(shape) == 2 else "entries", shape, tuple(entries.indices().numpy()), entries.values().numpy(),
+                 borrowed and given.is_coalesced(), owner)
+
+
+#: layout -> by rows, in blocks
+_TORCH_LAYOUTS = {"torch.sparse_coo": None, "torch.sparse_csr": (True, False), "torch.sparse_csc": (False, False),
+                  "torch.sparse_bsr": (True, True), "torch.sparse_bsc": (False, True)}
+
+
+def _torch_compressed(name, given, layout, zero, borrowed, owner):
+    by_rows, in_blocks = _TORCH_LAYOUTS[layout]
     pointers, indices = (given.crow_indices(), given.col_indices()) if by_rows else (given.ccol_indices(), given.row_indices())
     pointers, indices, values = pointers.numpy(), indices.numpy(), given.values().numpy()
-    blocked = layout in ("torch.sparse_bsr", "torch.sparse_bsc")
-    if pointers.ndim > 1 or values.ndim != (3 if blocked else 1):
+    shape = tuple(given.shape)
+    if pointers.ndim > 1 or values.ndim != (3 if in_blocks else 1):
         what = "a batch of matrices" if pointers.ndim > 1 else "a hybrid tensor"
         raise unsupported("torch-layout", f"`{name}` is {what} in the layout {layout}; pass `.to_dense()`, or `.to_dense().to_sparse()`")
-    if not blocked:
+    if not in_blocks:
         return Given("csr" if by_rows else "csc", shape, (pointers, indices), values, borrowed, owner)
+    _check_padding(name, layout, zero)
     if by_rows:
         entries = sp.bsr_matrix((values, indices, pointers), shape=shape).tocoo()
         return Given("entries", shape, (entries.row, entries.col), entries.data, False, owner)
@@ -197,9 +220,9 @@ def recognise(name, given, zero=0.0):
                      given.values, True, given)
     try:
         if sp.issparse(given):
-            return _scipy(given)
+            return _scipy(name, given, zero)
         if is_torch(given):
-            return _torch(name, given)
+            return _torch(name, given, zero)
         if is_pydata(given):
             return _pydata(name, given, zero)
         return _array(name, given)
