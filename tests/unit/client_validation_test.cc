@@ -87,7 +87,6 @@ TYPED_TEST(EntryOrder, AgreesWithPlainLoopsOnDamagedLists) {
     auto lists = random_lists<TypeParam>(random, levels, is_long ? 400 : static_cast<int>(random() % 6),
                                          is_long ? 12 : 4);
     ASSERT_TRUE(in_order(lists.view(), 1));
-    ASSERT_TRUE(are_inside(lists.view(), 1));
     if (lists.crd[0].empty()) continue;
     auto& level = lists.crd[random() % levels];
     const std::size_t at = random() % level.size();
@@ -118,7 +117,6 @@ TYPED_TEST(EntryOrder, FindsOneDamagedEntryAmongManyOnSeveralThreads) {
     const TypeParam before = std::exchange(lists.crd[0][at], static_cast<TypeParam>(lists.extents[0]));
     for (const int threads : {1, 2, 5}) {
       EXPECT_FALSE(in_order(lists.view(), threads)) << at;
-      EXPECT_FALSE(are_inside(lists.view(), threads)) << at;
     }
     lists.crd[0][at] = before;
   }
