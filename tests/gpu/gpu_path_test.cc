@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -386,6 +387,37 @@ TEST_F(Bound, WhatLiesOnTheDeviceIsComputedThereWithoutCopies) {
   ASSERT_TRUE(again.run().ok());
   EXPECT_EQ(moved(), before);
   expect_right_there();
+}
+
+TEST_F(Bound, ComputesAResultInMemoryOfAnOperandApart) {
+  for (const bool alone : {false, true}) {
+    client::PackedTensor both = client::zeros({40, 5}, c_.format(), {"C", client::ValueType::f64, 64}).value();
+    std::memcpy(both.values().data(), product_.b.values().data(), product_.b.values().bytes());
+    c_ = device_->bring(both);
+    schaas_tensor view = product_.b.view();
+    view.values = c_.values().data();
+    PackedTensor b = client::borrow_on_device(view, "B", 0).value();
+    auto bound = kernels_->bind({{"A", &a_}, {"B", &b}}, options(&c_, alone));
+    ASSERT_TRUE(bound.ok()) << support::render(bound.error());
+    ASSERT_TRUE(bound->run().ok());
+    EXPECT_EQ(&bound->result(), &c_);
+    expect_right_there();
+  }
+}
+
+TEST_F(Bound, RefusesASparseResultInMemoryOfAnOperand) {
+  client::ProblemText text;
+  text.expression = "C(i,j) = 2 * A(i,j)";
+  text.formats = {{"A", "csr"}, {"C", "csr"}};
+  text.position_bits = "64";
+  const auto kernels = client::KernelSet::open(*session_, text).value();
+  client::BindOptions given;
+  given.result = &product_.a;
+  const auto bound = kernels.bind({{"A", &product_.a}}, given);
+  ASSERT_FALSE(bound.ok());
+  EXPECT_EQ(support::render(bound.error()),
+            "invalid [result-overlap]: the tensor given for the result `C(i,j)` has memory of the operand `A`: "
+            "a result stored as dense,compressed:0,1 needs memory of its own");
 }
 
 TEST_F(Bound, MixedOperandsAreBroughtAndTheReasonSaysSo) {

@@ -174,6 +174,89 @@ static void wrong_structs(void) {
   REFUSED(p->options.threads = -1, "threads", "-1")
 }
 
+/* Extents that are given by name, of an index that no operand has. */
+static void wrong_extents(void) {
+  const char* names[] = {"k"};
+  int64_t extents[] = {2};
+  schaas_kernels* outer = kernels_of("A(i,k) = 2 * x(i)", NULL, 0);
+  schaas_storage* made = NULL;
+  Product p;
+  fill(&p);
+  p.options.result = NULL;
+  p.options.extent_names = names;
+  p.options.extents = extents;
+  expect_error(schaas_compute(outer, &p.operands[1], 1, &p.options, &made, &error), "missing-extent", "`k`", "no extent");
+  p.options.extent_count = 1;
+  if (succeeded(schaas_compute(outer, &p.operands[1], 1, &p.options, &made, &error), "an extent")) {
+    expect(((const double*)schaas_storage_view(made)->values)[5] == 200, "an extent");
+    schaas_storage_free(made);
+  }
+  extents[0] = -2;
+  expect_error(schaas_compute(outer, &p.operands[1], 1, &p.options, &made, &error), "negative-extent", "`k` has extent -2",
+               "a negative extent");
+  names[0] = NULL;
+  expect_error(schaas_compute(outer, &p.operands[1], 1, &p.options, &made, &error), "unknown-index", "", "an index without a name");
+  names[0] = "k";
+  for (int shift = 40; shift < 63; shift += 22) {
+    extents[0] = INT64_C(1) << shift;
+    const int32_t status = schaas_compute(outer, &p.operands[1], 1, &p.options, &made, &error);
+    expect(status == SCHAAS_EXHAUSTED && strcmp(schaas_error_code(error), "memory") == 0, "an extent beyond memory");
+    schaas_error_free(error);
+    error = NULL;
+  }
+  schaas_kernels_close(outer);
+  drop(&p);
+}
+
+/* Tensors without elements need no arrays. */
+static void empty_tensors(void) {
+  const int32_t pos[] = {0, 0, 0, 0};
+  Product p;
+  fill(&p);
+  p.b.levels = p.csr;
+  memcpy(p.pos, pos, sizeof pos);
+  p.csr[1].entries = 0, p.csr[1].crd = NULL, p.b.values = NULL;
+  if (succeeded(compute(&p), "no entries")) expect(p.y[0] == 0 && p.y[1] == 0 && p.y[2] == 0, "no entries");
+  drop(&p);
+  fill(&p);
+  p.matrix[1] = 0, p.vector[0] = 3;
+  memcpy(p.pos, pos, sizeof pos);
+  p.csr[1].entries = 0, p.csr[1].crd = NULL, p.b.values = NULL;
+  p.in.extents = p.other, p.other[0] = 0, p.dense[0].entries = 0, p.in.values = NULL;
+  if (succeeded(compute(&p), "no columns")) expect(p.y[0] == 0 && p.y[1] == 0 && p.y[2] == 0, "no columns");
+  drop(&p);
+}
+
+/* Lists of coordinates whose lengths differ. */
+static void unequal_lists(void) {
+  const char* formats[] = {"B", "coo"};
+  schaas_kernels* kernels = kernels_of("y(i) = B(i,j) * x(j)", formats, 1);
+  const int32_t pos[] = {0, 3}, rows[] = {0, 0, 2}, columns[] = {0, 2, 1};
+  for (int trusted = 0; trusted < 2; ++trusted) {
+    for (int off = -1; off < 2; ++off) {
+      Product p;
+      void* first = array(rows, sizeof rows);
+      void* second = array(columns, sizeof columns);
+      void* bounds = array(pos, sizeof pos);
+      fill(&p);
+      p.options.trusted = trusted;
+      p.csr[0] = (schaas_level){SCHAAS_LEVEL_COMPRESSED_NONUNIQUE, 32, bounds, first, 3};
+      p.csr[1] = (schaas_level){SCHAAS_LEVEL_SINGLETON, 32, NULL, second, 3 + off};
+      const int32_t status = schaas_compute(kernels, p.operands, 2, &p.options, NULL, &error);
+      if (off == 0) {
+        if (succeeded(status, "a list of coordinates")) expect(p.y[0] == 201 && p.y[2] == 30, "a list of coordinates");
+      } else {
+        expect_error(status, "tensor-structure", "entries in level 2", "unequal lists");
+      }
+      free(first);
+      free(second);
+      free(bounds);
+      drop(&p);
+    }
+  }
+  schaas_kernels_close(kernels);
+}
+
 /* Contents of arrays, which are looked at unless they are trusted. */
 static void wrong_arrays(void) {
   Product p;
@@ -437,6 +520,9 @@ int main(void) {
   product = kernels_of("y(i) = B(i,j) * x(j)", formats, 1);
   wrong_structs();
   wrong_arrays();
+  wrong_extents();
+  empty_tensors();
+  unequal_lists();
   wrong_problems();
   wrong_storages();
   overlapping_results();

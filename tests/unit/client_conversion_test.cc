@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <numeric>
+#include <cmath>
 #include <random>
 
 #include "schaas/convert.h"
@@ -123,6 +124,30 @@ TEST(Conversion, stored_zeros_stay) {
   const PackedTensor csr = *pack(entries, *format::parse("csr", 2, "B"), options);
   for (const char* name : {"csc", "coo", "dcsc"})
     EXPECT_EQ(convert(csr, *format::parse(name, 2, "B"), {"B"})->stored(), 2) << name;
+}
+
+TEST(Conversion, KeepsSignedZerosBetweenDenseFormats) {
+  DenseTensor values = *zeros({2, 3}, ValueType::f64);
+  values.set(1, -0.0);
+  const PackedTensor rows = *pack(values, format::dense(2), {"B"});
+  const PackedTensor columns = *convert(rows, *format::parse("dense:1,0", 2, "B"), {"B"});
+  EXPECT_TRUE(std::signbit(columns.value(2)));
+}
+
+TEST(Conversion, RoundsTheFillValueToTheTypeOfTheValues) {
+  const CooTensor entries{{2, 2}, {{0}, {1}}, {5}};
+  const PackedTensor csr = *pack(entries, *format::parse("csr", 2, "B"), {"B", ValueType::f32, 32, 0.1});
+  const PackedTensor dense = *convert(csr, format::dense(2), {"B"});
+  EXPECT_EQ(convert(dense, *format::parse("csr", 2, "B"), {"B"})->stored(), 1);
+}
+
+TEST(Conversion, ChangesTheWidthOfPositions) {
+  const CooTensor entries{{2, 2}, {{0, 1}, {1, 0}}, {0, 3}};
+  const PackedTensor narrow = *pack(entries, *format::parse("csr", 2, "B"), {"B", ValueType::f64, 32});
+  for (const char* name : {"csr", "csc", "coo"}) {
+    const TensorFormat format = *format::parse(name, 2, "B");
+    expect_same(*convert(narrow, format, {"B", 1, 64}), *pack(entries, format, {"B", ValueType::f64, 64}));
+  }
 }
 
 TEST(Conversion, formats_must_have_the_tensors_order) {

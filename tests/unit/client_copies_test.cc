@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "client/cpp/src/converted_result.h"
+#include "client/cpp/src/overlap.h"
 #include "client/cpp/src/stored_copy.h"
 #include "compiler/format/written_as.h"
 #include "schaas/convert.h"
@@ -119,6 +120,54 @@ TEST(ConvertedResults, follow_what_is_written) {
       }
     }
   }
+}
+
+TEST(ConvertedResults, AreCopiedToMemoryOfAnOperand) {
+  std::vector<double> memory = {7, 7, 7, 7};
+  const PackedTensor written = *pack(CooTensor{{3}, {{0, 2}}, {1, 2}}, format::dense(1), {"y"});
+  schaas_tensor view = written.view();
+  view.values = memory.data() + 1;
+  PackedTensor place = *borrow(view, "y", 0);
+  ConvertedResult result(format::dense(1), "y", &place);
+  ASSERT_TRUE(result.bring(written, 1).ok());
+  EXPECT_EQ(&result.tensor(), &place);
+  EXPECT_EQ(memory, (std::vector<double>{7, 1, 0, 2}));
+}
+
+/// A vector of three elements at an address.
+PackedTensor vector_at(double* values) {
+  static const std::int64_t extents[] = {3};
+  static const std::int32_t order[] = {0};
+  static const schaas_level levels[] = {{SCHAAS_LEVEL_DENSE, 0, nullptr, nullptr, 3}};
+  return *borrow({1, SCHAAS_F64, extents, order, levels, values}, "x", 0);
+}
+
+TEST(Overlap, IsOfBytesThatBothHave) {
+  std::vector<double> memory(10);
+  const PackedTensor result = vector_at(&memory[3]);
+  for (int at = 0; at < 8; ++at) {
+    PackedTensor x = vector_at(&memory[static_cast<std::size_t>(at)]);
+    const std::map<std::string, PackedTensor*> operands = {{"x", &x}};
+    const std::string* const shared = overlapping_operand(result, operands, nullptr);
+    EXPECT_EQ(shared != nullptr, at > 0 && at < 6) << at;
+    if (shared != nullptr) EXPECT_EQ(*shared, "x");
+    const bool updated_in_place = at == 3;  // it is read before it is written
+    EXPECT_EQ(overlapping_operand(result, operands, &x) == nullptr, shared == nullptr || updated_in_place) << at;
+  }
+}
+
+TEST(Overlap, GivesOperandsLevelsOfTheirOwn) {
+  PackedTensor b = *pack(CooTensor{{2, 3}, {{0, 0, 1}, {0, 2, 2}}, {1, 2, 4}}, format_of("csr", 2),
+                         {"B", ValueType::f64, 64});
+  const std::map<std::string, PackedTensor*> operands = {{"B", &b}};
+  EXPECT_TRUE(KeptLevels::of(operands, vector_at(b.values().as<double>()))->own.empty());
+  auto* const positions = b.view().levels[1].pos;
+  const auto kept = KeptLevels::of(operands, vector_at(static_cast<double*>(const_cast<void*>(positions))));
+  ASSERT_EQ(kept->own.size(), 1);
+  const PackedTensor& own = *kept->operands.at("B");
+  EXPECT_NE(own.levels()[1].pos.data(), positions);
+  EXPECT_EQ(own.values().data(), b.values().data());
+  EXPECT_EQ(values_of(own), values_of(b));
 }
 
 struct Columns {

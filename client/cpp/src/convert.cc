@@ -201,6 +201,10 @@ Result<PackedTensor> convert_matrix(const PackedTensor& tensor, const format::Te
              : MatrixConversion<Position, float>(tensor, format, options).run();
 }
 
+int position_bits(const PackedTensor& tensor, const ConvertOptions& options) {
+  return options.position_bits != 0 ? options.position_bits : tensor.position_bits();
+}
+
 // Counting costs the extent of the new outer mode.
 bool worth_counting(const PackedTensor& tensor, const format::TensorFormat& format) {
   return format.mode_order == tensor.format().mode_order ||
@@ -212,9 +216,13 @@ bool worth_counting(const PackedTensor& tensor, const format::TensorFormat& form
 Result<PackedTensor> convert(const PackedTensor& tensor, const format::TensorFormat& format,
                              const ConvertOptions& options) {
   SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
-  const bool other_positions =
-      options.position_bits != 0 && options.position_bits != tensor.position_bits();
-  if (other_positions || !has_rows(tensor.format()) || !has_rows(format) || !worth_counting(tensor, format))
+  const int bits = position_bits(tensor, options);
+  if (tensor.format().all_dense() && format.all_dense()) {  // every value as it is, -0 and fill values too
+    SCHAAS_ASSIGN_OR_RETURN(const DenseTensor values, to_dense(tensor));
+    return pack(values, format, {options.name, tensor.value_type(), bits, tensor.fill_value()});
+  }
+  const bool direct = bits == tensor.position_bits() && has_rows(tensor.format()) && has_rows(format);
+  if (!direct || !worth_counting(tensor, format))
     return convert_by_entries(tensor, format, options);
   try {
     return tensor.position_bits() == 32 ? convert_matrix<std::int32_t>(tensor, format, options)
@@ -228,8 +236,8 @@ Result<PackedTensor> convert_by_entries(const PackedTensor& tensor, const format
                                         const ConvertOptions& options) {
   SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
   try {
-    const int bits = options.position_bits != 0 ? options.position_bits : tensor.position_bits();
-    return pack(unpack(tensor), format, {options.name, tensor.value_type(), bits, tensor.fill_value()});
+    return pack(unpack(tensor), format,
+                {options.name, tensor.value_type(), position_bits(tensor, options), tensor.fill_value()});
   } catch (const std::bad_alloc&) {
     return too_large("the entries of `" + options.name + "`",
                      bytes_text(static_cast<double>(tensor.bytes())));

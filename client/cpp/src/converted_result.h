@@ -19,7 +19,7 @@ class ConvertedResult {
   /// `place`: where the caller wants it; null: in a tensor of its own. `name` is for messages. `gpu`: on
   /// which `place` lies, if it lies on one.
   ConvertedResult(format::TensorFormat format, std::string name, PackedTensor* place,
-                  std::optional<GpuUse> gpu)
+                  std::optional<GpuUse> gpu = {})
       : format_(std::move(format)), name_(std::move(name)), place_(place), gpu_(std::move(gpu)) {}
 
   /// After a run. `written` stays where it is and keeps its entries. Errors: those of convert() and

@@ -7,6 +7,9 @@ namespace schaas::client {
 
 support::Result<void> Extents::bind(const std::string& index, std::int64_t extent,
                                     const std::string& source) {
+  if (extent < 0)
+    return support::invalid("negative-extent",
+                            "index `" + index + "` has extent " + std::to_string(extent) + " by " + source);
   const auto [place, added] = bound_.emplace(index, Bound{extent, source});
   if (!added && place->second.extent != extent) {
     return support::invalid("extent-conflict", "index `" + index + "` has extent " +

@@ -4,12 +4,10 @@
 #include <bit>
 #include <numeric>
 
+#include "tensor_checks.h"
+
 namespace schaas::client {
 namespace {
-
-double rounded(double value, ValueType type) {
-  return type == ValueType::f64 ? value : static_cast<double>(static_cast<float>(value));
-}
 
 std::int64_t product(const std::vector<std::int64_t>& extents) {
   return checked_product(extents).value_or(0);

@@ -21,6 +21,10 @@ std::optional<std::int64_t> checked_product(const std::vector<std::int64_t>& ext
   return product;
 }
 
+double rounded(double value, ValueType type) {
+  return type == ValueType::f64 ? value : static_cast<double>(static_cast<float>(value));
+}
+
 std::string tuple_text(const std::vector<std::int64_t>& extents) {
   std::string text = "(";
   for (std::size_t mode = 0; mode < extents.size(); ++mode)
@@ -138,7 +142,7 @@ PackedTensor PackedTensorBuilder::finish() && {
   tensor.extents_ = std::move(extents);
   tensor.value_type_ = value_type;
   tensor.position_bits_ = position_bits;
-  tensor.fill_value_ = fill_value;
+  tensor.fill_value_ = rounded(fill_value, value_type);
   tensor.levels_ = std::move(levels);
   tensor.values_ = std::move(values);
   tensor.on_device_ = on_device;

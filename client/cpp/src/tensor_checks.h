@@ -5,6 +5,8 @@
 
 namespace schaas::client {
 
+double rounded(double value, ValueType type);  ///< as a tensor of that type holds it
+
 constexpr int max_order = 64;  ///< of a tensor; expressions have fewer indices
 
 

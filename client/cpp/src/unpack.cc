@@ -133,13 +133,14 @@ support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string
 }
 
 CooTensor to_coo(const DenseTensor& tensor, double fill_value) {
+  const double fill = rounded(fill_value, tensor.value_type);
   CooTensor result;
   result.extents = tensor.extents;
   result.coordinates.resize(tensor.order());
   const std::int64_t size = tensor.size();
   std::vector<std::int64_t> counter(tensor.order(), 0);
   for (std::int64_t linear = 0; linear < size; ++linear) {
-    if (const double value = tensor.at(linear); value != fill_value || tensor.order() == 0) {
+    if (const double value = tensor.at(linear); value != fill || tensor.order() == 0) {
       for (int m = 0; m < tensor.order(); ++m) result.coordinates[m].push_back(counter[m]);
       result.values.push_back(value);
     }
