@@ -59,6 +59,8 @@ char* dumped(const Json& json) {
   return text_for_c(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
+Json access_json(const Access& access) { return {{"name", access.tensor}, {"indices", access.indices}}; }
+
 /// Of one statement that is a product of tensors and numbers in ordinary arithmetic, as they stand; else
 /// null.
 Json factors(const Program& program) {
@@ -73,7 +75,7 @@ Json factors(const Program& program) {
   Json json = Json::array();
   for (const Expression& factor : found) {
     if (const auto* access = std::get_if<Access>(&factor.value)) {
-      json.push_back({{"name", access->tensor}, {"indices", access->indices}});
+      json.push_back(access_json(*access));
     } else if (const auto* number = std::get_if<double>(&factor.value)) {
       json.push_back({{"number", *number}});
     } else {
@@ -89,34 +91,58 @@ Json number_json(double number) {
   return number;
 }
 
+Json tree(const Expression& expression);
+
+Json trees(const std::vector<Expression>& expressions) {
+  Json json = Json::array();
+  for (const Expression& each : expressions) json.push_back(tree(each));
+  return json;
+}
+
+Json tree(const Expression& expression) {
+  if (const auto* access = std::get_if<Access>(&expression.value)) return access_json(*access);
+  if (const auto* number = std::get_if<double>(&expression.value)) return {{"number", number_json(*number)}};
+  if (const auto* operation = std::get_if<Operation>(&expression.value))
+    return {{"function", written(operation->function)}, {"arguments", trees(operation->arguments)}};
+  const Reduction& reduction = std::get<Reduction>(expression.value);
+  return {{"reduction", written(reduction.fold)},
+          {"indices", reduction.indices},
+          {"argument", tree(reduction.body.front())}};
+}
+
+Json statements(const Program& program) {
+  Json json = Json::array();
+  for (const Statement& statement : program.statements) {
+    json.push_back({{"result", access_json(statement.result)},
+                    {"update", statement.update ? Json(written(*statement.update)) : Json()},
+                    {"value", tree(statement.value)}});
+  }
+  return json;
+}
+
 Json description(const Program& program) {
   Json json = {{"operands", Json::array()}};
   std::vector<std::string> seen;
   for (const Access& access : read_by(program)) {
     if (std::find(seen.begin(), seen.end(), access.tensor) != seen.end()) continue;
     seen.push_back(access.tensor);
-    json["operands"].push_back({{"name", access.tensor}, {"indices", access.indices}});
+    json["operands"].push_back(access_json(access));
   }
-  json["result"] = {{"name", program.result().tensor}, {"indices", program.result().indices}};
+  json["result"] = access_json(program.result());
   json["factors"] = factors(program);
   json["update"] = program.statements.back().update.has_value();
   json["semiring"] = program.semiring->name;
   json["zero"] = number_json(program.semiring->zero);
+  json["statements"] = statements(program);
   return json;
 }
 
 Json description(const schaas_computation& bound) {
   const Computation& computation = *bound.computation;
   const KernelInfo& kernel = computation.kernel();
-  Json json = {{"id", kernel.id},
-               {"trace", kernel.trace},
-               {"tree", kernel.tree},
-               {"time", kernel.time},
-               {"memory", kernel.memory},
-               {"baseline", kernel.draft},
-               {"isa", kernel.isa},
-               {"reason", computation.reason()},
-               {"threads", computation.threads()}};
+  Json json = {{"id", kernel.id},     {"trace", kernel.trace},          {"tree", kernel.tree},
+               {"time", kernel.time}, {"memory", kernel.memory},        {"baseline", kernel.draft},
+               {"isa", kernel.isa},   {"reason", computation.reason()}, {"threads", computation.threads()}};
   json["device"] = computation.device().empty() ? Json() : Json(computation.device());
   json["copies"] = Json::array();
   for (const auto& copy : computation.copies())

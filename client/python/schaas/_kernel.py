@@ -89,7 +89,7 @@ class Kernel:
         self._formats = {name: str(text) for name, text in formats.items()}
         self._index = I8 if set(_bits) == {"64"} else I4  # the least width
         self._sets = {}
-        self._gradients = {}  # kernels, for torch
+        self._gradients = {}  # plans, for torch
         self._prepared = []  # for calls like the last ones, not in use
         self._lock = threading.Lock()
         self._check()
@@ -98,7 +98,6 @@ class Kernel:
         self._indices = {operand["name"]: operand["indices"] for operand in told["operands"]}
         self.result = told["result"]["name"]
         self._zero = float(told.get("zero", 0))  # what elements are that are not stored
-        self._factors = told["factors"]
         self._result_indices = told["result"]["indices"]
         self._given = [self._formats.get(name) for name in self.operands]
         result_format = self._formats.get(self.result, "dense").replace(" ", "").lower()
@@ -577,8 +576,8 @@ class _Running(Tensor):
 
 
 def _own_format(tensor):
-    from ._operands import _text
-    return _text(tensor.levels, tensor.mode_order) or ",".join(["dense"] * tensor.ndim)
+    from ._operands import level_text
+    return level_text(tensor.levels, tensor.mode_order) or ",".join(["dense"] * tensor.ndim)
 
 
 def kernel(expression, **options):

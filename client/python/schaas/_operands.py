@@ -130,7 +130,7 @@ def _coordinates(name, given):
 def _stored(name, given):
     levels, mode_order = given.owner.levels, given.owner.mode_order
     index = [array.dtype for kind, *both, _ in levels for array in both if array is not None and kind != library.BITMAP]
-    return View(_text(levels, mode_order), given.shape, mode_order, levels, given.values, index[0] if index else None, given)
+    return View(level_text(levels, mode_order), given.shape, mode_order, levels, given.values, index[0] if index else None, given)
 
 
 _IN_ARRAYS = {"dense": _dense, "csr": _compressed, "csc": _compressed, "coo": _coordinates, "entries": _coordinates, "stored": _stored}
@@ -138,7 +138,7 @@ _IN_ARRAYS = {"dense": _dense, "csr": _compressed, "csc": _compressed, "coo": _c
 
 # ---- formats ----
 
-def _text(levels, mode_order):
+def level_text(levels, mode_order):
     """The format of levels, as the server reads it; None: dense."""
     if all(level[0] == library.DENSE for level in levels) and list(mode_order) == sorted(mode_order):
         return None
@@ -181,8 +181,8 @@ def in_format(name, view, format, zero):
 
 def view_of(name, owner, format=None, zero=0.0):
     """An operand as a kernel reads it. `format`: as the user wants it stored, or None for what it is; `zero`: what elements are that it
-    does not store."""
-    return viewed(name, recognise(name, owner, zero), format, zero)
+    does not store. A View is taken as it is."""
+    return owner if isinstance(owner, View) else viewed(name, recognise(name, owner, zero), format, zero)
 
 
 def viewed(name, given, format, zero):
@@ -224,14 +224,14 @@ class Merge:
     """How the entries of a list are sorted and repeated ones added up (boolean ones: or)."""
 
     def __init__(self, name, order, starts):
-        self._name, self._order, self._starts = name, order, starts
+        self._name, self.order, self.starts = name, order, starts
         self.count = order.size  # of entries before
 
     def __call__(self, values):
-        values = values[self._order]
-        if self._starts is not None:
-            values = np.logical_or.reduceat(values, self._starts) if values.dtype == bool else np.add.reduceat(plain(self._name, values),
-                                                                                                            self._starts)
+        values = values[self.order]
+        if self.starts is not None:
+            values = np.logical_or.reduceat(values, self.starts) if values.dtype == bool else np.add.reduceat(plain(self._name, values),
+                                                                                                            self.starts)
         return plain(self._name, values)
 
 

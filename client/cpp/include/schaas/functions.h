@@ -54,9 +54,13 @@ struct CallForm {
 /// Null: no function has this name.
 const CallForm* call_named(std::string_view name);
 
+/// The name of a call or the operator, as a statement has it; `-` for both subtraction and negation.
+const char* written(Function function);
+
 /// Folds of reductions and updates.
 enum class Fold { sum, product, minimum, maximum, logical_or, logical_and };
 std::optional<Fold> fold_named(std::string_view name);  ///< sum, prod, min, max, or, and
+const char* written(Fold fold);                         ///< the inverse of fold_named
 double identity(Fold fold);                             ///< 0, 1, +infinity, -infinity, 0, 1
 
 /// What implied sums and `*` mean, and what an element that is not stored is.
