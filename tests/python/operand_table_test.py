@@ -218,7 +218,7 @@ class Table(unittest.TestCase):
 
 
 class OtherOrders(unittest.TestCase):
-    def test_of_scipys_arrays(self):
+    def test_are_taken_from_scipy(self):
         try:
             vector, cube = sp.coo_array(np.array([0, 2.0, 0, 3])), sp.coo_array(np.arange(24.0).reshape(2, 3, 4) % 5)
         except (ValueError, TypeError):
@@ -228,7 +228,7 @@ class OtherOrders(unittest.TestCase):
 
 
 class SemiringsZero(unittest.TestCase):
-    """What is not stored is the zero of the semiring, in whatever an operand comes and to whatever it is converted."""
+    """Elements that are not stored are the zero of the semiring, whatever the type of an operand and its format."""
 
     def holders(self, full, zero):
         """The same matrix as objects of many types; stored are elements that are not `zero`, numbers 0 among them."""
@@ -265,7 +265,7 @@ class SemiringsZero(unittest.TestCase):
                         np.testing.assert_array_equal(elements_of(step(B=given, x=x)), product(full))
                         np.testing.assert_array_equal(elements_of(step.bind(B=given, x=x)()), product(full))
 
-    def test_of_a_fill_value(self):
+    def test_must_be_the_fill_value(self):
         closer = schaas.kernel("min-plus: R(i,k) = B(i,j) * C(j,k)")
         d = np.array([[0.0, 3, np.inf], [np.inf, 0, 1], [2, np.inf, 0]])
         stored = schaas.tensor(np.nonzero(np.isfinite(d)), d[np.isfinite(d)], (3, 3), fill=np.inf)

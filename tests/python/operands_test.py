@@ -271,6 +271,9 @@ class Values(unittest.TestCase):
     def test_empty_tensors(self):
         np.testing.assert_array_equal(PRODUCT(B=sp.csr_matrix((9, 7)), x=self.x), np.zeros(9))
         self.assertEqual(PRODUCT(B=sp.csr_matrix((0, 7)), x=self.x).shape, (0,))
+        odd = np.frombuffer(bytes(9), np.float64, 0, 1)  # no element lies at its odd address
+        np.testing.assert_array_equal(PRODUCT(B=np.empty((9, 0)), x=odd), np.zeros(9))
+        np.testing.assert_array_equal(PRODUCT(B=odd.reshape(9, 0), x=odd), np.zeros(9))
         np.testing.assert_array_equal(PRODUCT(B=sp.csr_matrix((9, 0)), x=np.empty(0)), np.zeros(9))
 
     def test_orders_above_two(self):
@@ -326,7 +329,7 @@ class Overlap(unittest.TestCase):
         self.random = np.random.default_rng(SEED)
         self.b = sp.random(50, 50, 0.3, format="csr", random_state=SEED)
 
-    def test_with_a_dense_operand(self):
+    def test_with_a_dense_operand_is_harmless(self):
         for bound in (False, True):
             for shift in (0, 1, 10, 50):
                 both = self.random.random(100)
@@ -338,7 +341,7 @@ class Overlap(unittest.TestCase):
                     self.assertIs(PRODUCT(B=self.b, x=x, out=out), out)
                 np.testing.assert_allclose(out, expected, rtol=1e-13)
 
-    def test_of_repeated_runs_iterates(self):
+    def test_iterates_over_repeated_runs(self):
         x = self.random.random(50)
         expected = self.b @ (self.b @ x)
         step = PRODUCT.bind(B=self.b, x=x, out=x)
@@ -372,7 +375,7 @@ class Overlap(unittest.TestCase):
             PRODUCT.bind(B=self.b, x=x, out=out)()
             np.testing.assert_allclose(out, expected)
 
-    def test_of_an_update(self):
+    def test_is_harmless_in_an_update(self):
         add = schaas.kernel("y(i) += B(i,j) * x(j)")
         x, y = self.random.random(50), self.random.random(50)
         expected = y + self.b @ x

@@ -58,7 +58,7 @@ support::Result<void> check_level(const schaas_tensor& tensor, std::int32_t l, s
   if ((coordinates > 0 && level.crd == nullptr) || (positions && level.pos == nullptr))
     return broken(name, "lacks an array of " + where);
   const auto width = static_cast<std::size_t>(level.index_bits / 8);
-  if (is_aligned(level.crd, width) && (!positions || is_aligned(level.pos, width))) return {};
+  if ((coordinates == 0 || is_aligned(level.crd, width)) && (!positions || is_aligned(level.pos, width))) return {};
   return broken(name, where + ": an array at an address that is no multiple of " + std::to_string(width));
 }
 
@@ -75,7 +75,8 @@ support::Result<void> check_struct(const schaas_tensor& tensor, const std::strin
     return broken(name, "has the unknown value type " + std::to_string(tensor.value_type));
   SCHAAS_RETURN_IF_ERROR(check_modes(tensor, name));
   const std::size_t bytes = tensor.value_type == SCHAAS_F64 ? 8 : 4;
-  if (!is_aligned(tensor.values, bytes))
+  const bool empty = tensor.order > 0 && tensor.levels[tensor.order - 1].entries == 0;
+  if (!empty && !is_aligned(tensor.values, bytes))
     return broken(name, "has values at an address that is no multiple of " + std::to_string(bytes));
   return {};
 }

@@ -84,7 +84,7 @@ class _Copy:
 
 
 def followed(name, view, zero):
-    """What updates an operand before each run; None: nothing can change that a run would not see."""
+    """Returns an object whose update() brings an operand up to date before a run; None where a run sees every change anyway."""
     given = view.given
     if given is None or isinstance(given.owner, _CONSTANTS):
         return None

@@ -20,7 +20,7 @@ def address_of(array):
 
 
 def layout_of(views, out):
-    """What a frame is laid out for: calls of one layout differ in extents, addresses and numbers of entries alone."""
+    """Returns the key of a frame: calls of one layout differ in extents, addresses and numbers of entries alone."""
     return tuple([(tuple([level[0] for level in view.levels]), tuple(view.mode_order), view.values.dtype, view.index)
                   for view in (views if out is None else (*views, out))]), out is None
 

@@ -11,9 +11,9 @@ from . import _library as library
 from ._device import DeviceArray, Gpu, NotInPlace, back, dense_view, device_array, empty_there, is_on_gpu, is_there, on_host, view_anywhere
 from ._errors import Error, Invalid, Unsupported, did_you_mean, invalid, unsupported
 from ._follow import followed
-from ._frames import Frame, address_of, layout_of
+from ._frames import Frame, layout_of
 from ._frontier import Frontier, size_text
-from ._operands import F4, F8, I4, I8, View, in_order, overlaps, view_of
+from ._operands import F4, F8, I4, I8, View, in_order, view_of
 from ._memory import empty
 from ._prepared import Prepared
 from ._recognise import is_scipy_array, is_torch, wants_gradient
@@ -171,7 +171,7 @@ class Kernel:
         return views, values, index
 
     def _in_order(self, work, operands):
-        """What work(views, values, index) returns for operands on the host, entries of which need not be sorted."""
+        """Returns work(views, values, index) for operands on the host, whose entries need not be sorted."""
         return in_order(lambda views: work(*self._of_one_type(views)), self.operands, self._views(operands), self._given, self._zero)
 
     def _access(self, name):
@@ -302,16 +302,7 @@ class Kernel:
             return np.empty(shape, dtype) if made is None else made
 
         place = self._result_view(views, values, extents, out, make)
-        if out is not None:
-            self._check_apart(place, views)
         return views, values, index, place, Gpu(self.operands, views, self.result, place, stream)
-
-    def _check_apart(self, place, views):
-        """On a GPU the result is written where it is wanted: no operand may lie there, but for what an update starts from."""
-        for name, view in zip(self.operands, views):
-            updated = name == self.result and address_of(view.values) == address_of(place.values)
-            if not updated and overlaps(place.values, [view]):
-                raise unsupported("out", f"`out` shares memory with `{name}`, and one of the two is on a GPU: give another array")
 
     def _anywhere(self, operands, extents, out, stream):
         """The same where an operand is on a GPU, for those who read it in place; None: nothing is."""
@@ -349,9 +340,6 @@ class Kernel:
     def _compute(self, operands, views, values, index, out, threads, extents, schedule, deterministic):
         kernels = self._set(views, values, index)
         place = self._result_view(views, values, extents, out)
-        apart = out is not None and overlaps(out, views)
-        if apart:
-            place = self._result_view(views, values, extents, np.empty_like(out))
         plain = schedule is None and not extents
         frames = kernels.frames_like(views, place) if plain else []
         try:
@@ -363,8 +351,6 @@ class Kernel:
         library.call(library.api.schaas_compute, kernels.handle, frame.operands, frame.count, frame.options, ctypes.byref(made))
         if is_new:
             kernels.session.warn()
-        if apart:
-            np.copyto(out, place.values)
         if plain and out is None and not deterministic and len(self._prepared) < _SHAPES \
                 and (prepared := Prepared.of(kernels, frame, operands, views, place)):
             self._prepared.append(prepared)  # and the frame with it
@@ -483,21 +469,18 @@ class Bound:
         threads, extents, schedule, deterministic = self._options
 
         def bind(views, values, index, place=None, gpu=None):
-            kernels, apart = kernel._set(views, values, index), None
+            kernels = kernel._set(views, values, index)
             if gpu is None:
                 place = kernel._result_view(views, values, extents, out)
-                if out is not None and overlaps(out, views):
-                    apart = np.empty_like(out)  # where the result goes first, as operands lie where it is wanted
-                    place = kernel._result_view(views, values, extents, apart)
             frame = Frame(kernel.operands, views, place, schedule, extents, gpu)
             frame.fill(views, place, threads, deterministic)
             handle = library.handle_from(library.api.schaas_bind, kernels.handle, frame.operands, frame.count, frame.options)
-            return handle, kernels, views, place, apart
+            return handle, kernels, views, place
 
         there = kernel._anywhere(self._operands, extents, out, self._stream)
-        handle, kernels, views, place, apart = bind(*there) if there else kernel._in_order(bind, self._operands)
+        handle, kernels, views, place = bind(*there) if there else kernel._in_order(bind, self._operands)
         close_before, self._end = self._end, library.close_with(self, library.api.schaas_computation_close, handle)
-        self._handle, self._apart = handle, apart
+        self._handle = handle
         if close_before is not None:
             close_before()
         self._keep = (kernels, views, place)
@@ -515,8 +498,6 @@ class Bound:
                 self._bind()
                 break
         library.call(library.api.schaas_run, self._handle)
-        if self._apart is not None:
-            np.copyto(self._out, self._apart)
         if self._out is not None:
             return self._out if self._out.shape else self._out[()]
         return natural(_Running(self, library.api.schaas_result(self._handle).contents), self._arrays).copy()

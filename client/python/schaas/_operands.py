@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from . import _library as library
 from ._errors import Invalid, invalid
-from ._frames import Frame, address_of
+from ._frames import Frame
 from ._recognise import recognise
 from ._tensors import F4, F8, converted
 
@@ -29,8 +29,8 @@ class View:
         self.levels = levels
         self.values = values
         self.index = index  # dtype of positions and coordinates
-        self.given = given  # what it is a view of
-        self.merge = merge  # how its entries were sorted and added up, or None
+        self.given = given  # the operand as it was recognised
+        self.merge = merge  # a Merge of its entries, or None
         self.before = before  # the view that it was converted from, or None
 
     def cast(self, values, index):
@@ -221,7 +221,7 @@ def _stable_order(keys, extent):
 
 
 class Merge:
-    """How the entries of a list are sorted and repeated ones added up (boolean ones: or)."""
+    """Sorts the values of a list by the coordinates of its entries and adds repeated ones up (boolean ones: or)."""
 
     def __init__(self, name, order, starts):
         self._name, self.order, self.starts = name, order, starts
@@ -290,7 +290,7 @@ def repaired(name, view, format, zero):
 
 
 def in_order(work, names, views, formats, zero):
-    """What work(views) returns; where entries turn out to be repeated or not sorted it is done once more, with sorted copies."""
+    """Returns work(views). Where entries turn out to be repeated or not sorted it is done once more, with sorted copies."""
     try:
         return work(views)
     except Invalid as error:
@@ -300,25 +300,3 @@ def in_order(work, names, views, formats, zero):
         if not any(fixed):
             raise
     return work([new or old for old, new in zip(views, fixed)])
-
-
-# ---- aliasing ----
-
-def _arrays(view):
-    yield view.values
-    for level in view.levels:
-        for array in level[1:3]:
-            if array is not None:
-                yield array
-
-
-def overlaps(out, views):
-    """Tells that an array shares bytes with one of an operand."""
-    begin = address_of(out)
-    end = begin + out.size * out.dtype.itemsize
-    for view in views:
-        for array in _arrays(view):
-            at = address_of(array)
-            if at < end and begin < at + array.size * array.dtype.itemsize:
-                return True
-    return False

@@ -1,4 +1,4 @@
-"""What an operand is, by its type or by a protocol, never by the names of its attributes: numpy, scipy.sparse, torch, pydata/sparse,
+"""Recognises operands by their type or a protocol, never by the names of attributes: numpy, scipy.sparse, torch, pydata/sparse,
 DLPack, `__array_interface__`, buffers, sequences, numbers. docs/python.md has the table."""
 
 import os
@@ -17,8 +17,8 @@ _ARRAY_TYPE = getattr(sp, "sparray", None)
 
 class Given:
     """An operand as arrays, nothing checked. `kind`: "dense"; "csr" and "csc" (structure: pointers, indices); "coo", a matrix, and
-    "entries" (structure: the coordinates of each mode); "stored", a schaas.Tensor. `borrowed`: the arrays are the owner's own, so changed values show in them.
-    `arrays`: returns those the owner has now; None where they stay or are made anew each time."""
+    "entries" (structure: the coordinates of each mode); "stored", a schaas.Tensor. `borrowed`: the arrays are the owner's own, so changed
+    values show in them. `arrays`: returns those the owner has now; None where they stay or are made anew each time."""
 
     __slots__ = ("kind", "shape", "structure", "values", "borrowed", "owner", "arrays")
 
@@ -209,7 +209,7 @@ def _array(name, given):
 
 
 def recognise(name, given, zero=0.0):
-    """An operand as a Given. `zero`: what elements are that are not stored. Errors are in the package's own words."""
+    """Returns an operand as a Given. `zero`: the value of elements that are not stored. Errors are in the package's own words."""
     if type(given) is np.ndarray:
         return Given("dense", given.shape, (), given, True, given)
     if isinstance(given, Tensor):
