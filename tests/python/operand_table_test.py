@@ -143,7 +143,7 @@ ELSEWHERE = {"CuPy arrays and sparse matrices, torch tensors on a GPU, numba's a
 
 
 def elements_of(given):
-    """What the object holds, as its own package says."""
+    """The elements of an object, as its own package tells them."""
     if sparse is not None and isinstance(given, sparse.SparseArray):
         return given.todense()
     if isinstance(given, Protocol):

@@ -21,7 +21,7 @@ _array = np.ndarray
 
 
 def _dense(words, given, view, place):
-    """What writes the address of an array like `given`: false when another one is not like it."""
+    """Returns what writes the address of an array like `given`, and returns False for another one."""
     at = place[2] + 4
     dtype, shape = given.dtype, given.shape
 
