@@ -64,5 +64,32 @@ TEST(Appending, GrowsGeometricallyHoweverLongARowMayBecome) {
   }
 }
 
+TEST(Appending, DoesNotGrowWhileTheResultHoldsNoMoreThanTheOperands) {
+  constexpr std::int64_t rows = 3'000, columns = 20'000;
+  PackedTensor result = *zeros({rows, columns}, csr, {"A", ValueType::f64, 32});
+  CooTensor entries{{rows, columns}, {{}, {}}, {}};
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t n = 0; n < per_row; ++n) {
+      entries.coordinates[0].push_back(row);
+      entries.coordinates[1].push_back(row + n);
+      entries.values.push_back(1);
+    }
+  }
+  const PackedTensor operand = *pack(entries, csr, {"B", ValueType::f64, 32});
+  std::vector<std::int64_t> counter(rows + 1);
+  void* const shared[] = {counter.data(), nullptr};
+  schaas_phase phase{};
+  phase.run = three_a_row;
+  const schaas_tensor view = result.view(), read = operand.view();
+  const std::vector<const schaas_tensor*> arguments{&view, &read};
+  std::vector<client::Run> runs(1);
+  runs[0].begin = 0, runs[0].end = rows;
+  Appending appending(phase, result, arguments, counter.data(), runs, 1, "A");
+  ASSERT_TRUE(appending.start().ok());
+  moves = 0, last_array = nullptr;
+  ASSERT_EQ(appending.run(0, 0, shared, nullptr), SCHAAS_OK);
+  EXPECT_EQ(moves, 1);  // the first arrays suffice to the last row
+}
+
 }  // namespace
 }  // namespace schaas::client

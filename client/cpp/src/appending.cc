@@ -46,7 +46,7 @@ Appending::Appending(const schaas_phase& phase, PackedTensor& result,
   for (int t = 0; t < threads; ++t) rows_.push_back(std::make_unique<Rows>());
   std::int64_t read = 0;
   for (std::size_t n = 1; n < arguments.size(); ++n) read += sparse_entries(*arguments[n]);
-  first_ = read / threads;
+  first_ = read / threads + 1024;
   stretches_.resize(runs.size());
 }
 
@@ -85,14 +85,15 @@ void Appending::note_arrays(Rows& rows) const {
   rows.arguments.front() = &rows.view;
 }
 
-// For one more row at least; at first as much as the operands hold, then twice the capacity, so that all
-// growth together takes no more than the entries in the end, however long a row may become.
+// For one more row at least; at first as much as the operands hold, which a sum does not exceed, and a row
+// more, for which there must be room until the end; then twice the capacity, so that all growth together
+// takes no more than the entries in the end, however long a row may become.
 bool Appending::make_room(Rows& rows) const {
   const std::int64_t width = result_->position_bits() / 8;
   const std::int64_t most =
       width == 4 ? std::numeric_limits<std::int32_t>::max() : std::numeric_limits<std::int64_t>::max() / 32;
   if (row_ > most - rows.entries) return false;
-  const std::int64_t grown = rows.capacity > most / 2 ? most : std::max(2 * rows.capacity, first_ + 1024);
+  const std::int64_t grown = rows.capacity > most / 2 ? most : std::max(2 * rows.capacity, first_ + row_);
   const std::int64_t wanted = std::min(most, std::max(rows.entries + row_, grown));
   if (!resize(rows.coordinates, wanted, width, name_).ok()) return false;
   if (!resize(rows.values, wanted, value_bytes_, name_).ok()) return false;
