@@ -9,7 +9,9 @@ namespace {
 template <class Coordinate>
 void mark(const schaas_level& level, std::vector<unsigned char>& is_met) {
   const auto* coordinates = static_cast<const Coordinate*>(level.crd);
-  for (std::int64_t p = 0; p < level.entries; ++p) is_met[static_cast<std::size_t>(coordinates[p])] = 1;
+  unsigned char* const flags = is_met.data();  // a store of bytes may change anything that is not local
+  const std::int64_t entries = level.entries;
+  for (std::int64_t p = 0; p < entries; ++p) flags[coordinates[p]] = 1;
 }
 
 }  // namespace
