@@ -7,7 +7,6 @@
 #include "entry_order.h"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <limits>
 #include <type_traits>
@@ -89,6 +88,22 @@ struct Loops {
     for (std::size_t n = 0; n < count; ++n) sum += flags[n];
     return static_cast<std::int64_t>(sum);
   }
+  // Entries [begin, end), `block` at most, that differ from the one before them.
+  static SCHAAS_INLINE std::int64_t differing(const Position* const* crd, std::size_t levels,
+                                              std::int64_t begin, std::int64_t end) {
+    const auto count = static_cast<std::size_t>(end - begin);
+    Bits<Position> differences[block];
+    for (std::size_t l = 0; l < levels; ++l) {
+      const Position *here = crd[l] + begin, *before = here - 1;
+      for (std::size_t n = 0; n < count; ++n) {
+        const auto difference = static_cast<Bits<Position>>(before[n] ^ here[n]);
+        differences[n] = l == 0 ? difference : differences[n] | difference;
+      }
+    }
+    Bits<Position> sum = 0;
+    for (std::size_t n = 0; n < count; ++n) sum += static_cast<Bits<Position>>(differences[n] != 0);
+    return static_cast<std::int64_t>(sum);
+  }
   // Of one level: first entries of parents [begin, end), but for the very first entry, that do not follow the
   // one before them. There are two entries at least. Sums of bits instead of branches: each second one would
   // be mispredicted.
@@ -111,28 +126,33 @@ struct Compiled {
   bool (*descend)(const Position*, std::int64_t, std::int64_t);
   bool (*leave)(const Position*, Bits<Position>, std::int64_t, std::int64_t);
   std::int64_t (*following)(const Position* const*, std::size_t, std::int64_t, std::int64_t);
+  std::int64_t (*differing)(const Position* const*, std::size_t, std::int64_t, std::int64_t);
   std::int64_t (*first_not_following)(const Position*, const Position*, std::int64_t, std::int64_t);
 };
 
-#define SCHAAS_COMPILED_FOR(NAME, ATTRIBUTE)                                                    \
-  template <class Position>                                                                     \
-  struct NAME {                                                                                 \
-    ATTRIBUTE static bool descend(const Position* pos, std::int64_t begin, std::int64_t end) {  \
-      return Loops<Position>::descend(pos, begin, end);                                         \
-    }                                                                                           \
-    ATTRIBUTE static bool leave(const Position* crd, Bits<Position> last, std::int64_t begin,   \
-                                std::int64_t end) {                                             \
-      return Loops<Position>::leave(crd, last, begin, end);                                     \
-    }                                                                                           \
-    ATTRIBUTE static std::int64_t following(const Position* const* crd, std::size_t levels,     \
-                                            std::int64_t begin, std::int64_t end) {             \
-      return Loops<Position>::following(crd, levels, begin, end);                               \
-    }                                                                                           \
-    ATTRIBUTE static std::int64_t first_not_following(const Position* pos, const Position* crd, \
-                                                      std::int64_t begin, std::int64_t end) {   \
-      return Loops<Position>::first_not_following(pos, crd, begin, end);                        \
-    }                                                                                           \
-    static constexpr Compiled<Position> all{descend, leave, following, first_not_following};    \
+#define SCHAAS_COMPILED_FOR(NAME, ATTRIBUTE)                                                            \
+  template <class Position>                                                                             \
+  struct NAME {                                                                                         \
+    ATTRIBUTE static bool descend(const Position* pos, std::int64_t begin, std::int64_t end) {          \
+      return Loops<Position>::descend(pos, begin, end);                                                 \
+    }                                                                                                   \
+    ATTRIBUTE static bool leave(const Position* crd, Bits<Position> last, std::int64_t begin,           \
+                                std::int64_t end) {                                                     \
+      return Loops<Position>::leave(crd, last, begin, end);                                             \
+    }                                                                                                   \
+    ATTRIBUTE static std::int64_t following(const Position* const* crd, std::size_t levels,             \
+                                            std::int64_t begin, std::int64_t end) {                     \
+      return Loops<Position>::following(crd, levels, begin, end);                                       \
+    }                                                                                                   \
+    ATTRIBUTE static std::int64_t differing(const Position* const* crd, std::size_t levels,             \
+                                            std::int64_t begin, std::int64_t end) {                     \
+      return Loops<Position>::differing(crd, levels, begin, end);                                       \
+    }                                                                                                   \
+    ATTRIBUTE static std::int64_t first_not_following(const Position* pos, const Position* crd,         \
+                                                      std::int64_t begin, std::int64_t end) {           \
+      return Loops<Position>::first_not_following(pos, crd, begin, end);                                \
+    }                                                                                                   \
+    static constexpr Compiled<Position> all{descend, leave, following, differing, first_not_following}; \
   };
 
 SCHAAS_COMPILED_FOR(AnyProcessor, )
@@ -219,18 +239,9 @@ bool in_order(const EntryLists<Position>& lists, int threads) {
 template <class Position>
 std::int64_t distinct(const EntryLists<Position>& lists) {
   std::int64_t sum = lists.entries > 0 ? 1 : 0;
-  for (std::int64_t q = 1; q < lists.entries; q += block) {
-    std::array<Bits<Position>, block> differences{};
-    const auto count = static_cast<std::size_t>(std::min(block, lists.entries - q));
-    for (const Position* level : lists.crd) {
-      const Position *here = level + q, *before = here - 1;
-      for (std::size_t n = 0; n < count; ++n)
-        differences[n] |= static_cast<Bits<Position>>(before[n] ^ here[n]);
-    }
-    std::int64_t differ = 0;
-    for (std::size_t n = 0; n < count; ++n) differ += differences[n] != 0 ? 1 : 0;
-    sum += differ;
-  }
+  for (std::int64_t q = 1; q < lists.entries; q += block)
+    sum += loops<Position>().differing(lists.crd.data(), lists.crd.size(), q,
+                                       std::min(q + block, lists.entries));
   for (std::int64_t p = 0; p < lists.parents; ++p) {  // first ones that differ by their parent alone
     const std::int64_t at = lists.pos[p];
     if (at == 0 || at == lists.pos[p + 1]) continue;
