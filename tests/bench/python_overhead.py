@@ -66,6 +66,10 @@ def main():
         above = least("a bound call, step()", step)
         print(f"{'  so Python costs':52} {(above - below) * 1e6:9.2f} us")
         least("scipy, b @ c", lambda: b @ c)
+        g = schaas.kernel("A[i,j] = 2 * B[i,j]", A="csr")
+        assert abs(g(B=b) - 2 * b).max() == 0
+        least("a call with a sparse result, g(B=b)", lambda: g(B=b))
+        least("scipy, 2 * b", lambda: 2 * b)
     finally:
         daemon.close()
 

@@ -7,7 +7,8 @@ Products: C(i,k) = A(i,j) * B(j,k), all csr, B a copy of A, against the papers' 
 rows without order (`dense,compressed(unordered)`). Sums of 2 to
 8 operands: random matrices of the same shape and number of entries, one statement against the papers' loops at once and pairwise, Eigen's one expression, Eigen
 pairwise, GraphBLAS pairwise, and our own pairwise sums. Ours and the others in turn, --rounds times; times are medians of the rounds' medians
-(--json also has their spread and the least), allocation of the result included, all with huge pages. The number of entries and the sum of values
+(--json also has their spread and the least), all with huge pages. Ours finds the structure of the result in each run, but writes to the
+arrays of the run before; the others allocate their results in each run. Plain calls with allocation on both sides: fresh_results.py, calls.py. The number of entries and the sum of values
 of every other program must agree with our result's, which is verified besides: exits 1 with the first that does not. g++ -O3 -march=native builds
 the others; without Eigen (libeigen3-dev) or GraphBLAS (libgraphblas-dev) their columns say -.
 """
