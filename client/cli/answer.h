@@ -12,13 +12,15 @@ namespace schaas::cli {
 using Json = nlohmann::ordered_json;
 
 /// What a command found: the same facts as text for people and as one JSON object. The program prints exactly
-/// one of them on standard output.
+/// one of them, on standard output.
 struct Answer {
   std::string text;  ///< ends with a newline
   Json json;
   /// Set when the command ran to its end but what it found is a failure (a result that does not verify):
   /// reported on standard error, after the answer, and gives the exit status.
   std::optional<support::Diagnostic> failure;
+  /// Standard output holds a tensor (`-o -`), so the answer goes to standard error.
+  bool beside_output = false;
 };
 
 /// A command with its options bound, ready to run.

@@ -127,6 +127,7 @@ Answer answer_of(const ConvertOptions& options, const client::TensorData& data,
   }
   answer.text = options.file + "   " + shape(client::extents_of(data)) + "\n" + print(table);
   if (!options.output.empty()) answer.text += "written to " + options.output + "\n";
+  answer.beside_output = client::is_standard_output(options.output);
   answer.json = {{"file", options.file},
                  {"extents", client::extents_of(data)},
                  {"formats", formats},
@@ -163,7 +164,7 @@ void add_convert(CLI::App& program, Action& chosen) {
   auto options = std::make_shared<ConvertOptions>();
   CLI::App* command = program.add_subcommand(
       "convert", "Write a tensor file in another kind and order of entries, or say what formats would take");
-  command->add_option("file", options->file, "The tensor: .mtx, .tns (also .gz) or .npy")
+  command->add_option("file", options->file, "The tensor: .mtx, .tns, .npy or .npz, also compressed; - is standard input")
       ->required()
       ->type_name("FILE");
   command
@@ -173,7 +174,7 @@ void add_convert(CLI::App& program, Action& chosen) {
                    "of them with -o)")
       ->type_name("FORMAT");
   command
-      ->add_option("-o,--output", options->output, "Write it, entries in the order of the format, by ending")
+      ->add_option("-o,--output", options->output, "Write it, entries in the order of the format, by ending; - is standard output")
       ->type_name("FILE");
   command->add_option("--dtype", options->value_type, "f64 or f32: type of the values in memory")
       ->check(CLI::IsMember({"f64", "f32"}).description(""))

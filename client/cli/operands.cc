@@ -115,7 +115,7 @@ class Reader {
       const auto file = arguments_.files.find(access.tensor);
       if (file == arguments_.files.end() || data_.count(access.tensor)) continue;
       SCHAAS_ASSIGN_OR_RETURN(const auto kind, client::kind_of(file->second));
-      if ((kind == client::FileKind::frostt) != frostt) continue;
+      if ((kind == client::FileKind::frostt || kind == client::FileKind::by_content) != frostt) continue;
       SCHAAS_ASSIGN_OR_RETURN(
           auto data,
           read_one(file->second, access, frostt ? known(access) : std::vector<std::int64_t>(), progress_));
@@ -243,6 +243,10 @@ support::Result<void> check_names(const TensorArguments& arguments, const Progra
   const auto known = [](const std::vector<std::string>& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
+  const auto from_input = [](const auto& one) { return client::is_standard_input(one.second); };
+  if (std::count_if(arguments.files.begin(), arguments.files.end(), from_input) > 1) {
+    return support::invalid("standard-input", "standard input is given for several tensors; it holds one");
+  }
   for (const auto& [name, file] : arguments.files) {
     if (!known(tensors, name)) return unknown("tensor", "-t " + name + "=" + file, name, tensors);
     if (name == program.result().tensor && !program.statements.back().update) {

@@ -75,8 +75,10 @@ support::Result<void> check_output(const std::string& path, const client::Progra
     return support::invalid("file-order", "`-o " + path + "`: a .tns file cannot hold a scalar, but `" +
                                               program.result().tensor + "` is one; .mtx and .npy can");
   }
-  if (kind == client::FileKind::matrix_market && order > 2) {
-    return support::invalid("file-order", "`-o " + path + "`: a Matrix Market file holds a matrix, but `" +
+  const bool archive = kind == client::FileKind::npz;
+  if (archive ? order != 2 : kind == client::FileKind::matrix_market && order > 2) {
+    return support::invalid("file-order", "`-o " + path + "`: a " + (archive ? ".npz" : "Matrix Market") +
+                                              " file holds a matrix, but `" +
                                               program.result().tensor + "` has order " +
                                               std::to_string(order) + "; .tns and .npy hold any");
   }
@@ -403,7 +405,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       ->capture_default_str()
       ->type_name("SECONDS");
   command.add_flag("--verify", options.verify, "Compare every value with an independent evaluation");
-  command.add_option("-o,--output", options.output, "Write the result: .mtx, .tns (also .gz) or .npy")
+  command.add_option("-o,--output", options.output, "Write the result: .mtx, .tns, .npy or .npz, also with .gz, .bz2 or .xz; - is standard output")
       ->type_name("FILE");
   command.add_flag("--no-cache", options.no_cache, "Search anew even when the answer is stored");
 }

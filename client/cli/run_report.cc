@@ -6,6 +6,7 @@
 #include "client/cli/figures.h"
 #include "client/cli/schedule_report.h"
 #include "client/cli/table.h"
+#include "schaas/tensor_files.h"
 
 namespace schaas::cli {
 namespace {
@@ -258,6 +259,7 @@ double median(std::vector<double> values) {
 support::Result<Answer> report(const RunFacts& facts) {
   SCHAAS_ASSIGN_OR_RETURN(const Values values, values_of(facts.choice.kernel, facts.sizes, facts.threads));
   Answer answer;
+  answer.beside_output = client::is_standard_output(facts.written);
   answer.text = text_of(facts, values);
   SCHAAS_ASSIGN_OR_RETURN(answer.json, json_of(facts, values));
   if (facts.verification && !facts.verification->passed) {

@@ -5,7 +5,7 @@
 namespace schaas::cli {
 
 void add_to(CLI::App& command, TensorOptions& options) {
-  command.add_option("-t,--tensor", options.files, "File of a tensor: .mtx, .tns (also .gz) or .npy")
+  command.add_option("-t,--tensor", options.files, "File of a tensor: .mtx, .tns, .npy or .npz, also compressed; - is standard input")
       ->type_name("NAME=FILE")
       ->allow_extra_args(false);
   command.add_option("-d,--extent", options.extents, "Extent of an index that no file gives")

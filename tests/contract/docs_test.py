@@ -18,7 +18,7 @@ BIN = pathlib.Path(sys.argv.pop(1)) if len(sys.argv) > 1 and not sys.argv[1].sta
 
 # What the code asks for with find_package and pkg-config, and the Debian package that brings it.
 PROVIDED_BY = {
-    "PkgConfig": "pkg-config", "Threads": "g++", "OpenMP": "g++", "OpenSSL": "libssl-dev", "ZLIB": "zlib1g-dev",
+    "PkgConfig": "pkg-config", "Threads": "g++", "OpenMP": "g++", "OpenSSL": "libssl-dev", "ZLIB": "zlib1g-dev", "BZip2": "libbz2-dev", "LibLZMA": "liblzma-dev",
     "SQLite3": "libsqlite3-dev", "Protobuf": "libprotobuf-dev", "gRPC": "libgrpc++-dev", "spdlog": "libspdlog-dev",
     "CLI11": "libcli11-dev", "nlohmann_json": "nlohmann-json3-dev", "Z3": "libz3-dev", "HTTPLIB": "libcpp-httplib-dev", "JEMALLOC": "libjemalloc-dev", "GMP": "libgmp-dev",
     "GTest": "libgtest-dev", "benchmark": "libbenchmark-dev",

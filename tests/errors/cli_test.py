@@ -165,11 +165,11 @@ WITH_SERVER = {
     "unknown ending": (
         ["run", K4, "-t", "B={d}/B.csv", "-d", "k=4", "-d", "l=2"], 2,
         "invalid [file-ending]: {d}/B.csv has the ending `.csv`\n"
-        "  note: known are .mtx, .tns and .npy, each also with .gz\n"),
+        "  note: known are .mtx, .tns, .npy and .npz, each also with .gz, .bz2 or .xz; `-` is standard input or output\n"),
     "folder": (
         ["run", K4, "-t", "B={d}", "-d", "k=4", "-d", "l=2"], 2,
         "invalid [file-ending]: {d} has no ending\n"
-        "  note: known are .mtx, .tns and .npy, each also with .gz\n"),
+        "  note: known are .mtx, .tns, .npy and .npz, each also with .gz, .bz2 or .xz; `-` is standard input or output\n"),
     "truncated file": (
         ["run", K4, "-t", "B={d}/short.mtx", "-d", "k=4", "-d", "l=2"], 2,
         "invalid [too-few-entries]: the header promises 5 entries, the file has 2 (truncated?)\n"
@@ -276,7 +276,7 @@ WITH_SERVER = {
     "unknown output ending": (
         ["run", K4, "-t", "B={d}/B.mtx", "-d", "k=4", "-d", "l=2", "-o", "{d}/x.txt"], 2,
         "invalid [file-ending]: {d}/x.txt has the ending `.txt`\n"
-        "  note: known are .mtx, .tns and .npy, each also with .gz\n"),
+        "  note: known are .mtx, .tns, .npy and .npz, each also with .gz, .bz2 or .xz; `-` is standard input or output\n"),
     "output of the wrong order": (
         ["run", "A(i,j,l) = B(i,j) * C(j,l)", "-t", "B={d}/B.mtx", "-d", "l=2", "-o", "{d}/x.mtx"], 2,
         "invalid [file-order]: `-o {d}/x.mtx`: a Matrix Market file holds a matrix, but `A` has order 3; .tns and "

@@ -74,12 +74,14 @@ TEST_F(WrongFiles, empty) { EXPECT_EQ(message("a.mtx", ""), "invalid [file-empty
 TEST_F(WrongFiles, unknown_ending) {
   EXPECT_EQ(message("a.mtz", "x"),
             "invalid [file-ending]: a.mtz has the ending `.mtz`; did you mean `.mtx`?\n"
-            "  note: known are .mtx, .tns and .npy, each also with .gz");
+            "  note: known are .mtx, .tns, .npy and .npz, each also with .gz, .bz2 or .xz; `-` is standard input "
+            "or output");
 }
 TEST_F(WrongFiles, no_ending) {
   EXPECT_EQ(message("matrix", "x"),
             "invalid [file-ending]: matrix has no ending\n"
-            "  note: known are .mtx, .tns and .npy, each also with .gz");
+            "  note: known are .mtx, .tns, .npy and .npz, each also with .gz, .bz2 or .xz; `-` is standard input "
+            "or output");
 }
 TEST_F(WrongFiles, truncated_gzip) {
   const std::string whole = gzip(general + "2 2 1\n1 1 1\n");
@@ -139,7 +141,8 @@ TEST_F(WrongFiles, mtx_header_without_symmetry) {
 TEST_F(WrongFiles, mtx_complex) {
   EXPECT_EQ(
       message("a.mtx", "%%MatrixMarket matrix coordinate complex general\n"),
-      "unsupported [mtx-field]: complex values are not supported; real, double, integer and pattern are\n"
+      "unsupported [mtx-field]: complex values are not supported; real, double, integer, unsigned-integer "
+      "and pattern are\n"
       "  --> a.mtx:1:34\n"
       "  | %%MatrixMarket matrix coordinate complex general\n"
       "  |                                  ^~~~~~~");
@@ -344,6 +347,52 @@ TEST_F(WrongFiles, tns_without_entries) {
             "invalid [file-empty]: a.tns has no entries, so its order and extents are unknown\n"
             "  note: give its extents to read it as a tensor of zeros");
 }
+TEST_F(WrongFiles, TnsBeyondItsExtents) {
+  EXPECT_EQ(message("a.tns", "# schaas extents 3 4\n1 5 2\n"),
+            "invalid [coordinate-range]: coordinate 5 of mode 2 is beyond the extent 4\n"
+            "  --> a.tns:2:3\n"
+            "  | 1 5 2\n"
+            "  |   ^");
+  EXPECT_EQ(message("a.tns", "# schaas extents 3 4\n1 5\n"),
+            "invalid [extent-mismatch]: this tensor has 1 modes, but 2 are expected\n"
+            "  --> a.tns:2:1\n"
+            "  | 1 5\n"
+            "  | ^~~");
+  EXPECT_EQ(message("a.tns", "# schaas extents 3 x\n"),
+            "invalid [file-number]: expected extent 2, found `x`\n"
+            "  --> a.tns:1:20\n"
+            "  | # schaas extents 3 x\n"
+            "  |                    ^");
+  EXPECT_EQ(message("a.tns", "# schaas extents 3 4\n", {3, 5}),
+            "invalid [extent-mismatch]: a.tns has shape 3x4, but 3x5 is expected");
+}
+TEST_F(WrongFiles, IntegersThatF64DoesNotHold) {
+  EXPECT_EQ(message("a.mtx", "%%MatrixMarket matrix coordinate integer general\n1 1 1\n1 1 9007199254740993\n"),
+            "invalid [file-number]: expected a value, found `9007199254740993`, an integer that f64 cannot hold "
+            "exactly\n"
+            "  --> a.mtx:3:5\n"
+            "  | 1 1 9007199254740993\n"
+            "  |     ^~~~~~~~~~~~~~~~");
+  const std::uint64_t large[] = {(std::uint64_t{1} << 53) + 1};
+  EXPECT_EQ(message("a.npy", npy("{'descr': '<u8', 'fortran_order': False, 'shape': (1,)}",
+                                 std::string(reinterpret_cast<const char*>(large), 8))),
+            "invalid [file-number]: a.npy holds 9007199254740993, an integer that f64 cannot hold exactly");
+}
+TEST_F(WrongFiles, DamagedBzip2AndXz) {
+  EXPECT_EQ(message("a.mtx", "BZh9 and nothing else"),
+            "invalid [bzip2-damaged]: a.mtx is a damaged bzip2 file: its data are inconsistent");
+  EXPECT_EQ(message("a.mtx", std::string("\xfd" "7zXZ\0", 6)),
+            "invalid [xz-damaged]: a.mtx is a damaged xz file: it ends early (truncated?)");
+}
+TEST_F(WrongFiles, ArchivesThatAreNone) {
+  EXPECT_EQ(message("a.npz", "no archive"),
+            "invalid [npz-damaged]: a.npz is a damaged .npz file: it has no list of its members (truncated?)");
+  std::string empty("PK\x05\x06", 4);
+  empty += std::string(18, '\0');
+  EXPECT_EQ(message("a.npz", empty),
+            "invalid [npz-structure]: a.npz holds no sparse matrix of scipy: it has the members ; expected those "
+            "of scipy.sparse.save_npz, or a single array");
+}
 TEST_F(WrongFiles, tns_of_one_word) {
   EXPECT_EQ(message("a.tns", "17\n"),
             "invalid [tns-line]: expected coordinates and a value, found a single word\n"
@@ -430,13 +479,19 @@ TEST_F(WrongFiles, npy_without_a_shape) {
             "  | {'descr': '<f8', 'fortran_order': False}\n"
             "  | ^~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~");
 }
-TEST_F(WrongFiles, npy_of_big_endian_numbers) {
-  EXPECT_EQ(message("a.npy", npy("{'descr': '>f8', 'fortran_order': False, 'shape': (1,)}", "12345678")),
-            "unsupported [npy-type]: elements of type `>f8` are not supported; little-endian f4, f8, i4 and "
-            "i8 are\n"
+TEST_F(WrongFiles, npy_of_complex_numbers) {
+  EXPECT_EQ(message("a.npy", npy("{'descr': '>c8', 'fortran_order': False, 'shape': (1,)}", "12345678")),
+            "unsupported [npy-type]: elements of type `>c8` are not supported: they are complex; booleans, "
+            "integers of 8 to 64 bits and f2, f4, f8 are\n"
             "  --> a.npy:1:11\n"
-            "  | {'descr': '>f8', 'fortran_order': False, 'shape': (1,)}\n"
+            "  | {'descr': '>c8', 'fortran_order': False, 'shape': (1,)}\n"
             "  |           ^~~~~");
+  EXPECT_EQ(message("a.npy", npy("{'descr': '<f16', 'fortran_order': False, 'shape': (1,)}", "12345678")),
+            "unsupported [npy-type]: elements of type `<f16` are not supported; booleans, integers of 8 to 64 "
+            "bits and f2, f4, f8 are\n"
+            "  --> a.npy:1:11\n"
+            "  | {'descr': '<f16', 'fortran_order': False, 'shape': (1,)}\n"
+            "  |           ^~~~~~");
 }
 TEST_F(WrongFiles, npy_with_a_negative_extent) {
   EXPECT_EQ(message("a.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (-1,)}", "")),

@@ -142,6 +142,7 @@ int32_t schaas_read_with(const char* path, const schaas_storage_options* options
     how.name = path;
     how.fill_value = given.fill_value;
     if (const auto* entries = std::get_if<CooTensor>(&data)) {
+      how.value_type = entries->value_type;
       SCHAAS_ASSIGN_OR_RETURN(PackedTensor packed, pack(*entries, list_format(entries->order()), how));
       *storage = stored(std::move(packed));
       return {};

@@ -10,6 +10,7 @@ namespace schaas::client {
 support::Result<TensorData> read_matrix_market(FileSource source, const ReadOptions& options);
 support::Result<TensorData> read_frostt(FileSource source, const ReadOptions& options);
 support::Result<TensorData> read_npy(FileSource source, const ReadOptions& options);
+support::Result<TensorData> read_npz(FileSource source, const ReadOptions& options);
 
 /// invalid [extent-mismatch] when a file's extents are not what the caller knows.
 support::Result<void> check_extents(const std::string& path, const std::vector<std::int64_t>& found,

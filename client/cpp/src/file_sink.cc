@@ -3,45 +3,80 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <optional>
 #include <utility>
+
+#include "compression.h"
 
 namespace schaas::client {
 
 struct FileSink::State {
   ~State() {
-    if (deflating) deflateEnd(&stream);
     if (file >= 0) ::close(file);
     if (!temporary.empty()) unlink(temporary.c_str());
   }
 
-  std::string path, temporary;
+  std::string path;       ///< as it was given, for messages
+  std::string target;     ///< where links lead to
+  std::string temporary;  ///< empty: bytes go to the target at once
+  std::optional<mode_t> mode;  ///< of the file that was there
   int file = -1;
   int error = 0;  ///< errno of the first failure
-  bool gzip = false, deflating = false;
-  z_stream stream{};
+  std::unique_ptr<Compressor> compressor;
   std::string buffer;
 
-  void write_file(const char* data, std::size_t size);
+  void write_file(const std::string& data);
   void flush(bool finish);
+  support::Result<void> open_temporary();
 };
 
 namespace {
 
+namespace fs = std::filesystem;
 constexpr std::size_t buffer_bytes = std::size_t{1} << 18;
 
 support::Diagnostic failure(const std::string& path, int error) {
+  const std::string shown = path == "-" ? "standard output" : path;
   if (error == ENOSPC || error == EDQUOT) {
-    return support::exhausted("disk-full", path + " cannot be written: " + std::strerror(error));
+    return support::exhausted("disk-full", shown + " cannot be written: " + std::strerror(error));
   }
-  return support::invalid("file-unwritable", path + " cannot be written: " + std::strerror(error));
+  return support::invalid("file-unwritable", shown + " cannot be written: " + std::strerror(error));
 }
+
+/// The descriptor that a path names: it is written from where it stands.
+std::optional<int> descriptor_of(const std::string& path) {
+  if (path == "-" || path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    int number = -1;
+    const char* const end = path.data() + path.size();
+    if (std::from_chars(path.data() + folder.size(), end, number).ptr == end && number >= 0) return number;
+  }
+  return std::nullopt;
+}
+
+/// Where a chain of links leads to, there or not.
+std::string without_links(const std::string& path) {
+  constexpr int max_links = 40;
+  fs::path at(path);
+  std::error_code error;
+  for (int link = 0; link < max_links && fs::is_symlink(at, error); ++link) {
+    const fs::path next = fs::read_symlink(at, error);
+    if (error) break;
+    at = next.is_absolute() ? next : at.parent_path() / next;
+  }
+  return at.string();
+}
+
+bool is_stream(const struct stat& info) { return !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode); }
 
 }  // namespace
 
@@ -53,26 +88,50 @@ FileSink::~FileSink() = default;
 support::Result<FileSink> FileSink::create(const std::string& path) {
   auto state = std::make_unique<State>();
   state->path = path;
+  if (const Compression wanted = compression_of_name(path); wanted != Compression::none) {
+    SCHAAS_ASSIGN_OR_RETURN(state->compressor, compressor(wanted, path));
+  }
   struct stat info {};
-  if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return failure(path, EISDIR);
-  std::string temporary = path + ".XXXXXX";
-  state->file = mkostemp(temporary.data(), O_CLOEXEC);
-  if (state->file < 0) return failure(path, errno);
-  state->temporary = temporary;
-  state->gzip = path.ends_with(".gz");
-  if (state->gzip) {
-    constexpr int level = 6, gzip_window = 15 + 16, memory = 8;
-    if (deflateInit2(&state->stream, level, Z_DEFLATED, gzip_window, memory, Z_DEFAULT_STRATEGY) != Z_OK) {
-      return support::exhausted("memory", "there is no memory to compress " + path);
-    }
-    state->deflating = true;
+  if (const auto descriptor = descriptor_of(path)) {
+    state->file = fcntl(*descriptor, F_DUPFD_CLOEXEC, 0);
+    if (state->file < 0) return failure(path, errno);
+  } else if (stat(path.c_str(), &info) == 0 && is_stream(info)) {
+    state->file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (state->file < 0) return failure(path, errno);
+  } else {
+    SCHAAS_RETURN_IF_ERROR(state->open_temporary());
   }
   state->buffer.reserve(buffer_bytes + 64);
   return FileSink(std::move(state));
 }
 
-void FileSink::State::write_file(const char* data, std::size_t size) {
-  while (size > 0 && error == 0) {
+support::Result<void> FileSink::State::open_temporary() {
+  target = without_links(path);
+  struct stat info {};
+  if (stat(target.c_str(), &info) == 0) {
+    if (S_ISDIR(info.st_mode)) return failure(path, EISDIR);
+    if (access(target.c_str(), W_OK) != 0) return failure(path, errno);
+    mode = info.st_mode & 07777;
+  }
+  std::string name = target + ".XXXXXX";
+  file = mkostemp(name.data(), O_CLOEXEC);
+  if (file < 0) return failure(path, errno);
+  temporary = name;
+  return {};
+}
+
+support::Result<void> FileSink::check(const std::string& path) {
+  struct stat info {};
+  if (descriptor_of(path)) return {};
+  if (stat(path.c_str(), &info) == 0 && is_stream(info))  // opening a pipe would be seen at its other end
+    return access(path.c_str(), W_OK) == 0 ? support::Result<void>() : failure(path, errno);
+  SCHAAS_ASSIGN_OR_RETURN(const FileSink sink, create(path));
+  return {};
+}
+
+void FileSink::State::write_file(const std::string& all) {
+  const char* data = all.data();
+  for (std::size_t size = all.size(); size > 0 && error == 0;) {
     const ssize_t written = ::write(file, data, size);
     if (written < 0 && errno != EINTR) error = errno;
     if (written <= 0) continue;
@@ -82,20 +141,13 @@ void FileSink::State::write_file(const char* data, std::size_t size) {
 }
 
 void FileSink::State::flush(bool finish) {
-  if (!gzip) {
-    write_file(buffer.data(), buffer.size());
-    buffer.clear();
-    return;
+  if (compressor) {
+    std::string compressed;
+    compressor->run(buffer, finish, compressed);
+    write_file(compressed);
+  } else {
+    write_file(buffer);
   }
-  char out[1 << 15];
-  stream.next_in = reinterpret_cast<Bytef*>(buffer.data());
-  stream.avail_in = static_cast<uInt>(buffer.size());
-  do {
-    stream.next_out = reinterpret_cast<Bytef*>(out);
-    stream.avail_out = sizeof out;
-    deflate(&stream, finish ? Z_FINISH : Z_NO_FLUSH);
-    write_file(out, sizeof out - stream.avail_out);
-  } while (stream.avail_out == 0);
   buffer.clear();
 }
 
@@ -123,12 +175,16 @@ void FileSink::write(std::int64_t number) {
 support::Result<void> FileSink::close() {
   State& state = *state_;
   state.flush(true);
-  const mode_t mask = umask(0);
-  umask(mask);
-  if (state.error == 0 && fchmod(state.file, 0666 & ~mask) != 0)
-    state.error = errno;  // mkostemp makes them private
+  const bool renames = !state.temporary.empty();
+  if (renames && state.error == 0) {
+    const mode_t mask = umask(0);
+    umask(mask);
+    if (fchmod(state.file, state.mode.value_or(0666 & ~mask)) != 0)
+      state.error = errno;  // mkostemp makes them private
+  }
   if (::close(std::exchange(state.file, -1)) != 0 && state.error == 0) state.error = errno;
-  if (state.error == 0 && rename(state.temporary.c_str(), state.path.c_str()) != 0) state.error = errno;
+  if (renames && state.error == 0 && rename(state.temporary.c_str(), state.target.c_str()) != 0)
+    state.error = errno;
   if (state.error != 0) return failure(state.path, state.error);
   state.temporary.clear();
   return {};

@@ -9,11 +9,15 @@
 namespace schaas::client {
 
 /// Writes a file that appears complete or not at all: bytes go to a temporary file beside it, which close()
-/// renames. Compressed with gzip when the name ends in .gz. An unclosed sink removes its temporary file.
+/// renames. A symbolic link stays one: its target is written. The mode of a file that was there is kept.
+/// Pipes, devices and "-", standard output, are written as bytes come. Compressed when the name ends in .gz,
+/// .bz2 or .xz. An unclosed sink removes its temporary file.
 class FileSink {
  public:
-  /// Errors: invalid [file-unwritable].
+  /// Errors: invalid [file-unwritable]; unsupported [compression-library].
   static support::Result<FileSink> create(const std::string& path);
+  /// Tells whether create() can be expected to succeed. Leaves nothing behind. Errors: those of create.
+  static support::Result<void> check(const std::string& path);
   FileSink(FileSink&&) noexcept;
   FileSink& operator=(FileSink&&) noexcept;
   ~FileSink();

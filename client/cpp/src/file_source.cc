@@ -3,46 +3,48 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <vector>
 
 #include "compiler/support/nearest_name.h"
+#include "compression.h"
 
 namespace schaas::client {
 
 struct FileSource::State {
   ~State() {
-    if (inflating) inflateEnd(&stream);
     if (file >= 0) close(file);
   }
 
   std::string path;
-  int file = -1;
+  int file = -1;  ///< -1: all bytes are in `input`
   std::uint64_t bytes = 0, consumed = 0;
-  std::vector<char> input;       ///< compressed bytes, and the first bytes of a plain file
+  std::vector<char> input;       ///< bytes of the file
   std::size_t from = 0, to = 0;  ///< unread part of `input`
-  bool gzip = false, inflating = false, member_open = false, at_end = false;
-  z_stream stream{};
+  Compression compression = Compression::none;
+  std::unique_ptr<Decompressor> decompressor;
+  bool member_open = false;
+  std::string ahead;  ///< content that was looked at
+  std::size_t ahead_from = 0;
 
   support::Result<std::size_t> read_file(char* target, std::size_t size);
+  support::Result<void> slurp();
   support::Result<bool> refill();
+  support::Result<void> begin();
+  support::Result<std::size_t> read_content(char* target, std::size_t size);
   support::Result<std::size_t> read_plain(char* target, std::size_t size);
-  support::Result<std::size_t> read_gzip(char* target, std::size_t size);
-  support::Result<void> start_member();
+  support::Result<std::size_t> read_compressed(char* target, std::size_t size);
 };
 
 namespace {
 
 namespace fs = std::filesystem;
 constexpr std::size_t input_bytes = std::size_t{1} << 18;
-
-support::Diagnostic damaged(const std::string& path, const std::string& why) {
-  return support::invalid("gzip-damaged", path + " is a damaged gzip file: " + why);
-}
 
 support::Diagnostic unreadable(const std::string& path) {
   return support::invalid("file-unreadable", path + " cannot be read: " + std::strerror(errno));
@@ -72,51 +74,133 @@ FileSource& FileSource::operator=(FileSource&&) noexcept = default;
 FileSource::~FileSource() = default;
 
 const std::string& FileSource::path() const { return state_->path; }
-bool FileSource::compressed() const { return state_->gzip; }
+bool FileSource::compressed() const { return state_->compression != Compression::none; }
 std::uint64_t FileSource::file_bytes() const { return state_->bytes; }
 std::uint64_t FileSource::consumed_bytes() const { return state_->consumed; }
 std::uint64_t FileSource::content_limit() const {
-  constexpr std::uint64_t best_ratio = 1032;
-  return state_->gzip ? state_->bytes * best_ratio : state_->bytes;
+  constexpr auto unknown = std::numeric_limits<std::uint64_t>::max();
+  const std::uint64_t ratio = max_ratio(state_->compression);
+  std::uint64_t limit = 0;
+  return ratio == 0 || __builtin_mul_overflow(state_->bytes, ratio, &limit) ? unknown : limit;
 }
 
 support::Result<FileSource> FileSource::open(const std::string& path) {
   auto state = std::make_unique<State>();
-  state->path = path;
-  state->file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (state->file < 0) return errno == ENOENT || errno == ENOTDIR ? missing(path) : unreadable(path);
+  const bool standard = path == "-";
+  state->path = standard ? "standard input" : path;
+  state->file = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (state->file < 0)
+    return !standard && (errno == ENOENT || errno == ENOTDIR) ? missing(path) : unreadable(state->path);
   struct stat info {};
-  if (fstat(state->file, &info) != 0) return unreadable(path);
-  if (S_ISDIR(info.st_mode)) return support::invalid("file-is-directory", path + " is a folder, not a file");
-  if (!S_ISREG(info.st_mode)) return support::invalid("file-unreadable", path + " is not a regular file");
-  if (info.st_size == 0) return support::invalid("file-empty", path + " is empty");
-  posix_fadvise(state->file, 0, 0, POSIX_FADV_SEQUENTIAL);
-  state->bytes = static_cast<std::uint64_t>(info.st_size);
-  state->input.resize(input_bytes);
-  SCHAAS_ASSIGN_OR_RETURN(const bool some, state->refill());
-  state->gzip = some && state->to >= 2 && static_cast<unsigned char>(state->input[0]) == 0x1f &&
-                static_cast<unsigned char>(state->input[1]) == 0x8b;
+  if (fstat(state->file, &info) != 0) return unreadable(state->path);
+  if (S_ISDIR(info.st_mode))
+    return support::invalid("file-is-directory", state->path + " is a folder, not a file");
+  if (S_ISREG(info.st_mode)) {
+    posix_fadvise(state->file, 0, 0, POSIX_FADV_SEQUENTIAL);
+    const off_t begin = std::max<off_t>(lseek(state->file, 0, SEEK_CUR), 0);
+    state->bytes = static_cast<std::uint64_t>(std::max<off_t>(info.st_size - begin, 0));
+    state->input.resize(input_bytes);
+    SCHAAS_RETURN_IF_ERROR(state->refill());
+  } else {
+    SCHAAS_RETURN_IF_ERROR(state->slurp());
+  }
+  if (state->to == 0) return support::invalid("file-empty", state->path + " is empty");
+  SCHAAS_RETURN_IF_ERROR(state->begin());
+  return FileSource(std::move(state));
+}
+
+FileSource FileSource::of_bytes(const std::string& path, std::string bytes) {
+  auto state = std::make_unique<State>();
+  state->path = path;
+  state->input.assign(bytes.begin(), bytes.end());
+  state->bytes = state->consumed = state->to = bytes.size();
   return FileSource(std::move(state));
 }
 
 support::Result<std::size_t> FileSource::read(char* to, std::size_t size) {
-  return state_->gzip ? state_->read_gzip(to, size) : state_->read_plain(to, size);
+  State& state = *state_;
+  if (const std::size_t held = state.ahead.size() - state.ahead_from; held > 0) {
+    const std::size_t count = std::min(size, held);
+    std::memcpy(to, state.ahead.data() + state.ahead_from, count);
+    state.ahead_from += count;
+    return count;
+  }
+  return state.read_content(to, size);
+}
+
+support::Result<std::string_view> FileSource::peek(std::size_t size) {
+  State& state = *state_;
+  state.ahead.erase(0, state.ahead_from);
+  state.ahead_from = 0;
+  while (state.ahead.size() < size) {
+    const std::size_t held = state.ahead.size();
+    state.ahead.resize(size);
+    const auto got = state.read_content(state.ahead.data() + held, size - held);
+    state.ahead.resize(held + (got.ok() ? *got : 0));
+    if (!got.ok()) return got.error();
+    if (*got == 0) break;
+  }
+  return std::string_view(state.ahead);
+}
+
+support::Result<std::string> FileSource::rest() {
+  std::string all;
+  for (std::size_t room = std::max<std::size_t>(state_->bytes + 1, input_bytes);; room = all.size()) {
+    const std::size_t held = all.size();
+    all.resize(held + room);
+    std::size_t done = held;
+    while (done < all.size()) {
+      SCHAAS_ASSIGN_OR_RETURN(const std::size_t got, read(all.data() + done, all.size() - done));
+      done += got;
+      if (got > 0) continue;
+      all.resize(done);
+      return all;
+    }
+  }
 }
 
 support::Result<std::size_t> FileSource::State::read_file(char* target, std::size_t size) {
-  while (true) {
+  while (file >= 0) {
     const ssize_t got = ::read(file, target, size);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return unreadable(path);
     consumed += static_cast<std::uint64_t>(got);
     return static_cast<std::size_t>(got);
   }
+  return std::size_t{0};
+}
+
+/// All of a pipe.
+support::Result<void> FileSource::State::slurp() {
+  while (true) {
+    if (to == input.size()) input.resize(std::max(input_bytes, 2 * input.size()));
+    SCHAAS_ASSIGN_OR_RETURN(const std::size_t got, read_file(input.data() + to, input.size() - to));
+    if (got == 0) break;
+    to += got;
+  }
+  bytes = to;
+  close(file);
+  file = -1;
+  return {};
 }
 
 support::Result<bool> FileSource::State::refill() {
+  if (file < 0) return false;
   SCHAAS_ASSIGN_OR_RETURN(to, read_file(input.data(), input.size()));
   from = 0;
   return to > 0;
+}
+
+/// Tells the compression from the first bytes.
+support::Result<void> FileSource::State::begin() {
+  compression = compression_of_content(std::string_view(input.data(), to));
+  if (compression == Compression::none) return {};
+  SCHAAS_ASSIGN_OR_RETURN(decompressor, client::decompressor(compression, path));
+  return {};
+}
+
+support::Result<std::size_t> FileSource::State::read_content(char* target, std::size_t size) {
+  return decompressor ? read_compressed(target, size) : read_plain(target, size);
 }
 
 support::Result<std::size_t> FileSource::State::read_plain(char* target, std::size_t size) {
@@ -127,44 +211,21 @@ support::Result<std::size_t> FileSource::State::read_plain(char* target, std::si
   return count;
 }
 
-support::Result<void> FileSource::State::start_member() {
-  constexpr int gzip_only = 15 + 16;
-  const int code = inflating ? inflateReset(&stream) : inflateInit2(&stream, gzip_only);
-  if (code != Z_OK) return support::exhausted("memory", path + ": no memory to decompress it");
-  inflating = true;
-  member_open = true;
-  return {};
-}
-
-support::Result<std::size_t> FileSource::State::read_gzip(char* target, std::size_t size) {
-  std::size_t done = 0;
-  while (done == 0 && !at_end) {
+support::Result<std::size_t> FileSource::State::read_compressed(char* target, std::size_t size) {
+  while (true) {
+    bool last = false;
     if (from == to) {
       SCHAAS_ASSIGN_OR_RETURN(const bool more, refill());
-      if (!more) {
-        if (member_open) return damaged(path, "it ends early (truncated?)");
-        at_end = true;
-        break;
-      }
+      last = !more;
     }
-    if (!member_open) {
-      SCHAAS_RETURN_IF_ERROR(start_member());
-    }
-    stream.next_in = reinterpret_cast<Bytef*>(input.data() + from);
-    stream.avail_in = static_cast<uInt>(to - from);
-    stream.next_out = reinterpret_cast<Bytef*>(target);
-    stream.avail_out = static_cast<uInt>(std::min<std::size_t>(size, std::size_t{1} << 30));
-    const uInt room = stream.avail_out;
-    const int code = inflate(&stream, Z_NO_FLUSH);
-    from = to - stream.avail_in;
-    done = room - stream.avail_out;
-    if (code == Z_STREAM_END) {
-      member_open = false;
-    } else if (code != Z_OK && code != Z_BUF_ERROR) {
-      return damaged(path, stream.msg != nullptr ? stream.msg : "its data are inconsistent");
-    }
+    if (last && !member_open) return std::size_t{0};
+    SCHAAS_ASSIGN_OR_RETURN(const auto step, decompressor->step(std::string_view(input.data() + from, to - from),
+                                                                last, target, size));
+    from += step.read;
+    member_open = !step.ended;
+    if (step.written > 0) return step.written;
+    if (last && !step.ended) return damaged(compression, path, "it ends early (truncated?)");
   }
-  return done;
 }
 
 }  // namespace schaas::client

@@ -89,24 +89,24 @@ class Reader {
     const std::size_t begin = at_;
     if (at_ < text_.size() && text_[at_] == '[') return unsupported_type("record", begin);
     SCHAAS_ASSIGN_OR_RETURN(const std::string_view text, quoted_text());
-    using Type = NpyHeader::Type;
-    if (text == "<f4") {
-      header_.type = Type::f4;
-    } else if (text == "<f8") {
-      header_.type = Type::f8;
-    } else if (text == "<i4") {
-      header_.type = Type::i4;
-    } else if (text == "<i8") {
-      header_.type = Type::i8;
-    } else {
+    std::string_view type = text;
+    const char order = type.empty() ? ' ' : type.front();
+    if (std::string_view("<>|=").find(order) != std::string_view::npos) type.remove_prefix(1);
+    static constexpr std::string_view known[] = {"b1", "i1", "i2", "i4", "i8", "u1",
+                                                 "u2", "u4", "u8", "f2", "f4", "f8"};
+    if (std::find(std::begin(known), std::end(known), type) == std::end(known))
       return unsupported_type(std::string(text), begin);
-    }
+    header_.kind = type[0];
+    header_.element_bytes = type[1] - '0';
+    header_.big_endian = order == '>';
     return {};
   }
 
   support::Diagnostic unsupported_type(const std::string& found, std::size_t begin) const {
-    return at(support::unsupported("npy-type", "elements of type `" + found + "`" +
-                                                   " are not supported; little-endian f4, f8, i4 and i8 are"),
+    const bool complex = found.find('c') == 0 || found.find('c') == 1;
+    return at(support::unsupported("npy-type", "elements of type `" + found + "` are not supported" +
+                                                   (complex ? ": they are complex" : "") +
+                                                   "; booleans, integers of 8 to 64 bits and f2, f4, f8 are"),
               begin, std::max(at_, begin + 1));
   }
 
@@ -140,15 +140,13 @@ support::Result<NpyHeader> parse_npy_header(std::string_view text, const std::st
   return Reader(text, path).read();
 }
 
-std::string print_npy_preamble(const NpyHeader& header) {
-  static constexpr const char* types[] = {"<f4", "<f8", "<i4", "<i8"};
-  std::string text = std::string("{'descr': '") + types[static_cast<int>(header.type)] +
-                     "', 'fortran_order': " + (header.fortran_order ? "True" : "False") + ", 'shape': (";
-  for (std::size_t m = 0; m < header.shape.size(); ++m) {
-    text += std::to_string(header.shape[m]);
-    if (m + 1 < header.shape.size()) text += ", ";
+std::string print_npy_preamble(const std::string& descr, const std::vector<std::int64_t>& shape) {
+  std::string text = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (";
+  for (std::size_t m = 0; m < shape.size(); ++m) {
+    text += std::to_string(shape[m]);
+    if (m + 1 < shape.size()) text += ", ";
   }
-  text += header.shape.size() == 1 ? ",), }" : "), }";
+  text += shape.size() == 1 ? ",), }" : "), }";
   constexpr std::size_t before = 10, alignment = 64;
   while ((before + text.size() + 1) % alignment != 0) text += ' ';
   text += '\n';

@@ -10,16 +10,18 @@ namespace schaas::client {
 
 /// The dictionary of a NumPy file: {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
 struct NpyHeader {
-  enum class Type { f4, f8, i4, i8 } type = Type::f8;
+  char kind = 'f';           ///< b bool, i and u integers, f floating point
+  int element_bytes = 8;     ///< 1 to 8
+  bool big_endian = false;
   bool fortran_order = false;
-  std::vector<std::int64_t> shape;
-  std::size_t element_bytes() const { return type == Type::f4 || type == Type::i4 ? 4 : 8; }
+  std::vector<std::int64_t> shape{};
 };
 
 /// Errors (with a caret into the dictionary, `path` as its source): invalid [npy-header]; unsupported
-/// [npy-type] for other element types and byte orders.
+/// [npy-type] for elements that are no real numbers of at most 64 bits.
 support::Result<NpyHeader> parse_npy_header(std::string_view text, const std::string& path);
-/// Magic, version 1.0 and dictionary, padded so that the data start at a multiple of 64.
-std::string print_npy_preamble(const NpyHeader& header);
+/// Magic, version 1.0 and dictionary, padded so that the data start at a multiple of 64; C order. `descr` is
+/// numpy's name of the type, "<f8".
+std::string print_npy_preamble(const std::string& descr, const std::vector<std::int64_t>& shape);
 
 }  // namespace schaas::client

@@ -20,4 +20,17 @@ NumberError parse_unusual_real(std::string_view word, double& value) {
   return std::fabs(value) > 1 ? NumberError::too_large : NumberError::none;
 }
 
+NumberError parse_integral(std::string_view word, double& value) {
+  const bool negative = word.starts_with('-');
+  std::string_view digits = word;
+  if (negative || word.starts_with('+')) digits.remove_prefix(1);
+  std::uint64_t magnitude = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [ptr, error] = std::from_chars(digits.data(), end, magnitude);
+  if (digits.empty() || ptr != end) return parse_real(word, value);
+  if (error != std::errc() || !is_exact(magnitude)) return NumberError::inexact;
+  value = negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
+  return NumberError::none;
+}
+
 }  // namespace schaas::client

@@ -2,6 +2,7 @@
 #include <charconv>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 namespace schaas::client {
 
@@ -23,7 +24,7 @@ class Words {
   const char* end_;
 };
 
-enum class NumberError { none, not_a_number, too_large };
+enum class NumberError { none, not_a_number, too_large, inexact };
 
 /// A whole word as an integer.
 inline NumberError parse_integer(std::string_view word, std::int64_t& value) {
@@ -34,6 +35,17 @@ inline NumberError parse_integer(std::string_view word, std::int64_t& value) {
   if (error == std::errc::result_out_of_range) return NumberError::too_large;
   return error == std::errc() && ptr == end ? NumberError::none : NumberError::not_a_number;
 }
+
+/// Tells whether a double holds this integer.
+template <class Integer>
+constexpr bool is_exact(Integer value) {
+  constexpr double beyond = std::is_signed_v<Integer> ? 0x1p63 : 0x1p64;
+  const auto rounded = static_cast<double>(value);
+  return rounded < beyond && static_cast<Integer>(rounded) == value;
+}
+
+/// A whole word as an integer that double holds; any other number as parse_real gives it.
+NumberError parse_integral(std::string_view word, double& value);
 
 /// Numbers that from_chars does not take: a leading +, Fortran's exponent letter D, values below the smallest
 /// double.

@@ -4,8 +4,8 @@
 #include "compiler/support/limits.h"
 #include "file_readers.h"
 
-// FROSTT text: no header; `#` comments; each line holds the 1-based coordinates, then the value.
-// docs/file_formats.md.
+// FROSTT text: no header; `#` comments; each line holds the 1-based coordinates, then the value. A comment
+// `# schaas extents 3 4` before the first entry tells the extents. docs/file_formats.md.
 namespace schaas::client {
 namespace {
 
@@ -15,7 +15,7 @@ using support::Result;
 class Reader {
  public:
   Reader(FileSource source, const ReadOptions& options)
-      : lines_(std::move(source), options.progress), options_(options) {}
+      : lines_(std::move(source), options.progress), options_(options), extents_(options.extents) {}
 
   Result<TensorData> read() {
     while (true) {
@@ -26,8 +26,8 @@ class Reader {
     }
     if (tensor_.coordinates.empty()) SCHAAS_RETURN_IF_ERROR(no_entries());
     tensor_.extents = largest_;
-    for (std::size_t m = 0; m < options_.extents.size(); ++m) {
-      if (options_.extents[m] >= 0) tensor_.extents[m] = options_.extents[m];
+    for (std::size_t m = 0; m < extents_.size(); ++m) {
+      if (extents_[m] >= 0) tensor_.extents[m] = extents_[m];
     }
     return TensorData(std::move(tensor_));
   }
@@ -40,8 +40,31 @@ class Reader {
       SCHAAS_ASSIGN_OR_RETURN(const bool more, lines_.next(line_));
       if (!more) return false;
       const std::size_t first = line_.find_first_not_of(" \t");
-      if (first != std::string_view::npos && line_[first] != '#') return true;
+      if (first == std::string_view::npos) continue;
+      if (line_[first] != '#') return true;
+      if (tensor_.coordinates.empty()) SCHAAS_RETURN_IF_ERROR(comment());
     }
+  }
+
+  // Takes the extents of a file that schaas wrote.
+  Result<void> comment() {
+    Words words(line_);
+    if (words.next() != "#" || words.next() != "schaas" || words.next() != "extents") return {};
+    std::vector<std::int64_t> found;
+    for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
+      std::int64_t extent = 0;
+      const NumberError error = parse_integer(word, extent);
+      if (error != NumberError::none || extent < 0)
+        return here(bad_number(error, word, "extent " + std::to_string(found.size() + 1)), word);
+      found.push_back(extent);
+    }
+    if (found.empty() || found.size() > support::Limits::order)
+      return here(support::invalid("tns-line", "expected 1 to " + std::to_string(support::Limits::order) +
+                                                   " extents, found " + std::to_string(found.size())),
+                  line_);
+    SCHAAS_RETURN_IF_ERROR(check_extents(lines_.source().path(), found, options_.extents));
+    extents_ = std::move(found);
+    return {};
   }
 
   // The first entry tells the order.
@@ -60,10 +83,10 @@ class Reader {
                                                " modes; at most " + std::to_string(most) + " are supported"),
           line_);
     }
-    if (!options_.extents.empty() && options_.extents.size() != words - 1) {
+    if (!extents_.empty() && extents_.size() != words - 1) {
       return here(support::invalid("extent-mismatch",
                                    "this tensor has " + std::to_string(words - 1) + " modes, but " +
-                                       std::to_string(options_.extents.size()) + " are expected"),
+                                       std::to_string(extents_.size()) + " are expected"),
                   line_);
     }
     open(words - 1);
@@ -74,21 +97,20 @@ class Reader {
     tensor_.coordinates.resize(order);
     largest_.assign(order, 0);
     limit_.assign(order, std::numeric_limits<std::int64_t>::max());
-    for (std::size_t m = 0; m < options_.extents.size(); ++m) {
-      if (options_.extents[m] >= 0) limit_[m] = options_.extents[m];
+    for (std::size_t m = 0; m < extents_.size(); ++m) {
+      if (extents_[m] >= 0) limit_[m] = extents_[m];
     }
   }
 
   Result<void> no_entries() {
-    const bool known =
-        !options_.extents.empty() && std::count(options_.extents.begin(), options_.extents.end(), -1) == 0;
+    const bool known = !extents_.empty() && std::count(extents_.begin(), extents_.end(), -1) == 0;
     if (!known) {
       return support::noting(
           support::invalid("file-empty",
                            lines_.source().path() + " has no entries, so its order and extents are unknown"),
           "give its extents to read it as a tensor of zeros");
     }
-    open(options_.extents.size());
+    open(extents_.size());
     return {};
   }
 
@@ -133,6 +155,7 @@ class Reader {
   const ReadOptions& options_;
   std::string_view line_;
   CooTensor tensor_;
+  std::vector<std::int64_t> extents_;  ///< what is known of them; -1: not known
   std::vector<std::int64_t> largest_, limit_;
 };
 

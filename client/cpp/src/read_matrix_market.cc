@@ -94,12 +94,13 @@ class Reader {
     const std::string field = lower(word);
     if (field == "complex") {
       return here(support::unsupported(
-                      "mtx-field", "complex values are not supported; real, double, integer and pattern are"),
+                      "mtx-field", "complex values are not supported; real, double, integer, unsigned-integer and pattern "
+                      "are"),
                   word);
     }
     if (field == "real" || field == "double") {
       header_.field = Field::real;
-    } else if (field == "integer") {
+    } else if (field == "integer" || field == "unsigned-integer") {
       header_.field = Field::integer;
     } else if (field == "pattern") {
       header_.field = Field::pattern;
@@ -108,7 +109,7 @@ class Reader {
                     word);
       }
     } else {
-      return unknown_word("a field", word, {"real", "double", "integer", "pattern"});
+      return unknown_word("a field", word, {"real", "double", "integer", "unsigned-integer", "pattern"});
     }
     return {};
   }
@@ -257,6 +258,10 @@ class Reader {
                 word);
   }
 
+  NumberError parse_value(std::string_view word, double& value) const {
+    return header_.field == Field::integer ? parse_integral(word, value) : parse_real(word, value);
+  }
+
   Result<void> read_entry() {
     Words words(line_);
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t row, index_word(words.next(), "row", size_.rows));
@@ -265,7 +270,7 @@ class Reader {
     double value = 1;
     if (header_.field != Field::pattern) {
       const std::string_view word = words.next();
-      const NumberError error = parse_real(word, value);
+      const NumberError error = parse_value(word, value);
       if (error != NumberError::none) return here(bad_number(error, word, "a value"), word);
     }
     if (const std::string_view extra = words.next(); !extra.empty()) {
@@ -333,7 +338,7 @@ class Reader {
       Words words(line_);
       for (std::string_view word = words.next(); !word.empty(); word = words.next()) {
         double value = 0;
-        const NumberError error = parse_real(word, value);
+        const NumberError error = parse_value(word, value);
         if (error != NumberError::none) return here(bad_number(error, word, "a value"), word);
         if (static_cast<std::int64_t>(values.size()) == size_.entries) {
           return here(

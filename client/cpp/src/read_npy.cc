@@ -1,5 +1,9 @@
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <memory>
+#include <type_traits>
 
 #include "allocate.h"
 #include "compiler/support/limits.h"
@@ -12,6 +16,29 @@ namespace schaas::client {
 namespace {
 
 using support::Result;
+
+constexpr std::size_t slice_elements = std::size_t{1} << 16;
+
+/// f2: a sign, 5 bits of exponent, 10 of fraction.
+struct Half {
+  std::uint16_t bits;
+};
+
+float value(Half half) {
+  const int exponent = (half.bits >> 10) & 31, fraction = half.bits & 1023;
+  const float sign = (half.bits & 0x8000) != 0 ? -1.0F : 1.0F;
+  if (exponent == 31)
+    return fraction == 0 ? sign * std::numeric_limits<float>::infinity()
+                         : std::numeric_limits<float>::quiet_NaN();
+  if (exponent == 0) return sign * std::ldexp(static_cast<float>(fraction), -24);
+  return sign * std::ldexp(static_cast<float>(fraction + 1024), exponent - 25);
+}
+
+/// b1: everything but 0 is true.
+struct Truth {
+  std::uint8_t byte;
+  explicit operator double() const { return byte != 0 ? 1 : 0; }
+};
 
 class Reader {
  public:
@@ -27,20 +54,39 @@ class Reader {
                                                     std::to_string(most) + " are supported");
     }
     SCHAAS_RETURN_IF_ERROR(check_extents(source_.path(), header.shape, options_.extents));
-    switch (header.type) {
-      case NpyHeader::Type::f4:
-        return elements<float>(header);
-      case NpyHeader::Type::f8:
-        return elements<double>(header);
-      case NpyHeader::Type::i4:
-        return elements<std::int32_t>(header);
-      case NpyHeader::Type::i8:
-        break;
-    }
-    return elements<std::int64_t>(header);
+    return by_type(header);
   }
 
  private:
+  Result<TensorData> by_type(const NpyHeader& header) {
+    switch (header.kind * 16 + header.element_bytes) {
+      case 'b' * 16 + 1:
+        return elements<Truth>(header);
+      case 'i' * 16 + 1:
+        return elements<std::int8_t>(header);
+      case 'i' * 16 + 2:
+        return elements<std::int16_t>(header);
+      case 'i' * 16 + 4:
+        return elements<std::int32_t>(header);
+      case 'i' * 16 + 8:
+        return elements<std::int64_t>(header);
+      case 'u' * 16 + 1:
+        return elements<std::uint8_t>(header);
+      case 'u' * 16 + 2:
+        return elements<std::uint16_t>(header);
+      case 'u' * 16 + 4:
+        return elements<std::uint32_t>(header);
+      case 'u' * 16 + 8:
+        return elements<std::uint64_t>(header);
+      case 'f' * 16 + 2:
+        return elements<Half>(header);
+      case 'f' * 16 + 4:
+        return elements<float>(header);
+      default:
+        return elements<double>(header);
+    }
+  }
+
   support::Diagnostic bad_header(const std::string& why) const {
     return support::invalid("npy-header", source_.path() + " is no NumPy file: " + why);
   }
@@ -80,11 +126,11 @@ class Reader {
 
   support::Diagnostic wrong_size(const NpyHeader& header, const std::string& found) const {
     return support::invalid("npy-size", source_.path() + " has shape " + shape_text(header.shape) + " of " +
-                                            std::to_string(header.element_bytes()) + "-byte elements, but " +
+                                            std::to_string(header.element_bytes) + "-byte elements, but " +
                                             found);
   }
 
-  // Reads in slices, so that i4, i8 and Fortran order need no second copy of the file.
+  // Reads in slices, so that other types and Fortran order need no second copy of the file.
   template <class Element>
   Result<TensorData> elements(const NpyHeader& header) {
     const auto size = checked_product(header.shape);
@@ -95,19 +141,21 @@ class Reader {
     if (static_cast<std::uint64_t>(bytes) > source_.content_limit()) {
       return wrong_size(header, "the file has only " + std::to_string(source_.file_bytes()) + " bytes");
     }
-    const ValueType type = std::is_same_v<Element, float> ? ValueType::f32 : ValueType::f64;
+    constexpr bool narrow = std::is_same_v<Element, float> || std::is_same_v<Element, Half>;
+    const ValueType type = narrow ? ValueType::f32 : ValueType::f64;
     SCHAAS_ASSIGN_OR_RETURN(DenseTensor dense, zeros(header.shape, type));
-    std::vector<Element> slice(std::size_t{1} << 16);
+    const auto slice = std::make_unique<Element[]>(slice_elements);
     std::vector<std::int64_t> counter(header.shape.size(), 0);
     for (std::int64_t done = 0; done < *size;) {
-      const std::size_t count = std::min<std::size_t>(slice.size(), static_cast<std::size_t>(*size - done));
+      const std::size_t count = std::min<std::size_t>(slice_elements, static_cast<std::size_t>(*size - done));
       SCHAAS_ASSIGN_OR_RETURN(const std::size_t got,
-                              fill(reinterpret_cast<char*>(slice.data()), count * sizeof(Element)));
+                              fill(reinterpret_cast<char*>(slice.get()), count * sizeof(Element)));
       if (got < count * sizeof(Element)) {
         return wrong_size(header, "the data end after " +
                                       std::to_string(data_bytes(done, got, sizeof(Element))) + " bytes");
       }
-      store(slice.data(), count, done, header, counter, dense);
+      if (header.big_endian) reverse_bytes(slice.get(), count);
+      SCHAAS_RETURN_IF_ERROR(store(slice.get(), count, done, header, counter, dense));
       done += static_cast<std::int64_t>(count);
     }
     char extra = 0;
@@ -121,17 +169,35 @@ class Reader {
   }
 
   template <class Element>
-  static void store(const Element* from, std::size_t count, std::int64_t done, const NpyHeader& header,
-                    std::vector<std::int64_t>& counter, DenseTensor& to) {
+  static void reverse_bytes(Element* elements, std::size_t count) {
+    auto* bytes = reinterpret_cast<char*>(elements);
+    for (std::size_t e = 0; e < count; ++e, bytes += sizeof(Element))
+      std::reverse(bytes, bytes + sizeof(Element));
+  }
+
+  template <class Element>
+  Result<void> store(const Element* from, std::size_t count, std::int64_t done, const NpyHeader& header,
+                     std::vector<std::int64_t>& counter, DenseTensor& to) const {
     for (std::size_t e = 0; e < count; ++e) {
       std::int64_t place = done + static_cast<std::int64_t>(e);
       if (header.fortran_order) place = next_fortran(header.shape, counter);
       if constexpr (std::is_same_v<Element, float>) {
         to.values.as<float>()[place] = from[e];
+      } else if constexpr (std::is_same_v<Element, Half>) {
+        to.values.as<float>()[place] = value(from[e]);
       } else {
         to.values.as<double>()[place] = static_cast<double>(from[e]);
+        if constexpr (std::is_integral_v<Element> && sizeof(Element) == 8) {
+          if (!is_exact(from[e])) return inexact(std::to_string(from[e]));
+        }
       }
     }
+    return {};
+  }
+
+  support::Diagnostic inexact(const std::string& number) const {
+    return support::invalid("file-number", source_.path() + " holds " + number +
+                                               ", an integer that f64 cannot hold exactly");
   }
 
   // The row-major place of `counter`, which then advances with the first mode fastest.

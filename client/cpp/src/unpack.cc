@@ -92,6 +92,7 @@ std::int64_t row_major(const std::vector<std::int64_t>& coordinates,
 /// The stored entries; of those with the fill value only some, unless they are kept.
 CooTensor entries_between(const PackedTensor& tensor, bool keep_fill) {
   CooTensor result;
+  result.value_type = tensor.value_type();
   result.extents = tensor.extents();
   result.coordinates.resize(tensor.order());
   walk(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {
@@ -135,6 +136,7 @@ support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string
 CooTensor to_coo(const DenseTensor& tensor, double fill_value) {
   const double fill = rounded(fill_value, tensor.value_type);
   CooTensor result;
+  result.value_type = tensor.value_type;
   result.extents = tensor.extents;
   result.coordinates.resize(tensor.order());
   const std::int64_t size = tensor.size();

@@ -216,7 +216,8 @@ SCHAAS_API int32_t schaas_pack(const char* name, int32_t order, const int64_t* e
 /* The same tensor in another format. */
 SCHAAS_API int32_t schaas_convert(const char* name, const schaas_tensor* tensor, const char* format,
                                   schaas_storage** storage, schaas_error** error);
-/* Matrix Market, FROSTT or NumPy, by ending, also .gz: entries as coo with 64-bit positions, arrays dense. */
+/* Matrix Market, FROSTT, NumPy or .npz of scipy, by ending, also .gz, .bz2, .xz; "-" is standard input or
+ * output. Entries are read as coo with 64-bit positions, arrays dense. */
 SCHAAS_API int32_t schaas_read(const char* path, schaas_storage** storage, schaas_error** error);
 SCHAAS_API int32_t schaas_write(const char* path, const schaas_tensor* tensor, schaas_error** error);
 

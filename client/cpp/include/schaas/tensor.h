@@ -23,6 +23,7 @@ struct CooTensor {
   std::vector<std::int64_t> extents;                   ///< by mode
   std::vector<std::vector<std::int64_t>> coordinates;  ///< by mode, then entry
   std::vector<double> values;                          ///< by entry
+  ValueType value_type = ValueType::f64;               ///< f32: the values are such numbers
 
   int order() const { return static_cast<int>(extents.size()); }
   std::size_t entries() const { return values.size(); }
