@@ -81,7 +81,7 @@ class PlantedViolations(unittest.TestCase):
     def test_grpc_in_the_compiler(self):
         self.assertEqual(planted("compiler/pipeline/pipeline.cc", "#include <grpcpp/grpcpp.h>\n"),
                          ["compiler/pipeline/pipeline.cc: includes grpcpp/grpcpp.h, but gRPC stays in the server and the "
-                          "client's sources"])
+                          "client's connection"])
 
     def test_private_header_of_the_client_in_the_program(self):
         self.assertEqual(planted("client/cli/run.cc", '#include "client/cpp/src/marshalling.h"\n'),
