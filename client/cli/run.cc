@@ -33,9 +33,17 @@ struct RunOptions {
   std::string bundle, target = "cpu", isa, schedule = "auto", output;
   int threads = 0, repeat = 1;
   bool reuse_structure = false;
-  double wait = 3, tune_seconds = 10;
+  std::optional<double> wait;
+  double tune_seconds = 10;
   bool tune = false, verify = false, no_cache = false, deterministic = false;
 };
+
+/// Seconds after which a kernel that has come is enough, where no wait limit is given.
+constexpr double usual_wait = 3;
+
+std::chrono::milliseconds milliseconds_of(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(seconds * 1e3));
+}
 
 support::Result<void> check_options(const RunOptions& options) {
   const std::string& schedule = options.schedule;
@@ -128,7 +136,8 @@ client::ChoiceRequest choice_request(const RunOptions& options, const client::Pr
   request.schedule.no_cache = options.no_cache;
   request.schedule.deterministic = options.deterministic;
   request.wanted = options.schedule;
-  request.patience = std::chrono::milliseconds(static_cast<std::int64_t>(options.wait * 1e3));
+  request.leave_after = milliseconds_of(options.wait.value_or(usual_wait));
+  if (options.wait) request.wait_limit = milliseconds_of(*options.wait);
   request.whole_answer = options.repeat > 1;
   return request;
 }
@@ -399,10 +408,9 @@ void add_run_options(CLI::App& command, RunOptions& options) {
   command
       .add_option(
           "--wait", options.wait,
-          "Seconds after which a search that still goes on is not waited for: the best schedule found by "
-          "then runs")
+          "Wait limit: seconds after which nothing more is waited for, and the best kernel that has come "
+          "runs (default: after 3 s one that has come is enough)")
       ->check(CLI::Range(0.0, 86400.0).description(""))
-      ->capture_default_str()
       ->type_name("SECONDS");
   command.add_flag("--verify", options.verify, "Compare every value with an independent evaluation");
   command.add_option("-o,--output", options.output, "Write the result: .mtx, .tns, .npy or .npz, also with .gz, .bz2 or .xz; - is standard output")

@@ -62,7 +62,7 @@ std::string origin(const RunFacts& facts) {
     return "from " + facts.server_address.substr(bundle.size());
   if (facts.choice.answer.kept) return "from this machine's cache: its server is gone";
   std::string text = done.hit ? "from the database in " : "searched and compiled in ";
-  if (facts.choice.out_of_patience) {
+  if (facts.choice.wait_ended) {
     text =
         facts.choice.answer.frontier.partial ? "still being searched after " : "still being compiled after ";
   }
@@ -196,7 +196,7 @@ support::Result<Json> json_of(const RunFacts& facts, const Values& values) {
                     {"isa", kernel.isa},
                     {"kernel_key", kernel.kernel_key},
                     {"reason", facts.choice.reason},
-                    {"final", !facts.choice.out_of_patience}};
+                    {"final", !facts.choice.wait_ended}};
   json["copies"] = Json::array();
   for (const auto& copy : facts.copies) {
     json["copies"].push_back({{"of", facts.arguments.at(static_cast<std::size_t>(copy.argument))},

@@ -74,12 +74,12 @@ class BundleSource final : public KernelSource {
     return answer;
   }
 
-  support::Result<Frontier> lookup(const ProblemText& problem) override {
+  support::Result<Frontier> lookup(const ProblemText& problem, std::stop_token) override {
     SCHAAS_ASSIGN_OR_RETURN(const BundledAnswer* found, find(problem, ""));
     return found->frontier;
   }
 
-  support::Result<std::string> download(const KernelInfo& kernel) override {
+  support::Result<std::string> download(const KernelInfo& kernel, std::stop_token) override {
     const support::Digest& digest = kernel.digest;
     const auto place = state_->binaries.find(digest.sha256);
     if (place == state_->binaries.end()) return not_in_bundle(*state_, "the binary " + digest.sha256 + " is");

@@ -14,6 +14,15 @@ char* text_for_c(const std::string& text) {
   return copy;
 }
 
+ProgressCallback callback_of(schaas_progress_function progress, void* context) {
+  if (progress == nullptr) return {};
+  return [progress, context](const WaitProgress& now) {
+    const schaas_progress told{sizeof told, now.stage.c_str(), now.seconds,   now.done,
+                               now.of,      now.kernels,       now.kernels_of};
+    return progress(context, &told) == 0;
+  };
+}
+
 support::Diagnostic null_argument(const char* name) {
   return support::invalid("null-argument", std::string("`") + name + "` is NULL");
 }
@@ -36,7 +45,7 @@ namespace {
 std::string text_or(const char* text, const char* otherwise) { return text == nullptr ? otherwise : text; }
 
 support::Result<ProblemText> problem_of(const schaas_problem& given) {
-  if (given.struct_bytes < sizeof(schaas_problem))
+  if (!SCHAAS_HAS(given, memory_depth))
     return support::invalid("struct-size", "`struct_bytes` of the problem is " +
                                                std::to_string(given.struct_bytes) +
                                                ", expected sizeof(schaas_problem)");
@@ -58,7 +67,7 @@ support::Result<ProblemText> problem_of(const schaas_problem& given) {
 }
 
 support::Result<ConnectOptions> options_of(const schaas_connect_options& given) {
-  if (given.struct_bytes < sizeof(schaas_connect_options))
+  if (!SCHAAS_HAS(given, token_file))
     return support::invalid("struct-size", "`struct_bytes` of the options of a connection is " +
                                                std::to_string(given.struct_bytes) +
                                                ", expected sizeof(schaas_connect_options)");
@@ -78,18 +87,20 @@ KernelSetOptions options_of(const schaas_problem& given) {
   options.search.memory_depth = given.memory_depth;
   options.search.max_temporary_bytes = given.max_temporary_bytes;
   options.search.seconds = given.budget_seconds;
-  if (given.patience_seconds > 0)
-    options.patience = std::chrono::milliseconds(static_cast<std::int64_t>(given.patience_seconds * 1e3));
+  options.wait_limit = limit_of(given.patience_seconds);
   return options;
 }
 
+enum class Runs { once, many };
+
 support::Result<std::unique_ptr<schaas_computation>> bound(const schaas_kernels* kernels,
                                                            const schaas_operand* operands, std::int32_t count,
-                                                           const schaas_options* given) {
+                                                           const schaas_options* given, Runs runs) {
   if (kernels == nullptr) return null_argument("kernels");
   auto computation = std::make_unique<schaas_computation>();
   computation->fill = kernels->set.program().semiring->zero;
   SCHAAS_RETURN_IF_ERROR(take(*kernels, operands, count, given, computation->given));
+  computation->given.options.single_run = runs == Runs::once;
   SCHAAS_ASSIGN_OR_RETURN(computation->computation,
                           kernels->set.bind(computation->given.pointers, computation->given.options));
   return computation;
@@ -105,6 +116,10 @@ extern "C" {
 
 int32_t schaas_api_version(void) { return SCHAAS_API_VERSION; }
 const char* schaas_version(void) { return SCHAAS_VERSION; }
+int32_t schaas_never_wait(void* context, const schaas_progress* progress) {
+  (void)context, (void)progress;
+  return 1;
+}
 
 int32_t schaas_error_status(const schaas_error* error) {
   return error == nullptr ? SCHAAS_SUCCESS : schaas::support::exit_code(error->diagnostic.family);
@@ -132,8 +147,14 @@ int32_t schaas_session_connect(const schaas_connect_options* options, schaas_ses
   return at_boundary(error, [&]() -> Result<void> {
     if (session == nullptr || options == nullptr)
       return null_argument(session == nullptr ? "session" : "options");
-    SCHAAS_ASSIGN_OR_RETURN(const ConnectOptions wanted, options_of(*options));
-    SCHAAS_ASSIGN_OR_RETURN(Session opened, Session::open(wanted));
+    SCHAAS_ASSIGN_OR_RETURN(ConnectOptions wanted, options_of(*options));
+    ProgressCallback progress;
+    if (SCHAAS_HAS(*options, progress_context))
+      progress = callback_of(options->progress, options->progress_context);
+    SCHAAS_ASSIGN_OR_RETURN(Session opened, while_telling(progress, "connecting", [&](std::stop_token stop) {
+                              wanted.stop = stop;
+                              return Session::open(wanted);
+                            }));
     *session = new schaas_session{std::move(opened), {}};
     return {};
   });
@@ -159,8 +180,14 @@ int32_t schaas_kernels_open(schaas_session* session, const schaas_problem* probl
     if (problem == nullptr || kernels == nullptr)
       return null_argument(problem == nullptr ? "problem" : "kernels");
     SCHAAS_ASSIGN_OR_RETURN(ProblemText text, problem_of(*problem));
-    SCHAAS_ASSIGN_OR_RETURN(KernelSet set,
-                            KernelSet::open(session->session, std::move(text), options_of(*problem)));
+    ProgressCallback progress;
+    if (SCHAAS_HAS(*problem, progress_context))
+      progress = callback_of(problem->progress, problem->progress_context);
+    KernelSetOptions options = options_of(*problem);
+    SCHAAS_ASSIGN_OR_RETURN(KernelSet set, while_telling(progress, "connecting", [&](std::stop_token stop) {
+                              options.stop = stop;
+                              return KernelSet::open(session->session, std::move(text), options);
+                            }));
     *kernels = new schaas_kernels{std::move(set), session->session};
     return {};
   });
@@ -171,7 +198,7 @@ int32_t schaas_bind(schaas_kernels* kernels, const schaas_operand* operands, int
                     const schaas_options* options, schaas_computation** computation, schaas_error** error) {
   return at_boundary(error, [&]() -> Result<void> {
     if (computation == nullptr) return null_argument("computation");
-    SCHAAS_ASSIGN_OR_RETURN(auto made, bound(kernels, operands, count, options));
+    SCHAAS_ASSIGN_OR_RETURN(auto made, bound(kernels, operands, count, options, Runs::many));
     *computation = made.release();
     return {};
   });
@@ -198,7 +225,7 @@ int32_t schaas_compute(schaas_kernels* kernels, const schaas_operand* operands, 
   return at_boundary(error, [&]() -> Result<void> {
     if (result == nullptr && (options == nullptr || options->result == nullptr))
       return null_argument("result");
-    SCHAAS_ASSIGN_OR_RETURN(auto made, bound(kernels, operands, count, options));
+    SCHAAS_ASSIGN_OR_RETURN(auto made, bound(kernels, operands, count, options, Runs::once));
     SCHAAS_RETURN_IF_ERROR(made->computation->run());
     if (made->given.result) {
       if (result != nullptr) *result = nullptr;  // the caller's tensor has it

@@ -201,7 +201,12 @@ int32_t schaas_frontier_at(schaas_kernels* kernels, const schaas_operand* operan
     if (kernels == nullptr || json == nullptr) return null_argument(kernels == nullptr ? "kernels" : "json");
     GivenTensors given;
     SCHAAS_RETURN_IF_ERROR(take(*kernels, operands, count, options, given));
-    SCHAAS_ASSIGN_OR_RETURN(const FrontierHere here, kernels->set.frontier_at(given.pointers, given.options));
+    SCHAAS_ASSIGN_OR_RETURN(
+        const FrontierHere here,
+        while_telling(given.options.wait.progress, "searching", [&](std::stop_token stop) {
+          given.options.wait.stop = stop;
+          return kernels->set.frontier_at(given.pointers, given.options);
+        }));
     Json told = frontier_json(here.frontier);
     add_here(told, here);
     *json = dumped(told);
@@ -235,7 +240,12 @@ int32_t schaas_tune(schaas_kernels* kernels, const schaas_operand* operands, int
     if (kernels == nullptr || json == nullptr) return null_argument(kernels == nullptr ? "kernels" : "json");
     GivenTensors given;
     SCHAAS_RETURN_IF_ERROR(take(*kernels, operands, count, options, given));
-    SCHAAS_ASSIGN_OR_RETURN(const Tuning tuning, kernels->set.tune(given.pointers, given.options));
+    SCHAAS_ASSIGN_OR_RETURN(
+        const Tuning tuning,
+        while_telling(given.options.wait.progress, "measuring", [&](std::stop_token stop) {
+          given.options.wait.stop = stop;
+          return kernels->set.tune(given.pointers, given.options);
+        }));
     Json found = {{"fastest", tuning.fastest}, {"measured", Json::array()}};
     for (const Measured& one : tuning.measured)
       found["measured"].push_back(

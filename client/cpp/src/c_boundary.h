@@ -1,7 +1,14 @@
 #pragma once
+#include <chrono>
+#include <cstddef>
 #include <exception>
+#include <functional>
+#include <future>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
+#include <type_traits>
 
 #include "c_operands.h"
 #include "compiler/support/result.h"
@@ -59,6 +66,38 @@ std::int32_t at_boundary(schaas_error** error, const Body& body) noexcept {
   } catch (...) {  // no memory even for the message
     return SCHAAS_EXHAUSTED;
   }
+}
+
+/// The callback of a caller, as the C++ interface takes it; empty where there is none.
+using ProgressCallback = std::function<bool(const WaitProgress&)>;
+ProgressCallback callback_of(schaas_progress_function progress, void* context);
+
+/// Whether a struct of so many bytes, filled by a program of an earlier version perhaps, has this field.
+#define SCHAAS_HAS(given, field) \
+  ((given).struct_bytes >= offsetof(std::remove_cvref_t<decltype(given)>, field) + sizeof((given).field))
+
+/// Runs `body(stop)`, which asks a server, on a thread of its own, while this one tells the caller how long
+/// it has been waiting; without a callback, on this thread.
+template <class Body>
+auto while_telling(const ProgressCallback& progress, const char* stage, const Body& body)
+    -> decltype(body(std::stop_token())) {
+  if (!progress) return body(std::stop_token());
+  using Clock = std::chrono::steady_clock;
+  std::stop_source stop;
+  std::packaged_task<decltype(body(std::stop_token()))()> task([&] { return body(stop.get_token()); });
+  auto done = task.get_future();
+  const std::jthread thread(std::move(task));
+  for (const auto start = Clock::now();
+       done.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready;) {
+    WaitProgress now;
+    now.stage = stage;
+    now.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    if (!progress(now)) {
+      stop.request_stop();
+      break;
+    }
+  }
+  return done.get();
 }
 
 /// To be freed by schaas_text_free.

@@ -1,5 +1,7 @@
 #include "c_operands.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "c_boundary.h"
@@ -10,11 +12,8 @@ namespace {
 
 std::string text_or(const char* text, const char* otherwise) { return text == nullptr ? otherwise : text; }
 
-/// As they were before version 4, and since.
-constexpr std::size_t first_options_bytes = offsetof(schaas_options, gpu);
-
 const schaas_gpu* gpu_of(const schaas_options* given) {
-  return given == nullptr || given->struct_bytes < sizeof(schaas_options) ? nullptr : given->gpu;
+  return given == nullptr || !SCHAAS_HAS(*given, gpu) ? nullptr : given->gpu;
 }
 
 bool is_on_device(const schaas_options* given, const std::string& name) {
@@ -39,7 +38,7 @@ support::Result<std::optional<GpuUse>> gpu_use(const Session& session, const sch
 support::Result<BindOptions> options_of(const Session& session, const schaas_options* given) {
   BindOptions options;
   if (given == nullptr) return options;
-  if (given->struct_bytes < first_options_bytes)
+  if (!SCHAAS_HAS(*given, result))
     return support::invalid("struct-size", "`struct_bytes` of the options is " +
                                                std::to_string(given->struct_bytes) +
                                                ", expected sizeof(schaas_options)");
@@ -49,6 +48,10 @@ support::Result<BindOptions> options_of(const Session& session, const schaas_opt
   options.schedule = text_or(given->schedule, "auto");
   if (given->extent_count > 0 && (given->extent_names == nullptr || given->extents == nullptr))
     return null_argument(given->extent_names == nullptr ? "extent_names" : "extents");
+  if (SCHAAS_HAS(*given, progress_context)) {
+    options.wait.limit = limit_of(given->wait_seconds);
+    options.wait.progress = callback_of(given->progress, given->progress_context);
+  }
   for (std::int32_t e = 0; e < given->extent_count; ++e)
     options.extents[text_or(given->extent_names[e], "")] = given->extents[e];
   return options;
@@ -68,6 +71,12 @@ support::Result<PackedTensor> borrow_where_it_lies(const schaas_options* given, 
 }
 
 }  // namespace
+
+std::optional<std::chrono::milliseconds> limit_of(double seconds) {
+  constexpr double max_seconds = 1e9;
+  if (seconds == 0 || std::isnan(seconds)) return std::nullopt;
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::clamp(seconds, 0.0, max_seconds) * 1e3));
+}
 
 support::Result<void> take(const schaas_kernels& kernels, const schaas_operand* operands, std::int32_t count,
                            const schaas_options* given, GivenTensors& to) {

@@ -1,4 +1,5 @@
 #pragma once
+#include <chrono>
 #include <map>
 #include <optional>
 #include <string>
@@ -18,6 +19,9 @@ struct GivenTensors {
   std::map<std::string, PackedTensor*> pointers;
   BindOptions options;
 };
+
+/// The wait limit that a number of seconds of the C interface stands for.
+std::optional<std::chrono::milliseconds> limit_of(double seconds);
 
 /// Errors: invalid [null-argument], [struct-size], [given-twice]; unsupported [result-format]; those of
 /// borrow, borrow_on_device, Gpu::check_is_there and Session::gpu.

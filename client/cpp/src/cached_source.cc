@@ -63,12 +63,16 @@ class CachedSource final : public KernelSource {
       : options_(options), address_(std::move(address)), cache_(std::move(cache)) {}
 
   /// The server, looked for when there is none and that is not just done.
-  support::Result<std::shared_ptr<ServerSource>> connect() {
+  support::Result<std::shared_ptr<ServerSource>> connect(const std::stop_token& stop) {
+    if (auto known = connection_or_why_none()) return *std::move(known);
+    const std::lock_guard one(connecting_);  // those that need no server do not wait for this one
+    if (auto known = connection_or_why_none()) return *std::move(known);
+    ConnectOptions options = options_;
+    options.stop = stop;
+    auto opened = open_server(options);
+    if (!opened.ok() && stop.stop_requested()) return opened.error();  // says nothing about the server
     const std::lock_guard lock(mutex_);
-    if (connection_) return connection_;
-    if (gone_ && Clock::now() - looked_ < look_again_after) return *gone_;
     looked_ = Clock::now();
-    auto opened = open_server(options_);
     if (!opened.ok()) {
       gone_ = opened.error();
       return *gone_;
@@ -93,8 +97,10 @@ class CachedSource final : public KernelSource {
 
   support::Result<ScheduleAnswer> schedule(const ScheduleRequest& request,
                                            const Listener& listener) override {
+    ScheduleRequest asked = request;
+    asked.so_far = [&](const ScheduleAnswer& answer) { keep(request, answer); };  // for programs that end soon
     auto answer = call<ScheduleAnswer>(
-        [&](ServerSource& connection) { return connection.schedule(request, listener); });
+        request.stop, [&](ServerSource& connection) { return connection.schedule(asked, listener); });
     if (answer.ok()) {
       keep(request, *answer);
       return answer;
@@ -109,26 +115,35 @@ class CachedSource final : public KernelSource {
         "kernels for this problem are not among those received earlier either, in " + cache_->directory());
   }
 
-  support::Result<Frontier> lookup(const ProblemText& problem) override {
-    auto found = call<Frontier>([&](ServerSource& connection) { return connection.lookup(problem); });
+  support::Result<Frontier> lookup(const ProblemText& problem, std::stop_token stop) override {
+    auto found =
+        call<Frontier>(stop, [&](ServerSource& connection) { return connection.lookup(problem, stop); });
     if (found.ok() || !is_gone(found.error())) return found;
     return support::invalid("not-stored", found.error().message);  // the texts cannot be checked now
   }
 
-  support::Result<std::string> download(const KernelInfo& kernel) override {
+  support::Result<std::string> download(const KernelInfo& kernel, std::stop_token stop) override {
     if (const auto connection = connected()) SCHAAS_RETURN_IF_ERROR(connection->verify(kernel));
     if (auto kept = cache_->binary(kernel.digest)) return *std::move(kept);
-    auto binary = call<std::string>([&](ServerSource& connection) { return connection.download(kernel); });
+    auto binary =
+        call<std::string>(stop, [&](ServerSource& connection) { return connection.download(kernel, stop); });
     if (binary.ok()) cache_->keep_binary(kernel.digest, *binary);
     return binary;
   }
 
   support::Result<void> report(const ProblemText& problem,
                                const std::vector<Measurement>& measurements) override {
-    return call<void>([&](ServerSource& connection) { return connection.report(problem, measurements); });
+    return call<void>({}, [&](ServerSource& connection) { return connection.report(problem, measurements); });
   }
 
  private:
+  /// Nothing: the server is to be looked for.
+  std::optional<support::Result<std::shared_ptr<ServerSource>>> connection_or_why_none() const {
+    const std::lock_guard lock(mutex_);
+    if (connection_) return connection_;
+    if (gone_ && Clock::now() - looked_ < look_again_after) return *gone_;
+    return std::nullopt;
+  }
   std::shared_ptr<ServerSource> connected() const {
     const std::lock_guard lock(mutex_);
     return connection_;
@@ -138,13 +153,14 @@ class CachedSource final : public KernelSource {
     if (connection_ != connection) return;  // another thread has a new one
     connection_.reset();
     gone_ = why;
+    looked_ = {};  // the next call sees at once whether there is another one
   }
 
   /// Asks the server; one that is gone is looked for, once.
   template <class Value, class Ask>
-  support::Result<Value> call(const Ask& ask) {
+  support::Result<Value> call(const std::stop_token& stop, const Ask& ask) {
     for (bool again : {false, true}) {
-      const auto connection = connect();
+      const auto connection = connect(stop);
       if (!connection.ok()) return connection.error();
       auto answer = ask(**connection);
       if (answer.ok() || !is_gone(answer.error())) return answer;
@@ -220,7 +236,8 @@ class CachedSource final : public KernelSource {
   const ConnectOptions options_;
   const std::string address_;
   const std::unique_ptr<ClientCache> cache_;
-  mutable ProcessMutex mutex_;  ///< of all below
+  ProcessMutex connecting_;     ///< held while the server is looked for; taken before mutex_
+  mutable ProcessMutex mutex_;  ///< of all below; never held while the server is asked
   std::shared_ptr<ServerSource> connection_;
   std::optional<support::Diagnostic> gone_;  ///< why there is none
   Clock::time_point looked_{};
@@ -232,7 +249,7 @@ class CachedSource final : public KernelSource {
 support::Result<std::shared_ptr<KernelSource>> open_cached(const ConnectOptions& options,
                                                            std::unique_ptr<ClientCache> cache) {
   auto source = std::make_shared<CachedSource>(options, server_address(options), std::move(cache));
-  const auto connection = source->connect();
+  const auto connection = source->connect(options.stop);
   if (!connection.ok() && !(is_gone(connection.error()) && source->knows_something()))
     return connection.error();
   return std::shared_ptr<KernelSource>(std::move(source));

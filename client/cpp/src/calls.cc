@@ -1,7 +1,7 @@
 #include <random>
 
 #include "connection_state.h"
-#include "patience.h"
+#include "retry_policy.h"
 
 namespace schaas::client {
 namespace {
@@ -23,14 +23,18 @@ void Connection::State::begin(grpc::ClientContext& context, std::chrono::millise
   if (!authorization.empty()) context.AddMetadata("authorization", authorization);
 }
 
-support::Result<void> Connection::State::call(std::chrono::milliseconds time, const Call& once) const {
-  Patience patience(options.busy_limit, options.busy);
+support::Result<void> Connection::State::call(std::chrono::milliseconds time, const Call& once,
+                                              const std::stop_token& stop) const {
+  RetryPolicy retry(options.busy_limit, options.busy, stop);
   for (;;) {
     grpc::ClientContext context;
     begin(context, time);
+    const std::stop_callback cancel(stop, [&] { context.TryCancel(); });
     const grpc::Status status = once(context);
     if (status.ok()) return {};
-    if (!patience.wait_after(status, context)) return failure(status, context);
+    if (stop.stop_requested()) return cancelled();
+    if (!retry.wait_after(status, context))
+      return stop.stop_requested() ? cancelled() : failure(status, context);
   }
 }
 

@@ -5,7 +5,8 @@
 #include <numeric>
 #include <optional>
 
-#include "milliseconds_text.h"
+#include "cancelled.h"
+#include "pick.h"
 #include "schaas/bounds.h"
 
 namespace schaas::client {
@@ -13,39 +14,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-const char* const gpu_isa = "cuda";
-
-const KernelInfo* find_kernel(const ScheduleAnswer& answer, const std::string& id) {
-  const auto place = std::find_if(answer.kernels.begin(), answer.kernels.end(),
-                                  [&](const KernelInfo& kernel) { return kernel.id == id && !kernel.draft; });
-  return place == answer.kernels.end() ? nullptr : &*place;
-}
-
-support::Diagnostic no_kernel(const std::string& wanted) {
-  return support::internal("no-kernel", "the server answered without a kernel for schedule `" + wanted + "`");
-}
-
-/// Every kernel for the processor that has come, as something to select from.
-std::vector<FrontierEntry> entries_of_kernels(const ScheduleAnswer& answer) {
-  std::vector<FrontierEntry> entries;
-  for (const auto& kernel : answer.kernels) {
-    if (kernel.isa == gpu_isa) continue;
-    FrontierEntry entry;
-    entry.id = kernel.id;
-    entry.trace = kernel.trace;
-    entry.tree = kernel.tree;
-    entry.time = kernel.time;
-    entry.memory = kernel.memory;
-    entry.time_terms = kernel.time_terms;
-    entry.memory_terms = kernel.memory_terms;
-    for (const auto& known : answer.frontier.entries) {
-      if (known.trace == kernel.trace && !known.variants.empty()) entry.variants = {known.variants.front()};
-    }
-    entries.push_back(std::move(entry));
-  }
-  return entries;
-}
 
 /// `enough` (may be empty) says that no further event is wanted.
 support::Result<ScheduleAnswer> ask(KernelSource& source, const ScheduleRequest& request,
@@ -62,15 +30,6 @@ support::Result<ScheduleAnswer> ask(KernelSource& source, const ScheduleRequest&
   return answer;
 }
 
-support::Result<void> check_order(const ChoiceRequest& request, const Choice& choice) {
-  if (!request.schedule.deterministic || choice.kernel.trace.find("races=atomics") == std::string::npos)
-    return {};
-  return support::noting(
-      support::invalid("deterministic", "`" + choice.kernel.trace +
-                                            "` adds up in the order in which threads come, which is chance"),
-      "`races=private` adds up in order");
-}
-
 /// One kernel that the user named.
 support::Result<Choice> take_named(KernelSource& source, ChoiceRequest& request,
                                    const ScheduleListener& listener) {
@@ -83,184 +42,48 @@ support::Result<Choice> take_named(KernelSource& source, ChoiceRequest& request,
   if (choice.answer.kernels.empty()) return no_kernel(request.wanted);
   choice.kernel = choice.answer.kernels.front();
   choice.reason = "asked for with --schedule";
-  SCHAAS_RETURN_IF_ERROR(check_order(request, choice));
+  SCHAAS_RETURN_IF_ERROR(check_order(request, choice.kernel));
   return choice;
+}
+
+/// What is left of the wait limit.
+std::chrono::milliseconds time_left(const ChoiceRequest& request, const Choice& choice) {
+  if (request.wait_limit == std::chrono::milliseconds::max()) return request.wait_limit;
+  const std::chrono::duration<double> spent(choice.server_seconds);
+  return request.wait_limit - std::chrono::duration_cast<std::chrono::milliseconds>(spent);
 }
 
 /// Makes sure that the schedule `id` is among the answer's kernels; false when it could not be compiled.
 bool add_kernel(KernelSource& source, const ChoiceRequest& request, const std::string& id,
                 const ScheduleListener& listener, Choice& choice) {
-  if (find_kernel(choice.answer, id)) return true;
+  if (find_kernel(choice.answer.kernels, id)) return true;
   ScheduleRequest one = request.schedule;
   one.traces = {id};
   one.traces_only = true;
   one.no_cache = false;
+  one.wait_limit = time_left(request, choice);
   const auto more = ask(source, one, listener, choice);
   if (!more.ok() || more->kernels.empty()) return false;
   choice.answer.kernels.push_back(more->kernels.front());
   choice.answer.done.compiled += more->done.compiled;
   choice.answer.done.compile_seconds += more->done.compile_seconds;
   choice.answer.done.hit = choice.answer.done.hit && more->done.hit;
-  return find_kernel(choice.answer, id) != nullptr;
-}
-
-/// What to ask the server for: an entry's own schedule by its id, another one by its trace.
-std::string name_of(const FrontierEntry& entry, const Evaluated& evaluated) {
-  return evaluated.variant == 0 ? entry.id : selected_trace(entry, evaluated);
-}
-
-/// A schedule that was decided on.
-struct Pick {
-  std::string name;    ///< what to ask the server for
-  std::string id;      ///< of its entry, where it has one
-  std::string reason;  ///< one sentence
-  double seconds = 0;  ///< predicted, or measured
-};
-
-Pick pick_of(const std::vector<FrontierEntry>& entries, const Remembered& best) {
-  Pick pick{best.trace, best.trace, best.reason(), best.seconds};
-  if (const auto e = entry_with(entries, best.trace)) {
-    pick.id = entries[*e].id;
-    if (entries[*e].trace == best.trace) pick.name = pick.id;
-  }
-  return pick;
-}
-
-Pick pick_of(const std::vector<FrontierEntry>& entries, const Selection& best, const Machine& machine) {
-  const FrontierEntry& entry = entries[best.index];
-  const Evaluated& evaluated = best.evaluated[best.index];
-  return {name_of(entry, evaluated), entry.id, best.reason,
-          evaluated.predicted * machine.rates.nanoseconds * 1e-9};
-}
-
-/// One choice for any number of threads: priced for some of them, whatever the number.
-constexpr int deterministic_threads = 8;
-
-Machine machine_of(const ChoiceRequest& request) {
-  Machine machine = request.machine;
-  if (request.schedule.deterministic) machine.threads = deterministic_threads;
-  return machine;
-}
-
-/// Measurements decide, unless the choice must be the same before and after them.
-bool may_remember(const ChoiceRequest& request) { return !request.schedule.deterministic; }
-
-Where on_cpu(const ChoiceRequest& request) { return {request.schedule.isa}; }
-Where on_gpu(const GpuTarget& target) { return {gpu_isa, target.class_text()}; }
-
-/// The pick, with what its run brings here of tensors that lie on a device.
-Pick with_way_here(Pick pick, const ChoiceRequest& request) {
-  if (!request.gpu || request.gpu->host_bytes + request.gpu->host_level_bytes == 0) return pick;
-  const double seconds = request.gpu->seconds_here();
-  pick.seconds += seconds;
-  pick.reason += ", and " + milliseconds_text(seconds) + " for the way to the processor and back";
-  return pick;
-}
-
-/// For the processor: by what was measured, else by what is predicted.
-support::Result<Pick> pick_for_cpu(const Frontier& frontier, const Selector& selector,
-                                   const ChoiceRequest& request) {
-  std::optional<Where> beside;
-  if (request.gpu) beside = on_gpu(*request.gpu);
-  if (may_remember(request)) {
-    if (const auto best = remembered(frontier, request.sizes, request.machine, on_cpu(request), beside))
-      return with_way_here(pick_of(selector.entries(), *best), request);
-  }
-  const Machine machine = machine_of(request);
-  SCHAAS_ASSIGN_OR_RETURN(const auto best, selector.select(request.sizes, machine));
-  return with_way_here(pick_of(selector.entries(), best, machine), request);
-}
-
-/// For the GPU of the request, likewise; with an empty name, the reason tells why there is none.
-support::Result<Pick> pick_for_gpu(const Frontier& frontier, const GpuSelector& selector,
-                                   const ChoiceRequest& request) {
-  SCHAAS_ASSIGN_OR_RETURN(const auto best,
-                          selector.select(request.sizes, request.machine.value_type, *request.gpu));
-  if (best.index < 0) return Pick{"", "", best.reason};
-  std::optional<Remembered> measured;
-  if (may_remember(request))
-    measured = remembered(frontier, request.sizes, request.machine, on_gpu(*request.gpu), on_cpu(request));
-  if (measured) {
-    for (std::size_t s = 0; s < selector.schedules().size(); ++s) {
-      const GpuSchedule& schedule = selector.schedules()[s];
-      if (schedule.trace == measured->trace && best.evaluated[s].fits && !best.evaluated[s].left_out)
-        return Pick{schedule.id, schedule.id, measured->reason(), measured->seconds};
-    }
-  }
-  const GpuSchedule& chosen = selector.schedules()[static_cast<std::size_t>(best.index)];
-  return Pick{chosen.id, chosen.id, best.reason,
-              best.evaluated[static_cast<std::size_t>(best.index)].seconds + best.copy_seconds};
-}
-
-support::Diagnostic nothing_for_gpu(const std::string& why) {
-  return support::exhausted("gpu-memory", why + "; kernels for the CPU (`--target cpu`) work");
-}
-
-/// The faster one, and what the other would have taken.
-Pick faster(const Pick& cpu, const Pick& gpu, const std::string& device) {
-  Pick best = !gpu.name.empty() && gpu.seconds < cpu.seconds ? gpu : cpu;
-  if (gpu.name.empty()) {
-    best.reason += "; not on " + device + ": " + gpu.reason;
-  } else if (best.name == gpu.name) {
-    best.reason += "; on the processor `" + cpu.id + "` would take " + milliseconds_text(cpu.seconds);
-  } else {
-    best.reason += ": " + milliseconds_text(cpu.seconds) + "; on " + device + " `" + gpu.id +
-                   "` would take " + milliseconds_text(gpu.seconds) + ", the way there and back included";
-  }
-  return best;
-}
-
-/// Of the whole frontier, on the processor, the GPU, or where it takes less.
-support::Result<Pick> pick(const Frontier& frontier, const Selectors& selectors,
-                           const ChoiceRequest& request) {
-  if (!request.gpu) return pick_for_cpu(frontier, selectors.cpu, request);
-  SCHAAS_ASSIGN_OR_RETURN(Pick gpu, pick_for_gpu(frontier, selectors.gpu, request));
-  if (request.gpu->alone) {
-    if (gpu.name.empty()) return nothing_for_gpu(gpu.reason);
-    return gpu;
-  }
-  SCHAAS_ASSIGN_OR_RETURN(const Pick cpu, pick_for_cpu(frontier, selectors.cpu, request));
-  return faster(cpu, gpu, request.gpu->device.name);
+  return find_kernel(choice.answer.kernels, id) != nullptr;
 }
 
 /// The best of the kernels that are there.
 support::Result<void> take_best_kernel(const ChoiceRequest& request, Choice& choice) {
   const auto start = Clock::now();
-  const auto entries = entries_of_kernels(choice.answer);
-  Pick gpu{"", "", "no kernel for it has come"}, cpu;
-  if (request.gpu) {
-    std::vector<GpuSchedule> come;
-    for (const GpuSchedule& schedule : choice.answer.frontier.gpu)
-      if (find_kernel(choice.answer, schedule.id) != nullptr) come.push_back(schedule);
-    if (!come.empty() || request.gpu->alone) {
-      SCHAAS_ASSIGN_OR_RETURN(gpu, pick_for_gpu(choice.answer.frontier, GpuSelector(come), request));
-    }
-    if (request.gpu->alone && gpu.name.empty()) return nothing_for_gpu(gpu.reason);
-  }
-  const bool alone = request.gpu && request.gpu->alone;
-  if (!alone && entries.empty() && gpu.name.empty()) return no_kernel("auto");
-  if (!alone && !entries.empty()) {
-    const Machine machine = machine_of(request);
-    SCHAAS_ASSIGN_OR_RETURN(const auto best, select(entries, request.sizes, machine));
-    cpu = with_way_here(pick_of(entries, best, machine), request);
-    cpu.name = cpu.id;
-  }
-  const Pick best = !request.gpu              ? cpu
-                    : alone || cpu.id.empty() ? gpu
-                                              : faster(cpu, gpu, request.gpu->device.name);
+  std::vector<const KernelInfo*> come;
+  for (const KernelInfo& kernel : choice.answer.kernels) come.push_back(&kernel);
+  SCHAAS_ASSIGN_OR_RETURN(const KernelPick best, pick_kernel(choice.answer.frontier, come, request));
   choice.select_seconds += since(start);
-  const auto place = std::find_if(choice.answer.kernels.begin(), choice.answer.kernels.end(),
-                                  [&](const KernelInfo& kernel) { return kernel.id == best.id; });
-  choice.kernel = *place;
+  if (best.kernel == nullptr)
+    return request.gpu && request.gpu->alone ? nothing_for_gpu("no kernel for it has come")
+                                             : no_kernel("auto");
+  choice.kernel = *best.kernel;
   choice.reason = best.reason;
   return {};
-}
-
-/// Why kernels for GPUs could not be made: "" when they could.
-std::string why_no_gpu_kernel(const ScheduleAnswer& answer) {
-  for (const auto& failure : answer.failures)
-    if (failure.id.rfind('g', 0) == 0) return failure.diagnostic.message;
-  return "the server sent no kernel for it";
 }
 
 support::Result<void> take_selected(KernelSource& source, const ChoiceRequest& request,
@@ -272,13 +95,14 @@ support::Result<void> take_selected(KernelSource& source, const ChoiceRequest& r
   if (!add_kernel(source, request, best.name, listener, choice)) {
     const bool gpu = best.name.rfind('g', 0) == 0 && request.gpu && !request.gpu->alone;
     if (!gpu) return take_best_kernel(request, choice);
-    const std::string why = "; not on " + request.gpu->device.name + ": " + why_no_gpu_kernel(choice.answer);
+    const std::string why =
+        "; not on " + request.gpu->device.name + ": " + why_no_gpu_kernel(choice.answer.failures);
     SCHAAS_ASSIGN_OR_RETURN(best, pick_for_cpu(choice.answer.frontier, selectors.cpu, request));
     best.reason += why;
     if (!add_kernel(source, request, best.name, listener, choice)) return take_best_kernel(request, choice);
   }
   choice.reason = best.reason;
-  choice.kernel = *find_kernel(choice.answer, best.name);
+  choice.kernel = *find_kernel(choice.answer.kernels, best.name);
   choice.kernel.id = best.id;
   return {};
 }
@@ -323,7 +147,7 @@ support::Result<void> add_gpu_contenders(const ChoiceRequest& request, const Cho
 support::Result<std::vector<std::string>> contenders(const ChoiceRequest& request, const Choice& choice) {
   std::vector<std::string> names;
   const auto& frontier = choice.answer.frontier;
-  if (frontier.entries.empty() || choice.out_of_patience || frontier.partial) {
+  if (frontier.entries.empty() || choice.wait_ended || frontier.partial) {
     for (const auto& kernel : choice.answer.kernels) names.push_back(kernel.id);
     return names;
   }
@@ -338,7 +162,7 @@ support::Result<std::vector<std::string>> contenders(const ChoiceRequest& reques
   for (const std::size_t e : by_prediction(selection)) {
     const FrontierEntry& entry = frontier.entries[e];
     const std::string name = name_of(entry, selection.evaluated[e]);
-    if (names.size() < most_contenders || find_kernel(choice.answer, name) != nullptr) add(name);
+    if (names.size() < most_contenders || find_kernel(choice.answer.kernels, name) != nullptr) add(name);
     if (e != selection.index) continue;
     add(entry.id);
     for (std::size_t v = 1; v < entry.variants.size() && names.size() < most_contenders / 2; ++v)
@@ -354,7 +178,7 @@ void remember(KernelSource& source, const ChoiceRequest& request, Choice& choice
   std::vector<Measurement> measurements;
   auto& known = choice.answer.frontier.measurements;
   for (const Measured& one : choice.measured) {
-    const KernelInfo* kernel = find_kernel(choice.answer, one.id);
+    const KernelInfo* kernel = find_kernel(choice.answer.kernels, one.id);
     const std::string isa = kernel == nullptr ? request.schedule.isa : kernel->isa;
     const Where where = isa == gpu_isa && request.gpu ? on_gpu(*request.gpu) : Where{isa};
     const std::string sizes = sizes_text(choice.answer.frontier, request.sizes, where);
@@ -375,7 +199,7 @@ support::Result<void> take_fastest(KernelSource& source, const ChoiceRequest& re
   std::optional<support::Diagnostic> failure;
   for (const auto& name : names) {
     if (bound.size() == most_reported || !add_kernel(source, request, name, listener, choice)) continue;
-    const KernelInfo& kernel = *find_kernel(choice.answer, name);
+    const KernelInfo& kernel = *find_kernel(choice.answer.kernels, name);
     auto run = request.contend(choice.answer, kernel);
     if (run.ok()) {
       bound.push_back({kernel.id, kernel.trace, std::move(run).value()});
@@ -385,7 +209,7 @@ support::Result<void> take_fastest(KernelSource& source, const ChoiceRequest& re
   }
   if (bound.empty()) return failure ? *failure : no_kernel("auto");
   SCHAAS_ASSIGN_OR_RETURN(choice.measured, contest(bound, request.tune_seconds));
-  choice.kernel = *find_kernel(choice.answer, choice.measured[winner(choice.measured)].id);
+  choice.kernel = *find_kernel(choice.answer.kernels, choice.measured[winner(choice.measured)].id);
   choice.reason = "the fastest of " + std::to_string(choice.measured.size()) + " measured on these tensors";
   remember(source, request, choice);
   return {};
@@ -426,6 +250,7 @@ class BestHasCome {
 
 support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
                                const ScheduleListener& listener) {
+  request.schedule.wait_limit = request.wait_limit;
   if (request.wanted != "auto") return take_named(source, request, listener);
   Choice choice;
   request.schedule.keep_working = true;
@@ -435,29 +260,28 @@ support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
     if (request.gpu->alone) request.schedule.isa = gpu_isa;
   }
   // Who measures has time, and what has come by some time is chance.
-  if (!request.contend && !request.schedule.deterministic) request.schedule.patience = request.patience;
+  if (!request.contend && !request.schedule.deterministic) request.schedule.leave_after = request.leave_after;
+  request.schedule.is_usable = [&request](const Frontier& frontier, const KernelInfo& kernel) {
+    const auto picked = pick_kernel(frontier, {&kernel}, request);
+    return picked.ok() && picked->kernel != nullptr && picked->has_room;
+  };
   std::function<bool(const ScheduleEvent&)> enough;
   if (!request.whole_answer && !request.contend) enough = BestHasCome(request);
   SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(source, request.schedule, listener, choice, enough));
   SCHAAS_RETURN_IF_ERROR(check_bounds(choice.answer.frontier, request.sizes));
   if (choice.answer.kernels.empty()) return no_kernel("auto");
-  choice.out_of_patience = choice.answer.left == ScheduleAnswer::Left::patience;
+  choice.wait_ended = choice.answer.left == ScheduleAnswer::Left::time;
+  if (choice.wait_ended && request.schedule.deterministic)
+    return wait_limit_over(request.schedule.problem.expression, request.wait_limit);
   if (request.contend) {
     SCHAAS_RETURN_IF_ERROR(take_fastest(source, request, listener, choice));
-  } else if (choice.out_of_patience) {
+  } else if (choice.wait_ended) {
     SCHAAS_RETURN_IF_ERROR(take_best_kernel(request, choice));
   } else {
     const Selectors selectors(choice.answer.frontier);
     SCHAAS_RETURN_IF_ERROR(take_selected(source, request, selectors, listener, choice));
   }
   return choice;
-}
-
-support::Result<void> choose_again(KernelSource& source, const ChoiceRequest& request,
-                                   const Selectors& selectors, Choice& choice,
-                                   const ScheduleListener& listener) {
-  SCHAAS_RETURN_IF_ERROR(check_bounds(choice.answer.frontier, request.sizes));
-  return take_selected(source, request, selectors, listener, choice);
 }
 
 }  // namespace schaas::client

@@ -12,10 +12,10 @@
 #include "client_version.h"
 #include "connection_state.h"
 #include "marshalling.h"
-#include "patience.h"
 #include "private_server.h"
 #include "proto/kernel_abi.h"
 #include "received_answer.h"
+#include "retry_policy.h"
 #include "server_address.h"
 #include "server_key.h"
 #include "signed_kernel.h"
@@ -30,13 +30,13 @@ std::string configured(const std::string& option, const char* variable) {
   return value == nullptr ? "" : value;
 }
 
-// Leaves a stream at a time of its own, also while its reader waits for an event: once patience is over and
+// Leaves a stream at a time of its own, also while its reader waits for an event: once that time is over and
 // something has come.
 class Leaver {
  public:
-  Leaver(grpc::ClientContext& context, std::chrono::milliseconds patience) : context_(context) {
-    if (patience == std::chrono::milliseconds::max()) return;
-    thread_ = std::thread([this, end = std::chrono::steady_clock::now() + patience] { watch(end); });
+  Leaver(grpc::ClientContext& context, std::chrono::milliseconds time) : context_(context) {
+    if (time == std::chrono::milliseconds::max()) return;
+    thread_ = std::thread([this, end = std::chrono::steady_clock::now() + time] { watch(end); });
   }
   Leaver(const Leaver&) = delete;
   Leaver& operator=(const Leaver&) = delete;
@@ -132,7 +132,7 @@ support::Result<Connection> Connection::open(const ConnectOptions& options) {
     if (is_private) {
       const std::string data =
           options.data_directory.empty() ? default_data_directory() : options.data_directory;
-      SCHAAS_ASSIGN_OR_RETURN(state->started, ensure_private_server(data, options.start_limit));
+      SCHAAS_ASSIGN_OR_RETURN(state->started, ensure_private_server(data, options.start_limit, options.stop));
     }
     SCHAAS_RETURN_IF_ERROR(check_address(state->address));
     SCHAAS_ASSIGN_OR_RETURN(const Proof proof, proof_for(state->address, options, is_private));
@@ -142,7 +142,7 @@ support::Result<Connection> Connection::open(const ConnectOptions& options) {
     state->jobs = v1::Jobs::NewStub(state->channel);
     state->admin = v1::Admin::NewStub(state->channel);
     Connection connection(std::move(state));
-    SCHAAS_ASSIGN_OR_RETURN(const ServerInfo info, connection.info());
+    SCHAAS_ASSIGN_OR_RETURN(const ServerInfo info, connection.info(options.stop));
     connection.state_->version = info.version;
     connection.state_->abi_version = info.abi_version;
     if (info.public_key.empty())
@@ -173,7 +173,7 @@ Attempt attempt_schedule(v1::Scheduler::Stub& stub, grpc::ClientContext& context
   const auto received = std::make_shared<ReceivedAnswer>();
   attempt.answer.received = received;
   const auto reader = stub.Schedule(&context, to_proto(request));
-  Leaver leaver(context, request.patience);
+  Leaver leaver(context, request.leave_after);
   for (v1::ScheduleEvent wire; reader->Read(&wire);) {
     attempt.began = true;
     auto event = from_proto(wire);
@@ -184,16 +184,23 @@ Attempt attempt_schedule(v1::Scheduler::Stub& stub, grpc::ClientContext& context
     }
     collect(attempt.answer, *event, attempt.done);
     collect(*received, wire);
-    if (!attempt.answer.kernels.empty()) leaver.has_something();
-    if (listener && !listener(*event) && !attempt.done) {
+    if (const auto* kernel = std::get_if<KernelInfo>(&*event);
+        kernel != nullptr && (!request.is_usable || request.is_usable(attempt.answer.frontier, *kernel)))
+      leaver.has_something();
+    const bool is_enough = listener && !listener(*event) && !attempt.done;
+    if (request.so_far && wire.has_kernel()) request.so_far(attempt.answer);
+    if (is_enough) {
       attempt.answer.left = ScheduleAnswer::Left::listener;
       context.TryCancel();
       break;
     }
   }
   attempt.status = reader->Finish();
-  if (!attempt.done && attempt.answer.left == ScheduleAnswer::Left::no && leaver.has_left())
-    attempt.answer.left = ScheduleAnswer::Left::patience;
+  const bool is_over =
+      leaver.has_left() ||
+      (!attempt.answer.kernels.empty() && attempt.status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED);
+  if (!attempt.done && attempt.answer.left == ScheduleAnswer::Left::no && is_over)
+    attempt.answer.left = ScheduleAnswer::Left::time;
   return attempt;
 }
 
@@ -220,10 +227,14 @@ support::Result<ScheduleAnswer> Connection::schedule(
   return guarded([&]() -> support::Result<ScheduleAnswer> {
     if (!request.search_only) SCHAAS_RETURN_IF_ERROR(state_->check_abi());
     const auto start = std::chrono::steady_clock::now();
-    Patience patience(state_->options.busy_limit, state_->options.busy);
+    const bool is_limited = request.wait_limit < state_->options.schedule_limit;
+    const auto limit = is_limited ? request.wait_limit : state_->options.schedule_limit;
+    RetryPolicy retry(std::min(state_->options.busy_limit, limit), state_->options.busy, request.stop);
     for (;;) {
       grpc::ClientContext context;
-      state_->begin(context, state_->options.schedule_limit);
+      state_->begin(context, limit - std::chrono::duration_cast<std::chrono::milliseconds>(
+                                         std::chrono::steady_clock::now() - start));
+      const std::stop_callback cancel(request.stop, [&] { context.TryCancel(); });
       Attempt attempt = attempt_schedule(*state_->stub, context, request, listener);
       if (attempt.unreadable) return *attempt.unreadable;
       if (attempt.answer.left != ScheduleAnswer::Left::no) {
@@ -232,20 +243,23 @@ support::Result<ScheduleAnswer> Connection::schedule(
       }
       if (attempt.status.ok() && attempt.done) return attempt.answer;
       if (attempt.status.ok()) return support::internal("server-internal", "the server's answer ended early");
-      if (attempt.began || !patience.wait_after(attempt.status, context))
-        return state_->failure(attempt.status, context);
+      if (request.stop.stop_requested()) return cancelled();
+      if (is_limited && attempt.status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED)
+        return wait_limit_over(request.problem.expression, limit);
+      if (attempt.began || !retry.wait_after(attempt.status, context))
+        return request.stop.stop_requested() ? cancelled() : state_->failure(attempt.status, context);
     }
   });
 }
 
-support::Result<Frontier> Connection::lookup(const ProblemText& problem) {
+support::Result<Frontier> Connection::lookup(const ProblemText& problem, std::stop_token stop) {
   return guarded([&]() -> support::Result<Frontier> {
     v1::LookupRequest request;
     *request.mutable_problem() = to_proto(problem);
     v1::Frontier reply;
-    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
-      return state_->stub->Lookup(&context, request, &reply);
-    }));
+    SCHAAS_RETURN_IF_ERROR(state_->call(
+        state_->options.call_limit,
+        [&](auto& context) { return state_->stub->Lookup(&context, request, &reply); }, stop));
     return from_proto(reply);
   });
 }
@@ -303,23 +317,26 @@ support::Result<void> Connection::verify(const KernelInfo& kernel) const {
 }
 std::string Connection::public_key() const { return state_->key->text(); }
 
-support::Result<std::string> Connection::download(const KernelInfo& kernel) {
+support::Result<std::string> Connection::download(const KernelInfo& kernel, std::stop_token stop) {
   return guarded([&]() -> support::Result<std::string> {
     SCHAAS_RETURN_IF_ERROR(verify(kernel));
     const support::Digest& digest = kernel.digest;
     v1::DownloadRequest request;
     request.set_sha256(digest.sha256);
     std::string bytes;
-    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](grpc::ClientContext& context) {
-      bytes.clear();
-      const auto reader = state_->stub->Download(&context, request);
-      for (v1::DownloadChunk chunk; reader->Read(&chunk) && bytes.size() <= digest.bytes;)
-        bytes += chunk.data();
-      if (bytes.size() <= digest.bytes) return reader->Finish();
-      context.TryCancel();  // more than was promised: told below
-      reader->Finish();
-      return grpc::Status();
-    }));
+    SCHAAS_RETURN_IF_ERROR(state_->call(
+        state_->options.call_limit,
+        [&](grpc::ClientContext& context) {
+          bytes.clear();
+          const auto reader = state_->stub->Download(&context, request);
+          for (v1::DownloadChunk chunk; reader->Read(&chunk) && bytes.size() <= digest.bytes;)
+            bytes += chunk.data();
+          if (bytes.size() <= digest.bytes) return reader->Finish();
+          context.TryCancel();  // more than was promised: told below
+          reader->Finish();
+          return grpc::Status();
+        },
+        stop));
     if (support::digest_of(bytes) != digest) {
       return support::invalid("kernel-digest", "the server at " + state_->address + " sent " +
                                                    std::to_string(bytes.size()) +
@@ -330,12 +347,12 @@ support::Result<std::string> Connection::download(const KernelInfo& kernel) {
   });
 }
 
-support::Result<ServerInfo> Connection::info() {
+support::Result<ServerInfo> Connection::info(std::stop_token stop) {
   return guarded([&]() -> support::Result<ServerInfo> {
     v1::ServerInfo reply;
-    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
-      return state_->stub->Info(&context, v1::InfoRequest(), &reply);
-    }));
+    SCHAAS_RETURN_IF_ERROR(state_->call(
+        state_->options.call_limit,
+        [&](auto& context) { return state_->stub->Info(&context, v1::InfoRequest(), &reply); }, stop));
     return from_proto(reply);
   });
 }

@@ -5,8 +5,10 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
+#include "cancelled.h"
 #include "compiler/support/signature.h"
 #include "schaas/connection.h"
 #include "schaas/v1/admin.grpc.pb.h"
@@ -35,8 +37,9 @@ struct Connection::State {
   void begin(grpc::ClientContext& context, std::chrono::milliseconds time) const;
   /// Makes one attempt.
   using Call = std::function<grpc::Status(grpc::ClientContext& context)>;
-  /// Makes a call with that deadline, again while the server is too busy.
-  support::Result<void> call(std::chrono::milliseconds time, const Call& once) const;
+  /// Makes a call with that deadline, again while the server is too busy; `stop` ends it from another thread.
+  support::Result<void> call(std::chrono::milliseconds time, const Call& once,
+                             const std::stop_token& stop = {}) const;
   support::Result<void> check_abi() const;
   support::Diagnostic failure(const grpc::Status& status, const grpc::ClientContext& context) const {
     return diagnostic_of(status, context, address);

@@ -8,7 +8,7 @@
 
 #include "connection_state.h"
 #include "marshalling.h"
-#include "patience.h"
+#include "retry_policy.h"
 
 namespace schaas::client {
 namespace {
@@ -104,7 +104,7 @@ support::Result<Job> Connection::watch(const std::string& id, std::uint64_t afte
     const auto told = [&](double seconds) {
       if (listener.away) listener.away(why, seconds);
     };
-    std::optional<Patience> patience;  // anew with everything that is heard
+    std::optional<RetryPolicy> retry;  // anew with everything that is heard
     for (Job last;;) {
       grpc::ClientContext context;
       state_->begin(context, std::chrono::milliseconds::max());  // as long as the job takes
@@ -113,7 +113,7 @@ support::Result<Job> Connection::watch(const std::string& id, std::uint64_t afte
       request.set_after(after);
       const auto reader = state_->jobs->Watch(&context, request);
       for (v1::JobEvent event; reader->Read(&event);) {
-        patience.reset();
+        retry.reset();
         if (event.has_job()) last = from_proto(event.job());
         if (event.has_item()) after = event.item().ended();
         if (tell(event, listener)) continue;
@@ -124,10 +124,10 @@ support::Result<Job> Connection::watch(const std::string& id, std::uint64_t afte
       const grpc::Status status = reader->Finish();
       if (status.ok()) return last;
       why = state_->failure(status, context);
-      if (!patience) patience.emplace(state_->options.away_limit, told);
-      if (patience->wait_after(status, context)) continue;
+      if (!retry) retry.emplace(state_->options.away_limit, told);
+      if (retry->wait_after(status, context)) continue;
       if (!is_cut_off(status, why)) return why;
-      if (!patience->wait(first_pause)) return given_up(why, id, state_->options.away_limit);
+      if (!retry->wait(first_pause)) return given_up(why, id, state_->options.away_limit);
     }
   });
 }

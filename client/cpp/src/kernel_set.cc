@@ -1,16 +1,18 @@
 #include "schaas/kernel_set.h"
 
 #include <algorithm>
-#include <cstring>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "argument_check.h"
 #include "binding.h"
+#include "cancelled.h"
 #include "compiler/format/blocks.h"
 #include "compiler/format/written_as.h"
-#include "converted_result.h"
+#include "computation.h"
+#include "kernel_pool.h"
 #include "overlap.h"
 #include "process_mutex.h"
 #include "schaas/blocks.h"
@@ -24,8 +26,10 @@ using Clock = std::chrono::steady_clock;
 
 /// Work that is done before a second thread has woken up.
 constexpr double trips_of_one_thread = 20'000;
-/// A search that was not waited for is asked for again no more often.
-constexpr std::chrono::milliseconds ask_again_after{500};
+/// A decision that more kernels may change is looked at again no less often.
+constexpr std::chrono::milliseconds decide_again_after{500};
+/// Decisions that are remembered: a loop may alternate between so many sizes.
+constexpr std::size_t max_recent = 4;
 
 bool same(const Sizes& a, const Sizes& b) { return a.extents == b.extents && a.entries == b.entries; }
 
@@ -35,18 +39,23 @@ struct Decision {
   std::string schedule;
   int threads = 0;
   bool deterministic = false;
-  std::string place{};                   ///< where tensors lie, and on which device it may run
-  std::vector<std::string> arguments{};  ///< of the kernel, in order
-  KernelInfo kernel{};
-  std::string reason{};
-};
+  std::string place{};                         ///< where tensors lie, and on which device it may run
+  std::shared_ptr<const Preference> chosen{};  ///< has a kernel
+  std::shared_ptr<KernelPool> pool{};          ///< null: the kernel was named, or measured
+  std::uint64_t version = 0;                   ///< of the pool, at the latest
+  Clock::time_point made = Clock::now();
 
-/// What the server answered for one kind of request.
-struct Answered {
-  Choice choice;                       ///< with the answer, once it has come
-  std::optional<Selectors> selectors;  ///< of its frontier, when that is whole
-  std::optional<Clock::time_point> asked;
+  bool is_for_same(const Decision& other) const {
+    return schedule == other.schedule && threads == other.threads && deterministic == other.deterministic &&
+           place == other.place && same(sizes, other.sizes);
+  }
+  /// Nothing has come since that may change it, and it is not the time to look for more.
+  bool holds(std::uint64_t seen, Clock::time_point looked) const {
+    if (!pool) return true;
+    return pool->version() == seen && (chosen->is_best || Clock::now() - looked < decide_again_after);
+  }
 };
+using DecisionPointer = std::shared_ptr<const Decision>;
 
 /// The processor cannot give a sparse result the arrays that lie on a device.
 bool is_alone(const BindOptions& bind, const PackedTensor& result) {
@@ -65,34 +74,7 @@ std::string brought_text(const std::vector<std::string>& names, const std::strin
   return "; " + quoted(names) + (names.size() == 1 ? " is" : " are") + " brought to " + where;
 }
 
-/// What lies on a device, for a kernel of the processor: the levels once, the values with each run.
-struct OnHost {
-  PackedTensor* there = nullptr;
-  std::unique_ptr<PackedTensor> here;
-};
-
 }  // namespace
-
-struct Computation::State {
-  PackedTensor own;                          ///< what the kernel writes, when nobody gave a tensor for it
-  PackedTensor* written = nullptr;           ///< by the kernel
-  const PackedTensor* before = nullptr;      ///< of an update: where it starts from
-  std::optional<ConvertedResult> converted;  ///< where it is to be stored in another way, or apart
-  std::vector<std::unique_ptr<PackedTensor>> kept{};  ///< operands, of KeptLevels
-  KernelInfo kernel;
-  std::string reason;
-  std::optional<Execution> execution;  ///< either this
-  std::optional<GpuExecution> on_gpu;  ///< or that
-  std::optional<GpuUse> gpu;
-  std::string device;
-  std::vector<OnHost> operands;              ///< of `execution`
-  std::optional<PackedTensor> written_here;  ///< of `execution`, where `written` lies on a device
-
-  /// Of an update whose result is not the operand itself: where a run on a device starts from.
-  const PackedTensor* start() const { return before == written ? nullptr : before; }
-  support::Result<void> run(Execution& bound);
-  support::Result<void> run();
-};
 
 namespace {
 
@@ -106,46 +88,6 @@ support::Result<double> timed(const Run& run) {
 
 }  // namespace
 
-Computation::Computation(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Computation::Computation(Computation&&) noexcept = default;
-Computation& Computation::operator=(Computation&&) noexcept = default;
-Computation::~Computation() = default;
-
-/// On the processor.
-support::Result<void> Computation::State::run(Execution& bound) {
-  for (const OnHost& operand : operands)
-    SCHAAS_RETURN_IF_ERROR(gpu->gpu.copy_values(*operand.there, *operand.here, gpu->stream));
-  PackedTensor& target = written_here ? *written_here : *written;
-  if (before != nullptr && (before->on_device() || written_here)) {
-    SCHAAS_RETURN_IF_ERROR(gpu->gpu.copy_values(*before, target, gpu->stream));
-  } else if (before != nullptr && before != written) {
-    Buffer& values = target.values();
-    if (values.data() != before->values().data() && values.bytes() > 0)
-      std::memcpy(values.data(), before->values().data(), values.bytes());
-  }
-  SCHAAS_RETURN_IF_ERROR(bound.rerun_values());
-  return written_here ? gpu->gpu.copy_values(target, *written, gpu->stream) : support::Result<void>();
-}
-
-support::Result<void> Computation::State::run() { return on_gpu ? on_gpu->run(start()) : run(*execution); }
-
-support::Result<void> Computation::run() {
-  SCHAAS_RETURN_IF_ERROR(state_->run());
-  const int threads = state_->execution ? state_->execution->threads() : host_threads();
-  return state_->converted ? state_->converted->bring(*state_->written, threads) : support::Result<void>();
-}
-
-PackedTensor& Computation::result() {
-  return state_->converted ? state_->converted->tensor() : *state_->written;
-}
-const KernelInfo& Computation::kernel() const { return state_->kernel; }
-const std::string& Computation::reason() const { return state_->reason; }
-int Computation::threads() const { return state_->execution ? state_->execution->threads() : 1; }
-std::vector<CopiedOperand> Computation::copies() const {
-  return state_->execution ? state_->execution->copies() : std::vector<CopiedOperand>();
-}
-const std::string& Computation::device() const { return state_->device; }
-
 struct KernelSet::State {
   State(Session opened, ProblemText text, KernelSetOptions given)
       : session(std::move(opened)), problem(std::move(text)), options(std::move(given)) {}
@@ -158,21 +100,27 @@ struct KernelSet::State {
   ValueType value_type = ValueType::f64;
   Machine machine;
 
-  ProcessMutex mutex;                        ///< of all below
-  std::map<std::string, Answered> answered;  ///< by what may compute: "", "gpu", "gpu alone"
-  std::vector<Decision> tuned;
-  std::optional<Decision> last;
+  ProcessMutex mutex;  ///< of all below; never held while the server is asked
+  std::map<std::string, std::shared_ptr<KernelPool>> pools;  ///< by what may compute: "", "gpu", "gpu alone"
+  std::vector<DecisionPointer> tuned;
+  std::vector<DecisionPointer> recent;  ///< the last one first
 
   using Operands = std::map<std::string, PackedTensor*>;
-  support::Result<Decision> decide(Sizes sizes, const Operands& operands, const PackedTensor& result,
-                                   const BindOptions& bind);
-  support::Result<void> ask(Answered& known, ChoiceRequest request, const BindOptions& bind);
+  struct Rebinding;
+  /// A kernel for these sizes; `excluded` are digests of kernels that did not run.
+  support::Result<DecisionPointer> decide(const Sizes& sizes, const Operands& operands,
+                                          const PackedTensor& result, const BindOptions& bind,
+                                          const std::set<std::string>& excluded = {});
+  DecisionPointer known(const Decision& wanted, const WaitOptions& wait);
+  void remember(const DecisionPointer& decision);
+  std::shared_ptr<KernelPool> pool(const ChoiceRequest& request);
   support::Result<ChoiceRequest> request(const Sizes& sizes, const Operands& operands,
                                          const PackedTensor& result, const BindOptions& bind) const;
   std::string place(const Operands& operands, const PackedTensor& result, const BindOptions& bind) const;
-  support::Result<void> bind_to(const Decision& decision, const Operands& operands, const BindOptions& bind,
-                                Computation::State& computation) const;
-  support::Result<GpuExecution> prepare_on_gpu(const Decision& decision, const Operands& operands,
+  support::Result<BoundKernel> bound_to(const Preference& chosen, const Sizes& sizes,
+                                        const Operands& operands, const BindOptions& bind,
+                                        const Computation::State& computation) const;
+  support::Result<GpuExecution> prepare_on_gpu(const Preference& chosen, const Operands& operands,
                                                const BindOptions& bind,
                                                const Computation::State& computation) const;
   std::string isa() const;
@@ -182,9 +130,9 @@ struct KernelSet::State {
                                      Computation::State& computation) const;
   support::Result<std::unique_ptr<Computation::State>> start(
       const std::map<std::string, PackedTensor*>& operands, const BindOptions& bind, Sizes& sizes) const;
-  support::Result<Execution> prepare(const Decision& decision,
-                                     const std::map<std::string, PackedTensor*>& operands,
-                                     const BindOptions& bind, Computation::State& computation) const;
+  support::Result<void> prepare(const Preference& chosen, const Sizes& sizes, const Operands& operands,
+                                const BindOptions& bind, const Computation::State& computation,
+                                BoundKernel& bound) const;
 };
 
 KernelSet::KernelSet(std::shared_ptr<State> state) : state_(std::move(state)) {}
@@ -196,7 +144,7 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
     return support::unsupported("blocks", "`" + tensor + "` in `" + text +
                                               "`: tensors in memory cannot be bound in blocks; csr works");
   }
-  const auto stored = session.source().lookup(problem);
+  const auto stored = session.source().lookup(problem, options.stop);
   if (!stored.ok() && stored.error().code != "not-stored") return stored.error();
   auto state = std::make_shared<State>(session, std::move(problem), std::move(options));
   SCHAAS_ASSIGN_OR_RETURN(state->program, parse_program(state->problem.expression));
@@ -213,14 +161,19 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
 const Program& KernelSet::program() const { return state_->program; }
 const ProblemText& KernelSet::problem() const { return state_->problem; }
 
-support::Result<Frontier> KernelSet::frontier() const {
-  const std::lock_guard lock(state_->mutex);
-  for (const auto& [kind, known] : state_->answered)
-    if (known.selectors) return known.choice.answer.frontier;
+support::Result<Frontier> KernelSet::frontier(const std::stop_token& stop) const {
+  std::vector<std::shared_ptr<KernelPool>> pools;
+  {
+    const std::lock_guard lock(state_->mutex);
+    for (const auto& [kind, pool] : state_->pools) pools.push_back(pool);
+  }
+  for (const auto& pool : pools)
+    if (auto known = pool->frontier()) return *std::move(known);
   ScheduleRequest request;
   request.problem = state_->problem;
   request.search = state_->options.search;
   request.search_only = true;
+  request.stop = stop;
   SCHAAS_ASSIGN_OR_RETURN(ScheduleAnswer answer, state_->session.source().schedule(request, {}));
   return std::move(answer.frontier);
 }
@@ -239,16 +192,16 @@ Sizes KernelSet::State::told(Sizes sizes) const {
 support::Result<FrontierHere> KernelSet::frontier_at(const std::map<std::string, PackedTensor*>& operands,
                                                      const BindOptions& options) const {
   FrontierHere here;
-  SCHAAS_ASSIGN_OR_RETURN(here.frontier, frontier());
+  SCHAAS_ASSIGN_OR_RETURN(here.frontier, frontier(options.wait.stop));
   Sizes sizes;
   int threads = options.threads;
   if (!operands.empty()) {
     SCHAAS_RETURN_IF_ERROR(state_->start(operands, options, sizes));
   } else {
     const std::lock_guard lock(state_->mutex);
-    if (!state_->last) return here;
-    sizes = state_->last->sizes;
-    threads = state_->last->threads;
+    if (state_->recent.empty()) return here;
+    sizes = state_->recent.front()->sizes;
+    threads = state_->recent.front()->threads;
   }
   SCHAAS_RETURN_IF_ERROR(check_bounds(here.frontier, sizes));
   Machine machine = state_->machine;
@@ -281,7 +234,6 @@ support::Result<ChoiceRequest> KernelSet::State::request(const Sizes& sizes, con
   request.schedule.search = options.search;
   request.schedule.isa = isa();
   request.wanted = bind.schedule;
-  request.patience = options.patience;
   request.sizes = sizes;
   request.machine = machine;
   if (bind.threads > 0) request.machine.threads = bind.threads;
@@ -300,55 +252,65 @@ support::Result<ChoiceRequest> KernelSet::State::request(const Sizes& sizes, con
   return request;
 }
 
-support::Result<void> KernelSet::State::ask(Answered& known, ChoiceRequest request, const BindOptions& bind) {
-  if (known.asked) request.patience = std::chrono::milliseconds(0);
-  SCHAAS_ASSIGN_OR_RETURN(known.choice, choose(session.source(), std::move(request), bind.listener));
-  known.asked = Clock::now();
-  known.selectors.reset();
-  if (!known.choice.out_of_patience && !known.choice.answer.frontier.partial)
-    known.selectors.emplace(known.choice.answer.frontier);
-  return {};
+std::shared_ptr<KernelPool> KernelSet::State::pool(const ChoiceRequest& request) {
+  const std::string kind = std::string(!request.gpu         ? ""
+                                       : request.gpu->alone ? "gpu alone"
+                                                            : "gpu") +
+                           (request.schedule.deterministic ? " deterministic" : "");
+  const std::lock_guard lock(mutex);
+  std::shared_ptr<KernelPool>& pool = pools[kind];
+  if (!pool) pool = std::make_shared<KernelPool>(session, request.schedule);
+  return pool;
 }
 
-support::Result<Decision> KernelSet::State::decide(Sizes sizes, const Operands& operands,
-                                                   const PackedTensor& result, const BindOptions& bind) {
+DecisionPointer KernelSet::State::known(const Decision& wanted, const WaitOptions& wait) {
+  const auto fits = [&](const DecisionPointer& one) { return one->is_for_same(wanted); };
   const std::lock_guard lock(mutex);
-  const std::string where = place(operands, result, bind);
-  const auto fits = [&](const Decision& one) {
-    return one.schedule == bind.schedule && one.threads == bind.threads &&
-           one.deterministic == bind.deterministic && one.place == where && same(one.sizes, sizes);
-  };
-  for (const Decision& one : tuned) {
-    if (!fits(one)) continue;
-    if (!last || !same(last->sizes, sizes)) last = one;
-    return one;
-  }
-  const std::string kind = std::string(!bind.gpu                ? ""
-                                       : is_alone(bind, result) ? "gpu alone"
-                                                                : "gpu") +
-                           (bind.deterministic ? " deterministic" : "");
-  Answered& known = answered[kind];
-  if (last && fits(*last) && (known.selectors || bind.schedule != "auto")) return *last;
-  SCHAAS_ASSIGN_OR_RETURN(const ChoiceRequest wanted, request(sizes, operands, result, bind));
-  Decision decision{std::move(sizes), bind.schedule, bind.threads, bind.deterministic, where};
-  if (bind.schedule != "auto") {
-    SCHAAS_ASSIGN_OR_RETURN(Choice named, choose(session.source(), wanted, bind.listener));
-    decision.arguments = std::move(named.answer.frontier.arguments);
-    decision.kernel = std::move(named.kernel);
-    decision.reason = std::move(named.reason);
-  } else {
-    if (known.selectors) {
-      SCHAAS_RETURN_IF_ERROR(
-          choose_again(session.source(), wanted, *known.selectors, known.choice, bind.listener));
-    } else if (!known.asked || Clock::now() - *known.asked > ask_again_after) {
-      SCHAAS_RETURN_IF_ERROR(ask(known, wanted, bind));
+  const auto measured = std::find_if(tuned.begin(), tuned.end(), fits);
+  const auto one = std::find_if(recent.begin(), recent.end(), fits);
+  if (measured != tuned.end()) {
+    if (one == recent.end()) {
+      recent.insert(recent.begin(), *measured);
+    } else {
+      *one = *measured;
     }
-    decision.arguments = known.choice.answer.frontier.arguments;
-    decision.kernel = known.choice.kernel;
-    decision.reason = known.choice.reason;
+    return *measured;
   }
-  last = decision;
-  return decision;
+  if (one == recent.end() || !(*one)->holds((*one)->version, (*one)->made)) return nullptr;
+  if (wait.limit && !(*one)->chosen->is_final) return nullptr;
+  std::rotate(recent.begin(), one, one + 1);
+  return recent.front();
+}
+
+void KernelSet::State::remember(const DecisionPointer& decision) {
+  const std::lock_guard lock(mutex);
+  std::erase_if(recent, [&](const DecisionPointer& one) { return one->is_for_same(*decision); });
+  if (recent.size() >= max_recent) recent.pop_back();
+  recent.insert(recent.begin(), decision);
+}
+
+support::Result<DecisionPointer> KernelSet::State::decide(const Sizes& sizes, const Operands& operands,
+                                                          const PackedTensor& result, const BindOptions& bind,
+                                                          const std::set<std::string>& excluded) {
+  auto decision = std::make_shared<Decision>(
+      Decision{sizes, bind.schedule, bind.threads, bind.deterministic, place(operands, result, bind)});
+  if (excluded.empty()) {
+    if (auto before = known(*decision, bind.wait)) return before;
+  }
+  Wish wish;
+  SCHAAS_ASSIGN_OR_RETURN(wish.request, request(sizes, operands, result, bind));
+  wish.only_best = bind.deterministic;
+  wish.excluded = excluded;
+  const std::shared_ptr<KernelPool> kernels = pool(wish.request);
+  decision->version = kernels->version();
+  const bool is_named = bind.schedule != "auto";
+  SCHAAS_ASSIGN_OR_RETURN(Preference chosen, is_named ? kernels->named(wish.request, bind.wait)
+                                                      : kernels->prefer(wish, bind.wait));
+  decision->chosen = std::make_shared<const Preference>(std::move(chosen));
+  decision->made = Clock::now();
+  if (!is_named) decision->pool = kernels;
+  remember(decision);
+  return DecisionPointer(std::move(decision));
 }
 
 int KernelSet::State::threads_for(const KernelInfo& kernel, const Sizes& sizes,
@@ -424,80 +386,111 @@ support::Result<std::unique_ptr<Computation::State>> KernelSet::State::start(
 }
 
 /// On the processor; what lies on a device gets a twin here.
-support::Result<Execution> KernelSet::State::prepare(const Decision& decision, const Operands& operands,
-                                                     const BindOptions& bind,
-                                                     Computation::State& computation) const {
+support::Result<void> KernelSet::State::prepare(const Preference& chosen, const Sizes& sizes,
+                                                const Operands& operands, const BindOptions& bind,
+                                                const Computation::State& computation,
+                                                BoundKernel& bound) const {
   std::vector<PackedTensor*> arguments;
-  computation.operands.clear();
   const auto here = [&](PackedTensor* tensor, const std::string& name) -> support::Result<PackedTensor*> {
     if (!tensor->on_device()) return tensor;
     SCHAAS_ASSIGN_OR_RETURN(PackedTensor twin, bind.gpu->gpu.levels_on_host(*tensor, name, bind.gpu->stream));
     SCHAAS_RETURN_IF_ERROR(bind.gpu->gpu.copy_values(*tensor, twin, bind.gpu->stream));
     SCHAAS_RETURN_IF_ERROR(validate(twin.view(), name));
-    computation.operands.push_back({tensor, std::make_unique<PackedTensor>(std::move(twin))});
-    return computation.operands.back().here.get();
+    bound.operands.push_back({tensor, std::make_unique<PackedTensor>(std::move(twin))});
+    return bound.operands.back().here.get();
   };
   if (computation.written->on_device()) {
     SCHAAS_ASSIGN_OR_RETURN(
-        computation.written_here,
+        bound.written_here,
         bind.gpu->gpu.levels_on_host(*computation.written, program.result().tensor, bind.gpu->stream));
   }
-  for (const auto& name : decision.arguments) {
+  for (const auto& name : chosen.arguments) {
     const auto place = operands.find(name);
     const bool is_result = name == program.result().tensor;
     SCHAAS_CHECK(is_result || place != operands.end(), "the server names an argument `" + name + "`");
     if (is_result) {
-      arguments.push_back(computation.written_here ? &*computation.written_here : computation.written);
+      arguments.push_back(bound.written_here ? &*bound.written_here : computation.written);
       continue;
     }
     SCHAAS_ASSIGN_OR_RETURN(PackedTensor* const operand, here(place->second, name));
     arguments.push_back(operand);
   }
   ExecutionOptions execution;
-  execution.threads = threads_for(decision.kernel, decision.sizes, bind);
+  execution.threads = threads_for(*chosen.kernel, sizes, bind);
   execution.deterministic = bind.deterministic;
   execution.operands_change = bind.operands_change;
-  return session.prepare(decision.arguments, decision.kernel, std::move(arguments), execution);
+  SCHAAS_ASSIGN_OR_RETURN(bound.execution,
+                          session.prepare(chosen.arguments, *chosen.kernel, std::move(arguments), execution));
+  return {};
 }
 
-support::Result<GpuExecution> KernelSet::State::prepare_on_gpu(const Decision& decision,
+support::Result<GpuExecution> KernelSet::State::prepare_on_gpu(const Preference& chosen,
                                                                const Operands& operands,
                                                                const BindOptions& bind,
                                                                const Computation::State& computation) const {
   std::vector<PackedTensor*> arguments;
-  for (const auto& name : decision.arguments) {
+  for (const auto& name : chosen.arguments) {
     const auto place = operands.find(name);
     const bool is_result = name == program.result().tensor;
     SCHAAS_CHECK(is_result || place != operands.end(), "the server names an argument `" + name + "`");
     arguments.push_back(is_result ? computation.written : place->second);
   }
-  SCHAAS_ASSIGN_OR_RETURN(const GpuKernel kernel, session.load_for_gpu(decision.kernel));
-  return GpuExecution::prepare(bind.gpu->gpu, kernel, std::move(arguments), decision.arguments,
+  SCHAAS_ASSIGN_OR_RETURN(const GpuKernel kernel, session.load_for_gpu(*chosen.kernel));
+  return GpuExecution::prepare(bind.gpu->gpu, kernel, std::move(arguments), chosen.arguments,
                                bind.gpu->stream);
 }
 
-/// Where the kernel that was decided on runs.
-support::Result<void> KernelSet::State::bind_to(const Decision& decision, const Operands& operands,
-                                                const BindOptions& bind,
-                                                Computation::State& computation) const {
+/// The kernel that was decided on, where it runs.
+support::Result<BoundKernel> KernelSet::State::bound_to(const Preference& chosen, const Sizes& sizes,
+                                                        const Operands& operands, const BindOptions& bind,
+                                                        const Computation::State& computation) const {
+  BoundKernel bound;
   std::vector<std::string> brought;
-  const bool on_gpu = decision.kernel.isa == "cuda";
+  const bool on_gpu = chosen.kernel->isa == "cuda";
   bool any = computation.written->on_device();
   for (const auto& [name, tensor] : operands) {
     any = any || tensor->on_device();
     if (tensor->on_device() != on_gpu) brought.push_back(name);
   }
   if (on_gpu) {
-    SCHAAS_ASSIGN_OR_RETURN(computation.on_gpu, prepare_on_gpu(decision, operands, bind, computation));
-    computation.device = bind.gpu->gpu.name();
+    SCHAAS_ASSIGN_OR_RETURN(bound.on_gpu, prepare_on_gpu(chosen, operands, bind, computation));
+    bound.device = bind.gpu->gpu.name();
   } else {
-    SCHAAS_ASSIGN_OR_RETURN(computation.execution, prepare(decision, operands, bind, computation));
+    SCHAAS_RETURN_IF_ERROR(prepare(chosen, sizes, operands, bind, computation, bound));
   }
-  computation.kernel = decision.kernel;
-  computation.reason = decision.reason;
-  if (any) computation.reason += brought_text(brought, on_gpu ? computation.device : "the processor");
-  return {};
+  bound.kernel = *chosen.kernel;
+  bound.reason = chosen.reason;
+  if (any) bound.reason += brought_text(brought, on_gpu ? bound.device : "the processor");
+  return bound;
 }
+
+/// Binds better kernels to the tensors of a computation, between its runs.
+struct KernelSet::State::Rebinding {
+  std::shared_ptr<State> set;
+  DecisionPointer decision;
+  Operands operands;
+  BindOptions bind;
+  const Computation::State* computation;
+  std::uint64_t seen = decision->version;  ///< of the pool
+  Clock::time_point looked = decision->made;
+
+  std::optional<BoundKernel> operator()() {
+    if (decision->holds(seen, looked)) return std::nullopt;
+    seen = decision->pool->version();
+    looked = Clock::now();
+    auto next = set->decide(decision->sizes, operands, *computation->written, bind);
+    if (!next.ok()) return std::nullopt;
+    const bool is_same = (*next)->chosen->kernel->digest.sha256 == decision->chosen->kernel->digest.sha256;
+    if (is_same) {
+      decision = *std::move(next);
+      return std::nullopt;
+    }
+    auto bound = set->bound_to(*(*next)->chosen, (*next)->sizes, operands, bind, *computation);
+    if (!bound.ok()) return std::nullopt;
+    decision = *std::move(next);
+    return std::move(bound).value();
+  }
+};
 
 support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedTensor*>& operands,
                                              const BindOptions& options) const {
@@ -511,18 +504,39 @@ support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedT
   }
   Sizes sizes;
   SCHAAS_ASSIGN_OR_RETURN(auto computation, state_->start(operands, options, sizes));
-  SCHAAS_ASSIGN_OR_RETURN(Decision decision, state_->decide(sizes, operands, *computation->written, options));
-  const auto bound = state_->bind_to(decision, operands, options, *computation);
-  if (bound.ok()) return Computation(std::move(computation));
+  BindOptions given = options;
+  if (!given.wait.limit) given.wait.limit = state_->options.wait_limit;
+  const PackedTensor& written = *computation->written;
+  SCHAAS_ASSIGN_OR_RETURN(DecisionPointer decision, state_->decide(sizes, operands, written, given));
+  auto bound = state_->bound_to(*decision->chosen, sizes, operands, given, *computation);
+  // What has no room here, another schedule that is still on its way may do.
+  std::set<std::string> excluded;
+  while (!bound.ok() && bound.error().family == support::Family::exhausted && !decision->chosen->is_best &&
+         excluded.insert(decision->chosen->kernel->digest.sha256).second) {
+    auto next = state_->decide(sizes, operands, written, given, excluded);
+    if (!next.ok()) return next.error().code == "cancelled" ? next.error() : bound.error();
+    decision = *std::move(next);
+    bound = state_->bound_to(*decision->chosen, sizes, operands, given, *computation);
+  }
   // What a device refuses, the processor may do.
-  const bool elsewhere = decision.kernel.isa == "cuda" && !options.gpu->alone && options.schedule == "auto" &&
-                         bound.error().family != support::Family::internal;
-  if (!elsewhere) return bound.error();
-  BindOptions here = options;
-  here.gpu.reset();
-  SCHAAS_ASSIGN_OR_RETURN(decision, state_->decide(sizes, operands, *computation->written, here));
-  decision.reason += "; not on " + options.gpu->gpu.name() + ": " + bound.error().message;
-  SCHAAS_RETURN_IF_ERROR(state_->bind_to(decision, operands, options, *computation));
+  const bool is_elsewhere = decision->chosen->kernel->isa == "cuda" && !given.gpu->alone &&
+                            given.schedule == "auto" && !bound.ok() &&
+                            bound.error().family != support::Family::internal;
+  if (is_elsewhere) {
+    BindOptions here = given;
+    here.gpu.reset();
+    SCHAAS_ASSIGN_OR_RETURN(decision, state_->decide(sizes, operands, written, here));
+    Preference chosen = *decision->chosen;
+    chosen.reason += "; not on " + given.gpu->gpu.name() + ": " + bound.error().message;
+    bound = state_->bound_to(chosen, sizes, operands, given, *computation);
+  }
+  if (!bound.ok()) return bound.error();
+  computation->bound = std::move(bound).value();
+  if (decision->pool && !given.deterministic && !given.single_run && !is_elsewhere) {
+    given.wait = {std::chrono::milliseconds(0)};  // between runs nothing is waited for
+    computation->better =
+        State::Rebinding{state_, std::move(decision), operands, std::move(given), computation.get()};
+  }
   return Computation(std::move(computation));
 }
 
@@ -538,35 +552,34 @@ support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor
   if (there) options.gpu->alone = true;
   options.schedule = "auto";
   SCHAAS_ASSIGN_OR_RETURN(ChoiceRequest request, state_->request(sizes, operands, written, options));
-  const std::string where = state_->place(operands, written, given);
+  request.schedule.stop = options.wait.stop;
   request.contend = [&](const ScheduleAnswer& answer, const KernelInfo& kernel) -> support::Result<TimedRun> {
-    const Decision decision{
-        sizes, "auto", options.threads, options.deterministic, where, answer.frontier.arguments, kernel, ""};
-    if (kernel.isa == "cuda") {
-      auto bound = state_->prepare_on_gpu(decision, operands, options, *computation);
-      if (!bound.ok()) return bound.error();
-      return TimedRun([&computation, run = std::make_shared<GpuExecution>(std::move(bound).value())] {
-        return timed([&]() -> support::Result<void> {
-          SCHAAS_RETURN_IF_ERROR(run->run(computation->start()));
-          return run->wait();
-        });
+    const Preference one{kernel, answer.frontier.arguments, ""};
+    SCHAAS_ASSIGN_OR_RETURN(BoundKernel bound, state_->bound_to(one, sizes, operands, options, *computation));
+    return TimedRun([&, run = std::make_shared<BoundKernel>(std::move(bound))]() -> support::Result<double> {
+      if (options.wait.stop.stop_requested()) return cancelled();
+      return timed([&]() -> support::Result<void> {
+        SCHAAS_RETURN_IF_ERROR(computation->run(*run));
+        return run->on_gpu ? run->on_gpu->wait() : support::Result<void>();
       });
-    }
-    auto bound = state_->prepare(decision, operands, options, *computation);
-    if (!bound.ok()) return bound.error();
-    return TimedRun([&computation, run = std::make_shared<Execution>(std::move(bound).value())] {
-      return timed([&] { return computation->run(*run); });
     });
   };
-  SCHAAS_ASSIGN_OR_RETURN(Choice choice, choose(state_->session.source(), request, options.listener));
-  const std::lock_guard lock(state_->mutex);
-  std::erase_if(state_->tuned, [&](const Decision& known) {
-    return same(known.sizes, sizes) && known.place == where && known.deterministic == options.deterministic;
-  });
-  state_->tuned.push_back({sizes, "auto", options.threads, options.deterministic, where,
-                           choice.answer.frontier.arguments, choice.kernel, choice.reason});
-  for (auto& [kind, known] : state_->answered)
-    if (known.selectors) known.choice.answer.frontier.measurements = choice.answer.frontier.measurements;
+  SCHAAS_ASSIGN_OR_RETURN(Choice choice, choose(state_->session.source(), request));
+  const std::string where = state_->place(operands, written, given);
+  const Preference fastest{choice.kernel, choice.answer.frontier.arguments, choice.reason, true, true};
+  std::vector<std::shared_ptr<KernelPool>> pools;
+  {
+    const std::lock_guard lock(state_->mutex);
+    const auto decision =
+        std::make_shared<const Decision>(Decision{sizes, "auto", options.threads, options.deterministic,
+                                                  where, std::make_shared<const Preference>(fastest)});
+    std::erase_if(state_->tuned, [&](const DecisionPointer& old) {
+      return same(old->sizes, sizes) && old->place == where && old->deterministic == options.deterministic;
+    });
+    state_->tuned.push_back(decision);
+    for (const auto& [kind, pool] : state_->pools) pools.push_back(pool);
+  }
+  for (const auto& pool : pools) pool->set_measurements(choice.answer.frontier.measurements);
   return Tuning{choice.measured, choice.kernel.id};
 }
 

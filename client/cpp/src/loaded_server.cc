@@ -80,7 +80,10 @@ support::Result<ServerLibrary> server_library() {
 class LoadedServer final : public ServerSource {
  public:
   LoadedServer(ConnectOptions options, std::shared_ptr<ServerSource> source)
-      : options_(std::move(options)),
+      : options_([&] {
+          options.stop = {};  // of the caller that opened it
+          return std::move(options);
+        }()),
         address_(source->address()),
         started_(source->started_server()),
         opened_(new Opened{process_generation(), std::move(source)}) {}
@@ -96,13 +99,13 @@ class LoadedServer final : public ServerSource {
     SCHAAS_ASSIGN_OR_RETURN(ServerSource* const source, current());
     return source->schedule(request, listener);
   }
-  support::Result<Frontier> lookup(const ProblemText& problem) override {
+  support::Result<Frontier> lookup(const ProblemText& problem, std::stop_token stop) override {
     SCHAAS_ASSIGN_OR_RETURN(ServerSource* const source, current());
-    return source->lookup(problem);
+    return source->lookup(problem, std::move(stop));
   }
-  support::Result<std::string> download(const KernelInfo& kernel) override {
+  support::Result<std::string> download(const KernelInfo& kernel, std::stop_token stop) override {
     SCHAAS_ASSIGN_OR_RETURN(ServerSource* const source, current());
-    return source->download(kernel);
+    return source->download(kernel, std::move(stop));
   }
   support::Result<void> report(const ProblemText& problem,
                                const std::vector<Measurement>& measurements) override {

@@ -18,6 +18,7 @@
 #include <sstream>
 #include <thread>
 
+#include "cancelled.h"
 #include "compiler/support/digest.h"
 #include "schaas/connection.h"
 #include "server_address.h"
@@ -55,12 +56,14 @@ support::Result<void> make_directory(const std::string& path) {
 /// An flock that ends with the value.
 class StartLock {
  public:
-  static support::Result<StartLock> take(const std::string& directory, Clock::time_point deadline) {
+  static support::Result<StartLock> take(const std::string& directory, Clock::time_point deadline,
+                                         const std::stop_token& stop) {
     const std::string path = directory + "/start.lock";
     const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0) return bad_directory(directory, std::string("start.lock: ") + std::strerror(errno));
     StartLock lock(file);
     while (flock(file, LOCK_EX | LOCK_NB) != 0) {
+      if (stop.stop_requested()) return cancelled();
       if (Clock::now() > deadline) {
         return support::exhausted(
             "deadline",
@@ -145,13 +148,15 @@ constexpr int exit_unreachable =
 // Starts the program until one listens. A server that is just stopping holds the directory for a moment: try
 // again.
 support::Result<bool> start(const std::string& program, const std::string& directory,
-                            const std::string& socket, Clock::time_point deadline) {
+                            const std::string& socket, Clock::time_point deadline,
+                            const std::stop_token& stop) {
   while (true) {
     const std::optional<pid_t> pid = spawn(program, directory, socket);
     if (!pid) return did_not_start(program, directory, std::strerror(errno));
     int status = 0;
     while (waitpid(*pid, &status, WNOHANG) == 0) {
       if (socket_answers(socket)) return true;
+      if (stop.stop_requested()) return cancelled();
       if (Clock::now() > deadline) {
         kill(*pid, SIGTERM);
         return did_not_start(program, directory, "it did not listen in time");
@@ -223,16 +228,16 @@ std::string private_socket_path(const std::string& data_directory) {
 }
 
 support::Result<bool> ensure_private_server(const std::string& data_directory,
-                                            std::chrono::milliseconds limit) {
+                                            std::chrono::milliseconds limit, const std::stop_token& stop) {
   const auto deadline = Clock::now() + limit;
   SCHAAS_RETURN_IF_ERROR(make_directory(data_directory));
   const std::string socket = private_socket_path(data_directory);
   SCHAAS_RETURN_IF_ERROR(check_socket_path(socket));
   if (socket_answers(socket)) return false;
   SCHAAS_ASSIGN_OR_RETURN(const std::string program, server_program());
-  SCHAAS_ASSIGN_OR_RETURN(const StartLock lock, StartLock::take(data_directory, deadline));
+  SCHAAS_ASSIGN_OR_RETURN(const StartLock lock, StartLock::take(data_directory, deadline, stop));
   if (socket_answers(socket)) return false;
-  return start(program, data_directory, socket, deadline);
+  return start(program, data_directory, socket, deadline, stop);
 }
 
 }  // namespace schaas::client

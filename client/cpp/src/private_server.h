@@ -1,5 +1,6 @@
 #pragma once
 #include <chrono>
+#include <stop_token>
 #include <string>
 
 #include "compiler/support/result.h"
@@ -15,9 +16,9 @@ namespace schaas::client {
 ///     DIR/schaasd.log  its log
 ///
 /// Errors: invalid [data-directory], [socket-path]; unreachable [server-program], [server-start]; exhausted
-/// [deadline].
+/// [deadline], [cancelled] (by `stop`; a server that was started goes on).
 support::Result<bool> ensure_private_server(const std::string& data_directory,
-                                            std::chrono::milliseconds limit);
+                                            std::chrono::milliseconds limit, const std::stop_token& stop = {});
 
 /// Says which file this code was loaded from, for a copy that has no name (server_library.h). Not
 /// thread-safe.

@@ -183,7 +183,7 @@ class Prepared {
     const double temporaries = elements * size * copies(frontier_[e], machine);
     evaluated.memory_bytes = temporaries + stored * size;
     const double cache = share_of_cache * static_cast<double>(machine.cache_bytes);
-    const double memory = share_of_memory * static_cast<double>(machine.memory_bytes);
+    const double memory = room_for_temporaries(machine);
     evaluated.fits = temporaries <= (entries_[e].variants.empty() ? cache : std::max(cache, memory));
     return evaluated;
   }
@@ -227,6 +227,10 @@ class Prepared {
 };
 
 }  // namespace
+
+double room_for_temporaries(const Machine& machine) {
+  return share_of_memory * static_cast<double>(machine.memory_bytes);
+}
 
 Machine this_machine(ValueType value_type, int threads) {
   return {threads > 0 ? threads : host_threads(),

@@ -24,7 +24,8 @@ struct Session::State {
   std::map<std::string, GpuKernel> gpu_kernels;  ///< by digest
 
   template <class Loaded>
-  support::Result<Loaded> load(std::map<std::string, Loaded>& by_digest, const KernelInfo& info);
+  support::Result<Loaded> load(std::map<std::string, Loaded>& by_digest, const KernelInfo& info,
+                               const std::stop_token& stop);
 };
 
 namespace {
@@ -65,24 +66,24 @@ KernelSource& Session::source() const { return *state_->source; }
 
 template <class Loaded>
 support::Result<Loaded> Session::State::load(std::map<std::string, Loaded>& by_digest,
-                                             const KernelInfo& info) {
+                                             const KernelInfo& info, const std::stop_token& stop) {
   {
     const std::lock_guard lock(mutex);
     const auto known = by_digest.find(info.digest.sha256);
     if (known != by_digest.end()) return known->second;
   }
-  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, source->download(info));
+  SCHAAS_ASSIGN_OR_RETURN(const std::string binary, source->download(info, stop));
   SCHAAS_ASSIGN_OR_RETURN(Loaded kernel, Loaded::load(binary, info.digest));
   const std::lock_guard lock(mutex);
   return by_digest.emplace(info.digest.sha256, std::move(kernel)).first->second;
 }
 
-support::Result<Kernel> Session::load(const KernelInfo& info) const {
-  return state_->load(state_->kernels, info);
+support::Result<Kernel> Session::load(const KernelInfo& info, const std::stop_token& stop) const {
+  return state_->load(state_->kernels, info, stop);
 }
 
-support::Result<GpuKernel> Session::load_for_gpu(const KernelInfo& info) const {
-  return state_->load(state_->gpu_kernels, info);
+support::Result<GpuKernel> Session::load_for_gpu(const KernelInfo& info, const std::stop_token& stop) const {
+  return state_->load(state_->gpu_kernels, info, stop);
 }
 
 support::Result<Gpu> Session::gpu(int device) const {

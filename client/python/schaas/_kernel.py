@@ -23,7 +23,12 @@ from ._tensors import Tensor, description_of, value_type
 
 _SHAPES = 4  # calls of so many different shapes are prepared
 _CALL_OPTIONS = ("out", "threads", "extents", "schedule", "deterministic", "stream")
-_OPTIONS = ("where", "dtype", "space", "patience", "budget", "session")
+_OPTIONS = ("where", "dtype", "space", "wait", "budget", "session")
+
+
+def _wait_seconds(wait):
+    """A wait limit as the C interface has it: 0 is none, and what is at hand a negative one."""
+    return 0.0 if wait is None else library.seconds_option("wait", wait) or -1.0
 
 
 def _constraints(where):
@@ -53,7 +58,7 @@ class _Set:
         problem.value_type = library.F32 if values == F4 else library.F64
         problem.position_bits = 8 * index.itemsize
         problem.space = owner._space
-        problem.patience_seconds, problem.budget_seconds = owner._patience, owner._budget
+        problem.patience_seconds, problem.budget_seconds = owner._wait, owner._budget
         self.session = owner._session or current()
         self.handle = library.handle_from(library.api.schaas_kernels_open, self.session._handle, ctypes.byref(problem))
         library.close_with(self, library.api.schaas_kernels_close, self.handle)
@@ -78,13 +83,16 @@ class Kernel:
         made._file = None  # of a bundle: how `load` was called
         return made
 
-    def __init__(self, expression, *, where=(), dtype=None, space="none", patience=3.0, budget=0.0, session=None, _bits=(), **formats):
+    def __init__(self, expression, *, where=(), dtype=None, space="none", wait=None, patience=None, budget=0.0, session=None, _bits=(),
+                 **formats):
         self.expression = expression
         self._text = library.text_option("expression", expression).decode().replace("[", "(").replace("]", ")")
         self._where = _constraints(where)
         self._dtype = value_type(dtype)
         self._space = library.text_option("space", space)
-        self._patience, self._budget = library.seconds_option("patience", patience), library.seconds_option("budget", budget)
+        if wait is None and patience:
+            wait = patience  # the former name; 0 was the default
+        self._wait_limit, self._wait, self._budget = wait, _wait_seconds(wait), library.seconds_option("budget", budget)
         self._session = _session_of(session)
         self._formats = {name: str(text) for name, text in formats.items()}
         self._index = I8 if set(_bits) == {"64"} else I4  # the least width
@@ -565,6 +573,8 @@ def kernel(expression, **options):
     """A Kernel: `schaas.kernel("A[i,l] = B[i,j]*C[j,k]*D[k,l]", B="csr", where="8 <= k <= 256")`.
 
     Options: `where` (a constraint that holds for all sizes, or a list), `dtype` ("f64", "f32"; default: that of the operands), a format
-    for any tensor by its name, `space` (what is searched beyond the plain space), `patience` (seconds a search is waited for at most),
+    for any tensor by its name, `space` (what is searched beyond the plain space), `wait` (the wait limit of its calls: seconds within
+    which the best kernel is waited for; 0: the best at hand runs; None: the first one that can run is waited for, better ones are taken
+    by later calls; `patience` is its former name),
     `budget` (seconds of the search, 0: the server's), `session`."""
     return Kernel(expression, **options)

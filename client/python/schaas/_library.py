@@ -29,20 +29,31 @@ class Tensor(ctypes.Structure):
 
 class ConnectOptions(ctypes.Structure):
     _fields_ = [("struct_bytes", c_size_t)] + [(name, c_char_p) for name in
-                                               ("server", "server_key", "tls_ca", "tls_cert", "tls_key", "token", "token_file")]
+                                               ("server", "server_key", "tls_ca", "tls_cert", "tls_key", "token", "token_file")] + [
+                                                   ("progress", c_void_p), ("progress_context", c_void_p)]
 
 
 class Problem(ctypes.Structure):
     _fields_ = [("struct_bytes", c_size_t), ("expression", c_char_p), ("formats", POINTER(c_char_p)), ("format_count", c_int32),
                 ("constraint_count", c_int32), ("constraints", POINTER(c_char_p)), ("value_type", c_int32),
                 ("position_bits", c_int32), ("space", c_char_p), ("patience_seconds", c_double), ("budget_seconds", c_double),
-                ("max_temporary_bytes", c_uint64), ("memory_depth", c_int32)]
+                ("max_temporary_bytes", c_uint64), ("memory_depth", c_int32), ("progress", c_void_p),
+                ("progress_context", c_void_p)]
 
 
 class Options(ctypes.Structure):
     _fields_ = [("struct_bytes", c_size_t), ("threads", c_int32), ("deterministic", c_int32), ("trusted", c_int32),
                 ("extent_count", c_int32), ("extent_names", POINTER(c_char_p)), ("extents", POINTER(c_int64)),
-                ("schedule", c_char_p), ("result", c_void_p), ("gpu", c_void_p)]
+                ("schedule", c_char_p), ("result", c_void_p), ("gpu", c_void_p), ("wait_seconds", c_double),
+                ("progress", c_void_p), ("progress_context", c_void_p)]
+
+
+class Progress(ctypes.Structure):
+    _fields_ = [("struct_bytes", c_size_t), ("stage", c_char_p), ("seconds", c_double), ("done", c_uint64), ("of", c_uint64),
+                ("kernels", c_int32), ("kernels_of", c_int32)]
+
+
+PROGRESS = ctypes.CFUNCTYPE(c_int32, c_void_p, POINTER(Progress))
 
 
 class StorageOptions(ctypes.Structure):

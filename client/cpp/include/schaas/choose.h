@@ -22,7 +22,7 @@ struct Choice {
   std::vector<Measured> measured;   ///< with tuning: in the order of predicted times
   double server_seconds = 0;        ///< from request to the end of the answer, as seen from here
   double first_kernel_seconds = 0;  ///< from request to the first kernel
-  bool out_of_patience = false;     ///< the best of what had come by then: the search goes on in the server
+  bool wait_ended = false;          ///< the best of what had come by then: the search goes on in the server
   double select_seconds = 0;
 };
 
@@ -34,7 +34,9 @@ struct ChoiceRequest {
   /// When set, schedules for this device compete too, or alone; of those the chosen one has KernelInfo::isa
   /// "cuda". `wanted` may then be one of their ids ("g3").
   std::optional<GpuTarget> gpu{};
-  std::chrono::milliseconds patience{};  ///< after so long the best kernel that has come is taken
+  std::chrono::milliseconds leave_after{};  ///< after so long a kernel that has come is enough
+  /// After so long nothing more is waited for: the best kernel that has come is taken.
+  std::chrono::milliseconds wait_limit = std::chrono::milliseconds::max();
   bool whole_answer = false;  ///< wait for every kernel: nothing must be compiled while the chosen one runs
   /// When set (tuning): binds a kernel to the real tensors, to be run again and again.
   std::function<support::Result<TimedRun>(const ScheduleAnswer&, const KernelInfo&)> contend;
@@ -53,8 +55,8 @@ using ScheduleListener = std::function<void(const ScheduleEvent&)>;
 
 /// Asks the server and decides. With "auto" the whole frontier is evaluated at the real sizes; when the
 /// kernel of the schedule that wins comes it is taken, the others are finished without us. One that was not
-/// among those compiled is asked for by name. When patience is over, or the search has found only a part of
-/// the space by then, the best kernel that has come is taken. Sizes that break a constraint of the problem
+/// among those compiled is asked for by name. After `leave_after`, at the latest
+/// after `wait_limit`, the best kernel that has come is taken. Sizes that break a constraint of the problem
 /// are refused before anything runs. Where schedules were measured at sizes of the same class on hosts like
 /// this, and for GPUs on a device like this, the fastest of them wins. With a GPU the schedule of the least
 /// predicted seconds is taken, the way of the tensors to where it runs and back included; where the server
@@ -62,17 +64,10 @@ using ScheduleListener = std::function<void(const ScheduleEvent&)>;
 /// schedules of the least predicted times run in turns (tuning.h), the fastest is taken, and what was
 /// measured is reported to the server. Where the schedule is to be deterministic the choice hangs on the
 /// problem, the sizes and the host's rates alone: neither on the number of threads, nor on earlier
-/// measurements, nor on patience. Errors: the server's; those of check_bounds; internal [no-kernel];
-/// exhausted [gpu-memory], when the GPU is alone; invalid [deterministic], when it is to be so and a wanted
-/// schedule is not.
+/// measurements, nor on time. Errors: exhausted [wait-limit], when no kernel has come within the limit; the
+/// server's; those of check_bounds; internal [no-kernel]; exhausted [gpu-memory], when the GPU is alone;
+/// invalid [deterministic], when it is to be so and a wanted schedule is not.
 support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
                                const ScheduleListener& listener = {});
-
-/// Decides for other sizes from the answer that `choice` holds; `selectors` are of its frontier, which is not
-/// a partial one. Asks the server only for a kernel that has not come yet, and adds it to the answer.
-/// Microseconds otherwise. Errors: as above.
-support::Result<void> choose_again(KernelSource& source, const ChoiceRequest& request,
-                                   const Selectors& selectors, Choice& choice,
-                                   const ScheduleListener& listener = {});
 
 }  // namespace schaas::client

@@ -81,7 +81,8 @@ struct ConnectOptions {
   std::chrono::milliseconds away_limit{
       600'000};  ///< how long a watch waits for a server that is gone or busy
   std::function<void(double seconds)>
-      busy;  ///< told how long is waited before each further attempt; may be empty
+      busy;                ///< told how long is waited before each further attempt; may be empty
+  std::stop_token stop{};  ///< ends opening from another thread at once: exhausted [cancelled]
 };
 
 /// $XDG_CACHE_HOME/schaas, else ~/.cache/schaas.
@@ -114,7 +115,8 @@ class Connection final : public ServerSource {
   support::Result<ScheduleAnswer> schedule(
       const ScheduleRequest& request,
       const std::function<bool(const ScheduleEvent&)>& listener = {}) override;
-  support::Result<Frontier> lookup(const ProblemText& problem) override;
+  using KernelSource::lookup;
+  support::Result<Frontier> lookup(const ProblemText& problem, std::stop_token stop) override;
   /// schedule: "s2", "r17" (a removed class), "linear", a trace, or a loop tree ("i<j<k,l>,lm>"), which may
   /// stand for several costs. `request` gives problem, search and no_stage2.
   support::Result<std::vector<Explanation>> explain(const ScheduleRequest& request,
@@ -124,12 +126,13 @@ class Connection final : public ServerSource {
                                     const std::string& language, const std::string& isa,
                                     const SearchOptions& search = {});
   /// Nothing is asked for that the server's key has not signed: invalid [kernel-signature].
-  support::Result<std::string> download(const KernelInfo& kernel) override;
+  using KernelSource::download;
+  support::Result<std::string> download(const KernelInfo& kernel, std::stop_token stop) override;
   support::Result<void> report(const ProblemText& problem,
                                const std::vector<Measurement>& measurements) override;
   support::Result<void> verify(const KernelInfo& kernel) const override;
   std::string public_key() const override;
-  support::Result<ServerInfo> info();
+  support::Result<ServerInfo> info(std::stop_token stop = {});
 
   /// Accepted when this returns: on disk, and worked on also after a crash of the server. Requests are
   /// checked first. Errors: of the first wrong request; invalid [job], [idempotency-key] (used for another

@@ -10,6 +10,7 @@
 #include "schaas/expression.h"
 #include "schaas/frontier_at.h"
 #include "schaas/session.h"
+#include "schaas/waiting.h"
 
 /// The entrance for programs that hold their tensors in memory:
 ///
@@ -22,9 +23,9 @@ namespace schaas::client {
 struct KernelSetOptions {
   SearchOptions search;
   std::string isa;  ///< "" = host_isa()
-  /// After so long a search is not waited for: the best kernel that has come runs, and the server is asked
-  /// again when tensors are bound later.
-  std::chrono::milliseconds patience{3000};
+  /// WaitOptions::limit of bindings that have none of their own.
+  std::optional<std::chrono::milliseconds> wait_limit{};
+  std::stop_token stop{};  ///< ends opening from another thread: exhausted [cancelled]
 };
 
 constexpr int most_threads = 4096;  ///< of a computation
@@ -43,13 +44,16 @@ struct BindOptions {
   /// Where to put it; of its extents and format. Null: made by bind. A dense one may have memory of operands:
   /// it is then computed apart and copied after each run.
   PackedTensor* result = nullptr;
-  ScheduleListener listener{};
+  WaitOptions wait{};
+  bool single_run = false;  ///< the computation runs once: nothing is kept for a better kernel
   /// Needed where a tensor lies on a device (PackedTensor::on_device). Schedules for it compete with those
   /// for the processor; what lies elsewhere than where the chosen one runs is copied, and the reason says so.
   std::optional<GpuUse> gpu{};
 };
 
-/// A kernel bound to tensors. One run at a time.
+/// A kernel bound to tensors. One run at a time. It keeps what its kernel set shares alive. When a better
+/// kernel for its sizes has come, the next run takes it, as bind() would; not one that was bound with a named
+/// schedule, as deterministic, or for a single run.
 class Computation {
  public:
   Computation(Computation&&) noexcept;
@@ -90,7 +94,9 @@ struct FrontierHere {
 };
 
 /// The kernels of one problem: asked for when tensors are first bound, then chosen anew for the sizes of each
-/// binding. Thread-safe; copies share it.
+/// binding. The server is asked and kernels are loaded by threads of its own, which end with the last copy
+/// and its computations: a call runs the best kernel at hand and waits as BindOptions::wait says.
+/// Thread-safe; copies share it.
 class KernelSet {
  public:
   /// Checks the texts. problem.position_bits is the width of the operands' positions, "32" or "64". Errors:
@@ -115,7 +121,7 @@ class KernelSet {
                                const BindOptions& options = {}) const;
   /// What the server has answered; before the first bind it is asked for the frontier alone. Errors: those of
   /// Connection::schedule.
-  support::Result<Frontier> frontier() const;
+  support::Result<Frontier> frontier(const std::stop_token& stop = {}) const;
   /// The same with what its schedules cost for these tensors; without `operands` at the sizes of the last
   /// binding, if there was one. Nothing is compiled. Errors: those of frontier, and of bind for the tensors.
   support::Result<FrontierHere> frontier_at(const std::map<std::string, PackedTensor*>& operands,

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <variant>
 #include <vector>
@@ -16,6 +17,7 @@
 namespace schaas::client {
 
 struct ReceivedAnswer;  // received_answer.h
+struct ScheduleAnswer;
 
 /// The user's texts (docs/language.md).
 struct ProblemText {
@@ -51,8 +53,15 @@ struct ScheduleRequest {
   /// that round the same way each time alone.
   bool deterministic = false;
   bool keep_working = false;  ///< who leaves after the first kernel stops nothing: the answer is stored
-  /// After so long the answer is left as soon as it has a kernel.
-  std::chrono::milliseconds patience = std::chrono::milliseconds::max();
+  /// After so long the answer is left as soon as it has a kernel that `is_usable` (empty: any).
+  std::chrono::milliseconds leave_after = std::chrono::milliseconds::max();
+  std::function<bool(const Frontier&, const KernelInfo&)> is_usable{};
+  /// After so long it is left in any case; without a kernel: exhausted [wait-limit].
+  std::chrono::milliseconds wait_limit = std::chrono::milliseconds::max();
+  /// Ends the call from another thread at once: exhausted [cancelled].
+  std::stop_token stop{};
+  /// Sees what has come so far after each kernel, on the calling thread; may be empty.
+  std::function<void(const ScheduleAnswer&)> so_far{};
 };
 
 struct Progress {
@@ -81,7 +90,7 @@ struct ScheduleAnswer {
   std::vector<KernelFailure> failures;
   Done done;  ///< when the answer was left: from what had come
   /// Whether and why it was left before its end.
-  enum class Left { no, listener, patience } left = Left::no;
+  enum class Left { no, listener, time } left = Left::no;
   bool kept = false;                               ///< from the client's cache, for want of the server
   std::shared_ptr<const ReceivedAnswer> received;  ///< the same as it came: what bundles and caches keep
 };
@@ -103,9 +112,13 @@ class KernelSource {
   virtual support::Result<ScheduleAnswer> schedule(
       const ScheduleRequest& request, const std::function<bool(const ScheduleEvent&)>& listener) = 0;
   /// The frontier when it is known: checks the texts. Errors: invalid [not-stored] when they are right.
-  virtual support::Result<Frontier> lookup(const ProblemText& problem) = 0;
-  /// The binary of a kernel; invalid [kernel-digest] when the bytes are not what was promised.
-  virtual support::Result<std::string> download(const KernelInfo& kernel) = 0;
+  /// `stop` ends it as it ends schedule().
+  virtual support::Result<Frontier> lookup(const ProblemText& problem, std::stop_token stop) = 0;
+  support::Result<Frontier> lookup(const ProblemText& problem) { return lookup(problem, {}); }
+  /// The binary of a kernel; invalid [kernel-digest] when the bytes are not what was promised. `stop` ends it
+  /// as it ends schedule().
+  virtual support::Result<std::string> download(const KernelInfo& kernel, std::stop_token stop) = 0;
+  support::Result<std::string> download(const KernelInfo& kernel) { return download(kernel, {}); }
   /// Tells what was measured on this host, for the answers to hosts like it. At most 64 at once. Errors:
   /// invalid [measurement].
   virtual support::Result<void> report(const ProblemText& problem,

@@ -59,6 +59,24 @@ SCHAAS_API void schaas_error_free(schaas_error* error);
 /* Of texts that a function returns. */
 SCHAAS_API void schaas_text_free(char* text);
 
+/* What a call waits for, while it waits: it connects, the server searches, then compiles kernels. Since
+ * version 5. */
+typedef struct schaas_progress {
+  size_t struct_bytes;
+  const char* stage;  /* "connecting", "searching", "compiling", "measuring"; until the callback returns */
+  double seconds;     /* waited so far */
+  uint64_t done;      /* of the stage */
+  uint64_t of;        /* 0: unknown */
+  int32_t kernels;    /* that have come */
+  int32_t kernels_of; /* that will come without further requests; 0: unknown */
+} schaas_progress;
+/* Called on the thread of the call, when a wait begins and at least each 50 ms. Another value than 0 ends the
+ * call within 0.1 s with SCHAAS_EXHAUSTED, "cancelled"; what the server works on is finished there, and the
+ * session and its kernels remain as they are. Must not call the library. Since version 5. */
+typedef int32_t (*schaas_progress_function)(void* context, const schaas_progress* progress);
+/* One that ends a call that would wait. Since version 5. */
+SCHAAS_API int32_t schaas_never_wait(void* context, const schaas_progress* progress);
+
 /* A connection to a server: "unix:/path" or "host:port"; NULL: $SCHAAS_SERVER, else the user's private
  * server, which is started when it does not run. */
 typedef struct schaas_session schaas_session;
@@ -72,8 +90,10 @@ typedef struct schaas_connect_options {
   const char* tls_ca;     /* PEM file of who vouches for the server, or "system": TLS */
   const char* tls_cert;   /* PEM files of the client's own certificate and key */
   const char* tls_key;
-  const char* token;      /* for servers that ask for one */
-  const char* token_file; /* or the file it is in */
+  const char* token;                 /* for servers that ask for one */
+  const char* token_file;            /* or the file it is in */
+  schaas_progress_function progress; /* NULL: none. Since version 5, and so is what follows */
+  void* progress_context;
 } schaas_connect_options;
 SCHAAS_API int32_t schaas_session_connect(const schaas_connect_options* options, schaas_session** session,
                                           schaas_error** error);
@@ -100,10 +120,12 @@ typedef struct schaas_problem {
   int32_t value_type;      /* SCHAAS_F64 or SCHAAS_F32: of all tensors */
   int32_t position_bits;   /* 32 or 64: of all sparse tensors */
   const char* space;       /* what is searched beyond the plain space */
-  double patience_seconds; /* a search is waited for no longer; 0: 3 s */
+  double patience_seconds; /* `wait_seconds` of bindings that say none */
   double budget_seconds;   /* of the search */
   uint64_t max_temporary_bytes;
   int32_t memory_depth;
+  schaas_progress_function progress; /* of opening; NULL: none. Since version 5, and so is what follows */
+  void* progress_context;
 } schaas_problem;
 
 /* The kernels of a problem. Opening checks the texts; kernels come with the first binding. */
@@ -163,10 +185,19 @@ typedef struct schaas_options {
       result; /* a dense tensor to write to; NULL: the library makes the result, on the host. It may lie in
                  the memory of operands: it is then computed apart and copied after each run */
   const schaas_gpu* gpu; /* NULL: the processor computes. Since version 4 */
+  /* The wait limit. 0: waits for the first kernel that can run, however long that takes, and for no better
+   * one. Above 0: waits for the best kernel, but no longer than so many seconds; then the best there is runs,
+   * or SCHAAS_EXHAUSTED, "wait-limit", says what was waited for. Below 0: takes what is at hand. A named
+   * schedule and deterministic work wait for their one kernel. Since version 5, and so is what follows. */
+  double wait_seconds;
+  schaas_progress_function progress; /* NULL: none */
+  void* progress_context;
 } schaas_options;
 
 /* A kernel bound to tensors. Structs and names may go after the call, arrays must stay; their values may
- * change between runs. A statement that updates its result reads the operand of that name before each run. */
+ * change between runs. A run takes a better kernel for these sizes that has come since, unless the schedule
+ * was named or the work is deterministic. A statement that updates its result reads the operand of that name
+ * before each run. */
 typedef struct schaas_computation schaas_computation;
 SCHAAS_API int32_t schaas_bind(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,
                                const schaas_options* options, schaas_computation** computation,
@@ -177,7 +208,8 @@ SCHAAS_API void schaas_computation_close(schaas_computation* computation);
 SCHAAS_API const schaas_tensor* schaas_result(const schaas_computation* computation);
 /* The value of the elements that the result does not store: the zero of the semiring. Since version 5. */
 SCHAAS_API double schaas_result_fill(const schaas_computation* computation);
-/* What runs and why, as JSON: {id, trace, tree, time, memory, isa, reason, threads, device (name or null),
+/* What runs and why, as JSON: {id, trace, tree, time, memory, isa, baseline (true: compiled
+ * quickly, a faster one of the same schedule follows), reason, threads, device (name or null),
  * copies[{format, bytes}]}. */
 SCHAAS_API int32_t schaas_computation_describe(const schaas_computation* computation, char** json,
                                                schaas_error** error);

@@ -46,7 +46,7 @@ struct Problem {
   std::vector<std::string> constraints{};
   std::int32_t value_type = SCHAAS_F64;
   std::int32_t position_bits = 32;
-  double patience_seconds = 0;  ///< 0: 3 s
+  double patience_seconds = 0;  ///< schaas_options::wait_seconds of bindings that say none
 };
 
 class Session {

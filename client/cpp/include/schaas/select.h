@@ -62,6 +62,9 @@ struct Machine {
 /// in the default data directory.
 Machine this_machine(ValueType value_type, int threads = 0);
 
+/// Bytes that temporaries may take where it is predicted what that costs: an eighth of the main memory.
+double room_for_temporaries(const Machine& machine);
+
 /// What one schedule costs here.
 struct Evaluated {
   double time = 0;          ///< weighted trips, those of parallel phases shared by the machine's threads

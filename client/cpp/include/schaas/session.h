@@ -21,10 +21,10 @@ class Session {
 
   KernelSource& source() const;
   /// Downloads a kernel and loads it, once per session. Errors: those of KernelSource::download
-  /// and Kernel::load.
-  support::Result<Kernel> load(const KernelInfo& info) const;
+  /// and Kernel::load. `stop` ends the download.
+  support::Result<Kernel> load(const KernelInfo& info, const std::stop_token& stop = {}) const;
   /// The same of a kernel for GPUs. Errors: those of KernelSource::download and GpuKernel::load.
-  support::Result<GpuKernel> load_for_gpu(const KernelInfo& info) const;
+  support::Result<GpuKernel> load_for_gpu(const KernelInfo& info, const std::stop_token& stop = {}) const;
   /// A device, opened once per session. Errors: those of Gpu::open.
   support::Result<Gpu> gpu(int device) const;
   /// `load`, bound to tensors in the order of `names` (Frontier::arguments), which go into messages. Errors:

@@ -4,16 +4,19 @@
 #include <chrono>
 #include <functional>
 #include <random>
+#include <stop_token>
 
 namespace schaas::client {
 
 /// Decides whether and when a call that a busy server refused is made again: after as long as the server
 /// said, twice as long each further time (30 s at most), and up to half of that more or less at random, so
 /// that clients do not come back together.
-class Patience {
+class RetryPolicy {
  public:
-  /// For at most `longest`; `waiting` (may be empty) is told each time how many seconds are waited.
-  Patience(std::chrono::milliseconds longest, std::function<void(double seconds)> waiting);
+  /// For at most `longest`; `waiting` (may be empty) is told each time how many seconds are waited; `stop`
+  /// ends a pause at once.
+  RetryPolicy(std::chrono::milliseconds longest, std::function<void(double seconds)> waiting,
+              std::stop_token stop = {});
 
   /// Waits, and says true, when the call was refused for now and there is time left.
   bool wait_after(const grpc::Status& status, const grpc::ClientContext& context);
@@ -23,6 +26,7 @@ class Patience {
  private:
   const std::chrono::steady_clock::time_point end_;
   const std::function<void(double seconds)> waiting_;
+  const std::stop_token stop_;
   int refusals_ = 0;
   std::minstd_rand random_{std::random_device{}()};
 };

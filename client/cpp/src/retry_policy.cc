@@ -1,11 +1,12 @@
-#include "patience.h"
+#include "retry_policy.h"
 
 #include <algorithm>
 #include <cmath>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
 namespace schaas::client {
@@ -31,23 +32,29 @@ std::optional<double> seconds_said(const grpc::Status& status, const grpc::Clien
 
 }  // namespace
 
-Patience::Patience(std::chrono::milliseconds longest, std::function<void(double seconds)> waiting)
-    : end_(std::chrono::steady_clock::now() + longest), waiting_(std::move(waiting)) {}
+RetryPolicy::RetryPolicy(std::chrono::milliseconds longest, std::function<void(double seconds)> waiting,
+                         std::stop_token stop)
+    : end_(std::chrono::steady_clock::now() + longest),
+      waiting_(std::move(waiting)),
+      stop_(std::move(stop)) {}
 
-bool Patience::wait_after(const grpc::Status& status, const grpc::ClientContext& context) {
+bool RetryPolicy::wait_after(const grpc::Status& status, const grpc::ClientContext& context) {
   const auto said = seconds_said(status, context);
   return said && wait(*said);
 }
 
-bool Patience::wait(double first) {
+bool RetryPolicy::wait(double first) {
   const double jitter = std::uniform_real_distribution(0.5, 1.5)(random_);
   const double seconds = std::min(longest_pause, std::ldexp(first, std::min(refusals_++, 16))) * jitter;
   const auto pause =
       std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
   if (std::chrono::steady_clock::now() + pause > end_) return false;
   if (waiting_) waiting_(seconds);
-  std::this_thread::sleep_for(pause);
-  return true;
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, stop_, pause, [] { return false; });
+  return !stop_.stop_requested();
 }
 
 }  // namespace schaas::client

@@ -1,0 +1,32 @@
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace schaas::client {
+
+/// What a call waits for, at some moment of its wait.
+struct WaitProgress {
+  std::string stage;               ///< "connecting", "searching", "compiling", "loading"
+  std::uint64_t done = 0, of = 0;  ///< of the stage; of == 0: unknown
+  int kernels = 0;                 ///< full kernels that have come
+  int kernels_of = 0;              ///< that will come without further requests; 0: unknown
+  double seconds = 0;              ///< waited so far
+};
+
+/// How long a call waits for kernels, and how it can be ended.
+struct WaitOptions {
+  /// Not set: the call waits for the first kernel that can run, however long that takes, and for no better
+  /// one. Set: it waits for the best kernel, but no longer; 0: it takes what is at hand.
+  std::optional<std::chrono::milliseconds> limit{};
+  /// Called on the waiting thread, when a wait begins and at least each 50 ms; false ends the call:
+  /// exhausted [cancelled]. May be empty.
+  std::function<bool(const WaitProgress&)> progress{};
+  /// Ends the call from another thread at once: exhausted [cancelled].
+  std::stop_token stop{};
+};
+
+}  // namespace schaas::client

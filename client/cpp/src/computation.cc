@@ -1,0 +1,52 @@
+#include "computation.h"
+
+#include <cstring>
+#include <utility>
+
+#include "schaas/host.h"
+
+namespace schaas::client {
+
+Computation::Computation(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Computation::Computation(Computation&&) noexcept = default;
+Computation& Computation::operator=(Computation&&) noexcept = default;
+Computation::~Computation() = default;
+
+support::Result<void> Computation::State::run(BoundKernel& one) {
+  if (one.on_gpu) return one.on_gpu->run(start());
+  for (const OnHost& operand : one.operands)
+    SCHAAS_RETURN_IF_ERROR(gpu->gpu.copy_values(*operand.there, *operand.here, gpu->stream));
+  PackedTensor& target = one.written_here ? *one.written_here : *written;
+  if (before != nullptr && (before->on_device() || one.written_here)) {
+    SCHAAS_RETURN_IF_ERROR(gpu->gpu.copy_values(*before, target, gpu->stream));
+  } else if (before != nullptr && before != written) {
+    Buffer& values = target.values();
+    if (values.data() != before->values().data() && values.bytes() > 0)
+      std::memcpy(values.data(), before->values().data(), values.bytes());
+  }
+  SCHAAS_RETURN_IF_ERROR(one.execution->rerun_values());
+  return one.written_here ? gpu->gpu.copy_values(target, *written, gpu->stream) : support::Result<void>();
+}
+
+support::Result<void> Computation::run() {
+  if (state_->better) {
+    if (auto better = state_->better()) state_->bound = *std::move(better);
+  }
+  SCHAAS_RETURN_IF_ERROR(state_->run(state_->bound));
+  const auto& execution = state_->bound.execution;
+  const int threads = execution ? execution->threads() : host_threads();
+  return state_->converted ? state_->converted->bring(*state_->written, threads) : support::Result<void>();
+}
+
+PackedTensor& Computation::result() {
+  return state_->converted ? state_->converted->tensor() : *state_->written;
+}
+const KernelInfo& Computation::kernel() const { return state_->bound.kernel; }
+const std::string& Computation::reason() const { return state_->bound.reason; }
+int Computation::threads() const { return state_->bound.execution ? state_->bound.execution->threads() : 1; }
+std::vector<CopiedOperand> Computation::copies() const {
+  return state_->bound.execution ? state_->bound.execution->copies() : std::vector<CopiedOperand>();
+}
+const std::string& Computation::device() const { return state_->bound.device; }
+
+}  // namespace schaas::client
