@@ -9,35 +9,48 @@
 namespace schaas::cli {
 namespace {
 
-void end_the_program() {
+bool is_ignored(int signal) {
+  struct sigaction present {};
+  return sigaction(signal, nullptr, &present) != 0 || present.sa_handler == SIG_IGN;
+}
+
+[[noreturn]] void end_the_program(int signal) {
+  const bool is_interrupt = signal == SIGINT;
   const std::string text =
-      std::string(isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "") + "interrupted\n";  // over the progress line
+      std::string(isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "") +  // over the progress line
+      (is_interrupt ? "interrupted\n" : "");
   [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
-  _exit(Interrupt::exit_status);
+  if (is_interrupt) _exit(Interrupt::interrupted_status);
+  sigset_t termination;
+  sigemptyset(&termination);
+  sigaddset(&termination, SIGTERM);
+  pthread_sigmask(SIG_UNBLOCK, &termination, nullptr);
+  raise(SIGTERM);                       // who waits for the program sees why it ended
+  _exit(Interrupt::terminated_status);  // the first process of a container does not end by it
 }
 
 }  // namespace
 
-// A thread that waits for the signal may do what a signal handler may not, and needs no global state.
+// A thread that waits for the signals may do what a signal handler may not, and needs no global state.
 Interrupt::Interrupt() {
-  struct sigaction present {};
-  if (sigaction(SIGINT, nullptr, &present) != 0 || present.sa_handler == SIG_IGN) return;
-  sigset_t interrupts;
-  sigemptyset(&interrupts);
-  sigaddset(&interrupts, SIGINT);
-  if (pthread_sigmask(SIG_BLOCK, &interrupts, nullptr) != 0) return;  // threads started later inherit it
-  thread_ = std::jthread([interrupts](const std::stop_token& over) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM})
+    if (!is_ignored(signal)) sigaddset(&signals, signal);
+  sigaddset(&signals, wake_up);
+  if (pthread_sigmask(SIG_BLOCK, &signals, nullptr) != 0) return;  // threads started later inherit it
+  thread_ = std::jthread([signals](const std::stop_token& over) {
     int signal = 0;
-    while (sigwait(&interrupts, &signal) != 0) {
+    while (sigwait(&signals, &signal) != 0 || (signal == wake_up && !over.stop_requested())) {
     }
-    if (!over.stop_requested()) end_the_program();
+    if (!over.stop_requested()) end_the_program(signal);
   });
 }
 
 Interrupt::~Interrupt() {
   if (!thread_.joinable()) return;
   thread_.request_stop();
-  pthread_kill(thread_.native_handle(), SIGINT);
+  pthread_kill(thread_.native_handle(), wake_up);
 }
 
 }  // namespace schaas::cli

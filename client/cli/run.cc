@@ -137,7 +137,7 @@ client::ChoiceRequest choice_request(const RunOptions& options, const client::Pr
   request.schedule.deterministic = options.deterministic;
   request.wanted = options.schedule;
   request.leave_after = milliseconds_of(options.wait.value_or(usual_wait));
-  if (options.wait) request.wait_limit = milliseconds_of(*options.wait);
+  if (options.wait.value_or(0) > 0) request.wait_limit = milliseconds_of(*options.wait);
   request.whole_answer = options.repeat > 1;
   return request;
 }
@@ -409,7 +409,7 @@ void add_run_options(CLI::App& command, RunOptions& options) {
       .add_option(
           "--wait", options.wait,
           "Wait limit: seconds after which nothing more is waited for, and the best kernel that has come "
-          "runs (default: after 3 s one that has come is enough)")
+          "runs; 0: the first kernel that can run (default: after 3 s one that has come is enough)")
       ->check(CLI::Range(0.0, 86400.0).description(""))
       ->type_name("SECONDS");
   command.add_flag("--verify", options.verify, "Compare every value with an independent evaluation");

@@ -576,17 +576,18 @@ class OtherCommands(program.WithDaemon):
 class Interrupted(program.WithDaemon):
     """Ctrl-C ends a command at once, and the server stops what nobody waits for any more."""
 
-    def interrupted(self, words, after):
+    def interrupted(self, words, after, sent=signal.SIGINT):
         """Seconds from the signal to the end of the program."""
         child = subprocess.Popen([pathlib.Path(PROGRAMS) / "schaas", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                  stdin=subprocess.DEVNULL, env={**os.environ, "SCHAAS_SERVER": self.daemon.address})
         time.sleep(after)
         self.assertIsNone(child.poll(), "ended before it was interrupted")
         start = time.monotonic()
-        child.send_signal(signal.SIGINT)
+        child.send_signal(sent)
         output, errors = child.communicate(timeout=60)
         took = time.monotonic() - start
-        self.assertEqual((child.returncode, output, errors), (130, "", "interrupted\n"))
+        ended = (130, "", "interrupted\n") if sent == signal.SIGINT else (-sent, "", "")  # 143 for a shell
+        self.assertEqual((child.returncode, output, errors), ended)
         return took
 
     def outcomes(self):
@@ -603,6 +604,13 @@ class Interrupted(program.WithDaemon):
         self.assertEqual(len(self.outcomes()), len(moments), "a search goes on without its client")
         for line in self.outcomes():
             self.assertIn("outcome=cancelled", line)
+
+    def test_termination_at_any_moment(self):
+        run = ["run", K4, "-d", "i=20000", "-d", "j=20000", "-d", "k=500", "-d", "l=500", "-f", "B=csr", "-o", self.folder / "A.npy"]
+        for words, moments in ((["schedule", SIX, "-f", "B=csr", "--no-cache"], (0.1, 0.4)), (run, (0.1, 0.3))):
+            for moment in moments:
+                self.assertLess(self.interrupted(words, moment, signal.SIGTERM), 1)
+        self.assertFalse((self.folder / "A.npy").exists())
 
     def test_filling_tensors(self):
         words = ["run", K4, "-d", "i=20000", "-d", "j=20000", "-d", "k=2000", "-d", "l=2000", "--json"]

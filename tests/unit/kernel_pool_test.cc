@@ -335,14 +335,6 @@ TEST_F(KernelsAtHand, EndTheirSearchWithTheKernelSet) {
   EXPECT_TRUE(source_->was_stopped());
 }
 
-TEST_F(KernelsAtHand, TakeWhatWasMeasured) {
-  KernelSet set = open();
-  source_->tell({frontier_of({fast_, slow_}), fast_});
-  auto bound = set.bind(operands_, waiting(5s));
-  ASSERT_TRUE(bound.ok()) << bound.error().message;
-  EXPECT_EQ(bound->kernel().id, "s1");
-}
-
 class WaitLimit : public KernelsAtHand {};
 
 TEST_F(WaitLimit, BoundsAWaitForTheFirstKernel) {

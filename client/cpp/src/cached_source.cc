@@ -72,9 +72,9 @@ class CachedSource final : public KernelSource {
     auto opened = open_server(options);
     if (!opened.ok() && stop.stop_requested()) return opened.error();  // says nothing about the server
     const std::lock_guard lock(mutex_);
-    looked_ = Clock::now();
     if (!opened.ok()) {
       gone_ = opened.error();
+      if (gone_->code != "stopping") looked_ = Clock::now();  // else another one may be there in a moment
       return *gone_;
     }
     connection_ = std::move(opened).value();

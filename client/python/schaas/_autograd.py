@@ -127,7 +127,7 @@ class _Run:
 
     def __init__(self, plan, patterns, extents, options):
         self.plan, self.patterns, self.extents = plan, patterns, extents
-        self.threads, self.deterministic = options["threads"], options["deterministic"]
+        self.threads, self.deterministic, self.wait = options["threads"], options["deterministic"], options["wait"]
 
     def shape(self, indices):
         return tuple(self.extents[index] for index in indices)
@@ -200,7 +200,7 @@ class _Node:
         step = self.step
         kernel = self.kernel(run)
         operands = [self._operand(run, name, one) for name, one in zip(kernel.operands, values)]
-        result = kernel._call(operands, None, run.threads, self._extents(run), None, run.deterministic, None)
+        result = kernel._call(operands, None, run.threads, self._extents(run), None, run.deterministic, None, run.wait)
         shape = run.values_shape(step, self.result)
         layout = step.layout()
         if layout is None or step.flat is not None:
@@ -310,7 +310,7 @@ class _Plan:
     def kernel(self, text, formats):
         from ._kernel import Kernel
         owner = self._owner
-        options = {name: value for name, value in owner._options.items() if name in ("space", "patience", "budget")}
+        options = {name: value for name, value in owner._options.items() if name in ("space", "wait", "patience", "budget")}
         return Kernel(text, dtype="f32" if self.dtype == torch.float32 else "f64", session=owner._session, **options, **formats)
 
     def extents(self, shapes, given):

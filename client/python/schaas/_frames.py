@@ -6,13 +6,19 @@ import struct
 import numpy as np
 
 from . import _library as library
+from . import _waiting as waiting
+from ._errors import Exhausted
 
 _F4 = np.dtype(np.float32)
-_LEVEL_WORDS, _TENSOR_WORDS, _OPERAND_WORDS, _OPTION_WORDS = 4, 5, 2, 8
+_LEVEL_WORDS, _TENSOR_WORDS, _OPERAND_WORDS, _OPTION_WORDS = 4, 5, 2, 11
 
 
 def _pair(low, high):
     return low | high << 32
+
+
+def _bits(number):
+    return struct.unpack("=Q", struct.pack("=d", number))[0]
 
 
 def address_of(array):
@@ -27,9 +33,9 @@ def layout_of(views, out):
 
 class Frame:
     """Words of 8 bytes: extents, modes, levels and struct of each tensor, then the operands, then the options. `out_order`: of
-    a dense result that is given. `gpu`: a _device.Gpu, or None."""
+    a dense result that is given. `gpu`: a _device.Gpu, or None. `wait`: as schaas_options has it."""
 
-    def __init__(self, names, views, out=None, schedule=None, extents=None, gpu=None):
+    def __init__(self, names, views, out=None, schedule=None, extents=None, gpu=None, wait=0.0):
         self._gpu = gpu
         self._texts = [name.encode() for name in names]
         self._schedule = None if schedule is None else library.text_option("schedule", schedule)
@@ -57,7 +63,7 @@ class Frame:
         self._words[at:at + _OPTION_WORDS] = [
             8 * _OPTION_WORDS, 0, _pair(0, len(extents)), ctypes.addressof(self._extent_names), ctypes.addressof(self._extents),
             0 if self._schedule is None else ctypes.cast(self._schedule, ctypes.c_void_p).value,
-            0 if out is None else self.tensor_address(len(views)), 0 if gpu is None else gpu.address]
+            0 if out is None else self.tensor_address(len(views)), 0 if gpu is None else gpu.address, _bits(wait), library.never_wait, 0]
         self.count = len(views)
         self.has_out = out is not None
         self.error = ctypes.c_void_p()
@@ -81,6 +87,33 @@ class Frame:
         words[at + 1:at + 4] = [self._base + 8 * place for place in (extents, modes, levels)]
         self._places.append((extents, levels, at))
         return at + _TENSOR_WORDS
+
+    def set_progress(self, address):
+        """The callback of the library's next call with these options."""
+        self._block[self._options_at + 9] = address
+
+    def call(self, function, kernels, made, about):
+        """Calls a function of the library that needs a kernel for the operands; when that is not at hand, waits for it first."""
+        arguments = kernels.handle, self.operands, self.count, self.options
+        try:
+            return library.call(function, *arguments, ctypes.byref(made))
+        except Exhausted as error:
+            if error.code != "cancelled":
+                raise
+        at = self._options_at + 8
+        wait = self._block[at]
+
+        def bind(progress):
+            self.set_progress(progress)
+            bound = library.handle_from(library.api.schaas_bind, *arguments)
+            library.api.schaas_computation_close(bound)
+
+        try:
+            waiting.run(bind, about)
+            self._block[at:at + 2] = [_bits(-1.0), library.never_wait]  # what was waited for is at hand
+            return library.call(function, *arguments, ctypes.byref(made))
+        finally:
+            self._block[at:at + 2] = [wait, library.never_wait]
 
     def tensor_address(self, number):
         return self._base + 8 * self._places[number][2]

@@ -8,8 +8,9 @@ import threading
 import numpy as np
 
 from . import _library as library
+from . import _waiting as waiting
 from ._device import DeviceArray, Gpu, NotInPlace, back, dense_view, device_array, empty_there, is_on_gpu, is_there, on_host, view_anywhere
-from ._errors import Error, Invalid, Unsupported, did_you_mean, invalid, unsupported
+from ._errors import Error, Exhausted, Invalid, Unsupported, did_you_mean, invalid, unsupported
 from ._follow import followed
 from ._frames import Frame, layout_of
 from ._frontier import Frontier, size_text
@@ -22,7 +23,7 @@ from ._session import Session, current
 from ._tensors import Tensor, description_of, value_type
 
 _SHAPES = 4  # calls of so many different shapes are prepared
-_CALL_OPTIONS = ("out", "threads", "extents", "schedule", "deterministic", "stream")
+_CALL_OPTIONS = ("out", "threads", "extents", "schedule", "deterministic", "stream", "wait")
 _OPTIONS = ("where", "dtype", "space", "wait", "budget", "session")
 
 
@@ -60,7 +61,12 @@ class _Set:
         problem.space = owner._space
         problem.patience_seconds, problem.budget_seconds = owner._wait, owner._budget
         self.session = owner._session or current()
-        self.handle = library.handle_from(library.api.schaas_kernels_open, self.session._handle, ctypes.byref(problem))
+
+        def open_set(progress):
+            problem.progress = progress
+            return library.handle_from(library.api.schaas_kernels_open, self.session._handle, ctypes.byref(problem))
+
+        self.handle = waiting.run(open_set, owner.expression, library.api.schaas_kernels_close)
         library.close_with(self, library.api.schaas_kernels_close, self.handle)
         self.session.warn()
         self._frames = {}  # layout -> frames of calls without options, not in use
@@ -90,7 +96,7 @@ class Kernel:
         self._where = _constraints(where)
         self._dtype = value_type(dtype)
         self._space = library.text_option("space", space)
-        if wait is None and patience:
+        if patience is not None and library.seconds_option("patience", patience) and wait is None:
             wait = patience  # the former name; 0 was the default
         self._wait_limit, self._wait, self._budget = wait, _wait_seconds(wait), library.seconds_option("budget", budget)
         self._session = _session_of(session)
@@ -191,16 +197,15 @@ class Kernel:
         key = (tuple([view.format for view in views]), values, index)
         found = self._sets.get(key)
         if found is None:
+            formats = {name: view.format for name, view in zip(self.operands, views) if view.format is not None}
+            if self.result in self._formats:
+                formats[self.result] = self._formats[self.result]
+            for name in self._formats:
+                if name not in self.operands and name != self.result:
+                    formats[name] = self._formats[name]
+            made = _Set(self, formats, values, index)  # asks the server
             with self._lock:
-                found = self._sets.get(key)
-                if found is None:
-                    formats = {name: view.format for name, view in zip(self.operands, views) if view.format is not None}
-                    if self.result in self._formats:
-                        formats[self.result] = self._formats[self.result]
-                    for name in self._formats:
-                        if name not in self.operands and name != self.result:
-                            formats[name] = self._formats[name]
-                    found = self._sets[key] = _Set(self, formats, values, index)
+                found = self._sets.setdefault(key, made)
         return found
 
     def _result_view(self, views, values, extents, out, make=empty):
@@ -247,20 +252,21 @@ class Kernel:
         if not isinstance(out, np.ndarray) or out.dtype != values or not out.flags.c_contiguous or not out.flags.writeable:
             raise invalid("out", f"`out` must be a writable, C-contiguous numpy array of {values}")
 
-    def __call__(self, *positional, out=None, threads=0, extents=None, schedule=None, deterministic=False, stream=None, **named):
+    def __call__(self, *positional, out=None, threads=0, extents=None, schedule=None, deterministic=False, stream=None, wait=None,
+                 **named):
         """Computes. `out`: a numpy array, or one on a GPU, for a dense result; `threads`: 0 for all processors; `extents`: of indices
         that no operand has; `schedule`: "linear", an id of the frontier or a trace instead of the best; `stream`: of CUDA, in whose
-        order operands on a GPU are worked on (docs/gpu.md)."""
+        order operands on a GPU are worked on (docs/gpu.md); `wait`: the wait limit, as of kernel()."""
         operands = self._collect(positional, named)
-        if self._prepared and out is None and schedule is None and not extents and not deterministic:
+        if self._prepared and out is None and schedule is None and not extents and not deterministic and wait is None:
             result = self._compute_prepared(operands, threads)
             if result is not None:
                 return result
         if any(map(wants_gradient, operands)):
             from ._autograd import differentiable
             return differentiable(self, operands, {"out": out, "threads": threads, "extents": extents, "schedule": schedule,
-                                                   "deterministic": deterministic, "stream": stream})
-        return self._call(operands, out, threads, extents, schedule, deterministic, stream)
+                                                   "deterministic": deterministic, "stream": stream, "wait": wait})
+        return self._call(operands, out, threads, extents, schedule, deterministic, stream, wait)
 
     def _compute_prepared(self, operands, threads):
         """None: they are not like those of some earlier call, or something is wrong with them."""
@@ -274,22 +280,22 @@ class Kernel:
             looked_at.pop()  # the one that was not used for longest
         except IndexError:
             pass
-        except Invalid as error:
-            if error.code != "tensor-structure":
+        except (Invalid, Exhausted) as error:
+            if error.code not in ("tensor-structure", "cancelled"):  # cancelled: no kernel is at hand
                 raise
         finally:
             self._prepared.extend(looked_at)
         return None
 
-    def _call(self, operands, out=None, threads=0, extents=None, schedule=None, deterministic=False, stream=None):
+    def _call(self, operands, out=None, threads=0, extents=None, schedule=None, deterministic=False, stream=None, wait=None):
         if is_torch(out) and not is_on_gpu(out):
             from ._torch import array_of
-            self._call(operands, array_of(out), threads, extents, schedule, deterministic, stream)
+            self._call(operands, array_of(out), threads, extents, schedule, deterministic, stream, wait)
             return out
         if not any(map(is_on_gpu, operands)):
-            return self._call_here(operands, out, threads, extents, schedule, deterministic)
+            return self._call_here(operands, out, threads, extents, schedule, deterministic, wait)
         try:
-            return self._call_there(operands, out, threads, extents, schedule, deterministic, stream)
+            return self._call_there(operands, out, threads, extents, schedule, deterministic, stream, wait)
         except NotInPlace:
             pass  # by way of memory
         except Unsupported as error:
@@ -298,7 +304,7 @@ class Kernel:
         if out is not None and not isinstance(out, np.ndarray):
             raise invalid("out", "`out` is on a GPU, but the operands there are not such as kernels read where they lie (docs/gpu.md)")
         here = list(map(on_host, operands))
-        return back(self._call_here(here, out, threads, extents, schedule, deterministic), operands)
+        return back(self._call_here(here, out, threads, extents, schedule, deterministic, wait), operands)
 
     def _there(self, operands, extents, out, stream):
         """What a call with operands on a GPU is about. Raises NotInPlace."""
@@ -323,40 +329,40 @@ class Kernel:
             raise unsupported("device", f"`{name}` is on a GPU, but not such that it is read where it lies (docs/gpu.md): copy it with "
                                         "`.get()`, `.cpu()` or `cupy.asnumpy`") from None
 
-    def _call_there(self, operands, out, threads, extents, schedule, deterministic, stream):
+    def _call_there(self, operands, out, threads, extents, schedule, deterministic, stream, wait):
         """Arrays on a GPU as they lie there."""
         views, values, index, place, gpu = self._there(operands, extents, out, stream)
         kernels = self._set(views, values, index)
-        frame = Frame(self.operands, views, place, schedule, extents, gpu)
+        frame = Frame(self.operands, views, place, schedule, extents, gpu, _wait_seconds(wait))
         frame.fill(views, place, threads, deterministic)
         made = ctypes.c_void_p()
-        library.call(library.api.schaas_compute, kernels.handle, frame.operands, frame.count, frame.options, ctypes.byref(made))
+        frame.call(library.api.schaas_compute, kernels, made, self.expression)
         kernels.session.warn()
         if place is not None and is_there(place):
             return place.values.owner if out is None else out
         return back(natural(Tensor(made.value), False) if place is None else place.values, operands)
 
-    def _call_here(self, operands, out, threads, extents, schedule, deterministic):
+    def _call_here(self, operands, out, threads, extents, schedule, deterministic, wait):
         def compute(views, values, index):
-            return self._compute(operands, views, values, index, out, threads, extents, schedule, deterministic)
+            return self._compute(operands, views, values, index, out, threads, extents, schedule, deterministic, wait)
         result = self._in_order(compute, operands)
         if any(map(is_torch, operands)):
             from ._torch import as_torch
             return as_torch(result)
         return result
 
-    def _compute(self, operands, views, values, index, out, threads, extents, schedule, deterministic):
+    def _compute(self, operands, views, values, index, out, threads, extents, schedule, deterministic, wait):
         kernels = self._set(views, values, index)
         place = self._result_view(views, values, extents, out)
-        plain = schedule is None and not extents
+        plain = schedule is None and not extents and wait is None
         frames = kernels.frames_like(views, place) if plain else []
         try:
             frame, is_new = frames.pop(), False  # nobody else uses it meanwhile
         except IndexError:
-            frame, is_new = Frame(self.operands, views, place, schedule, extents), True
+            frame, is_new = Frame(self.operands, views, place, schedule, extents, wait=_wait_seconds(wait)), True
         frame.fill(views, place, threads, deterministic)
         made = ctypes.c_void_p()
-        library.call(library.api.schaas_compute, kernels.handle, frame.operands, frame.count, frame.options, ctypes.byref(made))
+        frame.call(library.api.schaas_compute, kernels, made, self.expression)
         if is_new:
             kernels.session.warn()
         if plain and out is None and not deterministic and len(self._prepared) < _SHAPES \
@@ -370,18 +376,19 @@ class Kernel:
             return natural(Tensor(made.value), any(map(is_scipy_array, operands)))
         return place.values if place.shape else place.values[()]
 
-    def bind(self, *positional, out=None, threads=0, extents=None, schedule=None, deterministic=False, stream=None, **named):
+    def bind(self, *positional, out=None, threads=0, extents=None, schedule=None, deterministic=False, stream=None, wait=None,
+             **named):
         """Fixes the operands: the returned Bound computes from what the arrays hold at each call, without checking them again. For
         loops."""
         operands = self._collect(positional, named)
         if any(map(is_torch, (*operands, out))):
             from ._torch import bound
             return bound(self, operands, out, threads=threads, extents=extents, schedule=schedule, deterministic=deterministic,
-                         stream=stream)
-        return self._bind(operands, out, threads, extents, schedule, deterministic, stream)
+                         stream=stream, wait=wait)
+        return self._bind(operands, out, threads, extents, schedule, deterministic, stream, wait)
 
-    def _bind(self, operands, out, threads, extents, schedule, deterministic, stream):
-        return Bound(self, operands, out, (threads, extents, schedule, deterministic), stream)
+    def _bind(self, operands, out, threads, extents, schedule, deterministic, stream, wait):
+        return Bound(self, operands, out, (threads, extents, schedule, deterministic, wait), stream)
 
     def tune(self, *positional, threads=0, extents=None, **named):
         """Measures every compiled schedule on these tensors; later calls of the same sizes take the fastest. Returns {id: seconds},
@@ -395,7 +402,12 @@ class Kernel:
             kernels = self._set(views, values, index)
             frame = Frame(self.operands, views, place, None, extents, gpu)
             frame.fill(views, place, threads)
-            return library.text_from(function, kernels.handle, frame.operands, frame.count, frame.options)
+
+            def tell(progress):
+                frame.set_progress(progress)
+                return library.text_from(function, kernels.handle, frame.operands, frame.count, frame.options)
+
+            return waiting.run(tell, self.expression)
         there = self._anywhere(operands, extents, None, None)
         return ask(*there) if there else self._in_order(ask, operands)
 
@@ -474,16 +486,17 @@ class Bound:
     def _bind(self):
         """Fixes the operands as they are now. What was bound before stays until that has worked."""
         kernel, out = self._kernel, self._given_out if self._out is None else self._out
-        threads, extents, schedule, deterministic = self._options
+        threads, extents, schedule, deterministic, wait = self._options
 
         def bind(views, values, index, place=None, gpu=None):
             kernels = kernel._set(views, values, index)
             if gpu is None:
                 place = kernel._result_view(views, values, extents, out)
-            frame = Frame(kernel.operands, views, place, schedule, extents, gpu)
+            frame = Frame(kernel.operands, views, place, schedule, extents, gpu, _wait_seconds(wait))
             frame.fill(views, place, threads, deterministic)
-            handle = library.handle_from(library.api.schaas_bind, kernels.handle, frame.operands, frame.count, frame.options)
-            return handle, kernels, views, place
+            made = ctypes.c_void_p()
+            frame.call(library.api.schaas_bind, kernels, made, kernel.expression)
+            return made.value, kernels, views, place
 
         there = kernel._anywhere(self._operands, extents, out, self._stream)
         handle, kernels, views, place = bind(*there) if there else kernel._in_order(bind, self._operands)

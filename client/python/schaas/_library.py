@@ -56,6 +56,11 @@ class Progress(ctypes.Structure):
 PROGRESS = ctypes.CFUNCTYPE(c_int32, c_void_p, POINTER(Progress))
 
 
+def address_of(function):
+    """Of a C function, as a number."""
+    return ctypes.cast(function, c_void_p).value
+
+
 class StorageOptions(ctypes.Structure):
     _fields_ = [("struct_bytes", c_size_t), ("fill_value", c_double), ("position_bits", c_int32), ("unused", c_int32)]
 
@@ -130,6 +135,7 @@ if _lib.schaas_api_version() < API_VERSION:
                       "one version")
 
 api = _lib
+never_wait = address_of(_lib.schaas_never_wait)  # a callback that ends a call which would wait
 version = _lib.schaas_version().decode()
 
 

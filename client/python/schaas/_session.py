@@ -7,6 +7,7 @@ import threading
 import warnings
 
 from . import _library as library
+from . import _waiting as waiting
 from ._errors import invalid, unsupported
 
 
@@ -29,7 +30,12 @@ class Session:
                 raise invalid("option", f"{value!r}: expected a text, or a path") from None
         options = library.ConnectOptions(ctypes.sizeof(library.ConnectOptions), text(address), text(server_key), text(ca),
                                          text(certificate), text(key), text(token), text(token_file))
-        self._handle = _handle or library.handle_from(library.api.schaas_session_connect, ctypes.byref(options))
+
+        def connect_to(progress):
+            options.progress = progress
+            return library.handle_from(library.api.schaas_session_connect, ctypes.byref(options))
+
+        self._handle = _handle or waiting.run(connect_to, "the server", library.api.schaas_session_close)
         library.close_with(self, library.api.schaas_session_close, self._handle)
         self._process = os.getpid()
         self._warned = False
