@@ -120,7 +120,7 @@ class GpuPath : public testing::Test {
     request.schedule.isa = client::host_isa();
     request.sizes = product.sizes();
     request.machine = client::this_machine(client::ValueType::f64, 1);
-    request.patience = std::chrono::minutes(5);
+    request.leave_after = std::chrono::minutes(5);
     return request;
   }
   client::Gpu gpu() { return client::Gpu::open({SCHAAS_FAKE_DRIVER, 0}).value(); }
@@ -341,7 +341,7 @@ class Bound : public GpuPath {
     text.formats = {{"A", "csr"}};
     text.position_bits = "64";
     client::KernelSetOptions options;
-    options.patience = std::chrono::minutes(5);
+    options.wait_limit = std::chrono::minutes(5);
     kernels_.emplace(client::KernelSet::open(*session_, text, options).value());
     a_ = device_->bring(product_.a);
     b_ = device_->bring(product_.b);
@@ -450,7 +450,7 @@ TEST_F(Bound, AServerWithoutAToolkitComputesWhatLiesThereOnTheProcessor) {
   kernels_.reset();
   serve(toolchain::make_cuda_toolchain(toolchain::make_c_toolchain({}), none));
   client::KernelSetOptions patient;
-  patient.patience = std::chrono::minutes(5);
+  patient.wait_limit = std::chrono::minutes(5);
   kernels_.emplace(client::KernelSet::open(*session_, text, patient).value());
   auto bound = kernels_->bind({{"A", &a_}, {"B", &b_}}, options(&c_)).value();
   EXPECT_THAT(bound.reason(), AllOf(HasSubstr("; not on Fake GPU: no CUDA toolkit here"),
