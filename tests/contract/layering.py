@@ -12,7 +12,7 @@ import sys
 
 SUPPORT = ["compiler/support"]
 # What libschaas.so does not link: the connection to a server (client/cpp/CMakeLists.txt, client_remote and schaas_remote).
-REMOTE = r"client/cpp/src/(admin|calls|channel|connection|connection_state|jobs|linked_server|make_bundle|patience|retry_policy|server_library|status)\.(h|cc)"
+REMOTE = r"client/cpp/src/(admin|calls|channel|connection|connection_state|jobs|linked_server|make_bundle|marshalling|patience|retry_policy|server_library|status)\.(h|cc)"
 OPERATORS = SUPPORT + ["compiler/operators"]
 FRONT = OPERATORS + ["compiler/format", "compiler/index_notation"]
 PROBLEM = FRONT + ["compiler/problem"]
@@ -51,10 +51,10 @@ CONFINED = [
     ("Z3 lives in one file", r"z3(\+\+)?\.h|z3_.*\.h", r"compiler/frontier/z3_solver\.cc"),
     ("SQLite lives in one pair of files", r"sqlite3.*\.h", r"kernels_cache/sqlite\.(h|cc)"),
     ("generated protocol headers stay in marshalling, services and the client's sources", r".*\.pb\.h",
-     r"server/[a-z_]*(marshalling|service)[a-z_]*\.(h|cc)|client/cpp/src/.*"),
+     r"server/[a-z_]*(marshalling|service)[a-z_]*\.(h|cc)|" + REMOTE),
     ("gRPC stays in the server and the client's connection", r"grpc(pp|\+\+)?/.*|.*\.grpc\.pb\.h", r"server/.*|" + REMOTE),
     ("the client's core knows the connection by server_source.h alone", r"connection_state\.h|channel\.h|status\.h", REMOTE),
-    ("Protocol Buffers stay in the server and the client's sources", r"google/protobuf/.*", r"server/.*|client/cpp/src/.*"),
+    ("Protocol Buffers stay in the server and the client's connection", r"google/protobuf/.*", r"server/.*|" + REMOTE),
     ("the command-line library stays in the programs", r"CLI/.*", r"client/cli/.*|server/.*"),
     ("HTTP lives in one file", r"httplib\.h", r"server/http_door\.cc"),
     ("logging stays in the server", r"spdlog/.*", r"server/.*"),

@@ -20,7 +20,7 @@ print(schaas.__file__, schaas.__version__)
 
 
 # Beside the C library and its loader. OpenMP tells how many threads the user set (docs/decisions/0003).
-OFFLINE = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "libgomp.so.1", "libcrypto.so.3", "libprotobuf.so.32"}
+OFFLINE = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "libgomp.so.1", "libcrypto.so.3"}
 LOADED = """
 import schaas
 print([line.split("/")[-1].strip() for line in open("/proc/self/maps") if "grpc" in line or "schaas-remote" in line])

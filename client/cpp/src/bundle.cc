@@ -9,7 +9,6 @@
 #include "bundle_file.h"
 #include "bundle_state.h"
 #include "file_source.h"
-#include "marshalling.h"
 #include "server_key.h"
 #include "signed_kernel.h"
 
@@ -31,47 +30,29 @@ support::Result<std::string> whole_file(const std::string& path) {
   return bytes;
 }
 
-/// An event's way, so that whatever a server may not say a file may not say either.
-template <class Value>
-support::Result<Value> checked(const v1::ScheduleEvent& wire, const std::string& path) {
-  auto event = from_proto(wire);
-  if (!event.ok()) return damaged_bundle(path, event.error().message);
-  return std::get<Value>(*std::move(event));
-}
-
 }  // namespace
 
-support::Result<BundledAnswer> answer_of(const v1::Answer& wire, const std::string& path) {
-  BundledAnswer answer;
-  answer.problem = from_proto(wire.problem());
-  answer.isa = wire.isa();
-  answer.public_key = wire.public_key();
-  const auto parsed_key = support::PublicKey::parse(answer.public_key);
-  if (!parsed_key.ok()) return damaged_bundle(path, "it does not say who signed it");
-  const support::PublicKey& key = *parsed_key;
-  v1::ScheduleEvent event;
-  *event.mutable_frontier() = wire.frontier();
-  SCHAAS_ASSIGN_OR_RETURN(answer.frontier, checked<Frontier>(event, path));
-  for (const v1::Kernel& kernel : wire.kernels()) {
-    *event.mutable_kernel() = kernel;
-    SCHAAS_ASSIGN_OR_RETURN(KernelInfo info, checked<KernelInfo>(event, path));
-    if (!support::is_sha256_hex(info.digest.sha256)) return damaged_bundle(path, "a kernel has no digest");
-    if (!is_signed(info, key)) {
-      return damaged_bundle(path, "the kernel of schedule `" + info.id + "` for " + answer.isa +
+support::Result<void> check_answer(BundledAnswer& answer, const std::string& path) {
+  const auto key = support::PublicKey::parse(answer.public_key);
+  if (!key.ok()) return damaged_bundle(path, "it does not say who signed it");
+  if (!is_sound(answer.frontier)) return damaged_bundle(path, "a schedule has loops that no schedule has");
+  for (KernelInfo& kernel : answer.kernels) {
+    if (!support::is_sha256_hex(kernel.digest.sha256)) return damaged_bundle(path, "a kernel has no digest");
+    if (!is_signed(kernel, *key)) {
+      return damaged_bundle(path, "the kernel of schedule `" + kernel.id + "` for " + answer.isa +
                                       " is not signed by the key it names, " + answer.public_key);
     }
-    info.hit = true;
-    answer.kernels.push_back(std::move(info));
+    kernel.hit = true;
   }
   answer.frontier.hit = true;
-  return answer;
+  return {};
 }
 
 namespace {
 
 support::Result<void> read_binaries(Bundle::State& state, std::size_t at) {
   const std::string_view bytes = state.bytes;
-  for (const BundledAnswer& answer : state.answers) {
+  for (const BundledAnswer& answer : state.header.answers) {
     for (const KernelInfo& kernel : answer.kernels) {
       const support::Digest& digest = kernel.digest;
       if (state.binaries.count(digest.sha256) != 0) continue;
@@ -100,11 +81,9 @@ support::Result<std::shared_ptr<const Bundle::State>> read_state(const std::stri
   SCHAAS_ASSIGN_OR_RETURN(state->bytes, whole_file(path));
   SCHAAS_ASSIGN_OR_RETURN(BundleHeader read, read_bundle_header(state->bytes, path));
   state->header = std::move(read.header);
-  for (const v1::Answer& wire : state->header.answers()) {
-    SCHAAS_ASSIGN_OR_RETURN(BundledAnswer answer, answer_of(wire, path));
-    state->answers.push_back(std::move(answer));
-  }
-  if (state->answers.empty() || !state->header.binaries()) return damaged_bundle(path, "it holds no kernels");
+  for (BundledAnswer& answer : state->header.answers) SCHAAS_RETURN_IF_ERROR(check_answer(answer, path));
+  if (state->header.answers.empty() || !state->header.binaries)
+    return damaged_bundle(path, "it holds no kernels");
   SCHAAS_RETURN_IF_ERROR(read_binaries(*state, read.end));
   return std::shared_ptr<const Bundle::State>(std::move(state));
 }
@@ -112,7 +91,7 @@ support::Result<std::shared_ptr<const Bundle::State>> read_state(const std::stri
 support::Result<void> check_signer(const Bundle::State& state, const std::string& server_key) {
   SCHAAS_ASSIGN_OR_RETURN(const auto expected, wanted_key(server_key));
   if (!expected) return {};
-  for (const BundledAnswer& answer : state.answers) {
+  for (const BundledAnswer& answer : state.header.answers) {
     if (answer.public_key == expected->text()) continue;
     return support::noting(
         support::unreachable("bundle-key", "the kernels of " + state.path + " are signed by " +
@@ -135,15 +114,15 @@ support::Result<Bundle> Bundle::open(const std::string& path, const std::string&
 }
 
 const std::string& Bundle::path() const { return state_->path; }
-const std::string& Bundle::made_by() const { return state_->header.made_by(); }
-const std::string& Bundle::server() const { return state_->header.server(); }
-const std::string& Bundle::created() const { return state_->header.created(); }
-const std::vector<BundledAnswer>& Bundle::answers() const { return state_->answers; }
+const std::string& Bundle::made_by() const { return state_->header.made_by; }
+const std::string& Bundle::server() const { return state_->header.server; }
+const std::string& Bundle::created() const { return state_->header.created; }
+const std::vector<BundledAnswer>& Bundle::answers() const { return state_->header.answers; }
 std::shared_ptr<KernelSource> Bundle::source() const { return source_of(state_); }
 
 support::Result<KernelSet> Bundle::kernels(int position_bits, KernelSetOptions options) const {
   const std::string wanted = std::to_string(position_bits);
-  for (const BundledAnswer& answer : state_->answers) {
+  for (const BundledAnswer& answer : state_->header.answers) {
     if (position_bits != 0 && answer.problem.position_bits != wanted) continue;
     return KernelSet::open(Session(source()), answer.problem, std::move(options));
   }

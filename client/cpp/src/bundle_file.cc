@@ -1,7 +1,5 @@
 #include "bundle_file.h"
 
-#include <google/protobuf/util/json_util.h>
-
 #include <charconv>
 
 #include "compiler/support/digest.h"
@@ -52,12 +50,12 @@ support::Result<FirstLine> first_line(std::string_view bytes, const std::string&
   return line;
 }
 
-support::Result<void> check_abi(const v1::Bundle& header, const std::string& path) {
-  if (header.abi_version() == SCHAAS_KERNEL_ABI_VERSION) return {};
+support::Result<void> check_abi(const AnswerFile& header, const std::string& path) {
+  if (header.abi_version == SCHAAS_KERNEL_ABI_VERSION) return {};
   return support::noting(
       support::unsupported("bundle-abi", path + " has kernels of ABI version " +
-                                             std::to_string(header.abi_version()) + ", made by " +
-                                             header.made_by() + "; this program runs version " +
+                                             std::to_string(header.abi_version) + ", made by " +
+                                             header.made_by + "; this program runs version " +
                                              std::to_string(SCHAAS_KERNEL_ABI_VERSION)),
       "make it again with `schaas bundle` of this version");
 }
@@ -69,13 +67,8 @@ support::Diagnostic damaged_bundle(const std::string& path, const std::string& w
                          "copy it anew, or make it again with `schaas bundle`");
 }
 
-std::string bundle_text(const v1::Bundle& header, const std::vector<std::string>& binaries) {
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  std::string json;
-  const auto printed = google::protobuf::util::MessageToJsonString(header, &json, options);
-  SCHAAS_CHECK(printed.ok(), "an answer cannot be written as JSON: " + printed.ToString());
-  json += '\n';
+std::string bundle_text(const AnswerFile& header, const std::vector<std::string>& binaries) {
+  const std::string json = json_of(header) + '\n';
   const auto digest = support::digest_of(json);
   std::string text = std::string(magic) + std::to_string(layout) + ' ' + std::to_string(digest.bytes) + ' ' +
                      digest.sha256 + '\n' + json;
@@ -92,13 +85,9 @@ support::Result<BundleHeader> read_bundle_header(std::string_view bytes, const s
   const std::string_view json = bytes.substr(line.end, line.bytes);
   if (support::digest_of(json).sha256 != line.sha256)
     return damaged_bundle(path, "its header is not what was written");
-  google::protobuf::util::JsonParseOptions options;
-  options.ignore_unknown_fields = true;  // of a newer version that this one can do without
-  BundleHeader read;
-  read.end = line.end + line.bytes;
-  const auto parsed = google::protobuf::util::JsonStringToMessage(std::string(json), &read.header, options);
-  if (!parsed.ok())
-    return damaged_bundle(path, "its header cannot be read: " + std::string(parsed.message()));
+  auto header = answers_of_json(json);
+  if (!header.ok()) return damaged_bundle(path, "its header cannot be read: " + header.error().message);
+  BundleHeader read{std::move(header).value(), line.end + line.bytes};
   SCHAAS_RETURN_IF_ERROR(check_abi(read.header, path));
   return read;
 }

@@ -4,17 +4,17 @@
 #include <string_view>
 #include <vector>
 
+#include "answer_json.h"
 #include "compiler/support/result.h"
-#include "schaas/v1/bundle.pb.h"
 
 /// The layout of a file of answers (docs/file_formats.md): a line that says what follows and has its digest,
 /// the header as JSON, the binaries.
 namespace schaas::client {
 
-std::string bundle_text(const v1::Bundle& header, const std::vector<std::string>& binaries);
+std::string bundle_text(const AnswerFile& header, const std::vector<std::string>& binaries);
 
 struct BundleHeader {
-  v1::Bundle header;
+  AnswerFile header;
   std::size_t end = 0;  ///< where the binaries begin
 };
 /// `path` for messages. Nothing of the header is looked at before its digest is right. Errors: invalid

@@ -97,7 +97,7 @@ class BundleSource final : public KernelSource {
   support::Result<const BundledAnswer*> find(const ProblemText& problem, const std::string& isa) const {
     const BundledAnswer* best = nullptr;
     bool known = false;
-    for (const BundledAnswer& answer : state_->answers) {
+    for (const BundledAnswer& answer : state_->header.answers) {
       if (!same_kernels(answer.problem, problem)) continue;
       known = true;
       if (answer.isa == isa) return &answer;
@@ -145,7 +145,7 @@ std::shared_ptr<KernelSource> source_of(std::shared_ptr<const Bundle::State> sta
 support::Diagnostic not_in_bundle(const Bundle::State& state, const std::string& what) {
   support::Diagnostic found = support::unsupported("not-in-bundle", what + " not in " + state.path);
   std::set<std::string> told;
-  for (const BundledAnswer& answer : state.answers) {
+  for (const BundledAnswer& answer : state.header.answers) {
     const std::string text = described(answer.problem) + ", for " + answer.isa;
     if (told.insert(text).second) found = support::noting(std::move(found), "it holds " + text);
   }

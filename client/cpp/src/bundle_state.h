@@ -5,16 +5,15 @@
 #include <string_view>
 #include <vector>
 
+#include "answer_json.h"
 #include "schaas/bundle.h"
-#include "schaas/v1/bundle.pb.h"
 
 namespace schaas::client {
 
 struct Bundle::State {
   std::string path, address;
   std::string bytes;  ///< of the file
-  v1::Bundle header;
-  std::vector<BundledAnswer> answers;
+  AnswerFile header;
   std::map<std::string, std::string_view> binaries;  ///< by digest, within bytes
 };
 
@@ -22,8 +21,9 @@ std::shared_ptr<KernelSource> source_of(std::shared_ptr<const Bundle::State> sta
 /// "`what` not in FILE", with what is.
 support::Diagnostic not_in_bundle(const Bundle::State& state, const std::string& what);
 
-/// An answer as values. Errors: invalid [bundle-damaged].
-support::Result<BundledAnswer> answer_of(const v1::Answer& wire, const std::string& path);
+/// Whatever a server may not say a file may not say either; kernels must be signed by the key that the answer
+/// names. Errors: invalid [bundle-damaged].
+support::Result<void> check_answer(BundledAnswer& answer, const std::string& path);
 
 /// Whether kernels for one problem serve the other: the same statements, formats, types and widths. What was
 /// asked of the search takes no part: it has been done.

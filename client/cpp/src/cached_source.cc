@@ -1,17 +1,14 @@
 #include "cached_source.h"
 
-#include <google/protobuf/io/coded_stream.h>
-#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
-
 #include <algorithm>
 #include <mutex>
 #include <optional>
 
 #include "bundle_state.h"
-#include "marshalling.h"
 #include "process_mutex.h"
 #include "proto/kernel_abi.h"
 #include "received_answer.h"
+#include "schaas/host.h"
 #include "server_address.h"
 #include "server_key.h"
 #include "server_source.h"
@@ -33,28 +30,20 @@ bool is_gone(const support::Diagnostic& error) {
 
 /// What an answer depends on. How long it is waited for, and how much of it is wanted, is not among it.
 std::string key_of(const ScheduleRequest& asked) {
-  v1::ScheduleRequest request = to_proto(asked);
-  request.clear_kernels();
-  request.clear_search_only();
-  request.clear_no_cache();
-  request.clear_keep_working();
-  request.clear_wins();
-  request.clear_host();
-  std::string text = "schaas-answer 1 " + std::to_string(SCHAAS_KERNEL_ABI_VERSION) + "\n";
-  {
-    google::protobuf::io::StringOutputStream stream(&text);
-    google::protobuf::io::CodedOutputStream coded(&stream);
-    coded.SetSerializationDeterministic(true);
-    request.SerializeToCodedStream(&coded);
-  }
+  std::string text =
+      "schaas-answer 2 " + std::to_string(SCHAAS_KERNEL_ABI_VERSION) + "\n" + isa_for(asked.isa) + "\n";
+  for (const bool option : {asked.no_stage2, asked.traces_only, asked.gpu, asked.deterministic})
+    text += option ? '1' : '0';
+  text += "\n" + json_of(asked.problem, asked.search);
+  for (const std::string& trace : asked.traces) text += "\n" + trace;
   return support::digest_of(text).sha256;
 }
 
-bool same_schedules(const v1::Frontier& a, const v1::Frontier& b) {
-  const auto same = [](const auto& x, const auto& y) { return x.id() == y.id() && x.trace() == y.trace(); };
-  return a.key() == b.key() &&
-         std::equal(a.entries().begin(), a.entries().end(), b.entries().begin(), b.entries().end(), same) &&
-         std::equal(a.gpu().begin(), a.gpu().end(), b.gpu().begin(), b.gpu().end(), same);
+bool same_schedules(const Frontier& a, const Frontier& b) {
+  const auto same = [](const auto& x, const auto& y) { return x.id == y.id && x.trace == y.trace; };
+  return a.key == b.key &&
+         std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(), same) &&
+         std::equal(a.gpu.begin(), a.gpu.end(), b.gpu.begin(), b.gpu.end(), same);
 }
 
 class CachedSource final : public KernelSource {
@@ -172,50 +161,40 @@ class CachedSource final : public KernelSource {
 
   void keep(const ScheduleRequest& request, const ScheduleAnswer& answer) {
     const auto connection = connected();
-    if (!connection || !answer.received || answer.frontier.partial || answer.frontier.key.empty()) return;
-    v1::Answer kept = message_of(*answer.received);
-    *kept.mutable_problem() = to_proto(request.problem);
-    kept.set_isa(request.isa);
-    kept.set_public_key(connection->public_key());
-    kept.mutable_frontier()->clear_removals();
-    const std::vector<v1::Kernel> kernels(kept.kernels().begin(), kept.kernels().end());
-    kept.clear_kernels();
-    keep_with(key_of(request), std::move(kept), kernels);
+    if (!connection || answer.frontier.partial || answer.frontier.key.empty()) return;
+    BundledAnswer kept{request.problem, request.isa, answer.frontier, {}, connection->public_key()};
+    kept.frontier.removals.clear();
+    keep_with(key_of(request), std::move(kept), answer.kernels);
     if (!request.traces_only) return;
     // What was asked for by name is a choice of the whole answer, too.
     ScheduleRequest whole = request;
     whole.traces.clear();
     whole.traces_only = false;
     const std::string key = key_of(whole);
-    if (auto known = cache_->answer(address_, key); known && known->frontier().key() == answer.frontier.key &&
-                                                    known->public_key() == connection->public_key())
-      keep_with(key, *std::move(known), kernels);
+    if (auto known = cache_->answer(address_, key);
+        known && known->frontier.key == answer.frontier.key && known->public_key == connection->public_key())
+      keep_with(key, *std::move(known), answer.kernels);
   }
 
   /// Kernels of earlier answers stay while the frontier is the same.
-  void keep_with(const std::string& key, v1::Answer answer, const std::vector<v1::Kernel>& more) {
-    std::vector<v1::Kernel> kernels(answer.kernels().begin(), answer.kernels().end());
-    if (const auto known = cache_->answer(address_, key);
-        known && kernels.empty() && known->public_key() == answer.public_key() &&
-        same_schedules(known->frontier(), answer.frontier()))
-      kernels.assign(known->kernels().begin(), known->kernels().end());
-    for (const v1::Kernel& kernel : more) {
-      std::erase_if(kernels, [&](const v1::Kernel& old) {
-        return old.id() == kernel.id() && old.draft() == kernel.draft();
-      });
-      add_kernel(kernels, kernel);
+  void keep_with(const std::string& key, BundledAnswer answer, const std::vector<KernelInfo>& more) {
+    if (const auto known = cache_->answer(address_, key); known && answer.kernels.empty() &&
+                                                          known->public_key == answer.public_key &&
+                                                          same_schedules(known->frontier, answer.frontier))
+      answer.kernels = known->kernels;
+    for (const KernelInfo& kernel : more) {
+      std::erase_if(answer.kernels,
+                    [&](const KernelInfo& old) { return old.id == kernel.id && old.draft == kernel.draft; });
+      add_kernel(answer.kernels, kernel);
     }
-    answer.clear_kernels();
-    for (const v1::Kernel& kernel : kernels) *answer.add_kernels() = kernel;
     cache_->keep_answer(address_, key, answer);
   }
 
   /// With the kernels whose binaries are there.
   std::optional<ScheduleAnswer> kept_answer(const ScheduleRequest& request) {
-    const auto wire = cache_->answer(address_, key_of(request));
-    if (!wire) return std::nullopt;
-    auto read = answer_of(*wire, cache_->directory());
-    if (!read.ok() || !is_wanted(read->public_key)) return std::nullopt;
+    auto read = cache_->answer(address_, key_of(request));
+    if (!read || !check_answer(*read, cache_->directory()).ok() || !is_wanted(read->public_key))
+      return std::nullopt;
     ScheduleAnswer answer;
     answer.frontier = std::move(read->frontier);
     for (KernelInfo& kernel : read->kernels) {

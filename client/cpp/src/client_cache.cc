@@ -110,24 +110,21 @@ bool ClientCache::has_binary(const support::Digest& digest) const {
   return support::is_sha256_hex(digest.sha256) && access(binary_path(digest.sha256).c_str(), R_OK) == 0;
 }
 
-std::optional<v1::Answer> ClientCache::answer(const std::string& address, const std::string& key) {
+std::optional<BundledAnswer> ClientCache::answer(const std::string& address, const std::string& key) {
   const std::string path = answer_path(address, key);
   const auto bytes = contents(path);
   if (!bytes) return std::nullopt;
   auto read = read_bundle_header(*bytes, path);
-  if (read.ok() && read->end == bytes->size() && read->header.answers_size() == 1)
-    return std::move(*read->header.mutable_answers(0));
+  if (read.ok() && read->end == bytes->size() && read->header.answers.size() == 1)
+    return std::move(read->header.answers.front());
   unlink(path.c_str());
   return std::nullopt;
 }
 
-void ClientCache::keep_answer(const std::string& address, const std::string& key, const v1::Answer& answer) {
-  v1::Bundle header;
-  header.set_made_by("schaas " + client_version());
-  header.set_abi_version(SCHAAS_KERNEL_ABI_VERSION);
-  header.set_server(address);
-  header.set_created(utc_now());
-  *header.add_answers() = answer;
+void ClientCache::keep_answer(const std::string& address, const std::string& key,
+                              const BundledAnswer& answer) {
+  const AnswerFile header{
+      "schaas " + client_version(), SCHAAS_KERNEL_ABI_VERSION, address, utc_now(), {answer}};
   write(answer_path(address, key), bundle_text(header, {}));
 }
 

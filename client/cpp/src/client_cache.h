@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "compiler/support/digest.h"
-#include "schaas/v1/bundle.pb.h"
+#include "schaas/bundle.h"
 
 namespace schaas::client {
 
@@ -28,8 +28,8 @@ class ClientCache {
   bool has_binary(const support::Digest& digest) const;
 
   /// `key`: 64 hexadecimal digits. An answer of another layout or kernel ABI is none.
-  std::optional<v1::Answer> answer(const std::string& address, const std::string& key);
-  void keep_answer(const std::string& address, const std::string& key, const v1::Answer& answer);
+  std::optional<BundledAnswer> answer(const std::string& address, const std::string& key);
+  void keep_answer(const std::string& address, const std::string& key, const BundledAnswer& answer);
   /// Whether there is any answer of this server.
   bool knows(const std::string& address) const;
 

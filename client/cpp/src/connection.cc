@@ -88,11 +88,6 @@ Done done_so_far(const ScheduleAnswer& answer, std::chrono::steady_clock::time_p
   return done;
 }
 
-void collect(ReceivedAnswer& answer, const v1::ScheduleEvent& wire) {
-  if (wire.has_frontier()) answer.frontier = wire.frontier().SerializeAsString();
-  if (wire.has_kernel()) answer.kernels.push_back(wire.kernel().SerializeAsString());
-}
-
 void collect(ScheduleAnswer& answer, const ScheduleEvent& event, bool& done) {
   if (const auto* frontier = std::get_if<Frontier>(&event)) answer.frontier = *frontier;
   if (const auto* kernel = std::get_if<KernelInfo>(&event)) add_kernel(answer.kernels, *kernel);
@@ -170,8 +165,6 @@ Attempt attempt_schedule(v1::Scheduler::Stub& stub, grpc::ClientContext& context
                          const ScheduleRequest& request,
                          const std::function<bool(const ScheduleEvent&)>& listener) {
   Attempt attempt;
-  const auto received = std::make_shared<ReceivedAnswer>();
-  attempt.answer.received = received;
   const auto reader = stub.Schedule(&context, to_proto(request));
   Leaver leaver(context, request.leave_after);
   for (v1::ScheduleEvent wire; reader->Read(&wire);) {
@@ -183,7 +176,6 @@ Attempt attempt_schedule(v1::Scheduler::Stub& stub, grpc::ClientContext& context
       break;
     }
     collect(attempt.answer, *event, attempt.done);
-    collect(*received, wire);
     if (const auto* kernel = std::get_if<KernelInfo>(&*event);
         kernel != nullptr && (!request.is_usable || request.is_usable(attempt.answer.frontier, *kernel)))
       leaver.has_something();

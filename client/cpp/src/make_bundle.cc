@@ -5,9 +5,7 @@
 #include "bundle_state.h"
 #include "client_version.h"
 #include "file_sink.h"
-#include "marshalling.h"
 #include "proto/kernel_abi.h"
-#include "received_answer.h"
 #include "schaas/host.h"
 
 namespace schaas::client {
@@ -42,11 +40,11 @@ class Maker {
 
   support::Result<BundleSummary> make(const std::string& path) {
     SCHAAS_ASSIGN_OR_RETURN(const ServerInfo info, connection_.info());
-    header_.set_made_by("schaas " + client_version());
-    header_.set_abi_version(SCHAAS_KERNEL_ABI_VERSION);
-    header_.set_server("schaasd " + info.version + ", " + info.toolchain);
-    header_.set_created(utc_now());
-    header_.set_binaries(true);
+    header_.made_by = "schaas " + client_version();
+    header_.abi_version = SCHAAS_KERNEL_ABI_VERSION;
+    header_.server = "schaasd " + info.version + ", " + info.toolchain;
+    header_.created = utc_now();
+    header_.binaries = true;
     for (const std::string& bits : widths_for(request_.problem)) {
       for (const std::string& isa : isas_for(request_, info)) SCHAAS_RETURN_IF_ERROR(add(bits, isa, path));
     }
@@ -74,16 +72,13 @@ class Maker {
                             }));
     if (answer.kernels.empty())
       return support::internal("no-kernel", "the server answered without a kernel for " + isa);
-    v1::Answer& wire = *header_.add_answers();
-    wire = message_of(*answer.received);
-    *wire.mutable_problem() = to_proto(request.problem);
-    wire.set_isa(isa);
-    wire.set_public_key(connection_.public_key());
-    wire.mutable_frontier()->clear_removals();
-    wire.mutable_frontier()->clear_measurements();  // of this host
+    BundledAnswer bundled{request.problem, isa, answer.frontier, answer.kernels, connection_.public_key()};
+    bundled.frontier.removals.clear();
+    bundled.frontier.measurements.clear();  // of this host
     for (const KernelInfo& kernel : answer.kernels) SCHAAS_RETURN_IF_ERROR(add_binary(kernel));
-    SCHAAS_ASSIGN_OR_RETURN(BundledAnswer summary, answer_of(wire, path));
-    summary_.answers.push_back(std::move(summary));
+    header_.answers.push_back(bundled);
+    SCHAAS_RETURN_IF_ERROR(check_answer(bundled, path));
+    summary_.answers.push_back(std::move(bundled));
     summary_.failures.insert(summary_.failures.end(), answer.failures.begin(), answer.failures.end());
     return {};
   }
@@ -98,7 +93,7 @@ class Maker {
   Connection& connection_;
   const BundleRequest& request_;
   const std::function<void(const ScheduleEvent&)>& listener_;
-  v1::Bundle header_;
+  AnswerFile header_;
   std::vector<std::string> binaries_;
   std::set<std::string> known_;
   BundleSummary summary_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "answer_json.h"
 #include "schaas/host.h"
 #include "schaas/rates.h"
 
@@ -63,15 +64,10 @@ Nest from_proto(const v1::Nest& from) {
   return nest;
 }
 
-/// What select relies on.
-bool sound(const v1::Nest& nest) {
-  const auto loops = static_cast<std::uint32_t>(nest.loops_size());
-  if (loops > 32 || nest.shared() > loops || nest.accesses_size() == 0) return false;
-  for (const v1::Nest::Loop& loop : nest.loops()) {
-    const auto kind = loop.trips().kind();
-    if (kind != v1::Variable::EXTENT && kind != v1::Variable::FIBER) return false;
-  }
-  return true;
+bool known(const v1::Nest& nest) {
+  return std::all_of(nest.loops().begin(), nest.loops().end(), [](const v1::Nest::Loop& loop) {
+    return loop.trips().kind() == v1::Variable::EXTENT || loop.trips().kind() == v1::Variable::FIBER;
+  });
 }
 
 FrontierEntry from_proto(const v1::FrontierEntry& from) {
@@ -122,26 +118,6 @@ GpuSchedule from_proto(const v1::GpuSchedule& from) {
   return schedule;
 }
 
-/// Every phase has its nests, and the loops that it shares out.
-bool sound_on_gpu(const v1::GpuSchedule& schedule) {
-  int phase = -1;
-  for (const v1::Nest& nest : schedule.nests()) {
-    if (!sound(nest)) return false;
-    if (nest.shared() == 0) ++phase;
-    if (phase < 0 || phase >= schedule.phases_size()) return false;
-    const auto& units = schedule.phases(phase);
-    if (units.rows() > 32 ||
-        (units.columns() ? 1U : 0U) + units.rows() > static_cast<unsigned>(nest.loops_size()))
-      return false;
-  }
-  const auto number = [](std::uint32_t n) { return n >= 1 && n <= 1024; };
-  return phase + 1 == schedule.phases_size() &&
-         std::all_of(schedule.phases().begin(), schedule.phases().end(), [&](const auto& units) {
-           return number(units.columns_take()) && number(units.take()) && number(units.share()) &&
-                  number(units.width()) && number(units.side_by_side()) && number(units.block());
-         });
-}
-
 Counts from_proto(const v1::Counts& from) {
   Counts counts;
   for (const auto& space : from.spaces()) counts.spaces.emplace_back(space.name(), space.members());
@@ -171,11 +147,14 @@ bool known(const v1::Frontier& frontier) {
   for (const v1::FrontierEntry& entry : frontier.entries()) {
     if (!known(entry.time_terms()) || !known(entry.memory_terms())) return false;
     for (const v1::Variant& variant : entry.variants()) {
-      if (!std::all_of(variant.nests().begin(), variant.nests().end(), sound)) return false;
+      for (const v1::Nest& nest : variant.nests())
+        if (!known(nest)) return false;
     }
   }
   for (const v1::GpuSchedule& schedule : frontier.gpu()) {
-    if (!known(schedule.memory_terms()) || !sound_on_gpu(schedule)) return false;
+    if (!known(schedule.memory_terms())) return false;
+    for (const v1::Nest& nest : schedule.nests())
+      if (!known(nest)) return false;
   }
   for (const v1::Removal& removal : frontier.removals()) {
     if (!known(removal.time_terms()) || !known(removal.memory_terms())) return false;
@@ -382,9 +361,12 @@ support::Result<ScheduleEvent> from_proto(const v1::ScheduleEvent& event) {
       const auto& p = event.progress();
       return ScheduleEvent(Progress{p.stage(), p.done(), p.of(), p.states(), p.classes(), p.members()});
     }
-    case v1::ScheduleEvent::kFrontier:
+    case v1::ScheduleEvent::kFrontier: {
       if (!known(event.frontier())) return unknown_wire("a cost variable");
-      return ScheduleEvent(from_proto(event.frontier()));
+      Frontier frontier = from_proto(event.frontier());
+      if (!is_sound(frontier)) return unknown_wire("loops");
+      return ScheduleEvent(std::move(frontier));
+    }
     case v1::ScheduleEvent::kKernel: {
       const auto& k = event.kernel();
       if (!known(k.time_terms()) || !known(k.memory_terms())) return unknown_wire("a cost variable");

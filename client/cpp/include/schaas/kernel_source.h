@@ -16,7 +16,6 @@
 /// (bundle.h).
 namespace schaas::client {
 
-struct ReceivedAnswer;  // received_answer.h
 struct ScheduleAnswer;
 
 /// The user's texts (docs/language.md).
@@ -91,8 +90,7 @@ struct ScheduleAnswer {
   Done done;  ///< when the answer was left: from what had come
   /// Whether and why it was left before its end.
   enum class Left { no, listener, time } left = Left::no;
-  bool kept = false;                               ///< from the client's cache, for want of the server
-  std::shared_ptr<const ReceivedAnswer> received;  ///< the same as it came: what bundles and caches keep
+  bool kept = false;  ///< from the client's cache, for want of the server
 };
 
 /// Who answers. Thread-safe.
