@@ -79,7 +79,22 @@ class Analysis {
     return constant ? Support{background, any} : unknown;
   }
 
+  /// where(condition, then, otherwise): beside the condition's space one branch is chosen for good.
+  Support of_choice(const Call& call) const {
+    const Support condition = of(call.arguments[0]);
+    const bool first = condition.background.value_or(0) != 0;
+    const Support usual = of(call.arguments[first ? 1 : 2]), other = of(call.arguments[first ? 2 : 1]);
+    if (!usual.background) return unknown;
+    if (usual.background == other.background) {
+      const IterationSpace chosen =
+          condition.background ? intersect(condition.space, other.space) : other.space;
+      return {usual.background, unite(usual.space, chosen)};
+    }
+    return condition.background ? Support{usual.background, unite(usual.space, condition.space)} : unknown;
+  }
+
   Support of_call(const Call& call) const {
+    if (call.function == Function::where) return of_choice(call);
     std::vector<double> backgrounds;
     IterationSpace any;
     for (const Expression& argument : call.arguments) {
@@ -102,6 +117,12 @@ class Analysis {
 };
 
 }  // namespace
+
+std::optional<StoredSpace> stored_space(const Expression& value, const Operands& operands) {
+  const Support support = Analysis(operands, {}).of(value);
+  if (!support.background) return std::nullopt;
+  return StoredSpace{*support.background, support.space};
+}
 
 IterationSpace unite(const IterationSpace& a, const IterationSpace& b) {
   IterationSpace all = a;

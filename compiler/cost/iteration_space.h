@@ -41,6 +41,13 @@ class Operands {
 /// may do so everywhere.
 using KnownTemporaries = std::map<std::string, IterationSpace>;
 
+/// An expression that is one value where no operand stores anything, and where it may differ from that.
+struct StoredSpace {
+  double background = 0;
+  IterationSpace space;
+};
+std::optional<StoredSpace> stored_space(const index_notation::Expression& value, const Operands& operands);
+
 /// Where `value` may differ from what the monoid ignores. An absent operand has the semiring's zero, which
 /// annihilates the semiring's product and what is divided.
 IterationSpace iteration_space(const index_notation::Expression& value, operators::Monoid monoid,

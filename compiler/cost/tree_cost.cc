@@ -108,6 +108,13 @@ class TreeCost {
     const Access access = this->access(leaf, place);
     last_leaf_.clear();
     const IterationSpace space = space_of(leaf, {});
+    if (const std::vector<Term> counted = counted_trips(leaf, space, place); !counted.empty()) {
+      for (Term trips : counted) {
+        cost_.time.insert(cost_.time.end(), counted.size(), make_term(trips | place.serial, access));
+        last_leaf_.push_back(trips | place.serial);
+      }
+      return;
+    }
     // Operands whose entries are united are merged: each coordinate is compared with all of their heads.
     const std::size_t heads = papers_ ? 1 : std::clamp<std::size_t>(space.size(), 1, most_heads);
     for (Term trips : trips_of(space, place)) {
@@ -119,6 +126,28 @@ class TreeCost {
       for (Term trips : trips_of(space, known_before(*call, place)))
         cost_.time.push_back(make_term(trips | place.serial, Access::function));
     }
+  }
+
+  /// The trips of a reduction that is needed everywhere, but whose innermost loop walks what is stored and counts
+  /// the rest (lower/unstored.h): a term for each way to be stored. None of other leaves.
+  std::vector<Term> counted_trips(const Assign& leaf, const IterationSpace& space, Place place) const {
+    std::vector<Term> sum;
+    if (papers_ || space != everywhere || place.above.size() < 2 || place.own.empty() || !in_blocks_.empty())
+      return sum;
+    const int innermost = place.above.back().index;
+    if (has(leaf.target, variables_.extents[static_cast<std::size_t>(innermost)].index)) return sum;
+    if (!index_notation::costly_calls(leaf.value).empty()) return sum;
+    const auto stored = stored_space(leaf.value, operands_);
+    if (!stored || !operators::counts_once(leaf.monoid, stored->background)) return sum;
+    const bool walked = std::all_of(stored->space.begin(), stored->space.end(),
+                                    [&](OperandSet way) { return bounds(way, innermost); });
+    if (!walked) return sum;
+    place.above.pop_back();
+    for (Term around : trips_of(everywhere, place)) {
+      for (OperandSet way : stored->space) sum.push_back(around | trips(innermost, way));
+    }
+    std::sort(sum.begin(), sum.end());
+    return sum;
   }
 
   /// The loops that a call is computed in: of those below the innermost branch down to the last one that

@@ -358,9 +358,12 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pendin
   hoist_values(nest, scope, out);
   const Shape shape = chain_shape(*loop, scope);
   const auto continued = [&](const Sink& inner_sink, const Pending& inner) {
-    emit_loop(*loop, scope, shape, out, [&](Scope& body_scope, Statements& body) {
+    const Body below = [&](Scope& body_scope, Statements& body) {
       emit_chain(loop->body, body_scope, inner, inner_sink, body);
-    });
+    };
+    const auto* leaf = std::get_if<Leaf>(&loop->body->node);
+    if (leaf != nullptr && leaf->counted == loop->index) return emit_counting(*loop, scope, inner_sink, below, out);
+    emit_loop(*loop, scope, shape, out, below);
   };
   if (!accumulates_here(sink, scope, pending)) return continued(sink, pending);
   // An infinite factor must not meet the zero of an empty sum, so it waits for a loop that says whether it
@@ -390,6 +393,31 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pendin
   }
   write(sink, scope, product, guarded);
   out.push_back(make(loop_ir::If{some, loop_ir::block(std::move(guarded))}));
+}
+
+/// A loop over what is stored, then the one value of all else, if there is anything else (unstored.h).
+void Emitter::emit_counting(const Loop& loop, const Scope& scope, const Sink& sink, const Body& body,
+                            Statements& out) {
+  loop_ir::ExpressionPtr count;
+  const LoopSpace visits = loop_space(loop.body, loop.index, tree_);
+  if (visits.kind == LoopSpace::Kind::walk && !visits.condition) {
+    const auto list = cursor(visits.cursors.front(), letter_of(loop.index), scope);
+    count = loop_ir::subtract(list.end, list.begin);
+    emit_loop(loop, scope, chain_shape(loop, scope), out, body);
+  } else {
+    const std::string visited = builder_.names().fresh("n");
+    count = loop_ir::name(visited);
+    out.push_back(make(loop_ir::Counter{visited, loop_ir::integer(0)}));
+    emit_loop(loop, scope, chain_shape(loop, scope), out, [&](Scope& inner, Statements& inside) {
+      inside.push_back(make(loop_ir::SetCounter{visited, loop_ir::add(count, loop_ir::integer(1))}));
+      body(inner, inside);
+    });
+  }
+  const auto space = leaf_space(std::get<Leaf>(loop.body->node), loop.index, tree_);
+  Statements rest;
+  write(sink, scope, loop_ir::number(*space.otherwise), rest);
+  const auto fewer = loop_ir::apply(operators::Function::less, {count, builder_.extent(loop.index)});
+  out.push_back(make(loop_ir::If{fewer, loop_ir::block(std::move(rest))}));
 }
 
 /// An innermost loop over a range or one list: its bounds tell.

@@ -13,7 +13,6 @@
 #include "compiler/lower/position.h"
 #include "compiler/lower/scope.h"
 #include "compiler/lower/units.h"
-#include "compiler/merge_lattice/merge_lattice.h"
 
 namespace schaas::lower {
 
@@ -134,6 +133,7 @@ class Emitter {
   void emit_branch(const Branch& branch, const Scope& scope, const Sink& sink, Statements& out);
   void emit_chain(const NestPtr& nest, const Scope& scope, Pending pending, const Sink& sink,
                   Statements& out);
+  void emit_counting(const Loop& loop, const Scope& scope, const Sink& sink, const Body& body, Statements& out);
   bool tells_whether_it_runs(const Loop& loop) const;
   void emit_reset(const NestPtr& nest, const Scope& scope, int target, Statements& out);
   loop_ir::StatementPtr accumulator(const std::string& name, operators::Monoid monoid) const;

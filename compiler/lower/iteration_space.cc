@@ -36,18 +36,20 @@ class SpaceOf {
         nest_here->node);
   }
 
+  Space leaf_space(const Leaf& leaf) {
+    if (leaf.value) return value(leaf.value);
+    std::vector<Space> factors;
+    for (const int factor : leaf.factors) factors.push_back(read(factor));
+    return factors.size() == 1 ? factors.front() : merge_lattice::product(factors, *tree_.semiring);
+  }
+
  private:
   const Tensor& tensor(int number) const { return tree_.tensors[static_cast<std::size_t>(number)]; }
   const Operand& operand(int number) const { return tree_.operands[static_cast<std::size_t>(number)]; }
 
   Formula leaf_formula(const Leaf& leaf) {
-    const double start = tensor(operand(leaf.target).tensor).fill;
-    if (leaf.value) return merge_lattice::contributing(value(leaf.value), start);
-    std::vector<Space> factors;
-    for (const int factor : leaf.factors) factors.push_back(read(factor));
-    const Space space =
-        factors.size() == 1 ? factors.front() : merge_lattice::product(factors, *tree_.semiring);
-    return merge_lattice::contributing(space, start);
+    if (leaf.counted == index_) return leaf_space(leaf).visited;
+    return merge_lattice::contributing(leaf_space(leaf), tensor(operand(leaf.target).tensor).fill);
   }
 
   Space read(int number) {
@@ -154,6 +156,10 @@ Formula where_held(const Given& given, const Formula& formula) {
 }
 
 }  // namespace
+
+Space leaf_space(const Leaf& leaf, int index, const NestTree& tree) {
+  return SpaceOf(index, tree).leaf_space(leaf);
+}
 
 bool implies(const Formula& formula, const LevelAccess& level) {
   const auto implied = [&level](const Formula& part) { return implies(part, level); };

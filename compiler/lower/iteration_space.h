@@ -27,6 +27,9 @@ struct LoopSpace {
   bool skips() const { return condition || (kind != Kind::range && !whole); }
 };
 
+/// Where the value of a leaf has to be evaluated along the index, and what it is elsewhere.
+merge_lattice::Space leaf_space(const Leaf& leaf, int index, const NestTree& tree);
+
 /// Whether the level is held at a coordinate wherever the formula is true.
 bool implies(const merge_lattice::Formula& formula, const merge_lattice::LevelAccess& level);
 

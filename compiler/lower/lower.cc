@@ -18,6 +18,7 @@
 #include "compiler/lower/short_rows.h"
 #include "compiler/lower/units.h"
 #include "compiler/lower/values_alone.h"
+#include "compiler/lower/unstored.h"
 #include "compiler/lower/versions.h"
 
 namespace schaas::lower {
@@ -78,6 +79,7 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
     SCHAAS_RETURN_IF_ERROR(check_shared_loops(tree));
     entries_of = keep_result_by_entries(tree);
   } else {
+    count_unstored(tree);
     move_lanes_outwards(tree);
     if (effort.cut_rows) find_cuts(tree);
   }

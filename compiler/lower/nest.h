@@ -74,6 +74,7 @@ struct Leaf {
   operators::Monoid monoid = operators::Monoid::sum;
   ValuePtr value;
   std::optional<double> scale{};
+  int counted = -1;  ///< the index of the loop around when it folds what is not stored by number (unstored.h)
 };
 struct Nest {
   std::variant<Loop, Blocks, Branch, Terms, Leaf> node;

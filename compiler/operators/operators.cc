@@ -221,6 +221,21 @@ Function combine(Monoid monoid) {
   return Function::add;
 }
 
+bool counts_once(Monoid monoid, double value) {
+  switch (monoid) {
+    case Monoid::minimum:
+    case Monoid::maximum:
+    case Monoid::logical_or:
+    case Monoid::logical_and:
+      return true;
+    case Monoid::product:
+      return value == 0;
+    case Monoid::sum:
+      return false;
+  }
+  return false;
+}
+
 double identity(Monoid monoid) {
   switch (monoid) {
     case Monoid::sum:

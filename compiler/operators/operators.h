@@ -72,6 +72,8 @@ const char* name(Monoid monoid);  ///< "sum", "prod", "min", "max", "or", "and"
 std::optional<Monoid> monoid_named(std::string_view name);
 Function combine(Monoid monoid);  ///< add, multiply, minimum, ...
 double identity(Monoid monoid);   ///< 0, 1, +infinity, -infinity, 0, 1
+/// Folding the value once more changes nothing: of min, max, and, or any value, of a product 0.
+bool counts_once(Monoid monoid, double value);
 
 /// A commutative semiring: what the implied sums and the `*` of a product mean. Elements a format does not
 /// store are its zero, which is the identity of the sum and annihilates the product.

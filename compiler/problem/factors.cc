@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/index_notation/costly_calls.h"
+#include "compiler/problem/sparse_factors.h"
 #include "compiler/support/limits.h"
 
 namespace schaas::problem {
@@ -23,40 +24,10 @@ bool is_dense(const Access& access, const Problem& problem) {
   return format != problem.formats.end() && format->second.all_dense();
 }
 
-/// The one element that an expression without reductions is a function of, or nothing.
-std::optional<Access> element_of(const Expression& expression) {
-  const auto all = index_notation::operands(expression);
-  const bool one = !all.empty() && std::all_of(all.begin(), all.end(),
-                                               [&](const Access& access) { return access == all.front(); });
-  return one ? std::optional(all.front()) : std::nullopt;
-}
-
-/// The value where every element is the semiring's zero, which under a semiring `+` adds by its sum.
-double value_at_zero(const Expression& expression, const operators::Semiring& semiring) {
-  if (std::holds_alternative<Access>(expression.node)) return semiring.zero;
-  if (const auto* literal = std::get_if<Literal>(&expression.node)) return literal->value;
-  std::vector<double> parts;
-  for (const Expression& part : index_notation::parts(expression))
-    parts.push_back(value_at_zero(part, semiring));
-  if (const auto* call = std::get_if<Call>(&expression.node)) {
-    const bool sum = call->function == Function::add;
-    return operators::evaluate(sum ? operators::combine(semiring.sum) : call->function, parts);
-  }
-  double product = semiring.one;
-  for (const double part : parts) product = operators::evaluate(semiring.product, {product, part});
-  return product;
-}
-
-bool reduces(const Expression& expression) {
-  const auto& parts = index_notation::parts(expression);
-  return std::holds_alternative<Reduction>(expression.node) ||
-         std::any_of(parts.begin(), parts.end(), reduces);
-}
-
 /// A function of one element that may be a factor: zero where a sparse element is not stored.
 bool is_factor(const Expression& expression, const Problem& problem) {
   if (std::holds_alternative<Access>(expression.node)) return true;
-  if (reduces(expression) || !index_notation::costly_calls(expression).empty()) return false;
+  if (!index_notation::costly_calls(expression).empty()) return false;
   const auto element = element_of(expression);
   return element && (is_dense(*element, problem) ||
                      value_at_zero(expression, *problem.semiring) == problem.semiring->zero);

@@ -20,9 +20,14 @@ using index_notation::Assignment;
 using index_notation::Expression;
 using index_notation::Product;
 
-/// One factor is a sparse argument: what it does not store is zero in the product.
+/// What a sparse argument does not store is zero in the expression: a product that it is a factor of, a choice
+/// that it makes.
 bool is_sparse_product(const Expression& expression, const Problem& problem) {
-  return std::holds_alternative<Product>(expression.node) && !sparse_factors(expression, problem).empty();
+  const auto* call = std::get_if<index_notation::Call>(&expression.node);
+  const bool chooses = call != nullptr && call->function == operators::Function::where &&
+                       index_notation::costly_calls(expression).empty();
+  return (chooses || std::holds_alternative<Product>(expression.node)) &&
+         !sparse_factors(expression, problem).empty();
 }
 
 bool inlinable(const Assignment& definition, const Problem& problem) {
@@ -131,7 +136,8 @@ Problem without_intermediate(Problem problem, std::size_t number) {
 /// Of a sparse product that several statements read, the dense factors with a call that takes long, when
 /// there are such and an entry of a sparse factor decides where each of their elements is read.
 std::optional<Assignment> costly_part(const Assignment& definition, const Problem& problem) {
-  if (!inlinable(definition, problem)) return std::nullopt;
+  if (!inlinable(definition, problem) || !std::holds_alternative<Product>(definition.value.node))
+    return std::nullopt;
   if (readers_of(definition.result.tensor, problem) < 2) return std::nullopt;
   Product part;
   bool masked = false;

@@ -11,6 +11,7 @@ using index_notation::Access;
 using index_notation::Assignment;
 using index_notation::Call;
 using index_notation::Expression;
+using index_notation::Literal;
 using index_notation::Product;
 using index_notation::Reduction;
 
@@ -22,7 +23,35 @@ bool sums(const Expression& expression) {
   return std::any_of(parts.begin(), parts.end(), sums);
 }
 
+bool is_number(const Expression& expression, double value) {
+  const auto* literal = std::get_if<Literal>(&expression.node);
+  return literal != nullptr && literal->value == value;
+}
+
 }  // namespace
+
+std::optional<Access> element_of(const Expression& expression) {
+  const auto all = index_notation::operands(expression);
+  const bool one = !all.empty() && std::all_of(all.begin(), all.end(),
+                                               [&](const Access& access) { return access == all.front(); });
+  return one && !sums(expression) ? std::optional(all.front()) : std::nullopt;
+}
+
+double value_at_zero(const Expression& expression, const operators::Semiring& semiring) {
+  if (std::holds_alternative<Access>(expression.node)) return semiring.zero;
+  if (const auto* literal = std::get_if<Literal>(&expression.node)) return literal->value;
+  std::vector<double> parts;
+  for (const Expression& part : index_notation::parts(expression))
+    parts.push_back(value_at_zero(part, semiring));
+  if (const auto* call = std::get_if<Call>(&expression.node)) {
+    // Under a semiring `+` is its sum.
+    const bool sum = call->function == operators::Function::add;
+    return operators::evaluate(sum ? operators::combine(semiring.sum) : call->function, parts);
+  }
+  double product = semiring.one;
+  for (const double part : parts) product = operators::evaluate(semiring.product, {product, part});
+  return product;
+}
 
 std::vector<Access> sparse_factors(const Expression& expression, const Problem& problem) {
   std::vector<Access> out;
@@ -38,6 +67,12 @@ std::vector<Access> sparse_factors(const Expression& expression, const Problem& 
     const bool quotient = call->function == operators::Function::divide;
     if (quotient && problem.semiring == &operators::plus_times())
       return sparse_factors(call->arguments.front(), problem);
+    const double zero = problem.semiring->zero;
+    if (call->function == operators::Function::where && zero == 0 && is_number(call->arguments[2], 0))
+      return sparse_factors(call->arguments.front(), problem);
+    const auto element = element_of(expression);
+    if (element && value_at_zero(expression, *problem.semiring) == zero)
+      return sparse_factors(Expression{*element, {}}, problem);
   }
   return out;
 }

@@ -25,7 +25,9 @@ problem::Problem problem_of(const std::string& expression, const Formats& format
   problem::ProblemText text;
   text.expression = expression;
   text.formats = formats;
-  return problem::build(text).value();
+  const auto built = problem::build(text);
+  EXPECT_TRUE(built.ok()) << expression << ": " << (built.ok() ? "" : built.error().message);
+  return built.value();
 }
 
 frontier::Frontier frontier_of(const problem::Problem& problem) {
@@ -144,6 +146,49 @@ TEST(ReorderedResults, ComputeWhatTheOracleSays) {
   }
   runs.add("min-plus: A(k,i) = B(i,j) * C(j,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}});
   runs.add("S(i) = B(i,j); A(j,i) = B(i,j) / S(i)", {{"A", "csr"}, {"B", "csr"}});
+  runs.finish();
+}
+
+/// Loops of reductions walk what is stored, whatever the monoid: rows times entries of a row, no rows times
+/// columns.
+TEST(StoredReductions, WalkEntries) {
+  for (const std::string expression :
+       {"y(i) = max(j)(B(i,j))", "y(i) = min(j)(B(i,j) * C(i,j))", "y(i) = or(j)(B(i,j) > 2)",
+        "y(i) = and(j)(B(i,j))", "y(i) = prod(j)(B(i,j))", "y(i) = max(j)(2 - B(i,j)) + x(i)",
+        "y(i) = where(B(i,j) > 0, C(i,j), 0)"}) {
+    Formats formats = {{"B", "csr"}};
+    const auto problem = problem_of(expression, formats);
+    const auto found = frontier_of(problem);
+    ASSERT_FALSE(found.survivors.empty());
+    const auto variables = cost::variables_of(problem);
+    const std::string time = cost::print_time(found.survivors.front().cost, variables);
+    EXPECT_EQ(time.find("i*j "), std::string::npos) << expression << ": " << time;
+    EXPECT_NE(time.find("i*j'"), std::string::npos) << expression << ": " << time;
+  }
+}
+
+TEST(StoredReductions, ComputeWhatTheOracleSays) {
+  Runs runs;
+  for (const std::string format : {"csr", "csc", "coo", "dcsr", "bitmap", "hashed", "banded"}) {
+    const Formats one = {{"B", format}};
+    for (const std::string monoid : {"max", "min", "or", "and", "prod"}) {
+      runs.add("y(i) = " + monoid + "(j)(B(i,j))", one);
+      runs.add("y(i) = " + monoid + "(j)(B(i,j) - 1)", one);
+    }
+    runs.add("y(i) = max(j)(B(i,j) + C(i,j))", {{"B", format}, {"C", "csr"}});
+    runs.add("y(i) = min(j)(B(i,j) * C(i,j)) / 2", {{"B", format}, {"C", "csr"}});
+    runs.add("y(i) max= max(j)(B(i,j) * x(j))", one);
+    runs.add("s = max(i,j)(B(i,j))", one);
+    runs.add("y(i) = where(B(i,j) > 0, C(i,j), 0)", one);
+    runs.add("A(i,j) = where(B(i,j) > 0, C(i,j), 0)", {{"A", "csr"}, {"B", format}});
+  }
+  runs.add("s = max(i)(x(i))", {{"x", "compressed"}});
+  runs.add("y(i) = max(j,k)(B(i,j,k))", {{"B", "csf"}});
+  runs.add("Y(i,k) = max(j)(B(i,j) * C(j,k))", {{"B", "csr"}});
+  runs.add("m(i) = max(j)(B(i,j)); A(i,j) = B(i,j) / m(i)", {{"A", "csr"}, {"B", "csr"}});
+  runs.add("T(i,j) = C(i,k) * D(k,j); A(i,j) = where(B(i,j) > 0, T(i,j), 0)", {{"A", "csr"}, {"B", "csr"}});
+  runs.add("E(i,j) = where(B(i,j) != 0, C(i,j), 0); S(i) = E(i,j); A(i,j) = E(i,j) / S(i)",
+           {{"A", "csr"}, {"B", "csr"}});
   runs.finish();
 }
 
