@@ -33,6 +33,13 @@ constexpr std::size_t max_recent = 4;
 
 bool same(const Sizes& a, const Sizes& b) { return a.extents == b.extents && a.entries == b.entries; }
 
+/// Adds the coordinates in use. They take time that grows with the entries, so known decisions do without.
+void count_in_use(const std::map<std::string, PackedTensor*>& operands, Sizes& sizes) {
+  // A product with one other operand forms nothing before its entries are walked.
+  const bool counted = operands.size() > 2;
+  for (const auto& [name, tensor] : operands) sizes.in_use[name] = coordinates_in_use(*tensor, counted);
+}
+
 /// What was decided for some sizes.
 struct Decision {
   Sizes sizes;
@@ -197,6 +204,7 @@ support::Result<FrontierHere> KernelSet::frontier_at(const std::map<std::string,
   int threads = options.threads;
   if (!operands.empty()) {
     SCHAAS_RETURN_IF_ERROR(state_->start(operands, options, sizes));
+    count_in_use(operands, sizes);
   } else {
     const std::lock_guard lock(state_->mutex);
     if (state_->recent.empty()) return here;
@@ -297,8 +305,9 @@ support::Result<DecisionPointer> KernelSet::State::decide(const Sizes& sizes, co
   if (excluded.empty()) {
     if (auto before = known(*decision, bind.wait)) return before;
   }
+  count_in_use(operands, decision->sizes);
   Wish wish;
-  SCHAAS_ASSIGN_OR_RETURN(wish.request, request(sizes, operands, result, bind));
+  SCHAAS_ASSIGN_OR_RETURN(wish.request, request(decision->sizes, operands, result, bind));
   wish.only_best = bind.deterministic;
   wish.excluded = excluded;
   const std::shared_ptr<KernelPool> kernels = pool(wish.request);
@@ -375,12 +384,7 @@ support::Result<std::unique_ptr<Computation::State>> KernelSet::State::start(
   SCHAAS_RETURN_IF_ERROR(place_result(sizes, operands, bind, *computation));
   if (computation->before != nullptr && computation->written->format().all_dense())
     SCHAAS_RETURN_IF_ERROR(check_updated(result, *computation->before, *computation->written));
-  // Of a product with one other operand nothing is formed before its entries are walked.
-  const bool counted = operands.size() > 2;
-  for (const auto& [name, tensor] : operands) {
-    sizes.entries[name] = entries_of(*tensor);
-    sizes.in_use[name] = coordinates_in_use(*tensor, counted);
-  }
+  for (const auto& [name, tensor] : operands) sizes.entries[name] = entries_of(*tensor);
   sizes.entries[result.tensor] = entries_of(*computation->written);
   return computation;
 }
@@ -545,6 +549,7 @@ support::Result<Tuning> KernelSet::tune(const std::map<std::string, PackedTensor
   Sizes sizes;
   BindOptions options = given;
   SCHAAS_ASSIGN_OR_RETURN(auto computation, state_->start(operands, options, sizes));
+  count_in_use(operands, sizes);
   PackedTensor& written = *computation->written;
   const bool there =
       written.on_device() ||

@@ -258,8 +258,8 @@ class Kernel:
         that no operand has; `schedule`: "linear", an id of the frontier or a trace instead of the best; `stream`: of CUDA, in whose
         order operands on a GPU are worked on (docs/gpu.md); `wait`: the wait limit, as of kernel()."""
         operands = self._collect(positional, named)
-        if self._prepared and out is None and schedule is None and not extents and not deterministic and wait is None:
-            result = self._compute_prepared(operands, threads)
+        if self._prepared and schedule is None and not extents and not deterministic and wait is None:
+            result = self._compute_prepared(operands, threads, out)
             if result is not None:
                 return result
         if any(map(wants_gradient, operands)):
@@ -268,13 +268,13 @@ class Kernel:
                                                    "deterministic": deterministic, "stream": stream, "wait": wait})
         return self._call(operands, out, threads, extents, schedule, deterministic, stream, wait)
 
-    def _compute_prepared(self, operands, threads):
+    def _compute_prepared(self, operands, threads, out):
         """None: they are not like those of some earlier call, or something is wrong with them."""
         looked_at = []  # nobody else uses them meanwhile
         try:
             while len(looked_at) < _SHAPES:
                 looked_at.append(self._prepared.pop())
-                result = looked_at[-1](operands, threads)
+                result = looked_at[-1](operands, threads, out)
                 if result is not None:
                     return result
             looked_at.pop()  # the one that was not used for longest
@@ -365,7 +365,7 @@ class Kernel:
         frame.call(library.api.schaas_compute, kernels, made, self.expression)
         if is_new:
             kernels.session.warn()
-        if plain and out is None and not deterministic and len(self._prepared) < _SHAPES \
+        if plain and not deterministic and len(self._prepared) < _SHAPES \
                 and (prepared := Prepared.of(kernels, frame, operands, views, place)):
             self._prepared.append(prepared)  # and the frame with it
         elif len(frames) < _SHAPES:

@@ -147,14 +147,21 @@ class Prepared:
         self._options = frame._options_at + 1
         self._arguments = (kernels.handle, frame.operands, frame.count, frame.options, frame.handle_address, frame.error_address)
 
-    def __call__(self, operands, threads):
-        """The result; None when an operand is not like before. Raises the library's errors."""
+    def _takes(self, out):
+        """Tells whether a dense result can be written to `out` as it is."""
+        return self._dense and type(out) is _array and out.dtype is self._dtype and out.shape == self._shape \
+            and out.flags.num & IN_PLACE == IN_PLACE and out.flags.writeable
+
+    def __call__(self, operands, threads, out):
+        """The result; None when an operand or `out` is not like before. Raises the library's errors."""
+        if out is not None and not self._takes(out):
+            return None
         for write, operand in zip(self._writers, operands):
             if not write(operand):
                 return None
         words = self._words
         if self._dense:
-            result = empty(self._shape, self._dtype)
+            result = empty(self._shape, self._dtype) if out is None else out
             words[self._out] = result.__array_interface__["data"][0]
         words[self._options] = library.threads_of(threads)
         if library.api.schaas_compute(*self._arguments):
@@ -162,7 +169,7 @@ class Prepared:
             self.frame.error.value = None
             library.raise_error(error)
         if self._dense:
-            return result if self._shape else result[()]
+            return result if self._shape or out is not None else result[()]
         handle, self.frame.handle.value = self.frame.handle.value, None
         if self._like is not None:
             return self._like.of(handle)
