@@ -341,7 +341,7 @@ class Bound : public GpuPath {
     text.formats = {{"A", "csr"}};
     text.position_bits = "64";
     client::KernelSetOptions options;
-    options.wait_limit = std::chrono::minutes(5);
+    options.leave_after = std::chrono::minutes(5);
     kernels_.emplace(client::KernelSet::open(*session_, text, options).value());
     a_ = device_->bring(product_.a);
     b_ = device_->bring(product_.b);
@@ -450,7 +450,7 @@ TEST_F(Bound, AServerWithoutAToolkitComputesWhatLiesThereOnTheProcessor) {
   kernels_.reset();
   serve(toolchain::make_cuda_toolchain(toolchain::make_c_toolchain({}), none));
   client::KernelSetOptions patient;
-  patient.wait_limit = std::chrono::minutes(5);
+  patient.leave_after = std::chrono::minutes(5);
   kernels_.emplace(client::KernelSet::open(*session_, text, patient).value());
   auto bound = kernels_->bind({{"A", &a_}, {"B", &b_}}, options(&c_)).value();
   EXPECT_THAT(bound.reason(), AllOf(HasSubstr("; not on Fake GPU: no CUDA toolkit here"),

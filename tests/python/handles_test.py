@@ -135,7 +135,7 @@ class Handles(unittest.TestCase):
         gc.collect()
         for one in made:
             self.assertEqual(one.describe(), shown)
-            self.assertEqual((one._wait_limit, one._where), (2.0, ["j <= 9"]))
+            self.assertEqual((one._patience, one._where), (2.0, ["j <= 9"]))
             np.testing.assert_allclose(one(B=self.b, x=self.x), self.expected, rtol=1e-13)
 
     def test_kernels_go_to_other_processes(self):

@@ -57,10 +57,11 @@ class Limit(unittest.TestCase):
         np.testing.assert_allclose(f(b, x, wait=60), 5 * (b @ x))
         np.testing.assert_allclose(f(b, x), 5 * (b @ x))  # now it is at hand
 
-    def test_has_a_former_name(self):
+    def test_does_not_bound_patience(self):
         b, x = sp.random(9, 9, 0.5, format="csr", random_state=1), np.ones(9)
-        for patience in (0, 60):
-            np.testing.assert_allclose(schaas.kernel("y(i) = B(i,j) * x(j) * 7", patience=patience)(b, x), 7 * (b @ x))
+        for number, patience in ((37, 0), (41, 0.001), (43, 60)):
+            f = schaas.kernel(f"y(i) = B(i,j) * x(j) * {number}", patience=patience)
+            np.testing.assert_allclose(f(b, x), number * (b @ x))
 
     def test_is_a_number_of_seconds(self):
         for wait in (-1, "long"):

@@ -87,7 +87,7 @@ KernelSetOptions options_of(const schaas_problem& given) {
   options.search.memory_depth = given.memory_depth;
   options.search.max_temporary_bytes = given.max_temporary_bytes;
   options.search.seconds = given.budget_seconds;
-  options.wait_limit = limit_of(given.patience_seconds);
+  options.leave_after = limit_of(given.patience_seconds).value_or(std::chrono::milliseconds(0));
   return options;
 }
 

@@ -185,7 +185,7 @@ class CachedSource final : public KernelSource {
     for (const KernelInfo& kernel : more) {
       std::erase_if(answer.kernels,
                     [&](const KernelInfo& old) { return old.id == kernel.id && old.draft == kernel.draft; });
-      add_kernel(answer.kernels, kernel);
+      answer.kernels.push_back(kernel);  // a draft stays: it may be the one whose binary came
     }
     cache_->keep_answer(address_, key, answer);
   }
@@ -198,7 +198,7 @@ class CachedSource final : public KernelSource {
     ScheduleAnswer answer;
     answer.frontier = std::move(read->frontier);
     for (KernelInfo& kernel : read->kernels) {
-      if (cache_->has_binary(kernel.digest)) answer.kernels.push_back(std::move(kernel));
+      if (cache_->has_binary(kernel.digest)) add_kernel(answer.kernels, kernel);
     }
     if (answer.kernels.empty() && !request.search_only) return std::nullopt;
     answer.done.hit = true;

@@ -38,7 +38,8 @@ bool may_pass(const support::Diagnostic& why) {
 }  // namespace
 
 KernelPool::KernelPool(Session session, ScheduleRequest request)
-    : session_(std::move(session)), request_([&] {
+    : session_(std::move(session)),
+      request_([&] {
         request.keep_working = true;
         request.kernels = max_kernels;
         return std::move(request);
@@ -94,7 +95,9 @@ void KernelPool::begin_search() {
   if (search_ == Search::ended && !loaded_.empty() && Clock::now() - search_ended_ < search_again_after)
     return;
   search_failure_.reset();
-  if (threads_->requests.add([this](const std::stop_token& stop) { search(stop); })) search_ = Search::running;
+  if (search_ == Search::none) search_began_ = Clock::now();
+  if (threads_->requests.add([this](const std::stop_token& stop) { search(stop); }))
+    search_ = Search::running;
 }
 
 void KernelPool::search(const std::stop_token& stop) {
@@ -182,7 +185,8 @@ support::Result<void> KernelPool::load(const KernelInfo& kernel, const std::stop
 bool KernelPool::begin_request(const std::string& name) {
   if (has_failed(name)) return false;
   if (!pending_.insert(name).second) return true;
-  const bool added = threads_->requests.add([this, name](const std::stop_token& stop) { request(name, stop); });
+  const bool added =
+      threads_->requests.add([this, name](const std::stop_token& stop) { request(name, stop); });
   if (!added) pending_.erase(name);
   return added;
 }
@@ -305,6 +309,7 @@ support::Result<Preference> KernelPool::wait_for(const WaitOptions& wait, const 
     if (wait.stop.stop_requested() || (wait.progress && !wait.progress(waited))) return cancelled();
     lock.lock();
     auto until = now + slice;
+    if (now < search_began_ + wait.leave_after) until = std::min(until, search_began_ + wait.leave_after);
     if (wait.limit) until = std::min(until, start + std::chrono::duration_cast<Clock::duration>(*wait.limit));
     threads_->changed.wait_until(lock, until, [&] { return version_ != seen; });
   }
@@ -316,7 +321,7 @@ support::Result<Preference> KernelPool::prefer(const Wish& wish, const WaitOptio
     if (!std::exchange(begun, true)) begin_search();
     support::Result<Preference> found = decide(wish);
     if (!found.ok()) return found;
-    const bool for_best = wait.limit || wish.only_best;
+    const bool for_best = wait.limit || wish.only_best || Clock::now() - search_began_ < wait.leave_after;
     if (found->kernel && (found->is_final || !for_best)) return found;
     if (found->is_final) return why_none(wish);
     if (!is_over) return std::nullopt;

@@ -115,7 +115,7 @@ class KernelPool {
   std::map<std::string, Failure> failed_;                ///< by name or digest
   std::map<std::string, std::shared_ptr<Named>> named_;  ///< by what the user named
   Search search_ = Search::none;
-  Clock::time_point search_ended_{};
+  Clock::time_point search_began_{}, search_ended_{};
   std::optional<support::Diagnostic> search_failure_;
   Progress stage_;
 

@@ -285,7 +285,7 @@ DecisionPointer KernelSet::State::known(const Decision& wanted, const WaitOption
     return *measured;
   }
   if (one == recent.end() || !(*one)->holds((*one)->version, (*one)->made)) return nullptr;
-  if (wait.limit && !(*one)->chosen->is_final) return nullptr;
+  if ((wait.limit || wait.leave_after.count() > 0) && !(*one)->chosen->is_final) return nullptr;
   std::rotate(recent.begin(), one, one + 1);
   return recent.front();
 }
@@ -340,10 +340,10 @@ support::Result<void> KernelSet::State::place_result(const Sizes& sizes, const O
   if (bind.result != nullptr) {
     SCHAAS_RETURN_IF_ERROR(check_result(result, result_format, value_type, extents, *bind.result));
     if (bind.result->on_device() && written != result_format)
-      return support::unsupported("result-format",
-                                  "the tensor given for the result `" + print(result) +
-                                      "` lies on a device in " + format::print(result_format) +
-                                      ", which kernels do not write: " + format::print(written) + " works");
+      return support::unsupported(
+          "result-format", "the tensor given for the result `" + print(result) + "` lies on a device in " +
+                               format::print(result_format) +
+                               ", which kernels do not write: " + format::print(written) + " works");
     const std::string* const shared = overlapping_operand(*bind.result, operands, computation.before);
     if (shared != nullptr && !result_format.all_dense())
       return support::invalid("result-overlap", "the tensor given for the result `" + print(result) +
@@ -509,7 +509,8 @@ support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedT
   Sizes sizes;
   SCHAAS_ASSIGN_OR_RETURN(auto computation, state_->start(operands, options, sizes));
   BindOptions given = options;
-  if (!given.wait.limit) given.wait.limit = state_->options.wait_limit;
+  if (given.wait.leave_after == std::chrono::milliseconds(0))
+    given.wait.leave_after = state_->options.leave_after;
   const PackedTensor& written = *computation->written;
   SCHAAS_ASSIGN_OR_RETURN(DecisionPointer decision, state_->decide(sizes, operands, written, given));
   auto bound = state_->bound_to(*decision->chosen, sizes, operands, given, *computation);

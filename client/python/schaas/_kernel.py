@@ -59,7 +59,7 @@ class _Set:
         problem.value_type = library.F32 if values == F4 else library.F64
         problem.position_bits = 8 * index.itemsize
         problem.space = owner._space
-        problem.patience_seconds, problem.budget_seconds = owner._wait, owner._budget
+        problem.patience_seconds, problem.budget_seconds = owner._patience, owner._budget
         self.session = owner._session or current()
 
         def open_set(progress):
@@ -89,16 +89,15 @@ class Kernel:
         made._file = None  # of a bundle: how `load` was called
         return made
 
-    def __init__(self, expression, *, where=(), dtype=None, space="none", wait=None, patience=None, budget=0.0, session=None, _bits=(),
+    def __init__(self, expression, *, where=(), dtype=None, space="none", wait=None, patience=0.0, budget=0.0, session=None, _bits=(),
                  **formats):
         self.expression = expression
         self._text = library.text_option("expression", expression).decode().replace("[", "(").replace("]", ")")
         self._where = _constraints(where)
         self._dtype = value_type(dtype)
         self._space = library.text_option("space", space)
-        if patience is not None and library.seconds_option("patience", patience) and wait is None:
-            wait = patience  # the former name; 0 was the default
-        self._wait_limit, self._wait, self._budget = wait, _wait_seconds(wait), library.seconds_option("budget", budget)
+        self._wait, self._budget = _wait_seconds(wait), library.seconds_option("budget", budget)
+        self._patience = library.seconds_option("patience", patience)
         self._session = _session_of(session)
         self._formats = {name: str(text) for name, text in formats.items()}
         self._index = I8 if set(_bits) == {"64"} else I4  # the least width
@@ -118,6 +117,10 @@ class Kernel:
         self._dense_result = set(result_format.split(":")[0].split(",")) == {"dense"} and ":" not in result_format
         self._where_extents = self._find_extents()
         self._last = None
+
+    def _seconds(self, wait):
+        """The wait limit of a call, its own or the kernel's."""
+        return self._wait if wait is None else _wait_seconds(wait)
 
     def _check(self):
         """A wrong text is told at once, by the server, whose messages are the better ones."""
@@ -333,7 +336,7 @@ class Kernel:
         """Arrays on a GPU as they lie there."""
         views, values, index, place, gpu = self._there(operands, extents, out, stream)
         kernels = self._set(views, values, index)
-        frame = Frame(self.operands, views, place, schedule, extents, gpu, _wait_seconds(wait))
+        frame = Frame(self.operands, views, place, schedule, extents, gpu, self._seconds(wait))
         frame.fill(views, place, threads, deterministic)
         made = ctypes.c_void_p()
         frame.call(library.api.schaas_compute, kernels, made, self.expression)
@@ -359,7 +362,7 @@ class Kernel:
         try:
             frame, is_new = frames.pop(), False  # nobody else uses it meanwhile
         except IndexError:
-            frame, is_new = Frame(self.operands, views, place, schedule, extents, wait=_wait_seconds(wait)), True
+            frame, is_new = Frame(self.operands, views, place, schedule, extents, wait=self._seconds(wait)), True
         frame.fill(views, place, threads, deterministic)
         made = ctypes.c_void_p()
         frame.call(library.api.schaas_compute, kernels, made, self.expression)
@@ -492,7 +495,7 @@ class Bound:
             kernels = kernel._set(views, values, index)
             if gpu is None:
                 place = kernel._result_view(views, values, extents, out)
-            frame = Frame(kernel.operands, views, place, schedule, extents, gpu, _wait_seconds(wait))
+            frame = Frame(kernel.operands, views, place, schedule, extents, gpu, kernel._seconds(wait))
             frame.fill(views, place, threads, deterministic)
             made = ctypes.c_void_p()
             frame.call(library.api.schaas_bind, kernels, made, kernel.expression)
@@ -588,6 +591,6 @@ def kernel(expression, **options):
     Options: `where` (a constraint that holds for all sizes, or a list), `dtype` ("f64", "f32"; default: that of the operands), a format
     for any tensor by its name, `space` (what is searched beyond the plain space), `wait` (the wait limit of its calls: seconds within
     which the best kernel is waited for; 0: the best at hand runs; None: the first one that can run is waited for, better ones are taken
-    by later calls; `patience` is its former name),
+    by later calls), `patience` (its former self: for so long a better kernel than the first is waited for, too),
     `budget` (seconds of the search, 0: the server's), `session`."""
     return Kernel(expression, **options)

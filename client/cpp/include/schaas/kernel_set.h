@@ -23,8 +23,7 @@ namespace schaas::client {
 struct KernelSetOptions {
   SearchOptions search;
   std::string isa;  ///< "" = host_isa()
-  /// WaitOptions::limit of bindings that have none of their own.
-  std::optional<std::chrono::milliseconds> wait_limit{};
+  std::chrono::milliseconds leave_after{};  ///< WaitOptions::leave_after of bindings that say none
   std::stop_token stop{};  ///< ends opening from another thread: exhausted [cancelled]
 };
 

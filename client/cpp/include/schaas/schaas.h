@@ -120,7 +120,7 @@ typedef struct schaas_problem {
   int32_t value_type;      /* SCHAAS_F64 or SCHAAS_F32: of all tensors */
   int32_t position_bits;   /* 32 or 64: of all sparse tensors */
   const char* space;       /* what is searched beyond the plain space */
-  double patience_seconds; /* `wait_seconds` of bindings that say none */
+  double patience_seconds; /* for so long bindings without `wait_seconds` wait for a better kernel, too */
   double budget_seconds;   /* of the search */
   uint64_t max_temporary_bytes;
   int32_t memory_depth;

@@ -46,7 +46,7 @@ struct Problem {
   std::vector<std::string> constraints{};
   std::int32_t value_type = SCHAAS_F64;
   std::int32_t position_bits = 32;
-  double patience_seconds = 0;  ///< schaas_options::wait_seconds of bindings that say none
+  double patience_seconds = 0;  ///< for so long bindings wait for a better kernel, too
 };
 
 class Session {

@@ -22,6 +22,8 @@ struct WaitOptions {
   /// Not set: the call waits for the first kernel that can run, however long that takes, and for no better
   /// one. Set: it waits for the best kernel, but no longer; 0: it takes what is at hand.
   std::optional<std::chrono::milliseconds> limit{};
+  /// Without a limit: for so long after the search began a better kernel is waited for, too.
+  std::chrono::milliseconds leave_after{};
   /// Called on the waiting thread, when a wait begins and at least each 50 ms; false ends the call:
   /// exhausted [cancelled]. May be empty.
   std::function<bool(const WaitProgress&)> progress{};
