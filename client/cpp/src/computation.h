@@ -25,7 +25,8 @@ struct BoundKernel {
   std::optional<GpuExecution> on_gpu;  ///< or that
   std::string device;
   std::vector<OnHost> operands;              ///< of `execution`
-  std::optional<PackedTensor> written_here;  ///< of `execution`, where `written` lies on a device
+  /// Of `execution`, which holds its address: where `written` lies on a device.
+  std::unique_ptr<PackedTensor> written_here;
 };
 
 struct Computation::State {

@@ -84,6 +84,7 @@ void KernelPool::set_measurements(std::vector<Measurement> measurements) {
   const std::lock_guard lock(mutex_);
   after_fork();
   frontier_.measurements = std::move(measurements);
+  ++frontier_version_;
   changed();
 }
 
@@ -124,7 +125,10 @@ void KernelPool::take(const ScheduleEvent& event) {
   } else if (const auto* frontier = std::get_if<Frontier>(&event)) {
     if (frontier->partial && selectors_) return;
     frontier_ = *frontier;
-    if (!frontier->partial) selectors_.emplace(frontier_);
+    if (!frontier->partial) {
+      selectors_.emplace(frontier_);
+      ++frontier_version_;
+    }
     changed();
   } else if (const auto* failure = std::get_if<KernelFailure>(&event)) {
     failures_.push_back(*failure);
@@ -230,6 +234,7 @@ support::Result<Preference> KernelPool::decide(const Wish& wish) {
   if (!frontier_.arguments.empty()) SCHAAS_RETURN_IF_ERROR(check_bounds(frontier_, request.sizes));
   Preference found;
   found.arguments = frontier_.arguments;
+  found.frontier_version = frontier_version_;
   bool is_better_coming = search_ == Search::running;
   const auto may_run = [&](const KernelInfo& kernel) {
     return wish.excluded.count(kernel.digest.sha256) == 0;

@@ -28,6 +28,7 @@ struct Preference {
   std::string reason;                  ///< one sentence
   bool is_final = false;               ///< no better one is on its way
   bool is_best = false;                ///< of the whole frontier
+  std::uint64_t frontier_version = 0;  ///< of the pool, when it was decided
 };
 
 /// What a call wants of a pool.
@@ -51,6 +52,8 @@ class KernelPool {
 
   /// Raised whenever something came that may change a decision.
   std::uint64_t version() const { return version_; }
+  /// Raised when the whole frontier, or measurements of its schedules, came: the best kernel may be another.
+  std::uint64_t frontier_version() const { return frontier_version_; }
 
   /// Decides, waiting as `wait` says; begins the search. Errors: those of KernelSource::schedule,
   /// Session::load and check_bounds; exhausted [wait-limit], [cancelled], [gpu-memory].
@@ -104,6 +107,7 @@ class KernelPool {
   const Session session_;
   const ScheduleRequest request_;
   std::atomic<std::uint64_t> version_{0};
+  std::atomic<std::uint64_t> frontier_version_{0};
 
   mutable ProcessMutex mutex_;  ///< of all below; held for microseconds
   Frontier frontier_;                   ///< the last one, perhaps of a part of the space

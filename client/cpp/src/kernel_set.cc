@@ -59,7 +59,8 @@ struct Decision {
   /// Nothing has come since that may change it, and it is not the time to look for more.
   bool holds(std::uint64_t seen, Clock::time_point looked) const {
     if (!pool) return true;
-    return pool->version() == seen && (chosen->is_best || Clock::now() - looked < decide_again_after);
+    if (chosen->is_best) return pool->frontier_version() == chosen->frontier_version;
+    return pool->version() == seen && Clock::now() - looked < decide_again_after;
   }
 };
 using DecisionPointer = std::shared_ptr<const Decision>;
@@ -405,15 +406,16 @@ support::Result<void> KernelSet::State::prepare(const Preference& chosen, const 
   };
   if (computation.written->on_device()) {
     SCHAAS_ASSIGN_OR_RETURN(
-        bound.written_here,
+        PackedTensor twin,
         bind.gpu->gpu.levels_on_host(*computation.written, program.result().tensor, bind.gpu->stream));
+    bound.written_here = std::make_unique<PackedTensor>(std::move(twin));
   }
   for (const auto& name : chosen.arguments) {
     const auto place = operands.find(name);
     const bool is_result = name == program.result().tensor;
     SCHAAS_CHECK(is_result || place != operands.end(), "the server names an argument `" + name + "`");
     if (is_result) {
-      arguments.push_back(bound.written_here ? &*bound.written_here : computation.written);
+      arguments.push_back(bound.written_here ? bound.written_here.get() : computation.written);
       continue;
     }
     SCHAAS_ASSIGN_OR_RETURN(PackedTensor* const operand, here(place->second, name));
