@@ -352,7 +352,7 @@ class Run(program.WithDaemon):
         source.write_text("%%MatrixMarket matrix coordinate real general\n2 3 4\n2 1 5\n1 3 1\n1 2 2\n1 2 2\n")
         answer = self.daemon.json("convert", source, "-f", "csc", "-o", self.folder / "columns.tns")
         self.assertEqual((self.folder / "columns.tns").read_text().splitlines(),
-                         ["# extents 2x3", "2 1 5", "1 2 4", "1 3 1"])
+                         ["# schaas extents 2 3", "2 1 5", "1 2 4", "1 3 1"])
         self.assertEqual((answer["extents"], answer["written"]), ([2, 3], str(self.folder / "columns.tns")))
         self.assertEqual(answer["formats"][0]["entries"], [3, 3])
         self.assertEqual(answer["formats"][0]["bytes"], 4 * 4 + 3 * 4 + 3 * 8)
