@@ -1,6 +1,6 @@
 // What one trip of an innermost loop costs in the code we generate, by access class (compiler/cost/access.h),
 // with what the loop reaches in the second-level cache and out of the last one. The weights of cost::weight
-// follow from this table (docs/notes/performance.md). One thread; the best of several runs, in processor time
+// follow from this table (docs/performance/model.md). One thread; the best of several runs, in processor time
 // of the thread.
 //   build/release/bin/trip_costs [--f32]
 #include <algorithm>

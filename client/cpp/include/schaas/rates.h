@@ -14,7 +14,7 @@ class Connection;
 
 /// Costs in *trips*: one is a multiplication and addition of vector code whose row of f64 comes from the
 /// second-level cache (docs/cost_model.md, "At real sizes"). The defaults were measured on one server with
-/// AVX-512 (docs/notes/performance.md, section 1).
+/// AVX-512 (docs/performance/model.md).
 struct Rates {
   double nanoseconds = 0.067;  ///< one trip
   double in_first = 0.5;       ///< a trip whose row is in the first-level cache
