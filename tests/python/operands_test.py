@@ -393,6 +393,16 @@ class Kept(unittest.TestCase):
             product(B=np.ones((n, n)), x=np.ones(n))
         self.assertLessEqual(len(product._prepared), 4)
 
+    def test_none_is_not_a_tensor_that_is_gone(self):
+        f = schaas.kernel("y(i) = M(i,j) * x(j)")
+        matrix, tensor = np.ones((3, 4)), schaas.tensor([[0, 2]], [1.0, 2.0], (4,), "dense")
+        for out in (None, np.empty(3)):
+            np.testing.assert_array_equal(f(M=matrix, x=tensor, out=out), [3, 3, 3])
+        del tensor
+        for out in (None, np.empty(3)):
+            with self.assertRaises(schaas.Invalid):
+                f(M=matrix, x=None, out=out)
+
 
 if __name__ == "__main__":
     with_server.main()

@@ -19,6 +19,7 @@ import schaas_program as program
 
 PROGRAMS = pathlib.Path(sys.argv.pop(1)).resolve()
 _daemon = None
+_SHOWN = 1500  # characters of what went wrong in a test
 
 
 def daemon():
@@ -31,8 +32,13 @@ def daemon():
 
 
 def main():
+    """Runs the tests; what went wrong is told once more in the last lines, which also a cut log shows."""
     try:
-        unittest.main()
+        ended = unittest.main(exit=False)
     finally:
         if _daemon is not None:
             _daemon.close()
+    result = ended.result
+    for test, text in result.errors + result.failures:
+        print(f"{test.id()}: {text.rstrip()[-_SHOWN:]}", file=sys.stderr)
+    sys.exit(not result.wasSuccessful())

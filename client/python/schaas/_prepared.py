@@ -96,7 +96,7 @@ def _number(words, given, view, place):
 def _same(words, given, view, place):
     """A tensor of the library: the same one, whose arrays stay."""
     known = weakref.ref(given)
-    return lambda tensor: tensor is known()
+    return lambda tensor: tensor is not None and tensor is known()
 
 
 def _writer(words, given, view, place):
