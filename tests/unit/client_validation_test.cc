@@ -1,9 +1,11 @@
 // The checks of whole arrays against plain loops, on arrays damaged in one place.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "client/cpp/src/entry_order.h"
@@ -84,7 +86,7 @@ TYPED_TEST(EntryOrder, AgreesWithPlainLoopsOnDamagedLists) {
   for (int round = 0; round < 2000; ++round) {
     const std::size_t levels = 1 + random() % 3;
     const bool is_long = round % 50 == 0;  // several blocks
-    auto lists = random_lists<TypeParam>(random, levels, is_long ? 400 : static_cast<int>(random() % 6),
+    auto lists = random_lists<TypeParam>(random, levels, is_long ? 2000 : static_cast<int>(random() % 6),
                                          is_long ? 12 : 4);
     ASSERT_TRUE(in_order(lists.view(), 1));
     if (lists.crd[0].empty()) continue;
@@ -119,6 +121,24 @@ TYPED_TEST(EntryOrder, FindsOneDamagedEntryAmongManyOnSeveralThreads) {
       EXPECT_FALSE(in_order(lists.view(), threads)) << at;
     }
     lists.crd[0][at] = before;
+  }
+}
+
+TYPED_TEST(EntryOrder, FindsNothingOutsideWhereEntriesAreInDisorder) {
+  std::mt19937_64 random(8);
+  auto lists = random_lists<TypeParam>(random, 1, 3000, 20);
+  auto& level = lists.crd[0];
+  std::shuffle(level.begin(), level.end(), random);
+  for (const int threads : {1, 3}) {
+    EXPECT_FALSE(in_order(lists.view(), threads));
+    EXPECT_TRUE(inside_extents(lists.view(), threads));
+    for (const std::size_t at : {std::size_t{0}, level.size() / 2, level.size() - 1}) {
+      for (const TypeParam wrong : {TypeParam{-1}, static_cast<TypeParam>(lists.extents[0])}) {
+        const TypeParam before = std::exchange(level[at], wrong);
+        EXPECT_FALSE(inside_extents(lists.view(), threads)) << wrong << " at " << at;
+        level[at] = before;
+      }
+    }
   }
 }
 
@@ -192,6 +212,26 @@ TEST(Validation, NamesTheFirstEntryOutOfOrderAmongMany) {
   EXPECT_EQ(message(), "invalid [tensor-structure]: `B` level 2: coordinate " + std::to_string(crd[at]) +
                            " at position " + std::to_string(at) + " does not follow " +
                            std::to_string(crd[at - 1]) + ": sorted and unique is expected");
+}
+
+TEST(Validation, TakesAnyOrderWhereBoundsAloneAreChecked) {
+  const std::int64_t extents[] = {2, 5};
+  const std::int32_t mode_order[] = {0, 1};
+  std::vector<std::int32_t> pos{0, 3, 4}, crd{4, 1, 1, 0};
+  std::vector<double> values(4);
+  const schaas_level levels[] = {{SCHAAS_LEVEL_DENSE, 0, nullptr, nullptr, 2},
+                                 {SCHAAS_LEVEL_COMPRESSED, 32, pos.data(), crd.data(), 4}};
+  const auto message = [&](Trust trust) {
+    const auto valid = validate({2, SCHAAS_F64, extents, mode_order, levels, values.data()}, "B", 1, trust);
+    return valid.ok() ? "" : valid.error().message;
+  };
+  EXPECT_EQ(message(Trust::bounds), "");
+  EXPECT_NE(message(Trust::check), "");
+  crd[2] = 5;
+  EXPECT_EQ(message(Trust::bounds), "`B` level 2: coordinate 5 at position 2 is outside 0..4");
+  crd[2] = 1;
+  pos[1] = 5;
+  EXPECT_EQ(message(Trust::bounds), "`B` level 2: position 2 is 4, below its predecessor 5");
 }
 
 }  // namespace

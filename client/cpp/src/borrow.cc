@@ -87,13 +87,37 @@ support::Result<PackedTensor> borrow_on_device(const schaas_tensor& view, const 
   return std::move(builder).finish();
 }
 
-support::Result<PackedTensor> borrow(const schaas_tensor& view, const std::string& name, double fill_value,
-                                     Trust trust, int threads) {
+namespace {
+
+support::Result<void> check(const schaas_tensor& view, const std::string& name, Trust trust, int threads) {
   SCHAAS_RETURN_IF_ERROR(check_struct(view, name));
   SCHAAS_RETURN_IF_ERROR(check_levels(view, name));
-  if (trust == Trust::check) SCHAAS_RETURN_IF_ERROR(validate(view, name, threads));
+  return trust == Trust::trusted ? support::Result<void>() : validate(view, name, threads, trust);
+}
+
+}  // namespace
+
+support::Result<PackedTensor> borrow(const schaas_tensor& view, const std::string& name, double fill_value,
+                                     Trust trust, int threads) {
+  SCHAAS_RETURN_IF_ERROR(check(view, name, trust, threads));
   SCHAAS_ASSIGN_OR_RETURN(PackedTensorBuilder builder, described(view, name, fill_value));
   return std::move(builder).finish();
+}
+
+support::Result<void> borrow_again(PackedTensor& tensor, const schaas_tensor& view, const std::string& name,
+                                   Trust trust, int threads) {
+  SCHAAS_RETURN_IF_ERROR(check(view, name, trust, threads));
+  PackedTensorBuilder builder = PackedTensorBuilder::of(std::move(tensor));
+  std::int64_t parents = 1;
+  for (std::int32_t l = 0; l < view.order; ++l) {
+    const auto at = static_cast<std::size_t>(l);
+    builder.levels[at] = borrow_level(view.levels[l], builder.format.levels[at], parents);
+    parents = view.levels[l].entries;
+  }
+  builder.values =
+      Buffer::borrowed(view.values, static_cast<std::size_t>(parents) * bytes_of(builder.value_type));
+  tensor = std::move(builder).finish();
+  return {};
 }
 
 }  // namespace schaas::client

@@ -18,6 +18,9 @@ struct EntryLists {
 /// True when positions never descend from the first one, 0. Reads elements 0 to `parents`.
 template <class Position>
 bool ascend(const Position* pos, std::int64_t parents, int threads);
+/// True when every coordinate lies inside its extent.
+template <class Position>
+bool inside_extents(const EntryLists<Position>& lists, int threads);
 /// True when every coordinate lies inside its extent, and each entry but the first of a parent follows the
 /// one before it in lexicographic order.
 template <class Position>

@@ -66,9 +66,13 @@ class Chain {
     } while (is_nonunique(tensor.levels[first++]));
   }
 
-  support::Result<void> check(const std::string& name, int threads) const {
-    if (in_order(lists_, threads)) return {};
-    const std::int64_t bad = is_ordered() ? first_out_of_order() : first_misplaced();
+  support::Result<void> check(const std::string& name, int threads, Trust trust) const {
+    const bool is_right =
+        trust == Trust::bounds ? inside_extents(lists_, threads) : in_order(lists_, threads);
+    if (is_right) return {};
+    const std::int64_t bad = trust == Trust::bounds ? first_outside()
+                             : is_ordered()         ? first_out_of_order()
+                                                    : first_misplaced();
     return bad < 0 ? support::Result<void>() : describe(bad, name);
   }
 
@@ -87,6 +91,11 @@ class Chain {
     return false;
   }
   bool is_ordered() const { return head_.format != SCHAAS_LEVEL_COMPRESSED_UNORDERED; }
+  std::int64_t first_outside() const {
+    for (std::int64_t q = 0; q < lists_.entries; ++q)
+      if (outside(q) >= 0) return q;
+    return -1;
+  }
   std::int64_t first_out_of_order() const {
     for (std::int64_t p = 0; p < lists_.parents; ++p) {
       for (std::int64_t q = lists_.pos[p]; q < lists_.pos[p + 1]; ++q)
@@ -236,7 +245,7 @@ support::Result<void> check_arrays(const schaas_tensor& tensor, int l, std::int6
 }
 
 support::Result<void> check_coordinates(const schaas_tensor& tensor, int l, const std::string& name,
-                                        int threads) {
+                                        int threads, Trust trust) {
   const schaas_level& level = tensor.levels[l];
   if (has_places(level) || is_singleton(level)) return {};
   const std::int64_t parents = l == 0 ? 1 : tensor.levels[l - 1].entries;
@@ -250,13 +259,14 @@ support::Result<void> check_coordinates(const schaas_tensor& tensor, int l, cons
     return level.index_bits == 32 ? check_bands<std::int32_t>(level, parents, extent, l, name)
                                   : check_bands<std::int64_t>(level, parents, extent, l, name);
   }
-  return level.index_bits == 32 ? Chain<std::int32_t>(tensor, l, parents).check(name, threads)
-                                : Chain<std::int64_t>(tensor, l, parents).check(name, threads);
+  return level.index_bits == 32 ? Chain<std::int32_t>(tensor, l, parents).check(name, threads, trust)
+                                : Chain<std::int64_t>(tensor, l, parents).check(name, threads, trust);
 }
 
 }  // namespace
 
-support::Result<void> validate(const schaas_tensor& tensor, const std::string& name, int threads) {
+support::Result<void> validate(const schaas_tensor& tensor, const std::string& name, int threads,
+                               Trust trust) {
   std::vector<bool> seen(tensor.order, false);
   std::int64_t parents = 1;
   for (int l = 0; l < tensor.order; ++l) {
@@ -268,7 +278,8 @@ support::Result<void> validate(const schaas_tensor& tensor, const std::string& n
     SCHAAS_RETURN_IF_ERROR(check_arrays(tensor, l, parents, name, threads));
     parents = tensor.levels[l].entries;
   }
-  for (int l = 0; l < tensor.order; ++l) SCHAAS_RETURN_IF_ERROR(check_coordinates(tensor, l, name, threads));
+  for (int l = 0; l < tensor.order; ++l)
+    SCHAAS_RETURN_IF_ERROR(check_coordinates(tensor, l, name, threads, trust));
   if (tensor.values == nullptr && parents > 0) return broken(name, "has no values");
   return {};
 }

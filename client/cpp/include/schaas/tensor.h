@@ -116,14 +116,20 @@ support::Result<PackedTensor> pack(const DenseTensor& tensor, const format::Tens
 support::Result<PackedTensor> zeros(std::vector<std::int64_t> extents, const format::TensorFormat& format,
                                     const PackOptions& options);
 
-enum class Trust { check, trusted };
+/// How far arrays are checked. `bounds`: coordinates lie inside their extents, but may come in any order, and
+/// repeatedly, below a parent.
+enum class Trust { check, bounds, trusted };
 /// A tensor that reads, and as a result writes, the arrays that `view` points to; they must stay while it
 /// lives. They are checked as `validate` does, by so many threads, unless they are trusted. Errors: invalid
 /// [tensor-structure], [format-rank].
 support::Result<PackedTensor> borrow(const schaas_tensor& view, const std::string& name, double fill_value,
                                      Trust trust = Trust::check, int threads = 1);
+/// Gives a borrowed tensor the arrays of another view, which differs from the one before in them alone.
+/// Checks and errors: as of borrow.
+support::Result<void> borrow_again(PackedTensor& tensor, const schaas_tensor& view, const std::string& name,
+                                   Trust trust, int threads);
 
-/// The same of arrays on a GPU, whose contents are not looked at: only that the counts of the levels agree
+/// As borrow, of arrays on a GPU, whose contents are not looked at: only that the counts of the levels agree
 /// and that no array is missing. Errors: as above.
 support::Result<PackedTensor> borrow_on_device(const schaas_tensor& view, const std::string& name,
                                                double fill_value);
@@ -150,6 +156,7 @@ int position_bits_for(const CooTensor& tensor, const format::TensorFormat& forma
 /// the extent, tables lead to each of their coordinates. Tensors made by pack always pass; call it on arrays
 /// that came from elsewhere, before the first call. A pass over the arrays, at the speed of memory; `threads`
 /// share what is large. Errors: invalid [tensor-structure] naming the tensor, level and position.
-support::Result<void> validate(const schaas_tensor& tensor, const std::string& name, int threads = 1);
+support::Result<void> validate(const schaas_tensor& tensor, const std::string& name, int threads = 1,
+                               Trust trust = Trust::check);
 
 }  // namespace schaas::client
