@@ -119,17 +119,10 @@ void KernelPool::search(const std::stop_token& stop) {
 
 /// On the thread of the search.
 void KernelPool::take(const ScheduleEvent& event) {
+  if (const auto* frontier = std::get_if<Frontier>(&event)) return take_frontier(*frontier);
   const std::lock_guard lock(mutex_);
   if (const auto* stage = std::get_if<Progress>(&event)) {
     stage_ = *stage;
-  } else if (const auto* frontier = std::get_if<Frontier>(&event)) {
-    if (frontier->partial && selectors_) return;
-    frontier_ = *frontier;
-    if (!frontier->partial) {
-      selectors_.emplace(frontier_);
-      ++frontier_version_;
-    }
-    changed();
   } else if (const auto* failure = std::get_if<KernelFailure>(&event)) {
     failures_.push_back(*failure);
     fail(failure->id, failure->diagnostic);
@@ -137,6 +130,20 @@ void KernelPool::take(const ScheduleEvent& event) {
   } else if (const auto* kernel = std::get_if<KernelInfo>(&event)) {
     take_kernel(*kernel);
   }
+}
+
+/// Prepares it before the mutex is taken: milliseconds, in which calls would wait.
+void KernelPool::take_frontier(Frontier frontier) {
+  std::optional<Selectors> selectors;
+  if (!frontier.partial) selectors.emplace(frontier);
+  const std::lock_guard lock(mutex_);
+  if (frontier.partial && selectors_) return;
+  std::swap(frontier_, frontier);
+  if (selectors) {
+    std::swap(selectors_, selectors);
+    ++frontier_version_;
+  }
+  changed();
 }
 
 /// Adds a kernel, and has it loaded: a call that will want it finds it at hand. With the mutex held.

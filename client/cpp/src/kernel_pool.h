@@ -91,6 +91,7 @@ class KernelPool {
   void begin_search();
   void search(const std::stop_token& stop);
   void take(const ScheduleEvent& event);
+  void take_frontier(Frontier frontier);
   void take_kernel(const KernelInfo& kernel);
   bool begin_request(const std::string& name);
   void request(const std::string& name, const std::stop_token& stop);
