@@ -18,7 +18,7 @@ from ._operands import F4, F8, I4, I8, View, in_order, view_of
 from ._memory import empty
 from ._prepared import Prepared
 from ._recognise import is_scipy_array, is_torch, wants_gradient
-from ._results import natural
+from ._results import Compressed, natural
 from ._session import Session, current
 from ._tensors import Tensor, description_of, value_type
 
@@ -483,6 +483,7 @@ class Bound:
         self._kernel, self._operands, self._given_out, self._options, self._stream = kernel, operands, out, options, stream
         self._arrays = any(map(is_scipy_array, operands))
         self._convert = None  # makes torch's of the result
+        self._like = None  # makes sparse results like the last one
         self._out = self._end = None
         self._bind()
 
@@ -508,6 +509,7 @@ class Bound:
         if close_before is not None:
             close_before()
         self._keep = (kernels, views, place)
+        self._like = None
         self._followed = [] if there else [one for one in map(followed, kernel.operands, views, [kernel._zero] * len(views)) if one]
         if self._out is None and place is not None:
             self._out = out if out is not None else place.values.owner if isinstance(place.values, DeviceArray) else place.values
@@ -524,7 +526,12 @@ class Bound:
         library.call(library.api.schaas_run, self._handle)
         if self._out is not None:
             return self._out if self._out.shape else self._out[()]
-        return natural(_Running(self, library.api.schaas_result(self._handle).contents), self._arrays).copy()
+        view = library.api.schaas_result(self._handle).contents
+        if self._like is None:
+            made = natural(_Running(self, view), self._arrays)
+            self._like = Compressed.like(made)
+            return made.copy()
+        return self._like.copy_of(view)
 
     def describe(self):
         """What runs, and why: a dict with the schedule's id, tree, trace, time and memory, baseline (whether it is the first, quickly

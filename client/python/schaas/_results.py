@@ -58,7 +58,16 @@ class Compressed:
     def of(self, handle):
         """The matrix in the storage behind `handle`, which it owns."""
         owner = Tensor(handle)
-        tensor = _TENSOR.from_address(ctypes.addressof(owner._view))
+        return self._in(owner._view, owner)
+
+    def copy_of(self, view):
+        """A matrix of its own with what a schaas_tensor holds."""
+        made = self._in(view, view)
+        made.indptr, made.indices, made.data = made.indptr.copy(), made.indices.copy(), made.data.copy()
+        return made
+
+    def _in(self, view, owner):
+        tensor = _TENSOR.from_address(ctypes.addressof(view))
         level = _LEVEL.from_address(tensor[_LEVELS] + ctypes.sizeof(_LEVEL))
         made = self._kind.__new__(self._kind)
         made.__dict__.update(self._attributes)
