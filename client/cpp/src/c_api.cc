@@ -30,8 +30,8 @@ support::Diagnostic null_argument(const char* name) {
 support::Result<ValueType> value_type_of(std::int32_t number) {
   if (number == SCHAAS_F64) return ValueType::f64;
   if (number == SCHAAS_F32) return ValueType::f32;
-  return support::invalid("value-type", "value type " + std::to_string(number) +
-                                            ": expected SCHAAS_F64 (0) or SCHAAS_F32 (1)");
+  return support::invalid(
+      "value-type", "value type " + std::to_string(number) + ": expected SCHAAS_F64 (0) or SCHAAS_F32 (1)");
 }
 
 support::Result<int> position_bits_of(std::int32_t bits) {
@@ -91,19 +91,50 @@ KernelSetOptions options_of(const schaas_problem& given) {
   return options;
 }
 
-enum class Runs { once, many };
-
 support::Result<std::unique_ptr<schaas_computation>> bound(const schaas_kernels* kernels,
                                                            const schaas_operand* operands, std::int32_t count,
-                                                           const schaas_options* given, Runs runs) {
+                                                           const schaas_options* given, Runs runs,
+                                                           bool order_matters = false) {
   if (kernels == nullptr) return null_argument("kernels");
   auto computation = std::make_unique<schaas_computation>();
   computation->fill = kernels->set.program().semiring->zero;
-  SCHAAS_RETURN_IF_ERROR(take(*kernels, operands, count, given, computation->given));
-  computation->given.options.single_run = runs == Runs::once;
-  SCHAAS_ASSIGN_OR_RETURN(computation->computation,
-                          kernels->set.bind(computation->given.pointers, computation->given.options));
+  computation->given.order_matters = order_matters;
+  SCHAAS_RETURN_IF_ERROR(take(*kernels, operands, count, given, runs, computation->given));
+  auto bound_to = kernels->set.bind(computation->given.pointers, computation->given.options);
+  // Entries in disorder were taken as they are, but this kernel needs them sorted.
+  const bool is_disorder = !bound_to.ok() && bound_to.error().code == "tensor-structure";
+  if (is_disorder && !computation->given.options.unordered.empty())
+    return bound(kernels, operands, count, given, runs, true);
+  if (!bound_to.ok()) return bound_to.error();
+  computation->computation = std::move(bound_to).value();
   return computation;
+}
+
+/// A computation of an earlier call like this one, with the arrays of this one; null: there is none, or
+/// something is wrong with the arrays.
+std::unique_ptr<schaas_computation> kept(schaas_kernels& kernels, const std::string& key,
+                                         const schaas_operand* operands, std::int32_t count,
+                                         const schaas_options& options) {
+  auto found = kernels.kept.take(key);
+  if (!found) return nullptr;
+  const auto is_apart =
+      take_arrays(kernels, operands, count, options, found->computation->order_matters(), found->given);
+  if (!is_apart.ok() || !*is_apart || !found->computation->rebind()) return nullptr;
+  return found;
+}
+
+/// Computes to where the caller says, by a computation that is kept.
+support::Result<void> compute_kept(schaas_kernels& kernels, const std::string& key,
+                                   const schaas_operand* operands, std::int32_t count,
+                                   const schaas_options& options) {
+  auto computation = kept(kernels, key, operands, count, options);
+  if (!computation) {
+    SCHAAS_ASSIGN_OR_RETURN(computation, bound(&kernels, operands, count, &options, Runs::kept));
+  }
+  SCHAAS_RETURN_IF_ERROR(computation->computation->run());
+  if (!computation->given.has_copies && computation->computation->is_rebindable())
+    kernels.kept.give(key, std::move(computation));
+  return {};
 }
 
 }  // namespace
@@ -225,6 +256,12 @@ int32_t schaas_compute(schaas_kernels* kernels, const schaas_operand* operands, 
   return at_boundary(error, [&]() -> Result<void> {
     if (result == nullptr && (options == nullptr || options->result == nullptr))
       return null_argument("result");
+    if (kernels == nullptr) return null_argument("kernels");
+    if (const std::string key = key_of_call(operands, count, options); !key.empty()) {
+      SCHAAS_RETURN_IF_ERROR(compute_kept(*kernels, key, operands, count, *options));
+      if (result != nullptr) *result = nullptr;  // the caller's tensor has it
+      return {};
+    }
     SCHAAS_ASSIGN_OR_RETURN(auto made, bound(kernels, operands, count, options, Runs::once));
     SCHAAS_RETURN_IF_ERROR(made->computation->run());
     if (made->given.result) {

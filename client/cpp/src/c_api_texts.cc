@@ -200,7 +200,7 @@ int32_t schaas_frontier_at(schaas_kernels* kernels, const schaas_operand* operan
   return at_boundary(error, [&]() -> Result<void> {
     if (kernels == nullptr || json == nullptr) return null_argument(kernels == nullptr ? "kernels" : "json");
     GivenTensors given;
-    SCHAAS_RETURN_IF_ERROR(take(*kernels, operands, count, options, given));
+    SCHAAS_RETURN_IF_ERROR(take(*kernels, operands, count, options, Runs::many, given));
     SCHAAS_ASSIGN_OR_RETURN(
         const FrontierHere here,
         while_telling(given.options.wait.progress, "searching", [&](std::stop_token stop) {
@@ -239,7 +239,7 @@ int32_t schaas_tune(schaas_kernels* kernels, const schaas_operand* operands, int
   return at_boundary(error, [&]() -> Result<void> {
     if (kernels == nullptr || json == nullptr) return null_argument(kernels == nullptr ? "kernels" : "json");
     GivenTensors given;
-    SCHAAS_RETURN_IF_ERROR(take(*kernels, operands, count, options, given));
+    SCHAAS_RETURN_IF_ERROR(take(*kernels, operands, count, options, Runs::many, given));
     SCHAAS_ASSIGN_OR_RETURN(
         const Tuning tuning,
         while_telling(given.options.wait.progress, "measuring", [&](std::stop_token stop) {

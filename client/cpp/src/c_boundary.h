@@ -12,6 +12,7 @@
 
 #include "c_operands.h"
 #include "compiler/support/result.h"
+#include "kept_calls.h"
 #include "schaas/bundle.h"
 #include "schaas/kernel_set.h"
 #include "schaas/schaas.h"
@@ -29,6 +30,7 @@ struct schaas_session {
 struct schaas_kernels {
   schaas::client::KernelSet set;
   schaas::client::Session session;
+  schaas::client::KeptCalls kept{};
 };
 struct schaas_storage {
   schaas::client::PackedTensor tensor;

@@ -5,7 +5,9 @@
 #include <cstddef>
 
 #include "c_boundary.h"
+#include "overlap.h"
 #include "schaas/host.h"
+#include "sorted_copy.h"
 
 namespace schaas::client {
 namespace {
@@ -57,17 +59,38 @@ support::Result<BindOptions> options_of(const Session& session, const schaas_opt
   return options;
 }
 
+Trust trust_of(const schaas_options* given) {
+  if (given == nullptr || given->trusted == SCHAAS_CHECK_ALL) return Trust::check;
+  return given->trusted == SCHAAS_CHECK_AS_NEEDED ? Trust::bounds : Trust::trusted;
+}
+
 /// One tensor, on the device or here.
 support::Result<PackedTensor> borrow_where_it_lies(const schaas_options* given, const BindOptions& options,
                                                    const schaas_tensor& view, const std::string& name,
-                                                   double fill, bool trusted) {
+                                                   double fill, Trust trust) {
   if (!is_on_device(given, name)) {
     const int threads = options.threads > 0 ? options.threads : host_threads();
-    return borrow(view, name, fill, trusted ? Trust::trusted : Trust::check, threads);
+    return borrow(view, name, fill, trust, threads);
   }
   SCHAAS_ASSIGN_OR_RETURN(PackedTensor tensor, borrow_on_device(view, name, fill));
   SCHAAS_RETURN_IF_ERROR(options.gpu->gpu.check_is_there(tensor, name));
   return tensor;
+}
+
+/// An operand whose entries may be in disorder: as it is where the program only adds them up, else sorted.
+support::Result<PackedTensor> borrow_in_disorder(const schaas_kernels& kernels, const schaas_options* given,
+                                                 const schaas_tensor& view, const std::string& name,
+                                                 double fill, GivenTensors& to) {
+  const bool is_summed = !to.order_matters && kernels.set.sums(name);
+  if (is_summed) to.options.unordered.insert(name);
+  auto tensor =
+      borrow_where_it_lies(given, to.options, view, name, fill, is_summed ? Trust::bounds : Trust::check);
+  const bool is_broken = !tensor.ok() && tensor.error().code == "tensor-structure";
+  if (is_summed || !is_broken || !can_be_sorted(view)) return tensor;
+  SCHAAS_ASSIGN_OR_RETURN(const PackedTensor unsorted,
+                          borrow_where_it_lies(given, to.options, view, name, fill, Trust::bounds));
+  to.has_copies = true;
+  return sorted_copy(unsorted, name);
 }
 
 }  // namespace
@@ -79,16 +102,23 @@ std::optional<std::chrono::milliseconds> limit_of(double seconds) {
 }
 
 support::Result<void> take(const schaas_kernels& kernels, const schaas_operand* operands, std::int32_t count,
-                           const schaas_options* given, GivenTensors& to) {
+                           const schaas_options* given, Runs runs, GivenTensors& to) {
   if (operands == nullptr && count > 0) return null_argument("operands");
   SCHAAS_ASSIGN_OR_RETURN(to.options, options_of(kernels.session, given));
   const double fill = kernels.set.program().semiring->zero;
-  const bool trusted = given != nullptr && given->trusted != 0;
+  to.options.single_run = runs == Runs::once;
+  to.options.operands_change = runs == Runs::many;  // what is kept holds no copies
+  const Trust trust = trust_of(given);
+  const bool may_be_in_disorder = trust == Trust::bounds && runs != Runs::many && !to.options.gpu;
   for (std::int32_t n = 0; n < count; ++n) {
     if (operands[n].name == nullptr || operands[n].tensor == nullptr) return null_argument("operands");
     const std::string name = operands[n].name;
-    SCHAAS_ASSIGN_OR_RETURN(PackedTensor tensor, borrow_where_it_lies(given, to.options, *operands[n].tensor,
-                                                                      name, fill, trusted));
+    const schaas_tensor& view = *operands[n].tensor;
+    SCHAAS_ASSIGN_OR_RETURN(PackedTensor tensor,
+                            may_be_in_disorder
+                                ? borrow_in_disorder(kernels, given, view, name, fill, to)
+                                : borrow_where_it_lies(given, to.options, view, name, fill,
+                                                       trust == Trust::trusted ? trust : Trust::check));
     if (!to.operands.emplace(name, std::move(tensor)).second)
       return support::invalid("given-twice", "`" + name + "` is given twice");
   }
@@ -96,13 +126,30 @@ support::Result<void> take(const schaas_kernels& kernels, const schaas_operand* 
   if (given == nullptr || given->result == nullptr) return {};
   const std::string& name = kernels.set.program().result().tensor;
   SCHAAS_ASSIGN_OR_RETURN(to.result,
-                          borrow_where_it_lies(given, to.options, *given->result, name, fill, false));
+                          borrow_where_it_lies(given, to.options, *given->result, name, fill, Trust::check));
   if (!to.result->format().all_dense() && !to.result->on_device())
     return support::unsupported("result-format",
                                 "`" + name + "` is stored as " + format::print(to.result->format()) +
                                     ": only a dense result can be written where the caller says");
   to.options.result = &*to.result;
   return {};
+}
+
+support::Result<bool> take_arrays(const schaas_kernels& kernels, const schaas_operand* operands,
+                                  std::int32_t count, const schaas_options& given, bool order_matters,
+                                  GivenTensors& to) {
+  const int threads = given.threads > 0 ? given.threads : host_threads();
+  const Trust trust = trust_of(&given);
+  const Trust needed = trust == Trust::bounds ? Trust::check : trust;
+  for (std::int32_t n = 0; n < count; ++n) {
+    const std::string name = operands[n].name;
+    const bool is_unordered = trust == Trust::bounds && !order_matters && kernels.set.sums(name);
+    SCHAAS_RETURN_IF_ERROR(borrow_again(to.operands.at(name), *operands[n].tensor, name,
+                                        is_unordered ? Trust::bounds : needed, threads));
+  }
+  const std::string& name = kernels.set.program().result().tensor;
+  SCHAAS_RETURN_IF_ERROR(borrow_again(*to.result, *given.result, name, Trust::check, threads));
+  return overlapping_operand(*to.result, to.pointers, nullptr) == nullptr;
 }
 
 }  // namespace schaas::client

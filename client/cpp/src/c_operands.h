@@ -18,14 +18,26 @@ struct GivenTensors {
   std::optional<PackedTensor> result;  ///< the caller's, when it gave one
   std::map<std::string, PackedTensor*> pointers;
   BindOptions options;
+  bool order_matters = false;  ///< to the kernel that will be bound; false: that is not known
+  bool has_copies = false;     ///< some operand is a sorted copy
 };
 
 /// The wait limit that a number of seconds of the C interface stands for.
 std::optional<std::chrono::milliseconds> limit_of(double seconds);
 
+/// How a computation is used: for one call, for one call and later ones with other arrays (kept_calls.h), or
+/// as often as the caller likes.
+enum class Runs { once, kept, many };
+
 /// Errors: invalid [null-argument], [struct-size], [given-twice]; unsupported [result-format]; those of
 /// borrow, borrow_on_device, Gpu::check_is_there and Session::gpu.
 support::Result<void> take(const schaas_kernels& kernels, const schaas_operand* operands, std::int32_t count,
-                           const schaas_options* given, GivenTensors& to);
+                           const schaas_options* given, Runs runs, GivenTensors& to);
+
+/// Gives the tensors of an earlier call of the same key_of_call the arrays of this one. False: the result
+/// lies in memory of an operand. `order_matters`: to the kernel. Errors: those of borrow.
+support::Result<bool> take_arrays(const schaas_kernels& kernels, const schaas_operand* operands,
+                                  std::int32_t count, const schaas_options& given, bool order_matters,
+                                  GivenTensors& to);
 
 }  // namespace schaas::client

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "schaas/host.h"
+#include "summed_operands.h"
 
 namespace schaas::client {
 
@@ -36,6 +37,34 @@ support::Result<void> Computation::run() {
   const auto& execution = state_->bound.execution;
   const int threads = execution ? execution->threads() : host_threads();
   return state_->converted ? state_->converted->bring(*state_->written, threads) : support::Result<void>();
+}
+
+bool BoundKernel::order_matters() const {
+  return !execution || !execution->copies().empty() || !loops_once(kernel.tree);
+}
+
+support::Result<void> BoundKernel::check_order(const std::map<std::string, PackedTensor*>& operands,
+                                               const BindOptions& options) const {
+  if (options.unordered.empty() || !order_matters()) return {};
+  const int threads = options.threads > 0 ? options.threads : host_threads();
+  for (const std::string& name : options.unordered)
+    SCHAAS_RETURN_IF_ERROR(validate(operands.at(name)->view(), name, threads));
+  return {};
+}
+
+bool Computation::order_matters() const { return state_->bound.order_matters(); }
+
+bool Computation::is_rebindable() const {
+  const State& state = *state_;
+  const bool is_plain = !state.gpu && !state.converted && state.before == nullptr && state.kept.empty();
+  return is_plain && state.written != &state.own && state.bound.execution->is_rebindable();
+}
+
+bool Computation::rebind() { return state_->bound.execution->rebind(); }
+
+std::int64_t Computation::temporary_bytes() const {
+  const Execution& execution = *state_->bound.execution;
+  return execution.workspace_bytes() + execution.shared_bytes() + execution.folding_bytes();
 }
 
 PackedTensor& Computation::result() {

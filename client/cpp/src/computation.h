@@ -24,9 +24,15 @@ struct BoundKernel {
   std::optional<Execution> execution;  ///< either this
   std::optional<GpuExecution> on_gpu;  ///< or that
   std::string device;
-  std::vector<OnHost> operands;              ///< of `execution`
+  std::vector<OnHost> operands;  ///< of `execution`
   /// Of `execution`, which holds its address: where `written` lies on a device.
   std::unique_ptr<PackedTensor> written_here;
+
+  /// The kernel needs the entries of operands sorted and distinct, also where the program would not.
+  bool order_matters() const;
+  /// Checks the order of BindOptions::unordered where it matters. Errors: those of validate.
+  support::Result<void> check_order(const std::map<std::string, PackedTensor*>& operands,
+                                    const BindOptions& options) const;
 };
 
 struct Computation::State {

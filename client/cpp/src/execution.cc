@@ -1,128 +1,21 @@
+#include "execution_state.h"
+
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <deque>
-#include <mutex>
-#include <optional>
 
 #include "allocate.h"
-#include "appending.h"
 #include "argument_check.h"
-#include "balance.h"
-#include "carries.h"
-#include "folding.h"
 #include "kernel_problem.h"
 #include "met.h"
+#include "packed_tensor_builder.h"
 #include "result_storage.h"
 #include "scan.h"
 #include "schaas/host.h"
-#include "schaas/kernel.h"
 #include "share.h"
 #include "shared_object.h"
-#include "stored_copy.h"
 #include "streaming.h"
-#include "team.h"
-#include "workspaces.h"
 
 namespace schaas::client {
-
-namespace {
-
-/// A phase cut up: a piece is what a thread takes at a time, runs [borders[n], borders[n + 1]).
-struct Pieces {
-  std::vector<Run> runs;
-  std::vector<std::size_t> borders;
-  std::size_t count() const { return borders.size() - 1; }
-};
-
-/// Arrays that a call of the kernel gets.
-struct Arrays {
-  const schaas_tensor* const* arguments;
-  void* const* shared;
-};
-
-/// Phases [first, last), and whether they write the result's values, whether those that count are among them.
-struct Stage {
-  std::int32_t first;
-  std::int32_t last;
-  bool fills;
-  bool counts;
-};
-
-}  // namespace
-
-struct Execution::State {
-  State(Kernel loaded, PackedTensor& first) : kernel(std::move(loaded)), result(first) {}
-
-  Kernel kernel;
-  PackedTensor& result;
-  std::string result_name;
-  int threads = 1;
-  bool threads_named = false;  ///< by the caller
-  std::deque<StoredCopy> copies;
-  std::vector<CopiedOperand> copied;  ///< of each
-  bool operands_change = true;
-  std::deque<schaas_tensor> views;
-  std::vector<const schaas_tensor*> arguments;
-  std::vector<Buffer> shared;
-  std::vector<void*> shared_pointers;
-  std::vector<bool> is_counter;                  ///< by shared array
-  std::vector<bool> begins_zero;                 ///< by shared array
-  std::vector<std::int64_t> met;                 ///< by shared array: coordinates in it; 0 of others
-  Workspaces workspaces;                         ///< by thread
-  std::vector<Pieces> pieces;                    ///< by phase
-  std::vector<std::optional<Carries>> carries;   ///< by phase: of one with iterations that are cut
-  std::vector<std::optional<Folding>> foldings;  ///< by phase: of one whose pieces write the same elements
-  std::int32_t counted_phases =
-      0;  ///< phases up to the last that counts: the result's arrays are made after them
-  std::optional<Appending> appending;  ///< of a kernel whose last phase may do without those that count
-  bool update = false;                 ///< the result starts from what it holds
-  std::vector<schaas_level> made;      ///< the result's levels when its structure was made
-  const void* made_values = nullptr;
-  bool has_structure = false;  ///< the counters hold what the result's arrays were made from
-  bool values_alone = false;   ///< in the run at hand: the structure in these arrays stays
-  std::atomic<std::int32_t> error{SCHAAS_OK};
-  std::mutex failing;
-  std::optional<support::Diagnostic> failure;  ///< of a thread that got no larger workspace
-
-  const schaas_kernel_descriptor& descriptor() const { return kernel.descriptor(); }
-  bool counts() const { return descriptor().counter_count > 0; }
-  bool has_starts() const;
-  bool writes_all() const;
-  std::int64_t units() const { return descriptor().phases[counted_phases - 1].range(arguments.data()); }
-
-  support::Result<void> make_copies(const std::vector<PackedTensor*>& operands,
-                                    const std::vector<std::string>& names, bool guard);
-  void refresh_copies(int part, int parts);
-  support::Result<void> check_counters() const;
-  support::Result<void> allocate_scratch();
-  void choose_stores();
-  support::Result<void> cut_phases(const ExecutionOptions& options);
-  support::Result<void> cut_phase(const schaas_phase& phase, const ExecutionOptions& options);
-  std::int64_t most_entries(const schaas_phase& phase, const schaas_level* weights, std::int64_t range,
-                            std::int64_t stretches, const ExecutionOptions& options) const;
-  std::int64_t fold_elements(const schaas_phase& phase) const;
-  std::int64_t folding_pieces(const schaas_phase& phase, const ExecutionOptions& options) const;
-  std::int32_t do_runs(std::int32_t phase, std::size_t first, std::size_t last, const Arrays& arrays,
-                       int thread);
-  std::int32_t do_run(std::int32_t number, const Run& run, const Arrays& arrays, void* workspace);
-  std::int32_t run_grown(std::int32_t number, const Run& run, int thread);
-  void start_result(int part, int parts) const;
-  void start_shared(int part, int parts, bool with_counters);
-  template <class Work>
-  void run_pieces(std::int32_t phase, Team& team, const Work& work);
-  std::int32_t run_piece(std::int32_t phase, std::size_t piece, int thread);
-  void note(std::int32_t code);
-  void run_phase(std::int32_t phase, Team& team);
-  support::Result<void> outcome() const;
-  support::Result<void> run_stage(const Stage& stage, Team& team);
-  support::Result<void> make_structure(Team& team);
-  void prepare_appending(bool allowed);
-  support::Result<void> run_appended(Team& team);
-  support::Result<void> rerun_values(Team& team);
-  void note_structure();
-  bool holds_structure() const;
-};
 
 namespace {
 
@@ -169,6 +62,8 @@ support::Result<Execution> Execution::prepare(const Kernel& kernel, std::vector<
     state->views.push_back(argument->view());
     state->arguments.push_back(&state->views.back());
   }
+  state->tensors = arguments;
+  state->options = options;
   state->operands_change = options.operands_change;
   SCHAAS_RETURN_IF_ERROR(state->make_copies(
       arguments, options.names.empty() ? problem.tensors : options.names, options.guard_copies));
@@ -195,20 +90,28 @@ support::Result<void> Execution::State::make_copies(const std::vector<PackedTens
       return bad_binary("it wants a copy whose modes are no permutation");
     const format::TensorFormat format{original.format().levels, order};
     const auto start = Clock::now();
-    SCHAAS_ASSIGN_OR_RETURN(StoredCopy copy, StoredCopy::make(original, format, {names[at], threads}));
-    if (guard) copy.guard();
-    if (!operands_change) copy.refresh(0, 1);  // else each run does
+    const ConvertOptions converting{names[at], threads};
+    std::int64_t bytes = 0;
+    if (operands_change) {
+      SCHAAS_ASSIGN_OR_RETURN(StoredCopy copy, StoredCopy::make(original, format, converting));
+      if (guard) copy.guard();
+      bytes = copy.bytes();
+      copies.push_back(std::move(copy));
+      views.push_back(copies.back().tensor().view());
+    } else {
+      SCHAAS_ASSIGN_OR_RETURN(PackedTensor copy, convert(original, format, converting));
+      bytes = static_cast<std::int64_t>(copy.bytes());
+      fixed_copies.push_back(guard ? guarded(copy) : std::move(copy));
+      views.push_back(fixed_copies.back().view());
+    }
     const std::chrono::duration<double> took = Clock::now() - start;
-    copied.push_back({wanted.argument, format::print(format), copy.bytes(), took.count()});
-    copies.push_back(std::move(copy));
-    views.push_back(copies.back().tensor().view());
+    copied.push_back({wanted.argument, format::print(format), bytes, took.count()});
     arguments.push_back(&views.back());
   }
   return {};
 }
 
 void Execution::State::refresh_copies(int part, int parts) {
-  if (!operands_change) return;
   for (StoredCopy& copy : copies) copy.refresh(part, parts);
 }
 
@@ -457,8 +360,7 @@ support::Result<void> Execution::State::outcome() const {
 
 // Something is copied or cleared before the first phase.
 bool Execution::State::has_starts() const {
-  const bool refreshes = operands_change && !copies.empty();
-  return refreshes || std::find(begins_zero.begin(), begins_zero.end(), true) != begins_zero.end();
+  return !copies.empty() || std::find(begins_zero.begin(), begins_zero.end(), true) != begins_zero.end();
 }
 
 // A phase without units stores nothing.
@@ -571,6 +473,35 @@ support::Result<void> Execution::State::rerun_values(Team& team) {
   views[0] = result.view();
   return done;
 }
+
+bool Execution::State::is_rebindable() const {
+  const auto none = [](const auto& list) {
+    return std::none_of(list.begin(), list.end(), [](const auto& one) { return one.has_value(); });
+  };
+  const auto is_cut_inside = [](const Pieces& phase) {
+    return std::any_of(phase.runs.begin(), phase.runs.end(), [](const Run& run) { return run.is_part(); });
+  };
+  const auto lists = [this](std::int32_t slot) {
+    return descriptor().shared[slot].start == SCHAAS_SHARED_MET;
+  };
+  for (std::int32_t s = 0; descriptor().shared != nullptr && s < descriptor().shared_count; ++s)
+    if (lists(s)) return false;
+  return !counts() && !update && copied.empty() && none(foldings) && none(carries) &&
+         std::none_of(pieces.begin(), pieces.end(), is_cut_inside);
+}
+
+bool Execution::State::rebind() {
+  for (std::size_t a = 0; a < tensors.size(); ++a) views[a] = tensors[a]->view();
+  for (std::int32_t s = 0; s < descriptor().shared_count; ++s) {
+    const auto bytes = static_cast<std::int64_t>(shared[static_cast<std::size_t>(s)].bytes());
+    if (descriptor().shared_bytes(arguments.data(), s) != bytes) return false;
+  }
+  foldings.clear(), carries.clear(), pieces.clear();
+  return workspaces.suit() && cut_phases(options).ok() && is_rebindable();
+}
+
+bool Execution::is_rebindable() const { return state_->is_rebindable(); }
+bool Execution::rebind() { return state_->rebind(); }
 
 int Execution::threads() const { return state_->threads; }
 

@@ -18,6 +18,7 @@
 #include "schaas/blocks.h"
 #include "schaas/bounds.h"
 #include "schaas/host.h"
+#include "summed_operands.h"
 
 namespace schaas::client {
 namespace {
@@ -104,6 +105,7 @@ struct KernelSet::State {
   const ProblemText problem;
   const KernelSetOptions options;
   Program program;
+  std::set<std::string> summed;  ///< operands, by summed_operands
   format::TensorFormat result_format;
   ValueType value_type = ValueType::f64;
   Machine machine;
@@ -156,6 +158,7 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
   if (!stored.ok() && stored.error().code != "not-stored") return stored.error();
   auto state = std::make_shared<State>(session, std::move(problem), std::move(options));
   SCHAAS_ASSIGN_OR_RETURN(state->program, parse_program(state->problem.expression));
+  state->summed = summed_operands(state->program, state->problem.formats);
   const Access& result = state->program.result();
   const auto given = state->problem.formats.find(result.tensor);
   SCHAAS_ASSIGN_OR_RETURN(state->result_format,
@@ -168,6 +171,7 @@ support::Result<KernelSet> KernelSet::open(const Session& session, ProblemText p
 
 const Program& KernelSet::program() const { return state_->program; }
 const ProblemText& KernelSet::problem() const { return state_->problem; }
+bool KernelSet::sums(const std::string& operand) const { return state_->summed.count(operand) > 0; }
 
 support::Result<Frontier> KernelSet::frontier(const std::stop_token& stop) const {
   std::vector<std::shared_ptr<KernelPool>> pools;
@@ -492,7 +496,7 @@ struct KernelSet::State::Rebinding {
       return std::nullopt;
     }
     auto bound = set->bound_to(*(*next)->chosen, (*next)->sizes, operands, bind, *computation);
-    if (!bound.ok()) return std::nullopt;
+    if (!bound.ok() || !bound->check_order(operands, bind).ok()) return std::nullopt;
     decision = *std::move(next);
     return std::move(bound).value();
   }
@@ -539,6 +543,7 @@ support::Result<Computation> KernelSet::bind(const std::map<std::string, PackedT
   }
   if (!bound.ok()) return bound.error();
   computation->bound = std::move(bound).value();
+  SCHAAS_RETURN_IF_ERROR(computation->bound.check_order(operands, given));
   if (decision->pool && !given.deterministic && !given.single_run && !is_elsewhere) {
     given.wait = {std::chrono::milliseconds(0)};  // between runs nothing is waited for
     computation->better =

@@ -17,12 +17,20 @@ support::Result<Workspaces> Workspaces::make(const schaas_kernel_descriptor& ker
   return out;
 }
 
+std::int64_t Workspaces::needed(std::int64_t places) const {
+  if (places > 0) return kernel_->table_bytes(arguments_, places);
+  return kernel_->workspace_bytes == nullptr ? 0 : kernel_->workspace_bytes(arguments_);
+}
+
+bool Workspaces::suit() const {
+  return std::all_of(each_.begin(), each_.end(), [this](const Workspace& each) {
+    return static_cast<std::int64_t>(each.memory.bytes()) == needed(each.places);
+  });
+}
+
 support::Result<void> Workspaces::give(Workspace& to, std::int64_t places) {
-  const std::int64_t bytes = places > 0                            ? kernel_->table_bytes(arguments_, places)
-                             : kernel_->workspace_bytes == nullptr ? 0
-                                                                   : kernel_->workspace_bytes(arguments_);
   to.memory = Buffer();
-  SCHAAS_ASSIGN_OR_RETURN(to.memory, allocate(bytes, 1, "a temporary of the kernel"));
+  SCHAAS_ASSIGN_OR_RETURN(to.memory, allocate(needed(places), 1, "a temporary of the kernel"));
   if (places > 0) *to.memory.as<std::int64_t>() = places;
   to.places = places;
   return {};

@@ -19,6 +19,8 @@ class Workspaces {
   support::Result<void> grow(int thread);
   /// All get tables as large as those of any. Errors: exhausted [memory].
   support::Result<void> grow_all();
+  /// True when they are as large as ones that are made for the arguments as they are now.
+  bool suit() const;
   std::int64_t bytes() const;
 
  private:
@@ -26,6 +28,7 @@ class Workspaces {
     Buffer memory;
     std::int64_t places = 0;
   };
+  std::int64_t needed(std::int64_t places) const;  ///< bytes
   support::Result<void> give(Workspace& to, std::int64_t places);
 
   const schaas_kernel_descriptor* kernel_ = nullptr;

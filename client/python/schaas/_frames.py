@@ -21,6 +21,11 @@ def _bits(number):
     return struct.unpack("=Q", struct.pack("=d", number))[0]
 
 
+def _is_boolean(view):
+    """Repeated entries of a boolean operand are no sum of numbers."""
+    return view.given is not None and view.given.values.dtype == bool
+
+
 def address_of(array):
     return array.__array_interface__["data"][0]
 
@@ -61,7 +66,7 @@ class Frame:
         self.options = self._base + 8 * at
         self._options_at = at
         self._words[at:at + _OPTION_WORDS] = [
-            8 * _OPTION_WORDS, 0, _pair(0, len(extents)), ctypes.addressof(self._extent_names), ctypes.addressof(self._extents),
+            8 * _OPTION_WORDS, 0, _pair(library.CHECK_AS_NEEDED, len(extents)), ctypes.addressof(self._extent_names), ctypes.addressof(self._extents),
             0 if self._schedule is None else ctypes.cast(self._schedule, ctypes.c_void_p).value,
             0 if out is None else self.tensor_address(len(views)), 0 if gpu is None else gpu.address, _bits(wait), library.never_wait, 0]
         self.count = len(views)
@@ -133,4 +138,6 @@ class Frame:
                 words[levels + 3] = entries
                 levels += 4
         words[self._options_at + 1] = library.threads_of(threads) | bool(deterministic) << 32
+        checks = library.CHECK_ALL if any(map(_is_boolean, views)) else library.CHECK_AS_NEEDED
+        words[self._options_at + 2] = _pair(checks, words[self._options_at + 2] >> 32)
         self._struct.pack_into(self._block, 0, *words)

@@ -12,6 +12,8 @@ from ._errors import Unreachable, error_of, invalid
 API_VERSION = 5
 
 F64, F32 = 0, 1
+# How far operands are checked, schaas.h.
+CHECK_ALL, CHECK_NOTHING, CHECK_AS_NEEDED = range(3)
 # Level formats of kernel_abi.h.
 DENSE, COMPRESSED, COMPRESSED_NONUNIQUE, SINGLETON, SINGLETON_NONUNIQUE, BITMAP, BANDED, HASHED, COMPRESSED_UNORDERED = range(9)
 LEVEL_NAMES = ("dense", "compressed", "compressed(nonunique)", "singleton", "singleton(nonunique)", "bitmap", "banded", "hashed",

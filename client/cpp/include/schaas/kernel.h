@@ -92,16 +92,23 @@ class Execution {
   Execution& operator=(Execution&&) noexcept;
   ~Execution();
 
-  /// Runs the phases in order on a team of threads, one phase after the other. The result starts from its fill
-  /// value, or from what it holds when the statement updates it. A result with compressed levels is counted
-  /// first, then allocated, then filled. Errors: internal [kernel-failed] when the kernel returns an error
-  /// code; for a sparse result also invalid [position-overflow] (more entries than its positions can count)
-  /// and exhausted [memory], and it is empty then.
+  /// Runs the phases in order on a team of threads, one phase after the other. The result starts from its
+  /// fill value, or from what it holds when the statement updates it. A result with compressed levels is
+  /// counted first, then allocated, then filled. Errors: internal [kernel-failed] when the kernel returns an
+  /// error code; for a sparse result also invalid [position-overflow] (more entries than its positions can
+  /// count) and exhausted [memory], and it is empty then.
   support::Result<void> run();
   /// The same for operands whose values may have changed since run(), but not their entries: a sparse result
   /// keeps its structure, which is not counted again. The first call is a run(), and so is one that finds
   /// other arrays in the result than it made.
   support::Result<void> rerun_values();
+
+  /// Takes the arrays that its tensors have now, of the same extents and numbers of entries. False: prepare
+  /// anew. Needs is_rebindable().
+  bool rebind();
+  /// False where something is made of what the tensors' arrays hold: copies, lists of coordinates, a
+  /// structure of the result, iterations that are cut inside.
+  bool is_rebindable() const;
 
   int threads() const;
   /// Of all threads together; with hash tables those that the runs so far needed.

@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,9 +23,9 @@ namespace schaas::client {
 
 struct KernelSetOptions {
   SearchOptions search;
-  std::string isa;  ///< "" = host_isa()
+  std::string isa;                          ///< "" = host_isa()
   std::chrono::milliseconds leave_after{};  ///< WaitOptions::leave_after of bindings that say none
-  std::stop_token stop{};  ///< ends opening from another thread: exhausted [cancelled]
+  std::stop_token stop{};                   ///< ends opening from another thread: exhausted [cancelled]
 };
 
 constexpr int most_threads = 4096;  ///< of a computation
@@ -39,12 +40,14 @@ struct BindOptions {
   int threads = 0;                                ///< 0: host_threads(), one for what is done in microseconds
   bool deterministic = false;                     ///< as in ExecutionOptions
   bool operands_change = true;
-  std::string schedule = "auto";   ///< "auto", "linear", a frontier id or a trace
+  std::string schedule = "auto";  ///< "auto", "linear", a frontier id or a trace
   /// Where to put it; of its extents and format. Null: made by bind. A dense one may have memory of operands:
   /// it is then computed apart and copied after each run.
   PackedTensor* result = nullptr;
   WaitOptions wait{};
   bool single_run = false;  ///< the computation runs once: nothing is kept for a better kernel
+  /// Operands checked by Trust::bounds, for a single run. bind checks the order where the kernel needs it.
+  std::set<std::string> unordered{};
   /// Needed where a tensor lies on a device (PackedTensor::on_device). Schedules for it compete with those
   /// for the processor; what lies elsewhere than where the chosen one runs is copied, and the reason says so.
   std::optional<GpuUse> gpu{};
@@ -65,6 +68,14 @@ class Computation {
   /// before the result is there (GpuExecution); the processor waits for the stream before it reads what lies
   /// on a device. Errors: those of Execution::run and GpuExecution::run.
   support::Result<void> run();
+  /// Takes the arrays that its tensors have now, of the same extents and numbers of entries; the next run
+  /// begins from nothing. False: bind anew. Needs is_rebindable().
+  bool rebind();
+  /// False where something is made of what the tensors' arrays hold.
+  bool is_rebindable() const;
+  /// False where the kernel takes the operands that KernelSet::sums tells in any order.
+  bool order_matters() const;
+  std::int64_t temporary_bytes() const;
   PackedTensor& result();
   const KernelInfo& kernel() const;
   const std::string& reason() const;  ///< why this schedule, a sentence
@@ -105,6 +116,8 @@ class KernelSet {
 
   const Program& program() const;
   const ProblemText& problem() const;
+  /// True of an operand whose entries some kernels take in any order, and repeatedly (summed_operands.h).
+  bool sums(const std::string& operand) const;
   /// Every operand by its name. They must outlive the computation, stay where they are and keep their
   /// structure. Errors: invalid [threads], [missing-operand], [unknown-tensor], [operand-rank],
   /// [extent-conflict], [missing-extent], [result-shape], [result-overlap], [no-device], [argument-format],

@@ -171,12 +171,19 @@ typedef struct schaas_gpu {
   int32_t on_device_count;
 } schaas_gpu;
 
+/* How far positions and coordinates of sparse operands are checked before a computation. */
+#define SCHAAS_CHECK_ALL 0
+#define SCHAAS_CHECK_NOTHING 1 /* they are known to be right */
+/* Entries of operands of schaas_compute need neither be sorted nor distinct: repeated ones are added up.
+ * Where the kernel does just that, as in a product of a csr matrix with a dense one, they are taken as they
+ * are; else a copy is sorted (csr, csc, coo). Elsewhere as SCHAAS_CHECK_ALL. */
+#define SCHAAS_CHECK_AS_NEEDED 2
+
 typedef struct schaas_options {
   size_t struct_bytes;
   int32_t threads;       /* 0: all processors, one for tiny work; at most 4096 */
   int32_t deterministic; /* 1: the same result to the last bit for any number of threads */
-  int32_t trusted; /* 1: the arrays of sparse operands are not checked: positions and coordinates are known to
-                      be right */
+  int32_t trusted;       /* one of SCHAAS_CHECK_*, of the arrays of sparse operands */
   int32_t extent_count;
   const char* const* extent_names; /* indices that no operand has */
   const int64_t* extents;
