@@ -6,6 +6,8 @@
 
 #include <string>
 
+#include "schaas/tensor_files.h"
+
 namespace schaas::cli {
 namespace {
 
@@ -15,6 +17,7 @@ bool is_ignored(int signal) {
 }
 
 [[noreturn]] void end_the_program(int signal) {
+  client::remove_temporary_files();
   const bool is_interrupt = signal == SIGINT;
   const std::string text =
       std::string(isatty(STDERR_FILENO) == 1 ? "\r\033[K" : "") +  // over the progress line

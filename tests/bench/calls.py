@@ -20,6 +20,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "service"))
 import schaas_program as program
+import timing
 
 
 def cases(entries):
@@ -59,12 +60,6 @@ def cases(entries):
     }
 
 
-def milliseconds(work):
-    start = time.perf_counter()
-    work()
-    return (time.perf_counter() - start) * 1e3
-
-
 def check(name, ours, theirs):
     import numpy as np
     ours, theirs = (found.toarray() if hasattr(found, "toarray") else np.asarray(found) for found in (ours, theirs))
@@ -74,7 +69,6 @@ def check(name, ours, theirs):
 
 def measure(name, case, options):
     import schaas
-    from schaas import _library as library
     expression, formats, operands, theirs = case
     f = schaas.kernel(expression, **formats)
     call = lambda: f(**operands, threads=options.threads)
@@ -83,16 +77,8 @@ def measure(name, case, options):
     for _ in range(3):
         call()
     kept = f.bind(**operands, threads=options.threads)
-    run = lambda bound: library.call(library.api.schaas_run, bound._handle)
-    run(kept)
-    times = {"call": [], "first": [], "run": [], "scipy": []}
-    for _ in range(options.rounds):
-        times["call"].append(milliseconds(call))
-        bound = f.bind(**operands, threads=options.threads)
-        times["first"].append(milliseconds(lambda: run(bound)))
-        times["run"].append(milliseconds(lambda: run(kept)))
-        times["scipy"].append(milliseconds(theirs))
-    return {what: min(values) for what, values in times.items()}
+    kept()
+    return timing.in_turns(f, operands, theirs, options.rounds, options.threads, kept)
 
 
 def main():

@@ -15,23 +15,16 @@ import json
 import os
 import pathlib
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "service"))
 import schaas_program as program
+import timing
 
 OPERATIONS = {
     "product": ("A(i,k) = B(i,j) * C(j,k)", "BC", lambda B, C: B @ C),
     "sum": ("A(i,j) = B(i,j) + C(i,j)", "BC", lambda B, C: B + C),
     "scaled": ("A(i,j) = 2 * B(i,j)", "B", lambda B: 2 * B),
 }
-
-
-def milliseconds(work):
-    """The time of one call, and what it returned."""
-    start = time.perf_counter()
-    result = work()
-    return (time.perf_counter() - start) * 1e3, result
 
 
 def check(name, rows, ours, theirs):
@@ -53,19 +46,11 @@ def random_matrix(rows, entries, seed):
 
 def measure(name, rows, options):
     import schaas
-    from schaas import _library as library
     expression, operands, theirs = OPERATIONS[name]
     given = {operand: random_matrix(rows, options.entries, seed) for seed, operand in enumerate(operands)}
     f = schaas.kernel(expression, A="csr")
     check(name, rows, f(**given, threads=1), theirs(*given.values()))
-    times = {"call": [], "first": [], "run": [], "scipy": []}
-    for _ in range(options.rounds):
-        times["call"].append(milliseconds(lambda: f(**given, threads=1))[0])
-        bound = f.bind(**given, threads=1)
-        for what in ("first", "run"):
-            times[what].append(milliseconds(lambda: library.call(library.api.schaas_run, bound._handle))[0])
-        times["scipy"].append(milliseconds(lambda: theirs(*given.values()))[0])
-    return {what: min(values) for what, values in times.items()}
+    return timing.in_turns(f, given, lambda: theirs(*given.values()), options.rounds, 1)
 
 
 def main():

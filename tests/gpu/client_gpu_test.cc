@@ -326,14 +326,12 @@ TEST_F(OnDevice, CountsAreLookedAtBeforeAnythingRuns) {
   std::vector<schaas_level> levels(view.levels, view.levels + 2);
   view.levels = levels.data();
   levels[0].entries = 4;
-  EXPECT_EQ(
-      support::render(borrow_on_device(view, "A", 0).error()),
-      "invalid [tensor-structure]: `A` has 4 entries in level 1, which does not agree with its extents and "
-      "the level above");
+  EXPECT_EQ(support::render(borrow_on_device(view, "A", 0).error()),
+            "invalid [tensor-structure]: `A` level 1: 4 entries, but 1 parents of extent 3");
   levels[0].entries = 3;
   levels[1].crd = nullptr;
   EXPECT_EQ(support::render(borrow_on_device(view, "A", 0).error()),
-            "invalid [tensor-structure]: `A` lacks an array of level 2");
+            "invalid [tensor-structure]: `A` level 2: arrays are missing");
 }
 
 TEST_F(OnDevice, RoomIsNeededForWhatIsNotThereYet) {

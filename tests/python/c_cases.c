@@ -148,14 +148,14 @@ static void wrong_structs(void) {
   REFUSED(p->b.levels = NULL, structure, "`B` has no levels")
   REFUSED(p->b.extents = NULL, structure, "`B` has no levels")
   REFUSED(p->b.mode_order = NULL, structure, "`B` has no levels")
-  REFUSED(p->csr[1].pos = NULL, structure, "lacks an array of level 2")
-  REFUSED(p->csr[1].crd = NULL, structure, "lacks an array of level 2")
+  REFUSED(p->csr[1].pos = NULL, structure, "level 2: arrays are missing")
+  REFUSED(p->csr[1].crd = NULL, structure, "level 2: arrays are missing")
   REFUSED(p->b.values = NULL, structure, "`B` has no values")
   REFUSED(p->in.values = NULL, structure, "`x` has no values")
   REFUSED(p->out.values = NULL, structure, "`y` has no values")
-  REFUSED(p->csr[1].entries = -1, structure, "-1 entries in level 2")
-  REFUSED(p->csr[1].entries = INT64_MAX, structure, "entries in level 2")
-  REFUSED(p->csr[0].entries = 4, structure, "4 entries in level 1")
+  REFUSED(p->csr[1].entries = -1, structure, "level 2: -1 entries")
+  REFUSED(p->csr[1].entries = INT64_MAX, structure, "level 2: 9223372036854775807 entries")
+  REFUSED(p->csr[0].entries = 4, structure, "level 1: 4 entries, but 1 parents of extent 3")
   REFUSED(p->b.values = (char*)p->values + 4, structure, "no multiple of 8")
   REFUSED(p->csr[1].crd = (char*)p->crd + 2, structure, "no multiple of 4")
   REFUSED(p->order[0] = 1; p->order[1] = 0; p->in.mode_order = p->out.mode_order = (int32_t[]){0}, "argument-format",
@@ -246,7 +246,7 @@ static void unequal_lists(void) {
       if (off == 0) {
         if (succeeded(status, "a list of coordinates")) expect(p.y[0] == 201 && p.y[2] == 30, "a list of coordinates");
       } else {
-        expect_error(status, "tensor-structure", "entries in level 2", "unequal lists");
+        expect_error(status, "tensor-structure", "level 2: ", "unequal lists");
       }
       free(first);
       free(second);

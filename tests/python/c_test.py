@@ -12,6 +12,8 @@ LIBRARY = os.environ["SCHAAS_LIBRARY"]
 
 
 class C(unittest.TestCase):
+    maxDiff = None
+
     def test_a_program(self):
         done = subprocess.run([with_server.PROGRAMS / "c_program"], capture_output=True, text=True, timeout=240)
         self.assertEqual(done.stdout,

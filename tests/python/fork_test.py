@@ -4,6 +4,7 @@ other threads of the parent do at that moment."""
 import multiprocessing
 import os
 import signal
+import socket
 import sys
 import threading
 import time
@@ -157,6 +158,25 @@ class Fork(unittest.TestCase):
             thread.join()
         self.assertEqual(statuses, [0] * 6)
         self.assertEqual(wrong, [])
+
+    def test_while_another_thread_connects(self):
+        """Connecting holds a lock of the package; the server of that thread never answers."""
+        silent = socket.create_server(("127.0.0.1", 0))
+        number = next(_next)
+
+        def ask_in_vain():
+            with self.assertRaises(schaas.Error):
+                ask(number)
+
+        def child():
+            answers = os.environ["SCHAAS_SERVER"]
+            os.environ["SCHAAS_SERVER"] = "127.0.0.1:%d" % silent.getsockname()[1]
+            threading.Thread(target=ask_in_vain, daemon=True).start()
+            silent.accept()
+            os.environ["SCHAAS_SERVER"] = answers
+            assert status_of_child(lambda: ask(number)) == 0
+        with silent:
+            self.check(child)
 
     def test_multiprocessing_however_it_starts_processes(self):
         for method in ("fork", "forkserver", "spawn"):

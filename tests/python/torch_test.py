@@ -312,6 +312,17 @@ class Gradients(unittest.TestCase):
         made = [kernel._sets for recipes in plan.nodes[0]._recipes.values() for nodes in recipes[1] for kernel in [nodes[-1]._kernel]]
         self.assertEqual([len(sets) for sets in made], [1, 1])
 
+    def test_constraints_hold_for_kernels_of_the_backward_pass(self):
+        b, c = (random(self.generator, *shape).requires_grad_() for shape in ((6, 5), (5, 3)))
+        for where, kept in (("k <= 4", ["k <= 4"]), (["k <= 4", "2 <= i <= 1e3", "nnz(B) <= 30"], ["k <= 4", "2 <= i <= 1e3"])):
+            f = kernel("A(i,k) = B(i,j) * C(j,k)", where=where)
+            f(b, c).sum().backward()
+            (plan,) = f._gradients.values()
+            made = [nodes[-1]._kernel for recipes in plan.nodes[0]._recipes.values() for nodes in recipes[1]]
+            self.assertEqual([one._where for one in made], [kept, kept])
+        with self.assertRaisesRegex(schaas.Invalid, "bound-violated"):
+            kernel("A(i,k) = B(i,j) * C(j,k)", where="k <= 2")(b, c)
+
     def test_says_what_has_none(self):
         x = random(self.generator, 4, 4).requires_grad_()
         sparse = pattern(4, 4, self.generator).to_sparse_csr()

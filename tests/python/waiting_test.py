@@ -18,6 +18,12 @@ import with_server
 import numpy as np
 import scipy.sparse as sp
 
+try:
+    import ipykernel
+    import jupyter_client.manager
+except ImportError:
+    jupyter_client = None
+
 daemon = with_server.daemon()
 import schaas
 
@@ -125,6 +131,27 @@ PROGRAM = textwrap.dedent(f"""
 """)
 
 
+class Frontier(unittest.TestCase):
+    def test_tells_what_is_waited_for_and_hears_an_interrupt(self):
+        f = schaas.kernel(fresh(53))
+        sent = []
+
+        def interrupt():
+            time.sleep(0.3)
+            sent.append(time.monotonic())
+            os.kill(os.getpid(), signal.SIGINT)
+
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        with self.assertLogs("schaas", logging.INFO) as told, self.assertRaises(KeyboardInterrupt):
+            f.frontier
+            thread.join()  # a search that was faster
+        heard = time.monotonic() - sent[0]
+        thread.join()
+        self.assertLess(heard, 0.1)
+        self.assertRegex(told.output[-1], "searching")
+
+
 class Terminal(unittest.TestCase):
     def run_on_terminal(self, statement, moment):
         """What a program shows that is interrupted so many seconds after it is ready, and the seconds until it says so."""
@@ -215,6 +242,55 @@ class Notebook(unittest.TestCase):
         self.assertTrue(any("<progress" in data.get("text/html", "") for data in self.shown), self.shown)
         self.assertEqual(self.shown[-1], {"text/plain": ""}, "it stays")
         np.testing.assert_allclose(schaas.kernel("y(i) = B(i,j) * x(j)")(sp.eye(3, format="csr"), np.ones(3)), np.ones(3))
+
+
+CELL = textwrap.dedent("""
+    import time
+    import numpy as np, scipy.sparse as sp, schaas
+    random = np.random.default_rng(1)
+    made = {name: random.random((20, 20)) for name in "CDEF"}
+    made["B"] = sp.random(20, 20, 0.2, format="csr", random_state=1)
+    made["g"], made["h"] = random.random(20), random.random(20)
+    f = schaas.kernel(%r)
+    try:
+        f(**made, deterministic=True)
+    except KeyboardInterrupt:
+        print("interrupted at", time.monotonic())
+    g = schaas.kernel("y(i) = B(i,j) * x(j)")
+    print("right" if np.allclose(g(made["B"], np.ones(20)), made["B"].sum(axis=1).ravel()) else "wrong")
+""")
+
+
+@unittest.skipIf(jupyter_client is None, "ipykernel is not installed: apt-get install python3-ipykernel")
+class IPythonKernel(unittest.TestCase):
+    """The same in a kernel process of IPython, spoken to as a notebook does."""
+
+    def setUp(self):
+        self.manager, self.client = jupyter_client.manager.start_new_kernel(stderr=subprocess.DEVNULL)
+        self.addCleanup(self.manager.shutdown_kernel, now=True)
+        self.addCleanup(self.client.stop_channels)
+
+    def test_is_interrupted_and_shows_a_bar_that_goes(self):
+        self.client.execute(CELL % fresh(47))
+        printed, bars, sent, state = "", [], None, ""
+        while state != "idle":
+            message = self.client.get_iopub_msg(timeout=60)
+            kind, content = message["msg_type"], message["content"]
+            self.assertNotEqual(kind, "error", content)
+            state = content.get("execution_state", state)
+            printed += content["text"] if kind == "stream" else ""
+            if kind in ("display_data", "update_display_data"):
+                bars.append(content["data"])
+                if sent is None:
+                    sent = time.monotonic()
+                    self.manager.interrupt_kernel()
+        self.assertIsNotNone(sent, "no bar: " + printed)
+        self.assertRegex(bars[0]["text/html"], r"<progress.* schaas: (searching|compiling)")
+        self.assertEqual(bars[-1], {"text/plain": ""})
+        heard = re.search(r"interrupted at ([\d.]+)", printed)
+        self.assertIsNotNone(heard, printed)
+        self.assertLess(float(heard[1]) - sent, 0.1 + 0.05)  # the signal's own way takes some time, too
+        self.assertIn("right", printed)
 
 
 if __name__ == "__main__":

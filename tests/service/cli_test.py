@@ -11,6 +11,7 @@ import os
 import pathlib
 import pty
 import re
+import select
 import shutil
 import signal
 import struct
@@ -577,9 +578,11 @@ class Interrupted(program.WithDaemon):
     """Ctrl-C ends a command at once, and the server stops what nobody waits for any more."""
 
     def interrupted(self, words, after, sent=signal.SIGINT):
-        """Seconds from the signal to the end of the program."""
+        """Seconds from the signal, so many seconds after the program is ready for one, to its end."""
         child = subprocess.Popen([pathlib.Path(PROGRAMS) / "schaas", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                  stdin=subprocess.DEVNULL, env={**os.environ, "SCHAAS_SERVER": self.daemon.address})
+        while child.poll() is None and not blocks_signals(child.pid):
+            time.sleep(0.001)
         time.sleep(after)
         self.assertIsNone(child.poll(), "ended before it was interrupted")
         start = time.monotonic()
@@ -595,7 +598,7 @@ class Interrupted(program.WithDaemon):
         return [line for line in log.splitlines() if "method=Schedule" in line]
 
     def test_search(self):
-        moments = (0.15, 0.3, 0.45, 0.6)
+        moments = (0.25, 0.4, 0.55, 0.7)
         for moment in moments:
             self.assertLess(self.interrupted(["schedule", SIX, "-f", "B=csr", "--no-cache"], moment), 1)
         deadline = time.monotonic() + 5
@@ -611,6 +614,21 @@ class Interrupted(program.WithDaemon):
             for moment in moments:
                 self.assertLess(self.interrupted(words, moment, signal.SIGTERM), 1)
         self.assertFalse((self.folder / "A.npy").exists())
+
+    def test_half_written_files_are_removed(self):
+        matrix = program.write_matrix(self.folder / "large.mtx", 2000, 2000, 400000, seed=35)
+        for number, sent in enumerate((signal.SIGINT, signal.SIGTERM)):
+            folder = self.folder / f"written{number}"
+            folder.mkdir()
+            child = subprocess.Popen([pathlib.Path(PROGRAMS) / "schaas", "convert", matrix, "-o", folder / "B.tns.xz"], stdout=subprocess.PIPE,
+                                     stderr=subprocess.PIPE)
+            while child.poll() is None and not [one for one in os.scandir(folder) if one.name[:9] == "B.tns.xz." and size(one.path)]:
+                time.sleep(0.001)
+            self.assertIsNone(child.poll(), "ended before it was interrupted")
+            child.send_signal(sent)
+            child.communicate(timeout=60)
+            self.assertEqual(child.returncode, 130 if sent == signal.SIGINT else -sent)
+            self.assertEqual(list(folder.iterdir()), [])
 
     def test_filling_tensors(self):
         words = ["run", K4, "-d", "i=20000", "-d", "j=20000", "-d", "k=2000", "-d", "l=2000", "--json"]
@@ -1032,6 +1050,22 @@ class PrivateServer(unittest.TestCase):
             finally:
                 stop_private_server(folder)
 
+    def test_has_none_of_its_clients_files(self):
+        with tempfile.TemporaryDirectory(prefix="schaas-test-") as folder:
+            read, write = os.pipe()
+            os.set_inheritable(write, True)
+            environment = {**os.environ, "XDG_DATA_HOME": folder, "XDG_RUNTIME_DIR": folder, "SCHAAS_CACHE_BYTES": "0"}
+            environment.pop("SCHAAS_SERVER", None)
+            try:
+                done = subprocess.run([pathlib.Path(PROGRAMS) / "schaas", "info", "--json"], capture_output=True, text=True, env=environment,
+                                      close_fds=False, timeout=60)
+                self.assertTrue(program.one_object(done.stdout)["server"]["started"], done.stderr)
+                os.close(write)
+                self.assertTrue(select.select([read], [], [], 5)[0], "the server keeps the pipe open")
+            finally:
+                os.close(read)
+                stop_private_server(folder)
+
 
 class Calibration(program.WithDaemon):
     """What this machine's caches and memory give is measured, stored and found by the next program."""
@@ -1117,6 +1151,21 @@ class Strangers(unittest.TestCase):
         self.assertEqual(self.run_schaas("info", "--token-file", token, "--server-key", known).returncode, 0)
         done = self.run_schaas("info", "--token-file", token, SCHAAS_SERVER_KEY="ed25519:" + "0" * 64)
         self.assertEqual((done.returncode, "[server-key-mismatch]" in done.stderr), (5, True))
+
+
+def blocks_signals(process):
+    """Tells a program that waits for SIGTERM with a thread of its own."""
+    with open(f"/proc/{process}/status", encoding="ascii") as lines:
+        blocked = next((int(line.split()[1], 16) for line in lines if line.startswith("SigBlk")), 0)
+    return blocked >> (signal.SIGTERM - 1) & 1
+
+
+def size(path):
+    """0: it is gone."""
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0
 
 
 def stop_private_server(folder):

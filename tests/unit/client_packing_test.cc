@@ -376,7 +376,7 @@ TEST(TableValidation, of_places) {
   };
   EXPECT_EQ(message(4), "");
   EXPECT_EQ(message(0), "");
-  const std::string table = "invalid [tensor-structure]: `x` level 1, table 0: ";
+  const std::string table = "invalid [tensor-structure]: `x` level 1: table 0: ";
   const std::string sizes = " taken; a power of two and at most half is expected";
   const auto taken = std::to_string(3 - std::count(crd, crd + 3, -1));
   EXPECT_EQ(message(3), table + "3 places with " + taken + sizes);

@@ -32,7 +32,7 @@ class BackgroundTasks {
   const std::size_t max_threads_;
   const std::uint64_t generation_ = process_generation();
   std::stop_source stop_;
-  std::mutex mutex_;  ///< of all below
+  ProcessMutex mutex_;  ///< of all below
   std::deque<Task> tasks_;
   std::vector<std::thread> threads_;
   std::vector<std::thread::id> ended_;

@@ -81,7 +81,6 @@ support::Result<PackedTensorBuilder> described(const schaas_tensor& view, const 
 support::Result<PackedTensor> borrow_on_device(const schaas_tensor& view, const std::string& name,
                                                double fill_value) {
   SCHAAS_RETURN_IF_ERROR(check_struct(view, name));
-  SCHAAS_RETURN_IF_ERROR(check_levels(view, name));
   SCHAAS_ASSIGN_OR_RETURN(PackedTensorBuilder builder, described(view, name, fill_value));
   builder.on_device = true;
   return std::move(builder).finish();
@@ -90,9 +89,7 @@ support::Result<PackedTensor> borrow_on_device(const schaas_tensor& view, const 
 namespace {
 
 support::Result<void> check(const schaas_tensor& view, const std::string& name, Trust trust, int threads) {
-  SCHAAS_RETURN_IF_ERROR(check_struct(view, name));
-  SCHAAS_RETURN_IF_ERROR(check_levels(view, name));
-  return trust == Trust::trusted ? support::Result<void>() : validate(view, name, threads, trust);
+  return trust == Trust::trusted ? check_struct(view, name) : validate(view, name, threads, trust);
 }
 
 }  // namespace

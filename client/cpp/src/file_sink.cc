@@ -10,22 +10,68 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "compression.h"
+#include "process_mutex.h"
+#include "schaas/tensor_files.h"
 
 namespace schaas::client {
+
+namespace {
+
+/// The temporary files of all open sinks, for a program that ends at once.
+class TemporaryFiles {
+ public:
+  static TemporaryFiles& all() {
+    static auto* const one = new TemporaryFiles;  // never destroyed: sinks may outlive main()
+    return *one;
+  }
+  /// A new file, whose name replaces the pattern `name`; -1: errno says why not.
+  int create(std::string& name) {
+    const std::lock_guard lock(mutex_);
+    const int file = mkostemp(name.data(), O_CLOEXEC);
+    if (file >= 0) names_.insert(name);
+    return file;
+  }
+  void remove(const std::string& name) {
+    const std::lock_guard lock(mutex_);
+    unlink(name.c_str());
+    names_.erase(name);
+  }
+  bool rename(const std::string& name, const std::string& target) {
+    const std::lock_guard lock(mutex_);
+    if (::rename(name.c_str(), target.c_str()) != 0) return false;
+    names_.erase(name);
+    return true;
+  }
+  /// Removes all. No other is created or renamed any more: who tries waits for the end of the program.
+  void remove_at_end() {
+    mutex_.lock();
+    for (const std::string& name : names_) unlink(name.c_str());
+  }
+
+ private:
+  ProcessMutex mutex_;
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+void remove_temporary_files() { TemporaryFiles::all().remove_at_end(); }
 
 struct FileSink::State {
   ~State() {
     if (file >= 0) ::close(file);
-    if (!temporary.empty()) unlink(temporary.c_str());
+    if (!temporary.empty()) TemporaryFiles::all().remove(temporary);
   }
 
-  std::string path;       ///< as it was given, for messages
-  std::string target;     ///< where links lead to
-  std::string temporary;  ///< empty: bytes go to the target at once
+  std::string path;            ///< as it was given, for messages
+  std::string target;          ///< where links lead to
+  std::string temporary;       ///< empty: bytes go to the target at once
   std::optional<mode_t> mode;  ///< of the file that was there
   int file = -1;
   int error = 0;  ///< errno of the first failure
@@ -114,7 +160,7 @@ support::Result<void> FileSink::State::open_temporary() {
     mode = info.st_mode & 07777;
   }
   std::string name = target + ".XXXXXX";
-  file = mkostemp(name.data(), O_CLOEXEC);
+  file = TemporaryFiles::all().create(name);
   if (file < 0) return failure(path, errno);
   temporary = name;
   return {};
@@ -183,7 +229,7 @@ support::Result<void> FileSink::close() {
       state.error = errno;  // mkostemp makes them private
   }
   if (::close(std::exchange(state.file, -1)) != 0 && state.error == 0) state.error = errno;
-  if (renames && state.error == 0 && rename(state.temporary.c_str(), state.target.c_str()) != 0)
+  if (renames && state.error == 0 && !TemporaryFiles::all().rename(state.temporary, state.target))
     state.error = errno;
   if (state.error != 0) return failure(state.path, state.error);
   state.temporary.clear();

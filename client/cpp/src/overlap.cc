@@ -27,16 +27,9 @@ bool has_memory_of(const PackedTensor& tensor, const Buffer& array) {
 }
 
 PackedTensor with_own_levels(const PackedTensor& tensor) {
-  PackedTensorBuilder builder;
-  builder.format = tensor.format();
-  builder.extents = tensor.extents();
-  builder.value_type = tensor.value_type();
-  builder.position_bits = tensor.position_bits();
-  builder.fill_value = tensor.fill_value();
-  for (const PackedTensor::Level& level : tensor.levels())
-    builder.levels.push_back({level.pos.copy(), level.crd.copy(), level.entries});
-  builder.values = Buffer::borrowed(tensor.values().data(), tensor.values().bytes());
-  return std::move(builder).finish();
+  return with_arrays(
+      tensor, [](const Buffer& array) { return array.copy(); },
+      [](const Buffer& values) { return Buffer::borrowed(values.data(), values.bytes()); });
 }
 
 bool share(const PackedTensor& result, const PackedTensor& operand) {
@@ -65,8 +58,9 @@ support::Result<KeptLevels> KeptLevels::of(const std::map<std::string, PackedTen
   for (const auto& [name, operand] : operands) {
     if (!levels_have_memory_of(*operand, result.values())) continue;
     if (operand->on_device())
-      return support::unsupported("result-overlap", "the result has memory of the positions or coordinates of `" +
-                                                        name + "` on a device: give it memory of its own");
+      return support::unsupported("result-overlap",
+                                  "the result has memory of the positions or coordinates of `" + name +
+                                      "` on a device: give it memory of its own");
     if (kept.own.empty()) kept.operands = operands;
     try {
       kept.own.push_back(std::make_unique<PackedTensor>(with_own_levels(*operand)));

@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "schaas/tensor.h"
@@ -21,6 +22,10 @@ struct PackedTensorBuilder {
   static PackedTensorBuilder of(PackedTensor tensor);
 };
 
+/// The same tensor with other arrays: `of_levels(array)` for its positions and coordinates,
+/// `of_values(array)`.
+PackedTensor with_arrays(const PackedTensor& tensor, const std::function<Buffer(const Buffer&)>& of_levels,
+                         const std::function<Buffer(const Buffer&)>& of_values);
 /// The same tensor, its arrays before pages that nobody may touch (Buffer::guarded).
 PackedTensor guarded(const PackedTensor& tensor);
 

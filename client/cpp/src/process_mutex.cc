@@ -12,7 +12,12 @@ std::atomic<std::uint64_t> generation{0};
 
 std::uint64_t process_generation() { return generation.load(std::memory_order_relaxed); }
 
-// The parent's is left: a mutex that somebody holds may not be destroyed.
+// The parent's is left, here and below: a mutex that somebody holds may not be destroyed.
+ProcessMutex::~ProcessMutex() {
+  const Slot* const last = slot_.load();
+  if (last->generation == process_generation()) delete last;
+}
+
 ProcessMutex::Slot& ProcessMutex::own() {
   Slot* known = slot_.load(std::memory_order_acquire);
   if (known->generation == process_generation()) return *known;

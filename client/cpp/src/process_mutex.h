@@ -16,7 +16,7 @@ class ProcessMutex {
   ProcessMutex() : slot_(new Slot) {}
   ProcessMutex(const ProcessMutex&) = delete;
   ProcessMutex& operator=(const ProcessMutex&) = delete;
-  ~ProcessMutex() { delete slot_.load(); }
+  ~ProcessMutex();
 
   void lock() { own().mutex.lock(); }
   void unlock() { own().mutex.unlock(); }

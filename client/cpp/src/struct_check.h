@@ -1,4 +1,5 @@
 #pragma once
+#include <cstdint>
 #include <string>
 
 #include "compiler/support/result.h"
@@ -6,14 +7,19 @@
 
 namespace schaas::client {
 
-/// Checks what the struct of a tensor says before any of its levels is read: an order up to max_order, no
-/// missing list, a known value type, extents that are not negative, an order of modes that is a permutation,
-/// values whose address is a multiple of their size. Constant time. Errors: invalid [tensor-structure].
-support::Result<void> check_struct(const schaas_tensor& tensor, const std::string& name);
+/// invalid [tensor-structure] about a tensor, and about one of its levels (counted from 0).
+support::Diagnostic broken(const std::string& name, const std::string& what);
+support::Diagnostic broken_level(const std::string& name, std::int32_t level, const std::string& what);
 
-/// Checks what can be known of the levels without the contents of their arrays, of a tensor that passes
-/// check_struct: known formats and widths, counts that agree and whose bytes can be counted, no missing or misaligned array.
-/// For arrays that are trusted, or lie on a device. Constant time. Errors: as above.
-support::Result<void> check_levels(const schaas_tensor& tensor, const std::string& name);
+bool is_nonunique(const schaas_level& level);
+bool is_singleton(const schaas_level& level);
+/// Has a slot for every coordinate of each parent.
+bool has_slots(const schaas_level& level);
+
+/// Checks all that a tensor says but the contents of its arrays: an order up to max_order, no missing list, a
+/// known value type, extents that are not negative, an order of modes that is a permutation, known formats
+/// and widths of levels, singletons below nonunique levels alone, counts that agree and whose bytes can be
+/// counted, no missing or misaligned array. Constant time. Errors: invalid [tensor-structure].
+support::Result<void> check_struct(const schaas_tensor& tensor, const std::string& name);
 
 }  // namespace schaas::client

@@ -157,7 +157,8 @@ PackedTensorBuilder PackedTensorBuilder::of(PackedTensor tensor) {
           std::move(tensor.values_), tensor.on_device_};
 }
 
-PackedTensor guarded(const PackedTensor& tensor) {
+PackedTensor with_arrays(const PackedTensor& tensor, const std::function<Buffer(const Buffer&)>& of_levels,
+                         const std::function<Buffer(const Buffer&)>& of_values) {
   PackedTensorBuilder builder;
   builder.format = tensor.format();
   builder.extents = tensor.extents();
@@ -165,9 +166,14 @@ PackedTensor guarded(const PackedTensor& tensor) {
   builder.position_bits = tensor.position_bits();
   builder.fill_value = tensor.fill_value();
   for (const auto& level : tensor.levels())
-    builder.levels.push_back({level.pos.guarded(), level.crd.guarded(), level.entries});
-  builder.values = tensor.values().guarded();
+    builder.levels.push_back({of_levels(level.pos), of_levels(level.crd), level.entries});
+  builder.values = of_values(tensor.values());
   return std::move(builder).finish();
+}
+
+PackedTensor guarded(const PackedTensor& tensor) {
+  const auto guard = [](const Buffer& array) { return array.guarded(); };
+  return with_arrays(tensor, guard, guard);
 }
 
 }  // namespace schaas::client

@@ -4,51 +4,31 @@
 
 #include "entry_order.h"
 #include "schaas/tensor.h"
+#include "struct_check.h"
 #include "tensor_checks.h"
 
 namespace schaas::client {
 namespace {
 
-support::Diagnostic broken(const std::string& name, const std::string& what) {
-  return support::invalid("tensor-structure", "`" + name + "` " + what);
-}
-
-std::string level_text(int level) { return "level " + std::to_string(level + 1); }
-
 template <class Position>
 support::Result<void> check_positions(const schaas_level& level, std::int64_t parents, int l,
                                       const std::string& name, int threads) {
   const auto* pos = static_cast<const Position*>(level.pos);
-  if (pos[0] != 0)
-    return broken(name, level_text(l) + ": positions start at " + std::to_string(pos[0]) + ", not 0");
+  if (pos[0] != 0) return broken_level(name, l, "positions start at " + std::to_string(pos[0]) + ", not 0");
   const bool ascending = ascend(pos, parents, threads);
   for (std::int64_t p = 0; !ascending && p < parents; ++p) {
     if (pos[p + 1] < pos[p]) {
-      return broken(name, level_text(l) + ": position " + std::to_string(p + 1) + " is " +
-                              std::to_string(pos[p + 1]) + ", below its predecessor " +
-                              std::to_string(pos[p]));
+      return broken_level(name, l,
+                          "position " + std::to_string(p + 1) + " is " + std::to_string(pos[p + 1]) +
+                              ", below its predecessor " + std::to_string(pos[p]));
     }
   }
   if (pos[parents] != level.entries) {
-    return broken(name, level_text(l) + ": positions end at " + std::to_string(pos[parents]) +
-                            ", but there are " + std::to_string(level.entries) + " coordinates");
+    return broken_level(name, l,
+                        "positions end at " + std::to_string(pos[parents]) + ", but there are " +
+                            std::to_string(level.entries) + " coordinates");
   }
   return {};
-}
-
-bool is_nonunique(const schaas_level& level) {
-  return level.format == SCHAAS_LEVEL_COMPRESSED_NONUNIQUE ||
-         level.format == SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
-}
-bool is_singleton(const schaas_level& level) {
-  return level.format == SCHAAS_LEVEL_SINGLETON || level.format == SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
-}
-
-bool has_places(const schaas_level& level) {
-  return level.format == SCHAAS_LEVEL_DENSE || level.format == SCHAAS_LEVEL_BITMAP;
-}
-support::Diagnostic unpaired(const std::string& name, int l) {
-  return broken(name, level_text(l) + ": singleton levels and nonunique levels above them do not pair");
 }
 
 // A compressed level and the singletons that tell its coordinates apart: together they are sorted and unique.
@@ -121,14 +101,14 @@ class Chain {
   }
   support::Diagnostic describe(std::int64_t q, const std::string& name) const {
     const int l = std::max(outside(q), 0);
-    const std::string where = level_text(first_ + l) + ": coordinate " + std::to_string(lists_.crd[l][q]) +
-                              " at position " + std::to_string(q);
-    if (outside(q) >= 0)
-      return broken(name, where + " is outside 0.." + std::to_string(lists_.extents[l] - 1));
-    if (!is_ordered()) return broken(name, where + " is there already: distinct ones are expected");
-    return broken(name, where + " does not follow " + std::to_string(lists_.crd[0][q - 1]) +
-                            ": sorted and unique is expected" +
-                            (lists_.crd.size() > 1 ? ", together with the singleton levels below" : ""));
+    const std::string where =
+        "coordinate " + std::to_string(lists_.crd[l][q]) + " at position " + std::to_string(q);
+    const auto fault = [&](const std::string& what) { return broken_level(name, first_ + l, where + what); };
+    if (outside(q) >= 0) return fault(" is outside 0.." + std::to_string(lists_.extents[l] - 1));
+    if (!is_ordered()) return fault(" is there already: distinct ones are expected");
+    return fault(" does not follow " + std::to_string(lists_.crd[0][q - 1]) +
+                 ": sorted and unique is expected" +
+                 (lists_.crd.size() > 1 ? ", together with the singleton levels below" : ""));
   }
 
   int first_;
@@ -136,26 +116,15 @@ class Chain {
   EntryLists<Position> lists_;
 };
 
-// A place for every coordinate.
-support::Result<void> check_places(const schaas_level& level, std::int64_t parents, std::int64_t extent,
-                                   int l, const std::string& name) {
-  std::int64_t entries = 0;
-  if (!__builtin_mul_overflow(parents, extent, &entries) && entries == level.entries) return {};
-  return broken(name, level_text(l) + ": " + std::to_string(level.entries) + " entries, but " +
-                          std::to_string(parents) + " parents of extent " + std::to_string(extent));
-}
-
 support::Result<void> check_bitmap(const schaas_level& level, int l, const std::string& name) {
-  if (level.index_bits != 8)
-    return broken(name, level_text(l) + ": bitmap of " + std::to_string(level.index_bits) + " bits");
   const auto* held = static_cast<const std::uint8_t*>(level.crd);
-  if (held == nullptr && level.entries > 0) return broken(name, level_text(l) + ": arrays are missing");
   std::uint8_t bits = 0;
   for (std::int64_t p = 0; p < level.entries; ++p) bits |= held[p];
   if (bits <= 1) return {};
   const auto* bad = std::find_if(held, held + level.entries, [](std::uint8_t byte) { return byte > 1; });
-  return broken(name, level_text(l) + ": byte " + std::to_string(*bad) + " at position " +
-                          std::to_string(bad - held) + ": 0 or 1 is expected");
+  return broken_level(
+      name, l,
+      "byte " + std::to_string(*bad) + " at position " + std::to_string(bad - held) + ": 0 or 1 is expected");
 }
 
 template <class Position>
@@ -171,9 +140,10 @@ support::Result<void> check_bands(const schaas_level& level, std::int64_t parent
   for (std::int64_t p = 0; p < parents; ++p) any |= leaves(p);
   for (std::int64_t p = 0; any; ++p) {
     if (!leaves(p)) continue;
-    return broken(name, level_text(l) + ": a band of " + std::to_string(pos[p + 1] - pos[p]) +
-                            " from coordinate " + std::to_string(first[p]) + " at parent " +
-                            std::to_string(p) + " is not inside 0.." + std::to_string(extent - 1));
+    return broken_level(name, l,
+                        "a band of " + std::to_string(pos[p + 1] - pos[p]) + " from coordinate " +
+                            std::to_string(first[p]) + " at parent " + std::to_string(p) +
+                            " is not inside 0.." + std::to_string(extent - 1));
   }
   return {};
 }
@@ -208,47 +178,21 @@ support::Result<void> check_tables(const schaas_level& level, std::int64_t paren
   const auto* crd = static_cast<const Position*>(level.crd);
   for (std::int64_t p = 0; p < parents; ++p) {
     const auto fault = fault_of_table(crd + pos[p], pos[p + 1] - pos[p], extent);
-    if (fault) return broken(name, level_text(l) + ", table " + std::to_string(p) + ": " + *fault);
+    if (fault) return broken_level(name, l, "table " + std::to_string(p) + ": " + *fault);
   }
   return {};
 }
 
-// The arrays of a level are there and have the sizes they say; positions ascend.
-support::Result<void> check_arrays(const schaas_tensor& tensor, int l, std::int64_t parents,
-                                   const std::string& name, int threads) {
-  const schaas_level& level = tensor.levels[l];
-  if (level.format < 0 || level.format > SCHAAS_LEVEL_COMPRESSED_UNORDERED)
-    return broken(name, level_text(l) + ": unknown level format " + std::to_string(level.format));
-  if (has_places(level)) {
-    SCHAAS_RETURN_IF_ERROR(check_places(level, parents, tensor.extents[tensor.mode_order[l]], l, name));
-    if (l > 0 && is_nonunique(tensor.levels[l - 1])) return unpaired(name, l);
-    return level.format == SCHAAS_LEVEL_DENSE ? support::Result<void>() : check_bitmap(level, l, name);
-  }
-  if (level.index_bits != 32 && level.index_bits != 64)
-    return broken(name, level_text(l) + ": positions of " + std::to_string(level.index_bits) + " bits");
-  const bool below_nonunique = l > 0 && is_nonunique(tensor.levels[l - 1]);
-  if (below_nonunique != is_singleton(level) || (l + 1 == tensor.order && is_nonunique(level)))
-    return unpaired(name, l);
-  const std::int64_t coordinates = level.format == SCHAAS_LEVEL_BANDED ? parents : level.entries;
-  const bool missing = level.entries < 0 || (level.crd == nullptr && coordinates > 0);
-  if (missing || (!is_singleton(level) && level.pos == nullptr))
-    return broken(name, level_text(l) + ": arrays are missing");
-  if (!is_singleton(level)) {
-    return level.index_bits == 32 ? check_positions<std::int32_t>(level, parents, l, name, threads)
-                                  : check_positions<std::int64_t>(level, parents, l, name, threads);
-  }
-  if (level.entries == parents && level.index_bits == tensor.levels[l - 1].index_bits) return {};
-  return broken(name, level_text(l) + ": " + std::to_string(level.entries) + " coordinates of " +
-                          std::to_string(level.index_bits) + " bits, but the level above has " +
-                          std::to_string(parents) + " of " + std::to_string(tensor.levels[l - 1].index_bits) +
-                          " bits");
+std::int64_t parents_of(const schaas_tensor& tensor, int l) {
+  return l == 0 ? 1 : tensor.levels[l - 1].entries;
 }
 
 support::Result<void> check_coordinates(const schaas_tensor& tensor, int l, const std::string& name,
                                         int threads, Trust trust) {
   const schaas_level& level = tensor.levels[l];
-  if (has_places(level) || is_singleton(level)) return {};
-  const std::int64_t parents = l == 0 ? 1 : tensor.levels[l - 1].entries;
+  if (level.format == SCHAAS_LEVEL_BITMAP) return check_bitmap(level, l, name);
+  if (has_slots(level) || is_singleton(level)) return {};
+  const std::int64_t parents = parents_of(tensor, l);
   if (level.format == SCHAAS_LEVEL_HASHED) {
     const std::int64_t extent = tensor.extents[tensor.mode_order[l]];
     return level.index_bits == 32 ? check_tables<std::int32_t>(level, parents, extent, l, name)
@@ -267,20 +211,17 @@ support::Result<void> check_coordinates(const schaas_tensor& tensor, int l, cons
 
 support::Result<void> validate(const schaas_tensor& tensor, const std::string& name, int threads,
                                Trust trust) {
-  std::vector<bool> seen(tensor.order, false);
-  std::int64_t parents = 1;
+  SCHAAS_RETURN_IF_ERROR(check_struct(tensor, name));
   for (int l = 0; l < tensor.order; ++l) {
-    const std::int32_t mode = tensor.mode_order[l];
-    if (mode < 0 || mode >= tensor.order || seen[mode])
-      return broken(name, "mode order is not a permutation");
-    seen[mode] = true;
-    if (tensor.extents[mode] < 0) return broken(name, "has a negative extent");
-    SCHAAS_RETURN_IF_ERROR(check_arrays(tensor, l, parents, name, threads));
-    parents = tensor.levels[l].entries;
+    const schaas_level& level = tensor.levels[l];
+    if (has_slots(level) || is_singleton(level)) continue;
+    const std::int64_t parents = parents_of(tensor, l);
+    SCHAAS_RETURN_IF_ERROR(level.index_bits == 32
+                               ? check_positions<std::int32_t>(level, parents, l, name, threads)
+                               : check_positions<std::int64_t>(level, parents, l, name, threads));
   }
   for (int l = 0; l < tensor.order; ++l)
     SCHAAS_RETURN_IF_ERROR(check_coordinates(tensor, l, name, threads, trust));
-  if (tensor.values == nullptr && parents > 0) return broken(name, "has no values");
   return {};
 }
 

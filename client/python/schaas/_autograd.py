@@ -5,6 +5,7 @@ gradients of gradients. Sparse tensors are vectors of values beside a Pattern me
 The kernels of the backward pass are asked for together, in threads beside the first forward pass.
 """
 
+import re
 import threading
 
 import numpy as np
@@ -15,6 +16,7 @@ from ._derivation import Diagonal, Fold, Layout, derivative_steps, flattened, re
 from ._errors import invalid, unsupported
 from ._expressions import Access, free, printed
 from ._device import on_host
+from ._forking import Lock
 from ._operands import F4, View, _spelt_out, in_order, level_text, view_of
 from ._recognise import is_torch
 from ._results import natural
@@ -150,7 +152,7 @@ class _Node:
 
     def __init__(self, plan, step, kernel=None):
         self.plan, self.step = plan, step
-        self._kernel, self._recipes, self._lock = kernel, {}, threading.Lock()
+        self._kernel, self._recipes, self._lock = kernel, {}, Lock()
         self.accesses = {access.name: access for access in step.reads()}
         self.result = Access(step.name, step.indices)
         if isinstance(step, Diagonal):
@@ -294,6 +296,12 @@ class _Step(torch.autograd.Function):
         return (None, None, *found)
 
 
+def _about_indices_of(text, constraints):
+    """The constraints that speak of extents of a statement's indices alone."""
+    names = set(re.findall(r"[A-Za-z_]\w*\b(?!\()", text))
+    return [one for one in constraints if names.issuperset(re.findall(r"(?<![\w.])[A-Za-z_]\w*", one))]
+
+
 class _Plan:
     """The steps of a kernel for one combination of formats and types."""
 
@@ -311,7 +319,8 @@ class _Plan:
         from ._kernel import Kernel
         owner = self._owner
         options = {name: value for name, value in owner._options.items() if name in ("space", "wait", "patience", "budget")}
-        return Kernel(text, dtype="f32" if self.dtype == torch.float32 else "f64", session=owner._session, **options, **formats)
+        return Kernel(text, where=_about_indices_of(text, owner._where), dtype="f32" if self.dtype == torch.float32 else "f64",
+                      session=owner._session, **options, **formats)
 
     def extents(self, shapes, given):
         """Of all indices: of the operands' shapes and as given."""

@@ -3,7 +3,6 @@
 import ctypes
 import json
 import re
-import threading
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from . import _waiting as waiting
 from ._device import DeviceArray, Gpu, NotInPlace, back, dense_view, device_array, empty_there, is_on_gpu, is_there, on_host, view_anywhere
 from ._errors import Error, Exhausted, Invalid, Unsupported, did_you_mean, invalid, unsupported
 from ._follow import followed
+from ._forking import Lock
 from ._frames import Frame, layout_of
 from ._frontier import Frontier, size_text
 from ._operands import F4, F8, I4, I8, View, in_order, view_of
@@ -104,7 +104,7 @@ class Kernel:
         self._sets = {}
         self._gradients = {}  # plans, for torch
         self._prepared = []  # for calls like the last ones, not in use
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._check()
         told = json.loads(library.text_from(library.api.schaas_parse, self._text.encode()))
         self.operands = [operand["name"] for operand in told["operands"]]
@@ -425,7 +425,13 @@ class Kernel:
         """Every schedule that can be the best for some sizes, of the formats of the last call (before the first: those given), with
         what each costs at the sizes of that call. Waits for the search."""
         kernels = self._latest()  # lives until the call returns
-        return Frontier(json.loads(library.text_from(library.api.schaas_frontier_at, kernels.handle, None, 0, None)))
+        options = library.Options(ctypes.sizeof(library.Options))
+
+        def ask(progress):
+            options.progress = progress
+            return library.text_from(library.api.schaas_frontier_at, kernels.handle, None, 0, ctypes.byref(options))
+
+        return Frontier(json.loads(waiting.run(ask, self.expression)))
 
     def frontier_at(self, *positional, threads=0, extents=None, **named):
         """The frontier with what each schedule costs for these tensors: times, memory, what was measured, which one runs. Nothing is

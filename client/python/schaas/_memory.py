@@ -4,9 +4,10 @@ three to four times as long to write as pages that are there. So large blocks ar
 import math
 import os
 import sys
-import threading
 
 import numpy as np
+
+from ._forking import Lock
 
 _SMALLEST = 32 << 20
 _LIMIT = min(512 << 20, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 32)  # bytes kept in all
@@ -15,7 +16,7 @@ _COUNTED = getattr(sys, "_is_gil_enabled", lambda: True)()  # references are cou
 _blocks = []  # arrays of bytes, also those in use; the one used longest ago first
 _one = [np.empty(0)]
 _ALONE = sys.getrefcount(_one[0])  # of what a list alone refers to
-_lock = threading.Lock()
+_lock = Lock()
 
 
 def empty(shape, dtype):

@@ -3,12 +3,12 @@
 import ctypes
 import json
 import os
-import threading
 import warnings
 
 from . import _library as library
 from . import _waiting as waiting
 from ._errors import invalid, unsupported
+from ._forking import Lock
 
 
 class OfflineWarning(UserWarning):
@@ -71,7 +71,7 @@ class Session:
         return f"<schaas.Session with {self.address}>"
 
 
-_lock = threading.Lock()
+_lock = Lock()
 _current = None
 
 

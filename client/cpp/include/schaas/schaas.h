@@ -134,7 +134,7 @@ SCHAAS_API int32_t schaas_kernels_open(schaas_session* session, const schaas_pro
                                        schaas_kernels** kernels, schaas_error** error);
 SCHAAS_API void schaas_kernels_close(schaas_kernels* kernels);
 /* The frontier as JSON: {key, statement, complete, partial, limited, counts, entries[{id, tree, trace, time,
- * memory, members, code}]}. Waits for the search. */
+ * memory, members, code}]}. Waits for the search; schaas_frontier_at tells the same with progress. */
 SCHAAS_API int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json, schaas_error** error);
 
 /* What a statement takes, without a server, as JSON: {operands[{name, indices[]}], result{name, indices[]},

@@ -7,7 +7,8 @@
 
 #include "schaas/tensor.h"
 
-/// Tensor files: Matrix Market, FROSTT text, NumPy arrays, scipy's archives. docs/file_formats.md describes each in full.
+/// Tensor files: Matrix Market, FROSTT text, NumPy arrays, scipy's archives. docs/file_formats.md describes
+/// each in full.
 namespace schaas::client {
 
 enum class FileKind {
@@ -46,15 +47,15 @@ using TensorData = std::variant<CooTensor, DenseTensor>;
 const std::vector<std::int64_t>& extents_of(const TensorData& data);
 
 /// Reads a whole file. Compression is told from the content, never the name. Values are read as double (f4
-/// and f2 arrays are f32, and so is the value type of entries of .npz). Integers that double does not hold are
-/// refused. Symmetric matrices come back with both triangles. NaN and infinities are values like
-/// others. Nothing is allocated on the word of a header that the file could not hold. Every error names the
-/// file, and for text the line and column: invalid [file-missing] (similar names in the folder are
-/// suggested), [file-is-directory], [file-unreadable], [file-empty], [file-ending], [gzip-damaged],
-/// [mtx-header], [mtx-size], [mtx-triangle], [tns-line], [npy-header], [file-number], [file-entry],
-/// [coordinate-range], [too-few-entries], [too-many-entries], [file-binary], [extent-mismatch], [npy-size];
-/// unsupported [mtx-field], [mtx-symmetry], [npy-type], [npz-format], [npz-member], [compression-library];
-/// exhausted [memory].
+/// and f2 arrays are f32, and so is the value type of entries of .npz). Integers that double does not hold
+/// are refused. Symmetric matrices come back with both triangles. NaN and infinities are values like others.
+/// Nothing is allocated on the word of a header that the file could not hold. Every error names the file, and
+/// for text the line and column: invalid [file-missing] (similar names in the folder are suggested),
+/// [file-is-directory], [file-unreadable], [file-empty], [file-ending], [gzip-damaged], [mtx-header],
+/// [mtx-size], [mtx-triangle], [tns-line], [npy-header], [file-number], [file-entry], [coordinate-range],
+/// [too-few-entries], [too-many-entries], [file-binary], [extent-mismatch], [npy-size]; unsupported
+/// [mtx-field], [mtx-symmetry], [npy-type], [npz-format], [npz-member], [compression-library]; exhausted
+/// [memory].
 support::Result<TensorData> read(const std::string& path, const ReadOptions& options = {});
 
 /// Writes by ending (`.gz`, `.bz2` and `.xz` compress), to a temporary file beside the target that is renamed
@@ -70,5 +71,8 @@ support::Result<void> write(const std::string& path, const CooTensor& tensor, do
 support::Result<void> write(const std::string& path, const PackedTensor& tensor);
 /// Any text, written in the same way.
 support::Result<void> write_text(const std::string& path, const std::string& text);
+/// Removes the temporary files of writes that other threads are at: for a program that ends at once. Nothing
+/// is written any more.
+void remove_temporary_files();
 
 }  // namespace schaas::client
