@@ -1,5 +1,5 @@
 """schaas.einsum beside numpy.einsum: forms of subscripts, options, sparse results, and random draws of all of these.
-SCHAAS_EINSUM_DRAWS: their number (100)."""
+SCHAAS_EINSUM_DRAWS: their number (30)."""
 
 import os
 import unittest
@@ -12,7 +12,7 @@ with_server.daemon()
 import schaas
 
 SEED = int(os.environ.get("SCHAAS_EINSUM_SEED", "20261125"))
-DRAWS = int(os.environ.get("SCHAAS_EINSUM_DRAWS", "100"))
+DRAWS = int(os.environ.get("SCHAAS_EINSUM_DRAWS", "30"))
 
 
 def dense(given):
