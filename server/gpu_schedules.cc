@@ -5,7 +5,7 @@
 
 #include "compiler/concrete_notation/match.h"
 #include "compiler/concrete_notation/printer.h"
-#include "compiler/concrete_notation/units.h"
+#include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/schedule/apply.h"
 #include "compiler/support/nearest_name.h"
 
@@ -17,13 +17,13 @@ using concrete_notation::StatementPtr;
 using support::Result;
 
 NamedGpuPhase phase_of(const Forall& outermost) {
-  const auto loops = concrete_notation::unit_loops(outermost);
+  const auto loops = concrete_notation::mapped_loops(outermost);
   NamedGpuPhase phase;
   phase.columns = loops.columns != nullptr;
-  phase.columns_take = loops.columns_take;
-  phase.rows = std::max(loops.rows->manner.positions, 1);
-  phase.units = loops.units;
-  phase.one_writer = concrete_notation::has_one_writer(outermost);
+  phase.columns_take = loops.columns_grain;
+  phase.rows = std::max(loops.rows->annotation.positions, 1);
+  phase.units = loops.mapping;
+  phase.one_writer = concrete_notation::writes_exclusively(outermost);
   return phase;
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "compiler/concrete_notation/units.h"
+#include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/support/limits.h"
 #include "compiler/support/processor.h"
 
@@ -120,11 +120,12 @@ v1::GpuSchedule to_proto(const NamedGpuSchedule& schedule, const cost::Variables
     to.set_columns(phase.columns);
     to.set_columns_take(static_cast<std::uint32_t>(phase.columns_take));
     to.set_rows(static_cast<std::uint32_t>(phase.rows));
-    to.set_take(static_cast<std::uint32_t>(phase.units.take));
-    to.set_share(static_cast<std::uint32_t>(phase.units.share));
-    to.set_width(static_cast<std::uint32_t>(phase.units.width));
-    to.set_segments(phase.units.width > 1 && phase.units.reduce == concrete_notation::Gather::segment);
-    to.set_side_by_side(static_cast<std::uint32_t>(concrete_notation::side_by_side(phase.units)));
+    to.set_take(static_cast<std::uint32_t>(phase.units.grain));
+    to.set_share(static_cast<std::uint32_t>(phase.units.threads_per_item));
+    to.set_width(static_cast<std::uint32_t>(phase.units.group_size));
+    to.set_segments(phase.units.group_size > 1 &&
+                    phase.units.reduce == concrete_notation::GroupReduction::segment);
+    to.set_side_by_side(static_cast<std::uint32_t>(concrete_notation::adjacent_iterations(phase.units)));
     to.set_block(static_cast<std::uint32_t>(phase.units.block));
     to.set_one_writer(phase.one_writer);
   }

@@ -84,7 +84,7 @@ struct NamedGpuPhase {
   bool columns = false;
   int columns_take = 1;
   int rows = 0;  ///< loops that are shared out, as one; 0: the phase has none
-  concrete_notation::Units units;
+  concrete_notation::ThreadMapping units;
   bool one_writer = true;
 };
 struct NamedGpuSchedule {

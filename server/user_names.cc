@@ -86,7 +86,7 @@ UserNames::UserNames(const problem::Canonical& canonical)
       tensor_(canonical.user_tensor),
       problem_(Renaming(canonical).of(canonical.problem)),
       as_written_(problem_),
-      user_place_(canonical.user_place),
+      user_place_(canonical.user_positions),
       canonical_place_(user_place_.size()),
       variables_(cost::variables_of(problem_)) {
   if (!user_place_.empty()) {

@@ -3,8 +3,7 @@
 
 namespace schaas::codegen {
 
-/// The declarations of proto/kernel_abi.h as they are printed into every kernel; a test keeps the two in
-/// step.
+/// Returns the declarations of proto/kernel_abi.h as printed into every kernel; a test compares the two.
 std::string_view abi_declarations();
 
 }  // namespace schaas::codegen

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "compiler/codegen/c_ahead.h"
+#include "compiler/codegen/c_prefetch.h"
 #include "compiler/support/result.h"
 
 namespace schaas::codegen {
@@ -15,7 +15,7 @@ using loop_ir::Match;
 using operators::Function;
 using operators::Monoid;
 
-/// Of functions of values that are no C operators; of `where` and `not` too the name is no C word by its
+/// Returns the name of a function that is no C operator; `where` and `not` are no C words thanks to the
 /// prefix.
 const char* c_name(Function function) {
   switch (function) {
@@ -69,7 +69,7 @@ const char* c_name(Function function) {
   return "";
 }
 
-/// "(a op b op c)"
+/// Returns "(a op b op c)".
 std::string joined(const std::vector<std::string>& parts, const std::string& op) {
   std::string text;
   for (const auto& part : parts) text += (text.empty() ? "(" : " " + op + " ") + part;
@@ -82,19 +82,20 @@ CExpressions::CExpressions(const loop_ir::Kernel& kernel) {
   for (const auto& array : kernel.arrays) elements_[array.name] = array.element;
   for (const auto& phase : kernel.phases) {
     learn(phase.body);
-    if (phase.values) learn(phase.values);
-    if (phase.cut) learn(phase.cut->part);
-    if (phase.cut && phase.cut->combine) learn(phase.cut->combine);
+    if (phase.numeric) learn(phase.numeric);
+    if (phase.row_split) learn(phase.row_split->partial);
+    if (phase.row_split && phase.row_split->fix_up) learn(phase.row_split->fix_up);
   }
   for (const auto& array : kernel.arrays) {
     const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin);
-    if (values && values->argument == 0 && set_by_vectors_.count(array.name) > 0) streamed_ = array.name;
+    if (values && values->argument == 0 && set_by_vectors_.count(array.name) > 0)
+      streaming_target_ = array.name;
   }
 }
 
-void CExpressions::learn_ahead(const loop_ir::For& loop) {
+void CExpressions::learn_prefetch(const loop_ir::For& loop) {
   const Gathered gathers = gathered(loop);
-  if (!gathers.loads.empty()) ahead_.insert(gathers.coordinates);
+  if (!gathers.loads.empty()) prefetched_.insert(gathers.coordinates);
 }
 
 void CExpressions::learn(Monoid monoid) {
@@ -155,29 +156,29 @@ void CExpressions::learn(const loop_ir::StatementPtr& statement) {
                        std::exchange(in_vectors_, in_vectors_ || x.shape != loop_ir::Shape::scalar);
                    learn(x.body);
                    in_vectors_ = before;
-                   if (x.ahead > 0) learn_ahead(x);
+                   if (x.prefetch_distance > 0) learn_prefetch(x);
                  },
                  [&](const loop_ir::Merge& x) { learn(x.body); },
                  [&](const loop_ir::Fill& x) { learn(x.value); },
-                 [](const loop_ir::Ask&) {},
+                 [](const loop_ir::Prefetch&) {},
                  [&](const loop_ir::Sort&) { needs_sort_ = true; },
-                 [&](const loop_ir::Mark&) { needs_sort_ = needs_marks_ = true; },
-                 [&](const loop_ir::MarkGroups&) { needs_sort_ = needs_marks_ = true; },
-                 [&](const loop_ir::Collect&) { needs_sort_ = needs_marks_ = true; },
+                 [&](const loop_ir::Occupy&) { needs_sort_ = needs_occupancy_ = true; },
+                 [&](const loop_ir::OccupyGroups&) { needs_sort_ = needs_occupancy_ = true; },
+                 [&](const loop_ir::Compact&) { needs_sort_ = needs_occupancy_ = true; },
                  [&](const loop_ir::Expand& x) {
                    needs_terms_ = true;
                    learn(x.scale);
                  },
                  [&](const loop_ir::Compress&) { needs_terms_ = true; },
-                 [&](const loop_ir::AddAlike& x) {
-                   needs_alike_ = true;
+                 [&](const loop_ir::AddSupernode& x) {
+                   needs_supernodes_ = true;
                    learn(x.scale);
                  },
                  [&](const loop_ir::GroupStore& x) { learn(x.value); },
-                 [](const loop_ir::Pending&) {},
+                 [](const loop_ir::Deferred&) {},
                  [&](const loop_ir::Defer& x) { learn(x.value); },
-                 [](const loop_ir::Settle&) {},
-                 [](const loop_ir::GiveUp&) {},
+                 [](const loop_ir::Flush&) {},
+                 [](const loop_ir::Overflow&) {},
              },
              statement->node);
 }
@@ -208,7 +209,7 @@ std::string CExpressions::print(const ExpressionPtr& expression) const {
                                  print(x.otherwise) + ")";
                         },
                         [&](const loop_ir::Search& x) {
-                          static constexpr const char* names[] = {"SEARCH(", "FIND(", "PLACE("};
+                          static constexpr const char* names[] = {"SEARCH(", "FIND(", "SLOT("};
                           return names[static_cast<int>(x.layout)] + x.array + ", " + print(x.begin) + ", " +
                                  print(x.end) + ", " + print(x.key) + ")";
                         },
@@ -233,7 +234,7 @@ std::string CExpressions::apply(const loop_ir::Apply& apply) const {
   return text;
 }
 
-/// 64-bit arithmetic, also where a 32-bit array is read.
+/// Prints 64-bit arithmetic, also where a 32-bit array is read.
 std::string CExpressions::apply_to_indices(const loop_ir::Apply& apply) const {
   const bool arithmetic = !infix(apply.function).empty();
   std::vector<std::string> parts;
@@ -286,12 +287,12 @@ std::string CExpressions::fold(const std::string& type, Monoid monoid, const std
   return target + " = " + called(type, operators::combine(monoid)) + "(" + target + ", " + value + ");";
 }
 
-std::string CExpressions::ask(const loop_ir::Ask& ask) const {
-  return "__builtin_prefetch(" + ask.array + " + " + print(ask.index) + ");";
+std::string CExpressions::prefetch(const loop_ir::Prefetch& prefetch) const {
+  return "__builtin_prefetch(" + prefetch.array + " + " + print(prefetch.index) + ");";
 }
 
-std::string CExpressions::atomic(Monoid monoid, const std::string& place, const std::string& value) {
-  return std::string("atomic_") + operators::name(monoid) + "(" + place + ", " + value + ");";
+std::string CExpressions::atomic(Monoid monoid, const std::string& address, const std::string& value) {
+  return std::string("atomic_") + operators::name(monoid) + "(" + address + ", " + value + ");";
 }
 
 const char* CExpressions::c_type(loop_ir::Element element) {

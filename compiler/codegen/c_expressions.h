@@ -7,52 +7,51 @@
 
 namespace schaas::codegen {
 
-/// C of the expressions of one kernel, and what the names in them are.
+/// Prints the expressions of one kernel as C, and collects facts about its names.
 class CExpressions {
  public:
   explicit CExpressions(const loop_ir::Kernel& kernel);
 
   std::string print(const loop_ir::ExpressionPtr& expression) const;
-  /// Else an index.
+  /// The expression is a value, not an index.
   bool is_value(const loop_ir::ExpressionPtr& expression) const;
   operators::Monoid monoid_of(const std::string& accumulator) const { return monoids_.at(accumulator); }
   loop_ir::Element element_of(const std::string& array) const { return elements_.at(array); }
 
-  /// "0.5", "__builtin_inf()"
+  /// Returns "0.5", "__builtin_inf()".
   static std::string real(double value);
-  /// "(value)0.5"
+  /// Returns "(value)0.5".
   static std::string number(double value);
-  /// "+" of functions that C writes between two numbers, "" of all others.
+  /// Returns the infix operator of C, such as "+", or "" when the function has none.
   static std::string infix(operators::Function function);
-  /// "value_maximum", "vec_exp": the function of c_prologue.h for a type.
+  /// Returns the function of c_prologue.h for a type: "value_maximum", "vec_exp".
   static std::string called(const std::string& type, operators::Function function);
-  /// `target` with `value` folded into it, as a statement: "t += v;", "t = value_maximum(t, v);".
+  /// Returns the statement that folds `value` into `target`: "t += v;", "t = value_maximum(t, v);".
   static std::string fold(const std::string& type, operators::Monoid monoid, const std::string& target,
                           const std::string& value);
-  /// The same of one number, at an address, in one step for all threads.
-  static std::string atomic(operators::Monoid monoid, const std::string& place, const std::string& value);
-  /// What asks for an element, as a statement.
-  std::string ask(const loop_ir::Ask& ask) const;
+  /// Returns the statement that folds a number into the element at `address` in one step for all threads.
+  static std::string atomic(operators::Monoid monoid, const std::string& address, const std::string& value);
+  /// Returns the statement that prefetches an element.
+  std::string prefetch(const loop_ir::Prefetch& prefetch) const;
   static const char* c_type(loop_ir::Element element);
 
   bool needs_functions() const { return needs_functions_; }
   bool needs_sort() const { return needs_sort_; }
-  bool needs_marks() const { return needs_marks_; }
+  bool needs_occupancy() const { return needs_occupancy_; }
   bool needs_terms() const { return needs_terms_; }
-  bool needs_alike() const { return needs_alike_; }
+  bool needs_supernodes() const { return needs_supernodes_; }
   bool needs_find() const { return needs_find_; }
   bool needs_atomics() const { return needs_atomics_; }
-  /// The result's values, where loops that run in vectors set them: these may be stored past the caches; "":
-  /// they do not.
-  const std::string& streamed() const { return streamed_; }
-  /// Coordinates that are read ahead (For::ahead).
-  const std::set<std::string>& read_ahead() const { return ahead_; }
+  /// Returns the result's values when vector loops set them, so that streaming stores apply; else "".
+  const std::string& streaming_target() const { return streaming_target_; }
+  /// Returns the arrays of coordinates that are read ahead for prefetching (For::prefetch_distance).
+  const std::set<std::string>& prefetched_coordinates() const { return prefetched_; }
 
  private:
   void learn(const loop_ir::StatementPtr& statement);
   void learn(const loop_ir::ExpressionPtr& expression);
   void learn(operators::Monoid monoid);
-  void learn_ahead(const loop_ir::For& loop);
+  void learn_prefetch(const loop_ir::For& loop);
   std::string apply(const loop_ir::Apply& apply) const;
   std::string apply_to_indices(const loop_ir::Apply& apply) const;
 
@@ -61,13 +60,13 @@ class CExpressions {
   std::map<std::string, loop_ir::Element> elements_;
   bool needs_functions_ = false;
   bool needs_sort_ = false;
-  bool needs_marks_ = false;
+  bool needs_occupancy_ = false;
   bool needs_terms_ = false;
-  bool needs_alike_ = false;
-  bool in_vectors_ = false;  ///< what is learnt is inside of a loop that runs in vectors
+  bool needs_supernodes_ = false;
+  bool in_vectors_ = false;  ///< inside a vector loop
   std::set<std::string> set_by_vectors_;
-  std::string streamed_;
-  std::set<std::string> ahead_;
+  std::string streaming_target_;
+  std::set<std::string> prefetched_;
   bool needs_find_ = false;
   bool needs_atomics_ = false;
 };

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "compiler/codegen/c_abi.h"
-#include "compiler/codegen/c_ahead.h"
 #include "compiler/codegen/c_expressions.h"
+#include "compiler/codegen/c_prefetch.h"
 #include "compiler/codegen/c_prologue.h"
 #include "compiler/codegen/c_statements.h"
 #include "compiler/codegen/c_text.h"
@@ -49,7 +49,7 @@ int fold_code(operators::Monoid monoid) {
 struct Function {
   std::string name;
   std::string parameters, arguments;  ///< with types, and without
-  std::vector<std::string> guards;    ///< lines before anything else
+  std::vector<std::string> guards;    ///< lines before all others
   std::vector<std::string> lines;     ///< before the statements
   loop_ir::StatementPtr body;
 };
@@ -76,10 +76,10 @@ class KernelPrinter {
   void print_phase(std::size_t phase);
   void print_range(std::size_t phase);
   void print_work(std::size_t phase);
-  void print_cut(std::size_t phase);
-  void print_function(const Function& function, const loop_ir::Versions& versions = {});
+  void print_row_split(std::size_t phase);
+  void print_function(const Function& function, const loop_ir::Specialisation& specialisation = {});
   void print_body(const Function& function, const std::vector<std::string>& known);
-  std::string cut_entries(std::size_t phase) const;
+  std::string row_split_entries(std::size_t phase) const;
   int slot_of(const std::string& array) const;
   void print_checks();
   void print_sizes(loop_ir::Uses uses, const std::vector<std::string>& known = {});
@@ -88,9 +88,9 @@ class KernelPrinter {
   static std::string declaration(const Array& array);
   static bool is_declared(const Array& array, const loop_ir::Uses& uses);
   void print_array(const Array& array);
-  void print_workspaces(const loop_ir::Uses& uses);
+  void print_scratch(const loop_ir::Uses& uses);
   void print_last_positions(const loop_ir::Uses& uses);
-  void print_ahead(const std::set<std::string>& asked, const std::vector<std::string>& known);
+  void print_prefetch(const std::set<std::string>& prefetched, const std::vector<std::string>& known);
   void print_shared_bytes();
   void print_workspace_bytes();
   bool has_tables() const;
@@ -103,7 +103,7 @@ class KernelPrinter {
   const loop_ir::Kernel& kernel_;
   const KernelLabel& label_;
   const CExpressions expressions_;
-  const std::string prefix_;  ///< of every definition but the exported one
+  const std::string prefix_;  ///< prefix of every definition but the exported one
   CText out_;
 };
 
@@ -123,11 +123,11 @@ void KernelPrinter::print_prologue() {
   if (expressions_.needs_atomics()) once("ATOMICS", std::string(atomic_declarations()));
   if (expressions_.needs_find()) once("FIND", std::string(find_declarations()));
   if (expressions_.needs_sort()) once("SORT", std::string(sort_declarations()));
-  if (!expressions_.read_ahead().empty()) once("AHEAD", std::string(ahead_declarations()));
-  if (!expressions_.streamed().empty()) once("STREAMS", std::string(stream_declarations()));
-  if (expressions_.needs_marks()) once("MARKS", std::string(mark_declarations()));
+  if (!expressions_.prefetched_coordinates().empty()) once("PREFETCH", std::string(prefetch_declarations()));
+  if (!expressions_.streaming_target().empty()) once("STREAMS", std::string(streaming_store_declarations()));
+  if (expressions_.needs_occupancy()) once("OCCUPANCY", std::string(occupancy_declarations()));
   if (expressions_.needs_terms()) once("TERMS", std::string(term_declarations()));
-  if (expressions_.needs_alike()) once("ALIKE", std::string(alike_declarations()));
+  if (expressions_.needs_supernodes()) once("SUPERNODES", std::string(supernode_declarations()));
 }
 
 void KernelPrinter::print_extent(const loop_ir::Extent& extent) {
@@ -135,7 +135,8 @@ void KernelPrinter::print_extent(const loop_ir::Extent& extent) {
             number(extent.mode) + "];");
 }
 
-/// Extents and lets that `uses` needs, directly or through other lets; the extents of `known` are there.
+/// Prints extents and lets that `uses` needs, directly or through other lets; extents in `known` are
+/// parameters.
 void KernelPrinter::print_sizes(loop_ir::Uses uses, const std::vector<std::string>& known) {
   for (auto let = kernel_.lets.rbegin(); let != kernel_.lets.rend(); ++let) {
     if (uses.names.count(let->name) > 0) loop_ir::collect_uses(let->value, uses);
@@ -155,7 +156,7 @@ std::string KernelPrinter::declaration(const Array& array) {
 }
 
 bool KernelPrinter::is_declared(const Array& array, const loop_ir::Uses& uses) {
-  return uses.arrays.count(array.name) > 0 && !std::holds_alternative<loop_ir::Workspace>(array.origin);
+  return uses.arrays.count(array.name) > 0 && !std::holds_alternative<loop_ir::Scratch>(array.origin);
 }
 
 void KernelPrinter::print_array(const Array& array) {
@@ -169,8 +170,8 @@ void KernelPrinter::print_array(const Array& array) {
           [&](const loop_ir::Positions& x) { return level(x.argument, x.level, "pos"); },
           [&](const loop_ir::Coordinates& x) { return level(x.argument, x.level, "crd"); },
           [](const loop_ir::Shared& x) { return "shared[" + number(x.slot) + "]"; },
-          [](const loop_ir::Workspace&) { return std::string(); },
-          [](const loop_ir::Carry&) { return std::string("(void*)carry"); },
+          [](const loop_ir::Scratch&) { return std::string(); },
+          [](const loop_ir::CarryOut&) { return std::string("(void*)carry"); },
       },
       array.origin);
   const std::string cast = made_here ? "(void*)" : "";
@@ -183,32 +184,34 @@ void KernelPrinter::print_arrays(const loop_ir::Uses& uses) {
   }
 }
 
-/// Up to where there are coordinates that are read ahead.
+/// Prints the last position of coordinates that are read ahead.
 void KernelPrinter::print_last_positions(const loop_ir::Uses& uses) {
   for (const auto& array : kernel_.arrays) {
-    if (uses.arrays.count(array.name) == 0 || expressions_.read_ahead().count(array.name) == 0) continue;
+    if (uses.arrays.count(array.name) == 0 || expressions_.prefetched_coordinates().count(array.name) == 0)
+      continue;
     const auto& coordinates = std::get<loop_ir::Coordinates>(array.origin);
     out_.line("const int64_t " + array.name + "_last = args[" + number(coordinates.argument) + "]->levels[" +
               number(coordinates.level) + "].entries - 1;");
   }
 }
 
-/// Whether one of the arrays is so large that asking ahead pays.
-void KernelPrinter::print_ahead(const std::set<std::string>& asked, const std::vector<std::string>& known) {
+/// Prints the test for an array large enough to prefetch.
+void KernelPrinter::print_prefetch(const std::set<std::string>& prefetched,
+                                   const std::vector<std::string>& known) {
   std::string large;
   loop_ir::Uses uses;
   for (const auto& array : kernel_.arrays) {
-    if (asked.count(array.name) == 0) continue;
+    if (prefetched.count(array.name) == 0) continue;
     const auto* values = std::get_if<loop_ir::ArgumentValues>(&array.origin);
     const auto* shared = std::get_if<loop_ir::Shared>(&array.origin);
     if (shared) loop_ir::collect_uses(shared->count, uses);
     large += large.empty() ? "" : " || ";
     large += values   ? "is_large(args[" + number(values->argument) + "])"
              : shared ? expressions_.print(shared->count) + " * (int64_t)sizeof(value) > LARGE_BYTES"
-                      : "0";  // of one thread: it stays in its caches
+                      : "0";  // thread-private: stays in cache
   }
   print_sizes(uses, known);
-  out_.line("const int ahead = " + large + ";");
+  out_.line("const int prefetch = " + large + ";");
 }
 
 std::string KernelPrinter::padded(const Array& array, const loop_ir::ExpressionPtr& count) const {
@@ -217,13 +220,13 @@ std::string KernelPrinter::padded(const Array& array, const loop_ir::ExpressionP
          ")";
 }
 
-/// Each workspace array has its own place, the same in every phase, so that what a phase leaves zero stays
-/// zero.
-void KernelPrinter::print_workspaces(const loop_ir::Uses& uses) {
+/// Prints the scratch arrays. Each has its own offset, the same in every phase, so that zeros left by one
+/// phase stay.
+void KernelPrinter::print_scratch(const loop_ir::Uses& uses) {
   std::string offset = has_tables() ? "64" : "0";
-  if (has_tables()) out_.line("UNUSED const int64_t places = *(const int64_t*)workspace;");
+  if (has_tables()) out_.line("UNUSED const int64_t capacity = *(const int64_t*)workspace;");
   for (const auto& array : kernel_.arrays) {
-    const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin);
+    const auto* workspace = std::get_if<loop_ir::Scratch>(&array.origin);
     if (!workspace) continue;
     if (uses.arrays.count(array.name) > 0) {
       const std::string type = CExpressions::c_type(array.element);
@@ -234,7 +237,7 @@ void KernelPrinter::print_workspaces(const loop_ir::Uses& uses) {
   }
 }
 
-/// What the kernel was compiled for: value type, position width, fixed extents.
+/// Prints the check of the arguments: value type, position width, fixed extents.
 void KernelPrinter::print_checks() {
   out_.open("static int " + prefix_ + "check(const schaas_tensor* const* args)");
   const std::string value_type = kernel_.value_type == loop_ir::ValueType::f64 ? "0" : "1";
@@ -272,21 +275,21 @@ void KernelPrinter::print_phase(std::size_t phase) {
          {"if (!" + prefix_ + "check(args)) return 1;", "if (begin >= end) return 0;"},
          {"(void)shared, (void)workspace;"},
          body},
-        printed.versions.value_or(loop_ir::Versions{}));
+        printed.specialised.value_or(loop_ir::Specialisation{}));
   };
   print("phase_", printed.body);
-  if (printed.values) print("values_", printed.values);
+  if (printed.numeric) print("numeric_", printed.numeric);
   print_range(phase);
   if (printed.fold) print_work(phase);
-  if (printed.cut) print_cut(phase);
+  if (printed.row_split) print_row_split(phase);
 }
 
-/// The statements stand once, in a function of the arrays, of the extents of versions, and of whether it asks
-/// ahead, of which the compiler makes one for each call. GCC takes `restrict` of parameters alone at its
-/// word: only so what is loaded from one array leaves loops that store to another.
-void KernelPrinter::print_function(const Function& function, const loop_ir::Versions& versions) {
+/// Prints the statements once, in an always-inlined function of the arrays, the specialised extents and the
+/// prefetch flag; the compiler specialises it for each call. GCC trusts `restrict` on parameters only:
+/// without it, loads would stay inside loops that store to another array.
+void KernelPrinter::print_function(const Function& function, const loop_ir::Specialisation& specialisation) {
   const std::string of = function.name + "_of";
-  const auto asked = asked_ahead(function.body);
+  const auto prefetched = prefetched_arrays(function.body);
   loop_ir::Uses uses;
   loop_ir::collect_uses(function.body, uses);
   std::string parameters = function.parameters, arguments = function.arguments, passed;
@@ -295,26 +298,28 @@ void KernelPrinter::print_function(const Function& function, const loop_ir::Vers
     parameters += ", " + declaration(array);
     arguments += ", " + array.name;
   }
-  for (const auto& extent : versions.extents) {
+  for (const auto& extent : specialisation.extents) {
     parameters += ", int64_t " + extent;
     passed += ", " + extent;
   }
-  out_.open("static ALWAYS_INLINE int32_t " + of + "(" + parameters + (asked.empty() ? ")" : ", int ahead)"));
-  print_body(function, versions.extents);
+  out_.open("static ALWAYS_INLINE int32_t " + of + "(" + parameters +
+            (prefetched.empty() ? ")" : ", int prefetch)"));
+  print_body(function, specialisation.extents);
   out_.open("static int32_t " + function.name + "(" + function.parameters + ")");
   for (const auto& each : function.guards) out_.line(each);
   print_arrays(uses);
   for (const auto& extent : kernel_.extents) {
-    if (contains(versions.extents, extent.name)) print_extent(extent);
+    if (contains(specialisation.extents, extent.name)) print_extent(extent);
   }
-  if (!asked.empty()) print_ahead(asked, versions.extents);
+  if (!prefetched.empty()) print_prefetch(prefetched, specialisation.extents);
   const auto call = [&](const std::string& sizes) {
     const std::string begin = of + "(" + arguments + sizes;
-    return "return " + (asked.empty() ? begin + ");" : "ahead ? " + begin + ", 1) : " + begin + ", 0);");
+    return "return " +
+           (prefetched.empty() ? begin + ");" : "prefetch ? " + begin + ", 1) : " + begin + ", 0);");
   };
-  for (const auto size : versions.sizes) {
+  for (const auto size : specialisation.sizes) {
     std::string equal, sizes;
-    for (const auto& extent : versions.extents) {
+    for (const auto& extent : specialisation.extents) {
       equal += (equal.empty() ? "" : " && ") + extent + " == " + std::to_string(size);
       sizes += ", " + std::to_string(size);
     }
@@ -325,52 +330,52 @@ void KernelPrinter::print_function(const Function& function, const loop_ir::Vers
   out_.raw("\n");
 }
 
-/// What the statements use, besides `known`, they, and the end of the function.
+/// Prints the declarations the statements use, besides `known`, the statements, and the end of the function.
 void KernelPrinter::print_body(const Function& function, const std::vector<std::string>& known) {
   for (const auto& each : function.lines) out_.line(each);
   loop_ir::Uses uses;
   loop_ir::collect_uses(function.body, uses);
   loop_ir::Uses sizes = uses;
-  for (const auto& array : kernel_.arrays) {  // a workspace's place depends on the sizes before it
-    if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin)) {
+  for (const auto& array : kernel_.arrays) {  // offsets depend on the sizes of earlier arrays
+    if (const auto* workspace = std::get_if<loop_ir::Scratch>(&array.origin)) {
       loop_ir::collect_uses(workspace->count, sizes);
     }
   }
   print_sizes(sizes, known);
-  print_workspaces(uses);
+  print_scratch(uses);
   print_last_positions(uses);
-  const bool streams = uses.arrays.count(expressions_.streamed()) > 0;
+  const bool streams = uses.arrays.count(expressions_.streaming_target()) > 0;
   if (streams) out_.line("const int streams = shared[" + number(shared_count()) + "] != 0;");
   CStatements(out_, expressions_).print(function.body);
-  if (streams) out_.line("if (streams) STREAMED;");
+  if (streams) out_.line("if (streams) STREAM_FENCE;");
   out_.line("return 0;");
   out_.close();
   out_.raw("\n");
 }
 
-/// The functions by which an iteration is done in parts.
-void KernelPrinter::print_cut(std::size_t phase) {
-  const auto& cut = *kernel_.phases[phase].cut;
+/// Prints the functions of row splitting.
+void KernelPrinter::print_row_split(std::size_t phase) {
+  const auto& row_split = *kernel_.phases[phase].row_split;
   const std::string id = std::to_string(phase);
-  print_function({prefix_ + "part_" + id,
+  print_function({prefix_ + "partial_" + id,
                   "const schaas_tensor* const* args, void* const* shared, void* workspace, int64_t begin, "
                   "int64_t first, int64_t last, void* carry",
                   "args, shared, workspace, begin, first, last, carry",
                   {"if (!" + prefix_ + "check(args)) return 1;"},
                   {"(void)shared, (void)workspace, (void)carry;", "const int64_t end = begin + 1;"},
-                  cut.part});
-  if (cut.carry.empty()) return;
-  print_function({prefix_ + "combine_" + id,
+                  row_split.partial});
+  if (row_split.carry_out.empty()) return;
+  print_function({prefix_ + "fix_up_" + id,
                   "const schaas_tensor* const* args, void* const* shared, int64_t begin, const void* carry",
                   "args, shared, begin, carry",
                   {},
                   {"(void)shared;"},
-                  cut.combine});
+                  row_split.fix_up});
   out_.open("static int64_t " + prefix_ + "carry_elements_" + id + "(const schaas_tensor* const* args)");
   out_.line("(void)args;");
   for (const auto& array : kernel_.arrays) {
-    if (array.name != cut.carry) continue;
-    const auto& count = std::get<loop_ir::Carry>(array.origin).count;
+    if (array.name != row_split.carry_out) continue;
+    const auto& count = std::get<loop_ir::CarryOut>(array.origin).count;
     loop_ir::Uses uses;
     loop_ir::collect_uses(count, uses);
     print_sizes(uses);
@@ -380,15 +385,15 @@ void KernelPrinter::print_cut(std::size_t phase) {
   out_.raw("\n");
 }
 
-/// Of the descriptor.
-std::string KernelPrinter::cut_entries(std::size_t phase) const {
-  const auto& cut = kernel_.phases[phase].cut;
-  if (!cut) return "0, 0, 0, 0";
+/// Returns the row-splitting fields of the descriptor.
+std::string KernelPrinter::row_split_entries(std::size_t phase) const {
+  const auto& row_split = kernel_.phases[phase].row_split;
+  if (!row_split) return "0, 0, 0, 0";
   const std::string id = std::to_string(phase);
-  const std::string part = prefix_ + "part_" + id + ", ";
-  const std::string monoid = number(fold_code(cut->monoid));
-  if (cut->carry.empty()) return part + "0, 0, " + monoid;
-  return part + prefix_ + "carry_elements_" + id + ", " + prefix_ + "combine_" + id + ", " + monoid;
+  const std::string part = prefix_ + "partial_" + id + ", ";
+  const std::string monoid = number(fold_code(row_split->monoid));
+  if (row_split->carry_out.empty()) return part + "0, 0, " + monoid;
+  return part + prefix_ + "carry_elements_" + id + ", " + prefix_ + "fix_up_" + id + ", " + monoid;
 }
 
 void KernelPrinter::print_range(std::size_t phase) {
@@ -405,7 +410,7 @@ void KernelPrinter::print_range(std::size_t phase) {
   out_.raw("\n");
 }
 
-/// In floating point: the product of many extents overflows integers.
+/// Computes in floating point: the product of many extents overflows integers.
 void KernelPrinter::print_work(std::size_t phase) {
   loop_ir::Uses uses;
   std::string product = "1.0";
@@ -423,7 +428,7 @@ void KernelPrinter::print_work(std::size_t phase) {
   out_.raw("\n");
 }
 
-/// Of a shared array; -1: another one.
+/// Returns the slot of a shared array; -1: another array.
 int KernelPrinter::slot_of(const std::string& array) const {
   for (const auto& each : kernel_.arrays) {
     const auto* shared = std::get_if<loop_ir::Shared>(&each.origin);
@@ -461,25 +466,25 @@ void KernelPrinter::print_shared_bytes() {
   out_.raw("\n");
 }
 
-/// The workspace has hash tables; how large they are is its first element.
+/// The scratch has hash tables, and begins with their capacity.
 bool KernelPrinter::has_tables() const {
   loop_ir::Uses uses;
   for (const auto& array : kernel_.arrays) {
-    if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin))
+    if (const auto* workspace = std::get_if<loop_ir::Scratch>(&array.origin))
       loop_ir::collect_uses(workspace->count, uses);
   }
-  return uses.names.count("places") > 0;
+  return uses.names.count("capacity") > 0;
 }
 
 void KernelPrinter::print_workspace_bytes() {
   const bool tables = has_tables();
   out_.open("static int64_t " + prefix_ + (tables ? "table_bytes" : "workspace_bytes") +
-            "(const schaas_tensor* const* args" + (tables ? ", int64_t places)" : ")"));
+            "(const schaas_tensor* const* args" + (tables ? ", int64_t capacity)" : ")"));
   out_.line("(void)args;");
   loop_ir::Uses uses;
   std::string total = tables ? "64" : "0";
   for (const auto& array : kernel_.arrays) {
-    if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin)) {
+    if (const auto* workspace = std::get_if<loop_ir::Scratch>(&array.origin)) {
       loop_ir::collect_uses(workspace->count, uses);
       total += " + " + padded(array, workspace->count);
     }
@@ -509,15 +514,16 @@ void KernelPrinter::print_copies() {
   out_.line("static const schaas_copy " + prefix_ + "copies[] = {" + entries + "};");
 }
 
-/// How each shared array begins, by slot.
+/// Prints the initial state of each shared array, by slot.
 void KernelPrinter::print_shared() {
   if (shared_count() == 0) return;
   std::vector<std::string> entries(static_cast<std::size_t>(shared_count()));
   for (const auto& array : kernel_.arrays) {
     if (const auto* shared = std::get_if<loop_ir::Shared>(&array.origin))
       entries[static_cast<std::size_t>(shared->slot)] =
-          shared->met ? "{2, " + number(shared->met->argument) + ", " + number(shared->met->level) + "}"
-                      : std::string(shared->stored ? "{1, -1, -1}" : "{0, -1, -1}");
+          shared->referenced
+              ? "{2, " + number(shared->referenced->argument) + ", " + number(shared->referenced->level) + "}"
+              : std::string(shared->stored ? "{1, -1, -1}" : "{0, -1, -1}");
   }
   out_.open("static const schaas_shared " + prefix_ + "shared[] =");
   for (const auto& entry : entries) out_.line(entry + ",");
@@ -531,11 +537,12 @@ void KernelPrinter::print_descriptor() {
     const std::string id = std::to_string(n);
     out_.line("{" + prefix_ + "phase_" + id + ", " + prefix_ + "range_" + id + ", " +
               (phase.parallel ? "1" : "0") + ", " + number(phase.balance_argument) + ", " +
-              number(phase.balance_level) + ", " + (phase.step == loop_ir::Step::count ? "1" : "0") + ", " +
+              number(phase.balance_level) + ", " + (phase.step == loop_ir::Step::symbolic ? "1" : "0") +
+              ", " +
               (phase.fold ? number(fold_code(phase.fold->monoid)) + ", " +
                                 number(slot_of(phase.fold->array)) + ", " + prefix_ + "work_" + id
                           : "0, -1, 0") +
-              ", " + cut_entries(n) + ", " + (phase.values ? prefix_ + "values_" + id : "0") + ", " +
+              ", " + row_split_entries(n) + ", " + (phase.numeric ? prefix_ + "numeric_" + id : "0") + ", " +
               number(phase.over.empty() ? 0 : 1 + slot_of(phase.over)) + "},");
   }
   out_.close("};");
@@ -566,7 +573,7 @@ void KernelPrinter::print_descriptor() {
   out_.line(std::to_string(kernel_.copies.size()) + ", " +
             (kernel_.copies.empty() ? "0" : prefix_ + "copies") + ", " +
             (has_tables() ? prefix_ + "table_bytes" : "0") + ", " + (kernel_.appends ? "1" : "0") + ", " +
-            (expressions_.streamed().empty() ? "0" : "1") + ", " +
+            (expressions_.streaming_target().empty() ? "0" : "1") + ", " +
             (shared_count() == 0 ? "0" : prefix_ + "shared") + ",");
   out_.close("};");
 }

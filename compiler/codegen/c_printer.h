@@ -5,22 +5,21 @@
 
 namespace schaas::codegen {
 
-/// What the generated kernel descriptor says about itself; strings are escaped as C literals.
+/// Contents of the generated kernel descriptor; strings are escaped as C literals.
 struct KernelLabel {
   std::string key;       ///< kernel key, hexadecimal
   std::string schedule;  ///< trace text
   std::string isa;       ///< "x86-64-v2", "x86-64-v3", "x86-64-v4", ...
   std::string problem;   ///< canonical problem text
-  /// The exported symbol. With another one every other definition is named after it too, so that texts of the
-  /// same value type can be compiled as one unit.
+  /// The exported symbol. Another one than the default also prefixes every other definition, so that texts of
+  /// the same value type can be compiled as one unit.
   std::string symbol = "schaas_kernel";
 };
 
-/// C11 source of the kernel for proto/kernel_abi.h (self-contained: the needed declarations are printed in),
-/// exporting the one symbol of the label. `kernel` has been verified (loop_ir/verifier.h). Uses GCC vector
-/// types, which clang has too, and `omp simd`, which needs -fopenmp-simd and no OpenMP runtime; vector width
-/// follows the predefined macros of the instruction set it is compiled for, so one text serves all. Functions
-/// such as exp need libm at link time.
+/// Prints the C11 source of a kernel for proto/kernel_abi.h, self-contained, exporting the one symbol of the
+/// label. `kernel` must be verified (loop_ir/verifier.h). Uses GCC vector types, which clang supports, and
+/// `omp simd`, which needs -fopenmp-simd and no OpenMP runtime. Vector width follows the predefined macros of
+/// the instruction set, so one text serves all. Functions such as exp need libm at link time.
 std::string print_c(const loop_ir::Kernel& kernel, const KernelLabel& label);
 
 }  // namespace schaas::codegen

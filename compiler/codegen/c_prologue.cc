@@ -60,7 +60,7 @@ UNUSED static inline vec4 sum_four(vec a, vec b, vec c, vec d) {
   const vec4 cd = PICK4(c4, d4, 0, 4, 2, 6) + PICK4(c4, d4, 1, 5, 3, 7);
   return PICK4(ab, cd, 0, 1, 4, 5) + PICK4(ab, cd, 2, 3, 6, 7);
 }
-#define DEFINE_SEARCH(name, type)                                                          \
+#define DEFINE_SEARCH(name, type)                                                     \
   UNUSED static int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
     while (low < high) {                                                              \
       const int64_t middle = low + (high - low) / 2;                                  \
@@ -76,7 +76,7 @@ DEFINE_SEARCH(search_64, int64_t)
 }
 
 std::string_view find_declarations() {
-  return R"(#define DEFINE_FIND(name, type)                                                         \
+  return R"(#define DEFINE_FIND(name, type)                                             \
   UNUSED static inline int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
     if (low == high) return -1;                                                         \
     const uint64_t mask = (uint64_t)(high - low) - 1;                                   \
@@ -91,8 +91,8 @@ DEFINE_FIND(find_32, int32_t)
 DEFINE_FIND(find_64, int64_t)
 #define FIND(a, low, high, key) \
   _Generic((a), const int32_t*: find_32, const int64_t*: find_64)(a, low, high, key)
-/* Of a table that is being filled: free elements are 0, and others keys, above 0. */
-#define DEFINE_PLACE(name, type)                                                        \
+/* Finds the slot in a table that is being filled: free slots are 0, others keys, above 0. */
+#define DEFINE_SLOT(name, type)                                                         \
   UNUSED static inline int64_t name(const type* a, int64_t low, int64_t high, int64_t key) { \
     const uint64_t mask = (uint64_t)(high - low) - 1;                                   \
     uint64_t at = (((uint64_t)key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & mask;        \
@@ -101,15 +101,15 @@ DEFINE_FIND(find_64, int64_t)
       if (here == key || here == 0) return low + (int64_t)at;                           \
     }                                                                                   \
   }
-DEFINE_PLACE(place_32, int32_t)
-DEFINE_PLACE(place_64, int64_t)
-#define PLACE(a, low, high, key) \
-  _Generic((a), int32_t*: place_32, int64_t*: place_64)(a, low, high, key)
+DEFINE_SLOT(slot_32, int32_t)
+DEFINE_SLOT(slot_64, int64_t)
+#define SLOT(a, low, high, key) \
+  _Generic((a), int32_t*: slot_32, int64_t*: slot_64)(a, low, high, key)
 )";
 }
 
 std::string_view atomic_declarations() {
-  return R"(#define DEFINE_ATOMIC(name, folded)                                                  \
+  return R"(#define DEFINE_ATOMIC(name, folded)                                        \
   UNUSED static inline void atomic_##name(value* at, value x) {                        \
     value seen, next;                                                                  \
     __atomic_load(at, &seen, __ATOMIC_RELAXED);                                        \
@@ -208,40 +208,40 @@ DEFINE_POWER(vec16)
 )";
 }
 
-std::string_view mark_declarations() {
-  return R"(/* A byte for each place, and then one for each group of places, so that what lies between marks is passed over by
-   groups of groups. A group has 64 places, or about as many as there are groups of them among 16 marks. Few marks are found
-   in the list, whatever lies between them. */
-#define FEW_MARKS 16
+std::string_view occupancy_declarations() {
+  return R"(/* Occupancy: a byte for each index, then one for each group of indices, so that gaps are skipped by groups of groups. A
+   group has 64 indices, or about as many as there are groups of them among 16 occupied ones. Few occupied indices are found
+   in the list, whatever their distance. */
+#define FEW_OCCUPIED 16
 UNUSED static inline int group_shift(int64_t extent) {
   const int bits = 63 - __builtin_clzll((uint64_t)extent | 1);
   return bits <= 16 ? 6 : 6 + (bits - 15) / 2;
 }
 UNUSED static inline unsigned char* groups_of(unsigned char* set, int64_t extent) { return set + (extent / 64 + 1) * 64; }
-#define MARK(set, list, count, extent, place)                               \
+#define OCCUPY(set, list, count, extent, index)                             \
   do {                                                                      \
-    if ((count) < FEW_MARKS) (list)[count] = (place);                       \
+    if ((count) < FEW_OCCUPIED) (list)[count] = (index);                    \
     ++(count);                                                              \
-    (set)[place] = 255;                                                     \
-    groups_of(set, extent)[(place) >> group_shift(extent)] = 255;           \
+    (set)[index] = 255;                                                     \
+    groups_of(set, extent)[(index) >> group_shift(extent)] = 255;           \
   } while (0)
-/* Places between `first` and `last`, `times` of them, come next: 1 when there are at least four of them for each group
-   between these, whose marks are stored here; else nothing is. */
-UNUSED static inline int mark_groups(unsigned char* groups, int64_t first, int64_t last, int64_t times) {
+/* Prepares `times` indices between `first` and `last`: returns 1 and occupies their groups when there are at least four for
+   each group between these; else returns 0. */
+UNUSED static inline int occupy_groups(unsigned char* groups, int64_t first, int64_t last, int64_t times) {
   if (4 * (last - first + 1) > times) return 0;
   for (int64_t group = first; group <= last; ++group) groups[group] = 255;
   return 1;
 }
-#define MARK_GROUPS(set, count, extent, first, last, times)                                        \
-  ((count) >= FEW_MARKS && (times) > 0 &&                                                          \
-   mark_groups(groups_of(set, extent), (first) >> group_shift(extent), (last) >> group_shift(extent), times))
-/* Vectors whose marked elements move together. */
+#define OCCUPY_GROUPS(set, count, extent, first, last, times)                                        \
+  ((count) >= FEW_OCCUPIED && (times) > 0 &&                                                         \
+   occupy_groups(groups_of(set, extent), (first) >> group_shift(extent), (last) >> group_shift(extent), times))
+/* Vectors whose occupied elements move together. */
 #if defined(__AVX512BW__) && defined(__has_builtin)
 #if __has_builtin(__builtin_ia32_compresssi512_mask) && __has_builtin(__builtin_ia32_storedqusi512_mask)
 #define LISTS_BY_VECTORS
 #endif
 #endif
-/* Which of 64 bytes are set; clears them. */
+/* Returns a bit for each of 64 bytes that is set; clears them. */
 UNUSED static inline uint64_t take_64(unsigned char* bytes) {
 #if defined(LISTS_BY_VECTORS)
   typedef char bytes64 __attribute__((vector_size(64), aligned(1), may_alias));
@@ -270,7 +270,7 @@ UNUSED static inline uint64_t take_64(unsigned char* bytes) {
 #endif
   return all;
 }
-/* The first two of 64 without a branch to guess: most have no more. */
+/* Lists the first two of 64 without a branch that may be mispredicted: most have no more. */
 #define LIST_TWO(list, left, base)                                            \
   for (int n = 0; n < 2; ++n, left &= left - (left != 0))                     \
     (list)[n] = (base) + __builtin_ctzll(left | (uint64_t)1 << 63)
@@ -309,50 +309,50 @@ static const lanes_of_64 first_64 = {0, 1, 2, 3, 4, 5, 6, 7};
 #endif
 DEFINE_LIST_64(32, int32_t, s)
 DEFINE_LIST_64(64, int64_t, d)
-/* First the groups with marks, then their marks. */
-#define DEFINE_COLLECT(suffix, type)                                                        \
-  UNUSED static int64_t collect_##suffix(unsigned char* set, type* list, int64_t count,     \
+/* Compacts first the occupied groups, then their indices. */
+#define DEFINE_COMPACT(suffix, type)                                                        \
+  UNUSED static int64_t compact_##suffix(unsigned char* set, type* list, int64_t count,     \
                                          int64_t extent) {                                  \
     const int shift = group_shift(extent);                                                  \
     unsigned char* const groups = groups_of(set, extent);                                   \
-    if (count <= FEW_MARKS) {                                                               \
+    if (count <= FEW_OCCUPIED) {                                                            \
       int64_t each = 0;                                                                     \
       for (int64_t n = 0; n < count; ++n) {                                                 \
-        const int64_t place = list[n];                                                      \
-        list[each] = (type)place;                                                           \
-        each += set[place] != 0;                                                            \
-        set[place] = groups[place >> shift] = 0;                                            \
+        const int64_t index = list[n];                                                      \
+        list[each] = (type)index;                                                           \
+        each += set[index] != 0;                                                            \
+        set[index] = groups[index >> shift] = 0;                                            \
       }                                                                                     \
       rank_sort_##suffix(list, each, 16);                                                   \
       return each;                                                                          \
     }                                                                                       \
-    type *const marked = list + extent + 2, *end = marked, *at = list;                      \
+    type *const occupied_groups = list + extent + 2, *end = occupied_groups, *at = list;    \
     for (int64_t g = 0; g <= extent >> shift; g += 64)                                      \
       end = list_64_##suffix(end, take_64(groups + g), g);                                  \
     if (shift == 6) {                                                                       \
-      for (const type* group = marked; group < end; ++group) {                              \
-        const int64_t place = (int64_t)*group << 6;                                         \
-        at = list_64_##suffix(at, take_64(set + place), place);                             \
+      for (const type* group = occupied_groups; group < end; ++group) {                     \
+        const int64_t index = (int64_t)*group << 6;                                         \
+        at = list_64_##suffix(at, take_64(set + index), index);                             \
       }                                                                                     \
       return at - list;                                                                     \
     }                                                                                       \
-    for (const type* group = marked; group < end; ++group) {                                \
-      int64_t place = (int64_t)*group << shift;                                             \
-      const int64_t after = place + ((int64_t)1 << shift);                                  \
-      for (; place < after && place < extent; place += 64)                                  \
-        at = list_64_##suffix(at, take_64(set + place), place);                             \
+    for (const type* group = occupied_groups; group < end; ++group) {                       \
+      int64_t index = (int64_t)*group << shift;                                             \
+      const int64_t after = index + ((int64_t)1 << shift);                                  \
+      for (; index < after && index < extent; index += 64)                                  \
+        at = list_64_##suffix(at, take_64(set + index), index);                             \
     }                                                                                       \
     return at - list;                                                                       \
   }
-DEFINE_COLLECT(32, int32_t)
-DEFINE_COLLECT(64, int64_t)
-#define COLLECT(set, list, count, extent) \
-  _Generic((list), int32_t*: collect_32, int64_t*: collect_64)(set, list, count, extent)
+DEFINE_COMPACT(32, int32_t)
+DEFINE_COMPACT(64, int64_t)
+#define COMPACT(set, list, count, extent) \
+  _Generic((list), int32_t*: compact_32, int64_t*: compact_64)(set, list, count, extent)
 )";
 }
 
 std::string_view sort_declarations() {
-  return R"(#define DEFINE_SORT(suffix, type)                                                          \
+  return R"(#define DEFINE_SORT(suffix, type)                                              \
   UNUSED static void sift_##suffix(type* a, int64_t root, int64_t count) {                 \
     const type moved = a[root];                                                            \
     for (int64_t child = 2 * root + 1; child < count; root = child, child = 2 * root + 1) { \
@@ -419,8 +419,8 @@ std::string_view sort_declarations() {
   }
 DEFINE_SORT(32, int32_t)
 DEFINE_SORT(64, int64_t)
-/* A short list of different elements: each goes to the place that the number of smaller ones tells, which
-   is counted side by side, without a branch. 0 when an element is there twice. */
+/* Sorts a short list of distinct elements by rank: each goes to the index that is the number of smaller ones, counted
+   in vectors, without a branch. Returns 0 when an element occurs twice. */
 #define DEFINE_RANK_SORT(suffix, type, largest)                                            \
   typedef type lanes_##suffix __attribute__((vector_size(VECTOR_BYTES)));                  \
   UNUSED static ALWAYS_INLINE int rank_sort_##suffix(                                      \
@@ -443,9 +443,9 @@ DEFINE_SORT(64, int64_t)
   }
 DEFINE_RANK_SORT(32, int32_t, INT32_MAX)
 DEFINE_RANK_SORT(64, int64_t, INT64_MAX)
-/* A list that is dense enough between its least and greatest element is written again from a bitmap of them: the first two
-   of a word without a branch to guess; where few words hold any these are found by another bitmap. One with an element
-   twice, or too wide for a bitmap on the stack, is sorted by comparisons. */
+/* Sorts a list that is dense between its minimum and maximum by a bitmap: the first two elements of a word without a branch
+   that may be mispredicted; a second bitmap finds the words where few hold any. Sorts by comparisons a list with an element
+   twice, or too wide for a bitmap on the stack. */
 #define LIST_WORDS 4096
 #define DEFINE_SORT_LIST(suffix, type)                                                     \
   UNUSED static void sort_list_##suffix(type* a, int64_t begin, int64_t end) {             \
@@ -504,9 +504,9 @@ DEFINE_SORT_LIST(64, int64_t)
 )";
 }
 
-std::string_view ahead_declarations() {
+std::string_view prefetch_declarations() {
   return R"(#define LARGE_BYTES (3 << 20)
-#define AHEAD(n, p) do { if ((n) * VECTOR_BYTES % 64 == 0) __builtin_prefetch(p); } while (0)
+#define PREFETCH(n, p) do { if ((n) * VECTOR_BYTES % 64 == 0) __builtin_prefetch(p); } while (0)
 UNUSED static inline int is_large(const schaas_tensor* tensor) {
   int64_t bytes = sizeof(value), row = bytes;
   for (int32_t mode = 0; mode < tensor->order; ++mode) row = sizeof(value) * tensor->extents[mode], bytes *= tensor->extents[mode];
@@ -515,7 +515,7 @@ UNUSED static inline int is_large(const schaas_tensor* tensor) {
 )";
 }
 
-std::string_view stream_declarations() {
+std::string_view streaming_store_declarations() {
   return R"(#define IS_ALIGNED(p) (((uintptr_t)(p) & (sizeof(vec) - 1)) == 0)
 #if defined(__clang__)
 #define STREAM(p, v) __builtin_nontemporal_store((v), (value __attribute__((vector_size(VECTOR_BYTES)))*)(p))
@@ -535,11 +535,11 @@ UNUSED static inline void stream_f32(float* p, vec v) { STREAM_AS(ps)(p, (stream
 #else
 #define STREAM(p, v) (void)(*(vec*)(p) = (v))
 #endif
-#define PUT(past, p, v) do { if (past) STREAM((p), (v)); else *(vec*)(p) = (v); } while (0)
+#define STREAM_STORE(streaming, p, v) do { if (streaming) STREAM((p), (v)); else *(vec*)(p) = (v); } while (0)
 #if defined(__SSE2__)
-#define STREAMED __builtin_ia32_sfence()
+#define STREAM_FENCE __builtin_ia32_sfence()
 #else
-#define STREAMED (void)0
+#define STREAM_FENCE (void)0
 #endif
 )";
 }

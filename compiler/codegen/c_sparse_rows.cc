@@ -1,12 +1,13 @@
-// How rows of sparse results are summed: expanded, sorted and compressed (Dalton, Olson, Bell: Optimizing sparse
-// matrix-matrix multiplication for the GPU, ACM TOMS 41, 2015), and rows of one structure added at once.
+// C runtime for rows of sparse results: expand-sort-compress (Dalton, Olson, Bell: Optimizing sparse
+// matrix-matrix multiplication for the GPU, ACM TOMS 41, 2015), and supernodes, rows of one structure added
+// at once.
 #include "compiler/codegen/c_prologue.h"
 
 namespace schaas::codegen {
 
 std::string_view term_declarations() {
-  return R"(/* loop_ir::most_terms */
-#define MOST_TERMS 128
+  return R"(/* loop_ir::max_terms */
+#define MAX_TERMS 128
 #if defined(__AVX512VL__) && defined(__has_builtin)
 #if __has_builtin(__builtin_ia32_loadupd512_mask) && __has_builtin(__builtin_ia32_compressdf512_mask)
 #define TERMS_BY_VECTORS
@@ -57,8 +58,8 @@ typedef value value_8 __attribute__((vector_size(8 * sizeof(value)), aligned(siz
     n += set[r];                                                                       \
   }
 #endif
-/* A term goes to the place that the number of smaller coordinates tells, which is counted side by side, without a branch;
-   terms of one coordinate go to one place, and leave as many free after it. */
+/* Sorts terms by rank: the index of a term is the number of smaller coordinates, counted in vectors, without a branch;
+   terms of one coordinate share an index, and leave as many free after it. */
 #define DEFINE_TERMS(suffix, type, largest, index)                                          \
   UNUSED static inline void expand_##suffix(                                                \
       type* restrict list, value* restrict values, const type* restrict coordinates,        \
@@ -67,10 +68,10 @@ typedef value value_8 __attribute__((vector_size(8 * sizeof(value)), aligned(siz
   }                                                                                         \
   UNUSED static ALWAYS_INLINE int64_t compress_sixteens_##suffix(                           \
       type* restrict list, value* restrict values, int64_t count, int sixteens) {           \
-    enum { each = VECTOR_BYTES / sizeof(type), most = MOST_TERMS / each };                  \
+    enum { each = VECTOR_BYTES / sizeof(type), most = MAX_TERMS / each };                   \
     typedef type some VECTOR_OF(type);                                                      \
-    type rank[MOST_TERMS], to[MOST_TERMS];                                                  \
-    value sums[MOST_TERMS];                                                                 \
+    type rank[MAX_TERMS], to[MAX_TERMS];                                                    \
+    value sums[MAX_TERMS];                                                                  \
     some x[most], smaller[most], all = {0};                                                 \
     const int vectors = 16 * sixteens / each;                                               \
     for (int v = 0; v < vectors; ++v) x[v] = *(const some*)(list + v * each);               \
@@ -91,7 +92,7 @@ typedef value value_8 __attribute__((vector_size(8 * sizeof(value)), aligned(siz
       memcpy(list, to, 16 * sixteens * sizeof(type));                                       \
       return count;                                                                         \
     }                                                                                       \
-    unsigned char set[MOST_TERMS];                                                          \
+    unsigned char set[MAX_TERMS];                                                           \
     memset(sums, 0, 16 * sixteens * sizeof(value));                                         \
     memset(set, 0, 16 * sixteens);                                                          \
     for (int64_t m = 0; m < count; ++m) {                                                   \
@@ -127,26 +128,26 @@ DEFINE_TERMS(64, int64_t, INT64_MAX, i64)
 )";
 }
 
-std::string_view alike_declarations() {
-  return R"(#define MOST_ALIKE 4
-/* loop_ir::long_row: coordinates are compared by so many. */
-#define LONG_ROW 16
-#define DEFINE_ADD_ALIKE(suffix, type)                                                      \
+std::string_view supernode_declarations() {
+  return R"(#define MAX_SUPERNODE 4
+/* loop_ir::min_supernode_entries: number of coordinates compared at once. */
+#define MIN_SUPERNODE_ENTRIES 16
+#define DEFINE_ADD_SUPERNODE(suffix, type)                                                  \
   UNUSED static ALWAYS_INLINE int are_equal_##suffix(const type* a, const type* b, int64_t count) { \
-    typedef type some __attribute__((vector_size(LONG_ROW * sizeof(type)), aligned(sizeof(type)), may_alias)); \
+    typedef type some __attribute__((vector_size(MIN_SUPERNODE_ENTRIES * sizeof(type)), aligned(sizeof(type)), may_alias)); \
     if (a[0] != b[0] || a[count - 1] != b[count - 1]) return 0;                             \
-    const int64_t last = count - LONG_ROW;                                                  \
+    const int64_t last = count - MIN_SUPERNODE_ENTRIES;                                     \
     some all = *(const some*)(a + last) ^ *(const some*)(b + last);                         \
-    for (int64_t n = 0; n < last; n += LONG_ROW) all |= *(const some*)(a + n) ^ *(const some*)(b + n); \
+    for (int64_t n = 0; n < last; n += MIN_SUPERNODE_ENTRIES) all |= *(const some*)(a + n) ^ *(const some*)(b + n); \
     type any = 0;                                                                           \
-    for (int n = 0; n < LONG_ROW; ++n) any |= all[n];                                       \
+    for (int n = 0; n < MIN_SUPERNODE_ENTRIES; ++n) any |= all[n];                          \
     return any == 0;                                                                        \
   }                                                                                         \
   UNUSED static ALWAYS_INLINE void add_rows_##suffix(                                       \
       value* restrict sums, unsigned char* restrict set, const type* restrict coordinates,  \
       const value* const* row, const value* factor, int64_t count, int rows) {              \
     int64_t n = 0;                                                                          \
-    for (; n + 4 <= count; n += 4) {                                                         \
+    for (; n + 4 <= count; n += 4) {                                                        \
       const int64_t first = coordinates[n];                                                 \
       if (coordinates[n + 3] - first == 3) {                                                \
         vec4 sum = *(const vec4*)(row[0] + n) * factor[0];                                  \
@@ -169,38 +170,38 @@ std::string_view alike_declarations() {
       set[coordinates[n]] = 255;                                                            \
     }                                                                                       \
   }                                                                                         \
-  UNUSED static __attribute__((noinline)) int64_t add_alike_##suffix(                              \
+  UNUSED static __attribute__((noinline)) int64_t add_supernode_##suffix(                   \
       value* restrict sums, unsigned char* restrict set, const type* restrict rows,         \
       const value* restrict factors, value scale, int64_t at, int64_t end,                  \
       const type* restrict positions, const type* restrict coordinates,                     \
       const value* restrict values) {                                                       \
-    const value* row[MOST_ALIKE];                                                           \
-    value factor[MOST_ALIKE];                                                               \
+    const value* row[MAX_SUPERNODE];                                                        \
+    value factor[MAX_SUPERNODE];                                                            \
     const int64_t first = positions[rows[at]], count = positions[rows[at] + 1] - first;     \
-    const int64_t most = end - at < MOST_ALIKE ? end - at : MOST_ALIKE;                     \
+    const int64_t most = end - at < MAX_SUPERNODE ? end - at : MAX_SUPERNODE;               \
     row[0] = values + first;                                                                \
     factor[0] = scale * factors[at];                                                        \
-    int alike = 1;                                                                          \
-    for (; alike < most; ++alike) {                                                         \
-      const int64_t begin = positions[rows[at + alike]];                                    \
-      if (positions[rows[at + alike] + 1] - begin != count ||                               \
+    int same = 1;                                                                           \
+    for (; same < most; ++same) {                                                           \
+      const int64_t begin = positions[rows[at + same]];                                     \
+      if (positions[rows[at + same] + 1] - begin != count ||                                \
           !are_equal_##suffix(coordinates + first, coordinates + begin, count))             \
         break;                                                                              \
-      row[alike] = values + begin;                                                          \
-      factor[alike] = scale * factors[at + alike];                                          \
+      row[same] = values + begin;                                                           \
+      factor[same] = scale * factors[at + same];                                            \
     }                                                                                       \
-    switch (alike) {                                                                        \
+    switch (same) {                                                                         \
       case 1: add_rows_##suffix(sums, set, coordinates + first, row, factor, count, 1); break; \
       case 2: add_rows_##suffix(sums, set, coordinates + first, row, factor, count, 2); break; \
       case 3: add_rows_##suffix(sums, set, coordinates + first, row, factor, count, 3); break; \
-      default: add_rows_##suffix(sums, set, coordinates + first, row, factor, count, MOST_ALIKE); \
+      default: add_rows_##suffix(sums, set, coordinates + first, row, factor, count, MAX_SUPERNODE); \
     }                                                                                       \
-    return at + alike - 1;                                                                  \
+    return at + same - 1;                                                                   \
   }
-DEFINE_ADD_ALIKE(32, int32_t)
-DEFINE_ADD_ALIKE(64, int64_t)
-#define ADD_ALIKE(sums, set, rows, ...) \
-  _Generic((rows), const int32_t*: add_alike_32, const int64_t*: add_alike_64)(sums, set, rows, __VA_ARGS__)
+DEFINE_ADD_SUPERNODE(32, int32_t)
+DEFINE_ADD_SUPERNODE(64, int64_t)
+#define ADD_SUPERNODE(sums, set, rows, ...) \
+  _Generic((rows), const int32_t*: add_supernode_32, const int64_t*: add_supernode_64)(sums, set, rows, __VA_ARGS__)
 )";
 }
 

@@ -12,7 +12,7 @@ using loop_ir::ExpressionPtr;
 using loop_ir::Match;
 using loop_ir::StatementPtr;
 
-/// Accumulators that `statement` folds into but does not declare.
+/// Collects accumulators that `statement` folds into but does not declare.
 void outer_accumulators(const StatementPtr& statement, std::set<std::string>& declared,
                         std::set<std::string>& found) {
   std::visit(Match{
@@ -31,19 +31,19 @@ void outer_accumulators(const StatementPtr& statement, std::set<std::string>& de
                  [&](const loop_ir::For& x) { outer_accumulators(x.body, declared, found); },
                  [&](const loop_ir::Merge& x) { outer_accumulators(x.body, declared, found); },
                  [](const loop_ir::Fill&) {},
-                 [](const loop_ir::Ask&) {},
+                 [](const loop_ir::Prefetch&) {},
                  [](const loop_ir::Sort&) {},
-                 [](const loop_ir::Mark&) {},
-                 [](const loop_ir::MarkGroups&) {},
-                 [](const loop_ir::Collect&) {},
+                 [](const loop_ir::Occupy&) {},
+                 [](const loop_ir::OccupyGroups&) {},
+                 [](const loop_ir::Compact&) {},
                  [](const loop_ir::Expand&) {},
                  [](const loop_ir::Compress&) {},
-                 [](const loop_ir::AddAlike&) {},
+                 [](const loop_ir::AddSupernode&) {},
                  [](const loop_ir::GroupStore&) {},
-                 [](const loop_ir::Pending&) {},
+                 [](const loop_ir::Deferred&) {},
                  [](const loop_ir::Defer&) {},
-                 [](const loop_ir::Settle&) {},
-                 [](const loop_ir::GiveUp&) {},
+                 [](const loop_ir::Flush&) {},
+                 [](const loop_ir::Overflow&) {},
              },
              statement->node);
 }
@@ -116,34 +116,34 @@ void CStatements::print(const StatementPtr& statement) {
           [&](const loop_ir::For& x) { print_for(x); },
           [&](const loop_ir::Merge& x) {
             if (x.over) {
-              print_over(x);
+              print_range_merge(x);
             } else if (x.kind == loop_ir::MergeKind::any) {
-              print_any(x);
+              print_union(x);
             } else {
-              print_all(x);
+              print_intersection(x);
             }
           },
           [&](const loop_ir::Fill& x) { print_fill(x); },
-          [&](const loop_ir::Ask& x) { text_.line(expressions_.ask(x)); },
-          [&](const loop_ir::GiveUp&) { text_.line("return 2;"); },  // SCHAAS_TABLES_FULL
+          [&](const loop_ir::Prefetch& x) { text_.line(expressions_.prefetch(x)); },
+          [&](const loop_ir::Overflow&) { text_.line("return 2;"); },  // SCHAAS_TABLES_FULL
           [&](const loop_ir::Sort& x) {
             text_.line("SORT(" + x.array + ", " + expression(x.begin) + ", " + expression(x.end) + ");");
           },
-          [&](const loop_ir::Mark& x) {
-            const loop_ir::Marks& m = x.marks;
-            text_.line("MARK(" + m.array + ", " + m.list + ", " + m.count + ", " + expression(m.extent) +
-                       ", " + expression(x.place) + ");");
+          [&](const loop_ir::Occupy& x) {
+            const loop_ir::Occupancy& m = x.occupancy;
+            text_.line("OCCUPY(" + m.array + ", " + m.list + ", " + m.count + ", " + expression(m.extent) +
+                       ", " + expression(x.index) + ");");
           },
-          [&](const loop_ir::MarkGroups& x) {
-            const loop_ir::Marks& m = x.marks;
-            text_.line("const int64_t " + x.near + " = MARK_GROUPS(" + m.array + ", " + m.count + ", " +
-                       expression(m.extent) + ", " + expression(x.first) + ", " + expression(x.last) + ", " +
-                       expression(x.times) + ");");
-            text_.line(m.count + " += " + x.near + " ? " + expression(x.times) + " : 0;");
+          [&](const loop_ir::OccupyGroups& x) {
+            const loop_ir::Occupancy& m = x.occupancy;
+            text_.line("const int64_t " + x.clustered + " = OCCUPY_GROUPS(" + m.array + ", " + m.count +
+                       ", " + expression(m.extent) + ", " + expression(x.first) + ", " + expression(x.last) +
+                       ", " + expression(x.times) + ");");
+            text_.line(m.count + " += " + x.clustered + " ? " + expression(x.times) + " : 0;");
           },
-          [&](const loop_ir::Collect& x) {
-            const loop_ir::Marks& m = x.marks;
-            text_.line(m.count + " = COLLECT(" + m.array + ", " + m.list + ", " + m.count + ", " +
+          [&](const loop_ir::Compact& x) {
+            const loop_ir::Occupancy& m = x.occupancy;
+            text_.line(m.count + " = COMPACT(" + m.array + ", " + m.list + ", " + m.count + ", " +
                        expression(m.extent) + ");");
           },
           [&](const loop_ir::Expand& x) {
@@ -157,22 +157,20 @@ void CStatements::print(const StatementPtr& statement) {
             const loop_ir::Terms& t = x.terms;
             text_.line(t.count + " = COMPRESS(" + t.list + ", " + t.values + ", " + t.count + ");");
           },
-          [&](const loop_ir::AddAlike& x) {
-            text_.line(x.variable + " = ADD_ALIKE(" + x.sums + ", " + x.set + ", " + x.rows + ", " +
+          [&](const loop_ir::AddSupernode& x) {
+            text_.line(x.variable + " = ADD_SUPERNODE(" + x.sums + ", " + x.set + ", " + x.rows + ", " +
                        x.factors + ", " + expression(x.scale) + ", " + x.variable + ", " + expression(x.end) +
                        ", " + x.positions + ", " + x.coordinates + ", " + x.values + ");");
           },
           [&](const loop_ir::GroupStore& x) { print_group_store(x); },
-          [&](const loop_ir::Pending& x) {
-            text_.line(std::string("pending<monoid_") + operators::name(x.monoid) + "> " + x.name + "(" +
+          [&](const loop_ir::Deferred& x) {
+            text_.line(std::string("deferred_update<monoid_") + operators::name(x.monoid) + "> " + x.name + "(" +
                        x.array + ");");
           },
           [&](const loop_ir::Defer& x) {
             text_.line(x.name + ".defer(" + expression(x.index) + ", " + expression(x.value) + ");");
           },
-          [&](const loop_ir::Settle& x) {
-            text_.line(x.name + ".settle<" + std::to_string(x.width) + ">();");
-          },
+          [&](const loop_ir::Flush& x) { text_.line(x.name + ".flush<" + std::to_string(x.width) + ">();"); },
       },
       statement->node);
 }
@@ -185,15 +183,15 @@ std::string for_header(const loop_ir::For& loop, const CExpressions& expressions
 }
 
 void CStatements::print_store(const loop_ir::Store& store) {
-  const std::string place = store.array + "[" + expression(store.index) + "]";
+  const std::string target = store.array + "[" + expression(store.index) + "]";
   const std::string value = expression(store.value);
   if (store.mode == loop_ir::Write::atomic)
-    return text_.line(CExpressions::atomic(store.monoid, "&" + place, value));
+    return text_.line(CExpressions::atomic(store.monoid, "&" + target, value));
   const bool set = store.mode == loop_ir::Write::set;
-  text_.line(set ? place + " = " + value + ";" : CExpressions::fold("value", store.monoid, place, value));
+  text_.line(set ? target + " = " + value + ";" : CExpressions::fold("value", store.monoid, target, value));
 }
 
-/// The functions of cuda_prologue.h.
+/// Calls the group functions of cuda_prologue.h.
 void CStatements::print_group_store(const loop_ir::GroupStore& store) {
   using loop_ir::Write;
   const char* called = store.mode == Write::atomic ? "atomic_group"
@@ -211,7 +209,7 @@ void CStatements::print_fill(const loop_ir::Fill& fill) {
   const bool at_front = first != nullptr && first->value == 0;
   const std::string from = at_front ? fill.array : fill.array + " + " + expression(fill.begin);
   if (is_all_zero_bits(fill.value)) {
-    // What has no elements may have no place either, which memset does not take.
+    // An empty array may have a null address, which memset does not accept.
     const std::string some =
         std::holds_alternative<loop_ir::Integer>(fill.count->node) ? "" : "if (" + count + " > 0) ";
     text_.line(some + "memset(" + from + ", 0, (size_t)(" + count + ") * sizeof(" + type + "));");
@@ -233,15 +231,16 @@ void CStatements::print_for(const loop_ir::For& loop) {
     text_.close();
     return;
   }
-  if (loop.shape == loop_ir::Shape::lanes) {
-    CLanes(text_, expressions_).print(loop);
+  if (loop.shape == loop_ir::Shape::vector) {
+    CVectorLoops(text_, expressions_).print(loop);
     return;
   }
-  if (loop.shape == loop_ir::Shape::simd &&
-      (CLanes(text_, expressions_).print_fold(loop) || CLanes(text_, expressions_).print_stores(loop))) {
+  if (loop.shape == loop_ir::Shape::simd && (CVectorLoops(text_, expressions_).print_fold(loop) ||
+                                             CVectorLoops(text_, expressions_).print_stores(loop))) {
     return;
   }
-  if (loop.shape == loop_ir::Shape::scalar && CLanes(text_, expressions_).print_scalar_sums(loop)) return;
+  if (loop.shape == loop_ir::Shape::scalar && CVectorLoops(text_, expressions_).print_scalar_sums(loop))
+    return;
   const auto& v = loop.variable;
   if (loop.shape == loop_ir::Shape::simd) {
     text_.directive(simd_pragma(loop));
@@ -255,7 +254,7 @@ void CStatements::print_for(const loop_ir::For& loop) {
   text_.close();
 }
 
-/// Where the cursor stands.
+/// Returns the coordinate at the cursor.
 std::string coordinate_at(const loop_ir::Cursor& cursor) {
   return cursor.coordinates.empty() ? cursor.position : cursor.coordinates + "[" + cursor.position + "]";
 }
@@ -269,8 +268,8 @@ void CStatements::print_lists(const loop_ir::Merge& merge) {
   }
 }
 
-/// Where the stretches of equal coordinates end.
-void CStatements::print_stretches(const loop_ir::Merge& merge) {
+/// Prints the ends of the ranges of equal coordinates.
+void CStatements::print_ranges(const loop_ir::Merge& merge) {
   for (const auto& cursor : merge.cursors) {
     if (cursor.until.empty()) continue;
     const auto &u = cursor.until, &p = cursor.position;
@@ -281,7 +280,7 @@ void CStatements::print_stretches(const loop_ir::Merge& merge) {
   }
 }
 
-/// Past the coordinate.
+/// Advances the cursors past the coordinate.
 void CStatements::print_advance(const loop_ir::Merge& merge) {
   for (const auto& cursor : merge.cursors) {
     const auto& p = cursor.position;
@@ -293,8 +292,8 @@ void CStatements::print_advance(const loop_ir::Merge& merge) {
   }
 }
 
-/// All cursors advance together on a common coordinate; else those behind the largest coordinate do.
-void CStatements::print_all(const loop_ir::Merge& merge) {
+/// Advances all cursors together on a common coordinate, else those behind the largest coordinate.
+void CStatements::print_intersection(const loop_ir::Merge& merge) {
   print_lists(merge);
   std::string more;
   std::string all_equal;
@@ -315,7 +314,7 @@ void CStatements::print_all(const loop_ir::Merge& merge) {
     text_.line("if (" + crd + " > " + v + ") " + v + " = " + crd + ";");
   }
   text_.open("if (" + all_equal + ")");
-  print_stretches(merge);
+  print_ranges(merge);
   print(merge.body);
   print_advance(merge);
   text_.close("} else {");
@@ -327,9 +326,9 @@ void CStatements::print_all(const loop_ir::Merge& merge) {
   text_.close();
 }
 
-/// A list that has ended waits at a coordinate that no tensor has, so that one loop serves lists of all
-/// lengths: as many cases as lists, not as sets of lists.
-void CStatements::print_any(const loop_ir::Merge& merge) {
+/// Merges lists by their minimum. An exhausted list stays at a coordinate that no tensor has, so one loop
+/// serves lists of all lengths; there are as many cases as lists instead of sets of lists.
+void CStatements::print_union(const loop_ir::Merge& merge) {
   print_lists(merge);
   const std::string& v = merge.variable;
   const auto next = [&](const loop_ir::Cursor& cursor) {
@@ -349,14 +348,14 @@ void CStatements::print_any(const loop_ir::Merge& merge) {
   for (const auto& cursor : merge.cursors) {
     text_.line("const int64_t " + cursor.present + " = " + cursor.position + "_crd == " + v + ";");
   }
-  print_stretches(merge);
+  print_ranges(merge);
   print(merge.body);
   print_advance(merge);
   text_.close();
   text_.close();
 }
 
-void CStatements::print_over(const loop_ir::Merge& merge) {
+void CStatements::print_range_merge(const loop_ir::Merge& merge) {
   print_lists(merge);
   const std::string& v = merge.variable;
   text_.open("for (int64_t " + v + " = " + expression(merge.over->begin) + ", " + v +
@@ -366,7 +365,7 @@ void CStatements::print_over(const loop_ir::Merge& merge) {
     text_.line("const int64_t " + cursor.present + " = " + p + " < " + p + "_end && " +
                coordinate_at(cursor) + " == " + v + ";");
   }
-  print_stretches(merge);
+  print_ranges(merge);
   print(merge.body);
   print_advance(merge);
   text_.close();

@@ -11,8 +11,8 @@
 namespace schaas::codegen {
 
 enum class Dialect {
-  c,     ///< loops that may run in vectors do
-  cuda,  ///< what one thread of a GPU does; groups of threads as functions of cuda_prologue.h
+  c,     ///< loops that may be vectorised are
+  cuda,  ///< one thread of a GPU; groups of threads as functions of cuda_prologue.h
 };
 
 /// Prints the statements of one phase.
@@ -27,11 +27,11 @@ class CStatements {
   void print_store(const loop_ir::Store& store);
   void print_group_store(const loop_ir::GroupStore& store);
   void print_fill(const loop_ir::Fill& fill);
-  void print_all(const loop_ir::Merge& merge);
-  void print_any(const loop_ir::Merge& merge);
-  void print_over(const loop_ir::Merge& merge);
+  void print_intersection(const loop_ir::Merge& merge);
+  void print_union(const loop_ir::Merge& merge);
+  void print_range_merge(const loop_ir::Merge& merge);
   void print_lists(const loop_ir::Merge& merge);
-  void print_stretches(const loop_ir::Merge& merge);
+  void print_ranges(const loop_ir::Merge& merge);
   void print_advance(const loop_ir::Merge& merge);
   std::string simd_pragma(const loop_ir::For& loop) const;
   std::string expression(const loop_ir::ExpressionPtr& part) const { return expressions_.print(part); }
@@ -41,32 +41,32 @@ class CStatements {
   const Dialect dialect_;
 };
 
-/// "for (...)" of a loop that runs in order; the end is evaluated once, into a name that ends in `end`.
+/// Returns "for (...)" of a sequential loop; the end is evaluated once, into a name with suffix `end`.
 std::string for_header(const loop_ir::For& loop, const CExpressions& expressions, const char* end = "_end");
 
-/// Prints a `lanes` loop as a cascade of register blocks: `count` vectors of one type at a time, then fewer,
+/// Prints a `vector` loop as a cascade of register blocks: `count` vectors of one type at a time, then fewer,
 /// then narrower vectors, then single elements. Each block is the loop's body with every name that depends on
 /// the loop variable replicated once per vector.
-class CLanes {
+class CVectorLoops {
  public:
-  CLanes(CText& text, const CExpressions& expressions) : text_(text), expressions_(expressions) {}
+  CVectorLoops(CText& text, const CExpressions& expressions) : text_(text), expressions_(expressions) {}
   void print(const loop_ir::For& loop);
-  /// A simd loop that only folds into accumulators, each iteration a value into each: vectors of partial
-  /// results, folded at the end, several when one would wait for itself. False, printing nothing, when `loop`
-  /// is not of that form.
+  /// Prints a simd loop that only folds into accumulators, one value per iteration each, as vectors of
+  /// partial results that are folded at the end; several vectors where one would wait for itself. Returns
+  /// false, printing nothing, for other loops.
   bool print_fold(const loop_ir::For& loop);
-  /// A loop in order that only adds values to accumulators: several turns at once with sums of their own.
-  /// False, printing nothing, of another.
+  /// Prints a sequential loop that only adds to accumulators as interleaved iterations with sums of their
+  /// own. Returns false, printing nothing, for other loops.
   bool print_scalar_sums(const loop_ir::For& loop);
-  /// A simd loop of nothing but stores to neighbouring places; false, printing nothing, of another.
+  /// Prints a simd loop of stores to adjacent elements; returns false, printing nothing, for other loops.
   bool print_stores(const loop_ir::For& loop);
 
  private:
   struct Block {
     std::string type;     ///< C type of one register: vec, vec32, vec16, vec8 or value
     int count = 1;        ///< registers per name
-    int first_sum = 0;    ///< number of the first register of an accumulator that is folded into
-    bool scalar = false;  ///< outside of lanes: an accumulator has its own name
+    int first_sum = 0;    ///< number of the first register of an accumulator
+    bool scalar = false;  ///< outside vector loops: an accumulator has its own name
   };
   using Folds = std::vector<const loop_ir::Accumulate*>;
   void classify(const loop_ir::StatementPtr& statement);
@@ -78,31 +78,31 @@ class CLanes {
   void print_sums(const loop_ir::For& loop, const Folds& folds);
   void print_other_folds(const loop_ir::For& loop, const Folds& folds, operators::Monoid monoid);
   std::set<std::string> sums_of(const loop_ir::For& loop) const;
-  void print_turns(const loop_ir::For& loop, const std::set<std::string>& sums, const Block& block,
-                   int turns);
+  void print_interleaved(const loop_ir::For& loop, const std::set<std::string>& sums, const Block& block,
+                         int iterations);
   static std::string sum_name(const std::string& name, int part, const Block& block);
   void print_inner(const loop_ir::For& loop, const Block& block);
-  void print_turn(const loop_ir::For& loop, const Block& block);
-  void print_ahead(const loop_ir::For& loop, const Block& block);
+  void print_iteration(const loop_ir::For& loop, const Block& block);
+  void print_prefetch(const loop_ir::For& loop, const Block& block);
   void print_let(const loop_ir::Let& let, const Block& block);
   void print_accumulator(const loop_ir::Accumulator& accumulator, const Block& block);
   void print_accumulate(const loop_ir::Accumulate& accumulate, const Block& block);
   void print_store(const loop_ir::Store& store, const Block& block);
   void print_atomic(const loop_ir::Store& store, const Block& block, int part, const std::string& value);
   std::string apply(const loop_ir::Apply& apply, const Block& block, int part) const;
-  /// One register, also of what does not vary.
+  /// Returns one register, broadcast where the expression does not vary.
   std::string register_of(const loop_ir::ExpressionPtr& expression, const Block& block, int part) const;
-  std::string lane_expression(const loop_ir::ExpressionPtr& expression, const Block& block, int part) const;
+  std::string vector_expression(const loop_ir::ExpressionPtr& expression, const Block& block, int part) const;
   std::string address(const std::string& array, const loop_ir::ExpressionPtr& index, const Block& block,
                       int part) const;
-  std::string place(const std::string& array, const loop_ir::ExpressionPtr& index, const Block& block,
-                    int part, bool constant) const;
+  std::string element_text(const std::string& array, const loop_ir::ExpressionPtr& index, const Block& block,
+                           int part, bool constant) const;
   bool varies(const loop_ir::ExpressionPtr& expression) const;
 
   CText& text_;
   const CExpressions& expressions_;
   std::set<std::string> varying_;  ///< the loop variable and the names whose values depend on it
-  int live_ = 0;                   ///< accumulators and values that vary: they share the registers
+  int live_ = 0;                   ///< accumulators and varying values, which share the registers
 };
 
 }  // namespace schaas::codegen

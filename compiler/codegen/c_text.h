@@ -8,7 +8,7 @@ namespace schaas::codegen {
 class CText {
  public:
   void line(std::string_view text);
-  /// A line without indentation (preprocessor).
+  /// Appends a line without indentation (preprocessor).
   void directive(std::string_view text);
   void open(std::string_view text);  ///< "text {" and one level deeper
   void close(std::string_view text = "}");
@@ -20,7 +20,7 @@ class CText {
   int depth_ = 0;
 };
 
-/// A C string literal; everything but printable ASCII is escaped, lines are kept apart for the reader.
+/// Returns a C string literal; all but printable ASCII is escaped, lines stay apart for readers.
 std::string c_literal(std::string_view text);
 
 }  // namespace schaas::codegen

@@ -30,7 +30,7 @@ class CudaPrinter {
         own_name_(label.symbol != "schaas_kernel"),
         prefix_(own_name_ ? label.symbol + "_" : "schaas_") {
     for (const auto& array : kernel.arrays)
-      works_ = works_ || std::holds_alternative<loop_ir::Workspace>(array.origin);
+      has_scratch_ = has_scratch_ || std::holds_alternative<loop_ir::Scratch>(array.origin);
   }
 
   std::string run() {
@@ -41,7 +41,7 @@ class CudaPrinter {
     for (std::size_t phase = 0; phase < kernel_.phases.size(); ++phase) print_device(phase);
     out_.directive("#endif");
     out_.raw("\n");
-    out_.directive("#if !defined(__CUDACC_RTC__)");  // which knows no host
+    out_.directive("#if !defined(__CUDACC_RTC__)");  // NVRTC has no host
     print_check();
     for (std::size_t phase = 0; phase < kernel_.phases.size(); ++phase) print_host(phase);
     print_shared_bytes();
@@ -56,7 +56,7 @@ class CudaPrinter {
   void print_parameters();
   void print_device_prologue();
   void print_device(std::size_t phase);
-  void print_share(const loop_ir::Units& units);
+  void print_thread_range(const loop_ir::ThreadMapping& mapping);
   void print_arrays(const loop_ir::Uses& uses);
   void print_check();
   void print_host(std::size_t phase);
@@ -78,7 +78,7 @@ class CudaPrinter {
   const CExpressions expressions_;
   const bool own_name_;
   const std::string prefix_;
-  bool works_ = false;  ///< threads have memory of their own
+  bool has_scratch_ = false;  ///< threads have scratch
   CText out_;
 };
 
@@ -93,22 +93,22 @@ void CudaPrinter::print_declarations() {
   out_.raw(std::string("typedef ") + (f64 ? "double" : "float") + " value;\n\n");
 }
 
-/// Everything that any phase needs, in one struct.
+/// Prints the parameters of all phases as one struct.
 void CudaPrinter::print_parameters() {
   out_.open("typedef struct " + prefix_ + "parameters");
   for (const auto& array : kernel_.arrays) {
-    if (std::holds_alternative<loop_ir::Workspace>(array.origin)) continue;
+    if (std::holds_alternative<loop_ir::Scratch>(array.origin)) continue;
     out_.line(std::string(array.written ? "" : "const ") + CExpressions::c_type(array.element) + "* " +
               array.name + ";");
   }
   for (const auto& extent : kernel_.extents) out_.line("int64_t " + extent.name + ";");
-  if (works_) out_.line("char* workspace;");
+  if (has_scratch_) out_.line("char* workspace;");
   out_.line("int64_t range, columns;");
   out_.close("} " + prefix_ + "parameters;");
   out_.raw("\n");
 }
 
-/// Macros that several kernels of one text define alike go again at the end.
+/// Prints the device prologue, first undefining macros that several kernels of one text share.
 void CudaPrinter::print_device_prologue() {
   const bool f64 = kernel_.value_type == loop_ir::ValueType::f64;
   out_.raw(device_declarations());
@@ -148,13 +148,13 @@ std::string CudaPrinter::padded(const Array& array, const std::string& count) co
          ") + 15) / 16 * 16";
 }
 
-/// The arrays of the arguments from the parameters, each thread's own from its part of the workspace.
+/// Prints the arrays: arguments from the parameters, thread-private ones from the thread's scratch.
 void CudaPrinter::print_arrays(const loop_ir::Uses& uses) {
   std::string offset = "0";
   for (const auto& array : kernel_.arrays) {
     const bool used = uses.arrays.count(array.name) > 0;
     const std::string type = CExpressions::c_type(array.element);
-    if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin)) {
+    if (const auto* workspace = std::get_if<loop_ir::Scratch>(&array.origin)) {
       if (used)
         out_.line(type + "* __restrict__ " + array.name + " = (" + type + "*)(own + (" + offset + "));");
       offset += " + " + padded(array, expressions_.print(workspace->count));
@@ -163,74 +163,76 @@ void CudaPrinter::print_arrays(const loop_ir::Uses& uses) {
                 " = parameters." + array.name + ";");
     }
   }
-  if (works_) out_.line("(void)own;");
+  if (has_scratch_) out_.line("(void)own;");
 }
 
-/// What of the range and of the columns the thread has.
-void CudaPrinter::print_share(const loop_ir::Units& units) {
-  const std::string tile = text_of(units.tile), share = text_of(units.share), take = text_of(units.take);
-  out_.line("const int64_t lane = thread % " + share + ";");
-  out_.line("const int64_t side = thread / " + share + " % " + tile + ";");
-  out_.line("int64_t unit = thread / " + text_of(units.share * units.tile) + ";");
-  if (units.columns) {
-    out_.line("const int64_t row_tile = quotient(unit, column_shares);");
-    out_.line("const int64_t column_begin = (unit - row_tile * column_shares) * " +
-              text_of(units.columns_take) + ";");
+/// Prints the thread's range and its columns.
+void CudaPrinter::print_thread_range(const loop_ir::ThreadMapping& mapping) {
+  const std::string tile = text_of(mapping.tile), threads = text_of(mapping.threads_per_item),
+                    grain = text_of(mapping.grain);
+  out_.line("const int64_t lane = thread % " + threads + ";");
+  out_.line("const int64_t side = thread / " + threads + " % " + tile + ";");
+  out_.line("int64_t item = thread / " + text_of(mapping.threads_per_item * mapping.tile) + ";");
+  if (mapping.columns) {
+    out_.line("const int64_t row_tile = quotient(item, column_blocks);");
+    out_.line("const int64_t column_begin = (item - row_tile * column_blocks) * " +
+              text_of(mapping.columns_grain) + ";");
     out_.line("const int64_t column_end = parameters.columns < column_begin + " +
-              text_of(units.columns_take) + " ? parameters.columns : column_begin + " +
-              text_of(units.columns_take) + ";");
-    out_.line("unit = row_tile;");
+              text_of(mapping.columns_grain) + " ? parameters.columns : column_begin + " +
+              text_of(mapping.columns_grain) + ";");
+    out_.line("item = row_tile;");
   }
-  out_.line("int64_t begin = (unit * " + tile + " + side) * " + take + ", end = begin + " + take + ";");
+  out_.line("int64_t begin = (item * " + tile + " + side) * " + grain + ", end = begin + " + grain + ";");
   out_.line("if (begin > parameters.range) begin = parameters.range;");
   out_.line("if (end > parameters.range) end = parameters.range;");
   out_.line("(void)lane, (void)begin, (void)end;");
 }
 
-/// Threads of all tiles, rounded up to whole warps, so that a group is there or not as a whole.
+/// Rounds the number of threads up to whole warps, so that groups are complete.
 void CudaPrinter::print_device(std::size_t phase) {
   const auto& described = kernel_.phases[phase];
-  const loop_ir::Units& units = *described.units;
+  const loop_ir::ThreadMapping& mapping = *described.mapping;
   loop_ir::Uses uses;
   loop_ir::collect_uses(described.body, uses);
   loop_ir::Uses sizes = uses;
   for (const auto& array : kernel_.arrays) {
-    if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin))
+    if (const auto* workspace = std::get_if<loop_ir::Scratch>(&array.origin))
       loop_ir::collect_uses(workspace->count, sizes);
   }
-  out_.open("extern \"C\" __global__ void __launch_bounds__(" + text_of(units.block) + ") " + prefix_ +
+  out_.open("extern \"C\" __global__ void __launch_bounds__(" + text_of(mapping.block) + ") " + prefix_ +
             "phase_" + text_of(static_cast<std::int64_t>(phase)) + "(const " + prefix_ +
             "parameters parameters)");
   print_sizes(sizes, [](const loop_ir::Extent& extent) { return "parameters." + extent.name; });
-  const std::string unit = text_of(units.tile) + " * " + text_of(units.take);
+  const std::string unit = text_of(mapping.tile) + " * " + text_of(mapping.grain);
   out_.line("const int64_t tiles = (parameters.range + " + unit + " - 1) / (" + unit + ");");
-  std::string threads = "tiles * " + text_of(units.tile * units.share);
-  if (units.columns) {
-    const std::string take = text_of(units.columns_take);
-    out_.line("const int64_t column_shares = (parameters.columns + " + take + " - 1) / " + take + ";");
-    threads += " * column_shares";
+  std::string threads = "tiles * " + text_of(mapping.tile * mapping.threads_per_item);
+  if (mapping.columns) {
+    const std::string grain = text_of(mapping.columns_grain);
+    out_.line("const int64_t column_blocks = (parameters.columns + " + grain + " - 1) / " + grain + ";");
+    threads += " * column_blocks";
   }
   out_.line("const int64_t threads = (" + threads + " + 31) / 32 * 32;");
-  if (works_) {
+  if (has_scratch_) {
     std::string bytes = "0";
     for (const auto& array : kernel_.arrays) {
-      if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin))
+      if (const auto* workspace = std::get_if<loop_ir::Scratch>(&array.origin))
         bytes += " + " + padded(array, expressions_.print(workspace->count));
     }
-    out_.line("char* const own = parameters.workspace + ((int64_t)blockIdx.x * " + text_of(units.block) +
+    out_.line("char* const own = parameters.workspace + ((int64_t)blockIdx.x * " + text_of(mapping.block) +
               " + threadIdx.x) * (" + bytes + ");");
   }
   print_arrays(uses);
-  out_.open("for (int64_t thread = (int64_t)blockIdx.x * " + text_of(units.block) +
-            " + threadIdx.x; thread < threads; thread += (int64_t)gridDim.x * " + text_of(units.block) + ")");
-  print_share(units);
+  out_.open("for (int64_t thread = (int64_t)blockIdx.x * " + text_of(mapping.block) +
+            " + threadIdx.x; thread < threads; thread += (int64_t)gridDim.x * " + text_of(mapping.block) +
+            ")");
+  print_thread_range(mapping);
   CStatements(out_, expressions_, Dialect::cuda).print(described.body);
   out_.close();
   out_.close();
   out_.raw("\n");
 }
 
-/// Positions of an operand are loaded in a size only where all of its entries end.
+/// Returns the number of entries where a size loads positions: at the end of all entries only.
 std::string CudaPrinter::entries(const ExpressionPtr& expression) const {
   const auto* load = std::get_if<loop_ir::Load>(&expression->node);
   if (load == nullptr) return "";
@@ -258,7 +260,7 @@ void CudaPrinter::print_host_sizes(const std::vector<ExpressionPtr>& expressions
   });
 }
 
-/// What the kernel was compiled for: value type, position width, fixed extents.
+/// Prints the check of the arguments: value type, position width, fixed extents.
 void CudaPrinter::print_check() {
   out_.open("static int " + prefix_ + "check(const schaas_tensor* const* args)");
   out_.line("(void)args;");
@@ -284,7 +286,7 @@ void CudaPrinter::print_check() {
 
 void CudaPrinter::print_host(std::size_t phase) {
   const auto& described = kernel_.phases[phase];
-  const loop_ir::Units& units = *described.units;
+  const loop_ir::ThreadMapping& mapping = *described.mapping;
   const std::string id = text_of(static_cast<std::int64_t>(phase));
   out_.open(
       "static int64_t " + prefix_ + "prepare_" + id +
@@ -306,8 +308,8 @@ void CudaPrinter::print_host(std::size_t phase) {
               return "args[" + text_of(x.argument) + "]->levels[" + text_of(x.level) + "].crd";
             },
             [](const loop_ir::Shared& x) { return "shared[" + text_of(x.slot) + "]"; },
-            [](const loop_ir::Workspace&) { return std::string(); },
-            [](const loop_ir::Carry&) { return std::string(); },
+            [](const loop_ir::Scratch&) { return std::string(); },
+            [](const loop_ir::CarryOut&) { return std::string(); },
         },
         array.origin);
     if (!source.empty()) out_.line("to->" + array.name + " = (" + type + ")" + source + ";");
@@ -315,20 +317,22 @@ void CudaPrinter::print_host(std::size_t phase) {
   for (const auto& extent : kernel_.extents)
     out_.line("to->" + extent.name + " = args[" + text_of(extent.argument) + "]->extents[" +
               text_of(extent.mode) + "];");
-  if (works_) out_.line("to->workspace = (char*)workspace;");
+  if (has_scratch_) out_.line("to->workspace = (char*)workspace;");
   std::vector<ExpressionPtr> sizes = {described.range};
-  if (units.columns) sizes.push_back(units.columns);
+  if (mapping.columns) sizes.push_back(mapping.columns);
   print_host_sizes(sizes);
   out_.line("to->range = " + on_host(described.range) + ";");
-  out_.line("to->columns = " + (units.columns ? on_host(units.columns) : std::string("1")) + ";");
-  const std::string unit = text_of(units.tile) + " * " + text_of(units.take);
-  const std::string take = text_of(units.columns_take);
+  out_.line("to->columns = " + (mapping.columns ? on_host(mapping.columns) : std::string("1")) + ";");
+  const std::string unit = text_of(mapping.tile) + " * " + text_of(mapping.grain);
+  const std::string grain = text_of(mapping.columns_grain);
   out_.line("const int64_t threads = (to->range + " + unit + " - 1) / (" + unit + ") * " +
-            text_of(units.tile * units.share) + " * ((to->columns + " + take + " - 1) / " + take + ");");
-  out_.line("int64_t blocks = (threads + " + text_of(units.block) + " - 1) / " + text_of(units.block) + ";");
-  if (works_) {
-    out_.line("const int64_t most = workspace_threads / " + text_of(units.block) + ";");
-    out_.line("if (blocks > most) blocks = most > 0 ? most : -1;");
+            text_of(mapping.tile * mapping.threads_per_item) + " * ((to->columns + " + grain + " - 1) / " +
+            grain + ");");
+  out_.line("int64_t blocks = (threads + " + text_of(mapping.block) + " - 1) / " + text_of(mapping.block) +
+            ";");
+  if (has_scratch_) {
+    out_.line("const int64_t max_blocks = workspace_threads / " + text_of(mapping.block) + ";");
+    out_.line("if (blocks > max_blocks) blocks = max_blocks > 0 ? max_blocks : -1;");
   }
   out_.line("return blocks < 2147483647 ? blocks : 2147483647;");
   out_.close();
@@ -338,7 +342,7 @@ void CudaPrinter::print_host(std::size_t phase) {
 
 void CudaPrinter::print_launch(std::size_t phase) {
   const std::string id = text_of(static_cast<std::int64_t>(phase));
-  const std::string block = text_of(kernel_.phases[phase].units->block);
+  const std::string block = text_of(kernel_.phases[phase].mapping->block);
   out_.directive("#if defined(__CUDACC__) || defined(SCHAAS_EMULATION)");
   out_.open("static int32_t " + prefix_ + "launch_" + id +
             "(const void* parameters, int64_t blocks, void* stream)");
@@ -383,7 +387,7 @@ void CudaPrinter::print_workspace_bytes() {
   std::vector<ExpressionPtr> counts;
   std::string total = "0";
   for (const auto& array : kernel_.arrays) {
-    if (const auto* workspace = std::get_if<loop_ir::Workspace>(&array.origin)) {
+    if (const auto* workspace = std::get_if<loop_ir::Scratch>(&array.origin)) {
       counts.push_back(workspace->count);
       total += " + " + padded(array, on_host(workspace->count));
     }
@@ -415,7 +419,7 @@ void CudaPrinter::print_descriptor() {
   out_.open("static const schaas_gpu_phase " + prefix_ + "phases[] =");
   for (std::size_t n = 0; n < kernel_.phases.size(); ++n) {
     const std::string id = text_of(static_cast<std::int64_t>(n));
-    out_.line("{\"" + prefix_ + "phase_" + id + "\", " + text_of(kernel_.phases[n].units->block) +
+    out_.line("{\"" + prefix_ + "phase_" + id + "\", " + text_of(kernel_.phases[n].mapping->block) +
               ", (int32_t)sizeof(" + prefix_ + "parameters), " + prefix_ + "prepare_" + id + ", " + prefix_ +
               "launch_" + id + "},");
   }

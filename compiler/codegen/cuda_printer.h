@@ -6,11 +6,11 @@
 
 namespace schaas::codegen {
 
-/// CUDA C++ (C++17) of a kernel whose phases have units, for proto/gpu_abi.h, self-contained: one function of
-/// the device for each phase, `<prefix>phase_0`, and the host half, which exports the one symbol of the label
-/// (KernelLabel::symbol; for "schaas_kernel", the default, SCHAAS_GPU_SYMBOL). The host half alone is what is
-/// left where neither __CUDACC__ nor SCHAAS_EMULATION is defined, and is C as well as C++. `kernel` has been
-/// verified (loop_ir/verifier.h).
+/// Prints the CUDA C++ (C++17) of a kernel whose phases have a thread mapping, for proto/gpu_abi.h,
+/// self-contained. It has one device function for each phase, `<prefix>phase_0`, and the host half. The host
+/// half exports the one symbol of the label (KernelLabel::symbol; for "schaas_kernel", the default,
+/// SCHAAS_GPU_SYMBOL). Without __CUDACC__ and SCHAAS_EMULATION only the host half is compiled, as C or C++.
+/// `kernel` must be verified (loop_ir/verifier.h).
 std::string print_cuda(const loop_ir::Kernel& kernel, const KernelLabel& label);
 
 }  // namespace schaas::codegen

@@ -65,7 +65,7 @@ __device__ static inline int64_t quotient(int64_t a, int64_t b) {
 }
 
 std::string_view monoid_declarations() {
-  return R"(#define ONE_STEP(folded)                                                                \
+  return R"(#define ONE_STEP(folded)                                                    \
   value seen = *(volatile value*)at;                                                    \
   for (;;) {                                                                            \
     const value next = (folded);                                                        \
@@ -112,12 +112,12 @@ DEFINE_ATOMIC(and)
 }
 
 std::string_view group_declarations() {
-  return R"(/* The threads of this one's group, among those of its warp. */
+  return R"(/* Returns the mask of this thread's group in its warp. */
 template <int width>
 __device__ static inline unsigned group_mask() {
   return width == 32 ? 0xffffffffu : ((1u << (width % 32)) - 1u) << (threadIdx.x % 32 / width * width);
 }
-/* Of the group's values, in its first thread. */
+/* Folds the values of the group into its first thread. */
 template <class Monoid, int width>
 __device__ static inline value folded_group(value x) {
   for (int offset = width / 2; offset > 0; offset /= 2)
@@ -139,28 +139,28 @@ __device__ static inline void fold_group(value* array, int64_t index, value x) {
   x = folded_group<Monoid, width>(x);
   if (threadIdx.x % width == 0) array[index] = Monoid::fold(array[index], x);
 }
-/* Threads next to each other that have the same element fold it into the first of them, which writes. -1: none. */
+/* Folds the values of adjacent threads with the same element into the first of them, which writes. Index -1: none. */
 template <class Monoid, int width>
 __device__ static inline void segment_group(value* array, int64_t index, value x) {
   const unsigned mask = group_mask<width>();
-  const int place = (int)(threadIdx.x % width), first = (int)(threadIdx.x % 32) - place;
+  const int lane = (int)(threadIdx.x % width), first = (int)(threadIdx.x % 32) - lane;
   const long long before = __shfl_up_sync(mask, (long long)index, 1, width);
-  const bool writes = place == 0 || before != (long long)index;
+  const bool writes = lane == 0 || before != (long long)index;
   const unsigned writers = (__ballot_sync(mask, writes) & mask) >> first;
-  const unsigned later = place == 31 ? 0u : writers >> (place + 1);
-  const int end = later != 0 ? place + __ffs((int)later) : width;
+  const unsigned later = lane == 31 ? 0u : writers >> (lane + 1);
+  const int end = later != 0 ? lane + __ffs((int)later) : width;
   for (int offset = 1; offset < width; offset *= 2) {
     const value other = __shfl_down_sync(mask, x, offset, width);
-    if (place + offset < end) x = Monoid::fold(x, other);
+    if (lane + offset < end) x = Monoid::fold(x, other);
   }
   if (writes && index >= 0) Monoid::atomic(array + index, x);
 }
 template <class Monoid>
-struct pending {
+struct deferred_update {
   value* const array;
   int64_t index;
   value x;
-  __device__ explicit pending(value* target) : array(target), index(-1), x(Monoid::identity()) {}
+  __device__ explicit deferred_update(value* target) : array(target), index(-1), x(Monoid::identity()) {}
   __device__ void defer(int64_t at, value next) {
     if (at == index) {
       x = Monoid::fold(x, next);
@@ -171,7 +171,7 @@ struct pending {
     x = next;
   }
   template <int width>
-  __device__ void settle() const {
+  __device__ void flush() const {
     segment_group<Monoid, width>(array, index, x);
   }
 };

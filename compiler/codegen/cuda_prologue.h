@@ -3,17 +3,17 @@
 
 namespace schaas::codegen {
 
-/// Pieces of a CUDA source; each needs those above it, and the type `value`.
+/// Parts of the CUDA prologue; each needs those above it, and the type `value`.
 
-/// The declarations of proto/gpu_abi.h as they are printed into every kernel; a test keeps the two in step.
+/// Returns the declarations of proto/gpu_abi.h as printed into every kernel; a test compares the two.
 std::string_view gpu_abi_declarations();
-/// Of the device: searches, division of what is mostly small.
+/// Device functions: searches, and division of mostly small numbers.
 std::string_view device_declarations();
-/// The monoids, each with its fold and its atomic step: monoid_sum, monoid_max, ...
+/// Monoids, each with its fold and its atomic step: monoid_sum, monoid_max, ...
 std::string_view monoid_declarations();
-/// atomic_group<monoid, width>(array, index, value), store_group, fold_group: the threads of a group fold by
-/// shuffles and the first of them writes. pending<monoid>: what a thread has not written yet; settle<width>()
-/// is the segment reduction of a group (Sgap, section 5.3: atomicAddGroup and segReduceGroup).
+/// atomic_group<monoid, width>(array, index, value), store_group, fold_group: a group of threads folds by
+/// shuffles and its first thread writes. deferred_update<monoid>: a deferred atomic update; flush<width>() is the
+/// segment reduction of a group (Sgap, section 5.3: atomicAddGroup and segReduceGroup).
 std::string_view group_declarations();
 
 }  // namespace schaas::codegen

@@ -11,9 +11,8 @@ struct LinearOrder {
   bool legal = true;
 };
 
-/// `indices` in the order they come in, but each after those that must be outside of it. Orders that go round
-/// in a circle are not legal; the circle is broken at its first index. Orders that speak of other indices do
-/// not matter.
+/// Orders `indices` as given, but each after those that must be outside of it. A cycle is illegal and is
+/// broken at its first index. Orders between other indices are ignored.
 LinearOrder linear_order(std::vector<std::string> indices, const std::vector<LoopOrder>& orders);
 
 }  // namespace schaas::concrete_notation

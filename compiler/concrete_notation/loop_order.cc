@@ -22,7 +22,7 @@ std::vector<LoopOrder> loop_order(const index_notation::Access& access, const pr
 
 namespace {
 
-/// The last compressed level of the result, or -1.
+/// Returns the last compressed level of the result, or -1.
 std::ptrdiff_t last_level_of(const format::TensorFormat& format) {
   const auto last = std::find_if(format.levels.rbegin(), format.levels.rend(), format::is_sparse);
   return format.levels.rend() - last - 1;
@@ -58,8 +58,7 @@ std::vector<LoopOrder> result_loop_order(const problem::Problem& problem) {
   std::vector<LoopOrder> out = result_level_order(problem);
   for (const auto& index : index_notation::index_variables(problem.statement)) {
     if (std::find(result.indices.begin(), result.indices.end(), index) != result.indices.end()) continue;
-    out.push_back(
-        {index_at(last, problem), index, stored(problem) + " and `" + index + "` is summed"});
+    out.push_back({index_at(last, problem), index, stored(problem) + " and `" + index + "` is summed"});
   }
   return out;
 }

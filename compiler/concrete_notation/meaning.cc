@@ -33,7 +33,7 @@ Expression reduced(operators::Monoid monoid, Names indices, Expression body) {
   return Expression{Reduction{monoid, std::move(indices), {std::move(body)}}, {}};
 }
 
-/// Takes the indices of a sum away from `factor` when no other factor has them.
+/// Removes the indices of a sum from `factor` that no other factor has.
 Names pull_sum(Expression& factor, const std::vector<Expression>& factors, operators::Monoid sum) {
   const auto* reduction = std::get_if<Reduction>(&factor.node);
   if (reduction == nullptr || reduction->monoid != sum) return {};
@@ -70,8 +70,7 @@ class Normalizer {
     return Expression{std::move(call), {}};
   }
 
-  /// A sum over a sum is the sum of its terms' sums; so it is when that sum is the only factor to have an
-  /// index.
+  /// Merges nested sums; also when the inner sum is the only factor with an index.
   Expression sum_over(Names indices, Expression body) const {
     if (indices.empty()) return body;
     std::vector<SumTerm> terms = sum_terms(body, semiring_);

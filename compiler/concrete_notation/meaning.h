@@ -4,10 +4,10 @@
 
 namespace schaas::concrete_notation {
 
-/// An expression in a form in which two that differ by the laws a schedule uses are equal: products are flat
-/// and sorted, sums of the semiring stand outside the products they are factors of (distributive law), a
-/// reduction of a reduction by the same monoid is one, reduced indices are sorted; sums are flat and sorted,
-/// a sum over one is the sum of its terms' sums, and in ordinary arithmetic a difference is a sum, too.
+/// Returns a normal form under the laws that schedules use. Products are flat and sorted, sums of the
+/// semiring stand outside the products they are factors of (distributive law); nested reductions by one
+/// monoid are merged, reduced indices are sorted. Sums are flat and sorted, a sum over a sum is the sum of
+/// its terms' sums; in ordinary arithmetic a difference is a sum.
 index_notation::Expression normal_form(const index_notation::Expression& expression,
                                        const problem::Problem& problem);
 

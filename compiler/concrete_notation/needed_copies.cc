@@ -25,7 +25,7 @@ using index_notation::Reduction;
 using problem::CopyRequest;
 using problem::Problem;
 
-/// What stands in one nest: accesses, each once, of `value` down to its reductions, and of each of these.
+/// The accesses of one nest, each once: those of `value` down to its reductions, and of each of these.
 struct Nest {
   std::vector<Access> reads;
   bool appends = false;  ///< to a sparse result
@@ -47,9 +47,11 @@ bool has_sparse_result(const Problem& problem) {
   return !problem.formats.at(problem.statement.result.tensor).all_dense();
 }
 
-/// A contraction gathers what its result's order does not agree with (schedule/ordered_appends.h), and may
-/// read copies instead (result_copies.h): its default nest needs none for that.
-bool gathers(const Problem& problem) { return problem::is_contraction(problem) || problem::factors_of(problem); }
+/// A contraction uses a workspace for a result whose order its loops contradict (schedule/ordered_appends.h),
+/// or reads re-layouts (result_copies.h): its default nest needs none for that.
+bool gathers(const Problem& problem) {
+  return problem::is_contraction(problem) || problem::factors_of(problem);
+}
 
 std::vector<Nest> nests_of(const Problem& problem) {
   std::vector<Nest> out;
@@ -59,7 +61,7 @@ std::vector<Nest> nests_of(const Problem& problem) {
     out.emplace_back();
     add_nests(explicit_value(statement, problem), last, out);
   }
-  // A reduction by what the statement folds with is computed in its own nest.
+  // A reduction by the statement's own monoid is computed in its own nest.
   const Expression value = explicit_value(problem.statement, problem);
   const auto* reduction = std::get_if<Reduction>(&value.node);
   if (reduction != nullptr && reduction->monoid == target_monoid(problem.statement, problem)) ++last;
@@ -88,8 +90,7 @@ std::vector<std::string> indices_of(const Nest& nest, const Problem& problem) {
   return indices;
 }
 
-/// It takes two sparse tensors to contradict each other, or one with an index at two levels and another
-/// between.
+/// A contradiction takes two sparse tensors, or one with an index at two levels and another between.
 bool may_contradict(const Nest& nest, const Problem& problem) {
   int sparse = nest.appends ? 1 : 0;
   for (const Access& access : nest.reads) {
@@ -101,7 +102,7 @@ bool may_contradict(const Nest& nest, const Problem& problem) {
   return sparse > 1;
 }
 
-/// Copies of some accesses of one nest.
+/// Chooses re-layouts for accesses of one nest.
 class Choice {
  public:
   Choice(const Nest& nest, const Problem& problem) : nest_(nest), reads_(nest.reads), problem_(problem) {
@@ -110,12 +111,12 @@ class Choice {
       if (problem.copy_named(reads_[n].tensor) == nullptr && !loop_order(reads_[n], problem).empty())
         candidates_.push_back(n);
     }
-    if (candidates_.size() > most) candidates_.erase(candidates_.begin(), candidates_.end() - most);
+    if (candidates_.size() > max_tried) candidates_.erase(candidates_.begin(), candidates_.end() - max_tried);
   }
 
-  /// None when nothing helps.
+  /// Returns none when nothing helps.
   std::vector<CopyRequest> best() const {
-    std::vector<std::tuple<double, int, unsigned>> sets;  // entries, copies, those left as they are
+    std::vector<std::tuple<double, int, unsigned>> sets;  // entries, copies, bit set of the others
     const unsigned all = (1U << candidates_.size()) - 1;
     for (unsigned set = 1; set <= all; ++set) {
       double entries = 0;
@@ -136,7 +137,7 @@ class Choice {
   }
 
  private:
-  static constexpr std::ptrdiff_t most = 10;  ///< accesses that are tried together
+  static constexpr std::ptrdiff_t max_tried = 10;  ///< accesses that are tried together
 
   bool is_in(unsigned set, std::size_t access) const {
     const auto found = std::find(candidates_.begin(), candidates_.end(), access);
@@ -169,7 +170,7 @@ class Choice {
   const std::vector<Access>& reads_;
   const Problem& problem_;
   std::map<problem::Symbol, std::int64_t> bounds_;
-  std::vector<std::size_t> candidates_;  ///< accesses of the nest that may be copied
+  std::vector<std::size_t> candidates_;  ///< accesses of the nest that may read a re-layout
 };
 
 }  // namespace
@@ -217,13 +218,14 @@ std::vector<CopyRequest> needed_copies(const Problem& problem) {
 
 Problem with_known_copies(const Problem& problem) {
   Problem out = problem::without_copies(problem);
-  const Problem asked = out;
-  for (const CopyRequest& request : needed_copies(asked)) out = problem::with_copy_beside(out, request);
-  for (const auto& set : result_copy_sets(asked)) {
+  const Problem original = out;
+  for (const CopyRequest& request : needed_copies(original)) out = problem::with_copy_beside(out, request);
+  for (const auto& set : result_copy_sets(original)) {
     for (const CopyRequest& request : set) out = problem::with_copy_beside(out, request);
   }
   if (problem.space.has_copies()) {
-    for (const CopyRequest& request : possible_copies(asked)) out = problem::with_copy_beside(out, request);
+    for (const CopyRequest& request : possible_copies(original))
+      out = problem::with_copy_beside(out, request);
   }
   for (const problem::Copy& copy : problem.copies) {
     const auto& order = problem.formats.at(copy.name).mode_order;

@@ -5,19 +5,20 @@
 
 namespace schaas::concrete_notation {
 
-/// The copies of operands that give the default nest an order of loops: of accesses that stand in one nest
-/// and whose storage orders contradict each other, as in `B(i,j) + C(j,i)` by rows, or that of a sparse result,
-/// as in `A(i,j) = 2 * B(i,j)` with A by columns and B by rows, the ones with the fewest entries are read from
-/// copies (as far as the constraints bound them; else the fewest accesses, the later ones). Not for the result
-/// of a contraction (result_copies.h). None for most problems. Deterministic.
+/// Returns the re-layouts (transposed copies) of operands that give the default nest a loop order. They
+/// resolve contradicting storage orders of accesses in one nest, as in `B(i,j) + C(j,i)` by rows. The order
+/// of a sparse result may contradict, too, as in `A(i,j) = 2 * B(i,j)` with A by columns and B by rows.
+/// Accesses with the fewest entries are chosen, as far as the constraints bound them; else the fewest
+/// accesses, the later ones. Not for the result of a contraction (result_copies.h). None for most problems.
+/// Deterministic.
 std::vector<problem::CopyRequest> needed_copies(const problem::Problem& problem);
 
-/// The copy of what the access reads whose modes come in the order of the loops.
+/// Returns the re-layout whose modes come in the order of the loops.
 problem::CopyRequest copy_along(const std::vector<std::string>& loops, const index_notation::Access& access,
                                 const problem::Problem& problem);
 
-/// What costs speak of: the problem without copies, and beside it, read by nothing, the ones it needs or its
-/// result may be made from, with SpaceOption::copies the possible ones, and those it had.
+/// Returns the problem that costs refer to, without re-layouts. It has unread tensors instead, for those it
+/// needs, those its result may be made from, the possible ones under SpaceOption::copies, and those it had.
 problem::Problem with_known_copies(const problem::Problem& problem);
 
 }  // namespace schaas::concrete_notation

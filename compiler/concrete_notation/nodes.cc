@@ -42,9 +42,9 @@ const char* name(Races races) {
 
 const char* name(Storage storage) { return storage == Storage::hash ? "hash" : "dense"; }
 
-StatementPtr forall(std::string index, StatementPtr body, Manner manner) {
+StatementPtr forall(std::string index, StatementPtr body, LoopAnnotation annotation) {
   SCHAAS_CHECK(body != nullptr, "a loop needs a body");
-  return std::make_shared<const Statement>(Statement{Forall{std::move(index), std::move(body), manner}});
+  return std::make_shared<const Statement>(Statement{Forall{std::move(index), std::move(body), annotation}});
 }
 
 StatementPtr forall(const std::vector<std::string>& indices, StatementPtr body) {
@@ -54,7 +54,7 @@ StatementPtr forall(const std::vector<std::string>& indices, StatementPtr body) 
 }
 
 StatementPtr with_body(const Forall& loop, StatementPtr body) {
-  return forall(loop.index, std::move(body), loop.manner);
+  return forall(loop.index, std::move(body), loop.annotation);
 }
 
 StatementPtr blocks(std::string index, int size, StatementPtr body) {
@@ -107,7 +107,7 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       a->node,
       [&](const Forall& x) {
         const auto& y = std::get<Forall>(b->node);
-        return x.index == y.index && x.manner == y.manner && equal(x.body, y.body);
+        return x.index == y.index && x.annotation == y.annotation && equal(x.body, y.body);
       },
       [&](const Blocks& x) {
         const auto& y = std::get<Blocks>(b->node);

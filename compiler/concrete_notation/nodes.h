@@ -9,55 +9,54 @@
 
 #include "compiler/index_notation/nodes.h"
 
-/// Concrete index notation (Kjolstad et al., CGO 2019): says the order of loops and where temporaries live.
-/// The ONE loop-tree IR; a branched iteration graph (SparseAuto section 4.2) is a statement of it. See
-/// README.md.
+/// Concrete index notation (Kjolstad et al., CGO 2019): index notation with an order of loops and scopes of
+/// temporaries. The only loop-tree IR; a branched iteration graph (SparseAuto section 4.2) is a statement of
+/// it. See README.md.
 namespace schaas::concrete_notation {
 
 struct Statement;
 /// Immutable and shared: an unchanged subtree is the same pointer.
 using StatementPtr = std::shared_ptr<const Statement>;
 
-/// What keeps threads apart that write the same elements.
+/// Synchronisation of threads that write the same elements.
 enum class Races {
   none,      ///< nothing: each iteration writes elements of its own
-  atomics,   ///< each write is one indivisible fold
-  privates,  ///< each thread folds into an array of its own, and these are folded in order
+  atomics,   ///< each write is an atomic fold
+  privates,  ///< privatised reduction: each thread folds into a private array, and these are folded in order
 };
 const char* name(Races races);  ///< "none", "atomics", "private"
 
-/// How the threads of a group of a GPU bring together what they computed (Sgap, section 4).
-enum class Gather {
-  atomic,    ///< the group folds by shuffles; its first thread writes, in one indivisible step
-  parallel,  ///< the same, and nobody else writes the element
-  segment,   ///< threads next to each other that write one element fold it; which of them write is known at
-             ///< run time
+/// Reduction among the threads of a GPU group (Sgap, section 4).
+enum class GroupReduction {
+  atomic,    ///< the group folds by shuffles; its first thread writes atomically
+  parallel,  ///< the same, but the write is exclusive
+  segment,   ///< adjacent threads that write one element fold it; the writing threads are known at run time
 };
-const char* name(Gather gather);  ///< "atomic", "parallel", "segment"
+const char* name(GroupReduction gather);  ///< "atomic", "parallel", "segment"
 
-/// What one thread of a GPU gets of a loop, its minimal data in the paper's words (Sgap, section 3), and with
-/// whom it synchronises. docs/gpu.md.
-struct Units {
-  int take = 1;   ///< so many iterations for a thread, one after another
-  int share = 1;  ///< above 1: so many threads for each iteration
-  int width = 1;  ///< threads of a group
-  Gather reduce = Gather::atomic;
+/// Thread mapping of a loop on a GPU. It defines the minimal data of a thread (Sgap, section 3) and the group
+/// it synchronises with. docs/gpu.md.
+struct ThreadMapping {
+  int grain = 1;             ///< iterations of a thread, one after another
+  int threads_per_item = 1;  ///< threads that share one iteration, when above 1
+  int group_size = 1;        ///< threads of a group
+  GroupReduction reduce = GroupReduction::atomic;
   int block = 256;  ///< threads of a block
-  int tile = 0;     ///< iterations side by side before the columns change; 0: as many as a group needs
-  bool operator==(const Units&) const = default;
+  int tile = 0;     ///< adjacent iterations before the columns change; 0: as many as a group needs
+  bool operator==(const ThreadMapping&) const = default;
 };
 
-/// What a schedule says of how one loop runs; by default nothing, and lowering decides.
-struct Manner {
-  std::optional<Races> parallel;  ///< its iterations are shared by threads; only of a phase's outermost loop
-  int unroll = 1;                 ///< iterations written one after the other
-  bool collapsed = false;         ///< with the loop inside it is one loop for the threads
-  /// So many loops from this one inwards are one loop for the threads: over the entries of the one sparse
-  /// operand that they walk, down to the level of the last one; 0: each loop is a loop of its own.
+/// Annotation of one loop by a schedule; by default empty, and lowering decides.
+struct LoopAnnotation {
+  std::optional<Races> parallel;  ///< threads share its iterations; only of a phase's outermost loop
+  int unroll = 1;                 ///< unroll factor
+  bool collapsed = false;         ///< collapsed with the loop inside it: threads share the pairs
+  /// Number of loops, from this one inwards, that threads share as one. They run over the entries of the
+  /// sparse operand they walk, down to the level of the last one; 0: each loop is separate.
   int positions = 0;
-  std::optional<Units> units{};          ///< its iterations are shared out among the threads of a GPU
-  std::optional<std::int64_t> extent{};  ///< the only size of the index for which the code is made
-  bool operator==(const Manner&) const = default;
+  std::optional<ThreadMapping> mapping{};  ///< mapped to threads of a GPU
+  std::optional<std::int64_t> extent{};    ///< the only size of the index that the code is for
+  bool operator==(const LoopAnnotation&) const = default;
 };
 
 /// for all values of `index`: body. Over the coordinates stored by every sparse operand of the body that has
@@ -65,37 +64,37 @@ struct Manner {
 struct Forall {
   std::string index;
   StatementPtr body;
-  Manner manner{};
+  LoopAnnotation annotation{};
 };
 
-/// What forall(index, body) runs over, `size` values at a time, in order: body once per block. Below it only
-/// branches stand above loops over the index, and those run over the values of the present block. A temporary
+/// Splits forall(index, body) into blocks of `size` values, in order: body once per block. Below it only
+/// branches stand above loops over the index, which run over the values of the present block. A temporary
 /// passed by these branches holds one block of the index.
 struct Blocks {
   std::string index;
   int size = 0;
   StatementPtr body;
-  int parts = 0;  ///< above 0: so many blocks of as equal sizes as may be, and `size` is 0
+  int parts = 0;  ///< above 0: number of blocks of nearly equal sizes, and `size` is 0
 };
 
-/// How a temporary is kept.
+/// Storage of a temporary.
 enum class Storage {
   dense,  ///< an array of its extents
-  hash,   ///< a hash table of the elements that are written
+  hash,   ///< a hash table of the written elements
 };
 const char* name(Storage storage);  ///< "dense", "hash"
 
-/// Each time it is reached: the temporary `producer` writes and `consumer` reads is set to the start value of
-/// its monoid (semantics.h), then producer runs, then consumer. Text: where(consumer, producer), and
-/// where(consumer, producer, hash) for a temporary in a hash table (gathered.h).
+/// Sets the temporary that `producer` writes and `consumer` reads to the start value of its monoid
+/// (semantics.h). Then runs producer, then consumer. Text: where(consumer,
+/// producer), and where(consumer, producer, hash) for a temporary in a hash table (result_workspace.h).
 struct Where {
   StatementPtr consumer;
   StatementPtr producer;
   Storage storage = Storage::dense;
 };
 
-/// Statements that compute one and the same target with one monoid, one after another: it gets the terms of
-/// them all. What a sum becomes when its loops are distributed over its terms (schedule/distribute.h).
+/// Statements that add to the same target with one monoid, one after another. A sum becomes terms when its
+/// loops are distributed over them (schedule/distribute.h).
 struct Terms {
   std::vector<StatementPtr> terms;  ///< at least two
 };
@@ -112,7 +111,7 @@ struct Statement {
   std::variant<Forall, Blocks, Where, Terms, Assign> node;
 };
 
-StatementPtr forall(std::string index, StatementPtr body, Manner manner = {});
+StatementPtr forall(std::string index, StatementPtr body, LoopAnnotation annotation = {});
 StatementPtr forall(const std::vector<std::string>& indices, StatementPtr body);  ///< outermost first
 StatementPtr with_body(const Forall& loop, StatementPtr body);  ///< the same loop around another body
 StatementPtr blocks(std::string index, int size, StatementPtr body);
@@ -122,24 +121,24 @@ StatementPtr where(StatementPtr consumer, StatementPtr producer, Storage storage
 StatementPtr terms(std::vector<StatementPtr> each);
 StatementPtr assign(index_notation::Access target, index_notation::Expression value,
                     operators::Monoid monoid = operators::Monoid::sum);
-/// How it is written: "+=", "*=", "max=", ...
+/// Returns the assignment operator: "+=", "*=", "max=", ...
 std::string assignment_sign(operators::Monoid monoid);
 
 /// Structural equality.
 bool equal(const StatementPtr& a, const StatementPtr& b);
 
-/// Original and temporary operands read anywhere below, left to right, producer before consumer.
+/// Returns original and temporary operands read anywhere below, left to right, producer before consumer.
 std::vector<index_notation::Access> reads(const StatementPtr& statement);
 
-/// The same tree with every access, read or written, as `changed` gives it.
+/// Replaces every access, read or written, by `changed` of it.
 StatementPtr with_accesses(const StatementPtr& statement,
                            const std::function<index_notation::Access(index_notation::Access)>& changed);
 
-/// The same tree with another target for what it computes; trees in blocks stay.
+/// Replaces the target of the statement; trees in blocks stay.
 StatementPtr with_target(const StatementPtr& statement, const index_notation::Access& target);
 
-/// The assignment a statement exists for: down the loops, at a `where` the consumer, of several terms the
-/// first. Its target is what the statement computes.
+/// Returns the assignment a statement exists for: down the loops, the consumer of a `where`, the first of
+/// several terms. Its target is that of the statement.
 const Assign& leaf_of(const StatementPtr& statement);
 
 }  // namespace schaas::concrete_notation

@@ -8,14 +8,14 @@
 #include "compiler/support/limits.h"
 
 // Recursive descent over
-//     statement = "forall" "(" name manner "," statement ")"
+//     statement = "forall" "(" name annotation "," statement ")"
 //               | "blocks" "(" name "," [ "in" ] number "," statement ")"
 //               | "where" "(" statement "," statement [ "," "hash" ] ")"
 //               | "terms" "(" statement { "," statement } ")"
 //               | access sign expression
-//     manner    = [ "of" number ] [ "parallel" races ] [ "collapsed" ] [ "positions" number ] [ units ]
+//     annotation = [ "of" number ] [ "parallel" races ] [ "collapsed" ] [ "positions" number ] [ mapping ]
 //                 [ "unroll" number ]
-//     units     = "threads" ( number | "1" "/" number ) [ "group" number strategy ] [ "block" number ]
+//     mapping   = "threads" ( number | "1" "/" number ) [ "group" number strategy ] [ "block" number ]
 //                 [ "warp" number ]
 //     strategy  = "atomic" | "parallel" | "segment"
 //     races     = "none" | "atomics" | "private"
@@ -70,60 +70,61 @@ class Parser {
   Result<StatementPtr> parse_forall(std::size_t depth) {
     SCHAAS_RETURN_IF_ERROR(take('('));
     SCHAAS_ASSIGN_OR_RETURN(const SourceRange index, name("an index variable"));
-    SCHAAS_ASSIGN_OR_RETURN(const Manner manner, parse_manner());
+    SCHAAS_ASSIGN_OR_RETURN(const LoopAnnotation annotation, parse_annotation());
     SCHAAS_RETURN_IF_ERROR(take(','));
     SCHAAS_ASSIGN_OR_RETURN(auto body, parse_statement(depth + 1));
     SCHAAS_RETURN_IF_ERROR(take(')'));
-    return forall(text_at(index), std::move(body), manner);
+    return forall(text_at(index), std::move(body), annotation);
   }
 
-  Result<Manner> parse_manner() {
-    Manner manner;
+  Result<LoopAnnotation> parse_annotation() {
+    LoopAnnotation annotation;
     if (accept_word("of")) {
-      SCHAAS_ASSIGN_OR_RETURN(manner.extent, number("an extent, 1 to 9999,"));
+      SCHAAS_ASSIGN_OR_RETURN(annotation.extent, number("an extent, 1 to 9999,"));
     }
     if (accept_word("parallel")) {
       for (const auto races : {Races::none, Races::atomics, Races::privates}) {
-        if (!manner.parallel && accept_word(concrete_notation::name(races))) manner.parallel = races;
+        if (!annotation.parallel && accept_word(concrete_notation::name(races))) annotation.parallel = races;
       }
-      if (!manner.parallel) return expected("`none`, `atomics` or `private`");
+      if (!annotation.parallel) return expected("`none`, `atomics` or `private`");
     }
-    manner.collapsed = accept_word("collapsed");
+    annotation.collapsed = accept_word("collapsed");
     if (accept_word("positions")) {
-      SCHAAS_ASSIGN_OR_RETURN(manner.positions, number("the number of loops, 1 to 9999,"));
+      SCHAAS_ASSIGN_OR_RETURN(annotation.positions, number("the number of loops, 1 to 9999,"));
     }
     if (accept_word("threads")) {
-      SCHAAS_ASSIGN_OR_RETURN(manner.units, parse_units());
+      SCHAAS_ASSIGN_OR_RETURN(annotation.mapping, parse_mapping());
     }
     if (accept_word("unroll")) {
-      SCHAAS_ASSIGN_OR_RETURN(manner.unroll, number("the number of iterations, 1 to 9999,"));
+      SCHAAS_ASSIGN_OR_RETURN(annotation.unroll, number("the number of iterations, 1 to 9999,"));
     }
-    return manner;
+    return annotation;
   }
 
-  Result<Units> parse_units() {
-    Units units;
-    SCHAAS_ASSIGN_OR_RETURN(units.take, number("the number of iterations, 1 to 9999,"));
-    if (units.take == 1 && accept('/')) {
-      SCHAAS_ASSIGN_OR_RETURN(units.share, number("the number of threads, 1 to 9999,"));
+  Result<ThreadMapping> parse_mapping() {
+    ThreadMapping mapping;
+    SCHAAS_ASSIGN_OR_RETURN(mapping.grain, number("the number of iterations, 1 to 9999,"));
+    if (mapping.grain == 1 && accept('/')) {
+      SCHAAS_ASSIGN_OR_RETURN(mapping.threads_per_item, number("the number of threads, 1 to 9999,"));
     }
     if (accept_word("group")) {
-      SCHAAS_ASSIGN_OR_RETURN(units.width, number("the number of threads, 1 to 9999,"));
+      SCHAAS_ASSIGN_OR_RETURN(mapping.group_size, number("the number of threads, 1 to 9999,"));
       bool known = false;
-      for (const auto strategy : {Gather::atomic, Gather::parallel, Gather::segment}) {
+      for (const auto strategy :
+           {GroupReduction::atomic, GroupReduction::parallel, GroupReduction::segment}) {
         if (known || !accept_word(concrete_notation::name(strategy))) continue;
-        units.reduce = strategy;
+        mapping.reduce = strategy;
         known = true;
       }
       if (!known) return expected("`atomic`, `parallel` or `segment`");
     }
     if (accept_word("block")) {
-      SCHAAS_ASSIGN_OR_RETURN(units.block, number("the number of threads, 1 to 9999,"));
+      SCHAAS_ASSIGN_OR_RETURN(mapping.block, number("the number of threads, 1 to 9999,"));
     }
     if (accept_word("warp")) {
-      SCHAAS_ASSIGN_OR_RETURN(units.tile, number("the number of iterations, 1 to 9999,"));
+      SCHAAS_ASSIGN_OR_RETURN(mapping.tile, number("the number of iterations, 1 to 9999,"));
     }
-    return units;
+    return mapping;
   }
 
   bool accept_word(std::string_view word) {

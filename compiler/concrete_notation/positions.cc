@@ -4,15 +4,15 @@
 #include <set>
 
 #include "compiler/concrete_notation/match.h"
+#include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/concrete_notation/tree_checks.h"
-#include "compiler/concrete_notation/units.h"
 
 namespace schaas::concrete_notation {
 namespace {
 
 using support::Result;
 
-/// The value is the semiring's zero where the access stores nothing, or where one of `also` holds nothing.
+/// The value is the semiring's zero where the access, or one of `also`, stores nothing.
 bool is_zero_without(const index_notation::Expression& value, const index_notation::Access& access,
                      const std::set<std::string>& also, const problem::Problem& problem) {
   const auto zero = [&](const auto& part) { return is_zero_without(part, access, also, problem); };
@@ -29,7 +29,7 @@ bool is_zero_without(const index_notation::Expression& value, const index_notati
          std::all_of(parts.begin(), parts.end(), zero);
 }
 
-/// What the statement computes changes nowhere but at the entries of the access.
+/// The statement changes its target only at the entries of the access.
 bool runs_at_entries(const StatementPtr& statement, const index_notation::Access& access,
                      std::set<std::string> also, const problem::Problem& problem) {
   return match(
@@ -50,7 +50,8 @@ bool runs_at_entries(const StatementPtr& statement, const index_notation::Access
       });
 }
 
-/// Why the levels of the access are not walked by the loops, one level each from the first; "" when they are.
+/// Returns the reason why the loops do not walk the levels of the access, one each from the first; "" when
+/// they do.
 std::string reason_against(const index_notation::Access& access, const std::vector<std::string>& loops,
                            const problem::Problem& problem) {
   const auto& format = problem.formats.at(access.tensor);
@@ -73,19 +74,19 @@ std::string reason_against(const index_notation::Access& access, const std::vect
 
 std::vector<std::string> loops_of_positions(const Forall& loop) {
   std::vector<std::string> out;
-  for (const Forall* at = &loop; at != nullptr && static_cast<int>(out.size()) < loop.manner.positions;
+  for (const Forall* at = &loop; at != nullptr && static_cast<int>(out.size()) < loop.annotation.positions;
        at = std::get_if<Forall>(&at->body->node))
     out.push_back(at->index);
   return out;
 }
 
 Result<void> check_positions(const Forall& loop, const problem::Problem& problem) {
-  if (loop.manner.positions == 0) return {};
+  if (loop.annotation.positions == 0) return {};
   const auto loops = loops_of_positions(loop);
-  if (static_cast<int>(loops.size()) < loop.manner.positions)
-    return illegal("no " + std::to_string(loop.manner.positions) +
+  if (static_cast<int>(loops.size()) < loop.annotation.positions)
+    return illegal("no " + std::to_string(loop.annotation.positions) +
                    " loops stand directly inside each other from loop " + quoted(loop.index) + " on");
-  if (loop.manner.collapsed)
+  if (loop.annotation.collapsed)
     return illegal("loop " + quoted(loop.index) +
                    " is collapsed; its entries are shared out or its pairs of values, not both");
   std::vector<index_notation::Access> walked;
@@ -113,9 +114,9 @@ Result<void> check_positions(const Forall& loop, const problem::Problem& problem
   const auto& target = leaf_of(loop.body).target;
   const auto format = problem.formats.find(target.tensor);
   if (format == problem.formats.end() || format->second.all_dense()) return {};
-  if (loop.manner.units && entries_of_target(leaf_of(loop.body), problem)) return {};
+  if (loop.annotation.mapping && entries_of_target(leaf_of(loop.body), problem)) return {};
   return illegal("pieces of a row would append to it in any order, and " + quoted(target) +
-                 " is appended to in order: its rows are cut without being asked");
+                 " is appended to in order: its rows are split automatically");
 }
 
 }  // namespace schaas::concrete_notation

@@ -12,8 +12,8 @@ using problem::CopyRequest;
 using problem::Problem;
 using Order = std::vector<int>;
 
-constexpr std::size_t most = 12;
-constexpr int most_fibers = 40;  ///< of originals and copies together
+constexpr std::size_t max_copies = 12;
+constexpr int max_fibers = 40;  ///< for originals and copies together
 
 std::vector<Order> other_orders(const format::TensorFormat& format) {
   std::vector<Order> out;
@@ -37,7 +37,7 @@ int fibers_of(const format::TensorFormat& format) {
   return static_cast<int>(std::count_if(format.levels.begin(), format.levels.end(), format::is_sparse));
 }
 
-/// The accesses to operands that are no copies themselves, each once.
+/// Returns the accesses to operands that are no re-layouts, each once.
 std::vector<Access> distinct_reads(const Problem& problem) {
   std::vector<Access> out;
   for (Access& read : problem.reads()) {
@@ -59,7 +59,7 @@ std::vector<CopyRequest> possible_copies(const Problem& problem) {
     const auto same = std::count_if(reads.begin(), reads.end(),
                                     [&](const Access& other) { return other.tensor == read.tensor; });
     for (Order& order : other_orders(format)) {
-      if (out.size() == most || fibers + fibers_of(format) > most_fibers) return out;
+      if (out.size() == max_copies || fibers + fibers_of(format) > max_fibers) return out;
       fibers += fibers_of(format);
       CopyRequest request{read.tensor, std::nullopt, std::move(order)};
       if (same > 1) request.at = read.indices;

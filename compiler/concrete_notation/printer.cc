@@ -18,29 +18,30 @@ std::string start_text(operators::Monoid monoid) {
   return start == 0 ? "0" : start == 1 ? "1" : start > 0 ? "infinity" : "-infinity";
 }
 
-/// The size of the blocks, or how many there are.
+/// Returns the size of the blocks, or their number.
 std::string number_text(const Blocks& blocks) {
   return std::to_string(blocks.parts > 0 ? blocks.parts : blocks.size);
 }
 
-std::string units_text(const Units& units) {
+std::string mapping_text(const ThreadMapping& mapping) {
   std::string out =
-      " threads " + (units.share > 1 ? "1/" + std::to_string(units.share) : std::to_string(units.take));
-  if (units.width > 1 || units.reduce != Gather::atomic)
-    out += " group " + std::to_string(units.width) + " " + name(units.reduce);
-  if (units.block != Units{}.block) out += " block " + std::to_string(units.block);
-  if (units.tile > 0) out += " warp " + std::to_string(units.tile);
+      " threads " + (mapping.threads_per_item > 1 ? "1/" + std::to_string(mapping.threads_per_item)
+                                                  : std::to_string(mapping.grain));
+  if (mapping.group_size > 1 || mapping.reduce != GroupReduction::atomic)
+    out += " group " + std::to_string(mapping.group_size) + " " + name(mapping.reduce);
+  if (mapping.block != ThreadMapping{}.block) out += " block " + std::to_string(mapping.block);
+  if (mapping.tile > 0) out += " warp " + std::to_string(mapping.tile);
   return out;
 }
 
-std::string manner_text(const Manner& manner) {
+std::string annotation_text(const LoopAnnotation& annotation) {
   std::string out;
-  if (manner.extent) out += " of " + std::to_string(*manner.extent);
-  if (manner.parallel) out += std::string(" parallel ") + name(*manner.parallel);
-  if (manner.collapsed) out += " collapsed";
-  if (manner.positions > 0) out += " positions " + std::to_string(manner.positions);
-  if (manner.units) out += units_text(*manner.units);
-  if (manner.unroll > 1) out += " unroll " + std::to_string(manner.unroll);
+  if (annotation.extent) out += " of " + std::to_string(*annotation.extent);
+  if (annotation.parallel) out += std::string(" parallel ") + name(*annotation.parallel);
+  if (annotation.collapsed) out += " collapsed";
+  if (annotation.positions > 0) out += " positions " + std::to_string(annotation.positions);
+  if (annotation.mapping) out += mapping_text(*annotation.mapping);
+  if (annotation.unroll > 1) out += " unroll " + std::to_string(annotation.unroll);
   return out;
 }
 
@@ -57,7 +58,7 @@ bool has_loop(const StatementPtr& statement) {
   return std::holds_alternative<Forall>(statement->node) || std::holds_alternative<Blocks>(statement->node);
 }
 
-// `separator` goes between two loops of one chain.
+// Appends a loop tree; `separator` stands between two loops of one chain.
 void append_loop_tree(const StatementPtr& statement, const char* separator, std::string& out) {
   match(
       statement->node,
@@ -93,7 +94,7 @@ void append_indented(const StatementPtr& statement, std::size_t depth, std::stri
   match(
       statement->node,
       [&](const Forall& loop) {
-        out += margin + "for " + loop.index + manner_text(loop.manner) + "\n";
+        out += margin + "for " + loop.index + annotation_text(loop.annotation) + "\n";
         append_indented(loop.body, depth + 1, out);
       },
       [&](const Blocks& blocks) {
@@ -122,7 +123,7 @@ std::string print(const StatementPtr& statement) {
   return match(
       statement->node,
       [](const Forall& loop) {
-        return "forall(" + loop.index + manner_text(loop.manner) + ", " + print(loop.body) + ")";
+        return "forall(" + loop.index + annotation_text(loop.annotation) + ", " + print(loop.body) + ")";
       },
       [](const Blocks& blocks) {
         return "blocks(" + blocks.index + (blocks.parts > 0 ? ", in " : ", ") + number_text(blocks) + ", " +

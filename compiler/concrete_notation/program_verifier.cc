@@ -25,18 +25,18 @@ bool has(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// What a statement computes: its target and its value in terms of arguments and intermediates.
+/// Target of a statement and its value in terms of arguments and intermediates.
 struct Value {
   Access target;
   Expression meaning;
   operators::Monoid monoid = operators::Monoid::sum;
 };
 
-struct Place {
+struct Context {
   std::vector<std::string> loops;
-  std::size_t started_at = 0;  ///< loops above the place where the present target gets its start value
+  std::size_t started_at = 0;  ///< number of loops above the start value of the present target
   std::map<std::string, Value> temporaries;
-  std::vector<std::string> blocked{};  ///< indices with blocks around
+  std::vector<std::string> blocked{};  ///< indices of the blocks around
 };
 
 class ProgramVerifier {
@@ -45,7 +45,7 @@ class ProgramVerifier {
       : problem_(problem), result_order_(result_loop_order(problem)) {}
 
   Result<void> run(const StatementPtr& statement) {
-    SCHAAS_ASSIGN_OR_RETURN(const Value value, walk(statement, Place{}));
+    SCHAAS_ASSIGN_OR_RETURN(const Value value, walk(statement, Context{}));
     if (!(value.target == problem_.statement.result)) {
       return illegal("the tree computes " + quoted(value.target) + " instead of " +
                      quoted(problem_.statement.result));
@@ -59,40 +59,40 @@ class ProgramVerifier {
   }
 
  private:
-  Result<Value> walk(const StatementPtr& statement, const Place& place) {
+  Result<Value> walk(const StatementPtr& statement, const Context& context) {
     return match(
-        statement->node, [&](const Forall& loop) { return walk_loop(loop, place); },
-        [&](const Blocks& blocks) { return walk_blocks(blocks, place); },
-        [&](const Where& branch) { return walk_where(branch, place); },
-        [&](const Terms& sum) { return walk_terms(sum, place); },
-        [&](const Assign& leaf) { return walk_leaf(leaf, place); });
+        statement->node, [&](const Forall& loop) { return walk_loop(loop, context); },
+        [&](const Blocks& blocks) { return walk_blocks(blocks, context); },
+        [&](const Where& branch) { return walk_where(branch, context); },
+        [&](const Terms& sum) { return walk_terms(sum, context); },
+        [&](const Assign& leaf) { return walk_leaf(leaf, context); });
   }
 
-  Result<Value> walk_loop(const Forall& loop, const Place& place) {
-    if (has(place.loops, loop.index)) {
+  Result<Value> walk_loop(const Forall& loop, const Context& context) {
+    if (has(context.loops, loop.index)) {
       return illegal("loop " + quoted(loop.index) + " stands inside another loop " + quoted(loop.index));
     }
-    Place inner = place;
+    Context inner = context;
     inner.loops.push_back(loop.index);
     return walk(loop.body, inner);
   }
 
-  /// Each value of the index is in exactly one block, so the loops inside fold as one loop would, into what
-  /// starts outside.
-  Result<Value> walk_blocks(const Blocks& blocks, const Place& place) {
-    SCHAAS_RETURN_IF_ERROR(check_blocks(blocks, place.loops, problem_));
-    Place inner = place;
+  /// Each value of the index is in exactly one block, so the loops inside fold like one loop into a target
+  /// outside.
+  Result<Value> walk_blocks(const Blocks& blocks, const Context& context) {
+    SCHAAS_RETURN_IF_ERROR(check_blocks(blocks, context.loops, problem_));
+    Context inner = context;
     inner.blocked.push_back(blocks.index);
     return walk(blocks.body, inner);
   }
 
-  Result<Value> walk_where(const Where& branch, const Place& place) {
-    Place producing = place;
-    producing.started_at = place.loops.size();
+  Result<Value> walk_where(const Where& branch, const Context& context) {
+    Context producing = context;
+    producing.started_at = context.loops.size();
     SCHAAS_ASSIGN_OR_RETURN(Value temporary, walk(branch.producer, producing));
     const std::string name = temporary.target.tensor;
-    for (const std::string& index : place.blocked) {
-      if (has(place.loops, index) || has(temporary.target.indices, index)) continue;
+    for (const std::string& index : context.blocked) {
+      if (has(context.loops, index) || has(temporary.target.indices, index)) continue;
       return illegal("temporary " + quoted(temporary.target) + " is complete only after all blocks of " +
                      quoted(index));
     }
@@ -104,7 +104,7 @@ class ProgramVerifier {
       return illegal("temporary " + quoted(name) + " has two producers");
     }
     if (const Assignment* intermediate = intermediate_of(name)) {
-      SCHAAS_RETURN_IF_ERROR(check_indices(temporary, intermediate->result, place.loops));
+      SCHAAS_RETURN_IF_ERROR(check_indices(temporary, intermediate->result, context.loops));
       SCHAAS_RETURN_IF_ERROR(check_meaning(temporary, *intermediate));
     }
     const auto accesses = reads(branch.consumer);
@@ -112,16 +112,16 @@ class ProgramVerifier {
                      [&](const Access& access) { return access.tensor == name; })) {
       return illegal("temporary " + quoted(temporary.target) + " is not read by the consumer of its `where`");
     }
-    Place consuming = place;
+    Context consuming = context;
     consuming.temporaries.insert_or_assign(name, std::move(temporary));
     return walk(branch.consumer, consuming);
   }
 
-  /// All terms go to one target; what it gets is their sum.
-  Result<Value> walk_terms(const Terms& sum, const Place& place) {
+  /// All terms have one target, which gets their sum.
+  Result<Value> walk_terms(const Terms& sum, const Context& context) {
     std::vector<Value> values;
     for (const StatementPtr& term : sum.terms) {
-      SCHAAS_ASSIGN_OR_RETURN(Value value, walk(term, place));
+      SCHAAS_ASSIGN_OR_RETURN(Value value, walk(term, context));
       values.push_back(std::move(value));
     }
     index_notation::Call call{operators::combine(problem_.semiring->sum), {}};
@@ -136,34 +136,34 @@ class ProgramVerifier {
       }
       call.arguments.push_back(value.meaning);
     }
-    SCHAAS_RETURN_IF_ERROR(check_appends(first.target, place));
+    SCHAAS_RETURN_IF_ERROR(check_appends(first.target, context));
     return Value{first.target, Expression{std::move(call), {}}, first.monoid};
   }
 
-  /// An entry of a sparse result is appended once, by whatever stands below it.
-  Result<void> check_appends(const Access& target, const Place& place) const {
+  /// An entry of a sparse result is appended once, by the statement below it.
+  Result<void> check_appends(const Access& target, const Context& context) const {
     if (target.tensor != problem_.statement.result.tensor) return {};
     const auto& format = problem_.formats.at(target.tensor);
     for (std::size_t level = 0; level < format.levels.size(); ++level) {
       const std::string& index = target.indices[static_cast<std::size_t>(format.mode_order[level])];
-      if (format.levels[level] == format::LevelFormat::dense || has(place.loops, index)) continue;
+      if (format.levels[level] == format::LevelFormat::dense || has(context.loops, index)) continue;
       return illegal("every term of a sum appends to level " + quoted(index) + " of the sparse result " +
                      quoted(target) + ", which is appended to once and in order");
     }
     return {};
   }
 
-  Result<Value> walk_leaf(const Assign& leaf, const Place& place) const {
-    SCHAAS_RETURN_IF_ERROR(check_bound(leaf.target, place.loops));
-    SCHAAS_RETURN_IF_ERROR(check_target(leaf, place));
+  Result<Value> walk_leaf(const Assign& leaf, const Context& context) const {
+    SCHAAS_RETURN_IF_ERROR(check_bound(leaf.target, context.loops));
+    SCHAAS_RETURN_IF_ERROR(check_target(leaf, context));
     for (const Access& access : index_notation::operands(leaf.value)) {
-      SCHAAS_RETURN_IF_ERROR(check_bound(access, place.loops));
-      SCHAAS_RETURN_IF_ERROR(check_order(loop_order(access, problem_), place.loops));
+      SCHAAS_RETURN_IF_ERROR(check_bound(access, context.loops));
+      SCHAAS_RETURN_IF_ERROR(check_order(loop_order(access, problem_), context.loops));
     }
-    SCHAAS_ASSIGN_OR_RETURN(Expression meaning, resolved(leaf.value, place));
+    SCHAAS_ASSIGN_OR_RETURN(Expression meaning, resolved(leaf.value, context));
     index_notation::Reduction reduction{leaf.monoid, {}, {}};
-    for (std::size_t n = place.started_at; n < place.loops.size(); ++n) {
-      if (!has(leaf.target.indices, place.loops[n])) reduction.indices.push_back(place.loops[n]);
+    for (std::size_t n = context.started_at; n < context.loops.size(); ++n) {
+      if (!has(leaf.target.indices, context.loops[n])) reduction.indices.push_back(context.loops[n]);
     }
     if (!reduction.indices.empty()) {
       reduction.body.push_back(std::move(meaning));
@@ -172,37 +172,37 @@ class ProgramVerifier {
     return Value{leaf.target, std::move(meaning), leaf.monoid};
   }
 
-  Result<void> check_target(const Assign& leaf, const Place& place) const {
+  Result<void> check_target(const Assign& leaf, const Context& context) const {
     const Access& target = leaf.target;
-    if (target.tensor == problem_.statement.result.tensor) return check_order(result_order_, place.loops);
+    if (target.tensor == problem_.statement.result.tensor) return check_order(result_order_, context.loops);
     if (problem_.formats.count(target.tensor))
       return illegal("the tree writes the operand " + quoted(target));
     for (const auto& index : target.indices) {
-      const auto depth = std::find(place.loops.begin(), place.loops.end(), index) - place.loops.begin();
-      if (static_cast<std::size_t>(depth) >= place.started_at) continue;
+      const auto depth = std::find(context.loops.begin(), context.loops.end(), index) - context.loops.begin();
+      if (static_cast<std::size_t>(depth) >= context.started_at) continue;
       return illegal("index " + quoted(index) + " of temporary " + quoted(target) +
                      " is bound outside its `where`, so every value of it is reset but one is used");
     }
     return {};
   }
 
-  /// The value with temporaries replaced by what they hold; intermediates stay.
-  Result<Expression> resolved(const Expression& value, const Place& place) const {
-    if (const auto* access = std::get_if<Access>(&value.node)) return resolved_access(*access, place);
+  /// Replaces temporaries by their values; intermediates stay.
+  Result<Expression> resolved(const Expression& value, const Context& context) const {
+    if (const auto* access = std::get_if<Access>(&value.node)) return resolved_access(*access, context);
     if (std::holds_alternative<index_notation::Reduction>(value.node))
       return illegal("`" + index_notation::print(value) + "` stands in an assignment of the tree");
     std::vector<Expression> done;
     for (const auto& part : index_notation::parts(value)) {
-      SCHAAS_ASSIGN_OR_RETURN(auto one, resolved(part, place));
+      SCHAAS_ASSIGN_OR_RETURN(auto one, resolved(part, context));
       done.push_back(std::move(one));
     }
     return index_notation::with_parts(value, std::move(done));
   }
 
-  Result<Expression> resolved_access(const Access& access, const Place& place) const {
+  Result<Expression> resolved_access(const Access& access, const Context& context) const {
     if (problem_.formats.count(access.tensor)) return Expression{access, {}};
-    const auto found = place.temporaries.find(access.tensor);
-    if (found == place.temporaries.end()) {
+    const auto found = context.temporaries.find(access.tensor);
+    if (found == context.temporaries.end()) {
       return illegal("temporary " + quoted(access) + " is read where no `where` above has produced it");
     }
     const Value& temporary = found->second;
@@ -221,7 +221,7 @@ class ProgramVerifier {
     return nullptr;
   }
 
-  /// The indices of the statement, in any order, but for those of loops around its `where`.
+  /// Checks the indices: those of the statement, in any order, without those of loops around its `where`.
   static Result<void> check_indices(const Value& value, const Access& full,
                                     const std::vector<std::string>& around) {
     std::size_t found = 0;
@@ -236,7 +236,7 @@ class ProgramVerifier {
     return illegal("intermediate " + quoted(full) + " is written as " + quoted(value.target));
   }
 
-  /// A read of an intermediate as the statements have it: with the indices of the loops it lives in.
+  /// Returns a read of an intermediate as in the statements: with the indices of the loops around it.
   static Access in_full(const Access& read, const Access& target, const Access& full) {
     Access out = full;
     for (std::size_t n = 0; n < target.indices.size(); ++n) {

@@ -5,9 +5,9 @@
 
 namespace schaas::concrete_notation {
 
-/// `verify` (verifier.h) for problems that are more than one contraction: statements with intermediates,
-/// general expressions, explicit reductions. Follows the value of each temporary as an expression of the
-/// problem and compares, in normal form (meaning.h), with what the problem says.
+/// Checks, as `verify` (verifier.h), problems that are more than one contraction: statements with
+/// intermediates, general expressions, explicit reductions. Follows the value of each temporary as an
+/// expression of the problem and compares it, in normal form (meaning.h), with the problem's.
 support::Result<void> verify_program(const StatementPtr& statement, const problem::Problem& problem);
 
 }  // namespace schaas::concrete_notation

@@ -18,8 +18,8 @@ using problem::Problem;
 using Names = std::vector<std::string>;
 using Set = std::vector<CopyRequest>;
 
-constexpr std::size_t most_indices = 6;  ///< whose orders are tried
-constexpr std::size_t most_sets = 12;
+constexpr std::size_t max_indices = 6;  ///< above this number orders are not tried
+constexpr std::size_t max_sets = 12;
 
 bool agrees(const Names& loops, const std::vector<LoopOrder>& orders) {
   return std::all_of(orders.begin(), orders.end(), [&](const LoopOrder& order) {
@@ -36,7 +36,7 @@ std::vector<Access> distinct_reads(const Problem& problem) {
   return out;
 }
 
-/// Loops that come to the result's first level, and to its levels in order, before anything is summed.
+/// The loops reach the result's first level, and its levels in order, before anything is summed.
 bool appends_by(const Names& loops, const Problem& problem) {
   const Names& kept = problem.statement.result.indices;
   const auto first_summed = std::find_if(loops.begin(), loops.end(), [&](const std::string& index) {
@@ -51,7 +51,7 @@ std::vector<Set> result_copy_sets(const Problem& problem) {
   std::vector<Set> sets;
   const auto levels = result_level_order(problem);
   Names loops = problem.indices();
-  if (levels.empty() || loops.size() > most_indices || !problem.copies.empty()) return sets;
+  if (levels.empty() || loops.size() > max_indices || !problem.copies.empty()) return sets;
   if (problem.profile != problem::Profile::standard || problem.space.has_copies()) return sets;
   if (!problem::is_contraction(problem) && !problem::factors_of(problem)) return sets;
   const auto reads = distinct_reads(problem);
@@ -70,9 +70,8 @@ std::vector<Set> result_copy_sets(const Problem& problem) {
     }
     if (std::find(sets.begin(), sets.end(), set) == sets.end()) sets.push_back(std::move(set));
   } while (std::next_permutation(loops.begin(), loops.end()));
-  std::stable_sort(sets.begin(), sets.end(),
-                   [](const Set& a, const Set& b) { return a.size() < b.size(); });
-  if (sets.size() > most_sets) sets.resize(most_sets);
+  std::stable_sort(sets.begin(), sets.end(), [](const Set& a, const Set& b) { return a.size() < b.size(); });
+  if (sets.size() > max_sets) sets.resize(max_sets);
   return sets;
 }
 

@@ -5,17 +5,17 @@
 
 namespace schaas::concrete_notation {
 
-/// One of the terms of a sum.
+/// A term of a sum.
 struct SumTerm {
   index_notation::Expression value;
   bool negative = false;
 
-  /// The value with its sign.
+  /// Returns the value with its sign.
   index_notation::Expression expression() const;
 };
 
-/// The terms an expression adds up with the sum of the semiring, in order; itself when it is no sum. In
-/// ordinary arithmetic differences and negated sums are sums, too.
+/// Returns the terms that an expression adds by the sum of the semiring, in order; itself when it is no sum.
+/// In ordinary arithmetic differences and negated sums are sums.
 std::vector<SumTerm> sum_terms(const index_notation::Expression& expression,
                                const operators::Semiring& semiring);
 

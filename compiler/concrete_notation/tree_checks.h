@@ -7,7 +7,7 @@
 #include "compiler/problem/problem.h"
 #include "compiler/support/result.h"
 
-/// What the verifiers of contractions and of programs say alike. `loops`: those above, outermost first.
+/// Checks shared by the verifiers of contractions and of programs. `loops`: those above, outermost first.
 namespace schaas::concrete_notation {
 
 support::Diagnostic illegal(std::string message);  ///< invalid [illegal-tree]
@@ -21,7 +21,7 @@ support::Result<void> check_bound(const index_notation::Access& access,
 support::Result<void> check_order(const std::vector<LoopOrder>& orders,
                                   const std::vector<std::string>& loops);
 
-/// The level of the access that stores some values only of the index; -1: there is none.
+/// Returns the level of the access that stores only some values of the index; -1: none.
 int sparse_level(const index_notation::Access& access, const std::string& index,
                  const problem::Problem& problem);
 

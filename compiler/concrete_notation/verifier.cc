@@ -5,21 +5,22 @@
 #include <set>
 #include <utility>
 
+#include "compiler/concrete_notation/annotation_checks.h"
 #include "compiler/concrete_notation/block_checks.h"
 #include "compiler/concrete_notation/loop_order.h"
-#include "compiler/concrete_notation/manners.h"
 #include "compiler/concrete_notation/match.h"
 #include "compiler/concrete_notation/program_verifier.h"
 #include "compiler/concrete_notation/tree_checks.h"
 #include "compiler/index_notation/printer.h"
 
-// Why these checks are enough. Follow, for each leaf, the operands of the problem its value is a product of
-// (a temporary stands for the operands of its producer) and the indices already summed in it. A leaf sums
-// over a loop when the loop lies between the place where the leaf's target is zeroed and the leaf, and the
-// target does not have the index. Such a sum is right exactly when the index is not one of the result, all
-// operands that have it are already factors of the value (else the rest would be multiplied outside the sum:
-// no distributive law), and it has not been summed before. If every operand is used exactly once, and every
-// sum is right, the result's leaf receives the problem's value.
+// Verification of contractions by one walk.
+// For each leaf, the walk follows the operands of the problem that its value is a product of, and the indices
+// already summed in it. A temporary stands for the operands of its producer. A leaf sums over a loop between
+// the start value of its target and the leaf when the target does not have the index. Such a sum is right
+// under three conditions. The index is not one of the result; it has not been summed before; all operands
+// that have it are already factors of the value. Other operands would be multiplied outside the sum, against
+// the distributive law. If every operand is used exactly once, and every sum is right, the result's leaf
+// receives the problem's value.
 namespace schaas::concrete_notation {
 namespace {
 
@@ -31,16 +32,16 @@ bool has(const Container& container, const std::string& name) {
   return std::find(container.begin(), container.end(), name) != container.end();
 }
 
-/// What a statement computes: its target, the operands multiplied into it, the indices summed.
+/// Target of a statement, the operands multiplied into it, and the summed indices.
 struct Value {
   Access target;
   std::vector<Access> operands;
   std::set<std::string> summed;
 };
 
-/// Where the walk is: the loops above, how many of them are above the place where the present target is
-/// zeroed, and the temporaries that may be read.
-struct Place {
+/// State of the walk: the loops above, how many of them are above the start value of the present target, and
+/// the readable temporaries.
+struct Context {
   std::vector<std::string> loops;
   std::size_t zeroed_at = 0;
   std::map<std::string, Value> temporaries;
@@ -56,7 +57,7 @@ class Verifier {
 
   Result<void> run(const StatementPtr& statement) {
     SCHAAS_RETURN_IF_ERROR(check_operands(statement));
-    SCHAAS_ASSIGN_OR_RETURN(const Value value, walk(statement, Place{}));
+    SCHAAS_ASSIGN_OR_RETURN(const Value value, walk(statement, Context{}));
     if (!(value.target == problem_.statement.result)) {
       return illegal("the tree computes " + quoted(value.target) + " instead of " +
                      quoted(problem_.statement.result));
@@ -67,7 +68,7 @@ class Verifier {
   }
 
  private:
-  /// Every operand of the problem is read exactly once, wherever.
+  /// Every operand of the problem is read exactly once.
   Result<void> check_operands(const StatementPtr& statement) const {
     std::vector<Access> missing = operands_;
     for (const Access& access : reads(statement)) {
@@ -85,41 +86,41 @@ class Verifier {
     return {};
   }
 
-  Result<Value> walk(const StatementPtr& statement, const Place& place) {
+  Result<Value> walk(const StatementPtr& statement, const Context& context) {
     return match(
-        statement->node, [&](const Forall& loop) { return walk_loop(loop, place); },
-        [&](const Blocks& blocks) { return walk_blocks(blocks, place); },
-        [&](const Where& branch) { return walk_where(branch, place); },
+        statement->node, [&](const Forall& loop) { return walk_loop(loop, context); },
+        [&](const Blocks& blocks) { return walk_blocks(blocks, context); },
+        [&](const Where& branch) { return walk_where(branch, context); },
         [&](const Terms&) -> Result<Value> {
           return illegal("`terms` stand in a tree of " + quoted(statement_text()) + ", which is no sum");
         },
-        [&](const Assign& leaf) { return walk_leaf(leaf, place); });
+        [&](const Assign& leaf) { return walk_leaf(leaf, context); });
   }
 
-  Result<Value> walk_loop(const Forall& loop, const Place& place) {
+  Result<Value> walk_loop(const Forall& loop, const Context& context) {
     if (!has(indices_, loop.index)) {
       return illegal("loop " + quoted(loop.index) + " is over no index of " + quoted(statement_text()));
     }
-    if (has(place.loops, loop.index)) {
+    if (has(context.loops, loop.index)) {
       return illegal("loop " + quoted(loop.index) + " stands inside another loop " + quoted(loop.index));
     }
-    Place inner = place;
+    Context inner = context;
     inner.loops.push_back(loop.index);
     return walk(loop.body, inner);
   }
 
-  /// Each value of the index is in exactly one block, so the loops inside sum as one loop would.
-  Result<Value> walk_blocks(const Blocks& blocks, const Place& place) {
+  /// Each value of the index is in exactly one block, so the loops inside sum like one loop.
+  Result<Value> walk_blocks(const Blocks& blocks, const Context& context) {
     if (!has(indices_, blocks.index)) {
       return illegal("blocks of " + quoted(blocks.index) + " are of no index of " + quoted(statement_text()));
     }
-    SCHAAS_RETURN_IF_ERROR(check_blocks(blocks, place.loops, problem_));
-    return walk(blocks.body, place);
+    SCHAAS_RETURN_IF_ERROR(check_blocks(blocks, context.loops, problem_));
+    return walk(blocks.body, context);
   }
 
-  Result<Value> walk_where(const Where& branch, const Place& place) {
-    Place producing = place;
-    producing.zeroed_at = place.loops.size();
+  Result<Value> walk_where(const Where& branch, const Context& context) {
+    Context producing = context;
+    producing.zeroed_at = context.loops.size();
     SCHAAS_ASSIGN_OR_RETURN(Value temporary, walk(branch.producer, producing));
     const std::string name = temporary.target.tensor;
     if (problem_.formats.count(name)) {
@@ -130,7 +131,7 @@ class Verifier {
       return illegal("temporary " + quoted(name) + " has two producers");
     }
     SCHAAS_RETURN_IF_ERROR(check_read_once(branch, temporary.target));
-    Place consuming = place;
+    Context consuming = context;
     consuming.temporaries.insert_or_assign(name, std::move(temporary));
     return walk(branch.consumer, consuming);
   }
@@ -144,20 +145,20 @@ class Verifier {
                    " times by the consumer of its `where` instead of once");
   }
 
-  Result<Value> walk_leaf(const Assign& leaf, const Place& place) const {
+  Result<Value> walk_leaf(const Assign& leaf, const Context& context) const {
     Value value;
     value.target = leaf.target;
     SCHAAS_RETURN_IF_ERROR(check_kind(leaf));
-    SCHAAS_RETURN_IF_ERROR(check_bound(leaf.target, place.loops));
-    SCHAAS_RETURN_IF_ERROR(check_target(leaf, place));
+    SCHAAS_RETURN_IF_ERROR(check_bound(leaf.target, context.loops));
+    SCHAAS_RETURN_IF_ERROR(check_target(leaf, context));
     for (const Access& factor : index_notation::operands(leaf.value)) {
-      SCHAAS_RETURN_IF_ERROR(check_bound(factor, place.loops));
-      SCHAAS_RETURN_IF_ERROR(check_order(loop_order(factor, problem_), place.loops));
-      SCHAAS_RETURN_IF_ERROR(multiply(factor, place, value));
+      SCHAAS_RETURN_IF_ERROR(check_bound(factor, context.loops));
+      SCHAAS_RETURN_IF_ERROR(check_order(loop_order(factor, problem_), context.loops));
+      SCHAAS_RETURN_IF_ERROR(multiply(factor, context, value));
     }
-    for (std::size_t n = place.zeroed_at; n < place.loops.size(); ++n) {
-      if (has(leaf.target.indices, place.loops[n])) continue;
-      SCHAAS_RETURN_IF_ERROR(sum(place.loops[n], leaf, value));
+    for (std::size_t n = context.zeroed_at; n < context.loops.size(); ++n) {
+      if (has(leaf.target.indices, context.loops[n])) continue;
+      SCHAAS_RETURN_IF_ERROR(sum(context.loops[n], leaf, value));
     }
     return value;
   }
@@ -172,15 +173,15 @@ class Verifier {
                    "` instead of `" + assignment_sign(problem_.semiring->sum) + "`");
   }
 
-  Result<void> check_target(const Assign& leaf, const Place& place) const {
+  Result<void> check_target(const Assign& leaf, const Context& context) const {
     const Access& target = leaf.target;
-    if (target.tensor == problem_.statement.result.tensor) return check_order(result_order_, place.loops);
+    if (target.tensor == problem_.statement.result.tensor) return check_order(result_order_, context.loops);
     if (problem_.formats.count(target.tensor))
       return illegal("the tree writes the operand " + quoted(target));
     std::set<std::string> seen;
     for (const auto& index : target.indices) {
-      const auto depth = std::find(place.loops.begin(), place.loops.end(), index) - place.loops.begin();
-      if (static_cast<std::size_t>(depth) < place.zeroed_at) {
+      const auto depth = std::find(context.loops.begin(), context.loops.end(), index) - context.loops.begin();
+      if (static_cast<std::size_t>(depth) < context.zeroed_at) {
         return illegal("index " + quoted(index) + " of temporary " + quoted(target) +
                        " is bound outside its `where`, so every value of it is zeroed but one is used");
       }
@@ -191,13 +192,13 @@ class Verifier {
     return {};
   }
 
-  Result<void> multiply(const Access& factor, const Place& place, Value& value) const {
+  Result<void> multiply(const Access& factor, const Context& context, Value& value) const {
     if (problem_.formats.count(factor.tensor)) {
       value.operands.push_back(factor);
       return {};
     }
-    const auto found = place.temporaries.find(factor.tensor);
-    if (found == place.temporaries.end()) {
+    const auto found = context.temporaries.find(factor.tensor);
+    if (found == context.temporaries.end()) {
       return illegal("temporary " + quoted(factor) + " is read where no `where` above has produced it");
     }
     const Value& temporary = found->second;
@@ -241,7 +242,7 @@ class Verifier {
 }  // namespace
 
 Result<void> verify(const StatementPtr& statement, const problem::Problem& problem) {
-  SCHAAS_RETURN_IF_ERROR(check_manners(statement, problem));
+  SCHAAS_RETURN_IF_ERROR(check_annotations(statement, problem));
   if (!problem::is_contraction(problem)) return verify_program(statement, problem);
   return Verifier(problem).run(statement);
 }

@@ -51,7 +51,7 @@ bool is_row_code(std::span<const Seen> operands, const Seen& target);
 /// Rows, vector code: what counts is how many rows come and go with each run of the innermost loop. An
 /// operand's row does when the operand has the loop around; a leaf without a loop around of its own reads at
 /// least one row that does. The target's row stays in registers over a reduction around that is not a phase's
-/// outermost loop (lower/lanes.h), else it is read and written and counts two.
+/// outermost loop (lower/register_blocking.h), else it is read and written and counts two.
 Access leaf_access(std::span<const Seen> operands, const Seen& target, const InnerLoops& loops);
 
 }  // namespace schaas::cost

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "compiler/concrete_notation/gathered.h"
+#include "compiler/concrete_notation/result_workspace.h"
 #include "compiler/cost/leaf_access.h"
 
 namespace schaas::cost {
@@ -77,7 +77,7 @@ class Nests {
   /// The branch gathers a sparse result: of its consumer's loops only what is listed runs, and the cost has
   /// it.
   bool appends(const Where& both) const {
-    return concrete_notation::gathered_levels(both, problem_).has_value();
+    return concrete_notation::workspace_levels(both, problem_).has_value();
   }
 
   void enter(const StatementPtr& node, const std::string& index, const StatementPtr& body, int block,

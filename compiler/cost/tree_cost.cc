@@ -2,8 +2,8 @@
 #include <map>
 #include <optional>
 
-#include "compiler/concrete_notation/gathered.h"
-#include "compiler/concrete_notation/kept_by_entries.h"
+#include "compiler/concrete_notation/result_workspace.h"
+#include "compiler/concrete_notation/stored_by_entries.h"
 #include "compiler/cost/cost.h"
 #include "compiler/cost/iteration_space.h"
 #include "compiler/cost/leaf_access.h"
@@ -128,8 +128,8 @@ class TreeCost {
     }
   }
 
-  /// The trips of a reduction that is needed everywhere, but whose innermost loop walks what is stored and counts
-  /// the rest (lower/unstored.h): a term for each way to be stored. None of other leaves.
+  /// The trips of a reduction that is needed everywhere, but whose innermost loop walks what is stored and
+  /// counts the rest (lower/unstored.h): a term for each way to be stored. None of other leaves.
   std::vector<Term> counted_trips(const Assign& leaf, const IterationSpace& space, Place place) const {
     std::vector<Term> sum;
     if (papers_ || space != everywhere || place.above.size() < 2 || place.own.empty() || !in_blocks_.empty())
@@ -231,7 +231,7 @@ class TreeCost {
   /// The branch gathers entries of a sparse result and appends them (schedule/ordered_appends.h): its
   /// temporary keeps a list of what was written.
   bool is_result_workspace(const Where& both) const {
-    return !papers_ && concrete_notation::gathered_levels(both, problem_).has_value();
+    return !papers_ && concrete_notation::workspace_levels(both, problem_).has_value();
   }
 
   /// A hash table has room for as many entries as the leaves below the branch have trips, in `table_elements`
@@ -259,7 +259,7 @@ class TreeCost {
       extents |= extent(index);
       reached |= reachable(index, in_blocks_.count(index) != 0 ? in_blocks_.at(index) : written);
     }
-    const bool by_entries = place.phase && concrete_notation::kept_by_entries(both, problem_);
+    const bool by_entries = place.phase && concrete_notation::stored_by_entries(both, problem_);
     const bool hashed = both.storage == concrete_notation::Storage::hash;
     if (!hashed) cost_.memory.push_back(by_entries ? reached : extents);
     if (listed && !hashed) cost_.memory.push_back(extents);  // the list and flags

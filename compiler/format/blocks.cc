@@ -229,7 +229,7 @@ Reading Blocking::of(const Reading& reading) const {
 TensorFormat Blocking::of(const Reading& reading, const TensorFormat& given) const {
   using enum LevelFormat;
   if (matrices.count(reading.tensor) > 0) return {{dense, compressed, dense, dense}, {0, 1, 2, 3}};
-  std::vector<int> first;  // of the modes that each mode becomes
+  std::vector<int> first;  // first of the modes that each mode becomes
   int modes = 0;
   for (const std::string& index : reading.indices) {
     first.push_back(modes);

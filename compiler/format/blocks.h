@@ -8,10 +8,10 @@
 #include "compiler/support/result.h"
 
 /// Matrices stored in dense blocks, `bcsr(rows,columns)`. A program that reads or computes one is a program
-/// over tensors with more modes: index i of a blocked mode becomes two, the block and the place inside it,
+/// over tensors with more modes. Index i of a blocked mode becomes two, the block and the offset in it:
 ///     y(i) = B(i,j) * x(j)                                    B bcsr(4,2)
 ///     y(i_block,i_in) = B(i_block,j_block,i_in,j_in) * x(j_block,j_in)       |i_in| == 4, |j_in| == 2
-/// B is then stored dense, compressed, dense, dense; a dense tensor lies in memory as before, its rows
+/// B is then stored dense, compressed, dense, dense. A dense tensor lies in memory as before, its rows
 /// counted in blocks. Compiler and client both see programs so and must agree on the names (docs/formats.md).
 namespace schaas::format {
 
@@ -30,27 +30,28 @@ struct Reading {
 
 /// The two indices that an index becomes.
 struct SplitIndex {
-  int size = 1;  ///< places inside a block
+  int size = 1;  ///< values in a block
   std::string block, inside;
   bool operator==(const SplitIndex&) const = default;
 };
 
-/// What the blocked matrices of a program make of its indices and formats.
+/// Indices and formats of a program after its blocked matrices are split.
 struct Blocking {
   std::map<std::string, BlockSizes> matrices;  ///< by tensor
   std::map<std::string, SplitIndex> indices;   ///< by index; those of one extent are split alike
 
   bool empty() const { return matrices.empty(); }
-  /// Of an access: the blocks' indices before those inside for a blocked matrix, else each index in its
-  /// place.
+  /// Splits an access: the blocks' indices before those inside for a blocked matrix, else each index in its
+  /// position.
   Reading of(const Reading& reading) const;
   /// `i` becomes `i_block`, `i_in`; others stay.
   std::vector<std::string> of(const std::vector<std::string>& indices) const;
-  /// How a tensor is stored that has the format `given` (of a blocked matrix: without_blocks) and is read so.
+  /// Returns the storage of a tensor with the format `given` (of a blocked matrix: without_blocks) that is
+  /// read like this.
   TensorFormat of(const Reading& reading, const TensorFormat& given) const;
 };
 
-/// `csr` in place of `bcsr(4,4)`: what the format is when blocks are left aside; others as they are.
+/// Returns `csr` for `bcsr(4,4)`; other formats as they are.
 std::string without_blocks(const std::string& format);
 
 /// `readings`: every access of the program, results and intermediates included, in order; `formats`: the

@@ -1,24 +1,37 @@
 #include "compiler/format/level_format.h"
 
 #include <algorithm>
+#include <initializer_list>
 
 #include "compiler/support/result.h"
 
 namespace schaas::format {
 
+namespace {
+
+using Capabilities = std::initializer_list<bool LevelProperties::*>;
+
+LevelProperties row(LevelFormat format, std::string_view name, Capabilities capabilities) {
+  LevelProperties out{format, name, false, false, false, false, false, false, false};
+  for (const auto capability : capabilities) out.*capability = true;
+  return out;
+}
+
+}  // namespace
+
 const std::vector<LevelProperties>& all_levels() {
   using enum LevelFormat;
+  using L = LevelProperties;
   static const std::vector<LevelProperties> levels = {
-      // format, name, full, unique, branchless, compact, locate, append, insert
-      {dense, "dense", true, true, false, true, true, false, true},
-      {compressed, "compressed", false, true, false, true, false, true, false},
-      {compressed_nonunique, "compressed(nonunique)", false, false, false, true, false, true, false},
-      {singleton, "singleton", false, true, true, true, false, true, false},
-      {singleton_nonunique, "singleton(nonunique)", false, false, true, true, false, true, false},
-      {compressed_unordered, "compressed(unordered)", false, true, false, true, false, true, false},
-      {bitmap, "bitmap", false, true, false, false, true, false, false},
-      {banded, "banded", false, true, false, true, true, false, false},
-      {hashed, "hashed", false, true, false, false, true, false, false}};
+      row(dense, "dense", {&L::full, &L::unique, &L::compact, &L::locate, &L::insert}),
+      row(compressed, "compressed", {&L::unique, &L::compact, &L::append}),
+      row(compressed_nonunique, "compressed(nonunique)", {&L::compact, &L::append}),
+      row(singleton, "singleton", {&L::unique, &L::branchless, &L::compact, &L::append}),
+      row(singleton_nonunique, "singleton(nonunique)", {&L::branchless, &L::compact, &L::append}),
+      row(compressed_unordered, "compressed(unordered)", {&L::unique, &L::compact, &L::append}),
+      row(bitmap, "bitmap", {&L::unique, &L::locate}),
+      row(banded, "banded", {&L::unique, &L::compact, &L::locate}),
+      row(hashed, "hashed", {&L::unique, &L::locate})};
   return levels;
 }
 

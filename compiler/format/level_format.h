@@ -4,15 +4,15 @@
 
 namespace schaas::format {
 
-/// How one mode is stored. What each can do is a row of a table, after Chou, Kjolstad, Amarasinghe, OOPSLA
-/// 2018, section 3; docs/formats.md has pictures.
+/// Storage of one mode. Capabilities are rows of a table, after Chou, Kjolstad, Amarasinghe, OOPSLA 2018,
+/// section 3; docs/formats.md has pictures.
 enum class LevelFormat {
   dense,                 ///< every coordinate 0..extent-1 of every parent
   compressed,            ///< positions pos[p]..pos[p+1] hold sorted unique coordinates crd
   compressed_nonunique,  ///< the same, sorted; equal coordinates are told apart by the singleton levels below
   singleton,             ///< one coordinate for each position of the level above, which is not unique
   singleton_nonunique,   ///< the same, and equal coordinates are told apart further below
-  bitmap,                ///< a place for every coordinate of every parent, and for each whether it is held
+  bitmap,                ///< a position for every coordinate of every parent, with a presence byte
   banded,                ///< pos[p+1] - pos[p] neighbouring coordinates of parent p, from crd[p] on
   hashed,                ///< a table of coordinates for each parent, in no order
   compressed_unordered,  ///< as compressed, coordinates in the order in which a kernel met them: of results
@@ -35,7 +35,7 @@ const std::vector<LevelProperties>& all_levels();
 
 /// Holds only some coordinates.
 inline bool is_sparse(LevelFormat level) { return !properties(level).full; }
-/// Of lists: coordinates ascend below one parent.
+/// A list whose coordinates ascend below one parent.
 inline bool is_ordered(LevelFormat level) { return level != LevelFormat::compressed_unordered; }
 /// Holds only some coordinates, and tells of any of them whether it does, and where, without a walk.
 inline bool is_located(LevelFormat level) { return is_sparse(level) && properties(level).locate; }

@@ -15,7 +15,7 @@ using support::Diagnostic;
 using support::Result;
 using support::SourceRange;
 
-constexpr std::size_t longest_text = 1024;
+constexpr std::size_t max_text = 1024;
 constexpr const char* what_works =
     "formats: dense, csr, csc, coo, dcsr, dcsc, csf, bitmap, banded, hashed, or one of `dense`, "
     "`compressed`, "
@@ -74,10 +74,10 @@ class Parser {
       : text_(text), order_(order), tensor_(tensor) {}
 
   Result<TensorFormat> parse() const {
-    if (text_.size() > longest_text) {
+    if (text_.size() > max_text) {
       return support::invalid("format-syntax", "the format of `" + tensor_ + "` has " +
                                                    std::to_string(text_.size()) + " bytes; at most " +
-                                                   std::to_string(longest_text) + " are allowed");
+                                                   std::to_string(max_text) + " are allowed");
     }
     const std::size_t colon = text_.find(':');
     const auto words = split(0, std::min(colon, text_.size()));
@@ -162,12 +162,12 @@ class Parser {
     return format;
   }
 
-  // What is not unique is told apart by singletons, and only that.
+  // Levels with repeated coordinates are followed by singletons, and no other levels are.
   Result<void> check_chains(const TensorFormat& format, const std::vector<Word>& words) const {
-    const auto wrong = [&](std::size_t level, const std::string& rule, const std::string& place) {
+    const auto wrong = [&](std::size_t level, const std::string& rule, const std::string& context) {
       return fail(support::invalid("level-chain", "level " + std::to_string(level + 1) + " of `" + tensor_ +
                                                       "` is `" + words[level].text + "`, " + rule +
-                                                      "; found " + place),
+                                                      "; found " + context),
                   words[level].range);
     };
     const auto found = [&](std::size_t level, const char* where) {

@@ -39,9 +39,9 @@ support::Result<TensorFormat> parse(std::string_view text, int order, const std:
 /// parse(print(f)) == f.
 std::string print(const TensorFormat& format);
 
-/// The pairs (earlier, later) of levels whose loops must be nested in that order: the later level cannot be
-/// reached before the earlier one's coordinate is bound (a sparse level needs its parent's position;
-/// dense levels below a sparse one need that one's position). SparseAuto section 2.3.
+/// Returns the pairs (earlier, later) of levels whose loops must be nested in that order. The later level
+/// cannot be reached before the earlier one's coordinate is bound (a sparse level needs its parent's
+/// position; dense levels below a sparse one need that one's position). SparseAuto section 2.3.
 std::vector<std::pair<int, int>> access_order(const TensorFormat& format);
 
 }  // namespace schaas::format

@@ -7,7 +7,7 @@
 #include <optional>
 #include <utility>
 
-#include "compiler/concrete_notation/units.h"
+#include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/problem/upper_bounds.h"
 #include "compiler/schedule/apply.h"
 
@@ -16,7 +16,7 @@ namespace {
 
 using concrete_notation::Assign;
 using concrete_notation::Forall;
-using concrete_notation::Gather;
+using concrete_notation::GroupReduction;
 using concrete_notation::StatementPtr;
 using concrete_notation::Where;
 
@@ -40,20 +40,20 @@ enum class Rows { rows, entries, fibers };
 struct Style {
   Rows rows = Rows::rows;
   int take = 1, share = 1, width = 1;
-  Gather reduce = Gather::atomic;
+  GroupReduction reduce = GroupReduction::atomic;
 };
 constexpr Style styles[] = {
-    {Rows::rows, 1, 1, 1, Gather::atomic},      {Rows::rows, 1, 8, 8, Gather::parallel},
-    {Rows::entries, 1, 1, 32, Gather::segment}, {Rows::rows, 1, 32, 32, Gather::parallel},
-    {Rows::entries, 32, 1, 1, Gather::atomic},  {Rows::rows, 1, 4, 4, Gather::parallel},
-    {Rows::entries, 8, 1, 32, Gather::segment}, {Rows::rows, 1, 16, 16, Gather::parallel},
-    {Rows::entries, 1, 1, 8, Gather::segment},  {Rows::rows, 1, 2, 2, Gather::parallel},
-    {Rows::entries, 8, 1, 8, Gather::segment},  {Rows::entries, 1, 1, 1, Gather::atomic},
-    {Rows::entries, 1, 8, 8, Gather::parallel}, {Rows::entries, 1, 32, 32, Gather::parallel},
-    {Rows::entries, 1, 4, 4, Gather::parallel}, {Rows::entries, 1, 16, 16, Gather::parallel},
-    {Rows::entries, 1, 8, 8, Gather::atomic},   {Rows::entries, 1, 32, 32, Gather::atomic},
-    {Rows::fibers, 1, 1, 32, Gather::segment},  {Rows::fibers, 1, 8, 8, Gather::parallel},
-    {Rows::fibers, 1, 8, 8, Gather::atomic},    {Rows::fibers, 1, 32, 32, Gather::atomic},
+    {Rows::rows, 1, 1, 1, GroupReduction::atomic},      {Rows::rows, 1, 8, 8, GroupReduction::parallel},
+    {Rows::entries, 1, 1, 32, GroupReduction::segment}, {Rows::rows, 1, 32, 32, GroupReduction::parallel},
+    {Rows::entries, 32, 1, 1, GroupReduction::atomic},  {Rows::rows, 1, 4, 4, GroupReduction::parallel},
+    {Rows::entries, 8, 1, 32, GroupReduction::segment}, {Rows::rows, 1, 16, 16, GroupReduction::parallel},
+    {Rows::entries, 1, 1, 8, GroupReduction::segment},  {Rows::rows, 1, 2, 2, GroupReduction::parallel},
+    {Rows::entries, 8, 1, 8, GroupReduction::segment},  {Rows::entries, 1, 1, 1, GroupReduction::atomic},
+    {Rows::entries, 1, 8, 8, GroupReduction::parallel}, {Rows::entries, 1, 32, 32, GroupReduction::parallel},
+    {Rows::entries, 1, 4, 4, GroupReduction::parallel}, {Rows::entries, 1, 16, 16, GroupReduction::parallel},
+    {Rows::entries, 1, 8, 8, GroupReduction::atomic},   {Rows::entries, 1, 32, 32, GroupReduction::atomic},
+    {Rows::fibers, 1, 1, 32, GroupReduction::segment},  {Rows::fibers, 1, 8, 8, GroupReduction::parallel},
+    {Rows::fibers, 1, 8, 8, GroupReduction::atomic},    {Rows::fibers, 1, 32, 32, GroupReduction::atomic},
 };
 /// In this order, as long as there is room.
 struct Pass {
@@ -241,8 +241,8 @@ class Points {
     const StatementPtr at = phase_at(tree, phase.path);
     const auto* outermost = std::get_if<Forall>(&at->node);
     if (outermost == nullptr || style.rows == Rows::rows) return true;
-    if (concrete_notation::has_one_writer(*outermost))
-      return style.take == 1 && (style.width == 1 || style.reduce == Gather::parallel);
+    if (concrete_notation::writes_exclusively(*outermost))
+      return style.take == 1 && (style.width == 1 || style.reduce == GroupReduction::parallel);
     return !phase.linear || style.take * style.share * style.width > 1;
   }
 
@@ -267,11 +267,11 @@ class Points {
       }
       if (!done) return;
     }
-    if (!somewhere || !tree || !concrete_notation::has_units(tree)) return;
+    if (!somewhere || !tree || !concrete_notation::has_thread_mapping(tree)) return;
     const auto same = [&](const GpuPoint& other) { return concrete_notation::equal(other.tree, tree); };
     if (std::any_of(points_.begin(), points_.end(), same)) return;
     points_.push_back(
-        {std::move(trace), tree, text(style, columns), concrete_notation::order_is_chance(tree)});
+        {std::move(trace), tree, text(style, columns), concrete_notation::is_nondeterministic(tree)});
   }
 
   std::string text(const Style& style, int columns) const {

@@ -16,7 +16,7 @@ struct GpuPoint {
   schedule::Trace trace;
   concrete_notation::StatementPtr tree;
   std::string text;              ///< "{<1/8 row, 4 col>, 8 parallel}"
-  bool order_is_chance = false;  ///< concrete_notation::order_is_chance of the tree
+  bool order_is_chance = false;  ///< concrete_notation::is_nondeterministic of the tree
 };
 
 /// At most `most` points of one schedule, all different, the likeliest first. A tree of several phases gets a

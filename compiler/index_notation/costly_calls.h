@@ -5,7 +5,7 @@
 
 namespace schaas::index_notation {
 
-/// Calls that cost far more than a multiplication: exp, log, sin, ..., once per place they are written at, in
+/// Calls that cost far more than a multiplication: exp, log, sin, ..., once per occurrence, in
 /// the order of the text. They point into `value`.
 std::vector<const Expression*> costly_calls(const Expression& value);
 

@@ -119,7 +119,7 @@ class Definitions {
       Diagnostic d = support::invalid("extent-unknown", "nothing tells the extent of index " + quoted(index) +
                                                             ": it stands on intermediates alone");
       return fail(support::noting(std::move(d),
-                                  "an index needs a place on the result or on a tensor that no "
+                                  "an index must be on the result or on a tensor that no "
                                   "statement defines"),
                   mode < access.index_ranges.size() ? access.index_ranges[mode] : access.range);
     }

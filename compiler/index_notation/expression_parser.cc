@@ -82,11 +82,11 @@ bool is_flat_product(const Expression& expression) {
 
 Diagnostic ExpressionParser::unsupported(const char* code, const std::string& message,
                                          const std::string& note) const {
-  return reader_.place(support::noting(support::unsupported(code, message), note), reader_.next().range);
+  return reader_.at_range(support::noting(support::unsupported(code, message), note), reader_.next().range);
 }
 
 Diagnostic ExpressionParser::bracket(const std::string& tensor) const {
-  return reader_.place(
+  return reader_.at_range(
       support::invalid("syntax", "indices are written in parentheses, as in `" + tensor + "(i,j)`; found `" +
                                      std::string(reader_.next().text) + "`"),
       reader_.next().range);
@@ -98,14 +98,15 @@ Diagnostic ExpressionParser::unknown_function(const std::string& name, SourceRan
                                   quoted(name) + " is not a function" + support::did_you_mean(name, known));
   std::string all;
   for (const auto& each : known) all += (all.empty() ? "" : ", ") + each;
-  return reader_.place(support::noting(std::move(d), "functions are " + all), range);
+  return reader_.at_range(support::noting(std::move(d), "functions are " + all), range);
 }
 
 // The next word is an operator of other languages.
 Diagnostic ExpressionParser::no_such_operator() const {
   const std::string_view text = reader_.next().text;
   const char* instead = text == "^" || text == "**" ? "a power is written `pow(a,b)`"
-                        : text == "@" ? "a product of matrices is written with indices, `A(i,k) = B(i,j) * C(j,k)`"
+                        : text == "@"
+                            ? "a product of matrices is written with indices, `A(i,k) = B(i,j) * C(j,k)`"
                         : text == "!" ? "negation is written `not(a)`"
                         : text == "&" ? "both is written `and(a,b)`"
                                       : "either is written `or(a,b)`";
@@ -114,7 +115,7 @@ Diagnostic ExpressionParser::no_such_operator() const {
 
 Result<void> ExpressionParser::count() {
   if (++terms_ <= Limits::terms) return {};
-  return reader_.place(
+  return reader_.at_range(
       support::unsupported("too-many-terms", "the statement has more than " + std::to_string(Limits::terms) +
                                                  " operations, numbers and accesses"),
       reader_.next().range);
@@ -152,8 +153,8 @@ Result<Expression> ExpressionParser::expression(std::size_t depth) {
     if (comparison_at(reader_.next()) != nullptr) {
       Diagnostic d = support::invalid("chained-comparison", "a comparison cannot be compared by " +
                                                                 quoted(reader_.next().text) + " again");
-      return reader_.place(support::noting(std::move(d), "for both at once write `and(a < b, b < c)`"),
-                           reader_.next().range);
+      return reader_.at_range(support::noting(std::move(d), "for both at once write `and(a < b, b < c)`"),
+                              reader_.next().range);
     }
   }
   const Token& next = reader_.next();
@@ -201,9 +202,10 @@ Result<Expression> ExpressionParser::number(bool negative, std::uint32_t begin) 
   if (token.kind == Token::Kind::number) {
     const auto read = std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
     if (read.ec != std::errc()) {
-      return reader_.place(support::invalid("number-range", "number " + quoted(token.text) +
-                                                                " cannot be told in 64-bit floating point"),
-                           token.range);
+      return reader_.at_range(
+          support::invalid("number-range",
+                           "number " + quoted(token.text) + " cannot be told in 64-bit floating point"),
+          token.range);
     }
   }
   return Expression{Literal{negative ? -value : value}, {begin, token.range.end}};
@@ -254,9 +256,10 @@ Result<Expression> ExpressionParser::named(std::size_t depth) {
     if (const auto function = operators::function_named(name.text)) return call(*function, depth);
     if (operators::monoid_named(name.text)) {
       const std::string word(name.text);
-      return reader_.place(support::invalid("syntax", quoted(word) + " is a reduction: expected `" + word +
-                                                          "(j)(...)`, the indices and then what is reduced"),
-                           name.range);
+      return reader_.at_range(
+          support::invalid("syntax", quoted(word) + " is a reduction: expected `" + word +
+                                         "(j)(...)`, the indices and then what is reduced"),
+          name.range);
     }
   }
   SCHAAS_ASSIGN_OR_RETURN(Access found, access());
@@ -281,7 +284,7 @@ Result<Expression> ExpressionParser::call(Function function, std::size_t depth) 
   const auto& facts = operators::facts(function);
   const std::size_t found = call.arguments.size();
   if (found < facts.arity || (found > facts.arity && !facts.any_more)) {
-    return reader_.place(
+    return reader_.at_range(
         support::invalid("arity", quoted(name.text) + " takes " + (facts.any_more ? "at least " : "") +
                                       std::to_string(facts.arity) +
                                       (facts.arity == 1 ? " argument" : " arguments") + ", found " +
@@ -300,7 +303,7 @@ Result<Expression> ExpressionParser::reduction(std::size_t depth) {
                                                              support::did_you_mean(name.text, known));
     std::string all;
     for (const auto& each : known) all += (all.empty() ? "" : ", ") + each;
-    return reader_.place(support::noting(std::move(d), "reductions are " + all), name.range);
+    return reader_.at_range(support::noting(std::move(d), "reductions are " + all), name.range);
   }
   Reduction reduction{*monoid, {}, {}};
   do {

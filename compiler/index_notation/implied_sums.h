@@ -14,18 +14,18 @@ std::vector<Expression> additive_terms(const Expression& value);
 /// The indices that an additive term of `statement` is summed over: its free ones that are not on the left.
 std::vector<std::string> implied_indices(const Assignment& statement, const Expression& term);
 
-/// The same statement with every implied sum written out: a term with implied indices becomes a Reduction of
+/// Writes out every implied sum of a statement. A term with implied indices becomes a Reduction of
 /// it with the semiring's sum, and Call `add` becomes the function of that sum. A value that is a product of
-/// accesses alone (is_product) stays as it is: it is a contraction, whose sums and products are the schedule
-/// space's. Product stays Product and means the semiring's product everywhere. Under plus-times:
+/// accesses alone (is_product) stays: it is a contraction, searched by the schedule space. Product stays
+/// Product and means the semiring's product everywhere. Under plus-times:
 ///     y(i) = b(i) + A(i,j) * x(j)    y(i) = b(i) + sum(j)(A(i,j) * x(j))
 ///     s = exp(x(i) - m) / 2          s = sum(i)(exp(x(i) - m) / 2)
 /// A verified statement gives one without shadowed indices.
 Assignment with_explicit_sums(const Assignment& statement, const operators::Semiring& semiring);
 
-/// The other way, for a statement that is nothing but sums and products: sums by the semiring that are
-/// written out around and inside of products of accesses are left away, since multiplication distributes over
-/// them and implied sums say the same. So a contraction is one however it is written:
+/// The inverse, for statements of sums and products only. Removes written-out semiring sums around and inside
+/// products of accesses: multiplication distributes over them, and implied sums mean the same. So a
+/// contraction is one however it is written:
 ///     Y(i) = sum(j)(A(i,j) * sum(k)(B(j,k) * c(k)))    Y(i) = A(i,j) * B(j,k) * c(k)
 /// Other statements, those that update by something else than the sum, and products of more than
 /// Limits::factors stay as they are. `statement` is verified.

@@ -17,7 +17,7 @@ struct Expression;
 struct Access {
   std::string tensor;
   std::vector<std::string> indices;
-  support::SourceRange range{};                      ///< of the whole access
+  support::SourceRange range{};                      ///< range of the whole access
   std::vector<support::SourceRange> index_ranges{};  ///< one per index; empty when not parsed from text
 };
 
@@ -51,8 +51,8 @@ struct Expression {
   support::SourceRange range{};
 };
 
-/// `result = value` with implied sums: an index of `value` that is neither on the left nor reduced explicitly
-/// is summed over each additive term that has it (implied_sums.h). With `update`, `result += value`: the
+/// `result = value` with implied sums (implied_sums.h). An index of `value` that is neither on the left nor
+/// reduced explicitly is summed over each additive term that has it. With `update`, `result += value`: the
 /// value is folded into what the result holds.
 struct Assignment {
   Access result;
@@ -78,15 +78,15 @@ bool operator==(const Expression& a, const Expression& b);
 bool operator==(const Assignment& a, const Assignment& b);
 bool operator==(const Program& a, const Program& b);
 
-/// What an expression is made of, left to right: factors, arguments, the body of a reduction.
+/// Returns the parts of an expression, left to right: factors, arguments, the body of a reduction.
 const std::vector<Expression>& parts(const Expression& expression);
 /// The same operation on other parts, as many as it has.
 Expression with_parts(Expression expression, std::vector<Expression> parts);
 
 /// All accesses of an expression, left to right (the operands of a product).
 std::vector<Access> operands(const Expression& expression);
-/// True for a single access or a product of accesses: what the schedule space searches (a contraction, when
-/// every index that is not on the left is summed).
+/// True for a single access or a product of accesses. It is a contraction, which the schedule space searches,
+/// when every index not on the left is summed.
 bool is_product(const Expression& expression);
 /// A single access, or the product of several.
 Expression product_of(std::vector<Access> factors);

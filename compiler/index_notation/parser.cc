@@ -26,10 +26,10 @@ class Parser : private TokenReader {
     if (at_semiring()) SCHAAS_RETURN_IF_ERROR(semiring(out));
     while (true) {
       if (out.statements.size() == Limits::statements) {
-        return place(support::unsupported(
-                         "too-many-statements",
-                         "the program has more than " + std::to_string(Limits::statements) + " statements"),
-                     next().range);
+        return at_range(support::unsupported("too-many-statements", "the program has more than " +
+                                                                        std::to_string(Limits::statements) +
+                                                                        " statements"),
+                        next().range);
       }
       SCHAAS_ASSIGN_OR_RETURN(Assignment read, statement(*out.semiring));
       out.statements.push_back(std::move(read));
@@ -50,9 +50,9 @@ class Parser : private TokenReader {
 
  private:
   Diagnostic bracket() const {
-    return place(support::invalid("syntax", "indices are written in parentheses, as in `B(i,j)`; found `" +
-                                                std::string(next().text) + "`"),
-                 next().range);
+    return at_range(support::invalid("syntax", "indices are written in parentheses, as in `B(i,j)`; found `" +
+                                                   std::string(next().text) + "`"),
+                    next().range);
   }
 
   // name { "-" name } ":"
@@ -83,7 +83,7 @@ class Parser : private TokenReader {
     }
     Diagnostic d = support::invalid("unknown-semiring",
                                     quoted(name) + " is not a semiring" + support::did_you_mean(name, known));
-    return place(support::noting(std::move(d), "semirings are " + all), range);
+    return at_range(support::noting(std::move(d), "semirings are " + all), range);
   }
 
   // statement := access update expression
@@ -103,15 +103,15 @@ class Parser : private TokenReader {
   Result<void> free_name() const {
     const bool word = operators::function_named(next().text) || operators::monoid_named(next().text);
     if (!word || !after_next().is("(")) return {};
-    return place(support::invalid("reserved-name", quoted(next().text) +
-                                                       " followed by `(` is a call; a tensor with indices "
-                                                       "needs another name"),
-                 next().range);
+    return at_range(support::invalid("reserved-name", quoted(next().text) +
+                                                          " followed by `(` is a call; a tensor with indices "
+                                                          "needs another name"),
+                    next().range);
   }
 
   Diagnostic no_update(const std::string& text, SourceRange range, const std::string& instead) const {
     Diagnostic d = support::invalid("update", quoted(text) + " does not update a result");
-    return place(support::noting(std::move(d), instead), range);
+    return at_range(support::noting(std::move(d), instead), range);
   }
 
   // "=" | "+=" | "*=" | ("min" | "max" | "or" | "and") "="

@@ -10,8 +10,7 @@ namespace {
 using operators::Function;
 using operators::Monoid;
 
-// How tightly the text of an expression holds together: those of operators::FunctionFacts for infix
-// operators.
+// Precedence of an expression's text: that of operators::FunctionFacts for infix operators.
 constexpr int of_comparison = 3, of_product = 5, of_unary = 6, of_primary = 7;
 
 std::string print(double value) {

@@ -19,19 +19,19 @@ std::string_view TokenReader::text_of(SourceRange range) const {
   return text_.substr(range.begin, range.end - range.begin);
 }
 
-Diagnostic TokenReader::place(Diagnostic d, SourceRange range) const {
+Diagnostic TokenReader::at_range(Diagnostic d, SourceRange range) const {
   return support::at(std::move(d), what_, std::string(text_), range);
 }
 
 Diagnostic TokenReader::syntax(const std::string& expected) const {
-  return place(support::invalid("syntax", expected + ", found " + describe(next(), what_)), next().range);
+  return at_range(support::invalid("syntax", expected + ", found " + describe(next(), what_)), next().range);
 }
 
 support::Result<void> TokenReader::check_depth(std::size_t depth) const {
   if (depth < support::Limits::nesting) return {};
-  return place(support::invalid("nesting", "parentheses are nested deeper than " +
-                                               std::to_string(support::Limits::nesting) + " levels"),
-               next().range);
+  return at_range(support::invalid("nesting", "parentheses are nested deeper than " +
+                                                  std::to_string(support::Limits::nesting) + " levels"),
+                  next().range);
 }
 
 }  // namespace schaas::index_notation

@@ -21,13 +21,13 @@ class TokenReader {
   const Token& ahead(std::size_t n) const;
   /// The next word, which is then behind us; the `end` token is never passed.
   Token take();
-  /// Where the last word taken ends.
+  /// Returns the end of the last consumed word.
   std::uint32_t taken_end() const { return tokens_[at_ - 1].range.end; }
   std::string_view text_of(support::SourceRange range) const;
   const std::string& what() const { return what_; }
 
   /// `d` pointing at `range` of the text.
-  support::Diagnostic place(support::Diagnostic d, support::SourceRange range) const;
+  support::Diagnostic at_range(support::Diagnostic d, support::SourceRange range) const;
   /// invalid [syntax] at the next word: "expected ..., found ...".
   support::Diagnostic syntax(const std::string& expected) const;
   /// invalid [nesting] at the next word when `depth` parentheses are open already and no more may be.

@@ -14,7 +14,7 @@ const Let* coordinate_let(const For& loop) {
   return nullptr;
 }
 
-bool goes_by_entries(const For& loop, const Kernel& kernel) {
+bool iterates_entries(const For& loop, const Kernel& kernel) {
   const Let* coordinate = coordinate_let(loop);
   if (coordinate == nullptr || loop.shape != Shape::scalar || loop.step != 1) return false;
   const auto& from = std::get<Load>(coordinate->value->node).array;

@@ -3,12 +3,12 @@
 
 namespace schaas::loop_ir {
 
-/// Where the body of a loop over positions binds the coordinate at its variable: that statement, of a Load;
-/// else null.
+/// Returns the statement that binds the coordinate, a Load, at the variable of a loop over positions; else
+/// null.
 const Let* coordinate_let(const For& loop);
 
-/// A scalar loop one by one over positions of an operand whose coordinates it binds: up to where they are
-/// stored is known.
-bool goes_by_entries(const For& loop, const Kernel& kernel);
+/// The loop is scalar, has step 1 and runs over positions of an operand whose coordinates it binds; the end
+/// of the stored coordinates is known.
+bool iterates_entries(const For& loop, const Kernel& kernel);
 
 }  // namespace schaas::loop_ir

@@ -7,7 +7,7 @@
 
 #include "compiler/operators/operators.h"
 
-/// Expressions of the loop IR; what makes them is in nodes.h.
+/// Expressions of the loop IR; nodes.h declares the functions that make them.
 namespace schaas::loop_ir {
 
 enum class Type { index, value };  ///< a 64-bit integer; a number of the kernel's value type
@@ -15,16 +15,16 @@ enum class Type { index, value };  ///< a 64-bit integer; a number of the kernel
 struct Expression;
 using ExpressionPtr = std::shared_ptr<const Expression>;
 
-/// An index.
+/// A constant index.
 struct Integer {
   std::int64_t value = 0;
 };
-/// A value; infinities too.
+/// A constant value; may be infinite.
 struct Number {
   double value = 0;
 };
 /// An extent, a `let`, an accumulator, a counter, a loop variable, a cursor's position or presence, `begin` /
-/// `end` of the phase's range, or `places`: how many elements a hash table of the workspace has.
+/// `end` of the phase's range, or `capacity`. The latter is the number of slots of a hash table.
 struct Name {
   std::string name;
 };
@@ -40,15 +40,15 @@ struct Apply {
   operators::Function function = operators::Function::add;
   std::vector<ExpressionPtr> arguments;
 };
-/// `then` when the index `condition` is not zero, else `otherwise`; the other one is not evaluated.
+/// `then` when the index `condition` is not zero, else `otherwise`; only one of them is evaluated.
 struct Choose {
   ExpressionPtr condition, then, otherwise;
 };
-/// How the elements that are searched lie.
+/// Order of the searched elements.
 enum class Layout {
   ascending,  ///< the search gives the first position with array[p] >= key, else `end`
-  hashed,     ///< a table (proto/kernel_abi.h): it gives the key's position, or -1
-  filled,  ///< a table that is being filled: the key's position, or that of the element, 0, where it belongs
+  hashed,     ///< a hash table (proto/kernel_abi.h): the search gives the key's position, or -1
+  filled,     ///< a hash table being filled: the search gives the key's slot, or the free one, 0, for it
 };
 /// A position of [begin, end).
 struct Search {

@@ -7,12 +7,12 @@
 
 #include "compiler/loop_ir/nodes.h"
 
-/// What stands around the statements of a kernel: its arguments, arrays and phases (proto/kernel_abi.h).
+/// Declarations around the statements of a kernel: arguments, arrays and phases (proto/kernel_abi.h).
 namespace schaas::loop_ir {
 
 enum class ValueType { f64, f32 };
 
-/// Size of one mode of an argument; `required` when the kernel was made for that one size.
+/// Size of one mode of an argument; `required` when the kernel was made for that size only.
 struct Extent {
   std::string name;
   int argument = 0;
@@ -33,114 +33,118 @@ struct Coordinates {
   int argument = 0;
   int level = 0;
 };
-/// The coordinates that a compressed level of an argument holds, ascending, each once.
-struct Met {
+/// Stored coordinates of a compressed level of an argument, ascending, each once.
+struct ReferencedCoordinates {
   int argument = 0;
   int level = 0;
 };
-/// A buffer that lives across phases; zero before the first. `slot` counts from 0.
+/// A buffer that lives across phases; zero before the first one. `slot` counts from 0.
 struct Shared {
   int slot = 0;
   ExpressionPtr count;
-  bool stored = false;  ///< not zero before the first phase: whatever is read was stored by a phase before
-  std::optional<Met> met{};  ///< index64: made by the client, which may have less than `count` of them
+  bool stored = false;  ///< starts undefined: phases store whatever of it they read
+  std::optional<ReferencedCoordinates>
+      referenced{};  ///< index64: made by the client, which may have fewer than `count`
 };
-/// A buffer private to the thread; zero once before the first call of a thread.
-struct Workspace {
+/// A thread-private buffer; zeroed once before the first call of a thread.
+struct Scratch {
   ExpressionPtr count;
 };
-/// What a part of an iteration folds into (Cut); at the monoid's identity before.
-struct Carry {
+/// Partial result of a split iteration (RowSplit); starts at the monoid's identity.
+struct CarryOut {
   ExpressionPtr count;
 };
 struct Array {
   std::string name;
   Element element = Element::value;
-  std::variant<ArgumentValues, Positions, Coordinates, Shared, Workspace, Carry> origin;
+  std::variant<ArgumentValues, Positions, Coordinates, Shared, Scratch, CarryOut> origin;
   bool written = false;
 };
 
-/// What a phase is for: the client scans the counters and allocates the result between counting and
-/// computing.
-enum class Step { compute, count };
-/// Of a phase whose iterations write the same elements of one array (proto/kernel_abi.h): what folds there.
-/// Ranges that run at the same time fold into arrays of their own, which are folded afterwards.
+/// Purpose of a phase: the client scans the counters and allocates the result between symbolic and computing
+/// phases.
+enum class Step { compute, symbolic };
+/// Privatised reduction of a phase whose iterations write the same elements of one array
+/// (proto/kernel_abi.h). Ranges that run at the same time fold into private arrays, which are folded
+/// afterwards.
 struct Fold {
-  std::string array;  ///< the result's values, or shared
+  std::string array;  ///< the result's values, or a shared array
   operators::Monoid monoid = operators::Monoid::sum;
-  std::vector<ExpressionPtr> work;  ///< factors of the number of innermost iterations, about
+  std::vector<ExpressionPtr> work;  ///< factors of the approximate number of innermost iterations
 };
-/// How an iteration of a phase is cut at positions of its balance level (proto/kernel_abi.h).
-struct Cut {
-  /// For the one iteration `begin` and its positions [first, last); `end` is begin + 1.
-  StatementPtr part;
+/// Row splitting: an iteration of a phase is split at positions of its balance level (proto/kernel_abi.h).
+struct RowSplit {
+  /// Computes positions [first, last) of the iteration `begin`; `end` is begin + 1.
+  StatementPtr partial;
   operators::Monoid monoid = operators::Monoid::sum;
-  std::string carry;  ///< the array that `part` writes; "": what the phase writes
+  std::string carry_out;  ///< the array that `part` writes; "": what the phase writes
   StatementPtr
-      combine;  ///< takes what the parts of iteration `begin` folded to its place; null without a carry
+      fix_up;  ///< folds the carry-out values of iteration `begin` into the target; null without carry-out
 };
-/// Sizes that extents of a phase often have, all the same: the printed code has a version for each, in which
-/// they are constants, besides the one for all sizes.
-struct Versions {
+/// Sizes for which the printed code has specialised versions: all `extents` have the same size there, a
+/// constant.
+struct Specialisation {
   std::vector<std::string> extents;
   std::vector<std::int64_t> sizes;  ///< ascending
 };
-/// Of a phase for a GPU: how its range is shared out among threads (docs/gpu.md). Its body knows the thread's
-/// share as `begin`, `end`, `lane`, below `share`, and `column_begin`, `column_end` of [0, columns).
-/// Neighbouring threads differ in `lane` first, then in which of `tile` shares of the range they have, then
-/// in the columns. The body is not run for an empty share but by phases that settle what is pending.
-struct Units {
-  int take = 1;   ///< iterations of a thread
-  int share = 1;  ///< threads that have the same iterations
-  int width = 1;  ///< threads of a group
+/// Mapping of a phase's range to threads of a GPU (docs/gpu.md). The body knows the thread's iterations as
+/// `begin`, `end`, its `lane`, below threads_per_item, and its columns as `column_begin`, `column_end` of [0,
+/// columns). Adjacent threads differ first in `lane`, then in which of `tile` ranges they have, then in
+/// columns. The body runs for an empty range only in phases that flush deferred updates.
+struct ThreadMapping {
+  int grain = 1;             ///< iterations of a thread
+  int threads_per_item = 1;  ///< threads that share the same iterations
+  int group_size = 1;        ///< threads of a group
   int tile = 1;
   int block = 256;          ///< threads of a block
-  ExpressionPtr columns{};  ///< null: there are none
-  int columns_take = 1;     ///< columns of a thread
-  bool operator==(const Units&) const = default;
+  ExpressionPtr columns{};  ///< null: no columns
+  int columns_grain = 1;    ///< columns of a thread
+  bool operator==(const ThreadMapping&) const = default;
 };
 /// A function over [begin, end) of its outermost loop, which runs over [0, range).
 struct Phase {
   ExpressionPtr range;
-  std::string over{};     ///< a shared array of what is met: the range is how many these are, `range` at most
-  bool parallel = false;  ///< disjoint ranges write disjoint places, or fold
+  std::string
+      over{};  ///< a shared array of referenced coordinates: the range is their number, at most `range`
+  bool parallel = false;  ///< disjoint ranges write disjoint elements, or reduce
   int balance_argument =
       -1;  ///< the argument whose level balance_level holds the positions that weigh iterations, or -1
   int balance_level = -1;
   StatementPtr body;
-  StatementPtr values{};  ///< instead of body where the result has its structure, and keeps it; or null
+  StatementPtr numeric{};  ///< body for a result whose structure exists and is kept; or null
   Step step = Step::compute;
   std::optional<Fold> fold{};
-  std::optional<Cut> cut{};
-  std::optional<Versions> versions{};
-  std::optional<Units> units{};  ///< all phases of a kernel have them, or none
+  std::optional<RowSplit> row_split{};
+  std::optional<Specialisation> specialised{};
+  std::optional<ThreadMapping> mapping{};  ///< all phases of a kernel have them, or none
 };
 
-/// The shared array, of index64, in which counting phases count the entries of a compressed level of the
+/// The shared array, of index64, in which symbolic phases count the entries of a compressed level of the
 /// result.
 struct EntryCounter {
   int level = 0;
   int slot = 0;
 };
-/// An argument that the client makes of another one: the same tensor and level formats, modes in this order.
+/// An argument that the client makes of another one by re-layout: the same tensor and level formats, modes in
+/// this order.
 struct ArgumentCopy {
   int of = 0;
   std::vector<int> mode_order;
 };
 struct Kernel {
-  bool for_gpu() const { return !phases.empty() && phases.front().units.has_value(); }
+  bool for_gpu() const { return !phases.empty() && phases.front().mapping.has_value(); }
 
   ValueType value_type = ValueType::f64;
   int arguments = 0;                 ///< copies included
   std::vector<ArgumentCopy> copies;  ///< the last arguments, in order
   std::vector<Extent> extents;
-  std::vector<Let> lets;  ///< index values made of extents and earlier lets; seen everywhere
+  std::vector<Let> lets;  ///< index values made of extents and earlier lets; visible everywhere
   std::vector<Array> arrays;
   std::vector<Phase> phases;
   int result_entries_of = -1;          ///< the argument whose levels the result has; -1: it has its own
-  double result_fill = 0;              ///< what the result holds where nothing is stored
+  double result_fill = 0;              ///< value of unstored elements of the result
   bool writes_all = false;             ///< every value of the result is stored, none read before that
-  bool appends = false;                ///< counting may be left out (proto/kernel_abi.h)
+  bool appends = false;                ///< symbolic phases may be left out (proto/kernel_abi.h)
   std::vector<EntryCounter> counters;  ///< one for each compressed level of the result, in level order
 };
 

@@ -19,8 +19,8 @@ bool belongs_to_result(const Array& array) {
                         [](const Positions& x) { return x.argument == 0; },
                         [](const Coordinates& x) { return x.argument == 0; },
                         [](const Shared&) { return false; },
-                        [](const Workspace&) { return false; },
-                        [](const Carry&) { return false; },
+                        [](const Scratch&) { return false; },
+                        [](const CarryOut&) { return false; },
                     },
                     array.origin);
 }
@@ -32,26 +32,26 @@ const Array& array_of(const Kernel& kernel, const std::string& name) {
                        [&](const Array& array) { return array.name == name; });
 }
 
-/// They are for sizes that may come.
-Result<void> versions(const Kernel& kernel, const Versions& versions) {
-  if (kernel.for_gpu()) return wrong("versions of a phase for a GPU");
+/// Specialised sizes must be possible.
+Result<void> specialisation(const Kernel& kernel, const Specialisation& specialisation) {
+  if (kernel.for_gpu()) return wrong("specialisation of a phase for a GPU");
   std::set<std::string> open;
   for (const auto& extent : kernel.extents) {
     if (!extent.required) open.insert(extent.name);
   }
-  for (const auto& name : versions.extents) {
+  for (const auto& name : specialisation.extents) {
     if (open.erase(name) == 0)
-      return wrong("`" + name + "` is no extent that versions may fix, or fixed twice");
+      return wrong("`" + name + "` is no extent to specialise, or specialised twice");
   }
-  const auto& sizes = versions.sizes;
-  if (versions.extents.empty() || sizes.empty() || sizes.front() < 1)
-    return wrong("versions of no extent, or for no size");
+  const auto& sizes = specialisation.sizes;
+  if (specialisation.extents.empty() || sizes.empty() || sizes.front() < 1)
+    return wrong("specialisation of no extent, or for no size");
   if (std::adjacent_find(sizes.begin(), sizes.end(), std::greater_equal<>()) != sizes.end())
-    return wrong("versions for sizes that do not ascend");
+    return wrong("specialised sizes that do not ascend");
   return {};
 }
 
-/// They stand last, and are of operands that are none themselves.
+/// Copies come last, and are made of operands that are no copies themselves.
 Result<void> copies(const Kernel& kernel) {
   const int first = kernel.arguments - static_cast<int>(kernel.copies.size());
   for (const auto& copy : kernel.copies) {
@@ -66,7 +66,7 @@ Result<void> copies(const Kernel& kernel) {
   return {};
 }
 
-/// Counters, their arrays, and that the result is left alone until it is allocated.
+/// Checks counters and their arrays, and that the result is untouched until it is allocated.
 Result<void> counters(const Kernel& kernel) {
   int last_level = -1;
   for (const auto& counter : kernel.counters) {
@@ -80,9 +80,9 @@ Result<void> counters(const Kernel& kernel) {
       return wrong("the counter of level " + std::to_string(counter.level) +
                    " has no shared array of index64");
   }
-  std::size_t counting = 0;  // phases up to the last one that counts
+  std::size_t counting = 0;  // phases up to the last symbolic one
   for (std::size_t n = 0; n < kernel.phases.size(); ++n) {
-    if (kernel.phases[n].step == Step::count) counting = n + 1;
+    if (kernel.phases[n].step == Step::symbolic) counting = n + 1;
   }
   if ((counting > 0) == kernel.counters.empty()) return wrong("phases count without counters, or none does");
   if (counting > 0 && counting == kernel.phases.size()) return wrong("nothing is computed after counting");
@@ -101,7 +101,7 @@ Result<void> counters(const Kernel& kernel) {
 
 Result<void> check_around(const Kernel& kernel) {
   for (const auto& phase : kernel.phases) {
-    if (phase.versions) SCHAAS_RETURN_IF_ERROR(versions(kernel, *phase.versions));
+    if (phase.specialised) SCHAAS_RETURN_IF_ERROR(specialisation(kernel, *phase.specialised));
   }
   SCHAAS_RETURN_IF_ERROR(copies(kernel));
   return counters(kernel);

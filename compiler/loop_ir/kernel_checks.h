@@ -6,14 +6,14 @@
 
 namespace schaas::loop_ir {
 
-/// internal [loop-ir]
+/// Returns internal [loop-ir].
 support::Diagnostic wrong(const std::string& what);
 
-/// Its values, positions or coordinates.
+/// The array holds values, positions or coordinates of the result.
 bool belongs_to_result(const Array& array);
 
-/// What of a kernel stands around its statements, whose names and arrays are known to be right: versions,
-/// copies, counters.
+/// Checks the declarations around statements whose names and arrays are correct: specialisations, copies,
+/// counters.
 support::Result<void> check_around(const Kernel& kernel);
 
 }  // namespace schaas::loop_ir

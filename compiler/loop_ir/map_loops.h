@@ -5,8 +5,8 @@
 
 namespace schaas::loop_ir {
 
-/// The statement with what `loop` makes of each For that stands in it, in blocks and branches, but not inside
-/// of another For or a Merge.
+/// Replaces each For of the statement by `loop` of it, in blocks and branches, but not inside another For or
+/// a Merge.
 StatementPtr map_loops(const StatementPtr& statement, const std::function<StatementPtr(const For&)>& loop);
 
 }  // namespace schaas::loop_ir

@@ -13,7 +13,7 @@ ExpressionPtr make_expression(Expression expression) {
 
 const Integer* as_integer(const ExpressionPtr& e) { return std::get_if<Integer>(&e->node); }
 
-bool equal_marks(const Marks& a, const Marks& b) {
+bool equal_occupancy(const Occupancy& a, const Occupancy& b) {
   return a.array == b.array && a.list == b.list && a.count == b.count && equal(a.extent, b.extent);
 }
 
@@ -26,7 +26,7 @@ bool equal_cursors(const Cursor& a, const Cursor& b) {
          equal(a.end, b.end) && a.present == b.present && a.until == b.until;
 }
 
-/// Bit for bit: -0 is not 0, NaN is NaN.
+/// Compares bit for bit: -0 is not 0, NaN is NaN.
 bool same_number(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
 bool all_equal(const std::vector<ExpressionPtr>& a, const std::vector<ExpressionPtr>& b) {
@@ -54,15 +54,15 @@ ExpressionPtr choose(ExpressionPtr condition, ExpressionPtr then, ExpressionPtr 
   return make_expression({Choose{std::move(condition), std::move(then), std::move(otherwise)}});
 }
 
-ExpressionPtr mark_bytes(const ExpressionPtr& extent) {
-  // Of places and of groups of 64 or more of them, each rounded up to a whole number of 64 bytes.
+ExpressionPtr occupancy_bytes(const ExpressionPtr& extent) {
+  // One byte per index and one per group of 64 or more, each part rounded up to 64 bytes.
   const auto groups = apply(operators::Function::divide, {extent, integer(64)});
   return add(add(extent, groups), integer(128));
 }
 
 ExpressionPtr list_elements(const ExpressionPtr& extent) {
   const auto groups = apply(operators::Function::divide, {extent, integer(64)});
-  return add(add(extent, groups), integer(24));  // the first marks, each time; two are written at once
+  return add(add(extent, groups), integer(24));  // room for repeated first entries; two are written at once
 }
 
 const std::vector<ExpressionPtr>* arguments_of(const ExpressionPtr& expression,
@@ -182,7 +182,8 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
       [&](const For& x) {
         const auto& y = std::get<For>(b->node);
         return x.variable == y.variable && x.shape == y.shape && x.step == y.step && x.unroll == y.unroll &&
-               x.ahead == y.ahead && equal(x.begin, y.begin) && equal(x.end, y.end) && equal(x.body, y.body);
+               x.prefetch_distance == y.prefetch_distance && equal(x.begin, y.begin) && equal(x.end, y.end) &&
+               equal(x.body, y.body);
       },
       [&](const Merge& x) {
         const auto& y = std::get<Merge>(b->node);
@@ -196,33 +197,33 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
         return x.array == y.array && equal(x.begin, y.begin) && equal(x.count, y.count) &&
                equal(x.value, y.value);
       },
-      [&](const Ask& x) {
-        const auto& y = std::get<Ask>(b->node);
+      [&](const Prefetch& x) {
+        const auto& y = std::get<Prefetch>(b->node);
         return x.array == y.array && equal(x.index, y.index);
       },
-      [](const GiveUp&) { return true; },
+      [](const Overflow&) { return true; },
       [&](const Sort& x) {
         const auto& y = std::get<Sort>(b->node);
         return x.array == y.array && equal(x.begin, y.begin) && equal(x.end, y.end);
       },
-      [&](const Mark& x) {
-        const auto& y = std::get<Mark>(b->node);
-        return equal_marks(x.marks, y.marks) && equal(x.place, y.place);
+      [&](const Occupy& x) {
+        const auto& y = std::get<Occupy>(b->node);
+        return equal_occupancy(x.occupancy, y.occupancy) && equal(x.index, y.index);
       },
-      [&](const MarkGroups& x) {
-        const auto& y = std::get<MarkGroups>(b->node);
-        return x.near == y.near && equal_marks(x.marks, y.marks) && equal(x.first, y.first) &&
-               equal(x.last, y.last) && equal(x.times, y.times);
+      [&](const OccupyGroups& x) {
+        const auto& y = std::get<OccupyGroups>(b->node);
+        return x.clustered == y.clustered && equal_occupancy(x.occupancy, y.occupancy) &&
+               equal(x.first, y.first) && equal(x.last, y.last) && equal(x.times, y.times);
       },
-      [&](const Collect& x) { return equal_marks(x.marks, std::get<Collect>(b->node).marks); },
+      [&](const Compact& x) { return equal_occupancy(x.occupancy, std::get<Compact>(b->node).occupancy); },
       [&](const Expand& x) {
         const auto& y = std::get<Expand>(b->node);
         return equal_terms(x.terms, y.terms) && x.coordinates == y.coordinates && x.values == y.values &&
                equal(x.begin, y.begin) && equal(x.end, y.end) && equal(x.scale, y.scale);
       },
       [&](const Compress& x) { return equal_terms(x.terms, std::get<Compress>(b->node).terms); },
-      [&](const AddAlike& x) {
-        const auto& y = std::get<AddAlike>(b->node);
+      [&](const AddSupernode& x) {
+        const auto& y = std::get<AddSupernode>(b->node);
         return x.variable == y.variable && x.rows == y.rows && x.factors == y.factors &&
                equal(x.end, y.end) && equal(x.scale, y.scale) && x.positions == y.positions &&
                x.coordinates == y.coordinates && x.values == y.values && x.sums == y.sums && x.set == y.set;
@@ -232,16 +233,16 @@ bool equal(const StatementPtr& a, const StatementPtr& b) {
         return x.array == y.array && x.mode == y.mode && x.monoid == y.monoid && x.width == y.width &&
                equal(x.index, y.index) && equal(x.value, y.value);
       },
-      [&](const Pending& x) {
-        const auto& y = std::get<Pending>(b->node);
+      [&](const Deferred& x) {
+        const auto& y = std::get<Deferred>(b->node);
         return x.name == y.name && x.array == y.array && x.monoid == y.monoid;
       },
       [&](const Defer& x) {
         const auto& y = std::get<Defer>(b->node);
         return x.name == y.name && equal(x.index, y.index) && equal(x.value, y.value);
       },
-      [&](const Settle& x) {
-        const auto& y = std::get<Settle>(b->node);
+      [&](const Flush& x) {
+        const auto& y = std::get<Flush>(b->node);
         return x.name == y.name && x.width == y.width;
       },
   };

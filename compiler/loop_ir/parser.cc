@@ -5,17 +5,17 @@
 #include <optional>
 #include <string>
 
-#include "compiler/loop_ir/words.h"
+#include "compiler/loop_ir/tokenizer.h"
 #include "compiler/support/limits.h"
 
 namespace schaas::loop_ir {
 namespace {
 
-/// Recursive descent. An error moves the words to the end of the text, where no rule finds anything more, so
+/// Recursive descent parser. An error moves the tokenizer to the end of the text, where no rule matches, so
 /// every rule returns at once.
-class Parser : private Words {
+class Parser : private Tokenizer {
  public:
-  explicit Parser(std::string_view text) : Words(text) {}
+  explicit Parser(std::string_view text) : Tokenizer(text) {}
 
   Kernel kernel() {
     Kernel kernel;
@@ -45,7 +45,7 @@ class Parser : private Words {
     if (!word().empty()) fail("the end of the text");
     return kernel;
   }
-  using Words::error;
+  using Tokenizer::error;
 
  private:
   Extent extent() {
@@ -79,7 +79,7 @@ class Parser : private Words {
     expect(":");
     array.element = static_cast<Element>(choose({"value", "index32", "index64", "byte"}));
     expect("=");
-    const int kind = choose({"values", "positions", "coordinates", "shared", "workspace", "carry"});
+    const int kind = choose({"values", "positions", "coordinates", "shared", "scratch", "carry_out"});
     const int first = kind >= 4 ? 0 : small_number();
     if (kind == 0) array.origin = ArgumentValues{first};
     if (kind == 1 || kind == 2) {
@@ -92,8 +92,8 @@ class Parser : private Words {
       expect("count");
       const auto count = expression();
       if (kind == 3) array.origin = shared(first, count);
-      if (kind == 4) array.origin = Workspace{count};
-      if (kind == 5) array.origin = Carry{count};
+      if (kind == 4) array.origin = Scratch{count};
+      if (kind == 5) array.origin = CarryOut{count};
     }
     array.written = accept("written");
     return array;
@@ -102,12 +102,12 @@ class Parser : private Words {
   Shared shared(int slot, const ExpressionPtr& count) {
     Shared shared{slot, count};
     shared.stored = accept("stored");
-    if (!accept("met")) return shared;
+    if (!accept("referenced")) return shared;
     expect("by");
-    shared.met.emplace();
-    shared.met->argument = small_number();
+    shared.referenced.emplace();
+    shared.referenced->argument = small_number();
     expect("level");
-    shared.met->level = small_number();
+    shared.referenced->level = small_number();
     return shared;
   }
 
@@ -146,7 +146,7 @@ class Parser : private Words {
   Phase phase() {
     Phase phase;
     expect("phase");
-    if (accept("count")) phase.step = Step::count;
+    if (accept("symbolic")) phase.step = Step::symbolic;
     expect("range");
     phase.range = expression();
     if (accept("over")) phase.over = identifier();
@@ -156,47 +156,48 @@ class Parser : private Words {
       expect("level");
       phase.balance_level = small_number();
     }
-    if (accept("versions")) phase.versions = versions();
+    if (accept("specialised")) phase.specialised = specialisation();
     if (accept("fold")) phase.fold = folding();
-    if (accept("units")) phase.units = units();
+    if (accept("mapping")) phase.mapping = mapping();
     phase.body = body();
-    if (accept("values")) phase.values = body();
-    if (accept("part")) phase.cut = cut();
+    if (accept("numeric")) phase.numeric = body();
+    if (accept("partial")) phase.row_split = row_split();
     return phase;
   }
 
-  Versions versions() {
-    Versions versions;
-    expect("of");
-    while (word() != "at" && !error()) versions.extents.push_back(identifier());
+  Specialisation specialisation() {
+    Specialisation specialisation;
+    expect("for");
+    while (word() != "at" && !error()) specialisation.extents.push_back(identifier());
     expect("at");
-    while (!word().empty() && is_digit(word().front()) && !error()) versions.sizes.push_back(whole_number());
-    return versions;
+    while (!word().empty() && is_digit(word().front()) && !error())
+      specialisation.sizes.push_back(whole_number());
+    return specialisation;
   }
 
-  Units units() {
-    Units units;
-    const std::pair<const char*, int*> numbers[] = {{"take", &units.take},
-                                                    {"share", &units.share},
-                                                    {"width", &units.width},
-                                                    {"tile", &units.tile},
-                                                    {"block", &units.block}};
+  ThreadMapping mapping() {
+    ThreadMapping mapping;
+    const std::pair<const char*, int*> numbers[] = {{"grain", &mapping.grain},
+                                                    {"per_item", &mapping.threads_per_item},
+                                                    {"group", &mapping.group_size},
+                                                    {"tile", &mapping.tile},
+                                                    {"block", &mapping.block}};
     for (const auto& [word, value] : numbers) expect(word), *value = small_number();
-    if (!accept("columns")) return units;
-    units.columns = expression();
-    expect("take");
-    units.columns_take = small_number();
-    return units;
+    if (!accept("columns")) return mapping;
+    mapping.columns = expression();
+    expect("grain");
+    mapping.columns_grain = small_number();
+    return mapping;
   }
 
-  Cut cut() {
-    Cut cut;
-    cut.monoid = monoid();
-    cut.part = body();
-    if (!accept("combine")) return cut;
-    cut.carry = identifier();
-    cut.combine = body();
-    return cut;
+  RowSplit row_split() {
+    RowSplit row_split;
+    row_split.monoid = monoid();
+    row_split.partial = body();
+    if (!accept("fix_up")) return row_split;
+    row_split.carry_out = identifier();
+    row_split.fix_up = body();
+    return row_split;
   }
 
   operators::Monoid monoid() {
@@ -237,19 +238,19 @@ class Parser : private Words {
     if (accept("for")) return loop();
     if (accept("merge")) return merge();
     if (accept("fill")) return fill();
-    if (accept("ask")) return ask();
+    if (accept("prefetch")) return prefetch();
     if (accept("sort")) return sort();
-    if (accept("mark")) return mark();
-    if (accept("groups")) return mark_groups();
-    if (accept("collect")) return make(Collect{marks()});
+    if (accept("occupy")) return occupy();
+    if (accept("groups")) return occupy_groups();
+    if (accept("compact")) return make(Compact{occupancy()});
     if (accept("expand")) return expand();
     if (accept("compress")) return make(Compress{terms()});
-    if (accept("alike")) return add_alike();
+    if (accept("supernode")) return add_supernode();
     if (accept("group")) return group_store();
-    if (accept("pending")) return pending();
+    if (accept("deferred")) return deferred();
     if (accept("defer")) return defer();
-    if (accept("settle")) return settle();
-    if (accept("give")) return expect("up"), make(GiveUp{});
+    if (accept("flush")) return flush();
+    if (accept("overflow")) return make(Overflow{});
     if (accept("if")) {
       auto condition = expression();
       return make(If{std::move(condition), body()});
@@ -268,12 +269,12 @@ class Parser : private Words {
     return write();
   }
 
-  StatementPtr ask() {
+  StatementPtr prefetch() {
     auto array = identifier();
     expect("[");
-    Ask ask{std::move(array), expression()};
+    Prefetch prefetch{std::move(array), expression()};
     expect("]");
-    return make(std::move(ask));
+    return make(std::move(prefetch));
   }
 
   StatementPtr accumulator(operators::Monoid monoid) {
@@ -288,7 +289,7 @@ class Parser : private Words {
     return word() == "+=" || word() == "*=" || (word().size() > 2 && word().back() == '=');
   }
 
-  /// The monoid of `+=`, `*=`, `max=`, ...; nothing, reading nothing, for another word.
+  /// Consumes `+=`, `*=`, `max=`, ... and returns its monoid; nothing, consuming nothing, for another word.
   std::optional<operators::Monoid> fold() {
     std::optional<operators::Monoid> monoid;
     if (word() == "+=") monoid = operators::Monoid::sum;
@@ -300,7 +301,7 @@ class Parser : private Words {
     return monoid;
   }
 
-  /// What comes after `group`, `pending`, `defer` and `settle`.
+  /// Parses the rest after `group`, `deferred`, `defer` and `flush`.
   StatementPtr group_store() {
     const int width = small_number();
     const auto folded = monoid();
@@ -310,11 +311,11 @@ class Parser : private Words {
     const Store plain = store == nullptr ? Store{} : *store;
     return make(GroupStore{plain.array, plain.index, plain.mode, plain.value, folded, width});
   }
-  StatementPtr pending() {
-    Pending pending{identifier(), {}, {}};
+  StatementPtr deferred() {
+    Deferred deferred{identifier(), {}, {}};
     expect("of");
-    pending.array = identifier(), pending.monoid = monoid();
-    return make(std::move(pending));
+    deferred.array = identifier(), deferred.monoid = monoid();
+    return make(std::move(deferred));
   }
   StatementPtr defer() {
     Defer defer{identifier(), nullptr, nullptr};
@@ -322,13 +323,13 @@ class Parser : private Words {
     expect("value"), defer.value = expression();
     return make(std::move(defer));
   }
-  StatementPtr settle() {
+  StatementPtr flush() {
     auto name = identifier();
     expect("group");
-    return make(Settle{std::move(name), small_number()});
+    return make(Flush{std::move(name), small_number()});
   }
 
-  /// `atomic` says how unless it is the array itself.
+  /// `atomic` is a keyword unless it is the array itself.
   StatementPtr write() {
     auto target = identifier();
     const bool atomic = target == "atomic" && word() != "[" && !fold_follows();
@@ -368,23 +369,23 @@ class Parser : private Words {
     return make(std::move(sort));
   }
 
-  Marks marks() {
-    Marks marks{identifier(), {}, {}, nullptr};
-    expect("of"), marks.extent = expression();
-    expect("list"), marks.list = identifier();
-    expect("count"), marks.count = identifier();
-    return marks;
+  Occupancy occupancy() {
+    Occupancy occupancy{identifier(), {}, {}, nullptr};
+    expect("of"), occupancy.extent = expression();
+    expect("list"), occupancy.list = identifier();
+    expect("count"), occupancy.count = identifier();
+    return occupancy;
   }
 
-  StatementPtr mark() {
-    Mark mark{marks(), nullptr};
-    expect("at"), mark.place = expression();
-    return make(std::move(mark));
+  StatementPtr occupy() {
+    Occupy occupy{occupancy(), nullptr};
+    expect("at"), occupy.index = expression();
+    return make(std::move(occupy));
   }
 
-  StatementPtr mark_groups() {
-    MarkGroups groups{identifier(), {}, nullptr, nullptr, nullptr};
-    expect("in"), groups.marks = marks();
+  StatementPtr occupy_groups() {
+    OccupyGroups groups{identifier(), {}, nullptr, nullptr, nullptr};
+    expect("in"), groups.occupancy = occupancy();
     expect("from"), groups.first = expression();
     expect("to"), groups.last = expression();
     expect("times"), groups.times = expression();
@@ -407,8 +408,8 @@ class Parser : private Words {
     return make(std::move(expand));
   }
 
-  StatementPtr add_alike() {
-    AddAlike add;
+  StatementPtr add_supernode() {
+    AddSupernode add;
     add.variable = identifier();
     expect("to"), add.end = expression();
     expect("rows"), add.rows = identifier();
@@ -421,13 +422,13 @@ class Parser : private Words {
     return make(std::move(add));
   }
 
-  /// `simd` and `lanes` are shapes unless they are the variable itself: `for simd in 0 .. n`.
+  /// `simd` and `vector` are shapes unless they are the variable itself: `for simd in 0 .. n`.
   StatementPtr loop() {
     For loop;
     loop.variable = identifier();
     if (word() != "in") {
-      if (loop.variable != "simd" && loop.variable != "lanes") fail("`in`");
-      loop.shape = loop.variable == "simd" ? Shape::simd : Shape::lanes;
+      if (loop.variable != "simd" && loop.variable != "vector") fail("`in`");
+      loop.shape = loop.variable == "simd" ? Shape::simd : Shape::vector;
       loop.variable = identifier();
     }
     expect("in");
@@ -436,7 +437,7 @@ class Parser : private Words {
     loop.end = expression();
     if (accept("by")) loop.step = whole_number();
     if (accept("unroll")) loop.unroll = small_number();
-    if (accept("ahead")) loop.ahead = small_number();
+    if (accept("prefetch")) loop.prefetch_distance = small_number();
     loop.body = body();
     return make(std::move(loop));
   }
@@ -471,7 +472,7 @@ class Parser : private Words {
     return make(std::move(merge));
   }
 
-  /// Nodes are built as written, not folded: the text says what the tree is.
+  /// Builds nodes as written, without folding: the text is the tree.
   ExpressionPtr expression() {
     enter();
     auto result = unbounded_expression();
@@ -499,7 +500,7 @@ class Parser : private Words {
       }
       return apply(*function, std::move(parts));
     }
-    if ((text == "search" || text == "find" || text == "place") && accept("(")) {
+    if ((text == "search" || text == "find" || text == "slot") && accept("(")) {
       const auto array = identifier();
       ExpressionPtr parts[3];
       for (auto& part : parts) expect(","), part = expression();
@@ -521,7 +522,7 @@ class Parser : private Words {
     return operators::function_named(text);
   }
 
-  /// After "(": left operator right ")".
+  /// Parses, after "(": left operator right ")".
   ExpressionPtr infix() {
     using operators::Function;
     static const std::vector<Function> functions = {
@@ -537,7 +538,7 @@ class Parser : private Words {
     return apply(function, {std::move(left), std::move(right)});
   }
 
-  /// After "(": one or more expressions, then ")".
+  /// Parses, after "(": one or more expressions, then ")".
   std::vector<ExpressionPtr> arguments() {
     std::vector<ExpressionPtr> arguments;
     do {
@@ -548,7 +549,7 @@ class Parser : private Words {
   }
 
   std::size_t depth_ = 0;
-  std::map<std::string, operators::Monoid> monoids_;  ///< of the accumulators declared so far
+  std::map<std::string, operators::Monoid> monoids_;  ///< accumulators declared so far
 };
 
 }  // namespace

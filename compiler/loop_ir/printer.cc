@@ -6,7 +6,7 @@
 namespace schaas::loop_ir {
 namespace {
 
-/// The shortest text that reads back as `value`, and cannot be taken for an index.
+/// Returns the shortest text that reads back as `value` and is not an index.
 std::string value_text(double value) {
   char buffer[32];
   std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
@@ -14,7 +14,7 @@ std::string value_text(double value) {
   return text;
 }
 
-/// "+=", "max=": what folds with a monoid.
+/// Returns the assignment operator of a monoid: "+=", "max=".
 std::string fold_text(operators::Monoid monoid) {
   switch (monoid) {
     case operators::Monoid::sum:
@@ -41,24 +41,25 @@ std::string apply_text(const Apply& apply) {
   return text + ")";
 }
 
-std::string units_text(const Units& units) {
+std::string mapping_text(const ThreadMapping& mapping) {
   const auto number = [](const char* what, int value) { return what + std::to_string(value); };
-  std::string text = number(" units take ", units.take) + number(" share ", units.share) +
-                     number(" width ", units.width) + number(" tile ", units.tile) +
-                     number(" block ", units.block);
-  if (units.columns) text += " columns " + print(units.columns) + number(" take ", units.columns_take);
+  std::string text = number(" mapping grain ", mapping.grain) +
+                     number(" per_item ", mapping.threads_per_item) + number(" group ", mapping.group_size) +
+                     number(" tile ", mapping.tile) + number(" block ", mapping.block);
+  if (mapping.columns)
+    text += " columns " + print(mapping.columns) + number(" grain ", mapping.columns_grain);
   return text;
 }
 
-std::string versions_text(const Versions& versions) {
-  std::string text = " versions of";
-  for (const auto& extent : versions.extents) text += " " + extent;
+std::string specialisation_text(const Specialisation& specialisation) {
+  std::string text = " specialised for";
+  for (const auto& extent : specialisation.extents) text += " " + extent;
   text += " at";
-  for (const auto size : versions.sizes) text += " " + std::to_string(size);
+  for (const auto size : specialisation.sizes) text += " " + std::to_string(size);
   return text;
 }
 
-/// "=", "+=", "atomic ... +=": how something is written to an element.
+/// Returns the text of a write up to its value: "A[i] = ", "atomic A[i] += ".
 std::string write_text(const std::string& array, const ExpressionPtr& index, Write mode,
                        operators::Monoid monoid) {
   const std::string op = mode == Write::set ? "=" : fold_text(monoid);
@@ -123,26 +124,26 @@ class Printer {
     const auto at = [](const char* what, int argument, int level) {
       return what + std::to_string(argument) + " level " + std::to_string(level);
     };
-    const std::string origin =
-        std::visit(Match{
-                       [](const ArgumentValues& x) { return "values " + std::to_string(x.argument); },
-                       [&](const Positions& x) { return at("positions ", x.argument, x.level); },
-                       [&](const Coordinates& x) { return at("coordinates ", x.argument, x.level); },
-                       [&](const Shared& x) {
-                         return "shared " + std::to_string(x.slot) + " count " + print(x.count) +
-                                (x.stored ? " stored" : "") +
-                                (x.met ? at(" met by ", x.met->argument, x.met->level) : "");
-                       },
-                       [](const Workspace& x) { return "workspace count " + print(x.count); },
-                       [](const Carry& x) { return "carry count " + print(x.count); },
-                   },
-                   array.origin);
+    const std::string origin = std::visit(
+        Match{
+            [](const ArgumentValues& x) { return "values " + std::to_string(x.argument); },
+            [&](const Positions& x) { return at("positions ", x.argument, x.level); },
+            [&](const Coordinates& x) { return at("coordinates ", x.argument, x.level); },
+            [&](const Shared& x) {
+              return "shared " + std::to_string(x.slot) + " count " + print(x.count) +
+                     (x.stored ? " stored" : "") +
+                     (x.referenced ? at(" referenced by ", x.referenced->argument, x.referenced->level) : "");
+            },
+            [](const Scratch& x) { return "scratch count " + print(x.count); },
+            [](const CarryOut& x) { return "carry_out count " + print(x.count); },
+        },
+        array.origin);
     line("array " + array.name + ": " + elements[static_cast<int>(array.element)] + " = " + origin +
          (array.written ? " written" : ""));
   }
 
   void phase(const Phase& phase) {
-    std::string text = phase.step == Step::count ? "phase count range " : "phase range ";
+    std::string text = phase.step == Step::symbolic ? "phase symbolic range " : "phase range ";
     text += print(phase.range);
     if (!phase.over.empty()) text += " over " + phase.over;
     if (phase.parallel) text += " parallel";
@@ -150,32 +151,33 @@ class Printer {
       text += " balance " + std::to_string(phase.balance_argument) + " level " +
               std::to_string(phase.balance_level);
     }
-    if (phase.versions) text += versions_text(*phase.versions);
+    if (phase.specialised) text += specialisation_text(*phase.specialised);
     if (phase.fold) {
       text += " fold " + phase.fold->array + " " + operators::name(phase.fold->monoid) + " work";
       for (const auto& factor : phase.fold->work) text += " " + print(factor);
     }
-    if (phase.units) text += units_text(*phase.units);
+    if (phase.mapping) text += mapping_text(*phase.mapping);
     open(text);
     statement(phase.body);
     close();
-    if (phase.values) {
-      open("values");
-      statement(phase.values);
+    if (phase.numeric) {
+      open("numeric");
+      statement(phase.numeric);
       close();
     }
-    if (!phase.cut) return;
-    open(std::string("part ") + operators::name(phase.cut->monoid));
-    statement(phase.cut->part);
+    if (!phase.row_split) return;
+    open(std::string("partial ") + operators::name(phase.row_split->monoid));
+    statement(phase.row_split->partial);
     close();
-    if (phase.cut->carry.empty()) return;
-    open("combine " + phase.cut->carry);
-    statement(phase.cut->combine);
+    if (phase.row_split->carry_out.empty()) return;
+    open("fix_up " + phase.row_split->carry_out);
+    statement(phase.row_split->fix_up);
     close();
   }
 
-  static std::string marks(const Marks& marks) {
-    return marks.array + " of " + print(marks.extent) + " list " + marks.list + " count " + marks.count;
+  static std::string occupancy(const Occupancy& occupancy) {
+    return occupancy.array + " of " + print(occupancy.extent) + " list " + occupancy.list + " count " +
+           occupancy.count;
   }
 
   static std::string terms(const Terms& terms) {
@@ -205,36 +207,36 @@ class Printer {
               line("fill " + x.array + " from " + print(x.begin) + " count " + print(x.count) + " with " +
                    print(x.value));
             },
-            [&](const Ask& x) { line("ask " + x.array + "[" + print(x.index) + "]"); },
-            [&](const GiveUp&) { line("give up"); },
-            [&](const Mark& x) { line("mark " + marks(x.marks) + " at " + print(x.place)); },
-            [&](const MarkGroups& x) {
-              line("groups " + x.near + " in " + marks(x.marks) + " from " + print(x.first) + " to " +
-                   print(x.last) + " times " + print(x.times));
+            [&](const Prefetch& x) { line("prefetch " + x.array + "[" + print(x.index) + "]"); },
+            [&](const Overflow&) { line("overflow"); },
+            [&](const Occupy& x) { line("occupy " + occupancy(x.occupancy) + " at " + print(x.index)); },
+            [&](const OccupyGroups& x) {
+              line("groups " + x.clustered + " in " + occupancy(x.occupancy) + " from " + print(x.first) +
+                   " to " + print(x.last) + " times " + print(x.times));
             },
-            [&](const Collect& x) { line("collect " + marks(x.marks)); },
+            [&](const Compact& x) { line("compact " + occupancy(x.occupancy)); },
             [&](const Expand& x) {
               line("expand " + x.coordinates + " " + x.values + " in " + print(x.begin) + " .. " +
                    print(x.end) + " times " + print(x.scale) + " to " + terms(x.terms));
             },
             [&](const Compress& x) { line("compress " + terms(x.terms)); },
-            [&](const AddAlike& x) {
-              line("alike " + x.variable + " to " + print(x.end) + " rows " + x.rows + " times " + x.factors +
-                   " and " + print(x.scale) + " of " + x.positions + " " + x.coordinates + " " + x.values +
-                   " into " + x.sums + " set " + x.set);
+            [&](const AddSupernode& x) {
+              line("supernode " + x.variable + " to " + print(x.end) + " rows " + x.rows + " times " +
+                   x.factors + " and " + print(x.scale) + " of " + x.positions + " " + x.coordinates + " " +
+                   x.values + " into " + x.sums + " set " + x.set);
             },
             [&](const Sort& x) { line("sort " + x.array + " in " + print(x.begin) + " .. " + print(x.end)); },
             [&](const GroupStore& x) {
               line("group " + std::to_string(x.width) + " " + operators::name(x.monoid) + " " +
                    write_text(x.array, x.index, x.mode, x.monoid) + print(x.value));
             },
-            [&](const Pending& x) {
-              line("pending " + x.name + " of " + x.array + " " + operators::name(x.monoid));
+            [&](const Deferred& x) {
+              line("deferred " + x.name + " of " + x.array + " " + operators::name(x.monoid));
             },
             [&](const Defer& x) {
               line("defer " + x.name + " at " + print(x.index) + " value " + print(x.value));
             },
-            [&](const Settle& x) { line("settle " + x.name + " group " + std::to_string(x.width)); },
+            [&](const Flush& x) { line("flush " + x.name + " group " + std::to_string(x.width)); },
         },
         statement_ptr->node);
   }
@@ -252,11 +254,11 @@ class Printer {
   }
 
   void loop(const For& loop) {
-    static constexpr const char* shapes[] = {"for ", "for simd ", "for lanes "};
+    static constexpr const char* shapes[] = {"for ", "for simd ", "for vector "};
     open(shapes[static_cast<int>(loop.shape)] + loop.variable + " in " + print(loop.begin) + " .. " +
          print(loop.end) + (loop.step == 1 ? "" : " by " + std::to_string(loop.step)) +
          (loop.unroll == 1 ? "" : " unroll " + std::to_string(loop.unroll)) +
-         (loop.ahead == 0 ? "" : " ahead " + std::to_string(loop.ahead)));
+         (loop.prefetch_distance == 0 ? "" : " prefetch " + std::to_string(loop.prefetch_distance)));
     statement(loop.body);
     close();
   }
@@ -279,7 +281,7 @@ class Printer {
 
   std::string text_;
   int depth_ = 0;
-  std::map<std::string, operators::Monoid> monoids_;  ///< of the accumulators declared so far
+  std::map<std::string, operators::Monoid> monoids_;  ///< accumulators declared so far
 };
 
 }  // namespace
@@ -298,7 +300,7 @@ std::string print(const ExpressionPtr& expression) {
                                  print(x.otherwise) + ")";
                         },
                         [](const Search& x) {
-                          static constexpr const char* names[] = {"search(", "find(", "place("};
+                          static constexpr const char* names[] = {"search(", "find(", "slot("};
                           return names[static_cast<int>(x.layout)] + x.array + ", " + print(x.begin) + ", " +
                                  print(x.end) + ", " + print(x.key) + ")";
                         },

@@ -5,7 +5,7 @@
 
 namespace schaas::loop_ir {
 
-/// The text form (README.md); parse(print(k)) equals k.
+/// Prints the text form (README.md); parse(print(k)) equals k.
 std::string print(const Kernel& kernel);
 std::string print(const ExpressionPtr& expression);
 

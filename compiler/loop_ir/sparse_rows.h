@@ -3,63 +3,62 @@
 
 #include "compiler/loop_ir/expressions.h"
 
-/// Statements of the loop IR that gather the rows of sparse results: what is marked and collected, expanded
-/// and compressed, or added from rows that are alike.
+/// Statements of the loop IR for rows of sparse results: sparse accumulators (occupancy, compaction),
+/// expand-sort-compress, and supernodes.
 namespace schaas::loop_ir {
 
-/// What remembers places of [0, extent): `array`, bytes of the workspace, one for each place and one for each
-/// group of places (mark_bytes); `list`, indices (list_elements); the counter `count`, 0 before the first
-/// mark.
-struct Marks {
+/// Occupancy of indices [0, extent): `array`, bytes of scratch, one for each index and one for each group of
+/// indices (occupancy_bytes); `list`, indices (list_elements); the counter `count`, 0 before the first one.
+struct Occupancy {
   std::string array, list, count;
   ExpressionPtr extent;
 };
-/// `place` is one of those that are remembered.
-struct Mark {
-  Marks marks;
-  ExpressionPtr place;
+/// Occupies `index`.
+struct Occupy {
+  Occupancy occupancy;
+  ExpressionPtr index;
 };
-/// The byte of a place that is remembered, as of its group.
-inline constexpr int marked_place = 255;
-/// Places between `first` and `last`, `times` of them, come next. Where they lie near each other, many to a
-/// group, their groups are remembered here and the index `near` is 1: its byte (marked_place) is all that
-/// each place still needs. Else `near` is 0, and each is to be marked. `first` and `last` are asked for when
-/// there is a place.
-struct MarkGroups {
-  std::string near;
-  Marks marks;
+/// Byte of an occupied index, and of its group.
+inline constexpr int occupied_byte = 255;
+/// Prepares `times` indices between `first` and `last`. When they are clustered, many to a group, occupies
+/// their groups and sets the index `clustered` to 1; each index then needs only its own byte (occupied_byte).
+/// Else sets it to 0, and each index must be occupied. `first` and `last` are evaluated only when there is an
+/// index.
+struct OccupyGroups {
+  std::string clustered;
+  Occupancy occupancy;
   ExpressionPtr first, last, times;
 };
-/// The places that were marked are in the list, each once, ascending; the counter is how many. Nothing is
-/// marked afterwards.
-struct Collect {
-  Marks marks;
+/// Compacts the occupied indices into the list, each once, ascending, sets the counter to their number, and
+/// clears the map.
+struct Compact {
+  Occupancy occupancy;
 };
-/// Terms that rows of a sparse result are sums of, in no order: `list`, their coordinates, and `values`,
-/// term_elements each, of the workspace; the counter `count` is how many there are, most_terms at most.
+/// Terms whose sums are a row of a sparse result, in no order: `list`, their coordinates, and `values`,
+/// term_elements each, in scratch; the counter `count` is their number, at most max_terms.
 struct Terms {
   std::string list, values, count;
 };
-inline constexpr int most_terms = 128;
-inline constexpr int term_elements = most_terms + 16;  ///< vectors are stored whole
-/// Of each position p of [begin, end), in order, a term: scale * values[p] with coordinate coordinates[p].
-/// `count` grows by as many.
+inline constexpr int max_terms = 128;
+inline constexpr int term_elements = max_terms + 16;  ///< whole vectors are stored
+/// Appends a term for each position p of [begin, end), in order: scale * values[p] at coordinate
+/// coordinates[p].
 struct Expand {
   Terms terms;
   std::string coordinates, values;
   ExpressionPtr begin, end, scale;
 };
-/// Terms of one coordinate become one, the sum of them in their order; the coordinates ascend.
+/// Sums the terms of each coordinate, in their order, and sorts the coordinates.
 struct Compress {
   Terms terms;
 };
-inline constexpr int long_row = 16;
-/// Of a matrix, rows that have the same coordinates are added at once: those of the position that a loop's
-/// `variable` is at and of the next ones below `end` that are alike, four at most. Position p adds row
-/// r = rows[p]: for each q of [positions[r], positions[r + 1]) scale * factors[p] * values[q] to
-/// sums[coordinates[q]], whose byte in `set` becomes marked_place. The loop goes on after the last of them.
-/// The first of the rows has long_row entries or more.
-struct AddAlike {
+inline constexpr int min_supernode_entries = 16;
+/// Adds rows of a supernode at once. They are those of the position of a loop's `variable` and of the next
+/// ones below `end` with identical coordinates, at most four. Position p adds row r = rows[p]: for each q of
+/// [positions[r], positions[r + 1]) scale * factors[p] * values[q] to sums[coordinates[q]], whose byte in
+/// `set` becomes occupied_byte. The loop continues after the last of them. The first row has
+/// min_supernode_entries entries or more.
+struct AddSupernode {
   std::string variable, rows, factors;
   ExpressionPtr end, scale;
   std::string positions, coordinates, values;

@@ -6,10 +6,10 @@
 
 namespace schaas::loop_ir {
 
-/// What names stand for.
+/// Replacements of names.
 using Substitution = std::map<std::string, ExpressionPtr>;
 
-/// `expression` with the names in `with` replaced; arrays are no names. Shares what does not change.
+/// Replaces the names in `with`; arrays are no names. Shares unchanged subtrees.
 ExpressionPtr substitute(const ExpressionPtr& expression, const Substitution& with);
 
 }  // namespace schaas::loop_ir

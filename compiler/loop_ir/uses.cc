@@ -29,10 +29,10 @@ void collect_uses(const ExpressionPtr& expression, Uses& uses) {
 
 namespace {
 
-void collect_uses(const Marks& marks, Uses& uses) {
-  uses.arrays.insert({marks.array, marks.list});
-  uses.names.insert(marks.count);
-  collect_uses(marks.extent, uses);
+void collect_uses(const Occupancy& occupancy, Uses& uses) {
+  uses.arrays.insert({occupancy.array, occupancy.list});
+  uses.names.insert(occupancy.count);
+  collect_uses(occupancy.extent, uses);
 }
 
 void collect_uses(const Terms& terms, Uses& uses) {
@@ -90,32 +90,32 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
                    collect_uses(x.count, uses);
                    collect_uses(x.value, uses);
                  },
-                 [&](const Ask& x) {
+                 [&](const Prefetch& x) {
                    uses.arrays.insert(x.array);
                    collect_uses(x.index, uses);
                  },
-                 [](const GiveUp&) {},
+                 [](const Overflow&) {},
                  [&](const Sort& x) {
                    uses.arrays.insert(x.array);
                    collect_uses(x.begin, uses);
                    collect_uses(x.end, uses);
                  },
-                 [&](const Mark& x) {
-                   collect_uses(x.marks, uses);
-                   collect_uses(x.place, uses);
+                 [&](const Occupy& x) {
+                   collect_uses(x.occupancy, uses);
+                   collect_uses(x.index, uses);
                  },
-                 [&](const MarkGroups& x) {
-                   collect_uses(x.marks, uses);
+                 [&](const OccupyGroups& x) {
+                   collect_uses(x.occupancy, uses);
                    for (const auto& each : {x.first, x.last, x.times}) collect_uses(each, uses);
                  },
-                 [&](const Collect& x) { collect_uses(x.marks, uses); },
+                 [&](const Compact& x) { collect_uses(x.occupancy, uses); },
                  [&](const Expand& x) {
                    collect_uses(x.terms, uses);
                    uses.arrays.insert({x.coordinates, x.values});
                    for (const auto& each : {x.begin, x.end, x.scale}) collect_uses(each, uses);
                  },
                  [&](const Compress& x) { collect_uses(x.terms, uses); },
-                 [&](const AddAlike& x) {
+                 [&](const AddSupernode& x) {
                    uses.names.insert(x.variable);
                    uses.arrays.insert({x.rows, x.factors, x.sums, x.set});
                    uses.arrays.insert({x.positions, x.coordinates, x.values});
@@ -126,13 +126,13 @@ void collect_uses(const StatementPtr& statement, Uses& uses) {
                    collect_uses(x.index, uses);
                    collect_uses(x.value, uses);
                  },
-                 [&](const Pending& x) { uses.arrays.insert(x.array); },
+                 [&](const Deferred& x) { uses.arrays.insert(x.array); },
                  [&](const Defer& x) {
                    uses.names.insert(x.name);
                    collect_uses(x.index, uses);
                    collect_uses(x.value, uses);
                  },
-                 [&](const Settle& x) { uses.names.insert(x.name); },
+                 [&](const Flush& x) { uses.names.insert(x.name); },
              },
              statement->node);
 }

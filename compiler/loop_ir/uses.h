@@ -15,10 +15,10 @@ struct Uses {
 void collect_uses(const ExpressionPtr& expression, Uses& uses);
 void collect_uses(const StatementPtr& statement, Uses& uses);
 
-/// The statements of a block but for lets that nothing below uses.
+/// Returns the statements of a block without lets that no later statement uses.
 std::vector<StatementPtr> without_unused_lets(const std::vector<StatementPtr>& statements);
 
-/// Whether `expression` mentions one of `names`.
+/// The expression mentions one of `names`.
 bool mentions(const ExpressionPtr& expression, const std::set<std::string>& names);
 
 }  // namespace schaas::loop_ir

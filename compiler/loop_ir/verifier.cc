@@ -7,9 +7,9 @@
 
 #include "compiler/loop_ir/entries.h"
 #include "compiler/loop_ir/kernel_checks.h"
-#include "compiler/loop_ir/lane_form.h"
 #include "compiler/loop_ir/printer.h"
 #include "compiler/loop_ir/uses.h"
+#include "compiler/loop_ir/vector_form.h"
 
 namespace schaas::loop_ir {
 namespace {
@@ -25,7 +25,7 @@ bool is_identifier(const std::string& text) {
   return true;
 }
 
-enum class Kind { index, value, sum, counter, pending };
+enum class Kind { index, value, sum, counter, deferred };
 
 bool holds_indices(Element element) { return element == Element::index32 || element == Element::index64; }
 
@@ -34,7 +34,7 @@ class Verifier {
   Result<void> kernel(const Kernel& kernel) {
     kernel_ = &kernel;
     for (const auto& extent : kernel.extents) SCHAAS_RETURN_IF_ERROR(declare(extent.name, Kind::index));
-    SCHAAS_RETURN_IF_ERROR(declare("places", Kind::index));
+    SCHAAS_RETURN_IF_ERROR(declare("capacity", Kind::index));
     for (const auto& let : kernel.lets) {
       if (let.type != Type::index) return wrong("kernel-wide `" + let.name + "` is no index");
       SCHAAS_RETURN_IF_ERROR(expect(let.value, Type::index));
@@ -46,14 +46,14 @@ class Verifier {
       SCHAAS_RETURN_IF_ERROR(over(phase));
       if (phase.fold) SCHAAS_RETURN_IF_ERROR(fold(phase, *phase.fold));
       const auto outside = names_;
-      counts_ = phase.step == Step::count;
+      counts_ = phase.step == Step::symbolic;
       SCHAAS_RETURN_IF_ERROR(declare("begin", Kind::index));
       SCHAAS_RETURN_IF_ERROR(declare("end", Kind::index));
-      SCHAAS_RETURN_IF_ERROR(units(phase, kernel.for_gpu()));
+      SCHAAS_RETURN_IF_ERROR(mapping(phase, kernel.for_gpu()));
       SCHAAS_RETURN_IF_ERROR(statement(phase.body));
       names_ = outside;
-      if (phase.values) SCHAAS_RETURN_IF_ERROR(values_alone(phase));
-      if (phase.cut) SCHAAS_RETURN_IF_ERROR(cut(phase, *phase.cut));
+      if (phase.numeric) SCHAAS_RETURN_IF_ERROR(numeric_body(phase));
+      if (phase.row_split) SCHAAS_RETURN_IF_ERROR(row_split(phase, *phase.row_split));
     }
     return check_around(kernel);
   }
@@ -66,78 +66,85 @@ class Verifier {
     return {};
   }
 
-  /// What the body knows of the thread's share.
-  Result<void> units(const Phase& phase, bool for_gpu) {
-    in_units_ = phase.units.has_value();
-    if (in_units_ != for_gpu) return wrong("some phases are for a GPU and some are not");
-    if (!in_units_) return {};
-    const Units& units = *phase.units;
-    const bool positive = units.take > 0 && units.share > 0 && units.tile > 0 && units.columns_take > 0;
-    const bool whole = units.width > 0 && units.tile * units.share % units.width == 0 &&
-                       units.block % 32 == 0 && units.block > 0;
-    if (!positive || !whole) return wrong("units of a phase that no GPU has");
-    if (phase.cut || phase.fold) return wrong("a phase for a GPU is cut or folds");
+  /// Declares the names of a thread's range.
+  Result<void> mapping(const Phase& phase, bool for_gpu) {
+    in_mapping_ = phase.mapping.has_value();
+    if (in_mapping_ != for_gpu) return wrong("some phases are for a GPU and some are not");
+    if (!in_mapping_) return {};
+    const ThreadMapping& mapping = *phase.mapping;
+    const bool positive =
+        mapping.grain > 0 && mapping.threads_per_item > 0 && mapping.tile > 0 && mapping.columns_grain > 0;
+    const bool whole = mapping.group_size > 0 &&
+                       mapping.tile * mapping.threads_per_item % mapping.group_size == 0 &&
+                       mapping.block % 32 == 0 && mapping.block > 0;
+    if (!positive || !whole) return wrong("a thread mapping that no GPU has");
+    if (phase.row_split || phase.fold) return wrong("a phase for a GPU splits rows or reduces");
     SCHAAS_RETURN_IF_ERROR(declare("lane", Kind::index));
-    if (!units.columns) return {};
-    SCHAAS_RETURN_IF_ERROR(expect(units.columns, Type::index));
+    if (!mapping.columns) return {};
+    SCHAAS_RETURN_IF_ERROR(expect(mapping.columns, Type::index));
     SCHAAS_RETURN_IF_ERROR(declare("column_begin", Kind::index));
     return declare("column_end", Kind::index);
   }
 
   Result<void> group_store(const GroupStore& store) {
-    if (!in_units_) return wrong("`" + store.array + "` is written by a group of threads that there are not");
+    if (!in_mapping_)
+      return wrong("`" + store.array + "` is written by a group of threads that there are not");
     SCHAAS_RETURN_IF_ERROR(writable(store.array, store.value));
     SCHAAS_RETURN_IF_ERROR(expect(store.index, Type::index));
     return expect(store.value, Type::value);
   }
 
-  Result<void> pending(const std::string& name) const {
+  Result<void> deferred(const std::string& name) const {
     const auto found = names_.find(name);
-    if (found != names_.end() && found->second == Kind::pending) return {};
-    return wrong("nothing pends as `" + name + "`");
+    if (found != names_.end() && found->second == Kind::deferred) return {};
+    return wrong("nothing is deferred as `" + name + "`");
   }
 
-  /// The structure they leave as it is is that of the result.
-  Result<void> values_alone(const Phase& phase) {
-    if (counts_ || in_units_) return wrong("values alone of a phase that counts or is for a GPU");
+  /// The structure that a numeric body keeps is that of the result.
+  Result<void> numeric_body(const Phase& phase) {
+    if (counts_ || in_mapping_) return wrong("a numeric body of a phase that is symbolic or for a GPU");
     const auto outside = names_;
     for (const char* name : {"begin", "end"}) SCHAAS_RETURN_IF_ERROR(declare(name, Kind::index));
     keeps_structure_ = true;
-    SCHAAS_RETURN_IF_ERROR(statement(phase.values));
+    SCHAAS_RETURN_IF_ERROR(statement(phase.numeric));
     keeps_structure_ = false;
     names_ = outside;
     return {};
   }
 
-  /// Parts know which positions they do; what combines them knows the iteration.
-  Result<void> cut(const Phase& phase, const Cut& cut) {
+  /// Partial results know their positions; the fix-up knows the iteration.
+  Result<void> row_split(const Phase& phase, const RowSplit& row_split) {
     const auto outside = names_;
     for (const char* name : {"begin", "end"}) SCHAAS_RETURN_IF_ERROR(declare(name, Kind::index));
     const auto inside = names_;
     for (const char* name : {"first", "last"}) SCHAAS_RETURN_IF_ERROR(declare(name, Kind::index));
-    SCHAAS_RETURN_IF_ERROR(statement(cut.part));
+    SCHAAS_RETURN_IF_ERROR(statement(row_split.partial));
     names_ = inside;
-    const auto carry = arrays_.find(cut.carry);
-    const bool carries = carry != arrays_.end() && std::holds_alternative<Carry>(carry->second.origin);
-    if (!cut.carry.empty() && !carries) return wrong("`" + cut.carry + "` is no array that parts fold into");
-    if (!cut.carry.empty() != (cut.combine != nullptr)) return wrong("parts that nothing combines");
-    if (cut.combine) SCHAAS_RETURN_IF_ERROR(statement(cut.combine));
+    const auto carry_out = arrays_.find(row_split.carry_out);
+    const bool carries =
+        carry_out != arrays_.end() && std::holds_alternative<CarryOut>(carry_out->second.origin);
+    if (!row_split.carry_out.empty() && !carries)
+      return wrong("`" + row_split.carry_out + "` is no array of carry-out values");
+    if (!row_split.carry_out.empty() != (row_split.fix_up != nullptr))
+      return wrong("a carry-out without a fix-up");
+    if (row_split.fix_up) SCHAAS_RETURN_IF_ERROR(statement(row_split.fix_up));
     names_ = outside;
-    if (!phase.parallel || phase.balance_argument < 0) return wrong("a phase is cut that is not balanced");
+    if (!phase.parallel || phase.balance_argument < 0)
+      return wrong("rows are split in a phase that is not balanced");
     return {};
   }
 
-  /// What is met, which is read in the order in which it lies.
+  /// The phase runs over referenced coordinates, which are read in order.
   Result<void> over(const Phase& phase) const {
     if (phase.over.empty()) return {};
     const auto found = arrays_.find(phase.over);
     const auto* shared = found == arrays_.end() ? nullptr : std::get_if<Shared>(&found->second.origin);
-    if (shared == nullptr || !shared->met)
-      return wrong("a phase over `" + phase.over + "`, which is not met");
+    if (shared == nullptr || !shared->referenced)
+      return wrong("a phase over `" + phase.over + "`, which is no list of referenced coordinates");
     return {};
   }
 
-  /// What is folded is an array of values that is not the thread's own, and stands for one thing only.
+  /// A reduction needs an array of values that is not thread-private, with a single writer statement.
   Result<void> fold(const Phase& phase, const Fold& fold) {
     const auto found = arrays_.find(fold.array);
     if (found == arrays_.end()) return wrong("array `" + fold.array + "` is not declared");
@@ -178,24 +185,24 @@ class Verifier {
             },
             [&](const Positions& x) { return indexed(x.argument); },
             [&](const Coordinates& x) -> Result<void> {
-              // The bytes of a bitmap are read, no more.
+              // Bytes of a bitmap are only read.
               if (array.element == Element::byte && !array.written) return argument(x.argument);
               return indexed(x.argument);
             },
             [&](const Shared& x) -> Result<void> {
-              if (x.met) {
+              if (x.referenced) {
                 SCHAAS_RETURN_IF_ERROR(element(array.element == Element::index64));
-                SCHAAS_RETURN_IF_ERROR(argument(x.met->argument));
-                if (array.written || x.met->argument == 0)
+                SCHAAS_RETURN_IF_ERROR(argument(x.referenced->argument));
+                if (array.written || x.referenced->argument == 0)
                   return wrong("`" + array.name + "` holds what an operand meets and is written");
               }
               return expect(x.count, Type::index);
             },
-            [&](const Carry& x) -> Result<void> {
+            [&](const CarryOut& x) -> Result<void> {
               SCHAAS_RETURN_IF_ERROR(element(array.element == Element::value));
               return expect(x.count, Type::index);
             },
-            [&](const Workspace& x) -> Result<void> {
+            [&](const Scratch& x) -> Result<void> {
               Uses uses;
               collect_uses(x.count, uses);
               if (!uses.arrays.empty()) return wrong("the size of `" + array.name + "` depends on an array");
@@ -205,7 +212,7 @@ class Verifier {
         array.origin);
   }
 
-  /// The type of an expression, all of whose parts are checked.
+  /// Returns the type of an expression whose parts are checked.
   Result<Type> type_of(const ExpressionPtr& expression) {
     return std::visit(Match{
                           [](const Integer&) -> Result<Type> { return Type::index; },
@@ -272,16 +279,16 @@ class Verifier {
                           },
                           [&](const Let& x) -> Result<void> {
                             SCHAAS_RETURN_IF_ERROR(expect(x.value, x.type));
-                            if (!lanes_.empty() && mentions(x.value, lanes_)) {
+                            if (!vector_depth_.empty() && mentions(x.value, vector_depth_)) {
                               SCHAAS_RETURN_IF_ERROR(lane_value(x.value));
                               if (x.type == Type::index)
                                 return wrong("index `" + x.name + "` depends on a lane");
-                              lanes_.insert(x.name);
+                              vector_depth_.insert(x.name);
                             }
                             return declare(x.name, x.type == Type::index ? Kind::index : Kind::value);
                           },
                           [&](const Accumulator& x) {
-                            if (!lanes_.empty()) lanes_.insert(x.name);
+                            if (!vector_depth_.empty()) vector_depth_.insert(x.name);
                             return declare(x.name, Kind::sum);
                           },
                           [&](const Accumulate& x) { return accumulate(x); },
@@ -299,20 +306,20 @@ class Verifier {
                           [&](const For& x) { return loop(x); },
                           [&](const Merge& x) { return merge(x); },
                           [&](const Fill& x) -> Result<void> {
-                            if (!lanes_.empty())
-                              return wrong("`" + x.array + "` is filled inside a lanes loop");
+                            if (!vector_depth_.empty())
+                              return wrong("`" + x.array + "` is filled inside a vector loop");
                             SCHAAS_RETURN_IF_ERROR(expect(x.begin, Type::index));
                             SCHAAS_RETURN_IF_ERROR(expect(x.count, Type::index));
                             return writable(x.array, x.value);
                           },
-                          [&](const Ask& x) { return expect(load(x.array, x.index), Type::value); },
-                          [&](const GiveUp&) -> Result<void> {
+                          [&](const Prefetch& x) { return expect(load(x.array, x.index), Type::value); },
+                          [&](const Overflow&) -> Result<void> {
                             if (counts_) return {};
-                            return wrong("a phase gives up that does not count");
+                            return wrong("an overflow in a phase that is not symbolic");
                           },
                           [&](const Sort& x) -> Result<void> {
-                            if (!lanes_.empty())
-                              return wrong("`" + x.array + "` is sorted inside a lanes loop");
+                            if (!vector_depth_.empty())
+                              return wrong("`" + x.array + "` is sorted inside a vector loop");
                             SCHAAS_RETURN_IF_ERROR(expect(x.begin, Type::index));
                             SCHAAS_RETURN_IF_ERROR(expect(x.end, Type::index));
                             SCHAAS_RETURN_IF_ERROR(writable(x.array, integer(0)));
@@ -320,32 +327,32 @@ class Verifier {
                               return wrong("`" + x.array + "` is sorted but holds bytes");
                             return {};
                           },
-                          [&](const Mark& x) -> Result<void> {
-                            SCHAAS_RETURN_IF_ERROR(marks(x.marks));
-                            return expect(x.place, Type::index);
+                          [&](const Occupy& x) -> Result<void> {
+                            SCHAAS_RETURN_IF_ERROR(occupancy(x.occupancy));
+                            return expect(x.index, Type::index);
                           },
-                          [&](const MarkGroups& x) -> Result<void> {
-                            SCHAAS_RETURN_IF_ERROR(marks(x.marks));
+                          [&](const OccupyGroups& x) -> Result<void> {
+                            SCHAAS_RETURN_IF_ERROR(occupancy(x.occupancy));
                             for (const auto& each : {x.first, x.last, x.times})
                               SCHAAS_RETURN_IF_ERROR(expect(each, Type::index));
-                            return declare(x.near, Kind::index);
+                            return declare(x.clustered, Kind::index);
                           },
-                          [&](const Collect& x) { return marks(x.marks); },
+                          [&](const Compact& x) { return occupancy(x.occupancy); },
                           [&](const Expand& x) { return expand(x); },
                           [&](const Compress& x) { return terms(x.terms); },
-                          [&](const AddAlike& x) { return add_alike(x); },
+                          [&](const AddSupernode& x) { return add_supernode(x); },
                           [&](const GroupStore& x) { return group_store(x); },
-                          [&](const Pending& x) -> Result<void> {
-                            if (!in_units_) return wrong("`" + x.name + "` pends for no group");
+                          [&](const Deferred& x) -> Result<void> {
+                            if (!in_mapping_) return wrong("`" + x.name + "` is deferred for no group");
                             SCHAAS_RETURN_IF_ERROR(writable(x.array, number(0)));
-                            return declare(x.name, Kind::pending);
+                            return declare(x.name, Kind::deferred);
                           },
                           [&](const Defer& x) -> Result<void> {
-                            SCHAAS_RETURN_IF_ERROR(pending(x.name));
+                            SCHAAS_RETURN_IF_ERROR(deferred(x.name));
                             SCHAAS_RETURN_IF_ERROR(expect(x.index, Type::index));
                             return expect(x.value, Type::value);
                           },
-                          [&](const Settle& x) { return pending(x.name); },
+                          [&](const Flush& x) { return deferred(x.name); },
                       },
                       statement_ptr->node);
   }
@@ -354,8 +361,8 @@ class Verifier {
     const auto found = names_.find(accumulate.name);
     if (found == names_.end() || found->second != Kind::sum)
       return wrong("`" + accumulate.name + "` is no sum");
-    if (!lanes_.empty()) {
-      if (lanes_.count(accumulate.name) == 0)
+    if (!vector_depth_.empty()) {
+      if (vector_depth_.count(accumulate.name) == 0)
         return wrong("`" + accumulate.name + "` is shared by all lanes");
       SCHAAS_RETURN_IF_ERROR(lane_value(accumulate.value));
     }
@@ -370,7 +377,7 @@ class Verifier {
 
   Result<void> branch(const If& branch) {
     SCHAAS_RETURN_IF_ERROR(expect(branch.condition, Type::index));
-    if (!lanes_.empty() && mentions(branch.condition, lanes_))
+    if (!vector_depth_.empty() && mentions(branch.condition, vector_depth_))
       return wrong("`" + loop_ir::print(branch.condition) + "` decides for a lane");
     const auto names = names_;
     SCHAAS_RETURN_IF_ERROR(statement(branch.body));
@@ -378,25 +385,26 @@ class Verifier {
     return {};
   }
 
-  /// `array` may be written and holds what `value` is.
-  Result<void> marks(const Marks& marks) {
-    if (!lanes_.empty()) return wrong("`" + marks.array + "` is marked or collected inside a lanes loop");
-    SCHAAS_RETURN_IF_ERROR(writable(marks.array, integer(0)));
-    SCHAAS_RETURN_IF_ERROR(writable(marks.list, integer(0)));
-    if (arrays_.at(marks.array).element != Element::byte)
-      return wrong("`" + marks.array + "` is marked but holds no bytes");
-    if (!holds_indices(arrays_.at(marks.list).element))
-      return wrong("`" + marks.list + "` is a list but holds bytes");
-    SCHAAS_RETURN_IF_ERROR(expect(marks.extent, Type::index));
-    return counter(marks.count);
+  /// Checks an occupancy map: bytes and a list that may be written, and a counter.
+  Result<void> occupancy(const Occupancy& occupancy) {
+    if (!vector_depth_.empty())
+      return wrong("`" + occupancy.array + "` is occupied or compacted inside a vector loop");
+    SCHAAS_RETURN_IF_ERROR(writable(occupancy.array, integer(0)));
+    SCHAAS_RETURN_IF_ERROR(writable(occupancy.list, integer(0)));
+    if (arrays_.at(occupancy.array).element != Element::byte)
+      return wrong("`" + occupancy.array + "` is occupied but holds no bytes");
+    if (!holds_indices(arrays_.at(occupancy.list).element))
+      return wrong("`" + occupancy.list + "` is a list but holds bytes");
+    SCHAAS_RETURN_IF_ERROR(expect(occupancy.extent, Type::index));
+    return counter(occupancy.count);
   }
 
   Result<void> terms(const Terms& terms) {
-    if (!lanes_.empty()) return wrong("`" + terms.list + "` has terms of one lane");
+    if (!vector_depth_.empty()) return wrong("`" + terms.list + "` has terms of one lane");
     SCHAAS_RETURN_IF_ERROR(writable(terms.list, integer(0)));
     SCHAAS_RETURN_IF_ERROR(writable(terms.values, number(0)));
     for (const auto& each : {terms.list, terms.values}) {
-      const auto* own = std::get_if<Workspace>(&arrays_.at(each).origin);
+      const auto* own = std::get_if<Scratch>(&arrays_.at(each).origin);
       if (own == nullptr || !equal(own->count, integer(term_elements)))
         return wrong("`" + each + "` is no array of the workspace of " + std::to_string(term_elements) +
                      " elements");
@@ -404,7 +412,7 @@ class Verifier {
     return counter(terms.count);
   }
 
-  /// A list of indices, as wide as those of `other`.
+  /// The array is a list of indices, as wide as those of `other`.
   Result<void> indices_like(const std::string& array, const std::string& other) {
     SCHAAS_RETURN_IF_ERROR(expect(load(array, integer(0)), Type::index));
     if (arrays_.at(array).element != arrays_.at(other).element)
@@ -420,8 +428,8 @@ class Verifier {
     return expect(expand.scale, Type::value);
   }
 
-  Result<void> add_alike(const AddAlike& add) {
-    if (!lanes_.empty() || vectors_ > 0)
+  Result<void> add_supernode(const AddSupernode& add) {
+    if (!vector_depth_.empty() || vectors_ > 0)
       return wrong("rows are added in a loop whose iterations have no order");
     if (loops_.count(add.variable) == 0) return wrong("`" + add.variable + "` is no loop's variable");
     SCHAAS_RETURN_IF_ERROR(expect(add.end, Type::index));
@@ -434,7 +442,7 @@ class Verifier {
     SCHAAS_RETURN_IF_ERROR(writable(add.sums, number(0)));
     SCHAAS_RETURN_IF_ERROR(writable(add.set, integer(0)));
     if (arrays_.at(add.set).element != Element::byte)
-      return wrong("`" + add.set + "` is marked but holds no bytes");
+      return wrong("`" + add.set + "` is occupied but holds no bytes");
     return {};
   }
 
@@ -450,7 +458,7 @@ class Verifier {
     if (found == arrays_.end()) return wrong("array `" + array + "` is not declared");
     if (!found->second.written) return wrong("`" + array + "` is stored to but not declared written");
     if (keeps_structure_ && belongs_to_result(found->second) && found->second.element != Element::value)
-      return wrong("`" + array + "` is stored to where values alone are");
+      return wrong("`" + array + "` is stored to in a numeric body");
     return expect(value, found->second.element == Element::value ? Type::value : Type::index);
   }
 
@@ -458,12 +466,12 @@ class Verifier {
     SCHAAS_RETURN_IF_ERROR(writable(store.array, store.value));
     SCHAAS_RETURN_IF_ERROR(expect(store.index, Type::index));
     const bool values = arrays_.at(store.array).element == Element::value;
-    if (store.mode == Write::atomic && vectors_ > 0 && lanes_.empty())
+    if (store.mode == Write::atomic && vectors_ > 0 && vector_depth_.empty())
       return wrong("`" + store.array + "` is written atomically in a simd loop");
     if (store.mode != Write::set && !values)
       return wrong("`" + store.array + "` holds no values to fold into");
-    if (lanes_.empty()) return {};
-    if (!values || !is_lane_index(store.index, lane_variable_, lanes_))
+    if (vector_depth_.empty()) return {};
+    if (!values || !is_vector_index(store.index, lane_variable_, vector_depth_))
       return wrong("`" + store.array + "` is not stored one element per lane");
     return lane_value(store.value);
   }
@@ -475,19 +483,20 @@ class Verifier {
       return wrong("`" + loop.variable + "` advances by " + std::to_string(loop.step));
     if (loop.unroll < 1 || (loop.unroll > 1 && loop.shape != Shape::scalar))
       return wrong("`" + loop.variable + "` is unrolled " + std::to_string(loop.unroll) + " times");
-    if (loop.ahead < 0 || (loop.ahead > 0 && (lanes_.empty() || !goes_by_entries(loop, *kernel_))))
-      return wrong("`" + loop.variable + "` asks ahead, but goes by no operand's entries in a lanes loop");
-    if (!lanes_.empty()) {
-      if (loop.shape == Shape::lanes) return wrong("lanes loop `" + loop.variable + "` inside another");
-      if (mentions(loop.begin, lanes_) || mentions(loop.end, lanes_))
+    if (loop.prefetch_distance < 0 ||
+        (loop.prefetch_distance > 0 && (vector_depth_.empty() || !iterates_entries(loop, *kernel_))))
+      return wrong("`" + loop.variable + "` prefetches, but does not iterate over entries in a vector loop");
+    if (!vector_depth_.empty()) {
+      if (loop.shape == Shape::vector) return wrong("vector loop `" + loop.variable + "` inside another");
+      if (mentions(loop.begin, vector_depth_) || mentions(loop.end, vector_depth_))
         return wrong("a bound of `" + loop.variable + "` depends on a lane");
     }
     const auto names = names_;
-    const auto lanes = lanes_;
+    const auto lanes = vector_depth_;
     const auto variable = lane_variable_;
     SCHAAS_RETURN_IF_ERROR(declare(loop.variable, Kind::index));
-    if (loop.shape == Shape::lanes) {
-      lanes_ = {loop.variable};
+    if (loop.shape == Shape::vector) {
+      vector_depth_ = {loop.variable};
       lane_variable_ = loop.variable;
     }
     vectors_ += loop.shape == Shape::scalar ? 0 : 1;
@@ -496,7 +505,7 @@ class Verifier {
     loops_.erase(loop.variable);
     vectors_ -= loop.shape == Shape::scalar ? 0 : 1;
     names_ = names;
-    lanes_ = lanes;
+    vector_depth_ = lanes;
     lane_variable_ = variable;
     return {};
   }
@@ -512,10 +521,10 @@ class Verifier {
   }
 
   Result<void> merge(const Merge& merge) {
-    if (!lanes_.empty()) return wrong("`" + merge.variable + "` is merged inside a lanes loop");
+    if (!vector_depth_.empty()) return wrong("`" + merge.variable + "` is merged inside a vector loop");
     const bool any = merge.kind == MergeKind::any;
     if (merge.over) {
-      if (!any) return wrong("`" + merge.variable + "` runs over a range but asks for all lists");
+      if (!any) return wrong("`" + merge.variable + "` runs over a range but intersects lists");
       SCHAAS_RETURN_IF_ERROR(expect(merge.over->begin, Type::index));
       SCHAAS_RETURN_IF_ERROR(expect(merge.over->end, Type::index));
     }
@@ -543,20 +552,21 @@ class Verifier {
   }
 
   Result<void> lane_value(const ExpressionPtr& value) const {
-    if (is_lane_value(value, lane_variable_, lanes_)) return {};
+    if (is_vector_value(value, lane_variable_, vector_depth_)) return {};
     return wrong("`" + loop_ir::print(value) + "` is not one element per lane");
   }
 
   const Kernel* kernel_ = nullptr;
-  std::set<std::string> loops_;  ///< variables of open loops that go one by one
+  std::set<std::string> loops_;  ///< variables of open loops with step 1
   std::map<std::string, Kind> names_;
   std::map<std::string, Array> arrays_;
-  bool in_units_ = false;         ///< the phase is for a GPU
-  bool keeps_structure_ = false;  ///< in the body that stores values alone
-  std::set<std::string> lanes_;   ///< inside a lanes loop: its variable and what varies with it
+  bool in_mapping_ = false;       ///< the phase is for a GPU
+  bool keeps_structure_ = false;  ///< in a numeric body
+  std::set<std::string>
+      vector_depth_;  ///< inside a vector loop: its variable and the names that vary with it
   std::string lane_variable_;
-  bool counts_ = false;  ///< the present phase
-  int vectors_ = 0;      ///< simd and lanes loops around
+  bool counts_ = false;  ///< the present phase is symbolic
+  int vectors_ = 0;      ///< simd and vector loops around
 };
 
 }  // namespace

@@ -1,6 +1,9 @@
-// Sparse results: entries are appended in the order of the result's levels. A first phase counts what each
-// unit (iteration of the outermost loop) will append to each compressed level, a second one fills in
-// (proto/kernel_abi.h).
+// Appends entries to sparse results, in the order of the result's levels (Kjolstad et al., CGO 2019,
+// section 5.3). A symbolic phase counts the entries that each iteration of the outermost loop will append to
+// each compressed level. The client scans the counts and allocates; a numeric phase fills in coordinates,
+// positions and values (proto/kernel_abi.h). Both phases run the same loops, so they agree by construction.
+// Growing arrays on demand was rejected: iterations could not run in parallel. One-pass assembly is left to
+// the client, for results whose counting costs as much as filling (Kernel::appends).
 #include <algorithm>
 
 #include "compiler/lower/emitter.h"
@@ -23,13 +26,13 @@ LevelFormat format_of(const Tensor& tensor, int level) {
   return tensor.levels[static_cast<std::size_t>(level)];
 }
 
-/// A level whose entries are counted: sparse, and no singleton, which has the entries of the level above.
+/// A level with a counter of its own: sparse and no singleton, which shares the entries of the level above.
 bool is_counted(const Tensor& tensor, int level) {
   return level >= 0 && level < static_cast<int>(tensor.levels.size()) &&
          format::is_sparse(format_of(tensor, level)) && !format::is_singleton(format_of(tensor, level));
 }
 
-/// The counted level whose positions `level` shares.
+/// Returns the counted level whose positions `level` shares.
 int counted_level(const Tensor& tensor, int level) {
   while (format::is_singleton(format_of(tensor, level))) --level;
   return level;
@@ -39,7 +42,7 @@ loop_ir::ExpressionPtr next(const std::string& name) {
   return loop_ir::add(loop_ir::name(name), loop_ir::integer(1));
 }
 
-/// A row of the result is one stretch of its one counted level, what is below is dense.
+/// A row of the result is one range of its only counted level; the levels below are dense.
 bool has_plain_rows(const Tensor& tensor) {
   if (tensor.levels.size() < 2 || tensor.levels.front() != LevelFormat::dense || !is_counted(tensor, 1))
     return false;
@@ -47,7 +50,7 @@ bool has_plain_rows(const Tensor& tensor) {
                      [](LevelFormat level) { return level == LevelFormat::dense; });
 }
 
-/// Whether a counting phase does more than add up how long lists are. `depth`: loops around.
+/// A symbolic phase does more than add up lengths of lists. `depth`: number of loops around.
 bool walks(const loop_ir::StatementPtr& statement, int depth) {
   if (const auto* block = std::get_if<loop_ir::Block>(&statement->node)) {
     return std::any_of(block->statements.begin(), block->statements.end(),
@@ -70,35 +73,36 @@ bool Emitter::appends_to(int target) const {
 void Emitter::emit_appending_phases(const NestPtr& nest, const Sink& sink) {
   const Tensor& result = tensor_of(sink.operand);
   const int tensor = operand(sink.operand).tensor;
-  const auto units = describe(nest).range;
+  const auto iterations = describe(nest).range;
   for (int level = 0; level < static_cast<int>(result.levels.size()); ++level) {
-    if (is_counted(result, level)) counts_[level] = builder_.add_counts(level, units);
+    if (is_counted(result, level)) counts_[level] = builder_.add_counts(level, iterations);
   }
-  emit_phase(nest, sink, Step::count);
+  emit_phase(nest, sink, Step::symbolic);
   const bool slow = walks(builder_.last_phase().body, 0);
   for (int level = 0; level <= last_sparse(result); ++level) {
     if (format::is_sparse(format_of(result, level)))
-      builder_.mark_written(builder_.coordinates(tensor, level));
-    if (level > 0 && is_counted(result, level)) builder_.mark_written(builder_.positions(tensor, level));
+      builder_.set_written(builder_.coordinates(tensor, level));
+    if (level > 0 && is_counted(result, level)) builder_.set_written(builder_.positions(tensor, level));
   }
-  rows_follow_ = has_plain_rows(result) && runs_by_rows(nest);
+  rows_follow_ = has_plain_rows(result) && iterates_rows_in_order(nest);
   emit_phase(nest, sink, Step::compute);
   const bool tables =
       std::any_of(tree_.tensors.begin(), tree_.tensors.end(), [](const Tensor& each) { return each.hashed; });
-  if (slow && !tables && rows_follow_) builder_.mark_appended();
+  if (slow && !tables && rows_follow_) builder_.set_appended();
   rows_follow_ = false;
 }
 
-/// The phase's range counts the coordinates of the target's first level, each its own unit.
-bool Emitter::runs_by_rows(const NestPtr& nest) const {
+/// The range of the phase counts the coordinates of the target's first level, one iteration for each.
+bool Emitter::iterates_rows_in_order(const NestPtr& nest) const {
   const auto* loop = std::get_if<Loop>(&nest->node);
   if (loop == nullptr || level_of(operand(target_of(nest)), loop->index) != 0) return false;
-  if (loop->block || loop->lanes || loop->entries || loop->manner.collapsed || loop->manner.positions > 0)
+  if (loop->block || loop->vector || loop->entries || loop->annotation.collapsed ||
+      loop->annotation.positions > 0)
     return false;
   return loop_space(loop->body, loop->index, tree_).kind == LoopSpace::Kind::range;
 }
 
-/// The loops that decide what is appended, without values.
+/// Emits the loops that decide what is appended, without values.
 void Emitter::emit_count(const NestPtr& nest, const Scope& scope, Statements& out) {
   std::visit(Match{
                  [&](const Loop& loop) {
@@ -111,12 +115,12 @@ void Emitter::emit_count(const NestPtr& nest, const Scope& scope, Statements& ou
                  [&](const Blocks&) { SCHAAS_CHECK(false, "a sparse result is appended to in blocks"); },
                  [&](const Branch& branch) {
                    const auto consume = [&] { emit_count(branch.consumer, scope, out); };
-                   // What is summed below the entries does not say which there are.
-                   const Loop* walk = tracked_walk(branch, tree_);
+                   // Reductions below the entries do not change the set of entries.
+                   const Loop* walk = occupied_walk(branch, tree_);
                    const bool decides =
                        walk != nullptr && level_of(operand(target_of(branch.consumer)), walk->index) >= 0;
                    if (!tracks(target_of(branch.producer)) || !decides) return consume();
-                   emit_tracked(
+                   emit_accumulator(
                        branch, out, [&] { emit_inserts(branch.producer, scope, out); }, consume);
                  },
                  [](const Terms&) {},  // inside all loops over levels that are appended to
@@ -125,7 +129,8 @@ void Emitter::emit_count(const NestPtr& nest, const Scope& scope, Statements& ou
              nest->node);
 }
 
-/// Before the outermost loop, where each unit begins to append where the one before it ended.
+/// Emits, before the outermost loop, the offset at which each iteration begins to append: the end of the
+/// previous one.
 void Emitter::open_rows(const Loop& loop, Statements& out) {
   if (&loop != outermost_ || !rows_follow_) return;
   for (const auto& [level, counts] : counts_) {
@@ -134,26 +139,28 @@ void Emitter::open_rows(const Loop& loop, Statements& out) {
   }
 }
 
-/// Around the body of the outermost loop: the unit's counters.
-Emitter::Body Emitter::with_unit(const Loop& loop, const Body& body) {
+/// Wraps the body of the outermost loop in the counters of an iteration.
+Emitter::Body Emitter::with_counters(const Loop& loop, const Body& body) {
   if (&loop != outermost_ || !appends_to(target_of(loop.body))) return body;
   if (rows_follow_) return body;  // open_rows
   return [this, body](Scope& scope, Statements& out) {
-    const auto unit = loop_ir::name(scope.unit);
+    const auto iteration = loop_ir::name(scope.iteration);
     for (const auto& [level, counts] : counts_) {
       counters_[level] = builder_.names().fresh("q");
-      const auto first = step_ == Step::count ? loop_ir::integer(0) : loop_ir::load(counts, unit);
+      const auto first = step_ == Step::symbolic ? loop_ir::integer(0) : loop_ir::load(counts, iteration);
       out.push_back(make(loop_ir::Counter{counters_[level], first}));
     }
     body(scope, out);
-    if (step_ != Step::count) return;
+    if (step_ != Step::symbolic) return;
     for (const auto& [level, counts] : counts_)
-      out.push_back(make(loop_ir::Store{counts, unit, loop_ir::Write::set, loop_ir::name(counters_[level])}));
+      out.push_back(
+          make(loop_ir::Store{counts, iteration, loop_ir::Write::set, loop_ir::name(counters_[level])}));
   };
 }
 
-/// Around the body of a loop over one of the result's levels, the target of what is below: its entry. A
-/// list of coordinates gets one where its last level is reached, for all of its levels.
+/// Wraps the body of a loop over one of the result's levels, the target of the statements below, in the
+/// append of its entry. A coordinate list gets one entry for all of its levels, where the last of them is
+/// reached.
 Emitter::Body Emitter::with_append(const Loop& loop, const Body& body) {
   const int target = target_of(loop.body);
   if (!appends_to(target)) return body;
@@ -173,7 +180,7 @@ Emitter::Body Emitter::with_append(const Loop& loop, const Body& body) {
       }
       auto& bound = scope.positions[static_cast<std::size_t>(target)].bound;
       std::fill(bound.begin() + counted, bound.begin() + level + 1, loop_ir::name(position));
-      settle_all({target}, scope, out);
+      resolve_all({target}, scope, out);
       body(scope, out);
       emit_append({target, level}, scope, position, before, out);
     };
@@ -181,7 +188,7 @@ Emitter::Body Emitter::with_append(const Loop& loop, const Body& body) {
   if (!is_counted(result, level + 1)) return body;
   return [this, body, target, level](Scope& scope, Statements& out) {
     body(scope, out);
-    if (step_ == Step::count) return;
+    if (step_ == Step::symbolic) return;
     const auto& position = scope.positions[static_cast<std::size_t>(target)];
     out.push_back(make(loop_ir::Store{builder_.positions(operand(target).tensor, level + 1),
                                       loop_ir::add(location(position), loop_ir::integer(1)),
@@ -189,7 +196,7 @@ Emitter::Body Emitter::with_append(const Loop& loop, const Body& body) {
   };
 }
 
-/// An entry above a compressed level is kept when something was appended below it since `before`.
+/// Keeps an entry above a compressed level when something was appended below it since `before`.
 void Emitter::emit_append(const merge_lattice::LevelAccess& entry, const Scope& scope,
                           const std::string& position, const std::string& before, Statements& out) {
   const Operand& target = operand(entry.operand);

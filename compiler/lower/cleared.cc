@@ -1,4 +1,7 @@
-// Rows of a dense result that a phase clears on its way.
+// Clears rows of a dense result inside the phase that adds to them.
+// The client then need not clear the whole result beforehand, and each row is in the cache when it is added
+// to. Rows that the phase skips are cleared by the iteration after them, so the ranges of the phase together
+// clear every row exactly once.
 #include <algorithm>
 #include <set>
 
@@ -14,7 +17,8 @@ using operators::Function;
 
 namespace {
 
-/// Elements of a row in few registers: clearing it and adding to it costs less than a guess about its blocks.
+/// Elements of a row that fits in few registers: clearing and adding costs less than a mispredicted branch
+/// about its blocks.
 constexpr int cheaply_cleared = 32;
 
 loop_ir::ExpressionPtr elements_of_row(const Operand& target, KernelBuilder& builder) {
@@ -31,8 +35,8 @@ loop_ir::StatementPtr cleared(const Operand& target, KernelBuilder& builder,
                             loop_ir::multiply(rows, size), loop_ir::number(0)});
 }
 
-/// Where the row of operand `factor` is empty nothing but zero is summed: it multiplies all that is written,
-/// itself or as one of the temporaries `zeros`.
+/// Only zeros are summed where the row of operand `factor` is empty; it multiplies all values written,
+/// directly or through one of the temporaries in `zeros`.
 bool vanishes(const NestPtr& nest, int factor, const NestTree& tree, std::set<int>& zeros) {
   const auto below = [&](const NestPtr& part) { return vanishes(part, factor, tree, zeros); };
   return std::visit(
@@ -55,7 +59,7 @@ bool vanishes(const NestPtr& nest, int factor, const NestTree& tree, std::set<in
       nest->node);
 }
 
-/// Sums over all values of an index run in a row without entries too.
+/// A sum over all values of an index runs in a row without entries too.
 bool sums_anyway(const NestPtr& nest, const Operand& target, const NestTree& tree) {
   const auto below = [&](const NestPtr& part) { return sums_anyway(part, target, tree); };
   return std::visit(
@@ -72,7 +76,7 @@ bool sums_anyway(const NestPtr& nest, const Operand& target, const NestTree& tre
       nest->node);
 }
 
-/// The operand with rows in csr whose empty ones are worth asking for; -1: none.
+/// Returns the operand with CSR rows for which a test of emptiness pays, or -1.
 int factor_of_rows(const Loop& rows, int target, const NestTree& tree) {
   if (!sums_anyway(rows.body, tree.operands[static_cast<std::size_t>(target)], tree)) return -1;
   for (const int number : factors_below(rows.body, tree)) {
@@ -95,20 +99,20 @@ std::optional<ClearedRows> Emitter::cleared_rows(const NestPtr& nest, const Sink
   const Tensor& result = tensor_of(sink.operand);
   if (for_gpu_ || adds_terms_ || atomic_ >= 0 || loop == nullptr || result.temporary() || tree_.update)
     return {};
-  if (loop->block || loop->lanes || loop->manner.collapsed || loop->manner.positions > 0) return {};
+  if (loop->block || loop->vector || loop->annotation.collapsed || loop->annotation.positions > 0) return {};
   const bool dense = std::all_of(result.levels.begin(), result.levels.end(),
                                  [](LevelFormat level) { return level == LevelFormat::dense; });
   if (!dense || result.fill != 0 || sink.monoid != operators::Monoid::sum) return {};
   if (level_of(target, loop->index) != 0) return {};
-  const auto cut = tree_.cuts.find(nest.get());
-  if (cut != tree_.cuts.end() && cut->second.carry < 0) return {};
+  const auto row_split = tree_.row_splits.find(nest.get());
+  if (row_split != tree_.row_splits.end() && row_split->second.carry_out < 0) return {};
   const auto below = factors_below(loop->body, tree_);
   const auto is_dense = [&](int number) {
     const auto& levels = tensor_of(number).levels;
     return std::all_of(levels.begin(), levels.end(),
                        [](LevelFormat level) { return level == LevelFormat::dense; });
   };
-  // Dense loops are better jammed than their rows cleared here (jam.h).
+  // Unroll and jam serves dense loops better than clearing (unroll_and_jam.h).
   if (std::all_of(below.begin(), below.end(), is_dense)) return {};
   const LoopSpace space = loop_space(loop->body, loop->index, tree_);
   if (space.condition || !space.located.empty()) return {};
@@ -134,7 +138,7 @@ Emitter::Body Emitter::with_clearing(const Loop& loop, const Body& body) {
   return [this, body](Scope& scope, Statements& out) {
     const auto row = scope.positions[static_cast<std::size_t>(cleared_->target)].bound.front();
     if (cleared_->factor < 0) {
-      clear_rows(loop_ir::name(scope.unit), row, cleared_->own && cleared_->blocks == nullptr, out);
+      clear_rows(loop_ir::name(scope.iteration), row, cleared_->own && cleared_->blocks == nullptr, out);
       return body(scope, out);
     }
     const std::string positions = builder_.positions(operand(cleared_->factor).tensor, 1);
@@ -152,8 +156,8 @@ Emitter::Body Emitter::with_clearing(const Loop& loop, const Body& body) {
   };
 }
 
-/// The one block of a short row stores it; those of a longer one add to it, which is cleared before. As all
-/// do where that costs less than to ask.
+/// Stores the only block of a short row; adds the blocks of a longer row after clearing it. All rows are
+/// cleared where the test would cost more.
 void Emitter::emit_blocks_of_row(const Blocks& blocks, const Scope& scope, const Sink& sink,
                                  Statements& out) {
   const auto below = [&](const Sink& to) {
@@ -184,7 +188,7 @@ void Emitter::emit_blocks_of_row(const Blocks& blocks, const Scope& scope, const
   out.push_back(make(loop_ir::If{others, loop_ir::block(std::move(several))}));
 }
 
-void Emitter::clear_rows(const loop_ir::ExpressionPtr& place, const loop_ir::ExpressionPtr& coordinate,
+void Emitter::clear_rows(const loop_ir::ExpressionPtr& position, const loop_ir::ExpressionPtr& coordinate,
                          bool own, Statements& out) {
   const Operand& target = operand(cleared_->target);
   const auto less = [](const loop_ir::ExpressionPtr& a, const loop_ir::ExpressionPtr& b) {
@@ -195,13 +199,13 @@ void Emitter::clear_rows(const loop_ir::ExpressionPtr& place, const loop_ir::Exp
     if (own) out.push_back(cleared(target, builder_, coordinate, one));
     return;
   }
-  // The rows between the one before and this, and after the last: nobody comes by there.
+  // Rows between the previous one and this, and after the last one: no iteration reaches them.
   const Operand& walked = operand(cleared_->walked->operand);
   const std::string coordinates = builder_.coordinates(walked.tensor, 0);
   const std::string from = builder_.names().fresh("from");
-  const auto before = loop_ir::load(coordinates, loop_ir::add(place, loop_ir::integer(-1)));
+  const auto before = loop_ir::load(coordinates, loop_ir::add(position, loop_ir::integer(-1)));
   const auto begin =
-      loop_ir::choose(less(loop_ir::integer(0), place), loop_ir::add(before, one), loop_ir::integer(0));
+      loop_ir::choose(less(loop_ir::integer(0), position), loop_ir::add(before, one), loop_ir::integer(0));
   out.push_back(make(loop_ir::Let{from, loop_ir::Type::index, begin}));
   const auto between = loop_ir::subtract(coordinate, loop_ir::name(from));
   out.push_back(make(loop_ir::If{less(loop_ir::name(from), coordinate),
@@ -209,7 +213,7 @@ void Emitter::clear_rows(const loop_ir::ExpressionPtr& place, const loop_ir::Exp
   if (own) out.push_back(cleared(target, builder_, coordinate, one));
   const auto after = loop_ir::add(coordinate, one);
   const auto rest = loop_ir::subtract(builder_.extent(target.indices.front()), after);
-  const auto last = less(builder_.entries(walked, 0), loop_ir::add(place, loop_ir::integer(2)));
+  const auto last = less(builder_.entries(walked, 0), loop_ir::add(position, loop_ir::integer(2)));
   out.push_back(make(loop_ir::If{last, loop_ir::block({cleared(target, builder_, after, rest)})}));
 }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "compiler/lower/met_rows.h"
+#include "compiler/lower/referenced_rows.h"
 #include "compiler/lower/temporaries.h"
 #include "compiler/lower/work.h"
 
@@ -41,36 +41,36 @@ void Emitter::emit_phases(const NestPtr& nest) {
     return;
   }
   const int target = target_of(nest);
-  builder_.mark_written(operand(target).tensor);
+  builder_.set_written(operand(target).tensor);
   const auto* loop = std::get_if<Loop>(&nest->node);
-  const bool atomic = loop != nullptr && loop->manner.parallel == Races::atomics;
+  const bool atomic = loop != nullptr && loop->annotation.parallel == Races::atomics;
   atomic_ = atomic ? operand(target).tensor : -1;
-  units_ = for_gpu_ ? shared_loops(nest) : SharedLoops{};
-  const Write mode = for_gpu_            ? unit_write_mode(nest)
-                     : atomic            ? Write::atomic
-                     : sums_pieces(nest) ? Write::fold
-                                         : write_mode(nest);
+  mapped_ = for_gpu_ ? mapped_loops(nest) : MappedLoops{};
+  const Write mode = for_gpu_                       ? thread_write_mode(nest)
+                     : atomic                       ? Write::atomic
+                     : reduces_across_threads(nest) ? Write::fold
+                                                    : write_mode(nest);
   const Sink sink{Sink::Kind::array, target, mode, "", monoid_of(nest)};
   if (appends_to(target)) return emit_appending_phases(nest, sink);
   cleared_ = cleared_rows(nest, sink);
-  if (cleared_) builder_.mark_all_written();
+  if (cleared_) builder_.set_all_written();
   emit_phase(nest, sink, loop_ir::Step::compute);
   cleared_.reset();
   const bool stored = mode == Write::set && tensor_of(target).temporary() && !for_gpu_ &&
-                      tree_.cuts.count(nest.get()) == 0 && writes_each_once(nest, tree_);
+                      tree_.row_splits.count(nest.get()) == 0 && writes_each_once(nest, tree_);
   if (!stored) return;
-  builder_.mark_stored(operand(target).tensor);
+  builder_.set_stored(operand(target).tensor);
   if (reader_ == nullptr || reader_->temporary != operand(target).tensor ||
-      !goes_by_rows(nest, target, tree_))
+      !iterates_rows(nest, target, tree_))
     return;
-  if (const auto met = met_rows(reader_->consumer, reader_->temporary, tree_))
+  if (const auto referenced = referenced_rows(reader_->consumer, reader_->temporary, tree_))
     builder_.last_phase() =
-        over_list(std::move(builder_.last_phase()), builder_.add_met(operand(met->operand), met->level),
-                  builder_.names().fresh("q"));
+        over_referenced_rows(std::move(builder_.last_phase()),
+                             builder_.add_referenced(operand(referenced->operand), referenced->level),
+                             builder_.names().fresh("q"));
 }
 
-/// Whether the values of a phase's target are stored or folded into what is there, and of a result whether
-/// all of them are.
+/// Decides whether a phase stores or folds into its target, and whether it writes every value of a result.
 Write Emitter::write_mode(const NestPtr& nest) {
   const int target = target_of(nest);
   const Tensor& tensor = tensor_of(target);
@@ -78,28 +78,28 @@ Write Emitter::write_mode(const NestPtr& nest) {
     return Write::fold;
   if (tensor.temporary()) return may_overwrite(nest, tree_) ? Write::set : Write::fold;
   const bool all = writes_each_once(nest, tree_);
-  // Only a sum changes nothing that it finds at its beginning, whatever is added.
+  // Only a sum starting at 0 leaves a fresh element equal to the first term.
   const bool plain = monoid_of(nest) == operators::Monoid::sum && tensor.fill == 0 && !tree_.update;
   if (!plain || !writes_none_twice(nest, tree_)) return Write::fold;
-  if (all || writes_entries_once(nest, tree_)) builder_.mark_all_written();
+  if (all || writes_entries_once(nest, tree_)) builder_.set_all_written();
   return Write::set;
 }
 
-/// Memory for a temporary that one phase leaves to later ones; it is zero to begin with.
+/// Allocates a temporary that one phase leaves to later ones; it starts at zero.
 void Emitter::emit_shared(const Branch& branch) {
   const int writer = target_of(branch.producer);
   const auto& indices = operand(writer).indices;
   builder_.add_shared(branch.temporary, indices);
   if (tracks(writer)) {
-    const auto tracked = static_cast<std::ptrdiff_t>(tensor_of(writer).tracked);
-    tracking_[branch.temporary].flags =
-        builder_.add_shared_flags(branch.temporary, {indices.begin(), indices.begin() + tracked});
+    const auto occupancy_levels = static_cast<std::ptrdiff_t>(tensor_of(writer).occupancy_levels);
+    accumulators_[branch.temporary].flags =
+        builder_.add_shared_flags(branch.temporary, {indices.begin(), indices.begin() + occupancy_levels});
     return;
   }
   const double start = tensor_of(writer).fill;
-  units_ = for_gpu_ ? shared_loops(branch.producer) : SharedLoops{};
+  mapped_ = for_gpu_ ? mapped_loops(branch.producer) : MappedLoops{};
   const bool stored = !indices.empty() && may_overwrite(branch.producer, tree_) &&
-                      (for_gpu_ ? has_one_writer() : !sums_pieces(branch.producer));
+                      (for_gpu_ ? writes_exclusively() : !reduces_across_threads(branch.producer));
   if (start == 0 || stored) return;
   loop_ir::Phase phase;
   phase.range = loop_ir::integer(1);
@@ -110,50 +110,51 @@ void Emitter::emit_shared(const Branch& branch) {
 
 void Emitter::emit_phase(const NestPtr& nest, const Sink& sink, loop_ir::Step step) {
   step_ = step;
-  shares_ = {};
+  entry_ranges_ = {};
   outermost_ = std::visit([](const auto& node) -> const void* { return &node; }, nest->node);
-  if (units_.columns != nullptr) outermost_ = units_.rows;
+  if (mapped_.columns != nullptr) outermost_ = mapped_.rows;
   Statements out;
   const Scope scope = start(nest, out);
-  loop_ir::Phase phase = describe(units_.columns != nullptr ? units_.columns->body : nest);
+  loop_ir::Phase phase = describe(mapped_.columns != nullptr ? mapped_.columns->body : nest);
   phase.step = step;
-  if (step == loop_ir::Step::count) {
+  if (step == loop_ir::Step::symbolic) {
     emit_count(nest, scope, out);
   } else {
     emit(nest, scope, sink, out);
   }
-  if (for_gpu_) close_units(out, phase);
+  if (for_gpu_) close_mapping(out, phase);
   phase.body = loop_ir::block(std::move(out));
-  const auto cut = tree_.cuts.find(nest.get());
-  if (cut != tree_.cuts.end() && step == loop_ir::Step::compute)
-    phase.cut = emit_cut(nest, sink, cut->second);
+  const auto row_split = tree_.row_splits.find(nest.get());
+  if (row_split != tree_.row_splits.end() && step == loop_ir::Step::compute)
+    phase.row_split = emit_row_split(nest, sink, row_split->second);
   builder_.add_phase(std::move(phase));
 }
 
-/// Nothing is bound.
+/// Returns the scope in which no index is bound.
 Scope Emitter::start(const NestPtr& nest, Statements& out) {
   Scope scope;
   for (const auto& each : tree_.operands) scope.positions.push_back(start_position(each));
-  settle_all(operands_below(nest, tree_), scope, out);
+  resolve_all(operands_below(nest, tree_), scope, out);
   return scope;
 }
 
-/// Iterations of a phase's outermost loop, or of the several that are one, write elements of their own.
+/// Iterations of the phase's outermost loop, or of its collapsed loops, write disjoint elements.
 bool Emitter::writes_own(const Loop& loop) const {
   const Operand& target = operand(target_of(loop.body));
-  const Operand* walked = loop.manner.positions > 0 ? &operand(operand_at(loop)) : nullptr;
-  for (int level = 0; level < loop.manner.positions; ++level) {
+  const Operand* walked = loop.annotation.positions > 0 ? &operand(operand_at(loop)) : nullptr;
+  for (int level = 0; level < loop.annotation.positions; ++level) {
     if (level_of(target, walked->indices[static_cast<std::size_t>(level)]) < 0) return false;
   }
-  if (loop.manner.collapsed && level_of(target, std::get<Loop>(loop.body->node).index) < 0) return false;
+  if (loop.annotation.collapsed && level_of(target, std::get<Loop>(loop.body->node).index) < 0) return false;
   return level_of(target, loop.index) >= 0;
 }
 
-/// The phase's outermost loops are one for the threads, and sum: what they sum comes in pieces.
-bool Emitter::sums_pieces(const NestPtr& nest) const {
-  if (const auto* branch = std::get_if<Branch>(&nest->node)) return sums_pieces(branch->consumer);
+/// Collapsed or position loops of the phase reduce: each thread holds partial sums of the same elements.
+bool Emitter::reduces_across_threads(const NestPtr& nest) const {
+  if (const auto* branch = std::get_if<Branch>(&nest->node)) return reduces_across_threads(branch->consumer);
   const auto* loop = std::get_if<Loop>(&nest->node);
-  return loop != nullptr && (loop->manner.collapsed || loop->manner.positions > 0) && !writes_own(*loop);
+  return loop != nullptr && (loop->annotation.collapsed || loop->annotation.positions > 0) &&
+         !writes_own(*loop);
 }
 
 loop_ir::Phase Emitter::describe(const NestPtr& nest) {
@@ -173,8 +174,8 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
     phase.fold = loop_ir::Fold{builder_.values(operand(target).tensor), monoid_of(nest),
                                work_of(nest, tree_, builder_)};
   }
-  if (loop != nullptr && loop->manner.positions > 0) {
-    phase.range = builder_.entries(operand(operand_at(*loop)), loop->manner.positions - 1);
+  if (loop != nullptr && loop->annotation.positions > 0) {
+    phase.range = builder_.entries(operand(operand_at(*loop)), loop->annotation.positions - 1);
     return phase;
   }
   const LoopSpace space = loop_space(body, index, tree_);
@@ -187,13 +188,13 @@ loop_ir::Phase Emitter::describe(const NestPtr& nest) {
   } else {
     phase.range = builder_.extent(index);
   }
-  if (loop && loop->manner.collapsed) {
+  if (loop && loop->annotation.collapsed) {
     phase.range = loop_ir::multiply(phase.range, builder_.extent(std::get<Loop>(body->node).index));
     return phase;
   }
-  const auto cut = tree_.cuts.find(nest.get());
-  if (cut != tree_.cuts.end()) {
-    phase.balance_argument = tensor_of(cut->second.operand).argument;
+  const auto row_split = tree_.row_splits.find(nest.get());
+  if (row_split != tree_.row_splits.end()) {
+    phase.balance_argument = tensor_of(row_split->second.operand).argument;
     phase.balance_level = 1;
     return phase;
   }
@@ -221,15 +222,15 @@ void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, St
     const NestPtr* at = &nest;
     while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
     const auto& leaf = std::get<Leaf>((*at)->node);
-    Pending pending{is_plain_product(leaf) ? leaf.factors : std::vector<int>{}, nullptr};
-    if (leaf.scale && is_plain_product(leaf)) pending.prefix = loop_ir::number(*leaf.scale);
-    emit_chain(nest, scope, std::move(pending), sink, out);
+    PartialProduct partial{is_plain_product(leaf) ? leaf.factors : std::vector<int>{}, nullptr};
+    if (leaf.scale && is_plain_product(leaf)) partial.prefix = loop_ir::number(*leaf.scale);
+    emit_chain(nest, scope, std::move(partial), sink, out);
     return;
   }
   std::visit(Match{
                  [&](const Loop& loop) {
                    reduce(scope, sink, out, [&](const Sink& inner) {
-                     const Shape shape = loop.lanes ? Shape::lanes : Shape::scalar;
+                     const Shape shape = loop.vector ? Shape::vector : Shape::scalar;
                      emit_loop(loop, scope, shape, out,
                                [&](Scope& below, Statements& body) { emit(loop.body, below, inner, body); });
                    });
@@ -254,8 +255,8 @@ void Emitter::emit(const NestPtr& nest, const Scope& scope, const Sink& sink, St
              nest->node);
 }
 
-/// Several terms, or a loop with a branch somewhere below: what it sums is summed in a register where it goes
-/// to one place.
+/// Emits several terms, or a loop with a branch below, around a register accumulator when the sum goes to one
+/// element.
 void Emitter::reduce(const Scope& scope, const Sink& sink, Statements& out, const Around& around) {
   const bool sums =
       sink.kind == Sink::Kind::define ||
@@ -274,7 +275,7 @@ void Emitter::emit_branch(const Branch& branch, const Scope& scope, const Sink& 
   const auto monoid = monoid_of(branch.producer);
   if (tracks(writer)) {
     const Sink produced{Sink::Kind::array, writer, Write::fold, "", monoid};
-    return emit_tracked(
+    return emit_accumulator(
         branch, out, [&] { emit(branch.producer, scope, produced, out); },
         [&] { emit(branch.consumer, scope, sink, out); });
   }
@@ -285,7 +286,7 @@ void Emitter::emit_branch(const Branch& branch, const Scope& scope, const Sink& 
     emit(branch.consumer, scope, sink, out);
     return;
   }
-  builder_.add_workspace(branch.temporary, indices);
+  builder_.add_scratch(branch.temporary, indices);
   const std::string array = builder_.values(branch.temporary);
   const Reset reset = reset_of(branch, tree_);
   if (reset == Reset::before)
@@ -297,7 +298,7 @@ void Emitter::emit_branch(const Branch& branch, const Scope& scope, const Sink& 
   if (reset == Reset::after) emit_reset(branch.producer, scope, writer, out);
 }
 
-/// Walks the producer's loops again and stores 0, what the temporary starts from, wherever it wrote.
+/// Walks the producer's loops again and stores 0, the start value of the temporary, wherever it wrote.
 void Emitter::emit_reset(const NestPtr& nest, const Scope& scope, int target, Statements& out) {
   if (is_complete(target, scope)) {
     out.push_back(make(loop_ir::Store{builder_.values(operand(target).tensor),
@@ -318,8 +319,8 @@ void Emitter::emit_reset(const NestPtr& nest, const Scope& scope, int target, St
                  [&](const Branch& branch) {
                    const auto consume = [&] { emit_reset(branch.consumer, scope, target, out); };
                    if (!tracks(target_of(branch.producer))) return consume();
-                   // The loops go over what was written, which nobody remembers by now.
-                   emit_tracked(
+                   // The loops walk the written elements, whose list has been consumed by now.
+                   emit_accumulator(
                        branch, out, [&] { emit_inserts(branch.producer, scope, out); }, consume);
                  },
                  [&](const Terms& sum) {
@@ -330,64 +331,64 @@ void Emitter::emit_reset(const NestPtr& nest, const Scope& scope, int target, St
              nest->node);
 }
 
-bool Emitter::accumulates_here(const Sink& sink, const Scope& scope, const Pending& pending) const {
+bool Emitter::accumulates_here(const Sink& sink, const Scope& scope, const PartialProduct& partial) const {
   switch (sink.kind) {
     case Sink::Kind::array:
       return is_complete(sink.operand, scope) && sums_in_register(sink.operand);
     case Sink::Kind::define:
       return true;
     case Sink::Kind::accumulate:
-      return pending.prefix != nullptr;
+      return partial.prefix != nullptr;
   }
   return false;
 }
 
-/// Loops around one leaf. Factors are multiplied at the outermost loop that knows them; those known before a
-/// reduction starts multiply its sum instead of its terms; so do those known before one of its inner loops.
-void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pending, const Sink& sink,
+/// Emits loops around one leaf. Multiplies each factor at the outermost loop that knows it; factors known
+/// before a reduction multiply its result instead of its terms, also across inner reductions.
+void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, PartialProduct partial, const Sink& sink,
                          Statements& out) {
   const auto* loop = std::get_if<Loop>(&nest->node);
   if (!loop) {
     const auto& leaf = std::get<Leaf>(nest->node);
     write(sink, scope,
-          leaf.value ? evaluate(leaf.value, scope, {}) : product(scope, pending.prefix, pending.factors),
+          leaf.value ? evaluate(leaf.value, scope, {}) : product(scope, partial.prefix, partial.factors),
           out);
     return;
   }
-  hoist(scope, pending, out);
+  hoist(scope, partial, out);
   hoist_values(nest, scope, out);
   const Shape shape = chain_shape(*loop, scope);
-  const auto continued = [&](const Sink& inner_sink, const Pending& inner) {
+  const auto continued = [&](const Sink& inner_sink, const PartialProduct& inner) {
     const Body below = [&](Scope& body_scope, Statements& body) {
       emit_chain(loop->body, body_scope, inner, inner_sink, body);
     };
     const auto* leaf = std::get_if<Leaf>(&loop->body->node);
-    if (leaf != nullptr && leaf->counted == loop->index) return emit_counting(*loop, scope, inner_sink, below, out);
+    if (leaf != nullptr && leaf->counted == loop->index)
+      return emit_counting(*loop, scope, inner_sink, below, out);
     emit_loop(*loop, scope, shape, out, below);
   };
-  if (!accumulates_here(sink, scope, pending)) return continued(sink, pending);
-  // An infinite factor must not meet the zero of an empty sum, so it waits for a loop that says whether it
+  if (!accumulates_here(sink, scope, partial)) return continued(sink, partial);
+  // An infinite factor times the zero of an empty sum is NaN: it waits for a loop that reports whether it
   // ran.
-  const bool waits = pending.prefix && !tells_whether_it_runs(*loop);
-  const bool reuse_name = sink.kind == Sink::Kind::define && !pending.prefix;
+  const bool waits = partial.prefix && !reports_execution(*loop);
+  const bool reuse_name = sink.kind == Sink::Kind::define && !partial.prefix;
   const std::string sum = reuse_name ? sink.name : builder_.names().fresh("t");
   const auto declared = static_cast<std::ptrdiff_t>(out.size());
   out.push_back(accumulator(sum, sink.monoid));
   continued(Sink{Sink::Kind::accumulate, -1, Write::fold, sum, sink.monoid},
-            Pending{pending.factors, waits ? pending.prefix : nullptr});
+            PartialProduct{partial.factors, waits ? partial.prefix : nullptr});
   if (reuse_name) return;
   const auto total = loop_ir::name(sum);
-  if (!pending.prefix || waits) return write(sink, scope, total, out);
+  if (!partial.prefix || waits) return write(sink, scope, total, out);
   const auto& ran = std::get<loop_ir::For>(out.back()->node);
   const auto some = loop_ir::apply(operators::Function::less, {ran.begin, ran.end});
-  const auto product = multiply(pending.prefix, total);
-  // Into a sum of sums: asked once, where a choice of values is made in each of their registers.
+  const auto product = multiply(partial.prefix, total);
+  // A sum inside another sum: tested once outside, where a choice of values would be made in each register.
   if (sink.kind != Sink::Kind::accumulate)
     return write(sink, scope, loop_ir::choose(some, product, total), out);
-  // In lanes the loop stands there, too, where nothing else comes before it: its own first question is this
-  // one.
+  // Inside a vector loop the test stays when nothing precedes it: it replaces the loop's own first test.
   Statements guarded;
-  if (lanes_ > 0 && out.size() == static_cast<std::size_t>(declared) + 2) {
+  if (vector_depth_ > 0 && out.size() == static_cast<std::size_t>(declared) + 2) {
     guarded.assign(out.begin() + declared, out.end());
     out.resize(static_cast<std::size_t>(declared));
   }
@@ -395,7 +396,8 @@ void Emitter::emit_chain(const NestPtr& nest, const Scope& scope, Pending pendin
   out.push_back(make(loop_ir::If{some, loop_ir::block(std::move(guarded))}));
 }
 
-/// A loop over what is stored, then the one value of all else, if there is anything else (unstored.h).
+/// Emits a loop over stored coordinates, then folds the one value of all others, if there are any
+/// (unstored.h).
 void Emitter::emit_counting(const Loop& loop, const Scope& scope, const Sink& sink, const Body& body,
                             Statements& out) {
   loop_ir::ExpressionPtr count;
@@ -420,8 +422,8 @@ void Emitter::emit_counting(const Loop& loop, const Scope& scope, const Sink& si
   out.push_back(make(loop_ir::If{fewer, loop_ir::block(std::move(rest))}));
 }
 
-/// An innermost loop over a range or one list: its bounds tell.
-bool Emitter::tells_whether_it_runs(const Loop& loop) const {
+/// Bounds tell whether an innermost loop over a range or one list runs at all.
+bool Emitter::reports_execution(const Loop& loop) const {
   if (!std::holds_alternative<Leaf>(loop.body->node) || loop.block) return false;
   const LoopSpace space = loop_space(loop.body, loop.index, tree_);
   if (space.condition) return false;
@@ -430,15 +432,15 @@ bool Emitter::tells_whether_it_runs(const Loop& loop) const {
 }
 
 bool Emitter::is_complete(int number, const Scope& scope) const {
-  const int place = operand(number).place;
-  return complete(position_of(number, scope), tensor_of(place < 0 ? number : place));
+  const int located_by = operand(number).located_by;
+  return complete(position_of(number, scope), tensor_of(located_by < 0 ? number : located_by));
 }
 
-void Emitter::settle_all(const std::vector<int>& operands, Scope& scope, Statements& out) {
+void Emitter::resolve_all(const std::vector<int>& operands, Scope& scope, Statements& out) {
   for (const int number : operands) {
-    if (operand(number).place >= 0) continue;
-    settle(scope.positions[static_cast<std::size_t>(number)], operand(number), tensor_of(number), builder_,
-           out);
+    if (operand(number).located_by >= 0) continue;
+    resolve(scope.positions[static_cast<std::size_t>(number)], operand(number), tensor_of(number), builder_,
+            out);
   }
 }
 

@@ -12,23 +12,23 @@
 #include "compiler/lower/nest.h"
 #include "compiler/lower/position.h"
 #include "compiler/lower/scope.h"
-#include "compiler/lower/units.h"
+#include "compiler/lower/thread_mapping.h"
 
 namespace schaas::lower {
 
 using Statements = std::vector<loop_ir::StatementPtr>;
 
-/// How the threads of a GPU write what they compute together.
-enum class Together {
-  alone,    ///< each for itself
-  grouped,  ///< GroupStore
-  pending,  ///< Defer
+/// Ways in which threads of a GPU write the values they compute.
+enum class ThreadWrites {
+  alone,     ///< each for itself
+  grouped,   ///< GroupStore
+  deferred,  ///< Defer
 };
 
-/// What becomes of the value a statement computes.
+/// Destination of the value that a statement computes.
 struct Sink {
   enum class Kind {
-    array,       ///< stored at the target operand's place with `mode`
+    array,       ///< stored at the position of the target operand with `mode`
     accumulate,  ///< folded into the accumulator `name`
     define,      ///< `name` is declared with it
   } kind = Kind::array;
@@ -38,42 +38,44 @@ struct Sink {
   operators::Monoid monoid = operators::Monoid::sum;
 };
 
-/// What a temporary that is tracked is remembered by (Tensor::tracked): a flag for each element of its first
-/// levels, or, where one level is tracked and the thread has it to itself, marks, and the list of those that
-/// are set, made when all are.
-struct Tracking {
+/// Sparse accumulator (SPA) of a temporary: a flag for each element of its first levels; or, for one level
+/// private to the thread, an occupancy bitmap with the list of occupied coordinates that is compacted from
+/// it.
+struct SparseAccumulator {
   std::string flags;
-  std::string list;                 ///< "": none, the flags are asked one by one
-  std::string count;                ///< of the list
-  loop_ir::ExpressionPtr extent{};  ///< of what is marked
-  int writer = -1;  ///< whose elements are to be made 0 again once they have been read; -1: of none
-  const Loop* reader = nullptr;  ///< the loop that reads each of them once, if it is one
-  std::string stamp{};           ///< when they are only counted: what `flags` then holds for those written
-  /// Of a hash table: its keys, a coordinate and one, 0 where a place is free, and the places that are taken.
+  std::string list;                 ///< "": none, the flags are tested one by one
+  std::string count;                ///< length of the list
+  loop_ir::ExpressionPtr extent{};  ///< extent of the bitmap
+  int writer = -1;                  ///< operand whose elements are reset to 0 after they were read; -1: none
+  const Loop* reader = nullptr;     ///< loop that reads each of them once, or null
+  std::string epoch{};  ///< only counted: the epoch that `flags` holds for elements written in this iteration
+  /// A hash table: keys (coordinate + 1; 0 marks a free slot) and the occupied slots.
   std::string keys{};
   std::string taken{};
 
-  loop_ir::Marks marks() const { return {flags, list, count, extent}; }  ///< that the list is made from
+  loop_ir::Occupancy occupancy() const {
+    return {flags, list, count, extent};
+  }  ///< the bitmap that the list is compacted from
 };
 
-/// Of a phase whose range counts the entries of one operand down to some level (Manner::positions): what of
-/// each of these levels holds the entries of the range.
-struct Shares {
+/// Entries of a range of positions (LoopAnnotation::positions), by level of the operand: the positions that
+/// contain them.
+struct EntryRanges {
   int operand = -1;
   std::vector<loop_ir::Range> levels{};
 };
 
-/// Of a phase whose outermost loop goes through the rows of a dense result: it clears them on its way, so
-/// that nobody has to clear the whole result before, and they are in the cache when they are added to.
+/// Clearing of the rows of a dense result by the phase that adds to them. Rows are then in the cache when
+/// they are added to.
 struct ClearedRows {
   int target = -1;
   const Loop* rows = nullptr;
-  bool own = false;  ///< each row it comes by, since it adds to it; else it stores all of it
-  /// Each block of these adds to all of the row: where there is but one, it stores it instead.
+  bool own = false;  ///< clears each row it visits, since it adds to it; else it stores all of it
+  /// Each of these blocks adds to the whole row; a row with a single block is stored instead.
   const Blocks* blocks = nullptr;
   std::optional<merge_lattice::LevelAccess>
-      walked;       ///< level whose coordinates are the rows it comes by; else all
-  int factor = -1;  ///< operand of which rows without entries give rows of zeros, which are cleared; or -1
+      walked;       ///< level whose coordinates are the visited rows; nothing: all rows are visited
+  int factor = -1;  ///< operand whose empty rows give rows of zeros, which are cleared; or -1
 };
 
 /// Turns a numbered tree into loop IR, phase by phase.
@@ -81,12 +83,12 @@ class Emitter {
  public:
   Emitter(const NestTree& tree, KernelBuilder& builder) : tree_(tree), builder_(builder) {}
 
-  /// A root `where` is split into its producer's phases, then its consumer's.
+  /// Splits a root `where` into the phases of its producer, then those of its consumer.
   void emit_phases(const NestPtr& nest);
 
  private:
-  /// The part of a chain's product that is not computed yet, and a name for the part that is (null: none).
-  struct Pending {
+  /// Product of a chain: the factors not multiplied yet, and a name for the rest (null: none).
+  struct PartialProduct {
     std::vector<int> factors;
     loop_ir::ExpressionPtr prefix;
   };
@@ -97,44 +99,45 @@ class Emitter {
   void emit_phase(const NestPtr& nest, const Sink& sink, loop_ir::Step step);
   Scope start(const NestPtr& nest, Statements& out);
   bool writes_own(const Loop& loop) const;
-  bool sums_pieces(const NestPtr& nest) const;
+  bool reduces_across_threads(const NestPtr& nest) const;
 
   // cleared.cc
   std::optional<ClearedRows> cleared_rows(const NestPtr& nest, const Sink& sink) const;
   Body with_clearing(const Loop& loop, const Body& body);
-  /// Before the row at `place`, a coordinate or the position of one, is written.
-  void clear_rows(const loop_ir::ExpressionPtr& place, const loop_ir::ExpressionPtr& coordinate, bool own,
+  /// Clears rows before the one at `position`, a coordinate or the position of one, is written.
+  void clear_rows(const loop_ir::ExpressionPtr& position, const loop_ir::ExpressionPtr& coordinate, bool own,
                   Statements& out);
   void emit_blocks_of_row(const Blocks& blocks, const Scope& scope, const Sink& sink, Statements& out);
 
-  // for_units.cc
-  /// Of a phase for a GPU: how its target is written, by each thread for itself or by groups.
-  loop_ir::Write unit_write_mode(const NestPtr& nest);
-  bool has_one_writer() const;
-  void close_units(Statements& out, loop_ir::Phase& phase);
-  Statements settled(Statements body) const;
-  Body with_pending(const Body& body);
-  /// What a thread, or several together, do with a value that goes to an element of an array.
+  // thread_writes.cc
+  // Returns the write mode of a GPU phase: by each thread for itself or by groups.
+  loop_ir::Write thread_write_mode(const NestPtr& nest);
+  bool writes_exclusively() const;
+  void close_mapping(Statements& out, loop_ir::Phase& phase);
+  Statements with_flush(Statements body) const;
+  Body with_deferred(const Body& body);
+  /// Returns the statement by which one thread or a group passes a value to an array element.
   loop_ir::StatementPtr stored(const Sink& sink, const std::string& array,
                                const loop_ir::ExpressionPtr& index,
                                const loop_ir::ExpressionPtr& value) const;
-  loop_ir::StatementPtr in_turns(const loop_ir::StatementPtr& statement) const;
+  loop_ir::StatementPtr interleaved(const loop_ir::StatementPtr& statement) const;
 
-  // parts.cc
-  /// Another tree with the same arrays, in the same phase.
+  // partial_results.cc
+  // Emits another tree with the same arrays, in the same phase.
   Emitter(const NestTree& tree, const Emitter& other);
-  loop_ir::Cut emit_cut(const NestPtr& nest, const Sink& sink, const PhaseCut& cut);
-  loop_ir::StatementPtr emit_combine(const NestPtr& nest, const Sink& sink, const PhaseCut& cut,
-                                     const std::vector<int>& indices);
+  loop_ir::RowSplit emit_row_split(const NestPtr& nest, const Sink& sink, const RowSplit& row_split);
+  loop_ir::StatementPtr emit_fix_up(const NestPtr& nest, const Sink& sink, const RowSplit& row_split,
+                                    const std::vector<int>& indices);
   void emit(const NestPtr& nest, const Scope& scope, const Sink& sink, Statements& out);
-  /// Emits around a body that goes on with the sink it is given.
+  /// Emits statements around a body that continues with the given sink.
   using Around = std::function<void(const Sink& inner)>;
   void reduce(const Scope& scope, const Sink& sink, Statements& out, const Around& around);
   void emit_branch(const Branch& branch, const Scope& scope, const Sink& sink, Statements& out);
-  void emit_chain(const NestPtr& nest, const Scope& scope, Pending pending, const Sink& sink,
+  void emit_chain(const NestPtr& nest, const Scope& scope, PartialProduct partial, const Sink& sink,
                   Statements& out);
-  void emit_counting(const Loop& loop, const Scope& scope, const Sink& sink, const Body& body, Statements& out);
-  bool tells_whether_it_runs(const Loop& loop) const;
+  void emit_counting(const Loop& loop, const Scope& scope, const Sink& sink, const Body& body,
+                     Statements& out);
+  bool reports_execution(const Loop& loop) const;
   void emit_reset(const NestPtr& nest, const Scope& scope, int target, Statements& out);
   loop_ir::StatementPtr accumulator(const std::string& name, operators::Monoid monoid) const;
 
@@ -145,11 +148,11 @@ class Emitter {
                  const Body& whole);
   loop_ir::Range open_blocks(const Blocks& blocks, Scope& scope);
   void emit_blocks(const Blocks& blocks, const Scope& scope, Statements& out, const Body& body);
-  void emit_parts(const Blocks& blocks, Scope& inner, const loop_ir::Range& all, Statements& out,
-                  const Body& body);
+  void emit_divided(const Blocks& blocks, Scope& inner, const loop_ir::Range& all, Statements& out,
+                    const Body& body);
   void emit_block_loop(const Loop& loop, const Scope& scope, loop_ir::Shape shape, Statements& out,
                        const Body& body);
-  void bind_block(const Loop& loop, const loop_ir::ExpressionPtr& place, Scope& scope) const;
+  void bind_block(const Loop& loop, const loop_ir::ExpressionPtr& offset, Scope& scope) const;
   void emit_range(const Loop& loop, const LoopSpace& space, const Scope& scope, loop_ir::Shape shape,
                   Statements& out, const Body& body);
   loop_ir::Range bounds_of(const Loop& loop, const Scope& scope);
@@ -183,11 +186,11 @@ class Emitter {
   void bind(const Loop& loop, const std::string& coordinate, Scope& scope, Statements& out);
   void search_diagonal(int operand, int index, const std::string& coordinate, Scope& scope, Statements& out);
   loop_ir::ExpressionPtr holding(const merge_lattice::Formula& formula, const Scope& scope) const;
-  loop_ir::ExpressionPtr first_stretch(const std::string& border, const loop_ir::Cursor& list);
+  loop_ir::ExpressionPtr first_range(const std::string& border, const loop_ir::Cursor& list);
   format::LevelFormat level_format(const merge_lattice::LevelAccess& access) const;
-  loop_ir::Cursor cursor(const merge_lattice::LevelAccess& access, const std::string& wish,
+  loop_ir::Cursor cursor(const merge_lattice::LevelAccess& access, const std::string& preferred,
                          const Scope& scope);
-  Shares find_shares(const Loop& loop, Statements& out);
+  EntryRanges find_entry_ranges(const Loop& loop, Statements& out);
   int operand_at(const Loop& loop) const;
   std::string letter_of(int index) const {
     return Names::base(tree_.index_names[static_cast<std::size_t>(index)], "x");
@@ -198,7 +201,7 @@ class Emitter {
   // values.cc
   void store(const Sink& sink, const Scope& scope, const loop_ir::ExpressionPtr& value, Statements& out);
   void write(const Sink& sink, const Scope& scope, const loop_ir::ExpressionPtr& value, Statements& out);
-  void hoist(const Scope& scope, Pending& pending, Statements& out);
+  void hoist(const Scope& scope, PartialProduct& partial, Statements& out);
   void hoist_values(const NestPtr& chain, const Scope& scope, Statements& out);
   void hoist_value(const ValuePtr& value, const Scope& scope, Statements& out);
   bool is_known(const ValuePtr& value, const Scope& scope) const;
@@ -217,55 +220,56 @@ class Emitter {
   // appends.cc
   bool appends_to(int target) const;
   void emit_appending_phases(const NestPtr& nest, const Sink& sink);
-  bool runs_by_rows(const NestPtr& nest) const;
+  bool iterates_rows_in_order(const NestPtr& nest) const;
   void emit_count(const NestPtr& nest, const Scope& scope, Statements& out);
   void open_rows(const Loop& loop, Statements& out);
-  Body with_unit(const Loop& loop, const Body& body);
+  Body with_counters(const Loop& loop, const Body& body);
   Body with_append(const Loop& loop, const Body& body);
-  /// `entry`: of the result's levels the one whose loop is around.
+  /// `entry`: the level of the result whose loop is around.
   void emit_append(const merge_lattice::LevelAccess& entry, const Scope& scope, const std::string& position,
                    const std::string& before, Statements& out);
 
-  // tracked.cc
+  // sparse_accumulator.cc
   bool tracks(int target) const;
   bool is_ordered(int target) const;
-  /// What is written to the operand may be summed in a register before. Not what a sparse result is made
-  /// from: there each write tells of an entry, and must do so in both phases.
+  /// Values written to the operand may be summed in a register first. Writes that make entries of a sparse
+  /// result may not: they must happen in both phases.
   bool sums_in_register(int target) const;
-  /// The memory of the temporary around what fills and what reads it.
-  void emit_tracked(const Branch& branch, Statements& out, const std::function<void()>& produce,
-                    const std::function<void()>& consume);
-  void emit_counted(const Branch& branch, const std::vector<int>& tracked, Statements& out,
+  /// Allocates the memory of the temporary around the statements that fill and read it.
+  void emit_accumulator(const Branch& branch, Statements& out, const std::function<void()>& produce,
+                        const std::function<void()>& consume);
+  void emit_counted(const Branch& branch, const std::vector<int>& occupancy_levels, Statements& out,
                     const std::function<void()>& produce);
   bool starts_clean(int target) const;
-  void emit_clean(const Tracking& tracking, Statements& out);
-  void emit_stamp(const Tracking& tracking, const loop_ir::ExpressionPtr& element, Statements& out);
-  void emit_marking(const loop_ir::For& walk, const std::string& coordinates, const std::string& coordinate,
-                    Statements& out);
+  void emit_clean(const SparseAccumulator& accumulator, Statements& out);
+  void emit_epoch(const SparseAccumulator& accumulator, const loop_ir::ExpressionPtr& element,
+                  Statements& out);
+  void emit_occupy(const loop_ir::For& walk, const std::string& coordinates, const std::string& coordinate,
+                   Statements& out);
   void emit_inserts(const NestPtr& nest, const Scope& scope, Statements& out);
   void emit_insert(int target, Scope& scope, Statements& out);
-  void emit_first(int target, const loop_ir::ExpressionPtr& place, Statements& out);
+  void emit_first(int target, const loop_ir::ExpressionPtr& slot, Statements& out);
 
-  // tables.cc
+  // hash_tables.cc
   void emit_table(const Branch& branch, Statements& out, const std::function<void()>& produce,
                   const std::function<void()>& consume);
   void emit_table_insert(int target, Scope& scope, Statements& out);
-  void emit_table_forget(const Tracking& tracking, Statements& out);
+  void emit_table_clear(const SparseAccumulator& accumulator, Statements& out);
   void emit_table_read(const Operand& read, const std::string& coordinate, Scope& scope, Statements& out);
-  void bind_place(int number, const std::string& place, Scope& scope, Statements& out);
-  const Operand* tracked_read(const NestPtr& body, int index) const;
+  void bind_slot(int number, const std::string& slot, Scope& scope, Statements& out);
+  const Operand* occupied_read(const NestPtr& body, int index) const;
   bool emit_list_loop(const Loop& loop, const Scope& scope, Statements& out, const Body& body);
   Body with_flag(const Loop& loop, const Body& body);
-  loop_ir::ExpressionPtr tracked_place(const Operand& use, const Scope& scope);
+  loop_ir::ExpressionPtr occupancy_index(const Operand& use, const Scope& scope);
 
-  bool accumulates_here(const Sink& sink, const Scope& scope, const Pending& pending) const;
+  bool accumulates_here(const Sink& sink, const Scope& scope, const PartialProduct& partial) const;
   bool is_complete(int operand, const Scope& scope) const;
-  void settle_all(const std::vector<int>& operands, Scope& scope, Statements& out);
+  void resolve_all(const std::vector<int>& operands, Scope& scope, Statements& out);
 
-  /// Where the operand is read or written.
+  /// Returns the position at which the operand is read or written.
   const Position& position_of(int number, const Scope& scope) const {
-    const int place = operand(number).place;
-    return scope.positions[static_cast<std::size_t>(place < 0 ? number : place)];
+    const int located_by = operand(number).located_by;
+    return scope.positions[static_cast<std::size_t>(located_by < 0 ? number : located_by)];
   }
 
   const Operand& operand(int number) const { return tree_.operands[static_cast<std::size_t>(number)]; }
@@ -276,25 +280,25 @@ class Emitter {
   const NestTree& tree_;
   KernelBuilder& builder_;
   const bool for_gpu_ = is_for_gpu(tree_);
-  SharedLoops units_;  ///< of the present phase, for a GPU
-  Together together_ = Together::alone;
-  std::string target_array_;         ///< what this phase writes, when it is for a GPU
-  loop_ir::Pending pending_;         ///< what this phase writes later
-  const void* outermost_ = nullptr;  ///< the Loop or Blocks that run over [begin, end) of the phase
+  MappedLoops mapped_;  ///< the present phase's, on a GPU
+  ThreadWrites thread_writes_ = ThreadWrites::alone;
+  std::string target_array_;         ///< array written by the present GPU phase
+  loop_ir::Deferred deferred_;       ///< updates the present phase flushes later
+  const void* outermost_ = nullptr;  ///< the Loop or Blocks over [begin, end) of the phase
   bool adds_terms_ = false;          ///< the phases are the terms of one sum
-  const Branch* reader_ = nullptr;   ///< whose consumer reads what the phase writes
-  int lanes_ = 0;                    ///< depth of lanes loops around
-  Shares shares_;
-  std::optional<ClearedRows> cleared_;             ///< by the present phase
-  std::optional<merge_lattice::LevelAccess> cut_;  ///< only its positions [first, last) are walked
-  int atomic_ = -1;                                ///< tensor that the phase writes with atomic folds, or -1
-  std::map<int, std::string> scalars_;             ///< temporaries that are names
-  std::map<const Value*, std::string> known_;      ///< parts of the present chain's value that are names
+  const Branch* reader_ = nullptr;   ///< branch whose consumer reads the target of the phase
+  int vector_depth_ = 0;             ///< number of vector loops around
+  EntryRanges entry_ranges_;
+  std::optional<ClearedRows> cleared_;                     ///< the present phase's
+  std::optional<merge_lattice::LevelAccess> split_level_;  ///< walked only at its positions [first, last)
+  int atomic_ = -1;                                        ///< tensor that the phase writes atomically, or -1
+  std::map<int, std::string> scalars_;                     ///< temporaries held in local names
+  std::map<const Value*, std::string> known_;  ///< parts of the present chain's value held in names
   loop_ir::Step step_ = loop_ir::Step::compute;
-  bool rows_follow_ = false;  ///< a unit is a row of the result, whose entries follow those of the one before
+  bool rows_follow_ = false;  ///< iterations are rows of the result whose entries follow each other
   std::map<int, std::string> counters_;  ///< counted level of the result -> entries so far, in this phase
   std::map<int, std::string> counts_;    ///< counted level of the result -> the array of its counts
-  std::map<int, Tracking> tracking_;     ///< by temporary
+  std::map<int, SparseAccumulator> accumulators_;  ///< by temporary
 };
 
 }  // namespace schaas::lower

@@ -20,30 +20,30 @@ using loop_ir::StatementPtr;
 using operators::Function;
 using Statements = std::vector<StatementPtr>;
 
-/// Rows of at most so many terms are expanded, of a wide result twice as many: its workspace and marks leave
-/// the first-level caches. docs/notes/performance.md, section 44.
+/// Rows of at most so many terms are expanded; of a wide result twice as many, since its workspace and bitmap
+/// exceed the L1 cache. docs/performance/results.md.
 constexpr std::int64_t few_terms = 64;
 constexpr std::int64_t wide = 16384;
-static_assert(2 * few_terms <= loop_ir::most_terms);
+static_assert(2 * few_terms <= loop_ir::max_terms);
 
-/// The statements of one row of a sparse result: a counter, what adds to the workspace, its marks collected,
-/// the loop that reads it.
+/// The statements of one row of a sparse result: a counter, additions to the workspace, compaction, and the
+/// loop that reads.
 class Row {
  public:
   Row(const loop_ir::Kernel& kernel, loop_ir::Terms terms, std::string number)
       : kernel_(kernel), terms_(std::move(terms)), number_(std::move(number)) {}
 
-  /// Of statements [first, last], a counter and the loop that reads: what computes the row from few terms or
-  /// as it was; empty where that cannot be.
+  /// Returns statements that compute the row from few terms or as before; empty where the rewrite does not
+  /// apply. The row spans `first` to the loop after `collected`.
   Statements result(const Statements& statements, std::size_t first, std::size_t collected) {
-    marks_ = as<loop_ir::Collect>(statements[collected])->marks;
-    terms_.count = marks_.count;
+    occupancy_ = as<loop_ir::Compact>(statements[collected])->occupancy;
+    terms_.count = occupancy_.count;
     const auto last = collected + 1;
     Statements row = {statements[first], loop_ir::make(loop_ir::Counter{number_, loop_ir::integer(0)})};
     Statements few, many, counting;
     for (auto n = first + 1; n < collected; ++n) {
       if (as<loop_ir::Let>(statements[n]) != nullptr) {
-        row.push_back(statements[n]);  // all ways know it
+        row.push_back(statements[n]);  // used by both variants
         continue;
       }
       many.push_back(statements[n]);
@@ -57,7 +57,7 @@ class Row {
     few.push_back(loop_ir::make(loop_ir::Compress{terms_}));
     few.push_back(read);
     const auto number = loop_ir::name(number_);
-    const auto is_wide = loop_ir::apply(Function::greater, {marks_.extent, loop_ir::integer(wide)});
+    const auto is_wide = loop_ir::apply(Function::greater, {occupancy_.extent, loop_ir::integer(wide)});
     const auto most = loop_ir::choose(is_wide, loop_ir::integer(2 * few_terms), loop_ir::integer(few_terms));
     row.insert(row.end(), counting.begin(), counting.end());
     row.push_back(loop_ir::make(
@@ -68,13 +68,13 @@ class Row {
   }
 
   loop_ir::Array list() const {
-    return {terms_.list, element_of(marks_.list),
-            loop_ir::Workspace{loop_ir::integer(loop_ir::term_elements)},
+    return {terms_.list, element_of(occupancy_.list),
+            loop_ir::Scratch{loop_ir::integer(loop_ir::term_elements)},
             /*written=*/true};
   }
   loop_ir::Array values() const {
     return {terms_.values, loop_ir::Element::value,
-            loop_ir::Workspace{loop_ir::integer(loop_ir::term_elements)}, /*written=*/true};
+            loop_ir::Scratch{loop_ir::integer(loop_ir::term_elements)}, /*written=*/true};
   }
 
  private:
@@ -84,22 +84,23 @@ class Row {
         ->element;
   }
 
-  /// What a statement of the row's sum does with terms instead, and what counts them before.
+  /// Appends the expansion of a statement to `few` and the count of its terms to `counting`.
   bool add(const StatementPtr& statement, Statements& few, Statements& counting) {
     if (as<loop_ir::Let>(statement) != nullptr) {
       few.push_back(statement);
       counting.push_back(statement);
       return true;
     }
-    if (const auto* groups = as<loop_ir::MarkGroups>(statement)) {
-      near_.insert(groups->near);
+    if (const auto* groups = as<loop_ir::OccupyGroups>(statement)) {
+      clustered_.insert(groups->clustered);
       return true;
     }
     if (const auto* branch = as<loop_ir::If>(statement)) {
-      // Near each other or not, the terms are the same: those of the general case are taken.
+      // Both cases add the same terms; the general one is expanded.
       const auto* far = arguments_of(branch->condition, Function::equal);
-      if (far != nullptr && loop_ir::mentions(far->front(), near_)) return add(branch->body, few, counting);
-      return loop_ir::mentions(branch->condition, near_);
+      if (far != nullptr && loop_ir::mentions(far->front(), clustered_))
+        return add(branch->body, few, counting);
+      return loop_ir::mentions(branch->condition, clustered_);
     }
     const auto* loop = as<For>(statement);
     if (loop == nullptr || loop->step != 1 || !std::holds_alternative<loop_ir::Load>(loop->begin->node))
@@ -118,20 +119,20 @@ class Row {
     For expanding = *loop, counted = *loop;
     expanding.body = loop_ir::block(loop_ir::without_unused_lets(inner_few));
     counted.body = loop_ir::block(loop_ir::without_unused_lets(inner_counting));
-    counted.ahead = 0;
+    counted.prefetch_distance = 0;
     few.push_back(loop_ir::make(std::move(expanding)));
     counting.push_back(loop_ir::make(std::move(counted)));
     return true;
   }
 
-  /// The entries of a row, each of which is marked and added to the workspace.
+  /// Returns the expansion of a loop over the entries of a row that adds each to the workspace.
   std::optional<loop_ir::Expand> of_walk(const For& loop) {
     const auto walk = row_walk(loop, [&](const StatementPtr& each) -> const loop_ir::Expression* {
-      const auto* mark = as<loop_ir::Mark>(each);
-      return mark != nullptr && mark->marks.array == marks_.array ? mark->place.get() : nullptr;
+      const auto* occupy = as<loop_ir::Occupy>(each);
+      return occupy != nullptr && occupy->occupancy.array == occupancy_.array ? occupy->index.get() : nullptr;
     });
     if (!walk || (!workspace_.empty() && walk->sum->array != workspace_) ||
-        element_of(walk->coordinates) != element_of(marks_.list))
+        element_of(walk->coordinates) != element_of(occupancy_.list))
       return std::nullopt;
     loop_ir::Expand expand{terms_, walk->coordinates, {}, loop.begin, loop.end, nullptr};
     if (!split(walk->sum->value, loop, walk->declared, expand)) return std::nullopt;
@@ -139,7 +140,7 @@ class Row {
     return expand;
   }
 
-  /// scale * values[position]
+  /// Matches scale * values[position].
   static bool split(const ExpressionPtr& value, const For& walk, const std::set<std::string>& inside,
                     loop_ir::Expand& expand) {
     ExpressionPtr entry = value;
@@ -158,30 +159,30 @@ class Row {
     return true;
   }
 
-  /// The loop over the list of marked places, over the terms instead; null where it does more with the
-  /// workspace than read and clear the element that it is at.
+  /// Returns the loop over occupied coordinates rewritten to read terms; null when it does more than read and
+  /// clear its element.
   StatementPtr reading(const StatementPtr& statement) const {
     const auto* loop = as<For>(statement);
-    if (loop == nullptr || loop->step != 1 || !is_name(loop->end, marks_.count)) return nullptr;
+    if (loop == nullptr || loop->step != 1 || !is_name(loop->end, occupancy_.count)) return nullptr;
     For after = *loop;
-    std::string place;
+    std::string coordinate;
     Statements statements;
     for (const auto& each : statements_of(loop->body)) {
       if (const auto* let = as<loop_ir::Let>(each)) {
-        if (equal(let->value, loop_ir::load(marks_.list, loop_ir::name(loop->variable)))) {
-          place = let->name;
+        if (equal(let->value, loop_ir::load(occupancy_.list, loop_ir::name(loop->variable)))) {
+          coordinate = let->name;
           statements.push_back(loop_ir::make(loop_ir::Let{
-              place, loop_ir::Type::index, loop_ir::load(terms_.list, loop_ir::name(loop->variable))}));
+              coordinate, loop_ir::Type::index, loop_ir::load(terms_.list, loop_ir::name(loop->variable))}));
         } else {
           statements.push_back(
-              loop_ir::make(loop_ir::Let{let->name, let->type, read(let->value, place, *loop)}));
+              loop_ir::make(loop_ir::Let{let->name, let->type, read(let->value, coordinate, *loop)}));
         }
       } else if (const auto* store = as<loop_ir::Store>(each)) {
-        if (store->array == workspace_ && store->mode == loop_ir::Write::set && !place.empty() &&
-            is_name(store->index, place))
-          continue;  // the element is cleared
+        if (store->array == workspace_ && store->mode == loop_ir::Write::set && !coordinate.empty() &&
+            is_name(store->index, coordinate))
+          continue;  // clears the element
         auto value = *store;
-        value.value = read(store->value, place, *loop);
+        value.value = read(store->value, coordinate, *loop);
         statements.push_back(loop_ir::make(std::move(value)));
       } else if (as<loop_ir::SetCounter>(each) != nullptr) {
         statements.push_back(each);
@@ -190,7 +191,7 @@ class Row {
       }
     }
     after.body = loop_ir::block(std::move(statements));
-    if (place.empty() || uses_workspace(after.body)) return nullptr;
+    if (coordinate.empty() || uses_workspace(after.body)) return nullptr;
     return loop_ir::make(std::move(after));
   }
 
@@ -198,26 +199,26 @@ class Row {
     loop_ir::Uses uses;
     collect_uses(statement, uses);
     const auto is_used = [&](const std::string& array) { return uses.arrays.count(array) > 0; };
-    return is_used(workspace_) || is_used(marks_.list) || is_used(marks_.array);
+    return is_used(workspace_) || is_used(occupancy_.list) || is_used(occupancy_.array);
   }
 
-  /// With the element of the workspace at `place` taken from the terms.
-  ExpressionPtr read(const ExpressionPtr& value, const std::string& place, const For& loop) const {
-    if (equal(value, loop_ir::load(workspace_, loop_ir::name(place))))
+  /// Replaces loads of the workspace at `coordinate` by the sum of the terms.
+  ExpressionPtr read(const ExpressionPtr& value, const std::string& coordinate, const For& loop) const {
+    if (equal(value, loop_ir::load(workspace_, loop_ir::name(coordinate))))
       return loop_ir::load(terms_.values, loop_ir::name(loop.variable));
     const auto* apply = std::get_if<loop_ir::Apply>(&value->node);
     if (apply == nullptr) return value;
     auto after = *apply;
-    for (auto& each : after.arguments) each = read(each, place, loop);
+    for (auto& each : after.arguments) each = read(each, coordinate, loop);
     return std::make_shared<const loop_ir::Expression>(loop_ir::Expression{std::move(after)});
   }
 
   const loop_ir::Kernel& kernel_;
   loop_ir::Terms terms_;
-  const std::string number_;  ///< a counter: how many terms the row has
-  loop_ir::Marks marks_;
+  const std::string number_;  ///< counter: number of terms of the row
+  loop_ir::Occupancy occupancy_;
   std::string workspace_;
-  std::set<std::string> near_;
+  std::set<std::string> clustered_;
 };
 
 class Phases {
@@ -227,11 +228,11 @@ class Phases {
   StatementPtr walk(const StatementPtr& statement) {
     const auto statements = statements_of(statement);
     for (std::size_t n = 0; n + 1 < statements.size(); ++n) {
-      const auto* collect = as<loop_ir::Collect>(statements[n]);
-      if (collect == nullptr) continue;
+      const auto* compact = as<loop_ir::Compact>(statements[n]);
+      if (compact == nullptr) continue;
       const auto counter = std::find_if(statements.begin(), statements.end(), [&](const auto& each) {
         const auto* found = as<loop_ir::Counter>(each);
-        return found != nullptr && found->name == collect->marks.count;
+        return found != nullptr && found->name == compact->occupancy.count;
       });
       const auto first = static_cast<std::size_t>(counter - statements.begin());
       if (first >= n) continue;
@@ -259,7 +260,7 @@ class Phases {
 
 }  // namespace
 
-loop_ir::Kernel expand_short_rows(loop_ir::Kernel kernel, Names& names) {
+loop_ir::Kernel expand_rows(loop_ir::Kernel kernel, Names& names) {
   for (auto& phase : kernel.phases) phase.body = Phases(kernel, names).walk(phase.body);
   return kernel;
 }

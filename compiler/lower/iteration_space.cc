@@ -62,7 +62,7 @@ class SpaceOf {
     const Tensor& known = tensor(access.tensor);
     if (level < 0 || !format::is_sparse(known.levels[static_cast<std::size_t>(level)]))
       return merge_lattice::anywhere();
-    return merge_lattice::stored(LevelAccess{access.pattern ? access.place : number, level}, known.fill);
+    return merge_lattice::stored(LevelAccess{access.pattern ? access.located_by : number, level}, known.fill);
   }
 
   Space value(const ValuePtr& here) {
@@ -88,7 +88,7 @@ class SpaceOf {
   std::map<int, Space> passed_;  ///< temporaries of the branches below
 };
 
-/// Levels below the loop that hold only some coordinates of the index, by operand.
+/// Returns the levels below the loop that hold only some coordinates of the index, by operand.
 std::vector<LevelAccess> sparse_levels(const NestPtr& body, int index, const NestTree& tree) {
   std::vector<LevelAccess> out;
   for (const int number : factors_below(body, tree)) {
@@ -101,7 +101,7 @@ std::vector<LevelAccess> sparse_levels(const NestPtr& body, int index, const Nes
   return out;
 }
 
-/// The index belongs to a dense level of the result that has a sparse one below it.
+/// The index belongs to a dense level of the result above a sparse one.
 bool owns_positions(const NestPtr& body, int index, const NestTree& tree) {
   const auto& target = tree.operands[static_cast<std::size_t>(target_of(body))];
   const Tensor& result = tree.tensors[static_cast<std::size_t>(target.tensor)];
@@ -133,7 +133,7 @@ LevelFormat format_of(const LevelAccess& access, const NestTree& tree) {
   return levels[static_cast<std::size_t>(access.level)];
 }
 
-/// The bands, when the formula is their intersection.
+/// Returns the bands when the formula is their intersection.
 std::vector<LevelAccess> bands_of(const Formula& formula, const NestTree& tree) {
   if (formula.kind != Formula::Kind::level && formula.kind != Formula::Kind::intersection) return {};
   std::vector<LevelAccess> bands;
@@ -144,7 +144,7 @@ std::vector<LevelAccess> bands_of(const Formula& formula, const NestTree& tree) 
   return bands;
 }
 
-/// The formula wherever `given` levels are held.
+/// Simplifies the formula where the levels in `given` hold the coordinate.
 template <class Given>
 Formula where_held(const Given& given, const Formula& formula) {
   if (formula.kind == Formula::Kind::level) return given(formula.level) ? merge_lattice::every() : formula;
@@ -185,17 +185,17 @@ LoopSpace loop_space(const NestPtr& body, int index, const NestTree& tree) {
   Formula formula = SpaceOf(index, tree).nest(body);
   if (formula.kind == Formula::Kind::none || owns_positions(body, index, tree))
     formula = merge_lattice::every();
-  // What is walked leads to the coordinates at which the levels that are asked decide: lists, or, where these
-  // do not suffice, bands too.
+  // The walk visits every coordinate that locating levels may accept: by lists, and by bands where lists do
+  // not suffice.
   bool walks_bands = false;
-  const auto asked = [&](const LevelAccess& level) {
+  const auto locates = [&](const LevelAccess& level) {
     const LevelFormat kind = format_of(level, tree);
     return format::is_located(kind) && !(walks_bands && kind == LevelFormat::banded);
   };
-  Formula listed = where_held(asked, formula);
+  Formula listed = where_held(locates, formula);
   if (listed.kind == Formula::Kind::every && formula.kind != Formula::Kind::every) {
     walks_bands = true;
-    listed = where_held(asked, formula);
+    listed = where_held(locates, formula);
     walks_bands = listed.kind != Formula::Kind::every;
   }
   auto bands = bands_of(listed, tree);
@@ -203,7 +203,7 @@ LoopSpace loop_space(const NestPtr& body, int index, const NestTree& tree) {
   if (std::any_of(levels.begin(), levels.end(), is_list)) bands.clear();
   for (const auto& level : levels) {
     const bool in_bands = std::find(bands.begin(), bands.end(), level) != bands.end();
-    ((bands.empty() ? !asked(level) : in_bands) ? space.cursors : space.located).push_back(level);
+    ((bands.empty() ? !locates(level) : in_bands) ? space.cursors : space.located).push_back(level);
   }
   const auto table = std::find_if(levels.begin(), levels.end(), [&](const LevelAccess& level) {
     return format_of(level, tree) == LevelFormat::hashed && implies(formula, level);

@@ -7,36 +7,36 @@
 
 namespace schaas::lower {
 
-/// Which coordinates a loop visits, what it walks to find them, and what it asks at each of them.
+/// Coordinates that a loop visits: the levels it walks and those it locates.
 struct LoopSpace {
   enum class Kind {
     range,         ///< the whole extent; nothing is walked
     band,          ///< the coordinates that the bands of all cursors hold
-    table,         ///< the places of the one cursor's table, taken or free, in no order
+    table,         ///< slots of the one cursor's table, occupied or free, in no order
     walk,          ///< the entries of the one cursor
     intersection,  ///< coordinates that all cursors hold
     merge,         ///< coordinates that any cursor holds, or the whole extent (`whole`)
   } kind = Kind::range;
   std::vector<merge_lattice::LevelAccess> cursors;  ///< by operand
-  std::vector<merge_lattice::LevelAccess> located;  ///< asked whether they hold the coordinate; by operand
+  std::vector<merge_lattice::LevelAccess> located;  ///< levels located at each coordinate; by operand
   bool whole = false;
-  /// The body is needed only where this holds; nothing: wherever the loop comes.
+  /// The body runs only where this holds; nothing: at every coordinate.
   std::optional<merge_lattice::Formula> condition;
 
-  /// Coordinates may be left out.
+  /// The loop may leave out coordinates.
   bool skips() const { return condition || (kind != Kind::range && !whole); }
 };
 
-/// Where the value of a leaf has to be evaluated along the index, and what it is elsewhere.
+/// Returns where the value of a leaf must be evaluated along the index, and its value elsewhere.
 merge_lattice::Space leaf_space(const Leaf& leaf, int index, const NestTree& tree);
 
-/// Whether the level is held at a coordinate wherever the formula is true.
+/// The level holds every coordinate at which the formula is true.
 bool implies(const merge_lattice::Formula& formula, const merge_lattice::LevelAccess& level);
 
-/// The space of a loop over `index` around `body`: for a leaf what its value makes it (merge_lattice.h); a
-/// branch is its consumer, for which the temporary is what it starts from wherever its producer has nothing
-/// to do. A loop over a dense level of the result above one of its compressed levels visits everything, so
-/// that every parent gets its positions.
+/// Returns the space of a loop over `index` around `body`. A leaf has that of its value (merge_lattice.h). A
+/// branch has that of its consumer, where the temporary keeps its start value at coordinates its producer
+/// skips. A loop over a dense level of the result above a compressed one visits everything, so that every
+/// parent gets positions.
 LoopSpace loop_space(const NestPtr& body, int index, const NestTree& tree);
 
 }  // namespace schaas::lower

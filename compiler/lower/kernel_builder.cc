@@ -14,10 +14,10 @@ namespace {
 
 using loop_ir::ExpressionPtr;
 
-/// The one size that the constraints leave for an index, if they do.
+/// Returns the extent of an index that constraints fix to one value.
 std::optional<std::int64_t> fixed_extent(const problem::Problem& problem, const std::string& index) {
-  const auto [least, most] = problem::extent_range(problem, index);
-  return least && most && *least == *most ? least : std::nullopt;
+  const auto [minimum, maximum] = problem::extent_range(problem, index);
+  return minimum && maximum && *minimum == *maximum ? minimum : std::nullopt;
 }
 
 }  // namespace
@@ -50,9 +50,9 @@ ExpressionPtr KernelBuilder::extent(int index) {
         return same_name ? candidate == named : classes_.at(candidate) == first;
       });
       if (found != indices.end()) {
-        const auto asked = tree_.extents.find(index);
+        const auto bound = tree_.extents.find(index);
         const auto fixed =
-            asked != tree_.extents.end() ? std::optional(asked->second) : fixed_extent(problem_, first);
+            bound != tree_.extents.end() ? std::optional(bound->second) : fixed_extent(problem_, first);
         const std::string text = names_.fresh("n_" + Names::base(named, "x"));
         kernel_.extents.push_back({text, argument, static_cast<int>(found - indices.begin()), fixed});
         return extents_[index] = fixed ? loop_ir::integer(*fixed) : loop_ir::name(text);
@@ -144,9 +144,9 @@ std::string KernelBuilder::held(int tensor, int level) {
                    {"", loop_ir::Element::byte, loop_ir::Coordinates{argument, level}, false});
 }
 
-void KernelBuilder::mark_written(int tensor) { mark_written(values(tensor)); }
+void KernelBuilder::set_written(int tensor) { set_written(values(tensor)); }
 
-void KernelBuilder::mark_written(const std::string& array) {
+void KernelBuilder::set_written(const std::string& array) {
   for (auto& known : kernel_.arrays) {
     if (known.name == array) known.written = true;
   }
@@ -159,17 +159,17 @@ ExpressionPtr KernelBuilder::elements(int tensor, const std::vector<int>& indice
   return entries(walked, static_cast<int>(walked.indices.size()) - 1);
 }
 
-void KernelBuilder::add_workspace(int tensor, const std::vector<int>& indices) {
-  add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Workspace{extents(tensor, indices)}, true});
+void KernelBuilder::add_scratch(int tensor, const std::vector<int>& indices) {
+  add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Scratch{extents(tensor, indices)}, true});
 }
 
-void KernelBuilder::add_carry(int tensor, const std::vector<int>& indices) {
-  add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Carry{extents(tensor, indices)}, true});
+void KernelBuilder::add_carry_out(int tensor, const std::vector<int>& indices) {
+  add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::CarryOut{extents(tensor, indices)}, true});
 }
 
 std::string KernelBuilder::add_flags(int tensor, const std::vector<int>& indices) {
   return add_array(tensor, "_set",
-                   {"", loop_ir::Element::byte, loop_ir::Workspace{extents(tensor, indices)}, true});
+                   {"", loop_ir::Element::byte, loop_ir::Scratch{extents(tensor, indices)}, true});
 }
 
 std::string KernelBuilder::add_shared_flags(int tensor, const std::vector<int>& indices) {
@@ -178,66 +178,66 @@ std::string KernelBuilder::add_shared_flags(int tensor, const std::vector<int>& 
                    {"", loop_ir::Element::byte, loop_ir::Shared{slot, extents(tensor, indices)}, true});
 }
 
-std::string KernelBuilder::add_marks(int tensor, const std::vector<int>& indices) {
-  const auto bytes = loop_ir::mark_bytes(extents(tensor, indices));
-  return add_array(tensor, "_set", {"", loop_ir::Element::byte, loop_ir::Workspace{bytes}, true});
+std::string KernelBuilder::add_occupancy(int tensor, const std::vector<int>& indices) {
+  const auto bytes = loop_ir::occupancy_bytes(extents(tensor, indices));
+  return add_array(tensor, "_set", {"", loop_ir::Element::byte, loop_ir::Scratch{bytes}, true});
 }
-std::string KernelBuilder::add_stamps(int tensor, const std::vector<int>& indices) {
-  return add_array(tensor, "_stamps",
-                   {"", loop_ir::Element::index64, loop_ir::Workspace{extents(tensor, indices)}, true});
+std::string KernelBuilder::add_epochs(int tensor, const std::vector<int>& indices) {
+  return add_array(tensor, "_epochs",
+                   {"", loop_ir::Element::index64, loop_ir::Scratch{extents(tensor, indices)}, true});
 }
 
-std::string KernelBuilder::add_last_stamp(int tensor) {
-  return add_array(tensor, "_last_stamp",
-                   {"", loop_ir::Element::index64, loop_ir::Workspace{loop_ir::integer(1)}, true});
+std::string KernelBuilder::add_last_epoch(int tensor) {
+  return add_array(tensor, "_last_epoch",
+                   {"", loop_ir::Element::index64, loop_ir::Scratch{loop_ir::integer(1)}, true});
 }
 
 std::string KernelBuilder::add_list(int tensor, const std::vector<int>& indices) {
   const auto element = problem_.position_bits == 32 ? loop_ir::Element::index32 : loop_ir::Element::index64;
   const auto count = loop_ir::list_elements(extents(tensor, indices));
-  return add_array(tensor, "_list", {"", element, loop_ir::Workspace{count}, true});
+  return add_array(tensor, "_list", {"", element, loop_ir::Scratch{count}, true});
 }
 
 void KernelBuilder::add_table(int tensor, const std::vector<int>& rest) {
-  auto count = loop_ir::multiply(loop_ir::name("places"), extents(tensor, rest));
-  add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Workspace{std::move(count)}, true});
+  auto count = loop_ir::multiply(loop_ir::name("capacity"), extents(tensor, rest));
+  add_array(tensor, "", {"", loop_ir::Element::value, loop_ir::Scratch{std::move(count)}, true});
 }
 
 std::string KernelBuilder::table_array(int tensor, const std::string& suffix, ExpressionPtr count) {
   const auto element = problem_.position_bits == 32 ? loop_ir::Element::index32 : loop_ir::Element::index64;
-  return add_array(tensor, suffix, {"", element, loop_ir::Workspace{std::move(count)}, true});
+  return add_array(tensor, suffix, {"", element, loop_ir::Scratch{std::move(count)}, true});
 }
 
 namespace {
 
-/// The most places that are taken.
-ExpressionPtr half_the_places() {
-  return loop_ir::apply(operators::Function::divide, {loop_ir::name("places"), loop_ir::integer(2)});
+/// Largest number of occupied slots.
+ExpressionPtr half_capacity() {
+  return loop_ir::apply(operators::Function::divide, {loop_ir::name("capacity"), loop_ir::integer(2)});
 }
 
 }  // namespace
 
 std::string KernelBuilder::add_keys(int tensor) {
-  return table_array(tensor, "_keys", loop_ir::name("places"));
+  return table_array(tensor, "_keys", loop_ir::name("capacity"));
 }
 
-std::string KernelBuilder::add_taken(int tensor) { return table_array(tensor, "_taken", half_the_places()); }
+std::string KernelBuilder::add_taken(int tensor) { return table_array(tensor, "_taken", half_capacity()); }
 
 std::string KernelBuilder::add_table_list(int tensor) {
-  return table_array(tensor, "_list", half_the_places());
+  return table_array(tensor, "_list", half_capacity());
 }
 
-std::string KernelBuilder::add_counts(int level, const ExpressionPtr& units) {
+std::string KernelBuilder::add_counts(int level, const ExpressionPtr& iterations) {
   const int slot = shared_count_++;
   kernel_.counters.push_back({level, slot});
-  return add_array(
-      0, "_counts" + std::to_string(level),
-      {"", loop_ir::Element::index64, loop_ir::Shared{slot, loop_ir::add(units, loop_ir::integer(1))}, true});
+  return add_array(0, "_counts" + std::to_string(level),
+                   {"", loop_ir::Element::index64,
+                    loop_ir::Shared{slot, loop_ir::add(iterations, loop_ir::integer(1))}, true});
 }
 
 bool KernelBuilder::is_private(const std::string& array) const {
   return std::any_of(kernel_.arrays.begin(), kernel_.arrays.end(), [&](const loop_ir::Array& known) {
-    return known.name == array && std::holds_alternative<loop_ir::Workspace>(known.origin);
+    return known.name == array && std::holds_alternative<loop_ir::Scratch>(known.origin);
   });
 }
 
@@ -247,19 +247,19 @@ void KernelBuilder::add_shared(int tensor, const std::vector<int>& indices) {
             {"", loop_ir::Element::value, loop_ir::Shared{slot, elements(tensor, indices)}, true});
 }
 
-void KernelBuilder::mark_stored(int tensor) {
+void KernelBuilder::set_stored(int tensor) {
   for (auto& known : kernel_.arrays) {
     if (known.name == values(tensor)) std::get<loop_ir::Shared>(known.origin).stored = true;
   }
 }
 
-std::string KernelBuilder::add_met(const Operand& operand, int level) {
-  const auto& known = arrays_.find({operand.tensor, "_met" + std::to_string(level)});
+std::string KernelBuilder::add_referenced(const Operand& operand, int level) {
+  const auto& known = arrays_.find({operand.tensor, "_ref" + std::to_string(level)});
   if (known != arrays_.end()) return known->second;
   const int argument = tree_.tensors[static_cast<std::size_t>(operand.tensor)].argument;
   loop_ir::Shared shared{shared_count_++, extent(operand.indices[static_cast<std::size_t>(level)])};
-  shared.met = loop_ir::Met{argument, level};
-  return add_array(operand.tensor, "_met" + std::to_string(level),
+  shared.referenced = loop_ir::ReferencedCoordinates{argument, level};
+  return add_array(operand.tensor, "_ref" + std::to_string(level),
                    {"", loop_ir::Element::index64, std::move(shared), false});
 }
 

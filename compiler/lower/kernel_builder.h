@@ -11,58 +11,59 @@
 
 namespace schaas::lower {
 
-/// Collects what a kernel declares (extents, strides, arrays), each once, when lowering first asks for it.
+/// Collects the declarations of a kernel (extents, strides, arrays), each once, when lowering first needs it.
 class KernelBuilder {
  public:
   KernelBuilder(const problem::Problem& problem, const NestTree& tree);
 
   Names& names() { return names_; }
-  /// Number of coordinates of an index: a constant when the constraints fix it.
+  /// Returns the number of coordinates of an index: a constant when the constraints fix it.
   loop_ir::ExpressionPtr extent(int index);
-  /// The most values that one of the blocks of an index holds.
+  /// Returns the largest number of values in a block of the index.
   loop_ir::ExpressionPtr block_size(int index, BlockSize size);
-  /// Product of what levels of `tensor` over `indices` hold (their extents; of a temporary that holds one
-  /// block of an index its size), named once when it is more than one factor.
+  /// Returns the product of the sizes of `tensor`'s levels over `indices`, named once when it has several
+  /// factors. A size is the extent, or the block size of a temporary that holds one block.
   loop_ir::ExpressionPtr extents(int tensor, const std::vector<int>& indices);
-  /// Number of entries of one level of the operand's tensor; 1 above the first.
+  /// Returns the number of entries of one level of the operand's tensor; 1 above the first.
   loop_ir::ExpressionPtr entries(const Operand& operand, int level);
-  /// Number of elements of a temporary: as extents, or as the operand whose entries it has has entries.
+  /// Returns the number of elements of a temporary: a product of extents, or the entries of its operand
+  /// (Tensor::entries_of).
   loop_ir::ExpressionPtr elements(int tensor, const std::vector<int>& indices);
-  /// Names of a tensor's arrays.
+  /// Names the arrays of a tensor.
   std::string values(int tensor);
   std::string positions(int tensor, int level);
   std::string coordinates(int tensor, int level);
-  std::string held(int tensor, int level);  ///< the bytes of a bitmap
-  void mark_written(int tensor);            ///< its values
-  void mark_written(const std::string& array);
-  void mark_all_written() { kernel_.writes_all = true; }  ///< of the result
-  /// Gives a temporary its memory; elements in storage order of `indices`.
-  void add_workspace(int tensor, const std::vector<int>& indices);
-  void add_carry(int tensor, const std::vector<int>& indices);
+  std::string held(int tensor, int level);  ///< bytes of a bitmap level
+  void set_written(int tensor);             ///< the values
+  void set_written(const std::string& array);
+  void set_all_written() { kernel_.writes_all = true; }  ///< values of the result
+  /// Allocates a temporary in thread-private scratch; elements in storage order of `indices`.
+  void add_scratch(int tensor, const std::vector<int>& indices);
+  void add_carry_out(int tensor, const std::vector<int>& indices);
   void add_shared(int tensor, const std::vector<int>& indices);
-  /// Phases store each element of it before one is read.
-  void mark_stored(int tensor);
-  /// The coordinates that a compressed level of an argument holds.
-  std::string add_met(const Operand& operand, int level);
-  /// One byte for each element of the levels of a temporary over `indices`.
+  /// Records that phases store each element before any is read.
+  void set_stored(int tensor);
+  /// Declares the stored coordinates of a compressed level of an argument.
+  std::string add_referenced(const Operand& operand, int level);
+  /// Declares one byte for each element of a temporary's levels over `indices`.
   std::string add_flags(int tensor, const std::vector<int>& indices);
   std::string add_shared_flags(int tensor, const std::vector<int>& indices);
-  /// What remembers which of these elements are marked, and room for a list of their places.
-  std::string add_marks(int tensor, const std::vector<int>& indices);
+  /// Declares an occupancy bitmap over these elements, and a list of occupied ones.
+  std::string add_occupancy(int tensor, const std::vector<int>& indices);
   std::string add_list(int tensor, const std::vector<int>& indices);
-  /// Room for a stamp of each such element.
-  std::string add_stamps(int tensor, const std::vector<int>& indices);
-  std::string add_last_stamp(int tensor);
-  /// Of a temporary that is a hash table: the values of its places, each `rest` wide; what is at its places;
-  /// those that are taken; their coordinates.
+  /// Declares an epoch for each such element.
+  std::string add_epochs(int tensor, const std::vector<int>& indices);
+  std::string add_last_epoch(int tensor);
+  /// Declares a hash table for a temporary: values of its slots, each `rest` wide; keys; occupied slots;
+  /// coordinates.
   void add_table(int tensor, const std::vector<int>& rest);
   std::string add_keys(int tensor);
   std::string add_taken(int tensor);
   std::string add_table_list(int tensor);
-  /// What the units append to a compressed level of the result; `units` is their number.
-  std::string add_counts(int level, const loop_ir::ExpressionPtr& units);
-  bool is_private(const std::string& array) const;                ///< of one thread
-  void mark_appended() { kernel_.appends = kernel_.writes_all; }  ///< the result
+  /// Declares the array in which iterations count their entries of a compressed level.
+  std::string add_counts(int level, const loop_ir::ExpressionPtr& iterations);
+  bool is_private(const std::string& array) const;               ///< private to a thread
+  void set_appended() { kernel_.appends = kernel_.writes_all; }  ///< the result
   loop_ir::Phase& last_phase() { return kernel_.phases.back(); }
   void add_phase(loop_ir::Phase phase) { kernel_.phases.push_back(std::move(phase)); }
 

@@ -1,5 +1,5 @@
-// Levels that tell of a coordinate whether they hold it, and where: bitmaps by the byte at its place, bands
-// by their two ends. A loop over what bands hold is a range.
+// Levels that locate a coordinate: bitmaps by one byte, bands by their two ends, hash tables by a search. A
+// loop over the intersection of bands is a range.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +13,7 @@ using loop_ir::make;
 using loop_ir::Shape;
 using operators::Function;
 
-/// The loop runs over coordinates that the operand's last level, a band, holds.
+/// The loop runs over coordinates held by the operand's last level, a band.
 bool Emitter::runs_over_band(int number, const Loop& loop) const {
   if (tensor_of(number).levels.back() != LevelFormat::banded) return false;
   const LoopSpace space = loop_space(loop.body, loop.index, tree_);
@@ -22,16 +22,16 @@ bool Emitter::runs_over_band(int number, const Loop& loop) const {
                      [number](const auto& cursor) { return cursor.operand == number; });
 }
 
-/// What lies in all bands, by ascending coordinates.
+/// Emits a loop over the coordinates in all bands, ascending.
 void Emitter::emit_band(const Loop& loop, const LoopSpace& space, const Scope& scope, Shape shape,
                         Statements& out, const Body& body) {
-  lanes_ += shape == Shape::lanes ? 1 : 0;
+  vector_depth_ += shape == Shape::vector ? 1 : 0;
   const std::string variable = builder_.names().fresh(letter_of(loop.index));
   Scope inner = scope;
   open_bands(space, inner, out);
   ExpressionPtr begin, end;
   if (&loop == outermost_) {
-    inner.unit = variable;
+    inner.iteration = variable;
     begin = loop_ir::name("begin");
     end = loop_ir::name("end");
   }
@@ -42,19 +42,19 @@ void Emitter::emit_band(const Loop& loop, const LoopSpace& space, const Scope& s
     auto& position = inner.positions[static_cast<std::size_t>(access.operand)];
     position.bound[static_cast<std::size_t>(access.level)] = loop_ir::name(variable);
     position.shift[static_cast<std::size_t>(access.level)] = band.shift;
-    position.present = nullptr;  // what is absent has an empty band
+    position.present = nullptr;  // an absent operand has an empty band
   }
   const bool several = &loop == outermost_ || space.cursors.size() > 1;
-  if (several) end = loop_ir::apply(Function::maximum, {begin, end});  // they may not meet
+  if (several) end = loop_ir::apply(Function::maximum, {begin, end});  // disjoint bands
   const auto inside = loop_body(loop, space, std::move(inner), variable, {}, body);
-  out.push_back(make(loop_ir::For{variable, begin, end, shape, inside, 1, loop.manner.unroll}));
-  lanes_ -= shape == Shape::lanes ? 1 : 0;
+  out.push_back(make(loop_ir::For{variable, begin, end, shape, inside, 1, loop.annotation.unroll}));
+  vector_depth_ -= shape == Shape::vector ? 1 : 0;
 }
 
-/// The places of a table that are taken.
+/// Emits a loop over the occupied slots of a table.
 void Emitter::emit_hashed(const Loop& loop, const LoopSpace& space, const Scope& scope, Shape shape,
                           Statements& out, const Body& body) {
-  lanes_ += shape == Shape::lanes ? 1 : 0;
+  vector_depth_ += shape == Shape::vector ? 1 : 0;
   const auto& access = space.cursors.front();
   auto table = cursor(access, letter_of(loop.index), scope);
   Scope inner = scope;
@@ -62,23 +62,23 @@ void Emitter::emit_hashed(const Loop& loop, const LoopSpace& space, const Scope&
   if (&loop == outermost_) {
     table.begin = loop_ir::name("begin");
     table.end = loop_ir::name("end");
-    inner.unit = table.position;
+    inner.iteration = table.position;
   }
   auto& position = inner.positions[static_cast<std::size_t>(access.operand)];
   position.bound[static_cast<std::size_t>(access.level)] = loop_ir::name(table.position);
-  position.present = nullptr;  // what is absent has an empty table
+  position.present = nullptr;  // an absent operand has an empty table
   const std::string coordinate = builder_.names().fresh(letter_of(loop.index));
   const auto read = make(loop_ir::Let{coordinate, loop_ir::Type::index,
                                       loop_ir::load(table.coordinates, loop_ir::name(table.position))});
   const auto taken = loop_ir::apply(Function::less_equal, {loop_ir::integer(0), loop_ir::name(coordinate)});
   const auto inside = loop_body(loop, space, std::move(inner), coordinate, {}, body);
-  out.push_back(
-      make(loop_ir::For{table.position, table.begin, table.end, shape,
-                        loop_ir::block({read, make(loop_ir::If{taken, inside})}), 1, loop.manner.unroll}));
-  lanes_ -= shape == Shape::lanes ? 1 : 0;
+  out.push_back(make(loop_ir::For{table.position, table.begin, table.end, shape,
+                                  loop_ir::block({read, make(loop_ir::If{taken, inside})}), 1,
+                                  loop.annotation.unroll}));
+  vector_depth_ -= shape == Shape::vector ? 1 : 0;
 }
 
-/// Of the bands that a loop runs over or asks, outside of it.
+/// Loads, outside the loop, the ends of bands that it runs over or locates in.
 void Emitter::open_bands(const LoopSpace& space, Scope& scope, Statements& out) {
   for (const auto* levels : {&space.cursors, &space.located}) {
     for (const auto& access : *levels) {
@@ -95,8 +95,8 @@ Band Emitter::open_band(const merge_lattice::LevelAccess& access, const Scope& s
                "a band is opened before the levels above it");
   const std::string letter =
       letter_of(operand(access.operand).indices[static_cast<std::size_t>(access.level)]);
-  const auto named = [&](const std::string& wish, ExpressionPtr value) {
-    const std::string text = builder_.names().fresh(wish);
+  const auto named = [&](const std::string& preferred, ExpressionPtr value) {
+    const std::string text = builder_.names().fresh(preferred);
     out.push_back(make(loop_ir::Let{text, loop_ir::Type::index, std::move(value)}));
     return loop_ir::name(text);
   };
@@ -115,7 +115,7 @@ Band Emitter::open_band(const merge_lattice::LevelAccess& access, const Scope& s
   return band;
 }
 
-/// Binds the level: its position, and whether it is held.
+/// Binds the level: its position, and a flag for its presence.
 void Emitter::locate(const merge_lattice::LevelAccess& access, const std::string& coordinate, Scope& scope,
                      Statements& out) {
   auto& position = scope.positions[static_cast<std::size_t>(access.operand)];
@@ -154,10 +154,10 @@ ExpressionPtr Emitter::locate_in_table(const merge_lattice::LevelAccess& access,
   out.push_back(make(loop_ir::Let{
       table.position, loop_ir::Type::index,
       loop_ir::search(table.coordinates, table.begin, table.end, coordinate, loop_ir::Layout::hashed)}));
-  const auto place = loop_ir::name(table.position);
+  const auto found = loop_ir::name(table.position);
   scope.positions[static_cast<std::size_t>(access.operand)].bound[static_cast<std::size_t>(access.level)] =
-      place;
-  return loop_ir::apply(Function::less_equal, {loop_ir::integer(0), place});
+      found;
+  return loop_ir::apply(Function::less_equal, {loop_ir::integer(0), found});
 }
 
 ExpressionPtr Emitter::locate_in_bitmap(const merge_lattice::LevelAccess& access,
@@ -165,11 +165,11 @@ ExpressionPtr Emitter::locate_in_bitmap(const merge_lattice::LevelAccess& access
   const int tensor = operand(access.operand).tensor;
   const int index = operand(access.operand).indices[static_cast<std::size_t>(access.level)];
   auto& position = scope.positions[static_cast<std::size_t>(access.operand)];
-  const std::string place = builder_.names().fresh("p" + letter_of(index));
+  const std::string slot = builder_.names().fresh("p" + letter_of(index));
   const auto row = loop_ir::multiply(location(position), builder_.extents(tensor, {index}));
-  out.push_back(make(loop_ir::Let{place, loop_ir::Type::index, loop_ir::add(row, coordinate)}));
-  position.bound[static_cast<std::size_t>(access.level)] = loop_ir::name(place);
-  auto held = loop_ir::load(builder_.held(tensor, access.level), loop_ir::name(place));
+  out.push_back(make(loop_ir::Let{slot, loop_ir::Type::index, loop_ir::add(row, coordinate)}));
+  position.bound[static_cast<std::size_t>(access.level)] = loop_ir::name(slot);
+  auto held = loop_ir::load(builder_.held(tensor, access.level), loop_ir::name(slot));
   return position.present ? loop_ir::apply(Function::logical_and, {position.present, std::move(held)}) : held;
 }
 

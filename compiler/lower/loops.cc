@@ -1,5 +1,5 @@
-// Loops over one index: a dense range, the positions of one sparse level, or the intersection of several. A
-// level that is not unique is walked stretch by stretch of equal coordinates; one that is located is asked at
+// Loops over one index: a dense range, the positions of one sparse level, or the coiteration of several.
+// Levels with repeated coordinates are walked by ranges of equal coordinates; locating levels are tested at
 // each coordinate.
 #include <algorithm>
 #include <utility>
@@ -16,8 +16,8 @@ using merge_lattice::Formula;
 
 namespace {
 
-/// Of a value in the block.
-ExpressionPtr place_in(const OpenBlock& block, const std::string& value) {
+/// Returns the offset of a value in its block.
+ExpressionPtr offset_in(const OpenBlock& block, const std::string& value) {
   return loop_ir::add(loop_ir::name(value),
                       loop_ir::multiply(loop_ir::integer(-1), loop_ir::name(block.begin)));
 }
@@ -30,13 +30,13 @@ Formula any_held(const std::vector<merge_lattice::LevelAccess>& levels) {
 
 }  // namespace
 
-/// Innermost loops whose operands all advance by one element, or not at all, become vector code.
+/// Innermost loops whose operands advance by one element, or not at all, become vector code.
 Shape Emitter::chain_shape(const Loop& loop, const Scope& scope) const {
-  if (loop.lanes) return Shape::lanes;
+  if (loop.vector) return Shape::vector;
   if (loop.block && scope.blocks.at(loop.index).walked) return Shape::scalar;
   const auto* leaf = std::get_if<Leaf>(&loop.body->node);
-  if (!leaf || lanes_ > 0 || tracks(leaf->target) || loop.manner.unroll > 1) return Shape::scalar;
-  if (&loop == units_.inside) return Shape::scalar;
+  if (!leaf || vector_depth_ > 0 || tracks(leaf->target) || loop.annotation.unroll > 1) return Shape::scalar;
+  if (&loop == mapped_.inside) return Shape::scalar;
   const bool writes = level_of(operand(leaf->target), loop.index) >= 0;
   if (writes && operand(leaf->target).tensor == atomic_) return Shape::scalar;
   std::vector<int> operands = leaf->factors;
@@ -54,13 +54,13 @@ Shape Emitter::chain_shape(const Loop& loop, const Scope& scope) const {
 
 void Emitter::emit_loop(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
                         const Body& body) {
-  const Body whole = with_unit(loop, with_flag(loop, with_append(loop, with_clearing(loop, body))));
-  const bool finds = &loop == units_.columns || (&loop == outermost_ && units_.columns == nullptr);
-  const Loop& rows = units_.columns != nullptr ? *units_.rows : loop;
-  if (finds && rows.manner.positions > 0) shares_ = find_shares(rows, out);
+  const Body whole = with_counters(loop, with_flag(loop, with_append(loop, with_clearing(loop, body))));
+  const bool finds = &loop == mapped_.columns || (&loop == outermost_ && mapped_.columns == nullptr);
+  const Loop& rows = mapped_.columns != nullptr ? *mapped_.rows : loop;
+  if (finds && rows.annotation.positions > 0) entry_ranges_ = find_entry_ranges(rows, out);
   open_rows(loop, out);
-  emit_over(loop, scope, shape, out, &loop == units_.columns ? with_pending(whole) : whole);
-  if (&loop == units_.inside) out.back() = in_turns(out.back());
+  emit_over(loop, scope, shape, out, &loop == mapped_.columns ? with_deferred(whole) : whole);
+  if (&loop == mapped_.inside) out.back() = interleaved(out.back());
 }
 
 void Emitter::emit_over(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
@@ -87,35 +87,37 @@ void Emitter::emit_over(const Loop& loop, const Scope& scope, Shape shape, State
 
 void Emitter::emit_range(const Loop& loop, const LoopSpace& space, const Scope& scope, Shape shape,
                          Statements& out, const Body& body) {
-  lanes_ += shape == Shape::lanes ? 1 : 0;
+  vector_depth_ += shape == Shape::vector ? 1 : 0;
   const std::string variable = builder_.names().fresh(letter_of(loop.index));
   const auto bounds = bounds_of(loop, scope);
   Scope inner = scope;
   open_bands(space, inner, out);
   if (&loop == outermost_) {
-    inner.unit = variable;
-    if (loop.manner.collapsed) {
+    inner.iteration = variable;
+    if (loop.annotation.collapsed) {
       inner.row = variable;
       inner.inner_of_pair = &std::get<Loop>(loop.body->node);
     }
   }
   const auto inside = loop_body(loop, space, std::move(inner), variable, {}, body);
-  out.push_back(make(loop_ir::For{variable, bounds.begin, bounds.end, shape, inside, 1, loop.manner.unroll}));
-  lanes_ -= shape == Shape::lanes ? 1 : 0;
+  out.push_back(
+      make(loop_ir::For{variable, bounds.begin, bounds.end, shape, inside, 1, loop.annotation.unroll}));
+  vector_depth_ -= shape == Shape::vector ? 1 : 0;
 }
 
-/// Of two loops that are collapsed the phase's range counts the pairs of values.
+/// Returns the range of the loop; collapsed loops count pairs of values.
 loop_ir::Range Emitter::bounds_of(const Loop& loop, const Scope& scope) {
   const auto whole = builder_.extent(loop.index);
   const auto begin = loop_ir::name("begin"), end = loop_ir::name("end");
   using operators::Function;
-  if (&loop == outermost_ && loop.manner.collapsed) {
+  if (&loop == outermost_ && loop.annotation.collapsed) {
     const auto row = builder_.extent(std::get<Loop>(loop.body->node).index);
     const auto past = loop_ir::add(end, loop_ir::add(row, loop_ir::integer(-1)));
     return {loop_ir::apply(Function::divide, {begin, row}), loop_ir::apply(Function::divide, {past, row})};
   }
-  if (&loop == units_.columns) return {loop_ir::name("column_begin"), loop_ir::name("column_end")};
-  if (&loop == outermost_) return shares_.operand >= 0 ? shares_.levels.front() : loop_ir::Range{begin, end};
+  if (&loop == mapped_.columns) return {loop_ir::name("column_begin"), loop_ir::name("column_end")};
+  if (&loop == outermost_)
+    return entry_ranges_.operand >= 0 ? entry_ranges_.levels.front() : loop_ir::Range{begin, end};
   if (!scope.row.empty() && scope.inner_of_pair == &loop) {
     const auto before = loop_ir::multiply(loop_ir::name(scope.row), whole);
     const auto from = loop_ir::subtract(begin, before);
@@ -125,13 +127,13 @@ loop_ir::Range Emitter::bounds_of(const Loop& loop, const Scope& scope) {
   return {loop_ir::integer(0), whole};
 }
 
-/// The operand whose entries the loop and those inside it walk together, as its manner says. Lanes may have
-/// come between them.
+/// Returns the operand whose entries the loop and those inside walk together (LoopAnnotation::positions).
+/// Vector loops may stand between them.
 int Emitter::operand_at(const Loop& loop) const {
   std::vector<int> indices;
   const Loop* at = &loop;
-  while (at != nullptr && static_cast<int>(indices.size()) < loop.manner.positions) {
-    if (!at->lanes) indices.push_back(at->index);
+  while (at != nullptr && static_cast<int>(indices.size()) < loop.annotation.positions) {
+    if (!at->vector) indices.push_back(at->index);
     at = std::get_if<Loop>(&at->body->node);
   }
   for (const int number : factors_below(loop.body, tree_)) {
@@ -143,47 +145,47 @@ int Emitter::operand_at(const Loop& loop) const {
   SCHAAS_CHECK(false, "positions of nothing");
 }
 
-/// From the last level, whose entries the range counts, upwards: the entries of a level lie below those from
-/// the last one that does not begin behind them to the first one that ends no sooner.
-Shares Emitter::find_shares(const Loop& loop, Statements& out) {
+/// Computes the ranges upwards from the last level, whose entries the phase counts. Entries of a level have
+/// as parents those from the last one that begins no later to the first one that ends no sooner.
+EntryRanges Emitter::find_entry_ranges(const Loop& loop, Statements& out) {
   using operators::Function;
-  Shares shares{operand_at(loop),
-                std::vector<loop_ir::Range>(static_cast<std::size_t>(loop.manner.positions))};
-  const Operand& walked = operand(shares.operand);
-  shares.levels.back() = {loop_ir::name("begin"), loop_ir::name("end")};
+  EntryRanges ranges{operand_at(loop),
+                     std::vector<loop_ir::Range>(static_cast<std::size_t>(loop.annotation.positions))};
+  const Operand& walked = operand(ranges.operand);
+  ranges.levels.back() = {loop_ir::name("begin"), loop_ir::name("end")};
   const auto named = [&](const ExpressionPtr& value) {
     const std::string text = builder_.names().fresh("o");
     out.push_back(make(loop_ir::Let{text, loop_ir::Type::index, value}));
     return loop_ir::name(text);
   };
-  for (int level = loop.manner.positions - 1; level > 0; --level) {
-    const auto& below = shares.levels[static_cast<std::size_t>(level)];
+  for (int level = loop.annotation.positions - 1; level > 0; --level) {
+    const auto& below = ranges.levels[static_cast<std::size_t>(level)];
     const std::string ends = builder_.positions(walked.tensor, level);
     const auto all = builder_.entries(walked, level - 1);
     const auto past =
         loop_ir::search(ends, loop_ir::integer(0), all, loop_ir::add(below.begin, loop_ir::integer(1)));
     const auto first =
         loop_ir::apply(Function::maximum, {loop_ir::add(past, loop_ir::integer(-1)), loop_ir::integer(0)});
-    shares.levels[static_cast<std::size_t>(level - 1)] = {
+    ranges.levels[static_cast<std::size_t>(level - 1)] = {
         named(first), named(loop_ir::search(ends, loop_ir::integer(0), all, below.end))};
   }
-  return shares;
+  return ranges;
 }
 
 void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& scope, Shape shape,
                         Statements& out, const Body& body) {
-  lanes_ += shape == Shape::lanes ? 1 : 0;
+  vector_depth_ += shape == Shape::vector ? 1 : 0;
   const std::string letter = letter_of(loop.index);
   const auto& walked = space.cursors.front();
   auto walk = cursor(walked, letter, scope);
   Scope inner = scope;
   open_bands(space, inner, out);
   if (&loop == outermost_) {
-    if (shares_.operand < 0) {
+    if (entry_ranges_.operand < 0) {
       walk.begin = loop_ir::name("begin");
       walk.end = loop_ir::name("end");
     }
-    inner.unit = walk.position;
+    inner.iteration = walk.position;
   }
   auto& position = inner.positions[static_cast<std::size_t>(walked.operand)];
   position.bound[static_cast<std::size_t>(walked.level)] = loop_ir::name(walk.position);
@@ -192,22 +194,22 @@ void Emitter::emit_walk(const Loop& loop, const LoopSpace& space, const Scope& s
     const OpenBlock& block = scope.blocks.at(loop.index);
     walk.begin = loop_ir::search(walk.coordinates, walk.begin, walk.end, loop_ir::name(block.begin));
     walk.end = loop_ir::search(walk.coordinates, walk.begin, walk.end, loop_ir::name(block.end));
-    bind_block(loop, place_in(block, coordinate), inner);
+    bind_block(loop, offset_in(block, coordinate), inner);
   }
   Statements statements;
   statements.push_back(make(loop_ir::Let{coordinate, loop_ir::Type::index,
                                          loop_ir::load(walk.coordinates, loop_ir::name(walk.position))}));
   const auto inside = loop_body(loop, space, std::move(inner), coordinate, std::move(statements), body);
-  const loop_ir::For entries{walk.position, walk.begin, walk.end, shape, inside, 1, loop.manner.unroll};
+  const loop_ir::For entries{walk.position, walk.begin, walk.end, shape, inside, 1, loop.annotation.unroll};
   if (shape == Shape::scalar && &loop != outermost_ && format::is_ordered(level_format(walked))) {
-    emit_marking(entries, walk.coordinates, coordinate, out);
+    emit_occupy(entries, walk.coordinates, coordinate, out);
   } else {
     out.push_back(make(entries));
   }
-  lanes_ -= shape == Shape::lanes ? 1 : 0;
+  vector_depth_ -= shape == Shape::vector ? 1 : 0;
 }
 
-/// What the blocks are taken from, values or positions; names for the borders of the present one.
+/// Opens the values or positions that blocks are taken from, with names for the bounds of the present block.
 loop_ir::Range Emitter::open_blocks(const Blocks& blocks, Scope& scope) {
   const LoopSpace space = loop_space(blocks.body, blocks.index, tree_);
   const std::string letter = letter_of(blocks.index);
@@ -226,11 +228,11 @@ loop_ir::Range Emitter::open_blocks(const Blocks& blocks, Scope& scope) {
   return all;
 }
 
-/// `body` once per block; what is walked is walked in steps of its size.
+/// Emits `body` once per block; walked lists advance by the block size.
 void Emitter::emit_blocks(const Blocks& blocks, const Scope& scope, Statements& out, const Body& body) {
   Scope inner = scope;
   auto all = open_blocks(blocks, inner);
-  if (blocks.parts > 0) return emit_parts(blocks, inner, all, out, body);
+  if (blocks.parts > 0) return emit_divided(blocks, inner, all, out, body);
   if (&blocks == outermost_) all = {loop_ir::name("begin"), loop_ir::name("end")};
   const OpenBlock open = inner.blocks.at(blocks.index);
   const auto next = loop_ir::add(loop_ir::name(open.begin), loop_ir::integer(blocks.size));
@@ -241,9 +243,9 @@ void Emitter::emit_blocks(const Blocks& blocks, const Scope& scope, Statements& 
                                   loop_ir::block(std::move(statements)), blocks.size}));
 }
 
-/// A number of blocks, as long as they must be for `all` of the values; a phase's range holds some of these.
-void Emitter::emit_parts(const Blocks& blocks, Scope& inner, const loop_ir::Range& all, Statements& out,
-                         const Body& body) {
+/// Emits a number of blocks of equal length over `all` values; the range of a phase holds some of them.
+void Emitter::emit_divided(const Blocks& blocks, Scope& inner, const loop_ir::Range& all, Statements& out,
+                           const Body& body) {
   using operators::Function;
   const OpenBlock open = inner.blocks.at(blocks.index);
   const std::string letter = letter_of(blocks.index);
@@ -272,16 +274,17 @@ void Emitter::emit_parts(const Blocks& blocks, Scope& inner, const loop_ir::Rang
                                         make(loop_ir::If{some, loop_ir::block(std::move(inside))})})}));
 }
 
-/// Temporaries that hold one block are at `place` in it.
-void Emitter::bind_block(const Loop& loop, const ExpressionPtr& place, Scope& scope) const {
+/// Binds temporaries that hold one block at `offset` in it.
+void Emitter::bind_block(const Loop& loop, const ExpressionPtr& offset, Scope& scope) const {
   for (const int number : operands_below(loop.body, tree_)) {
     const int level = level_of(operand(number), loop.index);
     if (level < 0 || tensor_of(number).blocks.count(loop.index) == 0) continue;
-    scope.positions[static_cast<std::size_t>(number)].bound[static_cast<std::size_t>(level)] = place;
+    scope.positions[static_cast<std::size_t>(number)].bound[static_cast<std::size_t>(level)] = offset;
   }
 }
 
-/// The values of the present block. Temporaries that hold one block are indexed from its beginning.
+/// Emits a loop over the values of the present block. Temporaries that hold one block are indexed from its
+/// beginning.
 void Emitter::emit_block_loop(const Loop& loop, const Scope& scope, Shape shape, Statements& out,
                               const Body& body) {
   const OpenBlock& open = scope.blocks.at(loop.index);
@@ -292,7 +295,7 @@ void Emitter::emit_block_loop(const Loop& loop, const Scope& scope, Shape shape,
   const std::string letter = letter_of(loop.index);
   const std::string variable = builder_.names().fresh((open.walked ? "p" : "") + letter);
   Scope inner = scope;
-  bind_block(loop, place_in(open, variable), inner);
+  bind_block(loop, offset_in(open, variable), inner);
   std::string coordinate = variable;
   Statements statements;
   if (open.walked) {
@@ -304,16 +307,15 @@ void Emitter::emit_block_loop(const Loop& loop, const Scope& scope, Shape shape,
     statements.push_back(make(
         loop_ir::Let{coordinate, loop_ir::Type::index, loop_ir::load(coordinates, loop_ir::name(variable))}));
   }
-  lanes_ += shape == Shape::lanes ? 1 : 0;
+  vector_depth_ += shape == Shape::vector ? 1 : 0;
   const auto inside = loop_body(loop, {}, std::move(inner), coordinate, std::move(statements), body);
   out.push_back(make(loop_ir::For{variable, loop_ir::name(open.begin), loop_ir::name(open.end), shape, inside,
-                                  1, loop.manner.unroll}));
-  lanes_ -= shape == Shape::lanes ? 1 : 0;
+                                  1, loop.annotation.unroll}));
+  vector_depth_ -= shape == Shape::vector ? 1 : 0;
 }
 
-/// Coordinates that all cursors hold (intersection), that any holds, or all of them with the cursors saying
-/// who holds each (merge). A phase's outermost merge begins where its range does: at an entry of the first
-/// cursor, or at a coordinate.
+/// Emits a merge: coordinates that all cursors hold (intersection), that any holds, or all with presence
+/// flags (merge). A phase's outermost merge begins at an entry of the first cursor, or at a coordinate.
 void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& scope, Statements& out,
                          const Body& body) {
   const std::string letter = letter_of(loop.index);
@@ -332,9 +334,9 @@ void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& 
       if (intersects)
         walk.end = loop_ir::search(walk.coordinates, walk.begin, walk.end, loop_ir::name(block->end));
     } else if (ranged && intersects && merge.cursors.empty()) {
-      walk.begin = unique ? loop_ir::name("begin") : first_stretch("begin", walk);
-      walk.end = unique ? loop_ir::name("end") : first_stretch("end", walk);
-      inner.unit = walk.position;
+      walk.begin = unique ? loop_ir::name("begin") : first_range("begin", walk);
+      walk.end = unique ? loop_ir::name("end") : first_range("end", walk);
+      inner.iteration = walk.position;
     } else if (ranged) {
       const auto from = intersects ? loop_ir::load(merge.cursors.front().coordinates, loop_ir::name("begin"))
                                    : loop_ir::name("begin");
@@ -358,24 +360,24 @@ void Emitter::emit_merge(const Loop& loop, const LoopSpace& space, const Scope& 
   }
   merge.variable = builder_.names().fresh(letter);
   if (block != nullptr) {
-    bind_block(loop, place_in(*block, merge.variable), inner);
+    bind_block(loop, offset_in(*block, merge.variable), inner);
     if (!intersects) merge.over = loop_ir::Range{loop_ir::name(block->begin), loop_ir::name(block->end)};
   } else if (!intersects && ranged) {
-    inner.unit = merge.variable;
+    inner.iteration = merge.variable;
     merge.over = loop_ir::Range{loop_ir::name("begin"), loop_ir::name("end")};
   } else if (space.whole) {
     merge.over = loop_ir::Range{loop_ir::integer(0), builder_.extent(loop.index)};
   }
-  LoopSpace asked = space;
-  if ((ranged || block != nullptr) && !intersects && !space.whole && !asked.condition)
-    asked.condition = any_held(space.cursors);
-  merge.body = loop_body(loop, asked, std::move(inner), merge.variable, {}, body);
+  LoopSpace guarded = space;
+  if ((ranged || block != nullptr) && !intersects && !space.whole && !guarded.condition)
+    guarded.condition = any_held(space.cursors);
+  merge.body = loop_body(loop, guarded, std::move(inner), merge.variable, {}, body);
   out.push_back(make(std::move(merge)));
 }
 
-/// The first stretch of equal coordinates that begins at a border of the phase's range, or after it: each
-/// belongs to the piece in which it begins.
-ExpressionPtr Emitter::first_stretch(const std::string& border, const loop_ir::Cursor& list) {
+/// Returns the first range of equal coordinates that begins at or after a bound of the phase's range. It
+/// belongs to the task in which it begins.
+ExpressionPtr Emitter::first_range(const std::string& border, const loop_ir::Cursor& list) {
   const auto at = loop_ir::name(border);
   const auto before = loop_ir::load(list.coordinates, loop_ir::add(at, loop_ir::integer(-1)));
   const auto next =
@@ -387,7 +389,7 @@ format::LevelFormat Emitter::level_format(const merge_lattice::LevelAccess& acce
   return tensor_of(access.operand).levels[static_cast<std::size_t>(access.level)];
 }
 
-/// The formula in terms of what is present.
+/// Translates the formula into presence flags.
 ExpressionPtr Emitter::holding(const Formula& formula, const Scope& scope) const {
   if (formula.kind == Formula::Kind::level)
     return scope.positions[static_cast<std::size_t>(formula.level.operand)].present;
@@ -402,7 +404,7 @@ ExpressionPtr Emitter::holding(const Formula& formula, const Scope& scope) const
   return all;
 }
 
-loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const std::string& wish,
+loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const std::string& preferred,
                                 const Scope& scope) {
   const int tensor = operand(access.operand).tensor;
   const auto& position = scope.positions[static_cast<std::size_t>(access.operand)];
@@ -411,37 +413,38 @@ loop_ir::Cursor Emitter::cursor(const merge_lattice::LevelAccess& access, const 
                    "` is reached before the levels above it");
   if (level_format(access) == LevelFormat::banded) {
     const Band& band = scope.bands.at({access.operand, access.level});
-    return loop_ir::Cursor{builder_.names().fresh("p" + wish), "", band.first, band.end};
+    return loop_ir::Cursor{builder_.names().fresh("p" + preferred), "", band.first, band.end};
   }
   const auto parent = location(position);
   auto begin = parent;
   ExpressionPtr end;
-  if (cut_ && cut_->operand == access.operand && cut_->level == access.level) {
+  if (split_level_ && split_level_->operand == access.operand && split_level_->level == access.level) {
     begin = loop_ir::name("first");
     end = loop_ir::name("last");
   } else if (format::is_singleton(level_format(access))) {
     end = position.until[static_cast<std::size_t>(access.level - 1)];
-    SCHAAS_CHECK(end, "a singleton level below one whose stretch is unknown");
+    SCHAAS_CHECK(end, "a singleton level below one whose range is unknown");
   } else {
     const std::string positions = builder_.positions(tensor, access.level);
     begin = loop_ir::load(positions, parent);
     end = loop_ir::load(positions, loop_ir::add(parent, loop_ir::integer(1)));
   }
-  if (access.operand == shares_.operand && static_cast<std::size_t>(access.level) < shares_.levels.size()) {
-    const auto& share = shares_.levels[static_cast<std::size_t>(access.level)];
+  if (access.operand == entry_ranges_.operand &&
+      static_cast<std::size_t>(access.level) < entry_ranges_.levels.size()) {
+    const auto& share = entry_ranges_.levels[static_cast<std::size_t>(access.level)];
     begin = access.level == 0 ? share.begin
                               : loop_ir::apply(operators::Function::maximum, {std::move(begin), share.begin});
     end = access.level == 0 ? share.end : loop_ir::minimum(std::move(end), share.end);
   }
-  if (position.present) {  // what is absent has no entries
+  if (position.present) {  // an absent operand has no entries
     begin = loop_ir::choose(position.present, std::move(begin), loop_ir::integer(0));
     end = loop_ir::choose(position.present, std::move(end), loop_ir::integer(0));
   }
-  return loop_ir::Cursor{builder_.names().fresh("p" + wish), builder_.coordinates(tensor, access.level),
+  return loop_ir::Cursor{builder_.names().fresh("p" + preferred), builder_.coordinates(tensor, access.level),
                          std::move(begin), std::move(end)};
 }
 
-/// Locates the coordinate where the loop asks for it, binds it for everything below and fills the body.
+/// Locates the coordinate, binds it for everything below and fills the body.
 loop_ir::StatementPtr Emitter::loop_body(const Loop& loop, const LoopSpace& space, Scope inner,
                                          const std::string& coordinate, Statements statements,
                                          const Body& body) {
@@ -468,7 +471,7 @@ void Emitter::bind(const Loop& loop, const std::string& coordinate, Scope& scope
   const auto below = operands_below(loop.body, tree_);
   for (const int number : below) {
     const auto& use = operand(number);
-    if (use.place >= 0) continue;
+    if (use.located_by >= 0) continue;
     auto& bound = scope.positions[static_cast<std::size_t>(number)].bound;
     for (std::size_t level = 0; level < use.indices.size(); ++level) {
       if (use.indices[level] == loop.index && !bound[level] &&
@@ -476,12 +479,12 @@ void Emitter::bind(const Loop& loop, const std::string& coordinate, Scope& scope
         bound[level] = loop_ir::name(coordinate);
     }
   }
-  settle_all(below, scope, out);
+  resolve_all(below, scope, out);
   for (const int number : factors_below(loop.body, tree_))
     search_diagonal(number, loop.index, coordinate, scope, out);
 }
 
-/// A sparse level that binds an index a second time, as in A(i,i): its entry is searched.
+/// Searches the entry of a sparse level that binds an index a second time, as in A(i,i).
 void Emitter::search_diagonal(int number, int index, const std::string& coordinate, Scope& scope,
                               Statements& out) {
   const auto& use = operand(number);
@@ -492,7 +495,7 @@ void Emitter::search_diagonal(int number, int index, const std::string& coordina
       continue;
     if (format::is_located(level_format({number, level}))) {
       locate({number, level}, coordinate, scope, out);
-      settle(position, use, tensor_of(number), builder_, out);
+      resolve(position, use, tensor_of(number), builder_, out);
       continue;
     }
     const auto list = cursor({number, level}, letter_of(index), scope);
@@ -501,19 +504,19 @@ void Emitter::search_diagonal(int number, int index, const std::string& coordina
     const auto key = loop_ir::name(coordinate);
     out.push_back(make(loop_ir::Let{list.position, loop_ir::Type::index,
                                     loop_ir::search(list.coordinates, list.begin, loop_ir::name(end), key)}));
-    const auto place = loop_ir::name(list.position);
-    const auto inside = loop_ir::apply(operators::Function::less, {place, loop_ir::name(end)});
+    const auto at_key = loop_ir::name(list.position);
+    const auto inside = loop_ir::apply(operators::Function::less, {at_key, loop_ir::name(end)});
     const auto same =
-        loop_ir::apply(operators::Function::equal, {loop_ir::load(list.coordinates, place), key});
+        loop_ir::apply(operators::Function::equal, {loop_ir::load(list.coordinates, at_key), key});
     const auto found = loop_ir::apply(operators::Function::logical_and, {inside, same});
     const std::string present = builder_.names().fresh("has");
     out.push_back(make(loop_ir::Let{present, loop_ir::Type::index, found}));
-    position.bound[at] = place;
+    position.bound[at] = at_key;
     position.present = loop_ir::name(present);
     if (!format::is_unique(level_format({number, level})))
-      position.until[at] = loop_ir::search(list.coordinates, place, loop_ir::name(end),
+      position.until[at] = loop_ir::search(list.coordinates, at_key, loop_ir::name(end),
                                            loop_ir::add(key, loop_ir::integer(1)));
-    settle(position, use, tensor_of(number), builder_, out);
+    resolve(position, use, tensor_of(number), builder_, out);
   }
 }
 

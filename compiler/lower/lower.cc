@@ -3,23 +3,23 @@
 #include <algorithm>
 
 #include "compiler/concrete_notation/match.h"
-#include "compiler/lower/ahead.h"
-#include "compiler/lower/alike_rows.h"
-#include "compiler/lower/columns.h"
-#include "compiler/lower/cut.h"
 #include "compiler/lower/emitter.h"
 #include "compiler/lower/expand.h"
-#include "compiler/lower/jam.h"
 #include "compiler/lower/kernel_builder.h"
-#include "compiler/lower/lanes.h"
+#include "compiler/lower/loop_flattening.h"
 #include "compiler/lower/nest.h"
-#include "compiler/lower/next_rows.h"
-#include "compiler/lower/row_products.h"
-#include "compiler/lower/short_rows.h"
-#include "compiler/lower/units.h"
-#include "compiler/lower/values_alone.h"
+#include "compiler/lower/numeric_phase.h"
+#include "compiler/lower/packed_panels.h"
+#include "compiler/lower/prefetch_gathers.h"
+#include "compiler/lower/prefetch_rows.h"
+#include "compiler/lower/register_blocking.h"
+#include "compiler/lower/row_splitting.h"
+#include "compiler/lower/specialisation.h"
+#include "compiler/lower/supernodes.h"
+#include "compiler/lower/thread_coarsening.h"
+#include "compiler/lower/thread_mapping.h"
+#include "compiler/lower/unroll_and_jam.h"
 #include "compiler/lower/unstored.h"
-#include "compiler/lower/versions.h"
 
 namespace schaas::lower {
 
@@ -38,7 +38,7 @@ bool has_blocks(const concrete_notation::StatementPtr& statement) {
       [](const concrete_notation::Assign&) { return false; });
 }
 
-/// What cannot be appended to.
+/// Rejects results that kernels cannot append to.
 support::Result<void> check_result(const concrete_notation::StatementPtr& statement,
                                    const problem::Problem& problem) {
   const std::string& result = problem.statement.result.tensor;
@@ -76,30 +76,30 @@ support::Result<loop_ir::Kernel> lower(const concrete_notation::StatementPtr& st
   const bool for_gpu = is_for_gpu(tree);
   int entries_of = -1;
   if (for_gpu) {
-    SCHAAS_RETURN_IF_ERROR(check_shared_loops(tree));
+    SCHAAS_RETURN_IF_ERROR(check_mapped_loops(tree));
     entries_of = keep_result_by_entries(tree);
   } else {
     count_unstored(tree);
-    move_lanes_outwards(tree);
-    if (effort.cut_rows) find_cuts(tree);
+    block_registers(tree);
+    if (effort.split_rows) split_rows(tree);
   }
   KernelBuilder builder(problem, tree);
   Emitter(tree, builder).emit_phases(tree.root);
   if (for_gpu) {
-    auto kernel = put_columns_side_by_side(builder.take(), builder.names());
+    auto kernel = coarsen_threads(builder.take(), builder.names());
     kernel.result_entries_of = entries_of;
     return kernel;
   }
   auto kernel = builder.take();
-  if (effort.ask_ahead) kernel = ask_ahead(std::move(kernel));
-  if (effort.jam) kernel = jam(std::move(kernel));
-  if (effort.jam && effort.ask_ahead) kernel = ask_for_next_rows(std::move(kernel));
-  // After what asks: that goes on beside the products, not where their factors are formed.
-  if (effort.jam) kernel = form_row_products(std::move(kernel), builder.names());
-  if (effort.sparse_rows) kernel = expand_short_rows(add_alike_rows(std::move(kernel)), builder.names());
-  if (effort.values_alone) kernel = add_values_alone(std::move(kernel));
-  if (effort.jam && effort.sparse_rows) kernel = join_short_rows(std::move(kernel), builder.names());
-  if (effort.versions) kernel = add_versions(std::move(kernel), problem);
+  if (effort.prefetch) kernel = prefetch_gathers(std::move(kernel));
+  if (effort.unroll_and_jam) kernel = unroll_and_jam(std::move(kernel));
+  if (effort.unroll_and_jam && effort.prefetch) kernel = prefetch_next_rows(std::move(kernel));
+  // After prefetching, which runs beside the products, not where factors are packed.
+  if (effort.unroll_and_jam) kernel = pack_panels(std::move(kernel), builder.names());
+  if (effort.sparse_rows) kernel = expand_rows(add_supernodes(std::move(kernel)), builder.names());
+  if (effort.numeric_phases) kernel = add_numeric_phases(std::move(kernel));
+  if (effort.unroll_and_jam && effort.sparse_rows) kernel = flatten_loops(std::move(kernel), builder.names());
+  if (effort.specialise) kernel = specialise(std::move(kernel), problem);
   return kernel;
 }
 

@@ -2,9 +2,9 @@
 
 namespace schaas::lower {
 
-std::string Names::fresh(const std::string& wish) {
-  std::string text = wish;
-  for (int count = 2; !taken_.insert(text).second; ++count) text = wish + "_" + std::to_string(count);
+std::string Names::fresh(const std::string& preferred) {
+  std::string text = preferred;
+  for (int count = 2; !taken_.insert(text).second; ++count) text = preferred + "_" + std::to_string(count);
   return text;
 }
 

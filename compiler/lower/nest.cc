@@ -5,8 +5,8 @@
 #include <numeric>
 #include <set>
 
-#include "compiler/concrete_notation/kept_by_entries.h"
 #include "compiler/concrete_notation/semantics.h"
+#include "compiler/concrete_notation/stored_by_entries.h"
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/lower/iteration_space.h"
 
@@ -77,12 +77,12 @@ class Numbering {
 
   support::Result<NestPtr> convert_loop(const Forall& forall) {
     SCHAAS_ASSIGN_OR_RETURN(const int index, index_number(forall.index));
-    if (forall.manner.extent) tree_.extents[index] = *forall.manner.extent;
+    if (forall.annotation.extent) tree_.extents[index] = *forall.annotation.extent;
     loops_.push_back(index);
     auto body = convert(forall.body);
     loops_.pop_back();
     if (!body.ok()) return body.error();
-    return make_nest({Loop{index, *body, false, blocks_.count(index) > 0, forall.manner}});
+    return make_nest({Loop{index, *body, false, blocks_.count(index) > 0, forall.annotation}});
   }
 
   support::Result<NestPtr> convert_blocks(const ConcreteBlocks& blocks) {
@@ -95,7 +95,7 @@ class Numbering {
     return make_nest({Blocks{index, blocks.size, *body, blocks.parts}});
   }
 
-  /// The loops over the index run over the entries of a block.
+  /// Marks the loops over the index that run over the entries of a block.
   static NestPtr over_entries(const NestPtr& nest, int index) {
     return std::visit(
         Match{
@@ -123,7 +123,7 @@ class Numbering {
     const auto blocks_here = blocks_;
     const Access& passed = leaf_of(where.producer).target;
     if (loops_.empty() && blocks_.empty()) {
-      if (auto pattern = concrete_notation::kept_by_entries(where, problem_))
+      if (auto pattern = concrete_notation::stored_by_entries(where, problem_))
         by_entries_[passed.tensor] = {passed, std::move(*pattern)};
     }
     SCHAAS_ASSIGN_OR_RETURN(NestPtr producer, convert(where.producer));
@@ -133,7 +133,7 @@ class Numbering {
     kept.masked = problem_.mask_of(passed.tensor) != nullptr;
     kept.hashed = where.storage == concrete_notation::Storage::hash;
     if (kept.hashed) kept.levels.front() = format::LevelFormat::hashed;
-    // A block's index of this temporary is bound inside the block, on both sides.
+    // Both sides bind the temporary's block index inside the block.
     for (const int index : tree_.operands[static_cast<std::size_t>(target_of(producer))].indices) {
       const auto block = blocks_here.find(index);
       if (block != blocks_here.end())
@@ -142,7 +142,7 @@ class Numbering {
     return make_nest({Branch{temporary, producer, consumer}});
   }
 
-  /// What all terms write is one operand.
+  /// All terms write one operand.
   support::Result<NestPtr> convert_terms(const ConcreteTerms& sum) {
     const auto outside = shared_target_;
     Terms terms;
@@ -172,18 +172,18 @@ class Numbering {
     return make_nest({leaf});
   }
 
-  /// The number that a product of it and of accesses begins with.
+  /// Returns the number that a product of it and of accesses begins with.
   static std::optional<double> scale_of(const Expression& value) {
     const auto* product = std::get_if<index_notation::Product>(&value.node);
     if (product == nullptr) return std::nullopt;
     const auto* scale = std::get_if<index_notation::Literal>(&product->factors.front().node);
-    const bool rest = std::all_of(
-        product->factors.begin() + 1, product->factors.end(),
-        [](const Expression& factor) { return std::holds_alternative<Access>(factor.node); });
+    const bool rest =
+        std::all_of(product->factors.begin() + 1, product->factors.end(),
+                    [](const Expression& factor) { return std::holds_alternative<Access>(factor.node); });
     return scale != nullptr && rest ? std::optional(scale->value) : std::nullopt;
   }
 
-  /// Operands are numbered as they are read.
+  /// Numbers operands in the order they are read.
   support::Result<ValuePtr> convert_value(const Expression& expression, std::vector<int>& reads) {
     if (const auto* access = std::get_if<Access>(&expression.node)) {
       SCHAAS_ASSIGN_OR_RETURN(const int operand, add_operand(*access, false));
@@ -233,10 +233,10 @@ class Numbering {
     if (!description.temporary() && !written)
       return read_argument(operand, patterns_.count(access.tensor) > 0);
     if (const auto entries = by_entries_.find(access.tensor); entries != by_entries_.end()) {
-      SCHAAS_ASSIGN_OR_RETURN(operand.place, add_operand(entry_of(access, entries->second), false));
-      const int at = tree_.operands[static_cast<std::size_t>(operand.place)].place;
-      if (at >= 0) operand.place = at;
-      tree_.tensors[static_cast<std::size_t>(tensor)].entries_of = operand.place;
+      SCHAAS_ASSIGN_OR_RETURN(operand.located_by, add_operand(entry_of(access, entries->second), false));
+      const int at = tree_.operands[static_cast<std::size_t>(operand.located_by)].located_by;
+      if (at >= 0) operand.located_by = at;
+      tree_.tensors[static_cast<std::size_t>(tensor)].entries_of = operand.located_by;
     }
     const int number = static_cast<int>(tree_.operands.size());
     tree_.operands.push_back(operand);
@@ -245,7 +245,7 @@ class Numbering {
     return number;
   }
 
-  /// The operand of these indices, and of a pattern one more, which stands where that does.
+  /// Returns the operand of these indices; a pattern gets another one at the same position.
   int read_argument(const Operand& operand, bool pattern) {
     const std::pair key{operand.tensor, operand.indices};
     auto found = arguments_.find(key);
@@ -262,12 +262,12 @@ class Numbering {
     return known->second;
   }
 
-  /// A temporary with an element for each entry of an argument: as what it is written, and the pattern.
+  /// A temporary with an element for each entry of an argument: its access as written, and the pattern.
   struct ByEntries {
     Access target;
     Access pattern;
   };
-  /// The pattern where the temporary is read or written as `access`.
+  /// Returns the pattern at which the temporary is read or written as `access`.
   static Access entry_of(const Access& access, const ByEntries& entries) {
     Access out = entries.pattern;
     for (auto& index : out.indices) {
@@ -282,8 +282,8 @@ class Numbering {
     return static_cast<std::size_t>(problem_.formats.at(tensor).mode_order[level]);
   }
 
-  /// Temporaries of which few elements may be written, so that it pays to remember which. `inside`: of a
-  /// loop, so that a thread has the temporary to itself.
+  /// Gives sparse accumulators to temporaries of which few elements may be written. `inside`: inside a loop,
+  /// so the temporary is private to a thread.
   void track(const NestPtr& nest, bool inside) {
     std::visit(Match{
                    [&](const Loop& loop) { track(loop.body, true); },
@@ -291,8 +291,8 @@ class Numbering {
                    [&](const Branch& branch) {
                      track(branch.producer, inside);
                      track(branch.consumer, inside);
-                     track_appended(branch);
-                     if (inside) track_factor(branch);
+                     accumulate_appended(branch);
+                     if (inside) occupancy_factor(branch);
                    },
                    [&](const Terms& sum) {
                      for (const auto& term : sum.terms) track(term, inside);
@@ -302,12 +302,13 @@ class Numbering {
                nest->node);
   }
 
-  /// A vector that is written at the entries of something sparse and read as a factor in a loop that would
-  /// otherwise run over the whole extent: the zeros need not be read (ReACT, section 4.5).
-  void track_factor(const Branch& branch) {
+  /// Gives an occupancy list to a vector written at the entries of something sparse and read as a factor. The
+  /// reading loop then skips its zeros (ReACT, section 4.5).
+  void occupancy_factor(const Branch& branch) {
     const Operand& written = tree_.operands[static_cast<std::size_t>(target_of(branch.producer))];
     Tensor& temporary = tree_.tensors[static_cast<std::size_t>(branch.temporary)];
-    if (written.indices.size() != 1 || temporary.tracked > 0 || temporary.fill != tree_.semiring->zero)
+    if (written.indices.size() != 1 || temporary.occupancy_levels > 0 ||
+        temporary.fill != tree_.semiring->zero)
       return;
     const Loop* writes = loop_over(branch.producer, written.indices.front());
     if (writes == nullptr || writes->block || !is_chain(branch.consumer)) return;
@@ -325,10 +326,10 @@ class Numbering {
     const LoopSpace reading = loop_space(reads->body, reads->index, tree_);
     if (writing.kind != LoopSpace::Kind::range && !writing.whole && reading.kind == LoopSpace::Kind::range &&
         reading.located.empty())
-      temporary.tracked = 1;
+      temporary.occupancy_levels = 1;
   }
 
-  /// The loop over `index` on the way to the leaf that a statement exists for, which must be one.
+  /// Returns the loop over `index` on the way to the only leaf that the statement exists for.
   static const Loop* loop_over(const NestPtr& nest, int index) {
     if (const auto* branch = std::get_if<Branch>(&nest->node)) return loop_over(branch->consumer, index);
     if (const auto* blocks = std::get_if<Blocks>(&nest->node)) return loop_over(blocks->body, index);
@@ -337,9 +338,9 @@ class Numbering {
     return loop_over(loop->body, index);
   }
 
-  /// A temporary that is walked only to append what it holds to a sparse result, level by level, is tracked
-  /// down to the result's last sparse level.
-  void track_appended(const Branch& branch) {
+  /// Gives occupancy down to the result's last sparse level to a temporary that is walked only to append to
+  /// it.
+  void accumulate_appended(const Branch& branch) {
     std::vector<int> loops;
     const NestPtr* at = &branch.consumer;
     while (const auto* loop = std::get_if<Loop>(&(*at)->node)) {
@@ -359,13 +360,14 @@ class Numbering {
                     target.indices.end() - static_cast<std::ptrdiff_t>(loops.size())) ||
         sparse <= above)
       return;
-    tree_.tensors[static_cast<std::size_t>(branch.temporary)].tracked = static_cast<int>(sparse - above);
+    tree_.tensors[static_cast<std::size_t>(branch.temporary)].occupancy_levels =
+        static_cast<int>(sparse - above);
   }
 
-  /// All uses of a temporary get their indices in one order of its modes.
+  /// Gives all uses of a temporary their indices in one order of its modes.
   void order_temporaries() {
     for (const auto& [tensor, uses] : uses_) {
-      if (tree_.tensors[static_cast<std::size_t>(tensor)].tracked > 0) continue;
+      if (tree_.tensors[static_cast<std::size_t>(tensor)].occupancy_levels > 0) continue;
       const Use* heavier =
           &uses.front();  // the writer comes first: a producer is numbered before its consumer
       for (const auto& use : uses) {
@@ -396,7 +398,7 @@ class Numbering {
   std::map<std::string, int> tensor_numbers_;
   std::map<int, std::vector<Use>> uses_;
   std::vector<int> loops_;
-  std::map<int, BlockSize> blocks_;  ///< by index: the blocks that are open
+  std::map<int, BlockSize> blocks_;  ///< open blocks by index
   std::set<std::string> patterns_;
   std::map<std::string, ByEntries> by_entries_;
   std::map<std::pair<int, std::vector<int>>, int> arguments_, pattern_reads_;  ///< by tensor and indices
@@ -406,7 +408,7 @@ class Numbering {
 void collect(const NestPtr& nest, const NestTree& tree, bool with_targets, std::vector<int>& out) {
   const auto add = [&](int number) {
     const Operand& use = tree.operands[static_cast<std::size_t>(number)];
-    if (use.pattern) number = use.place;
+    if (use.pattern) number = use.located_by;
     if (std::find(out.begin(), out.end(), number) == out.end()) out.push_back(number);
   };
   std::visit(Match{
@@ -490,13 +492,13 @@ bool is_chain(const NestPtr& nest) {
                     nest->node);
 }
 
-const Loop* tracked_walk(const Branch& branch, const NestTree& tree) {
-  const int tracked = tree.tensors[static_cast<std::size_t>(branch.temporary)].tracked;
+const Loop* occupied_walk(const Branch& branch, const NestTree& tree) {
+  const int occupancy_levels = tree.tensors[static_cast<std::size_t>(branch.temporary)].occupancy_levels;
   const NestPtr* at = &branch.consumer;
   while (const auto* loop = std::get_if<Loop>(&(*at)->node)) {
     for (const int number : factors_below(loop->body, tree)) {
       const Operand& read = tree.operands[static_cast<std::size_t>(number)];
-      if (read.tensor == branch.temporary && level_of(read, loop->index) == tracked - 1) return loop;
+      if (read.tensor == branch.temporary && level_of(read, loop->index) == occupancy_levels - 1) return loop;
     }
     at = &loop->body;
   }

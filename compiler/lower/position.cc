@@ -10,8 +10,8 @@ using loop_ir::ExpressionPtr;
 
 std::size_t at(int level) { return static_cast<std::size_t>(level); }
 
-/// One past the last dense level of the run that starts at `begin`.
-int run_end(const Tensor& tensor, int begin) {
+/// Returns one past the last dense level of the segment that starts at `begin`.
+int segment_end(const Tensor& tensor, int begin) {
   int end = begin;
   const int levels = static_cast<int>(tensor.levels.size());
   while (end < levels && tensor.levels[at(end)] == LevelFormat::dense) ++end;
@@ -23,8 +23,8 @@ std::vector<int> indices_between(const Operand& operand, int begin, int end) {
 }
 
 bool run_complete(const Position& position, const Tensor& tensor) {
-  const int end = run_end(tensor, position.run);
-  for (int level = position.run; level < end; ++level) {
+  const int end = segment_end(tensor, position.segment);
+  for (int level = position.segment; level < end; ++level) {
     if (!position.added[at(level)]) return false;
   }
   return position.entered;
@@ -35,7 +35,7 @@ ExpressionPtr sum(const ExpressionPtr& a, const ExpressionPtr& b) {
   return b ? loop_ir::add(a, b) : a;
 }
 
-/// A name for `value`, so that inner loops do not compute it again.
+/// Names `value`, so that inner loops do not compute it again.
 ExpressionPtr named(const ExpressionPtr& value, KernelBuilder& builder,
                     std::vector<loop_ir::StatementPtr>& out) {
   if (!value || std::holds_alternative<loop_ir::Name>(value->node) ||
@@ -47,18 +47,18 @@ ExpressionPtr named(const ExpressionPtr& value, KernelBuilder& builder,
   return loop_ir::name(text);
 }
 
-void settle_run(Position& position, const Operand& operand, const Tensor& tensor, KernelBuilder& builder,
-                std::vector<loop_ir::StatementPtr>& out) {
-  const int end = run_end(tensor, position.run);
+void resolve_segment(Position& position, const Operand& operand, const Tensor& tensor, KernelBuilder& builder,
+                     std::vector<loop_ir::StatementPtr>& out) {
+  const int end = segment_end(tensor, position.segment);
   ExpressionPtr base = position.base;
   if (!position.entered) {
     if (position.parent) {
-      base = loop_ir::multiply(position.parent,
-                               builder.extents(operand.tensor, indices_between(operand, position.run, end)));
+      base = loop_ir::multiply(
+          position.parent, builder.extents(operand.tensor, indices_between(operand, position.segment, end)));
     }
     position.entered = true;
   }
-  for (int level = position.run; level < end; ++level) {
+  for (int level = position.segment; level < end; ++level) {
     if (position.added[at(level)] || !position.bound[at(level)]) continue;
     position.added[at(level)] = true;
     if (level == end - 1) {
@@ -82,12 +82,12 @@ Position start_position(const Operand& operand) {
   return position;
 }
 
-void settle(Position& position, const Operand& operand, const Tensor& tensor, KernelBuilder& builder,
-            std::vector<loop_ir::StatementPtr>& out) {
+void resolve(Position& position, const Operand& operand, const Tensor& tensor, KernelBuilder& builder,
+             std::vector<loop_ir::StatementPtr>& out) {
   const int levels = static_cast<int>(tensor.levels.size());
   while (true) {
-    settle_run(position, operand, tensor, builder, out);
-    const int next = run_end(tensor, position.run);
+    resolve_segment(position, operand, tensor, builder, out);
+    const int next = segment_end(tensor, position.segment);
     if (next == levels || !run_complete(position, tensor) || !position.bound[at(next)]) return;
     position.added[at(next)] = true;
     const auto& shift = position.shift[at(next)];
@@ -96,22 +96,22 @@ void settle(Position& position, const Operand& operand, const Tensor& tensor, Ke
     position.base = last ? shift : nullptr;
     position.unit = last ? position.bound[at(next)] : nullptr;
     position.entered = last;
-    position.run = next + 1;
+    position.segment = next + 1;
   }
 }
 
 bool complete(const Position& position, const Tensor& tensor) {
   const int levels = static_cast<int>(tensor.levels.size());
-  return run_end(tensor, position.run) == levels && run_complete(position, tensor);
+  return segment_end(tensor, position.segment) == levels && run_complete(position, tensor);
 }
 
 bool reached(const Position& position, const Tensor& tensor, int level) {
-  return run_end(tensor, position.run) == level && run_complete(position, tensor);
+  return segment_end(tensor, position.segment) == level && run_complete(position, tensor);
 }
 
 ExpressionPtr location(const Position& position) {
-  const auto place = sum(position.base, position.unit);
-  return place ? place : loop_ir::integer(0);
+  const auto at = sum(position.base, position.unit);
+  return at ? at : loop_ir::integer(0);
 }
 
 }  // namespace schaas::lower

@@ -10,10 +10,10 @@
 #include "compiler/lower/position.h"
 #include "compiler/merge_lattice/merge_lattice.h"
 
-/// What is known at a place in a nest.
+/// Facts known at one point of a nest.
 namespace schaas::lower {
 
-/// The present block of an index: values [begin, end) of a dense range, or of the positions of the one
+/// The present block of an index: values [begin, end) of a dense range, or of the positions of the only
 /// compressed level that is walked.
 struct OpenBlock {
   std::string begin, end;
@@ -25,15 +25,14 @@ struct Band {
   loop_ir::ExpressionPtr first, end, shift;
 };
 
-/// Where each operand stands, the blocks that are open and the coordinates that are known, by index; copied
-/// on entering a loop.
+/// Positions of the operands, open blocks and known coordinates by index; copied on entering a loop.
 struct Scope {
   std::vector<Position> positions;
   std::map<int, OpenBlock> blocks{};
   std::map<int, std::string> coordinates{};
-  std::map<std::pair<int, int>, Band> bands{};  ///< by operand and level: those of the loops entered
-  std::string unit{};                           ///< the iteration of the phase's outermost loop
-  std::string row{};                            ///< of two collapsed loops: the value of the outer one
+  std::map<std::pair<int, int>, Band> bands{};  ///< by operand and level; only of the loops entered
+  std::string iteration{};                      ///< the iteration of the phase's outermost loop
+  std::string row{};                            ///< value of the outer of two collapsed loops
   const Loop* inner_of_pair = nullptr;
 };
 

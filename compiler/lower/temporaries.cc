@@ -17,15 +17,15 @@ const Operand& operand(const NestTree& tree, int number) {
   return tree.operands[static_cast<std::size_t>(number)];
 }
 
-/// The loop leaves out values of its index that `temporary` has room for.
+/// The loop leaves out values of its index that `temporary` has elements for.
 bool skips(const Loop& loop, const NestTree& tree, int temporary) {
   if ((!loop.block || !loop.entries) && is_sparse(loop, tree)) return true;
   if (!loop.block) return false;
-  // A block has a place for each value it runs over; what is not held by blocks may be walked sparsely.
+  // A block has an element for each of its values; temporaries without blocks may be walked sparsely.
   return tree.tensors[static_cast<std::size_t>(temporary)].blocks.count(loop.index) == 0;
 }
 
-/// A list of the loop's coordinates may hold one several times.
+/// The walked list of coordinates may repeat one.
 bool repeats(const Loop& loop, const NestTree& tree) {
   for (const int number : factors_below(loop.body, tree)) {
     const int level = level_of(operand(tree, number), loop.index);
@@ -35,7 +35,7 @@ bool repeats(const Loop& loop, const NestTree& tree) {
   return false;
 }
 
-/// Loops over the indices in `open` come first, none of which is `bad`.
+/// Loops over the indices in `open` come first, and none of them is `bad`.
 bool once(const NestPtr& nest, const std::function<bool(const Loop&)>& bad, std::set<int> open) {
   if (open.empty()) return true;
   return std::visit(
@@ -52,8 +52,8 @@ bool once(const NestPtr& nest, const std::function<bool(const Loop&)>& bad, std:
       nest->node);
 }
 
-/// Whether the loops over the temporary's indices above the leaf that uses it all run over whole extents;
-/// nothing when no leaf below uses it.
+/// Tells whether the loops over the temporary's indices above its uses all run over whole extents; nothing
+/// when no leaf below uses it.
 std::optional<bool> walks_all(const NestPtr& nest, const NestTree& tree, int temporary) {
   return std::visit(
       Match{
@@ -94,8 +94,10 @@ std::optional<bool> walks_all(const NestPtr& nest, const NestTree& tree, int tem
 
 bool is_sparse(const Loop& loop, const NestTree& tree) {
   for (const int number : factors_below(loop.body, tree)) {
-    const int tracked = tree.tensors[static_cast<std::size_t>(operand(tree, number).tensor)].tracked;
-    if (tracked > 0 && level_of(operand(tree, number), loop.index) == tracked - 1) return true;
+    const int occupancy_levels =
+        tree.tensors[static_cast<std::size_t>(operand(tree, number).tensor)].occupancy_levels;
+    if (occupancy_levels > 0 && level_of(operand(tree, number), loop.index) == occupancy_levels - 1)
+      return true;
   }
   return loop_space(loop.body, loop.index, tree).skips();
 }
@@ -147,7 +149,7 @@ Reset reset_of(const Branch& branch, const NestTree& tree) {
   if (may_overwrite(branch.producer, tree)) return Reset::overwrite;
   const bool producer = walks_all(branch.producer, tree, branch.temporary).value_or(false);
   const bool consumer = walks_all(branch.consumer, tree, branch.temporary).value_or(false);
-  // A workspace is zero at first; other starts are written each time.
+  // Scratch is zero at first; other start values are written each time.
   const bool zero = tree.tensors[static_cast<std::size_t>(branch.temporary)].fill == 0;
   return producer || consumer || !zero ? Reset::before : Reset::after;
 }

@@ -1,4 +1,4 @@
-// Values: what a leaf computes from the elements of its operands, and where it goes.
+// Values: expressions of a leaf over the elements of its operands, and stores of them.
 #include <algorithm>
 
 #include "compiler/lower/emitter.h"
@@ -12,7 +12,7 @@ using operators::Function;
 
 namespace {
 
-/// Infix functions take two arguments at a time, the others as many as they like.
+/// Applies infix functions to two arguments at a time, others to all.
 ExpressionPtr called(Function function, std::vector<ExpressionPtr> arguments) {
   if (!operators::facts(function).any_more) return loop_ir::apply(function, std::move(arguments));
   ExpressionPtr folded = arguments.front();
@@ -23,29 +23,29 @@ ExpressionPtr called(Function function, std::vector<ExpressionPtr> arguments) {
 
 }  // namespace
 
-void Emitter::hoist(const Scope& scope, Pending& pending, Statements& out) {
+void Emitter::hoist(const Scope& scope, PartialProduct& partial, Statements& out) {
   std::vector<int> ready;
   std::vector<int> later;
-  for (const int factor : pending.factors) {
-    // Where a loop walks the operand alone, its pattern says nothing more.
+  for (const int factor : partial.factors) {
+    // A pattern is always one where a loop walks its operand alone.
     const bool idle =
         operand(factor).pattern && is_complete(factor, scope) && !position_of(factor, scope).present;
     if (!idle) (is_complete(factor, scope) ? ready : later).push_back(factor);
   }
   if (ready.empty()) {
-    pending.factors = std::move(later);
+    partial.factors = std::move(later);
     return;
   }
-  auto value = product(scope, pending.prefix, ready);
+  auto value = product(scope, partial.prefix, ready);
   if (!std::holds_alternative<loop_ir::Name>(value->node)) {
     const std::string text = builder_.names().fresh("v");
     out.push_back(make(loop_ir::Let{text, loop_ir::Type::value, value}));
     value = loop_ir::name(text);
   }
-  pending = Pending{later, value};
+  partial = PartialProduct{later, value};
 }
 
-/// Parts of the leaf's value that are known before the loops of the chain are computed before them.
+/// Computes parts of the leaf's value before the loops of the chain that do not change them.
 void Emitter::hoist_values(const NestPtr& chain, const Scope& scope, Statements& out) {
   const NestPtr* at = &chain;
   while (const auto* loop = std::get_if<Loop>(&(*at)->node)) at = &loop->body;
@@ -117,12 +117,12 @@ ExpressionPtr Emitter::value_of(int number, const Scope& scope) {
                  : value;
 }
 
-/// Under a semiring `+` is its sum.
+/// Replaces `+` by the sum of the semiring.
 Function Emitter::meant(Function function) const {
   return function == Function::add ? operators::combine(tree_.semiring->sum) : function;
 }
 
-/// What is known already is a name. `present`: operands that are known to be stored where the value is used.
+/// Evaluates a value; parts already known are names. `present`: operands known to be stored at this point.
 ExpressionPtr Emitter::evaluate(const ValuePtr& value, const Scope& scope, const std::set<int>& present) {
   if (const auto known = known_.find(value.get()); known != known_.end()) return loop_ir::name(known->second);
   return std::visit(Match{
@@ -143,7 +143,8 @@ ExpressionPtr Emitter::evaluate(const ValuePtr& value, const Scope& scope, const
                     value->node);
 }
 
-/// A product or quotient is zero where an operand that annihilates it is not stored, whatever the others are.
+/// Evaluates a product or quotient as zero where an operand that annihilates it is not stored, whatever the
+/// others are.
 ExpressionPtr Emitter::evaluate_zeros(const ValuePtr& value, const Scope& scope,
                                       const std::set<int>& present) {
   std::set<int> needed;
@@ -166,7 +167,7 @@ ExpressionPtr Emitter::evaluate_zeros(const ValuePtr& value, const Scope& scope,
   return condition ? loop_ir::choose(condition, result, loop_ir::number(tree_.semiring->zero)) : result;
 }
 
-/// Operands whose absence makes the value the semiring's zero.
+/// Collects operands whose absence makes the value the semiring's zero.
 void Emitter::annihilators(const ValuePtr& value, const Scope& scope, std::set<int>& out) const {
   if (const auto* read = std::get_if<Read>(&value->node)) {
     const bool zero = tensor_of(read->operand).fill == tree_.semiring->zero;

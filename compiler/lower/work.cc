@@ -22,7 +22,7 @@ class Work {
  public:
   Work(const NestTree& tree, KernelBuilder& builder) : tree_(tree), builder_(builder) {}
 
-  /// The factors of the leaf below with the most of them.
+  /// Returns the factors of the leaf below that has most of them.
   std::vector<Factor> of(const NestPtr& nest, std::vector<Factor> around) {
     return std::visit(Match{
                           [&](const Loop& loop) { return of(loop.body, with_loop(loop, std::move(around))); },

@@ -6,9 +6,8 @@
 
 namespace schaas::lower {
 
-/// Factors whose product is about how often the deepest leaf of a phase runs: extents, and numbers of entries
-/// of the levels that loops walk. Where several operands are walked of which none contains the other, it is
-/// rather too small.
+/// Returns factors whose product estimates how often the deepest leaf of a phase runs: extents, and entries
+/// of walked levels. Underestimates where several walked operands contain none of each other.
 std::vector<loop_ir::ExpressionPtr> work_of(const NestPtr& phase, const NestTree& tree,
                                             KernelBuilder& builder);
 

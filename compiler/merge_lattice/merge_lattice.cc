@@ -20,7 +20,7 @@ void append(const Formula& part, Kind kind, std::vector<Formula>& out) {
   }
 }
 
-/// In B and (B or C) the second is idle, in B or (B and C) too: a part that has another one as a part.
+/// Drops idle parts by absorption: the second of B and (B or C), and of B or (B and C).
 bool absorbed(const Formula& part, const std::vector<Formula>& all) {
   return std::any_of(all.begin(), all.end(), [&](const Formula& other) {
     return std::find(part.parts.begin(), part.parts.end(), other) != part.parts.end();
@@ -98,7 +98,8 @@ Space any_function(Function function, const std::vector<Space>& arguments) {
   return checked(any_visited(arguments), operators::evaluate(function, values));
 }
 
-/// where(condition, then, otherwise): outside of the condition's space one branch is chosen for good.
+/// Returns the space of where(condition, then, otherwise): outside of the condition's space one branch is
+/// constant.
 Space choice(const std::vector<Space>& arguments) {
   const Space& condition = arguments[0];
   if (!condition.otherwise) {
@@ -147,7 +148,7 @@ Space product(const std::vector<Space>& factors, const operators::Semiring& semi
 
 Space apply(Function function, const std::vector<Space>& arguments) {
   if (function == Function::where) return choice(arguments);
-  // What is not stored divided by anything is 0; only where the dividend is stored does the divisor count.
+  // An unstored dividend gives 0; the divisor matters only where the dividend is stored.
   if (function == Function::divide && arguments[0].otherwise == 0.0) return arguments[0];
   if (const auto zero = annihilator(function)) {
     if (auto space = annihilated(arguments, *zero)) return *space;

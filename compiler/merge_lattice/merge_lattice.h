@@ -8,11 +8,11 @@
 /// Coiteration of the levels that one loop index binds (Kjolstad et al., OOPSLA 2017, section 5; Henry et
 /// al., OOPSLA 2021, section 5, for functions other than + and *).
 ///
-/// The iteration space of an expression is a boolean formula over the levels that skip coordinates: where it
-/// is false, the expression has a known value, the same everywhere. It is decided by what the operators do
-/// with the values of elements that are not stored, never by their names: a product is its zero where one
-/// factor is, max(B, C) is 0 where both B and C are, exp(B) is 1 where B is 0. Elements that are not stored
-/// annihilate: 0 / x and 0 * x are 0 whatever x is.
+/// The iteration space of an expression is a boolean formula over the levels that skip coordinates. At
+/// coordinates where it is false, the expression has one known value. It follows from the operators' values
+/// at unstored elements, never from their names. A product is zero where one factor is, max(B, C) is 0 where
+/// both B and C are, exp(B) is 1 where B is 0. Elements that are not stored annihilate: 0 / x and 0 * x are 0
+/// whatever x is.
 namespace schaas::merge_lattice {
 
 /// Level `level` of operand `operand` (the caller's number) is bound by the index.
@@ -45,7 +45,8 @@ Formula united(const std::vector<Formula>& parts);
 /// The levels of a formula, in order of appearance, each once.
 std::vector<LevelAccess> levels_of(const Formula& formula);
 
-/// Where an expression has to be evaluated, and its value everywhere else (nothing when `visited` is every).
+/// Set of coordinates at which an expression must be evaluated, and its value elsewhere (nothing when
+/// `visited` is every).
 struct Space {
   Formula visited;
   std::optional<double> otherwise;
@@ -56,12 +57,12 @@ Space literal(double value);
 Space anywhere();
 /// An access through a level that holds only some coordinates; the others have the value `fill`.
 Space stored(LevelAccess level, double fill);
-/// What the multiplication of a semiring makes of its factors; its zero annihilates.
+/// Returns the space of a semiring's product; its zero annihilates.
 Space product(const std::vector<Space>& factors, const operators::Semiring& semiring);
-/// What a function makes of its arguments.
+/// Returns the space of a function of its arguments.
 Space apply(operators::Function function, const std::vector<Space>& arguments);
-/// The coordinates at which folding the expression into something with `monoid` may change it, when that
-/// something is at `start` or beyond: where it is not known to be `start`.
+/// Returns the coordinates at which folding the expression by `monoid` may change an accumulator that is at
+/// `start` or beyond. There the expression is not known to be `start`.
 Formula contributing(const Space& space, double start);
 
 }  // namespace schaas::merge_lattice

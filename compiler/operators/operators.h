@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-/// What is done to numbers: functions, the monoids that reduce, the semirings of contractions. Shared by
+/// Operations on numbers: functions, the monoids of reductions, the semirings of contractions. Shared by
 /// index notation, concrete notation and loop IR. Conditions are numbers: 0 is false, everything else is
 /// true; a comparison gives 1 or 0.
 namespace schaas::operators {
@@ -30,7 +30,7 @@ enum class Function {
   logical_and,
   logical_or,
   logical_not,
-  where,  ///< where(condition, then, otherwise): only the chosen one counts
+  where,  ///< ternary where(condition, then, otherwise): only the chosen one matters
   negate,
   abs,
   exp,
@@ -50,10 +50,10 @@ enum class Function {
 
 struct FunctionFacts {
   Function function;
-  const char* name;   ///< how a call is written: "max", "where"; of an infix operator a word for messages
+  const char* name;   ///< text of a call: "max", "where"; of an infix operator a word for messages
   const char* infix;  ///< "+", "<="; "" for calls; "-" also for negate, written before its argument
-  int precedence;     ///< of infix operators, higher binds tighter; 0 for calls
-  std::size_t arity;  ///< least number of arguments
+  int precedence;     ///< precedence of infix operators, higher binds tighter; 0 for calls
+  std::size_t arity;  ///< minimum number of arguments
   bool any_more;      ///< takes any number from `arity` on: associative and commutative
 };
 const FunctionFacts& facts(Function function);

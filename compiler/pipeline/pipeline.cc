@@ -52,7 +52,7 @@ Result<loop_ir::Kernel> make_loops(const problem::Problem& problem, const schedu
 Result<std::string> make_c(const problem::Problem& problem, const std::string& problem_text,
                            const schedule::Trace& trace, const std::string& key,
                            const toolchain::Target& target) {
-  const auto effort = target.draft ? lower::Effort::least() : lower::Effort{};
+  const auto effort = target.baseline ? lower::Effort::least() : lower::Effort{};
   SCHAAS_ASSIGN_OR_RETURN(const auto kernel, make_loops(problem, trace, effort));
   if (kernel.for_gpu())
     return support::unsupported(

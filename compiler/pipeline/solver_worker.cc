@@ -27,7 +27,7 @@ class SolverWorker final : public frontier::Solver {
 
   Verdict check_all(const std::vector<SolverRelation>& relations, int milliseconds) override {
     model_.clear();
-    if (failures_ >= options_.most_failures || !cancellation_.check("a solver query").ok())
+    if (failures_ >= options_.max_failures || !cancellation_.check("a solver query").ok())
       return Verdict::unknown;
     auto answer = ask(relations, milliseconds);
     if (answer.ok()) {
@@ -39,7 +39,7 @@ class SolverWorker final : public frontier::Solver {
     ++failures_;
     if (options_.log) {
       options_.log("the solver failed, its question stays open: " + answer.error().message +
-                   (failures_ < options_.most_failures ? "" : "; it is not asked again in this search"));
+                   (failures_ < options_.max_failures ? "" : "; it is not asked again in this search"));
     }
     return Verdict::unknown;
   }

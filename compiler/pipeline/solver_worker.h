@@ -13,15 +13,15 @@ struct SolverWorkerOptions {
   std::size_t memory_bytes = std::size_t{1} << 30;  ///< address space
   std::chrono::milliseconds start{5000};            ///< until it is ready
   std::chrono::milliseconds grace{200};             ///< beyond a query's own limit, then it is killed
-  int most_failures = 3;                            ///< of one search; afterwards every answer is "unknown"
+  int max_failures = 3;                             ///< per search; afterwards every answer is "unknown"
   bool isolated = true;                             ///< the process (toolchain/isolation.h)
   /// Told, in a sentence, of every process that failed. Called on the thread of the search.
   std::function<void(const std::string&)> log;
 };
 
-/// Solvers that each keep a process, started at the first question: what hangs is killed, what crashes is
-/// started again, whatever goes wrong is "unknown" and logged. Obeys cancellation within 10 ms, also while
-/// the process thinks.
+/// Solvers that each keep a process, started at the first question. A hanging process is killed, a crashed
+/// one is restarted; every failure is "unknown" and logged. Obeys cancellation within 10 ms, also while the
+/// process thinks.
 frontier::SolverFactory solver_workers(SolverWorkerOptions options);
 
 }  // namespace schaas::pipeline

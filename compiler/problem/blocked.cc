@@ -39,12 +39,12 @@ Assignment split(Assignment statement, const Blocking& blocking) {
   return statement;
 }
 
-/// Bounds of what a constraint speaks of by what is known of blocks.
+/// Bounds the symbols of a constraint by those of blocks.
 class Bounds {
  public:
   Bounds(const Problem& problem, const Blocking& blocking) : problem_(problem), blocking_(blocking) {}
 
-  /// What holds of blocks when `constraint` holds; nothing when that cannot be told.
+  /// Returns the constraint implied for blocks; nothing when it cannot be derived.
   Result<std::optional<Constraint>> of(const Constraint& constraint) {
     unknown_ = false;
     Polynomial difference;
@@ -72,7 +72,7 @@ class Bounds {
         SCHAAS_ASSIGN_OR_RETURN(product, multiply(product, bound));
       }
     }
-    // Lower bounds of extents may be negative, and tell nothing of a product of two.
+    // Lower bounds of extents may be negative, and do not bound a product of two.
     unknown_ = unknown_ || (!upper && rounded > 1);
     return product;
   }
@@ -116,7 +116,7 @@ class Bounds {
   bool unknown_ = false;
 };
 
-/// The extent of the places inside a block.
+/// Returns the extent of the indices inside a block.
 std::vector<Constraint> fixed(const format::SplitIndex& split) {
   const std::vector<Monomial> size{{split.size, {}}};
   const std::vector<Monomial> extent{{1, {{Symbol{Symbol::Kind::extent, split.inside, 0}, 1}}}};

@@ -11,14 +11,14 @@
 #include "compiler/problem/constraint_set.h"
 #include "compiler/support/digest.h"
 
-// The canonical form is the problem under one order of its factors; the order gives the names (tensors and
-// indices in order of first appearance). Every order is described by a sequence of steps, one per factor,
-// then by the result's indices and the constraints. That is the whole problem, free of the user's names, so
-// the least description is the same for all ways of writing it. A depth-first search finds it: at each depth
-// only the factors with the least step can lead to it, and a tie is usually one factor because steps contain
-// refined colours (colours.h). Real ties are symmetries. Two orders with equal descriptions are an
-// automorphism; those found so far cut branches that mirror one already searched (B. D. McKay, Practical
-// graph isomorphism, 1981). docs/cache_key.md argues it.
+// Canonical form by search with colour refinement and automorphisms (B. D. McKay, Practical graph
+// isomorphism, 1981). An order of the factors determines names: tensors and indices in order of first
+// appearance. Each order is described by a sequence of steps, one per factor, then by the result's indices
+// and the constraints. The description is the whole problem without the user's names, so the minimal one is
+// the same for all ways of writing it. A depth-first search finds it. At each depth only factors with the
+// minimal step can lead to it, and ties are rare because steps contain refined colours (colours.h). Real ties
+// are symmetries: two orders with equal descriptions form an automorphism, and those found so far cut
+// branches that mirror one already searched. docs/cache_key.md argues the design.
 namespace schaas::problem {
 namespace {
 
@@ -44,6 +44,11 @@ bool is_implied(const Constraint& constraint, const Names& classes) {
   const auto* left = lone_extent(constraint.lhs);
   const auto* right = lone_extent(constraint.rhs);
   return left != nullptr && right != nullptr && classes.at(*left) == classes.at(*right);
+}
+
+bool is_compressed(format::LevelFormat level) {
+  return level == format::LevelFormat::compressed || level == format::LevelFormat::compressed_nonunique ||
+         level == format::LevelFormat::compressed_unordered;
 }
 
 // A problem with numbers for names, and the names.
@@ -95,8 +100,11 @@ Numbered number(const Problem& problem) {
   structure.classes = static_cast<int>(class_number.size());
   structure.result = numbered(problem.statement.result, out);
   for (const auto& factor : out.factors) structure.factors.push_back(numbered(factor, out));
-  for (const auto& tensor : out.tensors)
-    structure.formats.push_back(format::print(problem.formats.at(tensor)));
+  for (const auto& tensor : out.tensors) {
+    const format::TensorFormat& format = problem.formats.at(tensor);
+    structure.formats.push_back(format::print(format));
+    structure.compressed.push_back(std::any_of(format.levels.begin(), format.levels.end(), is_compressed));
+  }
   for (const auto& constraint : problem.constraints) {
     if (is_implied(constraint, classes)) continue;
     out.constraints.push_back(constraint);
@@ -110,7 +118,7 @@ std::string tensor_name(std::size_t n) {
   return n < letters ? std::string(1, static_cast<char>('A' + n)) : "Z" + std::to_string(n);
 }
 
-// The user's names -> canonical names, for one order of the factors.
+// Returns the user's names -> canonical names, for one order of the factors.
 Renaming renaming_of(const Numbered& numbers, const std::vector<int>& order) {
   Renaming out;
   out.tensors[numbers.tensors.back()] = tensor_name(0);
@@ -124,7 +132,7 @@ Renaming renaming_of(const Numbered& numbers, const std::vector<int>& order) {
   return out;
 }
 
-// The same for statements that stay as they are written: names in order of first appearance.
+// The same for statements that stay as written: names in order of first appearance.
 Renaming renaming_of(const Problem& problem) {
   Renaming out;
   out.tensors[problem.statement.result.tensor] = tensor_name(0);
@@ -139,7 +147,7 @@ Renaming renaming_of(const Problem& problem) {
 }
 
 std::vector<Constraint> renamed(const Numbered& numbers, const Renaming& names) {
-  // An extent is written on the class's index of least canonical name.
+  // An extent is written on the class's index of minimal canonical name.
   Names least = names.indices;
   for (std::size_t a = 0; a < numbers.indices.size(); ++a) {
     for (std::size_t b = 0; b < numbers.indices.size(); ++b) {
@@ -164,7 +172,7 @@ std::vector<Constraint> renamed(const Numbered& numbers, const Renaming& names) 
   return out;
 }
 
-// What the orders are compared by.
+// Comparison key of an order at one depth.
 using Step = std::vector<int>;
 struct Description {
   std::vector<Step> steps;
@@ -190,10 +198,11 @@ class Search {
     std::map<int, int> tensors, indices;
   };
 
-  // Sparse operands first, those of more modes before; then the factor that speaks most of what came before.
+  // Returns the step of a factor: sparse operands first, those of more modes before; then the factor with
+  // most names that have appeared.
   Step step_of(int factor, const Colours& colours) const {
     const Structure::Access& access = structure_.factors[at(factor)];
-    const bool sparse = structure_.formats[at(access.tensor)].find("compressed") != std::string::npos;
+    const bool sparse = structure_.compressed[at(access.tensor)];
     Step step = {sparse ? 0 : 1, sparse ? -static_cast<int>(access.indices.size()) : 0};
     int fresh = static_cast<int>(prefix_.indices.size());
     for (const int index : access.indices) {
@@ -217,8 +226,8 @@ class Search {
       prefix_.indices.emplace(index, static_cast<int>(prefix_.indices.size()));
   }
 
-  // Returns the depth at which the search goes on: less than this depth when all below here mirrors what was
-  // seen.
+  // Searches below the prefix. Returns the depth to continue at: less than this depth when everything below
+  // mirrors a searched branch.
   std::size_t explore(const Colours& colours) {
     const std::size_t depth = prefix_.order.size();
     if (depth == structure_.factors.size()) return compare();
@@ -259,8 +268,8 @@ class Search {
     return best_->steps[depth] < next;
   }
 
-  // Some known automorphism keeps the prefix in place and leads, perhaps by several steps, from a searched
-  // factor here.
+  // Some known automorphism fixes the prefix and maps, perhaps in several steps, a searched factor to this
+  // one.
   bool mirrors(int factor, const std::vector<int>& searched) const {
     std::vector<int> orbit(structure_.factors.size());
     std::iota(orbit.begin(), orbit.end(), 0);
@@ -276,7 +285,7 @@ class Search {
                        [&](int f) { return orbit[at(f)] == orbit[at(factor)]; });
   }
 
-  // A whole order. Returns the depth to go on at.
+  // Compares a whole order with the best one. Returns the depth to continue at.
   std::size_t compare() {
     const std::size_t depth = prefix_.order.size();
     const Renaming names = renaming_of(numbers_, prefix_.order);
@@ -299,14 +308,14 @@ class Search {
   const Numbered& numbers_;
   const Structure& structure_;
   const Colours
-      formats_;  // tensors by format; refined colours of two branches cannot be compared part by part
+      formats_;  // tensors by format: refined colours of two branches cannot be compared part by part
   Prefix prefix_;
   std::optional<Description> best_;
   std::vector<int> best_order_;
   std::vector<std::vector<int>> automorphisms_;
 };
 
-// The problem with its names, statements and constraints taken out.
+// Removes names, statements and constraints from a problem.
 Problem without_names(const Problem& problem) {
   Problem out = problem;
   out.intermediates.clear();
@@ -372,7 +381,7 @@ Canonical canonicalize(const Problem& problem) {
     if (problem.profile == Profile::standard) order = Search(numbers).run();
     names = renaming_of(numbers, order);
     out.problem = renamed(problem, numbers, order, names);
-    out.user_place = std::move(order);
+    out.user_positions = std::move(order);
   } else {
     names = renaming_of(problem);
     out.problem = renamed(problem, names);

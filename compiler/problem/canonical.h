@@ -7,7 +7,7 @@
 
 namespace schaas::problem {
 
-/// A problem with the names and, of a contraction, the factor order taken out: renaming tensors or indices,
+/// A problem without its names and, for contractions, without its factor order. Renaming tensors or indices,
 /// reordering factors or rewriting constraints gives the same `problem`, `text` and `key`. Result A, operands
 /// B, C, ... and indices i, j, k, ... in order of first appearance in the product, sparse operands first.
 /// Under Profile::sparseauto the factor order is part of the meaning and stays as written. Of a problem that
@@ -19,8 +19,9 @@ struct Canonical {
   std::string key;                                 ///< SHA-256 of `text`, hexadecimal
   std::map<std::string, std::string> user_tensor;  ///< canonical name -> the user's name
   std::map<std::string, std::string> user_index;
-  std::vector<int> user_place;  ///< of a contraction: where in the user's product each canonical factor stands
-  std::string asked;            ///< print of the problem as it was given: the user's names, his order of factors
+  std::vector<int>
+      user_positions;  ///< for a contraction: position in the user's product of each canonical factor
+  std::string asked;   ///< print of the problem as given: the user's names and order of factors
 };
 
 /// `problem` must be built (or read back): constraints in the form problem.h says. About 0.1 ms;

@@ -14,8 +14,8 @@ std::vector<int> ranks(const std::vector<Signature>& signatures) {
   distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
   std::vector<int> out;
   for (const auto& signature : signatures) {
-    const auto place = std::lower_bound(distinct.begin(), distinct.end(), signature);
-    out.push_back(static_cast<int>(place - distinct.begin()));
+    const auto found = std::lower_bound(distinct.begin(), distinct.end(), signature);
+    out.push_back(static_cast<int>(found - distinct.begin()));
   }
   return out;
 }
@@ -30,21 +30,20 @@ void append_sorted(Signature& out, std::vector<Signature> parts) {
   }
 }
 
-// Places at which each part is used, one list per part: filled while walking the accesses and the
-// constraints.
-using Places = std::vector<std::vector<Signature>>;
+// Uses of each part, one list per part: filled while walking accesses and constraints.
+using UseLists = std::vector<std::vector<Signature>>;
 
-std::vector<int> recolour(const std::vector<int>& old, Places& places) {
+std::vector<int> recolour(const std::vector<int>& old, UseLists& uses) {
   std::vector<Signature> signatures;
   for (std::size_t n = 0; n < old.size(); ++n) {
     Signature signature = {old[n]};
-    append_sorted(signature, std::move(places[n]));
+    append_sorted(signature, std::move(uses[n]));
     signatures.push_back(std::move(signature));
   }
   return ranks(signatures);
 }
 
-// One step: every part's new colour is its old one and the old ones of its neighbours.
+// One refinement step: every part's new colour is its old one and the old ones of its neighbours.
 class Round {
  public:
   Round(const Structure& structure, const Colours& colours)
@@ -108,7 +107,7 @@ class Round {
     return out;
   }
 
-  // A constraint's colour is that of its terms by side; what it speaks of sees it from its place in it.
+  // A constraint's colour is that of its terms by side; its symbols see it from their position in it.
   void visit_relations() {
     std::vector<Signature> terms, relations;
     for (const auto& relation : structure_.relations) {
@@ -136,7 +135,7 @@ class Round {
 
   const Structure& structure_;
   const Colours& old_;
-  Places tensors_, indices_, classes_;
+  UseLists tensors_, indices_, classes_;
 };
 
 }  // namespace
@@ -146,8 +145,8 @@ Colours initial_colours(const Structure& structure) {
   std::sort(formats.begin(), formats.end());
   Colours colours;
   for (const auto& format : structure.formats) {
-    const auto place = std::lower_bound(formats.begin(), formats.end(), format);
-    colours.tensors.push_back(static_cast<int>(place - formats.begin()));
+    const auto found = std::lower_bound(formats.begin(), formats.end(), format);
+    colours.tensors.push_back(static_cast<int>(found - formats.begin()));
   }
   colours.factors.assign(structure.factors.size(), 0);
   const auto& result = structure.result.indices;

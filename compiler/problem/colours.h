@@ -32,6 +32,7 @@ struct Structure {
   Access result;
   std::vector<Access> factors;
   std::vector<std::string> formats;  ///< by tensor; the result's last
+  std::vector<bool> compressed;      ///< by tensor: some level is compressed
   std::vector<int> extent_class;     ///< by index; classes are 0, 1, ...
   int classes = 0;
   std::vector<Relation> relations;
@@ -44,13 +45,14 @@ struct Colours {
   bool operator==(const Colours&) const = default;
 };
 
-/// All factors alike, tensors by format, indices by their place in the result (that A(i,k) = B(i,j) * B(j,k)
-/// keeps its order), those summed over last.
+/// Returns initial colours. All factors are alike; tensors differ by format, indices by their position in the
+/// result, summed ones last. So A(i,k) = B(i,j) * B(j,k) keeps its order.
 Colours initial_colours(const Structure& structure);
-/// `colours` with one factor made different from all others.
+/// Gives one factor a colour different from all others.
 Colours individualize(Colours colours, int factor);
-/// The coarsest refinement in which parts of one colour have, colour by colour, the same neighbours: a factor
-/// its tensor and indices, an index its places and extent class, a tensor its factors, each its constraints.
+/// Returns the coarsest refinement in which parts of one colour have, colour by colour, the same neighbours.
+/// A factor's neighbours are its tensor and indices, an index's its positions and extent class, a tensor's
+/// its factors. Constraints are neighbours of their symbols.
 Colours refine(const Structure& structure, Colours colours);
 
 }  // namespace schaas::problem

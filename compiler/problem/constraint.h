@@ -10,8 +10,8 @@
 
 namespace schaas::problem {
 
-/// What a constraint speaks of. `extent`: of index variable `name`. `nonzeros`: number of stored entries of
-/// the first `levels` storage levels of tensor `name` (levels == order: its nonzeros).
+/// A symbol of a constraint. `extent`: of index variable `name`. `nonzeros`: number of stored entries of the
+/// first `levels` storage levels of tensor `name` (levels == order: its nonzeros).
 struct Symbol {
   enum class Kind { extent, nonzeros } kind = Kind::extent;
   std::string name;
@@ -26,10 +26,10 @@ struct Monomial {
   auto operator<=>(const Monomial&) const = default;
 };
 
-/// sum(lhs) <= sum(rhs) over integers, in normal form: every coefficient is positive, no monomial stands on
+/// sum(lhs) <= sum(rhs) over integers, in normal form. Every coefficient is positive, no monomial stands on
 /// both sides, the coefficients of both sides together have no common divisor, monomials are sorted. A strict
-/// comparison a < b has become a + 1 <= b (extents and nonzero counts are integers), a density has been
-/// multiplied out (density(B) = nonzeros(B) / product of the extents of B's indices), an equality has become
+/// comparison a < b has become a + 1 <= b, since extents and nonzero counts are integers. A density has been
+/// multiplied out: density(B) = nonzeros(B) / product of the extents of B's indices. An equality has become
 /// two constraints.
 struct Constraint {
   std::vector<Monomial> lhs;
@@ -63,7 +63,7 @@ struct Comparison {
   Constraint constraint;
   support::SourceRange range;
 };
-/// parse_constraint with the places.
+/// Parses like parse_constraint, with source ranges.
 support::Result<std::vector<Comparison>> parse_comparisons(std::string_view text,
                                                            const ConstraintScope& scope);
 

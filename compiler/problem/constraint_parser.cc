@@ -76,7 +76,7 @@ class Parser : private index_notation::TokenReader {
     const SourceRange range{std::min(less.range.begin, more.range.begin),
                             std::max(less.range.end, more.range.end)};
     const auto difference = subtract(more.value, less.value);
-    if (!difference.ok()) return place(difference.error(), range);
+    if (!difference.ok()) return at_range(difference.error(), range);
     auto constraint = normal_form(*difference, strict);
     if (constraint.ok()) {
       if (constraint->has_value()) out.push_back({**constraint, range});
@@ -84,7 +84,7 @@ class Parser : private index_notation::TokenReader {
     }
     Diagnostic d = constraint.error();
     if (d.code == "never-true") d.message = quoted(text_of(range)) + " is never true, whatever the extents";
-    return place(std::move(d), range);
+    return at_range(std::move(d), range);
   }
 
   // sum := term { ("+" | "-") term }
@@ -94,7 +94,7 @@ class Parser : private index_notation::TokenReader {
       const Token sign = take();
       SCHAAS_ASSIGN_OR_RETURN(const Polynomial right, term(depth));
       auto next_total = sign.is("+") ? add(total, right) : subtract(total, right);
-      if (!next_total.ok()) return place(next_total.error(), sign.range);
+      if (!next_total.ok()) return at_range(next_total.error(), sign.range);
       total = std::move(next_total).value();
     }
     return total;
@@ -109,20 +109,21 @@ class Parser : private index_notation::TokenReader {
       SCHAAS_ASSIGN_OR_RETURN(Polynomial right, factor(depth));
       if (op.is("/")) {
         auto inverse = reciprocal(right);
-        if (!inverse) return indivisible(right, {begin, taken_end()});
+        if (!inverse) return inexact(right, {begin, taken_end()});
         right = std::move(*inverse);
       }
       auto product = multiply(total, right);
-      if (!product.ok()) return place(product.error(), op.range);
+      if (!product.ok()) return at_range(product.error(), op.range);
       total = std::move(product).value();
     }
     return total;
   }
-  Diagnostic indivisible(const Polynomial& divisor, SourceRange range) const {
-    if (divisor.empty()) return place(support::invalid("syntax", "division by zero"), range);
-    return place(support::unsupported("division", "division by the sum " + quoted(text_of(range)) +
-                                                      " is not supported; multiply both sides by it instead"),
-                 range);
+  Diagnostic inexact(const Polynomial& divisor, SourceRange range) const {
+    if (divisor.empty()) return at_range(support::invalid("syntax", "division by zero"), range);
+    return at_range(
+        support::unsupported("division", "division by the sum " + quoted(text_of(range)) +
+                                             " is not supported; multiply both sides by it instead"),
+        range);
   }
 
   // factor := ["-"] ( number | extent | count | "(" sum ")" )
@@ -158,10 +159,10 @@ class Parser : private index_notation::TokenReader {
     const Token token = take();
     const auto value = rational_of_literal(token.text);
     if (value) return constant(*value);
-    return place(support::invalid("constant-range", quoted(token.text) +
-                                                        " does not fit in 64 bits; whole numbers reach "
-                                                        "9223372036854775807, fractions 1e-18"),
-                 token.range);
+    return at_range(support::invalid("constant-range", quoted(token.text) +
+                                                           " does not fit in 64 bits; whole numbers reach "
+                                                           "9223372036854775807, fractions 1e-18"),
+                    token.range);
   }
 
   Result<Polynomial> extent() {
@@ -171,7 +172,7 @@ class Parser : private index_notation::TokenReader {
       return symbol({Symbol::Kind::extent, name, 0});
     }
     const bool is_tensor = find(name) != nullptr;
-    return place(
+    return at_range(
         support::invalid("unknown-index", is_tensor ? "`" + name + "` is a tensor; its nonzeros are `nnz(" +
                                                           name + ")`, its density is `density(" + name + ")`"
                                                     : "unknown index `" + name + "`" +
@@ -183,10 +184,11 @@ class Parser : private index_notation::TokenReader {
   Result<Polynomial> count() {
     const Token function = take();
     if (function.text != "nnz" && function.text != "density") {
-      return place(support::invalid("syntax", "unknown function " + quoted(function.text) +
-                                                  "; constraints know `nnz` and `density`" +
-                                                  support::did_you_mean(function.text, {"nnz", "density"})),
-                   function.range);
+      return at_range(
+          support::invalid("syntax", "unknown function " + quoted(function.text) +
+                                         "; constraints know `nnz` and `density`" +
+                                         support::did_you_mean(function.text, {"nnz", "density"})),
+          function.range);
     }
     take();
     if (next().kind != Token::Kind::name) return syntax("expected a tensor");
@@ -194,7 +196,7 @@ class Parser : private index_notation::TokenReader {
     SCHAAS_ASSIGN_OR_RETURN(const ConstraintScope::Tensor* tensor, known(name));
     const int order = static_cast<int>(tensor->indices.size());
     if (order == 0) {
-      return place(
+      return at_range(
           support::invalid("levels", quoted(name.text) + " is a scalar and has no nonzeros to count"),
           name.range);
     }
@@ -220,9 +222,9 @@ class Parser : private index_notation::TokenReader {
     if (value && value->denominator == 1 && value->numerator >= 1 && value->numerator <= order) {
       return static_cast<int>(value->numerator);
     }
-    return place(support::invalid("levels", "`" + tensor.name + "` has levels 1 to " + std::to_string(order) +
-                                                ", found " + quoted(token.text)),
-                 token.range);
+    return at_range(support::invalid("levels", "`" + tensor.name + "` has levels 1 to " +
+                                                   std::to_string(order) + ", found " + quoted(token.text)),
+                    token.range);
   }
 
   static Polynomial density(const ConstraintScope::Tensor& tensor) {
@@ -233,10 +235,10 @@ class Parser : private index_notation::TokenReader {
   }
 
   const ConstraintScope::Tensor* find(const std::string& name) const {
-    const auto place =
+    const auto found =
         std::find_if(scope_.tensors.begin(), scope_.tensors.end(),
                      [&](const ConstraintScope::Tensor& tensor) { return tensor.name == name; });
-    return place == scope_.tensors.end() ? nullptr : &*place;
+    return found == scope_.tensors.end() ? nullptr : &*found;
   }
   Result<const ConstraintScope::Tensor*> known(const Token& token) const {
     const std::string name(token.text);
@@ -245,10 +247,10 @@ class Parser : private index_notation::TokenReader {
         std::find(scope_.indices.begin(), scope_.indices.end(), name) != scope_.indices.end();
     std::vector<std::string> names;
     for (const auto& tensor : scope_.tensors) names.push_back(tensor.name);
-    return place(support::invalid("unknown-tensor", is_index ? "`" + name + "` is an index, not a tensor"
-                                                             : "unknown tensor `" + name + "`" +
-                                                                   support::did_you_mean(name, names)),
-                 token.range);
+    return at_range(support::invalid("unknown-tensor", is_index ? "`" + name + "` is an index, not a tensor"
+                                                                : "unknown tensor `" + name + "`" +
+                                                                      support::did_you_mean(name, names)),
+                    token.range);
   }
 
   const ConstraintScope& scope_;

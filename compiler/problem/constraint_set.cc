@@ -18,7 +18,7 @@ const std::string& renamed(const Names& names, const std::string& name) {
   return found == names.end() ? name : found->second;
 }
 
-// The constant a constraint adds to its right side, and the constraint without it: lhs <= rhs + constant.
+// Removes and returns the constant a constraint adds to its right side: lhs <= rhs + constant.
 std::int64_t take_constant(Constraint& constraint) {
   const auto take = [](std::vector<Monomial>& side) -> std::int64_t {
     const auto found =
@@ -45,7 +45,7 @@ std::optional<Symbol> lone_symbol(const std::vector<Monomial>& side) {
 }
 
 struct Range {
-  std::optional<std::size_t> least_from, most_from;
+  std::optional<std::size_t> min_from, max_from;
   std::int64_t least = 0, most = 0;
 };
 
@@ -79,8 +79,8 @@ Result<std::vector<Constraint>> simplify(const std::vector<index_notation::Assig
     SCHAAS_ASSIGN_OR_RETURN(auto renamed_constraint, rename(constraint, classes, {}));
     for (auto& shape : renamed_constraint) {
       const std::int64_t constant = take_constant(shape);
-      const auto [place, fresh] = strongest.emplace(shape, constant);
-      if (!fresh) place->second = std::min(place->second, constant);
+      const auto [entry, fresh] = strongest.emplace(shape, constant);
+      if (!fresh) entry->second = std::min(entry->second, constant);
     }
   }
   std::vector<Constraint> out;
@@ -107,16 +107,16 @@ std::vector<Contradiction> find_contradiction(const std::vector<Constraint>& con
     if (!low && !high) continue;
     const Symbol symbol = low ? *low : *high;
     Range& range = ranges[symbol];
-    if (low && (!range.least_from || -constant > range.least)) {
+    if (low && (!range.min_from || -constant > range.least)) {
       range.least = -constant;
-      range.least_from = n;
+      range.min_from = n;
     }
-    if (high && (!range.most_from || constant < range.most)) {
+    if (high && (!range.max_from || constant < range.most)) {
       range.most = constant;
-      range.most_from = n;
+      range.max_from = n;
     }
-    if (range.least_from && range.most_from && range.most < range.least) {
-      const auto [first, second] = std::minmax(*range.least_from, *range.most_from);
+    if (range.min_from && range.max_from && range.most < range.least) {
+      const auto [first, second] = std::minmax(*range.min_from, *range.max_from);
       return {{first, second, symbol, range.least, range.most}};
     }
   }

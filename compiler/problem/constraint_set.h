@@ -13,7 +13,7 @@ namespace schaas::problem {
 /// (index_notation/extent_classes.h); of constraints that differ in their constant alone the strongest; `i <=
 /// j`, `j <= i` for every other index of a class; sorted, unique. simplify(simplify(x)) == simplify(x).
 /// Errors: invalid [constant-range], [never-true] (equal extents make a constraint impossible), without a
-/// place.
+/// source range.
 support::Result<std::vector<Constraint>> simplify(const std::vector<index_notation::Assignment>& statements,
                                                   const std::vector<Constraint>& constraints);
 

@@ -36,7 +36,7 @@ std::string name_of(const CopyRequest& request, const Problem& problem) {
   return free_name(std::move(name), problem);
 }
 
-/// The copy that serves the request, new when there is none.
+/// Returns the copy that serves the request, new when there is none.
 Copy& copy_for(const CopyRequest& request, Problem& problem) {
   for (Copy& copy : problem.copies) {
     if (copy.tensor == request.tensor && problem.formats.at(copy.name).mode_order == request.order)

@@ -6,7 +6,7 @@
 namespace schaas::problem {
 namespace {
 
-/// c for a constraint that says 1*x <= c or c <= 1*x with x the extent of `index` alone.
+/// Returns c for a constraint 1*x <= c or c <= 1*x with x the extent of `index`.
 std::optional<std::int64_t> bound(const std::vector<Monomial>& alone, const std::vector<Monomial>& constant,
                                   const std::string& index) {
   if (alone.size() != 1 || constant.size() != 1) return std::nullopt;

@@ -7,7 +7,7 @@
 
 namespace schaas::problem {
 
-/// What the constraints on the extent of an index alone leave: `8 <= k`, `k <= 256`. Missing: no such
+/// Range that the constraints on the extent of one index leave: `8 <= k`, `k <= 256`. Missing: no such
 /// constraint.
 struct ExtentRange {
   std::optional<std::int64_t> least, most;

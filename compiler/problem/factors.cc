@@ -43,7 +43,7 @@ class Apart {
   explicit Apart(const Problem& problem)
       : problem_(problem), arithmetic_(problem.semiring == &operators::plus_times()) {}
 
-  /// False when there is something else than numbers, factors and sums of products.
+  /// Returns false when there is something else than numbers, factors and sums of products.
   bool take(const Expression& expression) {
     if (const auto* literal = std::get_if<Literal>(&expression.node)) return scale(literal->value);
     if (const auto* reduction = std::get_if<Reduction>(&expression.node)) {
@@ -61,13 +61,12 @@ class Apart {
     return true;
   }
 
-  /// The indices that sums name, each once and nowhere outside of its sum; nothing when one is not.
+  /// Collects the indices that sums name, each once and nowhere outside of its sum; nothing when one is not.
   bool sums_agree(const Expression& value) const {
     const std::set<std::string> once(summed_.begin(), summed_.end());
     return once.size() == summed_.size() &&
-           std::none_of(once.begin(), once.end(), [&](const std::string& index) {
-             return index_notation::has_free(value, index);
-           });
+           std::none_of(once.begin(), once.end(),
+                        [&](const std::string& index) { return index_notation::has_free(value, index); });
   }
 
   Expression product() && {
@@ -114,12 +113,11 @@ class Apart {
   std::vector<std::string> summed_;
 };
 
-/// The factor for an element, made of all factors of it when one of these is a function.
+/// Adds the factor for an element, made of all factors of it when one of these is a function.
 void add_factor(const Expression& factor, const Access& element, std::vector<Access>& elements,
                 std::vector<ElementFunction>& functions) {
-  const auto known = std::find_if(functions.begin(), functions.end(), [&](const ElementFunction& each) {
-    return each.element == element;
-  });
+  const auto known = std::find_if(functions.begin(), functions.end(),
+                                  [&](const ElementFunction& each) { return each.element == element; });
   const bool plain = std::holds_alternative<Access>(factor.node);
   const auto same = std::find(elements.begin(), elements.end(), element);
   if (known == functions.end() && (plain || same == elements.end())) {
@@ -141,13 +139,13 @@ void add_factor(const Expression& factor, const Access& element, std::vector<Acc
   functions.push_back({element, Expression{std::move(all), {}}});
 }
 
-/// The one of the elements beside which something dense with these indices can stand: a sparse one when there
-/// is any, so that nothing is divided where nothing is stored.
+/// Returns the element beside which a dense divisor with these indices can stand. It is a sparse one when
+/// there is any, so that nothing is divided where nothing is stored.
 const Access* host_of(const Access& divisor, const std::vector<Access>& elements, const Problem& problem) {
   const Access* host = nullptr;
   for (const Access& element : elements) {
-    const bool has_all = std::all_of(
-        divisor.indices.begin(), divisor.indices.end(), [&](const std::string& index) {
+    const bool has_all =
+        std::all_of(divisor.indices.begin(), divisor.indices.end(), [&](const std::string& index) {
           return std::find(element.indices.begin(), element.indices.end(), index) != element.indices.end();
         });
     if (!has_all || (host != nullptr && is_dense(element, problem))) continue;
@@ -161,7 +159,7 @@ bool divides(const Expression& factor) {
   return call != nullptr && call->function == Function::divide;
 }
 
-/// Constraints on tensors that the statement does not read say nothing here.
+/// Drops constraints on tensors that the statement does not read.
 void drop_foreign_constraints(Problem& problem) {
   const auto tensors = problem.tensors();
   const auto foreign = [&](const std::vector<Monomial>& side) {
@@ -237,9 +235,8 @@ Expression Factors::product(const std::vector<Access>& elements, std::optional<d
   Product out;
   if (number) out.factors.push_back(Expression{Literal{*number}, {}});
   for (const Access& element : elements) {
-    const auto function = std::find_if(functions.begin(), functions.end(), [&](const ElementFunction& each) {
-      return each.element == element;
-    });
+    const auto function = std::find_if(functions.begin(), functions.end(),
+                                       [&](const ElementFunction& each) { return each.element == element; });
     const Expression factor = function == functions.end() ? Expression{element, {}} : function->value;
     const auto* inner = std::get_if<Product>(&factor.node);
     if (inner == nullptr) {

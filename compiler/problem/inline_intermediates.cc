@@ -20,8 +20,7 @@ using index_notation::Assignment;
 using index_notation::Expression;
 using index_notation::Product;
 
-/// What a sparse argument does not store is zero in the expression: a product that it is a factor of, a choice
-/// that it makes.
+/// The expression is zero where a sparse argument stores nothing: a factor of the product, or a condition.
 bool is_sparse_product(const Expression& expression, const Problem& problem) {
   const auto* call = std::get_if<index_notation::Call>(&expression.node);
   const bool chooses = call != nullptr && call->function == operators::Function::where &&
@@ -40,7 +39,7 @@ bool reads(const Expression& expression, const std::string& tensor) {
                      [&](const Access& operand) { return operand.tensor == tensor; });
 }
 
-/// How many statements read the tensor.
+/// Returns the number of statements that read the tensor.
 std::ptrdiff_t readers_of(const std::string& tensor, const Problem& problem) {
   const auto statements = problem.statements();
   return std::count_if(statements.begin(), statements.end(),
@@ -53,8 +52,8 @@ bool covers(const Access& mask, const Access& read) {
   });
 }
 
-/// Wherever the expression reads the tensor, it is zero but at the entries of a sparse argument with all of
-/// the indices it is read with. `masks`: those of the products around.
+/// The expression is zero, wherever it reads the tensor, except at the entries of a sparse argument with all
+/// of the indices of the read. `masks`: those of the products around.
 bool reads_at_entries(const Expression& expression, const std::string& tensor, const Problem& problem,
                       std::vector<Access> masks = {}) {
   if (const auto* access = std::get_if<Access>(&expression.node)) {
@@ -68,9 +67,9 @@ bool reads_at_entries(const Expression& expression, const std::string& tensor, c
                      [&](const Expression& part) { return reads_at_entries(part, tensor, problem, masks); });
 }
 
-/// Summed, and read by several statements, but only at the entries of something sparse: fused with one of
-/// them it would be missing in the other, and all of it costs more than these entries once for each
-/// statement.
+/// The intermediate is a sum that several statements read, only at the entries of something sparse. Fused
+/// with one reader it would be missing in the other; computing all of it costs more than these entries once
+/// per reader.
 bool worth_repeating(const Assignment& definition, const Problem& problem) {
   const std::string& tensor = definition.result.tensor;
   if (definition.update) return false;
@@ -84,7 +83,7 @@ bool worth_repeating(const Assignment& definition, const Problem& problem) {
          });
 }
 
-/// The definition's value read with other indices; those it sums over keep their names.
+/// Returns the definition's value read with other indices; summed ones keep their names.
 Expression read_with(const Expression& value, const std::map<std::string, std::string>& indices) {
   if (const auto* access = std::get_if<Access>(&value.node)) {
     Access out{access->tensor, {}};
@@ -99,7 +98,7 @@ Expression read_with(const Expression& value, const std::map<std::string, std::s
   return index_notation::with_parts(value, std::move(parts));
 }
 
-/// `expression` with the definition's value in the place of its target; products stay flat.
+/// Replaces the definition's target by its value; products stay flat.
 Expression inlined(const Expression& expression, const Assignment& definition) {
   if (const auto* access = std::get_if<Access>(&expression.node)) {
     if (access->tensor != definition.result.tensor) return expression;
@@ -133,8 +132,8 @@ Problem without_intermediate(Problem problem, std::size_t number) {
   return problem;
 }
 
-/// Of a sparse product that several statements read, the dense factors with a call that takes long, when
-/// there are such and an entry of a sparse factor decides where each of their elements is read.
+/// Returns the dense factors with a costly call of a sparse product that several statements read. An entry of
+/// a sparse factor must decide which of their elements are read.
 std::optional<Assignment> costly_part(const Assignment& definition, const Problem& problem) {
   if (!inlinable(definition, problem) || !std::holds_alternative<Product>(definition.value.node))
     return std::nullopt;
@@ -160,7 +159,7 @@ std::optional<Assignment> costly_part(const Assignment& definition, const Proble
   return out;
 }
 
-/// Its definition before that of the `number`-th intermediate, which reads it.
+/// Puts its definition before that of the `number`-th intermediate, which reads it.
 Problem with_part_before(Problem problem, std::size_t number, Assignment part) {
   Product rest;
   Assignment& definition = problem.intermediates[number];

@@ -3,9 +3,9 @@
 
 namespace schaas::problem {
 
-/// Intermediates are dense, but one that is a product with a sparse operand, `E(i,j) = B(i,j) * exp(T(i,j))`,
-/// is worth reading only where that operand is stored: its definition takes the place of its readings, so
-/// that the sparse iteration space reaches the statements that read it (ReACT, "sparse iteration space
+/// Inlines intermediates that are products with a sparse operand, such as `E(i,j) = B(i,j) * exp(T(i,j))`.
+/// Intermediates are dense, but these matter only where that operand is stored. Replacing their reads by the
+/// definition propagates the sparse iteration space to the readers (ReACT, "sparse iteration space
 /// propagation"). Done where nothing is summed in the definition and the statements stay within the limits;
 /// others stay intermediates.
 ///     E(i,j) = B(i,j) * exp(T(i,j)); S(i) = E(i,j)   ->   S(i) = B(i,j) * exp(T(i,j))
@@ -13,10 +13,10 @@ namespace schaas::problem {
 /// be computed once for all of them (masks.h):
 ///     E(i,j) = B(i,j) * exp(C(i,j)); S(i) = E(i,j); A(i,j) = E(i,j) / S(i)
 ///     -> E_value(i,j) = exp(C(i,j)); S(i) = B(i,j) * E_value(i,j); A(i,j) = B(i,j) * E_value(i,j) / S(i)
-/// One that sums, and is read by several statements at the entries of something sparse only, takes the place
-/// of its readings, too: each then computes it at these entries instead of everywhere (ReACT, section 4.2).
-/// Not when an index it sums over is one of the reader's. Read by one statement alone it stays: where that
-/// computes it is the schedule's choice.
+/// A sum that several statements read only at the entries of something sparse is inlined, too. Each reader
+/// then computes it at these entries instead of everywhere (ReACT, section 4.2). Not when an index it sums
+/// over is one of the reader's. Read by one statement alone it stays: where that computes it is the
+/// schedule's choice.
 ///     T(i,j) = C(i,k) * D(k,j); S(i) = B(i,j) * T(i,j); A(i,j) = B(i,j) * T(i,j) / S(i)
 ///     -> S(i) = B(i,j) * sum(k)(C(i,k) * D(k,j)); A(i,j) = B(i,j) * sum(k)(C(i,k) * D(k,j)) / S(i)
 Problem with_sparse_intermediates_inlined(Problem problem);

@@ -11,7 +11,7 @@ struct MaskRequest {
   bool operator==(const MaskRequest&) const = default;
 };
 
-/// The pattern of an operand: a name that is read like a tensor, whose elements are the semiring's one where
+/// The pattern of an operand: a name that is read like a tensor. Its elements are the semiring's one where
 /// the operand stores an entry, else its zero. It is no argument: the operand's positions tell it.
 struct Pattern {
   std::string name;

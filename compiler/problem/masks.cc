@@ -25,13 +25,13 @@ support::Diagnostic illegal(std::string message) {
 
 std::string quoted(const std::string& name) { return "`" + name + "`"; }
 
-/// Of a copy the operand.
+/// Returns the operand of a copy.
 const std::string& original(const Problem& problem, const std::string& tensor) {
   const Copy* copy = problem.copy_named(tensor);
   return copy == nullptr ? tensor : copy->tensor;
 }
 
-/// A reading of an intermediate, and the sparse operands around that have just its indices.
+/// A read of an intermediate, and the sparse operands around with exactly its indices.
 struct Use {
   Access read;
   std::vector<Access> masks;
@@ -68,7 +68,7 @@ std::vector<Use> uses_of(const std::string& tensor, const Problem& problem) {
   return out;
 }
 
-/// The mask in the indices of the definition.
+/// Returns the mask in the indices of the definition.
 Access in_definition(const Access& mask, const Access& read, const Access& target) {
   Access out = mask;
   for (auto& index : out.indices) {

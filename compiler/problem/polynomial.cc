@@ -26,13 +26,13 @@ std::optional<std::int64_t> sum(std::int64_t a, std::int64_t b) {
 
 // Adds coefficient * powers to `out`; terms that cancel vanish.
 Result<void> accumulate(Polynomial& out, const Powers& powers, const Rational& coefficient) {
-  const auto [place, fresh] = out.emplace(powers, coefficient);
+  const auto [entry, fresh] = out.emplace(powers, coefficient);
   if (!fresh) {
-    const auto total = add(place->second, coefficient);
+    const auto total = add(entry->second, coefficient);
     if (!total) return out_of_range();
-    place->second = *total;
+    entry->second = *total;
   }
-  if (place->second.numerator == 0) out.erase(place);
+  if (entry->second.numerator == 0) out.erase(entry);
   if (out.size() > max_terms) {
     return support::invalid("too-complex", "the constraint has more than " + std::to_string(max_terms) +
                                                " terms when multiplied out");

@@ -6,7 +6,7 @@
 #include <limits>
 #include <set>
 
-#include "compiler/format/written_as.h"
+#include "compiler/format/assembled_format.h"
 #include "compiler/index_notation/extent_classes.h"
 #include "compiler/index_notation/implied_sums.h"
 #include "compiler/index_notation/parser.h"
@@ -61,7 +61,7 @@ Result<void> read_formats(const ProblemText& text, Problem& problem) {
       continue;
     }
     SCHAAS_ASSIGN_OR_RETURN(auto parsed, format::parse(format::without_blocks(given->second), order, tensor));
-    if (tensor == problem.statement.result.tensor) parsed = format::written_as(std::move(parsed));
+    if (tensor == problem.statement.result.tensor) parsed = format::assembled_format(std::move(parsed));
     problem.formats.emplace(tensor, std::move(parsed));
   }
   return {};
@@ -104,7 +104,7 @@ Diagnostic too_many(std::size_t found, const char* noun) {
                                                       " so far)");
 }
 
-// Adds why `index` stands for others as well, when it does.
+// Adds the reason why `index` stands for others as well, when it does.
 Diagnostic with_class(Diagnostic d, const std::map<std::string, std::string>& classes,
                       const std::string& index) {
   std::string members;
@@ -116,7 +116,7 @@ Diagnostic with_class(Diagnostic d, const std::map<std::string, std::string>& cl
                          members + " have one extent: they stand at the same mode of a tensor used twice");
 }
 
-// The caret stands in the later text.
+// Points at the later text.
 Diagnostic contradiction(const Contradiction& found, const std::map<std::string, std::string>& classes,
                          const std::string& first, const std::string& second) {
   const std::string symbol = print(found.symbol);
@@ -128,7 +128,7 @@ Diagnostic contradiction(const Contradiction& found, const std::map<std::string,
   return found.symbol.kind == Symbol::Kind::extent ? with_class(std::move(d), classes, found.symbol.name) : d;
 }
 
-// Adds why an intermediate is no tensor to a constraint.
+// Adds to a constraint's error that an intermediate is no tensor.
 Diagnostic with_intermediate(Diagnostic d, const Problem& problem) {
   if (d.code != "unknown-tensor") return d;
   for (const auto& statement : problem.intermediates) {

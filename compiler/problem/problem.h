@@ -12,8 +12,8 @@
 #include "compiler/problem/space_options.h"
 #include "compiler/support/result.h"
 
-/// A problem: a program, the formats of its tensors, the value type, the position width, what is known of the
-/// extents and nonzero counts, and the rule set of the search.
+/// A problem: a program, formats of its tensors, value type, position width, constraints on extents and
+/// nonzero counts, and rule set of the search.
 namespace schaas::problem {
 
 enum class ValueType { f64, f32 };
@@ -27,23 +27,23 @@ struct Problem {
   /// kernel. Canonical order: as written.
   std::vector<index_notation::Assignment> intermediates{};
   index_notation::Assignment statement;  ///< the last one: its target is the result
-  /// What implied sums and products mean, and what an element that is not stored is.
+  /// Arithmetic of implied sums and products, and the value of unstored elements.
   const operators::Semiring* semiring = &operators::plus_times();
   std::map<std::string, format::TensorFormat> formats;  ///< one per argument; intermediates are dense
   ValueType value_type = ValueType::f64;
   int position_bits =
       64;  ///< width of positions and coordinates: 32 or 64; always 64 without compressed levels
   Profile profile = Profile::standard;
-  SpaceOptions space;  ///< what is searched beyond the plain space; none under Profile::sparseauto
-  /// Normal form, sorted, unique, of those that differ in their constant alone the strongest. When a tensor
-  /// used twice makes extents equal (B(i,j) * B(j,k): all three), they speak of the first of these indices in
-  /// index_variables order, and `i <= j`, `j <= i` stand among them for each other one (constraint_set.h).
+  SpaceOptions space;  ///< extensions of the searched space; none under Profile::sparseauto
+  /// Normal form, sorted, unique, of those that differ in their constant alone the strongest. A tensor used
+  /// twice makes extents equal, in B(i,j) * B(j,k) all three. Constraints then use the first of these indices
+  /// in index_variables order, and include `i <= j`, `j <= i` for each other one (constraint_set.h).
   std::vector<Constraint> constraints;
-  /// What a schedule's `store` directives make of a problem (copies.h): accesses that read a copy name it,
-  /// and `formats` has its storage. None in a problem as it is asked for.
+  /// Copies that a schedule's `store` directives add (copies.h): accesses that read a copy name it, and
+  /// `formats` has its storage. None in a requested problem.
   std::vector<Copy> copies{};
-  /// What `mask` directives make of it (masks.h): patterns stand among the accesses, and in `formats`, as the
-  /// operands they are of. None in a problem as it is asked for.
+  /// Patterns that `mask` directives add (masks.h): they stand among the accesses, and in `formats`, as their
+  /// operands. None in a requested problem.
   std::vector<Pattern> patterns{};
   std::vector<Mask> masks{};
   bool operator==(const Problem&) const = default;
@@ -51,9 +51,9 @@ struct Problem {
   /// Intermediates, then the last one.
   std::vector<index_notation::Assignment> statements() const;
   index_notation::Program program() const { return {semiring, statements()}; }
-  /// The distinct tensors that come from outside: the result first, then operands that no statement defines,
-  /// in order of first appearance (where a copy is read, of what it is a copy of), then the copies. This is
-  /// the order of a kernel's arguments.
+  /// Returns the distinct arguments: the result, then operands that no statement defines, in order of first
+  /// appearance, then the copies. A read of a copy counts as an appearance of its original. This is the order
+  /// of a kernel's arguments.
   std::vector<std::string> tensors() const;
   /// Indices of the first access to `tensor`, one per mode; of an intermediate those of its definition.
   std::vector<std::string> indices_of(const std::string& tensor) const;
@@ -69,9 +69,9 @@ struct Problem {
   std::vector<index_notation::Access> operands() const { return index_notation::operands(statement.value); }
 };
 
-/// True for one statement whose right side is an access or a product of accesses, without a repeated index in
-/// any access, with every index of the result on some operand, that starts from nothing or adds with the
-/// semiring's sum: what the schedule space is made of, under any semiring.
+/// True for a contraction, searched by the schedule space: one statement, under any semiring, whose right
+/// side is a product of accesses or one access. No access repeats an index, some operand has each index of
+/// the result, and the result starts from nothing or adds with the semiring's sum.
 bool is_contraction(const Problem& problem);
 
 /// The names constraints of the problem may use.

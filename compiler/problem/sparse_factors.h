@@ -6,15 +6,15 @@
 
 namespace schaas::problem {
 
-/// The one element that an expression is a function of, however often it is read; nothing when it reads another
-/// one, none, or reduces.
+/// The one element that an expression is a function of, however often it is read; nothing when it reads
+/// another one, none, or reduces.
 std::optional<index_notation::Access> element_of(const index_notation::Expression& expression);
 
 /// The value where every element is the semiring's zero, of an expression that reduces nothing.
 double value_at_zero(const index_notation::Expression& expression, const operators::Semiring& semiring);
 
-/// The sparse arguments whose missing elements make the expression zero: factors, those of a dividend, what a
-/// function that is zero at zero is of, what the condition is of that else chooses zero.
+/// Returns the sparse arguments whose missing elements make the expression zero. They are factors, factors of
+/// a dividend, arguments of functions that are zero at zero, and conditions that otherwise choose zero.
 std::vector<index_notation::Access> sparse_factors(const index_notation::Expression& expression,
                                                    const Problem& problem);
 

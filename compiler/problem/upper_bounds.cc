@@ -43,9 +43,9 @@ class Propagation {
   }
   void lower(const Symbol& symbol, Bound bound) {
     if (!bound) return;
-    const auto [place, fresh] = bounds_.emplace(symbol, *bound);
-    if (!fresh && place->second <= *bound) return;
-    place->second = *bound;
+    const auto [entry, fresh] = bounds_.emplace(symbol, *bound);
+    if (!fresh && entry->second <= *bound) return;
+    entry->second = *bound;
     changed_ = true;
   }
 
@@ -128,7 +128,7 @@ int narrowest_position_bits(const Problem& problem) {
       if (!fits({Symbol::Kind::extent, index, 0}, most)) return 64;
     }
     for (int levels = 1; levels <= format.order(); ++levels) {
-      // A table has less than four places for each entry.
+      // A table has less than four slots for each entry.
       const bool table = format.levels[static_cast<std::size_t>(levels - 1)] == LevelFormat::hashed;
       if (!fits({Symbol::Kind::nonzeros, tensor, levels}, table ? most / 4 : most)) return 64;
     }

@@ -15,9 +15,9 @@ namespace schaas::problem {
 /// to a stored value.
 std::map<Symbol, std::int64_t> upper_bounds(const Problem& problem);
 
-/// The width "auto" stands for: 32 when some tensor has a compressed level and for every such tensor all
-/// extents and the stored entries of each level are proved to be below 2^31, and so are the extents of
-/// intermediates, whose coordinates may be listed; else 64.
+/// Returns the width "auto" stands for, 32 or 64. It is 32 when some tensor has a compressed level and all
+/// sizes are proved to be below 2^31. The sizes are extents and stored entries of such tensors, and extents
+/// of intermediates, whose coordinates may be listed.
 int narrowest_position_bits(const Problem& problem);
 
 }  // namespace schaas::problem

@@ -14,7 +14,6 @@
 #include "compiler/schedule/collapse.h"
 #include "compiler/schedule/distribute.h"
 #include "compiler/schedule/divide.h"
-#include "compiler/schedule/gather.h"
 #include "compiler/schedule/group.h"
 #include "compiler/schedule/illegal.h"
 #include "compiler/schedule/launch.h"
@@ -32,6 +31,7 @@
 #include "compiler/schedule/threads.h"
 #include "compiler/schedule/unroll.h"
 #include "compiler/schedule/with_factors.h"
+#include "compiler/schedule/workspace_storage.h"
 
 namespace schaas::schedule {
 namespace {
@@ -60,7 +60,7 @@ Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& t
       [&](const Threads& threads) { return apply_threads(tree, threads); },
       [&](const Group& group) { return apply_group(tree, group); },
       [&](const Launch& launch) { return apply_launch(tree, launch); },
-      [&](const Gather& gather) { return apply_gather(tree, gather, problem); },
+      [&](const WorkspaceStorage& gather) { return apply_workspace_storage(tree, gather, problem); },
       [](const Store&) -> Result<StatementPtr> {
         return illegal("`store` stands before all other directives: they work on what it leads to");
       },
@@ -70,7 +70,7 @@ Result<StatementPtr> apply_one(const Directive& directive, const StatementPtr& t
       });
 }
 
-/// The diagnostic pointing at directive `number` of print(trace).
+/// Returns the diagnostic pointing at directive `number` of print(trace).
 Diagnostic at_directive(const Diagnostic& error, const Trace& trace, std::size_t number) {
   Trace before;
   before.directives.assign(trace.directives.begin(),
@@ -83,11 +83,11 @@ Diagnostic at_directive(const Diagnostic& error, const Trace& trace, std::size_t
 
 Diagnostic too_late(const Directive& directive) {
   return illegal("`" + name(directive) +
-                 "` makes new loops and forgets how the present ones run; it comes before "
+                 "` makes new loops and drops the annotations of the present ones; it comes before "
                  "parallelize, unroll, bound, collapse, pos, threads, group, launch and gather");
 }
 
-/// Verifies what the tree is when nothing more is done to it.
+/// Verifies a tree that no further directive changes.
 Result<void> check(const StatementPtr& tree, const problem::Problem& problem) {
   return concrete_notation::verify(with_ordered_appends(tree, problem), problem);
 }
@@ -102,7 +102,7 @@ Result<void> check_default_nest(const StatementPtr& tree, const problem::Problem
       "store one of these tensors in the mode order of the other (`store` makes a copy of it), or dense");
 }
 
-/// How many directives at the beginning are of the problem: copies, then masks.
+/// Returns the number of leading directives about the problem: re-layouts, then masks.
 std::size_t problem_directives_of(const Trace& trace) {
   auto at = trace.directives.begin();
   while (at != trace.directives.end() && std::holds_alternative<Store>(*at)) ++at;
@@ -115,7 +115,7 @@ Result<problem::Problem> apply_to_problem(const problem::Problem& problem, const
   return apply_store(problem, std::get<Store>(directive));
 }
 
-/// Masks of intermediates that several statements read, where the masked nest has an order of loops.
+/// Adds masks of intermediates that several statements read, where the masked nest has a loop order.
 void add_masks(problem::Problem problem, Trace& trace) {
   for (auto& request : problem::possible_masks(problem)) {
     auto masked = problem::with_mask(problem, request);
@@ -125,15 +125,15 @@ void add_masks(problem::Problem problem, Trace& trace) {
   }
 }
 
-/// The directives after those of the problem, on the default nest of `problem`, which these have led to.
+/// Replays the other directives on the default nest of `problem`.
 Result<StatementPtr> replay(const Trace& trace, const problem::Problem& problem) {
   const auto& directives = trace.directives;
   const auto changing = static_cast<std::size_t>(
-      std::find_if(directives.begin(), directives.end(), only_says_how) - directives.begin());
+      std::find_if(directives.begin(), directives.end(), is_annotation) - directives.begin());
   TemporaryNames names(problem);
   StatementPtr tree = default_nest(problem, names);
-  // Storage orders that go round in a circle, as in B(i,j) * C(j,k) * D(k,i) by rows, have no nest, but they
-  // have trees once they are split. There the tree must be legal at the end only.
+  // Cyclic storage orders, as in B(i,j) * C(j,k) * D(k,i) by rows, allow no nest, but trees once they are
+  // split. Only the last tree must then be legal.
   const auto legal_nest = check_default_nest(tree, problem);
   const std::size_t stores = problem_directives_of(trace);
   if (!legal_nest.ok() && changing == stores) return legal_nest.error();
@@ -148,7 +148,7 @@ Result<StatementPtr> replay(const Trace& trace, const problem::Problem& problem)
   if (problem::is_contraction(problem)) tree = lay_out_temporaries(tree);
   tree = with_ordered_appends(tree, problem);
   for (std::size_t number = changing; number < directives.size(); ++number) {
-    if (!only_says_how(directives[number])) return at_directive(too_late(directives[number]), trace, number);
+    if (!is_annotation(directives[number])) return at_directive(too_late(directives[number]), trace, number);
     auto next = apply_one(directives[number], tree, problem, names);
     if (!next.ok()) return at_directive(next.error(), trace, number);
     tree = std::move(next).value();
@@ -181,8 +181,8 @@ Result<problem::Problem> problem_of(const Trace& trace, const problem::Problem& 
   return out;
 }
 
-Result<StatementPtr> apply(const Trace& trace, const problem::Problem& asked) {
-  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem_of(trace, asked));
+Result<StatementPtr> apply(const Trace& trace, const problem::Problem& requested) {
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem, problem_of(trace, requested));
   const auto factors = problem::factors_of(problem);
   if (!factors) return replay(trace, problem);
   SCHAAS_ASSIGN_OR_RETURN(const StatementPtr tree, replay(trace, factors->contraction));

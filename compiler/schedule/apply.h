@@ -7,20 +7,20 @@
 
 namespace schaas::schedule {
 
-/// What a trace starts from. Of a contraction the linear nest: all loops around one assignment, factors as in
-/// the statement; the loop order is the first legal one when at each depth the earliest index of
-/// index_variables(statement) that no access order forbids is taken. Of other programs one nest per statement
-/// and per reduction inside one (statement_nest.h): each intermediate is computed before what follows it. Not
-/// complete yet for a sparse result that is not appended to in order (ordered_appends.h).
+/// Returns the start of every trace. For a contraction it is the linear nest: all loops around one
+/// assignment, factors as in the statement, in the first legal loop order. That order has at each depth the
+/// earliest index of index_variables(statement) that no access order forbids. For other programs it is one
+/// nest per statement and per reduction inside one (statement_nest.h), each intermediate before its readers.
+/// Incomplete for a sparse result that is not appended to in order (ordered_appends.h).
 concrete_notation::StatementPtr default_nest(const problem::Problem& problem);
 concrete_notation::StatementPtr default_nest(const problem::Problem& problem, TemporaryNames& names);
 
-/// What a trace begins with when nobody asks for a schedule: nothing, or the copies without which the default
-/// nest has no loop order (concrete_notation::needed_copies).
+/// Returns the trace used without a requested schedule: empty, or the re-layouts that the default nest needs
+/// for a loop order (concrete_notation::needed_copies).
 Trace default_trace(const problem::Problem& problem);
 
-/// The problem with the copies that the trace stores: what the tree of the trace computes, costs are counted
-/// for and kernels are made of. Of the empty trace those of default_trace. Errors: as apply.
+/// Returns the problem with the re-layouts that the trace stores: the one its tree, costs and kernels are
+/// for. The empty trace stands for default_trace. Errors: as apply.
 support::Result<problem::Problem> problem_of(const Trace& trace, const problem::Problem& problem);
 
 /// Replays `trace` on the default nest of problem_of(trace, problem); every intermediate tree is verified, or

@@ -14,7 +14,7 @@ using concrete_notation::StatementPtr;
 using concrete_notation::Where;
 using index_notation::Access;
 
-/// `statement` with one more index on every access to `temporary`.
+/// Adds an index to every access to `temporary`.
 StatementPtr extended(const StatementPtr& statement, const std::string& temporary, const std::string& index) {
   return concrete_notation::with_accesses(statement, [&](Access access) {
     if (access.tensor == temporary) access.indices.insert(access.indices.begin(), index);

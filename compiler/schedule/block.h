@@ -5,9 +5,9 @@
 
 namespace schaas::schedule {
 
-/// Runs the innermost loop that the branch at `path` has in common `size` values at a time: both sides get a
-/// loop of their own over the values of a block, and the temporary passed between them the loop's index.
-/// docs/schedules.md. Errors: invalid [illegal-directive].
+/// Runs the innermost loop shared by the branch at `path` in blocks of `size` values. Both sides get a loop
+/// over the values of a block, and the temporary between them gets the loop's index. docs/schedules.md.
+/// Errors: invalid [illegal-directive].
 support::Result<concrete_notation::StatementPtr> apply_block(const concrete_notation::StatementPtr& tree,
                                                              const Block& directive);
 

@@ -21,12 +21,12 @@ StatementPtr bounded(const StatementPtr& statement, const Bound& directive, bool
   return match(
       statement->node,
       [&](const Forall& loop) {
-        auto manner = loop.manner;
+        auto annotation = loop.annotation;
         if (loop.index == directive.loop) {
           found = true;
-          manner.extent = directive.extent;
+          annotation.extent = directive.extent;
         }
-        return concrete_notation::forall(loop.index, bounded(loop.body, directive, found), manner);
+        return concrete_notation::forall(loop.index, bounded(loop.body, directive, found), annotation);
       },
       [&](const Blocks& blocks) {
         return concrete_notation::with_body(blocks, bounded(blocks.body, directive, found));

@@ -13,9 +13,8 @@ using concrete_notation::LinearOrder;
 using concrete_notation::LoopOrder;
 using concrete_notation::StatementPtr;
 
-/// All loops around one assignment. Storage orders that contradict each other have no legal nest; the
-/// verifier then says which. A sparse result whose order alone stands in the way gets its workspace later
-/// (ordered_appends.h).
+/// Puts all loops around one assignment. Contradicting storage orders have no legal nest, which the verifier
+/// reports. A sparse result whose order is the only obstacle gets a workspace later (ordered_appends.h).
 StatementPtr linear_nest(const problem::Problem& problem) {
   std::vector<LoopOrder> operands;
   for (const auto& operand : problem.operands()) {

@@ -34,7 +34,7 @@ bool vanishes(const Expression& value, const operators::Semiring& semiring) {
          operators::evaluate(call->function, std::vector<double>(parts.size(), 0.0)) == 0;
 }
 
-/// The terms of a sum; those that do not vanish are one.
+/// Returns the terms of a sum, with those that do not vanish merged into one.
 std::vector<Expression> separable_terms(const Expression& value, const operators::Semiring& semiring) {
   std::vector<Expression> out, together;
   for (const auto& term : concrete_notation::sum_terms(value, semiring))
@@ -62,7 +62,7 @@ Result<void> check(const Section& section, const Distribute& directive, std::siz
                  std::to_string(section.loops.size()) + " loops");
 }
 
-/// The branch right above a section that is its consumer, or null; `loops`: those around the branch.
+/// Returns the branch right above a section that is its consumer, or null; `loops`: those around the branch.
 const Where* branch_above(const StatementPtr& tree, const Path& path, Names& loops) {
   if (path.empty() || path.back() != 1) return nullptr;
   StatementPtr at = find_statement(tree, Path(path.begin(), path.end() - 1)).value();
@@ -80,8 +80,8 @@ bool same_names(Names a, Names b) {
   return a == b;
 }
 
-/// The term that is the temporary of the branch and nothing else, where its producer may stand instead. What
-/// the program names keeps a branch: statements are verified one by one.
+/// Returns the term that is only the branch's temporary, so that its producer may replace it. Intermediates
+/// of the program keep their branch: statements are verified one by one.
 std::size_t replaceable(const std::vector<Expression>& terms, const Section& section, const Where& branch,
                         const problem::Problem& problem) {
   const Assign& producer = concrete_notation::leaf_of(branch.producer);
@@ -115,7 +115,7 @@ Result<StatementPtr> apply_distribute(const StatementPtr& tree, const Distribute
     terms.push_back(
         concrete_notation::forall(inner, concrete_notation::assign(section.target, value, section.monoid)));
   }
-  // Producers around become terms; branches that stay are put around again.
+  // Turns producers around into terms; rebuilds the branches that stay.
   Path path = directive.path;
   std::vector<std::pair<Names, StatementPtr>> around;  // loops and producer of each, innermost first
   Names loops;

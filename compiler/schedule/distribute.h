@@ -6,9 +6,9 @@
 
 namespace schaas::schedule {
 
-/// The loops of a linear section below its first `depth` run for each term of the sum it computes, one term
-/// after another, instead of once over the union of what the terms store (Kjolstad et al., CGO 2019, result
-/// reuse). docs/schedules.md.
+/// Distributes the loops of a linear section below its first `depth` over the terms of the sum it computes.
+/// Each term is computed after the other instead of once over the union of their entries (Kjolstad et al.,
+/// CGO 2019, result reuse). docs/schedules.md.
 ///     forall(i, forall(j, A(i,j) += B(i,j) + C(i,j)))
 ///     forall(i, terms(forall(j, A(i,j) += B(i,j)), forall(j, A(i,j) += C(i,j))))
 /// Terms that are not zero where nothing is stored, such as a literal, stay together: only their sum may be.

@@ -5,8 +5,8 @@
 
 namespace schaas::schedule {
 
-/// How threads of a GPU bring together what they compute. Errors: invalid [illegal-directive]: a loop that
-/// `threads` has not shared out.
+/// Sets the reduction among threads of a GPU. Errors: invalid [illegal-directive]: a loop that `threads` has
+/// not mapped.
 support::Result<concrete_notation::StatementPtr> apply_group(const concrete_notation::StatementPtr& tree,
                                                              const Group& directive);
 

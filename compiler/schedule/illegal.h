@@ -6,7 +6,7 @@
 
 namespace schaas::schedule {
 
-/// What a directive is refused with: invalid [illegal-directive].
+/// Returns invalid [illegal-directive].
 inline support::Diagnostic illegal(std::string message) {
   return support::invalid("illegal-directive", std::move(message));
 }

@@ -5,8 +5,8 @@
 
 namespace schaas::schedule {
 
-/// Threads of a block, and which of them lie side by side. Errors: invalid [illegal-directive]: a loop that
-/// `threads` has not shared out.
+/// Sets the threads of a block, and which of them are adjacent. Errors: invalid [illegal-directive]: a loop
+/// that `threads` has not mapped.
 support::Result<concrete_notation::StatementPtr> apply_launch(const concrete_notation::StatementPtr& tree,
                                                               const Launch& directive);
 

@@ -22,7 +22,7 @@ using Indices = std::uint32_t;  // bit n: index_variables(statement)[n]
 
 struct Tree {
   std::vector<int> loops;
-  std::unique_ptr<Tree> producer, consumer;  // both or none
+  std::unique_ptr<Tree> producer, consumer;  // both or neither
 
   Indices own() const {
     Indices out = 0;
@@ -32,7 +32,7 @@ struct Tree {
   Indices all() const { return own() | (producer ? producer->all() | consumer->all() : 0); }
 };
 
-// tree := loop* [ '<' tree ',' tree '>' ]; names longer than one letter are separated by spaces.
+// Reads tree := loop* [ '<' tree ',' tree '>' ]; names longer than one letter are separated by spaces.
 class Reader {
  public:
   Reader(std::string_view text, const std::vector<std::string>& indices) : text_(text), indices_(indices) {
@@ -105,16 +105,16 @@ class Reader {
   std::size_t at_ = 0;
 };
 
-// Deals out the factors of one order over the parts of the tree: a part must have as loops, with those
-// outside, exactly the indices of its factors.
+// Assigns the factors of one order to the parts of the tree. A part, with the loops outside, must have
+// exactly the indices of its factors as loops.
 class Dealer {
  public:
   /// `legal`: the indices in the order of the default nest.
   Dealer(const std::vector<std::string>& names, std::vector<int> legal)
       : names_(names), legal_(std::move(legal)) {}
 
-  /// Directives for the section at `path` with these factors, a temporary among them or not. `outside`: the
-  /// loops around it; `target`: indices of what it writes.
+  /// Returns directives for the section at `path` with these factors, which may include a temporary.
+  /// `outside`: the loops around it; `target`: indices of its target.
   std::vector<std::vector<Directive>> deal(const Tree& tree, const Path& path,
                                            const std::vector<Indices>& factors, Indices outside,
                                            Indices target) const {
@@ -167,8 +167,7 @@ class Dealer {
     return std::accumulate(factors.begin(), factors.end(), Indices{0}, std::bit_or<>());
   }
 
-  /// The part's own loops outside, in order; the rest of the section's as in the default nest, which is
-  /// legal.
+  /// Orders the part's own loops outside; the others as in the default nest, which is legal.
   Reorder reorder(const Tree& tree, const Path& path) const {
     Reorder out{path, {}};
     for (const int loop : tree.loops) out.order.push_back(names_[static_cast<std::size_t>(loop)]);

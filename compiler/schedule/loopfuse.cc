@@ -19,7 +19,7 @@ bool mentions(const Factors& factors, const std::string& index) {
   });
 }
 
-/// The loops of the section that one side has, in the section's order.
+/// Returns the loops of the section that one side has, in the section's order.
 Names loops_of(const Names& loops, const Factors& side) {
   Names out;
   for (const auto& index : loops) {
@@ -44,7 +44,7 @@ support::Result<void> check(const LoopFuse& directive, const Factors& factors) {
   return {};
 }
 
-/// How many loops both sides begin with, at most `fuse` when given.
+/// Returns the number of leading loops that both sides share, at most `fuse` when given.
 std::size_t fused_loops(const Names& producer, const Names& consumer, const std::optional<int>& fuse) {
   const auto shorter = std::min(producer.size(), consumer.size());
   const auto end = std::mismatch(producer.begin(), producer.begin() + static_cast<std::ptrdiff_t>(shorter),
@@ -66,7 +66,8 @@ support::Result<concrete_notation::StatementPtr> apply_loopfuse(const concrete_n
   const Factors right(split, factors.end());
   Factors producing = directive.producer_left ? left : right;
   Factors consuming = directive.producer_left ? right : left;
-  Factors passed_to = consuming;  // whoever needs an index of the temporary: the other factors and the target
+  Factors passed_to =
+      consuming;  // accesses that need an index of the temporary: the other factors and the target
   passed_to.push_back(section.target);
 
   const Names producer_loops = loops_of(section.loops, producing);

@@ -26,7 +26,7 @@ bool has(const Names& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// A loop of the tree: two with one name are told apart.
+/// A loop of the tree; loops with equal names are distinguished.
 struct Loop {
   std::string index;
   std::size_t number;
@@ -47,7 +47,7 @@ class Unfolding {
   }
 
  private:
-  /// The target of what is below starts anew below the first `fresh` loops above.
+  /// Walks a statement whose target starts anew below the first `fresh` loops above.
   Result<void> walk(const StatementPtr& statement, std::vector<Loop> above, std::size_t fresh) {
     return match(
         statement->node,
@@ -73,7 +73,7 @@ class Unfolding {
         });
   }
 
-  /// Temporaries get the indices of the loops they were inside of.
+  /// Gives temporaries the indices of the loops they were inside of.
   Access widened(Access access) const {
     const auto found = added_.find(access.tensor);
     if (found != added_.end())
@@ -109,27 +109,28 @@ class Unfolding {
   }
 
   Nests nests_;
-  std::vector<std::vector<std::size_t>> loops_;  ///< of each nest, by number
+  std::vector<std::vector<std::size_t>> loops_;  ///< loops of each nest, by number
   std::map<std::string, Names> added_;
   std::size_t next_loop_ = 0;
 };
 
-/// The reads of `tensor` in a nest.
+/// Returns the reads of `tensor` in a nest.
 std::vector<Access> reads_of(const Nest& nest, const std::string& tensor) {
   std::vector<Access> all = concrete_notation::reads(nest.assignment);
   std::erase_if(all, [&](const Access& access) { return access.tensor != tensor; });
   return all;
 }
 
-/// Why the loop over `index` cannot be shared between nest `number` and the next ones; "" when it can.
+/// Returns the reason why the loop over `index` cannot be shared between nest `number` and the next ones; ""
+/// when it can.
 std::string reason_against(const Nests& nests, std::size_t number, const std::string& index) {
   const Access& target = nests[number].leaf().target;
   const std::string name = "`" + index_notation::print(target) + "`";
   if (!has(nests[number].loops, index))
-    return name + " does not depend on it, and would be computed again in each turn";
-  const auto place = std::find(target.indices.begin(), target.indices.end(), index);
-  if (place == target.indices.end()) return name + " is complete only after all of its turns";
-  const auto at = static_cast<std::size_t>(place - target.indices.begin());
+    return name + " does not depend on it, and would be computed again in each iteration";
+  const auto found = std::find(target.indices.begin(), target.indices.end(), index);
+  if (found == target.indices.end()) return name + " is complete only after all of its iterations";
+  const auto at = static_cast<std::size_t>(found - target.indices.begin());
   for (std::size_t n = number + 1; n <= last_reader(nests, number); ++n) {
     if (!has(nests[n].loops, index))
       return "the nest of `" + index_notation::print(nests[n].leaf().target) + "` has no such loop";
@@ -175,20 +176,20 @@ class Folding {
     for (const Nest& nest : nests) {
       for (std::size_t s = 0; s < nest.shared; ++s) {
         const Names& indices = nest.leaf().target.indices;
-        const auto place = std::find(indices.begin(), indices.end(), nest.loops[s]);
-        lost_[nest.leaf().target.tensor].push_back(static_cast<std::size_t>(place - indices.begin()));
+        const auto found = std::find(indices.begin(), indices.end(), nest.loops[s]);
+        lost_[nest.leaf().target.tensor].push_back(static_cast<std::size_t>(found - indices.begin()));
       }
     }
   }
 
-  /// Nests first..last, below the first `depth` loops of each.
+  /// Builds nests first..last, below the first `depth` loops of each.
   StatementPtr tree(std::size_t first, std::size_t last, std::size_t depth) const {
     const Nest& nest = nests_[first];
     if (first == last) {
       return concrete_notation::forall(
           Names(nest.loops.begin() + static_cast<std::ptrdiff_t>(depth), nest.loops.end()), leaf(nest));
     }
-    std::size_t end = first;  // of those that share one more loop
+    std::size_t end = first;  // end of the nests that share one more loop
     while (end < last && nests_[end].shared > depth) ++end;
     if (end == last) return concrete_notation::forall(nest.loops[depth], tree(first, last, depth + 1));
     return concrete_notation::where(tree(end + 1, last, depth), tree(first, end, depth));
@@ -211,10 +212,10 @@ class Folding {
   }
 
   const Nests& nests_;
-  std::map<std::string, std::vector<std::size_t>> lost_;  ///< temporary -> places of its lost indices
+  std::map<std::string, std::vector<std::size_t>> lost_;  ///< temporary -> positions of its lost indices
 };
 
-/// What two nests may go on sharing after their loops were reordered.
+/// Keeps the loops that two nests can still share after reordering.
 void keep_common(Nest& nest, const Nest& next) {
   const std::size_t most = std::min({nest.shared, nest.loops.size(), next.loops.size()});
   std::size_t common = 0;
@@ -222,7 +223,8 @@ void keep_common(Nest& nest, const Nest& next) {
   nest.shared = common;
 }
 
-/// The sections of nests first..last below their first `depth` loops, as Folding::tree places them.
+/// Adds the paths of the sections of nests first..last below their first `depth` loops, in the order of
+/// Folding::tree.
 void add_paths(const Nests& nests, std::size_t first, std::size_t last, std::size_t depth, const Path& path,
                std::vector<Path>& out) {
   if (first == last) return out.push_back(path);

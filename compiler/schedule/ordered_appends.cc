@@ -21,13 +21,13 @@ using concrete_notation::Where;
 using index_notation::Access;
 using Names = std::vector<std::string>;
 
-/// The loops on the way to the assignment of the result, those below several terms apart.
+/// The loops on the path to the result's assignment; those below several terms apart.
 struct Way {
   Names loops;
   Names in_terms;
 };
 
-/// Nothing is said of trees with blocks: false.
+/// Finds the path; false for trees with blocks.
 bool find_way(const StatementPtr& statement, Names& loops, Way& way) {
   return match(
       statement->node,
@@ -77,8 +77,8 @@ StatementPtr with_branch(const StatementPtr& statement, std::size_t depth, const
       [&](const Terms&) { return statement; }, [&](const Assign&) { return statement; });
 }
 
-/// The section that computes the result, a temporary of which is written at the entries of something sparse
-/// and has the index of one of the result's compressed levels: its loops would run over the whole extent.
+/// The section that computes the result reads a temporary written at the entries of something sparse, over
+/// one of the result's compressed levels; its loops would run over the whole extent.
 bool reads_sparse_temporary(const StatementPtr& tree, const problem::Problem& problem) {
   const Access& result = problem.statement.result;
   const auto& format = problem.formats.at(result.tensor);
@@ -105,7 +105,7 @@ bool reads_sparse_temporary(const StatementPtr& tree, const problem::Problem& pr
       [](const Assign&) { return false; });
 }
 
-/// A sum that reads such a temporary becomes its terms, which write where they have entries.
+/// Distributes a sum that reads such a temporary over its terms, which write at their entries.
 StatementPtr with_terms_apart(const StatementPtr& tree, const problem::Problem& problem) {
   if (!reads_sparse_temporary(tree, problem)) return tree;
   Distribute directive;

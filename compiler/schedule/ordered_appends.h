@@ -9,40 +9,39 @@
 
 namespace schaas::schedule {
 
-/// When loops come by in the order in which a sparse result is appended to. Its entries are those of its last
-/// sparse level.
+/// The rule for loop orders that append to a sparse result in order. Its entries are those of its last sparse
+/// level.
 class AppendRule {
  public:
-  /// `reads`: the operands of the tree; of a contraction all there are. The result has a compressed level.
+  /// `reads`: the operands of the tree; of a contraction all of them. The result has a compressed level.
   AppendRule(const problem::Problem& problem, const std::vector<index_notation::Access>& reads);
 
-  /// The result's indices in the order of its levels.
+  /// Returns the result's indices in the order of its levels.
   const std::vector<std::string>& levels() const { return levels_; }
-  /// The level a loop is over; -1: it is summed.
+  /// Returns the level a loop is over; -1: it is summed.
   int level_of(const std::string& index) const;
-  /// How many of the loops on the way to the result's assignment, outermost first and each by its level, are
-  /// appended under in order. `in_terms`: loops further on the way that only some term of a sum has. When
-  /// that is not `needed()`, the levels that are missing need a temporary.
+  /// Returns the number of loops on the path to the result's assignment, outermost first and each by its
+  /// level, that append in order. `in_terms`: further loops on the path that only some term of a sum has.
+  /// Fewer than `needed()`: the missing levels need a temporary.
   std::size_t in_order(std::span<const int> loops, std::span<const int> in_terms = {}) const;
-  /// The levels up to the last compressed one.
+  /// Returns the number of levels up to the last compressed one.
   std::size_t needed() const { return summed_below_.size(); }
 
  private:
   std::vector<std::string> levels_;
-  /// Of the levels that are needed: whether something may be summed below it. A sparse level that no operand
-  /// stores sparse would get an entry for every coordinate; right above another sparse one only entries that
-  /// have something below are kept.
+  /// For each needed level: a sum may stand below it. A sparse level that no operand stores sparse would get
+  /// an entry for every coordinate; right above another sparse level only nonempty entries are kept.
   std::vector<bool> summed_below_;
 };
 
-/// A result with compressed levels is appended to, entry after entry in the order of its levels. A tree whose
-/// loops do not come by in that order, or that would append an entry for every coordinate of a loop over
-/// nothing sparse only to sum something below, gets a temporary of the missing levels at the innermost place
-/// that makes the appends ordered: Gustavson's row of a sparse matrix product (Kjolstad et al., CGO 2019).
+/// A result with compressed levels is appended to, entry after entry in the order of its levels. A tree with
+/// loops in another order gets a temporary of the missing levels. So does one that would append an entry for
+/// every coordinate of a dense loop only to sum below. The branch stands at the innermost depth that makes
+/// the appends ordered: Gustavson's row of a sparse matrix product (Kjolstad et al., CGO 2019).
 ///     forall(i, forall(k, forall(j, A(i,j) += B(i,k) * C(k,j))))
 ///     forall(i, where(forall(j, A(i,j) += t1(j)), forall(k, forall(j, t1(j) += B(i,k) * C(k,j)))))
 /// A sum that reads a temporary written at the entries of something sparse is distributed over its terms
-/// before (distribute.h): the loops of its consumer would run, and append, over the whole extent.
+/// before (distribute.h). The loops of its consumer would otherwise run, and append, over the whole extent.
 ///     forall(i, where(forall(j, A(i,j) += t1(j) + D(i,j)), forall(k, forall(j, t1(j) += B(i,k) * C(k,j)))))
 ///     forall(i, where(forall(j, A(i,j) += t2(j)), terms(forall(k, forall(j, t2(j) += B(i,k) * C(k,j))),
 ///                                                       forall(j, t2(j) += D(i,j)))))

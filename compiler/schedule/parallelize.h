@@ -5,8 +5,8 @@
 
 namespace schaas::schedule {
 
-/// Whether the loop may be parallel is for the verifier to say (concrete_notation/manners.h). Errors: invalid
-/// [illegal-directive]: the section has no such loop.
+/// Annotates a parallel loop; the verifier checks its legality (concrete_notation/annotation_checks.h).
+/// Errors: invalid [illegal-directive]: the section has no such loop.
 support::Result<concrete_notation::StatementPtr> apply_parallelize(
     const concrete_notation::StatementPtr& tree, const Parallelize& directive);
 

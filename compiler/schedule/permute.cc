@@ -11,7 +11,7 @@
 namespace schaas::schedule {
 namespace {
 
-/// Of the default nest that `trace` begins with; empty when there is none.
+/// Returns the loops of the default nest that `trace` begins with; empty when there is none.
 std::vector<std::string> default_loops(const Trace& trace, const problem::Problem& problem) {
   const auto known = problem_of(trace, problem);
   if (!known.ok()) return {};
@@ -19,7 +19,7 @@ std::vector<std::string> default_loops(const Trace& trace, const problem::Proble
   return section.ok() ? section->loops : std::vector<std::string>();
 }
 
-/// The directive if it is one of the root section.
+/// Returns the directive if it concerns the root section.
 template <class Kind>
 const Kind* at_root(const std::vector<Directive>& directives, std::size_t n) {
   const Kind* directive = n < directives.size() ? std::get_if<Kind>(&directives[n]) : nullptr;
@@ -47,14 +47,14 @@ support::Result<concrete_notation::StatementPtr> apply_permute(const concrete_no
 }
 
 Trace with_factors_at(const Trace& trace, const problem::Problem& from, const problem::Problem& to,
-                      const std::vector<int>& place) {
-  if (std::is_sorted(place.begin(), place.end())) return trace;
+                      const std::vector<int>& positions) {
+  if (std::is_sorted(positions.begin(), positions.end())) return trace;
   std::size_t next = 0;
   Trace out;
   while (next < trace.directives.size() && std::holds_alternative<Store>(trace.directives[next]))
     out.directives.push_back(trace.directives[next++]);
   if (next == trace.directives.size()) return trace;
-  std::vector<int> factors(place.size());
+  std::vector<int> factors(positions.size());
   std::iota(factors.begin(), factors.end(), 0);
   if (const auto* permute = at_root<Permute>(trace.directives, next);
       permute != nullptr &&
@@ -62,7 +62,7 @@ Trace with_factors_at(const Trace& trace, const problem::Problem& from, const pr
     factors = permute->factors;
     ++next;
   }
-  for (int& factor : factors) factor = place[static_cast<std::size_t>(factor)];
+  for (int& factor : factors) factor = positions[static_cast<std::size_t>(factor)];
   if (!std::is_sorted(factors.begin(), factors.end())) out.directives.emplace_back(Permute{{}, factors});
   const auto* reorder = at_root<Reorder>(trace.directives, next);
   const std::vector<std::string> loops = reorder != nullptr ? reorder->order : default_loops(trace, from);

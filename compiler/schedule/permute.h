@@ -8,16 +8,16 @@
 
 namespace schaas::schedule {
 
-/// The factors of the linear section at `path` in a new order; no loop changes. docs/schedules.md.
-/// Errors: invalid [illegal-directive].
+/// Reorders the factors of the linear section at `path`; no loop changes. docs/schedules.md. Errors: invalid
+/// [illegal-directive].
 support::Result<concrete_notation::StatementPtr> apply_permute(const concrete_notation::StatementPtr& tree,
                                                                const Permute& directive);
 
-/// The trace that makes of `to` what `trace` makes of `from`: the same contraction, of which factor n stands
-/// at `place[n]` in `to`. Its root section's factors and loops are put in the order in which `trace` takes
-/// them, where those of the default nest are not. A trace that is empty or stores copies alone stands for the
-/// default nest of either. What is illegal of `from` is illegal of `to`.
+/// Translates a trace of `from` to `to`, the same contraction with factor n at `positions[n]`. Factors and
+/// loops of the root section are put in the order in which `trace` takes them, where the default nest
+/// differs. A trace that is empty or only stores re-layouts stands for the default nest of either. Illegal
+/// traces of `from` are illegal for `to`.
 Trace with_factors_at(const Trace& trace, const problem::Problem& from, const problem::Problem& to,
-                      const std::vector<int>& place);
+                      const std::vector<int>& positions);
 
 }  // namespace schaas::schedule

@@ -1,7 +1,7 @@
 #include "compiler/schedule/pos.h"
 
 #include "compiler/schedule/illegal.h"
-#include "compiler/schedule/loop_manner.h"
+#include "compiler/schedule/loop_annotation.h"
 #include "compiler/schedule/section.h"
 
 namespace schaas::schedule {
@@ -18,8 +18,9 @@ support::Result<StatementPtr> apply_pos(const StatementPtr& tree, const Pos& dir
     const bool counts = loops > 0 || directive.from.empty() || loop->index == directive.from;
     if (counts && loops++ == 0) outermost = loop->index;
     if (loop->index == directive.loop && counts) {
-      return with_manner(tree, directive.path, outermost,
-                         [&](concrete_notation::Manner& manner) { manner.positions = loops; });
+      return with_annotation(
+          tree, directive.path, outermost,
+          [&](concrete_notation::LoopAnnotation& annotation) { annotation.positions = loops; });
     }
     const StatementPtr body = loop->body;
     at = body;

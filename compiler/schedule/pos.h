@@ -5,8 +5,8 @@
 
 namespace schaas::schedule {
 
-/// The section's loops down to the one named are one loop over the entries of the operand they walk. Errors:
-/// invalid [illegal-directive]: the section has no such loop, or a branch stands between them.
+/// Turns the section's loops down to the named one into one loop over the entries of the operand they walk.
+/// Errors: invalid [illegal-directive]: the section has no such loop, or a branch stands between them.
 support::Result<concrete_notation::StatementPtr> apply_pos(const concrete_notation::StatementPtr& tree,
                                                            const Pos& directive);
 

@@ -5,8 +5,8 @@
 
 namespace schaas::schedule {
 
-/// The loops of the linear section at `path` in a new order (SparseAuto section 4.4). Access order is checked
-/// by `apply`, which verifies the tree. docs/schedules.md. Errors: invalid [illegal-directive].
+/// Reorders the loops of the linear section at `path` (SparseAuto section 4.4). `apply` verifies the tree,
+/// and with it access orders. docs/schedules.md. Errors: invalid [illegal-directive].
 support::Result<concrete_notation::StatementPtr> apply_reorder(const concrete_notation::StatementPtr& tree,
                                                                const Reorder& directive);
 

@@ -19,7 +19,7 @@ using concrete_notation::Terms;
 using concrete_notation::Where;
 using support::Result;
 
-/// The first statement that is no loop below the loops of `statement`.
+/// Returns the first statement below the loops of `statement`.
 const StatementPtr& below_loops(const StatementPtr& statement) {
   if (const auto* loop = std::get_if<Forall>(&statement->node)) return below_loops(loop->body);
   if (const auto* blocks = std::get_if<Blocks>(&statement->node)) return below_loops(blocks->body);

@@ -19,7 +19,7 @@ support::Result<void> check_permutation(const std::vector<int>& order, std::size
   return illegal("order is no permutation of the tree's nests, 0 to " + std::to_string(nests - 1));
 }
 
-/// What a nest reads must have been computed; the result's nest stays last.
+/// Checks that a nest reads only computed temporaries, and that the result's nest stays last.
 support::Result<void> check_dependences(const Nests& before, const std::vector<int>& order) {
   for (std::size_t n = 0; n < order.size(); ++n) {
     const Nest& nest = before[static_cast<std::size_t>(order[n])];

@@ -5,8 +5,8 @@
 
 namespace schaas::schedule {
 
-/// The nests of the tree in another order, sharing no loops. docs/schedules.md. Errors: invalid
-/// [illegal-directive]: no permutation of the nests, or one that reads a temporary before it is computed.
+/// Reorders the nests of the tree, sharing no loops. docs/schedules.md. Errors: invalid [illegal-directive]:
+/// no permutation of the nests, or one that reads a temporary before it is computed.
 support::Result<concrete_notation::StatementPtr> apply_sequence(const concrete_notation::StatementPtr& tree,
                                                                 const Sequence& directive);
 

@@ -13,7 +13,7 @@ namespace schaas::schedule {
 support::Result<concrete_notation::StatementPtr> apply_split(const concrete_notation::StatementPtr& tree,
                                                              const Split& directive);
 
-/// The loops of the section at `path` with those from `outer` (or `loop`) on put into what `around` makes.
+/// Moves the loops of the section at `path` from `outer` (or `loop`) on into the result of `around`.
 support::Result<concrete_notation::StatementPtr> with_blocks(
     const concrete_notation::StatementPtr& tree, const Path& path, const std::string& loop,
     const std::string& outer,

@@ -27,7 +27,7 @@ void add_new(const Names& more, const Names& known, Names& out) {
   }
 }
 
-/// All indices reductions in an expression bind.
+/// Appends all indices that reductions in an expression bind.
 void add_bound(const Expression& expression, Names& out) {
   if (const auto* reduction = std::get_if<Reduction>(&expression.node)) add_new(reduction->indices, {}, out);
   for (const auto& part : index_notation::parts(expression)) add_bound(part, out);
@@ -38,10 +38,10 @@ struct Inner {
   Reduction reduction;
   Names free;
   Access temporary{};
-  std::size_t depth = 0;  ///< its branch stands below so many of the assignment's loops
+  std::size_t depth = 0;  ///< number of the assignment's loops above its branch
 };
 
-/// What is to be computed: target = monoid(target, value), folded over `reduced` too.
+/// A computation: target = monoid(target, value), folded over `reduced` too.
 struct Task {
   Access target;
   Expression value;
@@ -57,14 +57,14 @@ class Builder {
   StatementPtr nest(const Task& task, const Names& outer) {
     std::vector<Inner> inner;
     std::vector<Access> accesses;
-    const Expression marked = without_reductions(task.value, inner, accesses);
+    const Expression with_placeholders = without_reductions(task.value, inner, accesses);
     const Names loops = loops_of(task, accesses, inner, outer);
-    for (auto& each : inner) place(each, accesses, loops, outer);
-    return build(task, named(marked, inner), inner, loops, 0, outer);
+    for (auto& each : inner) choose_depth(each, accesses, loops, outer);
+    return build(task, named(with_placeholders, inner), inner, loops, 0, outer);
   }
 
  private:
-  /// `value` with placeholders `#0`, `#1`, ... for its outermost reductions, equal ones being one.
+  /// Replaces outermost reductions by placeholders `#0`, `#1`, ..., equal ones by the same.
   static Expression without_reductions(const Expression& value, std::vector<Inner>& inner,
                                        std::vector<Access>& accesses) {
     if (const auto* reduction = std::get_if<Reduction>(&value.node)) {
@@ -81,8 +81,8 @@ class Builder {
     return index_notation::with_parts(value, std::move(parts));
   }
 
-  static Expression named(const Expression& marked, const std::vector<Inner>& inner) {
-    return index_notation::with_accesses(marked, [&](Access access) {
+  static Expression named(const Expression& with_placeholders, const std::vector<Inner>& inner) {
+    return index_notation::with_accesses(with_placeholders, [&](Access access) {
       if (access.tensor.front() != '#') return access;
       return inner[static_cast<std::size_t>(std::stoul(access.tensor.substr(1)))].temporary;
     });
@@ -113,7 +113,7 @@ class Builder {
     std::vector<LoopOrder> result;
     if (task.target.tensor == problem_.statement.result.tensor)
       result = concrete_notation::result_loop_order(problem_);
-    // What binds most comes first; what the reductions want and what the result wants can be given up.
+    // Stronger demands come first; those of the reductions and of the result can be dropped.
     for (const bool with_inner : {true, false}) {
       const auto& wanted = with_inner ? inside : own;
       std::vector<LoopOrder> all = result;
@@ -146,8 +146,9 @@ class Builder {
     });
   }
 
-  /// Chooses where the branch of a reduction stands, and so the indices of its temporary.
-  void place(Inner& inner, const std::vector<Access>& accesses, const Names& loops, const Names& outer) {
+  /// Chooses the depth of a reduction's branch, and so the indices of its temporary.
+  void choose_depth(Inner& inner, const std::vector<Access>& accesses, const Names& loops,
+                    const Names& outer) {
     Names bound = inner.reduction.indices;
     add_bound(inner.reduction.body.front(), bound);
     const auto is_free = [&](const std::string& index) { return has(inner.free, index); };

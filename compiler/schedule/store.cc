@@ -16,7 +16,7 @@ namespace {
 using index_notation::Access;
 using support::Result;
 
-/// The original's accesses: those that read another copy already are not among them.
+/// Returns the accesses that read the original, not another re-layout.
 std::vector<Access> reads_of(const problem::Problem& problem, const std::string& tensor) {
   std::vector<Access> reads = problem.reads();
   std::erase_if(reads, [&](const Access& access) { return access.tensor != tensor; });

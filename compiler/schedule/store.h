@@ -5,8 +5,8 @@
 
 namespace schaas::schedule {
 
-/// `store`: the problem with a copy of an operand, read where the directive says. Errors: invalid
-/// [illegal-directive].
+/// Applies `store`: the problem with a re-layout (transposed copy) of an operand, read where the directive
+/// says. Errors: invalid [illegal-directive].
 support::Result<problem::Problem> apply_store(const problem::Problem& problem, const Store& directive);
 
 }  // namespace schaas::schedule

@@ -18,8 +18,8 @@ using concrete_notation::Terms;
 using concrete_notation::Where;
 using index_notation::Access;
 
-/// Temporary -> its indices in the order of the loops around the reading assignment. Temporaries are met at
-/// the producer before they are read, so an operand of the problem is never taken for one.
+/// Temporary -> its indices in the order of the loops around the reading assignment. Producers come before
+/// readers, so an operand of the problem is never taken for a temporary.
 struct Layouts {
   std::map<std::string, std::vector<std::string>> of;
   std::vector<std::string> loops;

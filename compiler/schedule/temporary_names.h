@@ -6,7 +6,7 @@
 
 namespace schaas::schedule {
 
-/// t1, t2, ... in order of creation, without the names the problem has taken.
+/// Issues t1, t2, ... in order of creation, without names that the problem has.
 class TemporaryNames {
  public:
   explicit TemporaryNames(const problem::Problem& problem);

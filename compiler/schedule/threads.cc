@@ -3,7 +3,7 @@
 #include <string>
 
 #include "compiler/schedule/illegal.h"
-#include "compiler/schedule/loop_manner.h"
+#include "compiler/schedule/loop_annotation.h"
 
 namespace schaas::schedule {
 
@@ -11,12 +11,13 @@ support::Result<concrete_notation::StatementPtr> apply_threads(const concrete_no
                                                                const Threads& directive) {
   if (directive.take < 1 || directive.share < 1)
     return illegal("a thread gets no iteration of loop `" + directive.loop + "`; the least is 1/32 of one");
-  return with_manner(tree, directive.path, directive.loop, [&](concrete_notation::Manner& manner) {
-    auto units = manner.units.value_or(concrete_notation::Units{});
-    units.take = directive.take;
-    units.share = directive.share;
-    manner.units = units;
-  });
+  return with_annotation(tree, directive.path, directive.loop,
+                         [&](concrete_notation::LoopAnnotation& annotation) {
+                           auto mapping = annotation.mapping.value_or(concrete_notation::ThreadMapping{});
+                           mapping.grain = directive.take;
+                           mapping.threads_per_item = directive.share;
+                           annotation.mapping = mapping;
+                         });
 }
 
 }  // namespace schaas::schedule

@@ -5,8 +5,8 @@
 
 namespace schaas::schedule {
 
-/// What a thread of a GPU gets of a loop. Errors: invalid [illegal-directive]: nothing, a loop that is not
-/// there.
+/// Maps a loop to threads of a GPU. Errors: invalid [illegal-directive]: no iterations or threads, or no such
+/// loop.
 support::Result<concrete_notation::StatementPtr> apply_threads(const concrete_notation::StatementPtr& tree,
                                                                const Threads& directive);
 

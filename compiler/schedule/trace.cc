@@ -89,7 +89,7 @@ std::string print(const Directive& directive) {
                ", block=" + std::to_string(launch.block) +
                (launch.warp > 0 ? ", warp=" + std::to_string(launch.warp) : std::string()) + ")";
       },
-      [](const Gather& gather) {
+      [](const WorkspaceStorage& gather) {
         return std::string("gather(storage=") + concrete_notation::name(gather.storage) + ")";
       },
       [](const Store& store) {
@@ -99,12 +99,12 @@ std::string print(const Directive& directive) {
       [](const Mask& mask) { return "mask(tensor=" + mask.tensor + ", by=" + list(mask.by) + ")"; });
 }
 
-bool only_says_how(const Directive& directive) {
+bool is_annotation(const Directive& directive) {
   return concrete_notation::match(
       directive, [](const Parallelize&) { return true; }, [](const Unroll&) { return true; },
       [](const Bound&) { return true; }, [](const Collapse&) { return true; },
       [](const Pos&) { return true; }, [](const Threads&) { return true; }, [](const Group&) { return true; },
-      [](const Launch&) { return true; }, [](const Gather&) { return true; },
+      [](const Launch&) { return true; }, [](const WorkspaceStorage&) { return true; },
       [](const auto&) { return false; });
 }
 

@@ -15,7 +15,7 @@
 /// docs/schedules.md.
 namespace schaas::schedule {
 
-/// Walks branches from the root: 0 = producer, 1 = consumer of the first `where` reached; {} = the root
+/// A path of branches from the root: 0 = producer, 1 = consumer of the first `where` reached; {} = the root
 /// section.
 using Path = std::vector<int>;
 
@@ -35,8 +35,8 @@ struct Reorder {
 };
 
 /// loopfuse(path={}, loc=2, pol=left [, fuse=1]): splits a linear section's product after `loc` factors;
-/// pol=left makes the first part the producer, pol=right the second; the loops common to both at the start of
-/// the nest are fused (SparseAuto algorithm 1), at most `fuse` of them when given (0: separate nests).
+/// pol=left makes the first part the producer, pol=right the second; their common leading loops are fused
+/// (SparseAuto algorithm 1), at most `fuse` of them when given (0: separate nests).
 struct LoopFuse {
   Path path;
   int loc = 1;
@@ -53,8 +53,8 @@ struct Block {
   bool operator==(const Block&) const = default;
 };
 
-/// share(nest=0, loops={i,j}): nest 0, counted in the order in which nests run, and the next one begin with
-/// these loops and run them once for both; loops={} separates them (ReACT section 4.3).
+/// share(nest=0, loops={i,j}): nest 0, counted in execution order, and the next one begin with these loops
+/// and share them; loops={} separates them (ReACT section 4.3).
 struct Share {
   int nest = 0;
   std::vector<std::string> loops;
@@ -68,8 +68,8 @@ struct Sequence {
   bool operator==(const Sequence&) const = default;
 };
 
-/// distribute(path={1}, depth=1): the loops of a linear section below its first `depth` run for each term of
-/// the sum it computes, one term after another (Kjolstad et al., CGO 2019, section 3: result reuse).
+/// distribute(path={1}, depth=1): distributes loops of a linear section below its first `depth` over its
+/// terms (result reuse in Kjolstad et al., CGO 2019).
 struct Distribute {
   Path path;
   int depth = 0;
@@ -77,7 +77,7 @@ struct Distribute {
 };
 
 /// parallelize(path={}, loop=i, races=private): threads share the iterations of the outermost loop of a
-/// phase; `races` says what keeps them apart where they write the same elements.
+/// phase; `races` names their synchronisation where they write the same elements.
 struct Parallelize {
   Path path;
   std::string loop;
@@ -85,7 +85,7 @@ struct Parallelize {
   bool operator==(const Parallelize&) const = default;
 };
 
-/// unroll(path={}, loop=k, factor=4): so many iterations of the loop are written one after the other.
+/// unroll(path={}, loop=k, factor=4): unrolls the loop.
 struct Unroll {
   Path path;
   std::string loop;
@@ -93,8 +93,8 @@ struct Unroll {
   bool operator==(const Unroll&) const = default;
 };
 
-/// split(path={}, loop=k, factor=32, outer=i): the loop runs in blocks of `factor` values, and the loop over
-/// the blocks stands outside loop `outer` (by default directly around the loop).
+/// split(path={}, loop=k, factor=32, outer=i): the loop runs in blocks of `factor` values; the loop over the
+/// blocks stands outside loop `outer` (by default directly around the loop).
 struct Split {
   Path path;
   std::string loop;
@@ -119,8 +119,8 @@ struct Bound {
   bool operator==(const Bound&) const = default;
 };
 
-/// collapse(path={}, loop=i): the outermost loop of a phase and the one directly inside are one for the
-/// threads.
+/// collapse(path={}, loop=i): threads share the outermost loop of a phase and the one directly inside as one
+/// loop.
 struct Collapse {
   Path path;
   std::string loop;
@@ -137,7 +137,7 @@ struct Pos {
   bool operator==(const Pos&) const = default;
 };
 
-/// threads(path={}, loop=i, each=4): a thread of a GPU takes so many iterations of the loop; each=1/8: so
+/// threads(path={}, loop=i, each=4): a thread of a GPU has that many iterations of the loop; each=1/8: that
 /// many threads share one (the minimal data of Sgap, section 3). The outermost loop of a phase, or that and
 /// the one directly inside it.
 struct Threads {
@@ -148,18 +148,18 @@ struct Threads {
   bool operator==(const Threads&) const = default;
 };
 
-/// group(path={}, loop=i, width=8, reduce=segment): how many threads bring together what they computed, and
-/// how (Sgap, section 4: tiling is one thing, synchronisation another).
+/// group(path={}, loop=i, width=8, reduce=segment): size of the thread groups that reduce together, and their
+/// reduction (Sgap, section 4, which separates tiling and synchronisation).
 struct Group {
   Path path;
   std::string loop;
   int width = 1;
-  concrete_notation::Gather reduce = concrete_notation::Gather::atomic;
+  concrete_notation::GroupReduction reduce = concrete_notation::GroupReduction::atomic;
   bool operator==(const Group&) const = default;
 };
 
 /// launch(path={}, loop=i, block=256 [, warp=8]): threads of a block; iterations of the loop whose threads
-/// lie side by side before the columns change.
+/// are adjacent before the columns change.
 struct Launch {
   Path path;
   std::string loop;
@@ -168,15 +168,15 @@ struct Launch {
   bool operator==(const Launch&) const = default;
 };
 
-/// gather(storage=hash): the temporary in which the entries of a sparse result are gathered is a hash table
-/// instead of an array of its extents (Kjolstad et al., CGO 2019, section 5.3).
-struct Gather {
+/// gather(storage=hash): the workspace of a sparse result is a hash table instead of an array of its extents
+/// (Kjolstad et al., CGO 2019, section 5.3).
+struct WorkspaceStorage {
   concrete_notation::Storage storage = concrete_notation::Storage::dense;
-  bool operator==(const Gather&) const = default;
+  bool operator==(const WorkspaceStorage&) const = default;
 };
 
-/// store(tensor=C, order={1,0} [, at={j,i}]): the accesses of C, or those with the indices `at`, read a copy
-/// of C that stores its modes in this order. Stands before all directives of other kinds.
+/// store(tensor=C, order={1,0} [, at={j,i}]): the accesses of C, or those with the indices `at`, read a
+/// re-layout of C that stores its modes in this order. Stands before all directives of other kinds.
 using Store = problem::CopyRequest;
 
 /// mask(tensor=T, by={B}): the intermediate T, which is read at the entries of B only, is computed there only
@@ -185,10 +185,11 @@ using Mask = problem::MaskRequest;
 
 using Directive =
     std::variant<Permute, Reorder, LoopFuse, Block, Share, Sequence, Distribute, Parallelize, Unroll, Split,
-                 Divide, Bound, Collapse, Pos, Threads, Group, Launch, Gather, Store, Mask>;
+                 Divide, Bound, Collapse, Pos, Threads, Group, Launch, WorkspaceStorage, Store, Mask>;
 
-/// It says how loops run and leaves the tree as it is. Such directives come last: the others make new loops.
-bool only_says_how(const Directive& directive);
+/// The directive annotates loops and leaves the tree as it is. Such directives come last: the others make new
+/// loops.
+bool is_annotation(const Directive& directive);
 std::string name(const Directive& directive);
 
 struct Trace {
@@ -196,7 +197,8 @@ struct Trace {
   bool operator==(const Trace&) const = default;
 };
 
-/// "permute(path={}, factors={1,0}); loopfuse(path={}, loc=2, pol=left)"; the empty trace prints as "linear".
+/// Prints "permute(path={}, factors={1,0}); loopfuse(path={}, loc=2, pol=left)"; the empty trace prints as
+/// "linear".
 std::string print(const Trace& trace);
 std::string print(const Directive& directive);
 /// Inverse of print; white space free, `linear` or empty text is the empty trace.
@@ -204,8 +206,7 @@ std::string print(const Directive& directive);
 /// [missing-argument], [trace-too-long].
 support::Result<Trace> parse(std::string_view text);
 
-/// The trace with names of indices and of tensors replaced (canonical -> user names or back); unknown names
-/// stay.
+/// Renames indices and tensors (canonical -> user names or back); unknown names stay.
 using NewNames = std::vector<std::pair<std::string, std::string>>;
 Trace rename(const Trace& trace, const NewNames& index_names, const NewNames& tensor_names);
 

@@ -19,7 +19,7 @@ using support::Limits;
 using support::Result;
 using support::SourceRange;
 
-/// Longer texts are refused unread. The longest legal trace (256 directives, paths of 8 steps) has about 20
+/// Longer texts are rejected unread. The longest legal trace (256 directives, paths of 8 steps) has about 20
 /// KB.
 constexpr std::size_t trace_bytes = 64 * 1024;
 
@@ -31,7 +31,7 @@ struct Word {
 struct Argument {
   std::vector<Word> words;
   bool is_list = false;
-  SourceRange range;  ///< of the value
+  SourceRange range;  ///< range of the value
 };
 
 struct Call {
@@ -158,7 +158,7 @@ class Parser {
       known.push_back(directive);
     }
     if (std::find(known.begin(), known.end(), name.text) != known.end()) return {};
-    known.insert(known.end(), {"linear", "auto"});  // names of schedules, where a trace may stand, too
+    known.insert(known.end(), {"linear", "auto"});  // names of schedules, also valid instead of a trace
     return at(
         name.range, "unknown-directive",
         "`" + name.text + "` is no directive; there are " + all + support::did_you_mean(name.text, known));
@@ -267,7 +267,7 @@ class Parser {
     }
     if (call.name.text == "gather") {
       SCHAAS_ASSIGN_OR_RETURN(const auto kept, storage(call));
-      return Directive{Gather{kept}};
+      return Directive{WorkspaceStorage{kept}};
     }
     if (call.name.text == "mask") {
       Mask mask;
@@ -369,17 +369,17 @@ class Parser {
               "argument `races` is `none`, `atomics` or `private`, not `" + word.text + "`");
   }
 
-  Result<concrete_notation::Gather> reduction(const Call& call) const {
-    using concrete_notation::Gather;
+  Result<concrete_notation::GroupReduction> reduction(const Call& call) const {
+    using concrete_notation::GroupReduction;
     SCHAAS_ASSIGN_OR_RETURN(const Word word, single(call, "reduce"));
-    for (const auto each : {Gather::atomic, Gather::parallel, Gather::segment}) {
+    for (const auto each : {GroupReduction::atomic, GroupReduction::parallel, GroupReduction::segment}) {
       if (word.text == concrete_notation::name(each)) return each;
     }
     return at(word.range, "trace-syntax",
               "argument `reduce` is `atomic`, `parallel` or `segment`, not `" + word.text + "`");
   }
 
-  /// `4` iterations for a thread, or `1/4` of one.
+  /// Parses `4` iterations for a thread, or `1/4` of one.
   Result<void> portion(const Call& call, Threads& threads) const {
     SCHAAS_ASSIGN_OR_RETURN(const Word word, single(call, "each"));
     const auto slash = word.text.find('/');

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "compiler/schedule/illegal.h"
-#include "compiler/schedule/loop_manner.h"
+#include "compiler/schedule/loop_annotation.h"
 
 namespace schaas::schedule {
 
@@ -13,8 +13,9 @@ support::Result<concrete_notation::StatementPtr> apply_unroll(const concrete_not
     return illegal("factor is " + std::to_string(directive.factor) +
                    "; at least 2 iterations are written one after the other");
   }
-  return with_manner(tree, directive.path, directive.loop,
-                     [&](concrete_notation::Manner& manner) { manner.unroll = directive.factor; });
+  return with_annotation(
+      tree, directive.path, directive.loop,
+      [&](concrete_notation::LoopAnnotation& annotation) { annotation.unroll = directive.factor; });
 }
 
 }  // namespace schaas::schedule

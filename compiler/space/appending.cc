@@ -121,7 +121,7 @@ support::Result<ListedMembers> listed_by_cost(const problem::Problem& problem, s
       ++same.schedules;
       if (!same.trees.insert(one.tree).second || same.traces.size() >= traces) return;
       same.traces.push_back(trace_of(recursion, *one.member, recursion.operand_orders()[n], root.mirrored));
-      if (table) same.traces.back().directives.emplace_back(schedule::Gather{Storage::hash});
+      if (table) same.traces.back().directives.emplace_back(schedule::WorkspaceStorage{Storage::hash});
     };
     members.each(root.state, [&](const Members::Listed& one) {
       take(one, costs.of(*one.member), false);
@@ -174,7 +174,7 @@ ListedMembers listed(const std::vector<schedule::Trace>& traces, const problem::
   for (const schedule::Trace& trace : traces) {
     take(trace);
     schedule::Trace table = trace;
-    table.directives.emplace_back(schedule::Gather{Storage::hash});
+    table.directives.emplace_back(schedule::WorkspaceStorage{Storage::hash});
     take(table);
   }
   found.schedules = found.members.size();

@@ -19,8 +19,8 @@ class AppendingCosts {
   AppendingCosts(Recursion& recursion, const problem::Problem& problem);
 
   cost::Cost of(const Member& root);
-  /// Of the member asked for last when what it gathers is in a hash table (schedule::Gather); nothing where
-  /// none may be.
+  /// Of the member asked for last when what it gathers is in a hash table (schedule::WorkspaceStorage);
+  /// nothing where none may be.
   std::optional<cost::Cost> with_table() const;
 
  private:

@@ -5,12 +5,12 @@
 #include <numeric>
 #include <utility>
 
+#include "compiler/concrete_notation/annotation_checks.h"
 #include "compiler/concrete_notation/loop_order.h"
-#include "compiler/concrete_notation/manners.h"
 #include "compiler/schedule/distribute.h"
-#include "compiler/schedule/gather.h"
 #include "compiler/schedule/nests.h"
 #include "compiler/schedule/ordered_appends.h"
+#include "compiler/schedule/workspace_storage.h"
 
 namespace schaas::space {
 namespace {
@@ -267,9 +267,9 @@ class Search {
                    const mpz_class& orders) {
     const auto complete = schedule::with_ordered_appends(tree, problem_);
     found_.members.push_back({trace, cost::of(complete, problem_), orders, 1});
-    const schedule::Gather directive{concrete_notation::Storage::hash};
-    const auto table = schedule::apply_gather(complete, directive, problem_);
-    if (!table.ok() || !concrete_notation::check_manners(*table, problem_).ok()) return;
+    const schedule::WorkspaceStorage directive{concrete_notation::Storage::hash};
+    const auto table = schedule::apply_workspace_storage(complete, directive, problem_);
+    if (!table.ok() || !concrete_notation::check_annotations(*table, problem_).ok()) return;
     trace.directives.emplace_back(directive);
     found_.members.push_back({std::move(trace), cost::of(*table, problem_), orders, 1});
     found_.schedules += orders;

@@ -17,7 +17,7 @@ Diagnostic make(Family family, std::string code, std::string message) {
 // Control bytes in user text must neither move the caret nor reach the terminal.
 char printable(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? ' ' : c; }
 
-void append_place(const Diagnostic& d, std::string& out) {
+void append_source_line(const Diagnostic& d, std::string& out) {
   const std::size_t begin = std::min<std::size_t>(d.range->begin, d.source.size());
   const std::size_t line_begin = begin == 0 ? 0 : d.source.rfind('\n', begin - 1) + 1;  // npos + 1 == 0
   const std::size_t line_end = std::min(d.source.find('\n', begin), d.source.size());
@@ -25,7 +25,7 @@ void append_place(const Diagnostic& d, std::string& out) {
   const std::size_t end = std::clamp<std::size_t>(d.range->end, begin + 1, std::max(begin + 1, line_end));
   out +=
       "\n  --> " + d.source_name + ":" + std::to_string(line) + ":" + std::to_string(begin - line_begin + 1);
-  // Long lines are cut to a window around the place.
+  // Long lines are cut to a window around the range.
   constexpr std::size_t before = 80, after = 60;
   const std::size_t from = begin - line_begin > before ? begin - before : line_begin;
   const std::size_t to = std::min(line_end, std::max(end, begin + after));
@@ -99,7 +99,7 @@ int exit_code(Family family) {
 
 std::string render(const Diagnostic& d) {
   std::string out = std::string(name(d.family)) + " [" + d.code + "]: " + d.message;
-  if (d.range) append_place(d, out);
+  if (d.range) append_source_line(d, out);
   for (const auto& note : d.notes) out += "\n  note: " + note;
   return out;
 }

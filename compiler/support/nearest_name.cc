@@ -29,15 +29,15 @@ bool same_but_for_case(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::optional<std::string> nearest_name(std::string_view name, const std::vector<std::string>& known) {
-  constexpr std::size_t longest_considered = 64;
-  if (name.size() > longest_considered) return std::nullopt;
+  constexpr std::size_t max_considered = 64;
+  if (name.size() > max_considered) return std::nullopt;
   const auto other_case = std::find_if(
       known.begin(), known.end(), [&](const std::string& other) { return same_but_for_case(name, other); });
   if (other_case != known.end()) return *other_case;
   std::size_t best = std::max<std::size_t>(1, name.size() / 3) + 1;
   std::optional<std::string> nearest;
   for (const auto& other : known) {
-    if (other.size() > longest_considered || other == name) continue;
+    if (other.size() > max_considered || other == name) continue;
     const std::size_t distance = edit_distance(name, other);
     if (distance < best && distance < other.size()) {
       best = distance;

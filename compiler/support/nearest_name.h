@@ -6,9 +6,9 @@
 
 namespace schaas::support {
 
-/// The known name closest to `name` by edit distance (insert, delete, replace, swap of neighbours), if close
-/// enough to be a likely typing error: at most one edit per three characters, at least one allowed, and fewer
-/// than characters of the known name; or one that differs by upper and lower case alone.
+/// The known name closest to `name` by edit distance (insert, delete, replace, swap of neighbours), if it is
+/// a likely typing error. That takes at most one edit per three characters (at least one is allowed), and
+/// fewer than the known name has characters; or a difference in case alone.
 std::optional<std::string> nearest_name(std::string_view name, const std::vector<std::string>& known);
 
 /// "; did you mean `csr`?" or "".

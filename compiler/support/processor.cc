@@ -10,7 +10,8 @@ namespace {
 constexpr const char* native = "native";
 constexpr std::size_t digits = 8;
 
-/// What the system says of the first processor's name and features, under the words of several architectures.
+/// Returns the name and features of the first processor as the system reports them, under the keys of several
+/// architectures.
 std::string description() {
   std::string text;
   std::ifstream file("/proc/cpuinfo");

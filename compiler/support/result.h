@@ -8,29 +8,29 @@
 
 namespace schaas::support {
 
-/// A broken invariant of ours. Thrown by SCHAAS_CHECK, caught at exactly one place: the request boundary.
+/// A broken invariant of ours. Thrown by SCHAAS_CHECK, caught at exactly one point: the request boundary.
 struct InternalError : std::logic_error {
   using std::logic_error::logic_error;
 };
 
 #define SCHAAS_STRINGIZE_(x) #x
 #define SCHAAS_STRINGIZE(x) SCHAAS_STRINGIZE_(x)
-/// Throws InternalError with the place when `condition` is false. Always on.
-#define SCHAAS_CHECK(condition, what)                                                             \
-  do {                                                                                            \
-    if (!(condition)) {                                                                           \
-      throw ::schaas::support::InternalError(std::string(__FILE__ ":" SCHAAS_STRINGIZE(__LINE__)  \
-                                                         ": " #condition ": ") +                  \
-                                             (what));                                             \
-    }                                                                                             \
+/// Throws InternalError with file and line when `condition` is false. Always on.
+#define SCHAAS_CHECK(condition, what)                                                          \
+  do {                                                                                         \
+    if (!(condition)) {                                                                        \
+      throw ::schaas::support::InternalError(                                                  \
+          std::string(__FILE__ ":" SCHAAS_STRINGIZE(__LINE__) ": " #condition ": ") + (what)); \
+    }                                                                                          \
   } while (false)
 
 /// A value or the Diagnostic that says why there is none. `Result<void>` carries success only.
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}              // NOLINT: implicit by design
-  Result(Diagnostic error) : state_(std::in_place_index<1>, std::move(error)) {}     // NOLINT: implicit by design
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit by design
+  Result(Diagnostic error)
+      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT: implicit by design
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
@@ -74,10 +74,10 @@ class [[nodiscard]] Result<void> {
 };
 
 /// Evaluates a Result expression; on failure returns its Diagnostic from the enclosing function.
-#define SCHAAS_RETURN_IF_ERROR(expression)                        \
-  do {                                                            \
-    auto schaas_status_ = (expression);                           \
-    if (!schaas_status_.ok()) return schaas_status_.error();      \
+#define SCHAAS_RETURN_IF_ERROR(expression)                   \
+  do {                                                       \
+    auto schaas_status_ = (expression);                      \
+    if (!schaas_status_.ok()) return schaas_status_.error(); \
   } while (false)
 #define SCHAAS_CONCAT_(a, b) a##b
 #define SCHAAS_CONCAT(a, b) SCHAAS_CONCAT_(a, b)

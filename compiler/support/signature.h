@@ -10,7 +10,7 @@ struct evp_pkey_st;
 /// Ed25519 signatures (RFC 8032). Values; thread-safe.
 namespace schaas::support {
 
-/// What signatures are verified with.
+/// Verifies signatures.
 class PublicKey {
  public:
   /// "ed25519:" and 64 lower-case hexadecimal digits. Errors: invalid [public-key].
@@ -28,7 +28,7 @@ class PublicKey {
   std::shared_ptr<evp_pkey_st> key_;
 };
 
-/// What its owner signs with, and shows nobody.
+/// Makes signatures; kept by its owner.
 class SigningKey {
  public:
   static constexpr std::size_t seed_bytes = 32;

@@ -28,7 +28,7 @@ const std::vector<std::string>& known_isas() {
 /// pragmas.
 std::vector<std::string> code_flags(const Target& target) {
   std::vector<std::string> flags = {"-std=c11",
-                                    target.draft ? "-Og" : "-O3",
+                                    target.baseline ? "-Og" : "-O3",
                                     "-ffp-contract=fast",
                                     "-fno-math-errno",
                                     "-fopenmp-simd",
@@ -39,7 +39,7 @@ std::vector<std::string> code_flags(const Target& target) {
                                     "-s"};
   if (support::is_native(target.isa)) {
     // Its instructions, no more: tuned for what it takes the processor for, GCC 12 loads operands again for
-    // each multiplication (docs/notes/performance.md, section 41).
+    // each multiplication (docs/performance/kernels.md).
     flags.insert(flags.end(), {"-march=native", "-mtune=generic"});
   } else if (target.isa != "generic") {
     flags.push_back("-march=" + target.isa);
@@ -101,7 +101,7 @@ class CToolchain : public Toolchain {
     std::ifstream file(output, std::ios::binary);
     std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
     if (result.exit_code != 0 || bytes.empty()) {
-      // What the compiler and the programs it starts say then, in the C locale.
+      // Messages of the compiler and its child processes in that case, in the C locale.
       for (const char* said :
            {"No space left on device", "File too large", "file too big", "Disk quota exceeded"}) {
         if (result.output.find(said) != std::string::npos) return disk_full();
@@ -157,7 +157,7 @@ class CToolchain : public Toolchain {
 
 }  // namespace
 
-std::string print(const Target& target) { return target.isa + (target.draft ? ", draft" : ""); }
+std::string print(const Target& target) { return target.isa + (target.baseline ? ", draft" : ""); }
 
 std::unique_ptr<Toolchain> make_c_toolchain(CToolchainOptions options) {
   return std::make_unique<CToolchain>(std::move(options));

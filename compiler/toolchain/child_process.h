@@ -9,7 +9,7 @@
 
 namespace schaas::toolchain {
 
-/// A program to run to its end. No shell is involved and nothing is inherited: standard input is empty, the
+/// A program to run to its end. No shell is involved and nothing is inherited. Standard input is empty, the
 /// environment is exactly `environment`, other descriptors are closed, and it can touch little (isolation.h).
 struct ChildOptions {
   std::string program;                   ///< path

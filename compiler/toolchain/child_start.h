@@ -6,7 +6,7 @@
 
 namespace schaas::toolchain {
 
-/// What a child has instead of our standard files; -1: nothing.
+/// Standard files of a child; -1: none.
 struct ChildFiles {
   int input = -1, output = -1, error = -1;
 };

@@ -48,33 +48,33 @@ std::uint64_t known_rights(int version) {
 }
 
 void allow(int rules, const char* path, std::uint64_t rights) {
-  const int place = open(path, O_PATH | O_CLOEXEC);
-  if (place < 0) return;  // not everything is there on every system
+  const int descriptor = open(path, O_PATH | O_CLOEXEC);
+  if (descriptor < 0) return;  // not everything is there on every system
   struct stat status {};
-  if (fstat(place, &status) == 0) {
+  if (fstat(descriptor, &status) == 0) {
     const bool folder = S_ISDIR(status.st_mode);
-    const PathBeneath rule{folder ? rights : rights & of_files, place};
+    const PathBeneath rule{folder ? rights : rights & of_files, descriptor};
     syscall(add_rule, rules, path_beneath, &rule, 0);
   }
-  close(place);
+  close(descriptor);
 }
 
 // /proc: what belongs to processes outside is closed by Landlock itself.
-constexpr const char* system_places[] = {"/usr",
-                                         "/bin",
-                                         "/sbin",
-                                         "/lib",
-                                         "/lib32",
-                                         "/lib64",
-                                         "/libx32",
-                                         "/opt",
-                                         "/nix/store",
-                                         "/gnu/store",
-                                         "/proc",
-                                         "/sys/devices/system/cpu",
-                                         "/etc/ld.so.cache",
-                                         "/etc/ld.so.preload",
-                                         "/etc/alternatives"};
+constexpr const char* system_paths[] = {"/usr",
+                                        "/bin",
+                                        "/sbin",
+                                        "/lib",
+                                        "/lib32",
+                                        "/lib64",
+                                        "/libx32",
+                                        "/opt",
+                                        "/nix/store",
+                                        "/gnu/store",
+                                        "/proc",
+                                        "/sys/devices/system/cpu",
+                                        "/etc/ld.so.cache",
+                                        "/etc/ld.so.preload",
+                                        "/etc/alternatives"};
 constexpr const char* devices[] = {"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"};
 
 void restrict_files(const std::vector<std::string>& readable, const std::string& writable) {
@@ -87,8 +87,8 @@ void restrict_files(const std::vector<std::string>& readable, const std::string&
                                            : offsetof(Ruleset, network);
   const int rules = static_cast<int>(syscall(create_ruleset, &wanted, bytes, 0));
   if (rules < 0) return;
-  for (const char* place : system_places) allow(rules, place, reading & all);
-  for (const auto& place : readable) allow(rules, place.c_str(), reading & all);
+  for (const char* path : system_paths) allow(rules, path, reading & all);
+  for (const auto& path : readable) allow(rules, path.c_str(), reading & all);
   for (const char* device : devices) allow(rules, device, (read_file | write_file) & all);
   if (writable != "/") allow(rules, writable.c_str(), all);
   syscall(restrict_self, rules, 0);

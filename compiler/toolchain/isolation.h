@@ -2,9 +2,9 @@
 #include <string>
 #include <vector>
 
-/// What a child may not touch beside its limits of time and memory: a compiler, or a kernel on trial, that
-/// was led astray finds no files but the system's and its own, nobody to signal, and no network. By Landlock
-/// and seccomp, as far as the kernel of the system offers them; a fifth of a millisecond a child.
+/// Isolation of a child process beside limits of time and memory. A compromised compiler, or a kernel on
+/// trial, sees only the system's files and its own, can signal no process and has no network. Uses Landlock
+/// and seccomp as far as the operating system offers them, at a fifth of a millisecond a child.
 /// docs/security.md.
 namespace schaas::toolchain {
 
@@ -15,7 +15,7 @@ struct Isolation {
   bool operator==(const Isolation&) const = default;
 };
 
-/// What this system offers.
+/// Returns the isolation that this system offers.
 Isolation offered_isolation();
 /// "files, signals, network"; "none".
 std::string print(const Isolation& isolation);

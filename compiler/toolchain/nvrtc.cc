@@ -67,8 +67,8 @@ Result<Nvrtc> load() {
   return nvrtc;
 }
 
-/// What generated code includes; NVRTC has no headers of a system, and few of the built-ins that nvcc takes
-/// from the compiler beside it. The types are those of Linux on 64 bits.
+/// Headers that generated code includes: NVRTC has no system headers, and few of the built-ins that nvcc
+/// takes from the host compiler. The types are those of Linux on 64 bits.
 constexpr std::array<const char*, 3> header_names = {"stddef.h", "stdint.h", "string.h"};
 constexpr std::array<const char*, 3> headers = {
     "#define __builtin_inf() ((double)__int_as_float(0x7f800000))\n",
@@ -78,7 +78,7 @@ constexpr std::array<const char*, 3> headers = {
     "#define INT64_C(x) x##L\n#define UINT64_C(x) x##UL\n",
     ""};
 
-/// What the library tells the size of first.
+/// Reads data whose size the library reports first.
 template <class Size, class Get>
 std::string fetched(Nvrtc::Program program, Size size, Get get) {
   std::size_t bytes = 0;

@@ -12,8 +12,8 @@ namespace schaas::toolchain {
 /// that were looked for.
 support::Result<std::string> nvrtc_version();
 
-/// A module of the device half of `source`, CUDA C++ that defines its device functions where __CUDACC__ is
-/// defined and leaves out its host half where __CUDACC_RTC__ is: a cubin for "sm_80", PTX for "compute_90".
+/// Compiles the device half of `source` to a module: a cubin for "sm_80", PTX for "compute_90". The source is
+/// CUDA C++ that defines device functions under __CUDACC__ and omits its host half under __CUDACC_RTC__.
 /// Errors: unsupported [no-cuda]; internal [compiler-failed] with the compiler's log as notes.
 support::Result<std::string> nvrtc_compile(const std::string& source, const std::string& architecture);
 

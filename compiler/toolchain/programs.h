@@ -5,14 +5,14 @@
 
 #include "compiler/support/result.h"
 
-/// What toolchains have in common.
+/// Helpers shared by the toolchains.
 namespace schaas::toolchain {
 
 /// PATH, or where programs are without it.
 std::string search_path();
 /// The path of a program: itself when it has a slash, else where search_path() has it.
 std::optional<std::string> find_program(const std::string& program);
-/// What a compiler that works in `directory` finds in its environment; some `cc` are caches, which have
+/// Returns the environment of a compiler that works in `directory`; some `cc` are caching wrappers, which get
 /// nothing to write to.
 std::vector<std::string> compiler_environment(const std::string& directory);
 std::string joined(const std::vector<std::string>& words);  ///< with blanks between

@@ -6,19 +6,19 @@
 #include "compiler/support/cancellation.h"
 #include "compiler/support/result.h"
 
-/// Source -> binary. The only place that starts processes.
+/// Source -> binary. All processes are started here.
 namespace schaas::toolchain {
 
-/// Instruction sets a CPU kernel can be compiled for, as gcc's -march names them: x86-64-v2, x86-64-v3,
-/// x86-64-v4, or support::native_isa() (this very processor, only when asked), or "generic" (no -march; any
-/// architecture). Of toolchains that have it, "cuda": GPUs.
+/// Instruction sets of CPU kernels, as gcc's -march names them: x86-64-v2, x86-64-v3, x86-64-v4. Also
+/// support::native_isa(), this processor, and "generic", without -march for any architecture. Of toolchains
+/// that have it, "cuda": GPUs.
 struct Target {
   std::string isa = "x86-64-v3";
-  /// Little code, little optimised: compiled in a third of the time, to be used until the full kernel is
-  /// there.
-  bool draft = false;
+  /// Baseline kernel: little code with little optimisation, compiled in a third of the time. Used until the
+  /// full kernel is compiled.
+  bool baseline = false;
 };
-/// As it stands in lists of kernels: "x86-64-v3", "x86-64-v3, draft".
+/// Prints a target as in lists of kernels: "x86-64-v3", "x86-64-v3, draft".
 std::string print(const Target& target);
 
 /// Thread-safe.
@@ -39,7 +39,7 @@ struct CToolchainOptions {
   int timeout_seconds = 60;     ///< CPU and wall time of one compilation
   std::size_t memory_bytes = std::size_t{2} << 30;
   std::size_t source_bytes = std::size_t{4} << 20;  ///< longest source
-  std::vector<std::string> readable;                ///< what the compiler reads beside the system's folders
+  std::vector<std::string> readable;                ///< files the compiler reads beside the system's folders
   std::string temporary_directory;                  ///< "" = the system's
 };
 std::unique_ptr<Toolchain> make_c_toolchain(CToolchainOptions options);
@@ -51,11 +51,11 @@ struct CudaToolchainOptions {
   std::vector<std::string> readable;  ///< as above
   std::string temporary_directory;    ///< "" = the system's
 };
-/// Compiles for Target::isa "cuda" too: the source is CUDA C++ whose host half is C
-/// (codegen/cuda_printer.h), and the shared object is that half, compiled by `c`, with modules of the device
-/// in schaas_gpu_images (proto/gpu_abi.h): cubins for sm_80 and sm_90, and PTX for what is newer. By nvcc, or
-/// where there is none by the library NVRTC (nvrtc.h); either in child processes. Needs no GPU and no driver.
-/// Errors besides those of `c`: unsupported [no-cuda] (no toolkit: what to install, and that the CPU works).
+/// Compiles for Target::isa "cuda" too, from CUDA C++ whose host half is C (codegen/cuda_printer.h). The
+/// shared object is that half, compiled by `c`, with device modules in schaas_gpu_images (proto/gpu_abi.h):
+/// cubins for sm_80 and sm_90, PTX for newer devices. By nvcc, or where there is none by the library NVRTC
+/// (nvrtc.h); either in child processes. Needs no GPU and no driver. Errors besides those of `c`: unsupported
+/// [no-cuda] (no toolkit: what to install, and that the CPU works).
 std::unique_ptr<Toolchain> make_cuda_toolchain(std::unique_ptr<Toolchain> c, CudaToolchainOptions options);
 
 }  // namespace schaas::toolchain

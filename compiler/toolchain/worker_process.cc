@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t longest_line = std::size_t{64} << 10;
+constexpr std::size_t max_line = std::size_t{64} << 10;
 constexpr int slice_ms = 10;
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
@@ -59,7 +59,7 @@ support::Result<std::string> WorkerProcess::ask(const std::string& text, std::ch
       read_.erase(0, end + 1);
       return line;
     }
-    if (read_.size() > longest_line)
+    if (read_.size() > max_line)
       return support::exhausted("worker-garbage", "`" + program_ + "` sent a line without an end");
     SCHAAS_RETURN_IF_ERROR(cancellation.check("a question to another process"));
     if (Clock::now() >= deadline) {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/concrete_notation/printer.h"
-#include "compiler/concrete_notation/units.h"
+#include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/schedule/apply.h"
 #include "compiler/schedule/trace.h"
 #include "tests/support/problem_of.h"
@@ -44,15 +44,16 @@ TEST(GpuErrors, RuleTwoOneGroupHoldsAllThreadsOfARow) {
       reason_of(spmm, shared + "group(loop=i, width=4, reduce=parallel)"),
       "8 threads share an iteration of loop `i` and a group of 4 threads does not hold them all, so that "
       "several write one element (Sgap, rule 2): reduce=atomic");
-  EXPECT_EQ(reason_of(spmm, shared + "group(loop=i, width=1, reduce=parallel)"),
-            "a group of one thread has one writer, and 8 threads share an iteration of loop `i` (Sgap, rule "
-            "2): reduce=atomic");
+  EXPECT_EQ(
+      reason_of(spmm, shared + "group(loop=i, width=1, reduce=parallel)"),
+      "a group of one thread writes exclusively, and 8 threads share an iteration of loop `i` (Sgap, rule "
+      "2): reduce=atomic");
   EXPECT_EQ(reason_of(spmm, shared + "group(loop=i, width=4, reduce=atomic)"),
             "no error: forall(k threads 4, forall(i threads 1/8 group 4 atomic, forall(j, C(i,k) += A(i,j) * "
             "B(j,k))))");
   EXPECT_EQ(reason_of(spmm, shared + "group(loop=i, width=32, reduce=parallel)"),
             "a group of 32 threads holds 4 iterations of loop `i`, which write different elements, and "
-            "reduce=parallel has one writer: reduce=segment finds out who writes");
+            "reduce=parallel writes exclusively: reduce=segment finds the writing threads");
 }
 
 TEST(GpuErrors, RuleThreeOnlyOneOfRowsAndColumnsIsDivided) {
@@ -64,14 +65,13 @@ TEST(GpuErrors, RuleThreeOnlyOneOfRowsAndColumnsIsDivided) {
 }
 
 TEST(GpuErrors, GroupsThatHaveNothingToBringTogether) {
-  EXPECT_EQ(
-      reason_of(spmm, "threads(loop=i, each=2); group(loop=i, width=8, reduce=segment)"),
-      "a group of 8 threads has nothing to bring together: each thread computes elements of `C(i,k)` of "
-      "its own");
+  EXPECT_EQ(reason_of(spmm, "threads(loop=i, each=2); group(loop=i, width=8, reduce=segment)"),
+            "a group of 8 threads has nothing to reduce: each thread computes elements of `C(i,k)` of "
+            "its own");
   EXPECT_EQ(reason_of("y(i) = A(i,j) * x(j)",
                       "threads(loop=i, each=1); pos(loop=j); group(loop=i, width=8, reduce=atomic)"),
             "a group of 8 threads holds 8 iterations of loop `i`, which write different elements, and "
-            "reduce=atomic has one writer: reduce=segment finds out who writes");
+            "reduce=atomic writes exclusively: reduce=segment finds the writing threads");
   EXPECT_EQ(reason_of("y(k) = A(k,i,j) * x(j)",
                       "reorder(order={i,j,k}); threads(loop=i, each=1/4); group(loop=i, width=4, "
                       "reduce=parallel)",
@@ -83,8 +83,8 @@ TEST(GpuErrors, GroupsThatHaveNothingToBringTogether) {
                 "threads(loop=k, each=1); threads(loop=i, each=1/4); group(loop=i, width=4, "
                 "reduce=parallel)",
                 "dense"),
-      "iterations of loop `i` write the same elements of `y(k)`, and reduce=parallel has one writer for "
-      "each: reduce=atomic or segment");
+      "iterations of loop `i` write the same elements of `y(k)`, and reduce=parallel writes exclusively: "
+      "reduce=atomic or segment");
 }
 
 TEST(GpuErrors, LoopsThatCannotBeShared) {
@@ -176,24 +176,24 @@ TEST(GpuErrors, Syntax) {
             "  |                      ^~~");
 }
 
-/// Whether a sum comes out the same each time.
-bool chance(const std::string& expression, const std::string& trace) {
-  return concrete_notation::order_is_chance(
+/// The rounding of a sum depends on the order of writes.
+bool is_nondeterministic(const std::string& expression, const std::string& trace) {
+  return concrete_notation::is_nondeterministic(
       apply(parse(trace).value(), test_support::problem_of(expression, {{"A", "csr"}})).value());
 }
 
 TEST(GpuOrder, AtomicWritesOfSumsAreChance) {
   const std::string shared = columns_outside + "threads(loop=k, each=1); threads(loop=i, each=1/8); ";
-  EXPECT_FALSE(chance(spmm, "linear"));
-  EXPECT_FALSE(chance(spmm, "threads(loop=i, each=3)"));
-  EXPECT_FALSE(chance(spmm, shared + "group(loop=i, width=8, reduce=parallel)"));
-  EXPECT_FALSE(chance(spmm, shared + "group(loop=i, width=8, reduce=atomic)"));
-  EXPECT_TRUE(chance(spmm, shared + "group(loop=i, width=4, reduce=atomic)"));
-  EXPECT_TRUE(chance(spmm, shared + "group(loop=i, width=8, reduce=segment)"));
-  EXPECT_TRUE(chance(spmm, columns_outside + "threads(loop=k, each=1); pos(loop=j, from=i)"));
-  EXPECT_TRUE(chance("y(j) = A(i,j)", "threads(loop=i, each=1)"));
-  EXPECT_TRUE(chance("y(j) = A(i,j)", "parallelize(loop=i, races=atomics)"));
-  EXPECT_FALSE(chance("y(j) = max(i)(A(i,j))", "threads(loop=i, each=1)"));
+  EXPECT_FALSE(is_nondeterministic(spmm, "linear"));
+  EXPECT_FALSE(is_nondeterministic(spmm, "threads(loop=i, each=3)"));
+  EXPECT_FALSE(is_nondeterministic(spmm, shared + "group(loop=i, width=8, reduce=parallel)"));
+  EXPECT_FALSE(is_nondeterministic(spmm, shared + "group(loop=i, width=8, reduce=atomic)"));
+  EXPECT_TRUE(is_nondeterministic(spmm, shared + "group(loop=i, width=4, reduce=atomic)"));
+  EXPECT_TRUE(is_nondeterministic(spmm, shared + "group(loop=i, width=8, reduce=segment)"));
+  EXPECT_TRUE(is_nondeterministic(spmm, columns_outside + "threads(loop=k, each=1); pos(loop=j, from=i)"));
+  EXPECT_TRUE(is_nondeterministic("y(j) = A(i,j)", "threads(loop=i, each=1)"));
+  EXPECT_TRUE(is_nondeterministic("y(j) = A(i,j)", "parallelize(loop=i, races=atomics)"));
+  EXPECT_FALSE(is_nondeterministic("y(j) = max(i)(A(i,j))", "threads(loop=i, each=1)"));
 }
 
 }  // namespace

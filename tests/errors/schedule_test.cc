@@ -14,7 +14,7 @@ std::string parse_error(const std::string& text) {
   return trace.ok() ? "no error: " + print(*trace) : support::render(trace.error());
 }
 
-/// Of the kernel A(i,l) = B(i,j) * C(j,k) * D(k,l), B in csr.
+/// Returns the error of a trace on A(i,l) = B(i,j) * C(j,k) * D(k,l), B in csr.
 std::string apply_error(const std::string& text) {
   const auto problem = problem::build(test_support::paper_kernel("K4").text).value();
   const auto tree = apply(parse(text).value(), problem);
@@ -292,7 +292,7 @@ TEST(DirectiveErrors, NothingToRunInBlocks) {
             "  |                                     ^~~~~~~~~~~~~~~~~~~~~~");
 }
 
-/// Of the default nest of a problem with B in csr.
+/// Returns the error of a trace on the default nest of a problem with B in csr.
 std::string reason_of(const std::string& expression, const std::string& trace) {
   problem::ProblemText text;
   text.expression = expression;
@@ -380,7 +380,7 @@ TEST(CollapseErrors, LoopsThatAreNotOne) {
   EXPECT_EQ(reason_of("y(i) = B(i,j)", "collapse(loop=i)"),
             "invalid [illegal-directive]: loops `i` and `j` are one loop where both run over all values, and "
             "`j` runs "
-            "over the entries of `B(i,j)`; rows that hold most of the entries are cut without being asked");
+            "over the entries of `B(i,j)`; rows that hold most of the entries are split automatically");
   EXPECT_EQ(reason_of("A(i,j,k) = c(i,j,k)", "collapse(loop=j)"),
             "invalid [illegal-directive]: loop `j` stands inside loop `i`; only the two outermost loops "
             "become one for "
@@ -445,7 +445,7 @@ TEST(PosErrors, RacesAndOtherManners) {
   };
   EXPECT_EQ(of_formats("A(i,j) = c(i) * B(i,j)", {{"A", "csr"}, {"B", "csr"}}, "pos(loop=j)"),
             "invalid [illegal-directive]: pieces of a row would append to it in any order, and `A(i,j)` is "
-            "appended to in order: its rows are cut without being asked");
+            "appended to in order: its rows are split automatically");
   EXPECT_EQ(of_formats("y(i) = B(i,j,k)", {{"B", "dense,dense,compressed"}}, "collapse(loop=i); pos(loop=k)"),
             "invalid [illegal-directive]: loop `i` is collapsed; its entries are shared out or its pairs of "
             "values, not both");
@@ -504,10 +504,10 @@ TEST(MaskErrors, IntermediatesThatAreReadElsewhere) {
             refused + "`mask` stands before all other directives but `store`: they work on what it leads to");
 }
 
-TEST(DirectiveErrors, WhatMakesNewLoopsComesFirst) {
+TEST(DirectiveErrors, NewLoopsComeBeforeAnnotations) {
   EXPECT_EQ(
       apply_error("parallelize(loop=i, races=none); reorder(order={l,i,j,k})"),
-      "invalid [illegal-directive]: `reorder` makes new loops and forgets how the present ones run; it comes "
+      "invalid [illegal-directive]: `reorder` makes new loops and drops the annotations of the present ones; it comes "
       "before parallelize, unroll, bound, collapse, pos, threads, group, launch and gather\n"
       "  --> schedule:1:43\n"
       "  | parallelize(path={}, loop=i, races=none); reorder(path={}, order={l,i,j,k})\n"
@@ -525,20 +525,21 @@ TEST(GatherErrors, TablesThatGatherNothing) {
                      : tree.error().message.substr(0, tree.error().message.find('\n'));
   };
   const std::map<std::string, std::string> all{{"A", "csr"}, {"B", "csr"}, {"C", "csr"}};
-  EXPECT_EQ(of("A(i,j) = B(i,k) * C(k,j)", all, "gather(storage=hash)"),
-            "forall(i, where(forall(j, A(i,j) += t1(j)), forall(k, forall(j, t1(j) += B(i,k) * C(k,j))), hash))");
+  EXPECT_EQ(
+      of("A(i,j) = B(i,k) * C(k,j)", all, "gather(storage=hash)"),
+      "forall(i, where(forall(j, A(i,j) += t1(j)), forall(k, forall(j, t1(j) += B(i,k) * C(k,j))), hash))");
   EXPECT_EQ(of("A(i,j) = B(i,k) * C(k,j)", {{"B", "csr"}, {"C", "csr"}}, "gather(storage=hash)"),
             "`A(i,j)` is dense: its elements are written where they belong, and nothing is gathered");
   EXPECT_EQ(of("A(i,j) = B(i,j) * C(i,j)", all, "gather(storage=hash)"),
             "`A(i,j)` is appended to in the order of its entries, and nothing is gathered");
-  EXPECT_EQ(of("A(i,j) = B(k,i) * C(k,j)", {{"A", "dcsr"}, {"B", "csr"}, {"C", "csr"}},
-               "gather(storage=hash)"),
-            "temporary `t1(i,j)` is in a hash table and stands in no loop: one that all threads write is an "
-            "array");
-  EXPECT_EQ(of("A(i,j,l) = B(i,k) * C(k,j,l)", {{"A", "csf"}, {"B", "csr"}, {"C", "csf"}},
-               "gather(storage=hash)"),
-            "temporary `t1(j,l)` is in a hash table and gathers 2 levels of `A(i,j,l)`; a table holds the "
-            "coordinates of one: loops further out append the others in order");
+  EXPECT_EQ(
+      of("A(i,j) = B(k,i) * C(k,j)", {{"A", "dcsr"}, {"B", "csr"}, {"C", "csr"}}, "gather(storage=hash)"),
+      "temporary `t1(i,j)` is in a hash table and stands in no loop: one that all threads write is an "
+      "array");
+  EXPECT_EQ(
+      of("A(i,j,l) = B(i,k) * C(k,j,l)", {{"A", "csf"}, {"B", "csr"}, {"C", "csf"}}, "gather(storage=hash)"),
+      "temporary `t1(j,l)` is in a hash table and gathers 2 levels of `A(i,j,l)`; a table holds the "
+      "coordinates of one: loops further out append the others in order");
   const auto wrong = parse("gather(storage=tree)");
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(support::render(wrong.error()),

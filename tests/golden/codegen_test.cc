@@ -74,7 +74,7 @@ std::string without_prologue(const std::string& c) {
   return begin == std::string::npos ? c : c.substr(begin);
 }
 
-/// Of a kernel for a GPU what the device runs and how the host prepares it.
+/// Returns the device functions of a GPU kernel and their preparation by the host.
 std::string device_code(const std::string& cuda) {
   const auto device = cuda.find("extern \"C\" __global__");
   const auto host = cuda.find("static int64_t schaas_prepare_0");

@@ -111,7 +111,7 @@ void expect_same(const PackedTensor& a, const PackedTensor& b) {
   EXPECT_TRUE(same(a.values(), b.values()));
 }
 
-using Rows = std::vector<std::map<std::int64_t, double>>;  ///< what each row holds, by column
+using Rows = std::vector<std::map<std::int64_t, double>>;  ///< values of each row, by column
 
 /// The entries of a matrix, row after row, columns ascending.
 void expect_rows(const CooTensor& found, const Rows& expected) {

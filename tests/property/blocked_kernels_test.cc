@@ -26,7 +26,7 @@ std::uint64_t seed() {
 
 struct Case {
   std::string expression;
-  /// Of tensors in blocks the indices of rows and columns; dense ones are stored in a random order of modes.
+  /// Indices of rows and columns of blocked tensors; dense ones are stored in a random order of modes.
   std::map<std::string, std::string> blocked;
   std::vector<std::string> dense_matrices{};
   bool signs = true;

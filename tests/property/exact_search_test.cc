@@ -150,7 +150,7 @@ BoxProblem random_box(std::mt19937_64& random) {
   const auto pick = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(random); };
   test_support::RandomProblemOptions options;
   options.sparse_result = true;
-  options.most_indices = 4;
+  options.max_indices = 4;
   problem::ProblemText text = test_support::random_problem_text(options, random);
   const problem::Problem open = problem::build(text).value();
   const cost::Variables variables = cost::variables_of(open);
@@ -170,7 +170,7 @@ BoxProblem random_box(std::mt19937_64& random) {
     }
     for (std::size_t n = 0; n < variables.fibers.size(); ++n) {
       const cost::Variable& fiber = variables.fibers[n];
-      // What a copy stores says nothing of the others, and no schedule here reads one.
+      // A copy bounds no other tensor, and no schedule here reads one.
       if (fiber.index != index || !fiber.copy_of.empty()) continue;
       const auto& levels = open.formats.at(fiber.tensor).levels;
       const auto level = static_cast<std::size_t>(fiber.level);

@@ -123,7 +123,7 @@ TEST(FrontEndMutations, StoredProblems) {
   for (int n = 0; n < 10000; ++n) {
     const auto problem = parse_problem(mutation.text(good));
     outcomes.add(problem);
-    // What is accepted is a sound problem: it prints, reads back and has a canonical form.
+    // An accepted text is a sound problem: it prints, reads back and has a canonical form.
     if (problem.ok()) {
       EXPECT_EQ(parse_problem(canonicalize(*problem).text).value(), canonicalize(*problem).problem);
     }

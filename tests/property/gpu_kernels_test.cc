@@ -243,8 +243,8 @@ TEST(GpuKernels, EveryLegalPointOfTheGridIsRight) {
   EXPECT_EQ(failures, 0u);
 }
 
-/// What the search proposes for the frontier of each case; in the fast test every so many of them.
-TEST(GpuKernels, WhatTheSearchProposesIsRight) {
+/// Runs the GPU schedules that the search proposes for each case; a sample in the fast test.
+TEST(GpuKernels, ProposedSchedulesAreRight) {
   SCOPED_TRACE("seed " + std::to_string(seed()));
   std::mt19937_64 random(seed());
   std::size_t failures = 0, proposed = 0, at = 0;
@@ -264,7 +264,7 @@ TEST(GpuKernels, WhatTheSearchProposesIsRight) {
     ASSERT_TRUE(frontier.ok()) << support::render(frontier.error());
     const auto schedules = pipeline::gpu_schedules(*frontier, problem);
     EXPECT_FALSE(schedules.empty()) << one.name;
-    EXPECT_LE(schedules.size(), pipeline::most_gpu_schedules);
+    EXPECT_LE(schedules.size(), pipeline::max_gpu_schedules);
     const auto trials = trials_of(one, problem, random);
     for (const auto& schedule : schedules) {
       ++proposed;
@@ -305,7 +305,7 @@ TEST(GpuKernels, RandomSchedulesOfRandomProductsAreRight) {
   EXPECT_EQ(failures, 0u);
 }
 
-/// What cannot be run here can be compiled.
+/// Compiles the kernels, which cannot run without a GPU.
 TEST(GpuKernels, NvccCompilesThem) {
   const std::string nvcc = find_nvcc();
   if (nvcc.empty()) GTEST_SKIP() << "no nvcc is installed";

@@ -24,7 +24,7 @@ constexpr std::size_t drawn_members = 24;
 constexpr std::size_t narrow_share = 4;
 #endif
 constexpr std::size_t batch = 32;  ///< kernels per call of the compiler
-constexpr std::size_t runs = 4;    ///< of every kernel, on different inputs
+constexpr std::size_t runs = 4;    ///< inputs of every kernel
 constexpr std::size_t shown = 5;   ///< failures told in full
 
 std::uint64_t seed() {

@@ -277,12 +277,13 @@ TEST_P(SparseResults, EveryScheduleOfTheDenseResultIsOneOfThese) {
   const auto found = space::appending_members(problem_, 4'000, 16, support::Cancellation()).value();
   ASSERT_TRUE(found.has_value());
   space::Space dense(space::with_dense_result(problem_), {});
-  mpz_class expected;  // what gathers may do so in a hash table, too
+  mpz_class expected;  // a workspace may be a hash table, too
   ASSERT_TRUE(dense
                   .for_each(
                       [&](schedule::Trace trace) {
                         ++expected;
-                        trace.directives.emplace_back(schedule::Gather{concrete_notation::Storage::hash});
+                        trace.directives.emplace_back(
+                            schedule::WorkspaceStorage{concrete_notation::Storage::hash});
                         if (schedule::apply(trace, problem_).ok()) ++expected;
                         return true;
                       },

@@ -60,7 +60,7 @@ class Session {
 
   const test_support::KernelQueue& queue() const { return queue_; }
   std::size_t drawn() const { return drawn_; }
-  /// How many programs were refused with this code.
+  /// Returns the number of programs refused with this code.
   std::size_t refusals(const std::string& code) const {
     const auto found = refusals_.find(code);
     return found == refusals_.end() ? 0 : found->second.first;

@@ -18,7 +18,7 @@ std::uint64_t seed() {
 
 struct Case {
   const char* expression;
-  std::vector<const char*> formats;  ///< of B
+  std::vector<const char*> formats;  ///< formats of B
   std::string trace;                 ///< in which SIZE is the block's
 };
 

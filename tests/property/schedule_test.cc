@@ -5,7 +5,7 @@
 
 #include "compiler/concrete_notation/parser.h"
 #include "compiler/concrete_notation/printer.h"
-#include "compiler/concrete_notation/units.h"
+#include "compiler/concrete_notation/thread_mapping.h"
 #include "compiler/concrete_notation/verifier.h"
 #include "compiler/schedule/apply.h"
 #include "compiler/schedule/trace.h"
@@ -60,7 +60,7 @@ TEST(ScheduleProperty, TreesForGpusVerifyPrintAndParseBackEqual) {
     ASSERT_TRUE(parsed.ok()) << support::render(parsed.error());
     ASSERT_TRUE(concrete_notation::equal(*parsed, *tree));
     ASSERT_EQ(parse(print(trace)).value(), trace);
-    ASSERT_EQ(concrete_notation::has_units(*tree), text.find(" threads ") != std::string::npos);
+    ASSERT_EQ(concrete_notation::has_thread_mapping(*tree), text.find(" threads ") != std::string::npos);
     if (text.find(" threads 1/") != std::string::npos) ++shared;
     if (text.find(" group ") != std::string::npos) ++grouped;
   }

@@ -1,4 +1,4 @@
-// Values of a sparse result whose rows are short (compiler/lower/short_rows.h) are what the oracle says,
+// Values of a sparse result whose rows are short (compiler/lower/loop_flattening.h) are what the oracle says,
 // whatever the lengths of the rows that are walked as one list.
 #include <gtest/gtest.h>
 

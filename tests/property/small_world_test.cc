@@ -116,7 +116,7 @@ TEST_P(SmallWorld, AgreesWithDenseEvaluation) {
   queue.finish();
   const std::size_t written = written_formats().size(), others = formats().size() - written;
   const std::size_t triples = written * written * written + 3 * others * 3 * 3;
-  const std::size_t heads = written + 2;  // of one, two and three operands
+  const std::size_t heads = written + 2;  // results of one, two and three operands
   EXPECT_EQ(heads * (formats().size() + 5 * formats().size() * formats().size() + 50 * triples), number);
   for (const auto& [code, count] : refused) ADD_FAILURE() << code << " " << count;
   EXPECT_GE(accepted, number / step);

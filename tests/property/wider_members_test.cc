@@ -19,7 +19,7 @@ using problem::SpaceOptions;
 using Traces = std::vector<schedule::Trace>;
 
 constexpr std::size_t batch = 32;  ///< kernels per call of the compiler
-constexpr std::size_t runs = 4;    ///< of every kernel, on different inputs
+constexpr std::size_t runs = 4;    ///< inputs of every kernel
 constexpr std::size_t shown = 5;   ///< failures told in full
 
 std::uint64_t seed() {

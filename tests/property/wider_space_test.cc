@@ -40,7 +40,7 @@ test_support::NaiveProduct product(cost::Term term, const cost::Variables& varia
   return out;
 }
 
-/// Of the nests and the temporaries: the enumeration does not know what clearing costs.
+/// Products of the nests and temporaries: the enumeration does not know what clearing costs.
 using Products = std::multiset<test_support::NaiveProduct>;
 using Classes = std::map<std::pair<Products, Products>, std::uint64_t>;
 

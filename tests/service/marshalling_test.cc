@@ -221,11 +221,11 @@ NamedFrontier a_frontier() {
   gpu.tree = "gpu tree";
   gpu.point = "point";
   gpu.order_is_chance = true;
-  concrete_notation::Units units;
-  units.take = 2;
-  units.share = 1;
-  units.width = 8;
-  units.reduce = concrete_notation::Gather::segment;
+  concrete_notation::ThreadMapping units;
+  units.grain = 2;
+  units.threads_per_item = 1;
+  units.group_size = 8;
+  units.reduce = concrete_notation::GroupReduction::segment;
   gpu.phases = {{true, 4, 1, units, true}};
   gpu.nests = a_variant().nests;
   gpu.cost = a_cost();
@@ -301,7 +301,8 @@ TEST(Replies, LeaveNoFieldOut) {
   expect_every_field_set(to_proto(why), "explanation", {});
   EXPECT_EQ(to_proto(why).rivals(0).other_memory(), 4);
 
-  ServerFacts facts{"version", 1, "toolchain", {"isa"}, 2, 3, 4, 5.0, "/directory", "key", "files", "for GPUs"};
+  ServerFacts facts{"version", 1,   "toolchain",  {"isa"}, 2,       3,
+                    4,         5.0, "/directory", "key",   "files", "for GPUs"};
   expect_every_field_set(to_proto(facts), "info", {});
 
   const support::Diagnostic diagnostic = support::noting(

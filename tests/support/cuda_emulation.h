@@ -41,7 +41,7 @@ struct Lane {
   unsigned mask = 0;
   int operation = 0;  ///< a number for each kind of shuffle and width
   uint64_t bits = 0;
-  const uint64_t* seen = nullptr;  ///< what the threads of the mask brought
+  const uint64_t* seen = nullptr;  ///< values of the threads of the mask
 };
 
 struct Machine {

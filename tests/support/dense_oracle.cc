@@ -35,7 +35,7 @@ struct Number {
 
 Number open_number() { return {0, std::numeric_limits<double>::quiet_NaN(), false}; }
 
-/// Whether partial results of sums and products around it fit the 24 bits of f32.
+/// Partial results of sums and products around it fit the 24 bits of f32.
 bool few_bits(double value, double magnitude) {
   return std::isinf(value) || (magnitude < 32768 && value * 256 == std::floor(value * 256));
 }
@@ -49,7 +49,7 @@ Number made(double value, double magnitude, bool exact) {
 
 Number leaf(double value) { return made(value, std::fabs(value), true); }
 
-/// Whether rounding may carry `x` over `border`.
+/// Rounding may carry `x` over `border`.
 bool near(const Number& x, double border) {
   return !x.exact && std::fabs(x.value - border) <= doubt * std::max(x.magnitude, 1e-30);
 }
@@ -75,7 +75,7 @@ Number comparison(Function function, const Number& a, const Number& b) {
   }
 }
 
-/// Of two numbers, in any order: what a monoid folds with and what a product multiplies with.
+/// Combines two numbers, in any order, as a monoid or a product does.
 Number combined(Function function, const Number& a, const Number& b) {
   const bool exact = a.exact && b.exact;
   switch (function) {

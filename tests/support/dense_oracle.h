@@ -6,7 +6,7 @@
 
 #include "compiler/index_notation/nodes.h"
 
-/// What tests share. Nothing here is built into a program a user runs.
+/// Code shared by tests. No user program contains it.
 namespace schaas::test_support {
 
 /// Every value of a tensor, row major in its modes. A scalar has no extents and one value.
@@ -19,7 +19,7 @@ DenseTensor zeros(std::vector<std::int64_t> extents);
 /// Position of `coordinates`, one per mode, in `values`.
 std::size_t offset(const std::vector<std::int64_t>& extents, const std::vector<std::int64_t>& coordinates);
 
-/// What a program computes, and for each entry the size of what it is made of (of a sum the sum of the
+/// Result of a program, and for each entry the size of its terms (of a sum the sum of the
 /// absolute values of its terms): what a relative error is relative to, so that cancellation is not mistaken
 /// for a wrong kernel. A magnitude that is NaN: any value is right, because it hangs on the order of
 /// operations or on what is multiplied with zero (0 * infinity, 0 / 0, the maximum of NaN and 1, rounding in

@@ -18,7 +18,7 @@
 namespace schaas::test_support {
 namespace {
 
-/// What the command prints; "" when it ends with 0.
+/// Returns the output of the command; "" when it ends with 0.
 std::string error_of_command(const std::string& command) {
   FILE* pipe = popen((command + " 2>&1").c_str(), "r");
   if (pipe == nullptr) return "no process for " + command;

@@ -33,7 +33,7 @@ class KernelQueue {
   void finish();
 
   std::size_t combinations() const { return combinations_; }  ///< kernels times inputs, so far
-  std::size_t elements() const { return elements_; }          ///< of all results
+  std::size_t elements() const { return elements_; }          ///< elements of all results
   std::size_t determined() const { return determined_; }      ///< those with one right value
 
  private:

@@ -67,14 +67,14 @@ std::vector<Piece> cut(std::int64_t range, Cuts cuts, std::mt19937_64& random) {
   return pieces;
 }
 
-/// What the two threads of a run share, and the workspace of each.
+/// State shared by the two threads of a run, and the workspace of each.
 struct Run {
   const schaas_kernel_descriptor& kernel;
   const schaas_tensor* const* arguments;
   std::vector<Buffer> shared;
   std::vector<void*> shared_data;
   std::vector<Buffer> workspaces;
-  std::vector<std::int64_t> places{0, 0};  ///< of the tables in each workspace
+  std::vector<std::int64_t> places{0, 0};  ///< capacity of the tables in each workspace
   bool values_alone = false;               ///< the result has its structure
 };
 
@@ -101,7 +101,7 @@ double identity(std::int32_t fold) {
   return fold == SCHAAS_FOLD_PRODUCT || fold == SCHAAS_FOLD_AND ? 1 : 0;
 }
 
-/// What a piece of a phase that folds writes instead of the target.
+/// Private array that a task of a reducing phase writes instead of the target.
 class OwnTarget {
  public:
   OwnTarget(const Run& run, const schaas_phase& phase)
@@ -185,7 +185,7 @@ std::vector<Piece> with_parts(const std::vector<Piece>& pieces, const schaas_pha
   return out;
 }
 
-/// What a part of an iteration folds into.
+/// Carry-out array of a partial result.
 class OwnCarry {
  public:
   OwnCarry(std::int64_t elements, bool single, std::int32_t fold)

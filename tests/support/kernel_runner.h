@@ -29,7 +29,7 @@ class LoadedKernel {
   const schaas_kernel_descriptor* descriptor_ = nullptr;
 };
 
-/// How the ranges of the phases are cut.
+/// Splitting of the phases' ranges.
 enum class Cuts {
   none,    ///< every phase in one call on one thread
   random,  ///< random pieces, also empty ones; on two threads at once where the phase allows, else in order

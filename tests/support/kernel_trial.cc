@@ -17,7 +17,7 @@ namespace {
 
 using support::Result;
 
-/// What every entry of a result holds before it is updated; a truth value where truths are folded.
+/// Returns the value of every entry of a result before it is updated; a truth value where truths are folded.
 double initial_of(const problem::Problem& problem) {
   if (!problem.statement.update) return 0;
   const auto monoid = *problem.statement.update;
@@ -50,8 +50,8 @@ Extents long_and_thin(const problem::Problem& problem, std::mt19937_64& random) 
   return out;
 }
 
-/// Indices of dense tensors only at one of the sizes that kernels have versions for (lower/versions.h), the
-/// others of few values.
+/// Indices of dense tensors only at one of the sizes that kernels have versions for (lower/specialisation.h),
+/// the others of few values.
 Extents common_and_few(const problem::Problem& problem, std::mt19937_64& random) {
   std::set<std::string> dense;
   for (const auto& index : problem.indices()) dense.insert(index);
@@ -94,7 +94,7 @@ std::string described(const schedule::Trace& trace, const problem::Problem& prob
 struct Trials::Trial {
   RandomInput input;
   std::vector<PackedTensor> operands;             ///< in the order of the arguments, after the result
-  std::vector<const schaas_tensor*> arguments{};  ///< of the operands
+  std::vector<const schaas_tensor*> arguments{};  ///< the operands
   Evaluated want;
 };
 
@@ -189,7 +189,7 @@ std::string Trials::error_of(const schaas_kernel_descriptor& kernel, std::size_t
     copies.push_back(pack(trial.input.operands.at(tensor), format, problem_));
     arguments.push_back(copies.back().abi());
   }
-  // What the kernel says it writes is no number before it does.
+  // Elements that the kernel must write are NaN before.
   const auto has_units = [&](const schaas_phase& phase) { return phase.range(arguments.data()) > 0; };
   const bool writes_all = kernel.writes_all != 0 &&
                           (made || std::all_of(kernel.phases, kernel.phases + kernel.phase_count, has_units));

@@ -160,7 +160,7 @@ class Enumerator {
     return legal;
   }
 
-  /// What the loops count where these operands are below them: of several fibers of a loop the one that is
+  /// Returns the count of the loops around these operands: of several fibers of a loop the one that is
   /// met first in the problem as written.
   NaiveProduct product(const Names& loops, const std::vector<Factor>& factors) const {
     NaiveProduct result;

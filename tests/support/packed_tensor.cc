@@ -403,7 +403,7 @@ void PackedTensor::allocate(const std::vector<std::int64_t>& entries, double fil
 
 namespace {
 
-/// What is wrong with coordinate p of level `l`, which has to be at least `least`.
+/// Returns the error of coordinate p of level `l`, which has to be at least `least`.
 std::string coordinate_error(const schaas_tensor& t, std::size_t l, std::int64_t p, std::int64_t before,
                              std::int64_t least) {
   const schaas_level& level = t.levels[l];
@@ -418,7 +418,7 @@ std::string coordinate_error(const schaas_tensor& t, std::size_t l, std::int64_t
 
 }  // namespace
 
-/// Of the entries [begin, end) of level `l` and the singleton levels below it.
+/// Returns the error of entries [begin, end) of level `l` and the singleton levels below it.
 std::string PackedTensor::fiber_error(std::size_t l, std::int64_t begin, std::int64_t end) const {
   const Arrays& a = *arrays_;
   if (a.levels[l].format == SCHAAS_LEVEL_COMPRESSED_UNORDERED) return unordered_error(l, begin, end);

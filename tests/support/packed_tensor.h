@@ -23,7 +23,7 @@ class PackedTensor {
   /// `entries` of each compressed level, values `fill`. What the kernel has to write holds numbers that no
   /// tensor holds.
   void allocate(const std::vector<std::int64_t>& entries, double fill);
-  /// What is wrong with positions and coordinates: not written, not ascending, out of range; "" when all is
+  /// Returns the error of positions and coordinates: not written, not ascending, out of range; "" when all is
   /// well.
   std::string structure_error() const;
   /// The values array as stored, for results that must not change.

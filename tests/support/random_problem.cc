@@ -134,7 +134,7 @@ problem::Problem random_problem(const RandomProblemOptions& options, std::mt1993
 problem::ProblemText random_problem_text(const RandomProblemOptions& options, std::mt19937_64& random) {
   static const std::vector<std::string> alphabet{"i", "j", "k", "l", "m", "n", "o", "p"};
   const std::vector<std::string> indices(alphabet.begin(),
-                                         alphabet.begin() + between(1, options.most_indices, random));
+                                         alphabet.begin() + between(1, options.max_indices, random));
   const int factors = between(1, options.most_factors, random);
   problem::ProblemText text;
   std::vector<std::string> used;
@@ -212,8 +212,8 @@ schedule::Directive random_rarer_directive(const std::vector<std::string>& loops
   return sequence;
 }
 
-schedule::Directive random_manner(const problem::Problem& problem, schedule::Path path,
-                                  std::mt19937_64& random) {
+schedule::Directive random_annotation(const problem::Problem& problem, schedule::Path path,
+                                      std::mt19937_64& random) {
   using concrete_notation::Races;
   path.resize(path.empty() ? 0 : random() % (path.size() + 1));
   const auto indices = problem.indices();
@@ -251,7 +251,7 @@ schedule::Trace random_trace(const problem::Problem& problem, int most, std::mt1
     const Section& section = sections[random() % sections.size()];
     schedule::Trace longer = trace;
     if (n >= most) {
-      longer.directives.push_back(random_manner(problem, section.path, random));
+      longer.directives.push_back(random_annotation(problem, section.path, random));
     } else if (random() % 5 == 0) {
       longer.directives.push_back(random_rarer_directive(section.loops, section.path, random));
     } else {
@@ -265,7 +265,7 @@ schedule::Trace random_trace(const problem::Problem& problem, int most, std::mt1
   const auto& result = problem.formats.at(problem.statement.result.tensor);
   if (result.all_dense() || random() % 2 == 0) return trace;
   schedule::Trace hashed = trace;
-  hashed.directives.emplace_back(schedule::Gather{concrete_notation::Storage::hash});
+  hashed.directives.emplace_back(schedule::WorkspaceStorage{concrete_notation::Storage::hash});
   return schedule::apply(hashed, problem).ok() ? hashed : trace;
 }
 

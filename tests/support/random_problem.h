@@ -9,7 +9,7 @@ namespace schaas::test_support {
 
 struct RandomProblemOptions {
   int most_factors = 4;
-  int most_indices = 5;
+  int max_indices = 5;
   int most_order = 3;           ///< modes of an operand
   bool dense_operands = false;  ///< true: no compressed level anywhere
   bool sparse_result = false;   ///< true: the result of every third product may have compressed levels

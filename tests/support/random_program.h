@@ -7,7 +7,7 @@ namespace schaas::test_support {
 
 struct RandomProgramOptions {
   int most_statements = 3;
-  int depth = 3;               ///< of expressions
+  int depth = 3;               ///< expression depth
   int most_order = 3;          ///< modes of a tensor
   bool sparse_results = true;  ///< false: dense ones only
 };

@@ -19,7 +19,7 @@ struct RandomTensor {
 struct RandomTensorOptions {
   double density = 0.5;         ///< chance that an entry is stored
   double explicit_zeros = 0.1;  ///< chance that a stored entry is zero
-  /// What the numbers are for: its zero is what is not stored, and they lie where it is a semiring.
+  /// Arithmetic of the values: its zero is not stored, and values are in its domain.
   const operators::Semiring* semiring = &operators::plus_times();
 };
 

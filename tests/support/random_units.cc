@@ -37,7 +37,7 @@ void roots_of(const StatementPtr& statement, schedule::Path path, std::vector<Ro
 }
 
 schedule::Directive random_unit(const Root& root, std::mt19937_64& random) {
-  using concrete_notation::Gather;
+  using concrete_notation::GroupReduction;
   static constexpr std::array<int, 6> widths = {1, 2, 4, 8, 16, 32};
   const auto width = [&] { return widths[random() % widths.size()]; };
   const auto& loop = root.loops[random() % std::min<std::size_t>(root.loops.size(), 2)];
@@ -45,7 +45,8 @@ schedule::Directive random_unit(const Root& root, std::mt19937_64& random) {
   if (kind < 2) return schedule::Threads{root.path, loop, static_cast<int>(1 + random() % 5), 1};
   if (kind < 4) return schedule::Threads{root.path, loop, 1, width()};
   if (kind < 6) {
-    static constexpr std::array<Gather, 3> all = {Gather::atomic, Gather::parallel, Gather::segment};
+    static constexpr std::array<GroupReduction, 3> all = {GroupReduction::atomic, GroupReduction::parallel,
+                                                          GroupReduction::segment};
     return schedule::Group{root.path, loop, width(), all[random() % 3]};
   }
   if (kind == 6) {

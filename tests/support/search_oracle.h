@@ -6,7 +6,7 @@
 
 namespace schaas::test_support {
 
-/// What `--profile sparseauto` gives: table 3 of the papers without the collisions of names in their memo,
+/// Results of `--profile sparseauto`: table 3 of the papers without the collisions of names in their memo,
 /// which also change their trees after stage 1: 207,129, 30,203 and 4,715 for K2, K5 and K8. Pairs after
 /// stage 1 are those of all schedules; the papers count the first schedule of each loop tree (255, 18,277,
 /// 133, 34, 2,541, 60, 13, 728), which depends on Python's hash seed.
@@ -17,7 +17,7 @@ struct PublishedCounts {
   std::size_t trees_stage3 = 0, pairs_stage3 = 0;
 };
 
-/// What is known about the search on the eight kernels of SparseAuto (its table 2, third row corrected) under
+/// Facts about the search on the eight kernels of SparseAuto (its table 2, third row corrected) under
 /// its clean rules: sizes of the spaces, classes, loop trees after stages 1 and 2, and the sound frontier
 /// with sparse costs after stage 2 under the ranges its evaluation uses. B's first level is dense.
 struct SearchOracle {

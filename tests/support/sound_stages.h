@@ -9,12 +9,12 @@
 
 namespace schaas::test_support {
 
-/// What the sound test keeps of the papers' stages 1 and 2 (as-written space, memory depth 2, depth poset),
+/// Classes that the sound test keeps of the papers' stages 1 and 2 (as-written space, memory depth 2, depth poset),
 /// to be compared with what their own test keeps.
 struct SoundStages {
   std::vector<cost::Cost> kept;
   std::vector<frontier::Removal> removals;
-  std::uint64_t loop_trees = 0;  ///< of the kept classes
+  std::uint64_t loop_trees = 0;  ///< trees of the kept classes
 };
 
 inline support::Result<SoundStages> sound_after_stage2(const problem::Problem& problem) {

@@ -48,7 +48,7 @@ void expect_appending_costs(const problem::Problem& problem) {
               [&](const schedule::Trace& trace) {
                 count(trace, true);
                 schedule::Trace table = trace;
-                table.directives.emplace_back(schedule::Gather{concrete_notation::Storage::hash});
+                table.directives.emplace_back(schedule::WorkspaceStorage{concrete_notation::Storage::hash});
                 count(std::move(table), false);
                 return !testing::Test::HasFailure();
               },

@@ -9,7 +9,7 @@
 #include "client/cpp/src/converted_result.h"
 #include "client/cpp/src/overlap.h"
 #include "client/cpp/src/stored_copy.h"
-#include "compiler/format/written_as.h"
+#include "compiler/format/assembled_format.h"
 #include "schaas/convert.h"
 #include "schaas/kernel.h"
 #include "schaas/trial.h"
@@ -94,8 +94,8 @@ TEST(ConvertedResults, follow_what_is_written) {
   for (const std::string to : {"bitmap", "banded", "hashed", "hashed,hashed", "banded:1,0"}) {
     for (const auto type : {ValueType::f64, ValueType::f32}) {
       const format::TensorFormat format = format_of(to, 2);
-      PackedTensor written =
-          *pack(random_tensor({17, 23}, 60, random), format::written_as(format), {"A", type, 32, infinity});
+      PackedTensor written = *pack(random_tensor({17, 23}, 60, random), format::assembled_format(format),
+                                   {"A", type, 32, infinity});
       PackedTensor place;
       ConvertedResult own(format, "A", nullptr), given(format, "A", &place);
       for (int round = 0; round < 6; ++round) {
@@ -152,7 +152,8 @@ TEST(Overlap, IsOfBytesThatBothHave) {
     EXPECT_EQ(shared != nullptr, at > 0 && at < 6) << at;
     if (shared != nullptr) EXPECT_EQ(*shared, "x");
     const bool updated_in_place = at == 3;  // it is read before it is written
-    EXPECT_EQ(overlapping_operand(result, operands, &x) == nullptr, shared == nullptr || updated_in_place) << at;
+    EXPECT_EQ(overlapping_operand(result, operands, &x) == nullptr, shared == nullptr || updated_in_place)
+        << at;
   }
 }
 

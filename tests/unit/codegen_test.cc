@@ -35,11 +35,11 @@ std::string read_file(const std::string& path) {
 
 /// Typedefs of a header: comments out, white space to one blank.
 std::string declarations(std::string text) {
-  text = std::regex_replace(text, std::regex(R"(/\*([^*]|\*[^/])*\*/)"), " ");
+  text = std::regex_reoffset(text, std::regex(R"(/\*([^*]|\*[^/])*\*/)"), " ");
   std::string out;
   static const std::regex one(R"(typedef (struct \w+ \{[^}]*\} \w+|[^;]*);)");
   for (std::sregex_iterator at(text.begin(), text.end(), one), end; at != end; ++at) out += at->str() + "\n";
-  out = std::regex_replace(out, std::regex(R"([ \t\n]+)"), " ");
+  out = std::regex_reoffset(out, std::regex(R"([ \t\n]+)"), " ");
   return out;
 }
 
@@ -80,8 +80,8 @@ constexpr const char* scale = R"(kernel f64 arguments 2 {
   extent n = argument 0 mode 0 required 5
   array A: value = values 0 written
   array B: value = values 1
-  array w: value = workspace count n written
-  array w_2: value = workspace count 3 written
+  array w: value = scratch count n written
+  array w_2: value = scratch count 3 written
   array w_3: value = shared 0 count (n * 2) written
   phase range n parallel {
     for i in begin .. end {
@@ -155,7 +155,7 @@ TEST_F(Compiled, SeveralTurnsOfASumSeeTheNamesAroundThem) {
 }
 
 // In order, side by side, and in lanes.
-TEST_F(Compiled, WhatIsAskedForMayLiePastTheEnd) {
+TEST_F(Compiled, PrefetchesPastTheEnd) {
   const std::string text = R"(kernel f64 arguments 2 {
   extent n = argument 1 mode 0
   array A: value = values 0 written
@@ -164,17 +164,17 @@ TEST_F(Compiled, WhatIsAskedForMayLiePastTheEnd) {
     sum t
     for k in begin .. end {
       t += B[k]
-      ask B[((k + n) * 100000000)]
+      prefetch B[((k + n) * 100000000)]
     }
-    for lanes i in 0 .. n {
+    for vector i in 0 .. n {
       sum t_2
       for k_2 in 0 .. n {
         t_2 += (B[k_2] * B[i])
-        ask B[((k_2 + n) * 4)]
+        prefetch B[((k_2 + n) * 4)]
       }
       A[i] = t_2
     }
-    ask A[-1]
+    prefetch A[-1]
     A[0] += t
   }
 }
@@ -194,7 +194,7 @@ TEST_F(Compiled, WhatIsAskedForMayLiePastTheEnd) {
   EXPECT_EQ(a[28], 28 * (28 * 29 / 2));
 }
 
-// Whole vectors of a result at aligned places may be stored past the caches; which way, no value shows.
+// Whole aligned vectors of a result may be stored by streaming stores; values do not show it.
 class Streaming : public Compiled,
                   public ::testing::WithParamInterface<std::tuple<const char*, const char*>> {};
 
@@ -206,14 +206,14 @@ TEST_P(Streaming, StoresTheSameValues) {
   array B: value = values 1
   array w: value = shared 0 count n written
   phase range 1 {
-    for lanes i in 0 .. n {
+    for vector i in 0 .. n {
       A[i] = (B[i] * 2.0)
     }
   }
 }
 )";
   const std::string source = print_c(parsed(text), {"", "", "", ""});
-  EXPECT_NE(source.find("PUT(past, A + i"), std::string::npos);
+  EXPECT_NE(source.find("STREAM_STORE(streaming, A + i"), std::string::npos);
   const auto binary = toolchain::make_c_toolchain({})->compile_c(source, {isa}, {});
   ASSERT_TRUE(binary.ok()) << support::render(binary.error());
   const auto loaded = test_support::LoadedKernel::load(*binary);
@@ -431,10 +431,10 @@ TEST_F(Executed, AccumulatorsOfEveryMonoid) {
   const std::vector<operators::Monoid> monoids = {
       operators::Monoid::sum,     operators::Monoid::product,    operators::Monoid::minimum,
       operators::Monoid::maximum, operators::Monoid::logical_or, operators::Monoid::logical_and};
-  // Of each monoid four sums of all numbers, two of which are read through another array, and 19 in lanes.
+  // Folds all numbers four times by each monoid, twice through another array, and 19 in vector lanes.
   std::string body = "let c: index = B1_pos[1]\n";
   int unique = 0;
-  std::size_t place = 0;
+  std::size_t offset = 0;
   for (const auto monoid : monoids) {
     const std::string name = operators::name(monoid);
     const std::string op = name == "sum" ? " += " : name == "prod" ? " *= " : " " + name + "= ";
@@ -442,13 +442,13 @@ TEST_F(Executed, AccumulatorsOfEveryMonoid) {
       for (const char* value : {"B1[k]", "B1[B1_crd[k]]"}) {
         const std::string t = "t" + std::to_string(unique++);
         body += name + " " + t + "\nfor " + shape + "k in 0 .. c { " + t + op + value + " }\nA[" +
-                std::to_string(place++) + "] = " + t + "\n";
+                std::to_string(offset++) + "] = " + t + "\n";
       }
     }
     const std::string t = "t" + std::to_string(unique++);
-    body += "for lanes k in 0 .. 19 { " + name + " " + t + " for i in 0 .. c { " + t + op + "B1[i] } A[(" +
-            std::to_string(place) + " + k)]" + op + t + " }\n";
-    place += 19;
+    body += "for vector k in 0 .. 19 { " + name + " " + t + " for i in 0 .. c { " + t + op + "B1[i] } A[(" +
+            std::to_string(offset) + " + k)]" + op + t + " }\n";
+    offset += 19;
   }
   compile(body, 1);
   for (std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{7}, numbers.size()}) {
@@ -460,10 +460,10 @@ TEST_F(Executed, AccumulatorsOfEveryMonoid) {
       wanted.insert(wanted.end(), 4, folded);
       wanted.insert(wanted.end(), 19, operators::evaluate(operators::combine(monoid), {5, folded}));
     }
-    EXPECT_EQ(wanted, execute({full(some)}, static_cast<std::int64_t>(place), 5)) << count;
+    EXPECT_EQ(wanted, execute({full(some)}, static_cast<std::int64_t>(offset), 5)) << count;
   }
   EXPECT_EQ((Numbers{7, 7, 7, 7, 7, 8}),
-            run("for lanes k in 0 .. 5 { max t from 7.0 t max= B1[0] A[k] = t } max t from 8.0 t max= B1[0] "
+            run("for vector k in 0 .. 5 { max t from 7.0 t max= B1[0] A[k] = t } max t from 8.0 t max= B1[0] "
                 "A[5] = t",
                 {full({3})}, 6));
 }
@@ -548,10 +548,10 @@ TEST_F(Executed, ListsThatHoldCoordinatesSeveralTimes) {
 
 TEST_F(Executed, FillsSortsAndFlags) {
   const std::string arrays =
-      "  array list: index32 = workspace count 1000 written\n"
-      "  array long_list: index64 = workspace count 1000 written\n"
-      "  array flag: byte = workspace count 3 written\n"
-      "  array w: value = workspace count 5 written\n";
+      "  array list: index32 = scratch count 1000 written\n"
+      "  array long_list: index64 = scratch count 1000 written\n"
+      "  array flag: byte = scratch count 3 written\n"
+      "  array w: value = scratch count 5 written\n";
   EXPECT_EQ((Numbers{inf, inf, 4, 2, 200}),
             run("fill w from 0 count 3 with inf fill w from 3 count 1 with 4.0 fill A from 0 count n with "
                 "0.0 A[0] = w[0] A[1] = w[2] "
@@ -596,12 +596,12 @@ TEST_F(Executed, CollectsWhatIsMarked) {
     std::iota(numbers.begin(), numbers.end(), 0);
     const std::string n = std::to_string(extent);
     for (const std::string element : {"index32", "index64"}) {
-      const std::string arrays = "  array list: " + element + " = workspace count " +
+      const std::string arrays = "  array list: " + element + " = scratch count " +
                                  std::to_string(extent + extent / 64 + 24) +
-                                 " written\n  array set: byte = workspace count " +
+                                 " written\n  array set: byte = scratch count " +
                                  std::to_string(extent + extent / 64 + 128) + " written\n";
-      const std::string turn = "counter c = 0 for i in 0 .. B1_pos[1] { mark set of " + n +
-                               " list list count c at B1_crd[i] } collect set of " + n +
+      const std::string turn = "counter c = 0 for i in 0 .. B1_pos[1] { occupy set of " + n +
+                               " list list count c at B1_crd[i] } compact set of " + n +
                                " list list count c ";
       // Twice: nothing is left of the first time.
       compile("for t in 0 .. 2 { " + turn + "for i in 0 .. c { A[(i + 1)] = B2[list[i]] } A[0] = B2[c] }", 2,
@@ -631,7 +631,7 @@ TEST(Codegen, VersionsAreOneBodyAndACallForEachSize) {
   let s: index = (n * m)
   array A: value = values 0 written
   array B: value = values 1
-  phase range 1 versions of n m at 8 16 {
+  phase range 1 specialised for n m at 8 16 {
     for simd i in 0 .. s {
       A[i] = (B[i] + B[m])
     }

@@ -95,7 +95,7 @@ TEST(IndentedTree, HasOneLoopTemporaryOrStatementPerLine) {
             "      A(i,l) += t1 * E(j,l)\n");
 }
 
-TEST(Manner, PrintsInEveryForm) {
+TEST(LoopAnnotation, PrintsInEveryForm) {
   for (const char* text :
        {"forall(i of 64 parallel none collapsed unroll 4, forall(j, A(i,j) += B(i,j)))",
         "forall(i parallel private, A(j) += B(i))", "forall(parallel parallel atomics, A += B(parallel))",

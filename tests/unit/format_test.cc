@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "compiler/format/assembled_format.h"
 #include "compiler/format/tensor_format.h"
-#include "compiler/format/written_as.h"
 
 namespace schaas::format {
 namespace {
@@ -96,7 +96,7 @@ TEST(Format, EveryLevelHasAName) {
   }
 }
 
-TEST(Format, WhatIsLocatedIsWrittenAsLists) {
+TEST(Format, AssemblesLocatingLevelsAsLists) {
   for (const auto& [stored, written] : std::vector<std::pair<std::string, std::string>>{
            {"dense", "dense,dense:0,1"},
            {"csc", "dense,compressed:1,0"},
@@ -105,9 +105,9 @@ TEST(Format, WhatIsLocatedIsWrittenAsLists) {
            {"bitmap:1,0", "dense,compressed:1,0"},
            {"banded,hashed", "compressed,compressed:0,1"},
            {"hashed,dense", "compressed,dense:0,1"}}) {
-    const TensorFormat found = written_as(read(stored, 2));
+    const TensorFormat found = assembled_format(read(stored, 2));
     EXPECT_EQ(print(found), written);
-    EXPECT_EQ(written_as(found), found);
+    EXPECT_EQ(assembled_format(found), found);
   }
 }
 

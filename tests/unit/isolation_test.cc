@@ -1,4 +1,4 @@
-// What a child cannot do: each test is run with and without the isolation, so that it fails for no other
+// Isolation of children. Each test is run with and without the isolation, so that it fails for no other
 // reason.
 #include "compiler/toolchain/isolation.h"
 

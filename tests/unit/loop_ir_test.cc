@@ -1,10 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "compiler/loop_ir/lane_form.h"
 #include "compiler/loop_ir/nodes.h"
 #include "compiler/loop_ir/parser.h"
 #include "compiler/loop_ir/printer.h"
+#include "compiler/loop_ir/vector_form.h"
 #include "compiler/loop_ir/verifier.h"
 
 namespace schaas::loop_ir {
@@ -21,48 +21,48 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
   array B: value = values 1
   array C_pos1: index64 = positions 2 level 1
   array C_crd1: index64 = coordinates 2 level 1
-  array w: value = workspace count n_k written
+  array w: value = scratch count n_k written
   array w_2: value = shared 0 count s written
   array e: index64 = shared 1 count (n_i + 1) written
   array A_pos1: index32 = positions 0 level 1 written
   array A_crd1: index32 = coordinates 0 level 1 written
-  array B_met1: index64 = shared 2 count n_i met by 1 level 1
+  array B_ref1: index64 = shared 2 count n_i referenced by 1 level 1
   array w_3: value = shared 3 count n_i stored written
-  array list: index64 = workspace count n_k written
-  array flag: byte = workspace count n_k written
-  array t_list: index32 = workspace count 144 written
-  array t_values: value = workspace count 144 written
+  array list: index64 = scratch count n_k written
+  array flag: byte = scratch count n_k written
+  array t_list: index32 = scratch count 144 written
+  array t_values: value = scratch count 144 written
   result fill -inf
   result counter level 1 slot 1
-  phase count range n_i parallel {
+  phase symbolic range n_i parallel {
     for i in begin .. end {
       e[i] = (B_pos1[(i + 1)] - B_pos1[i])
     }
   }
-  phase range n_i over B_met1 parallel {
+  phase range n_i over B_ref1 parallel {
     for q in begin .. end {
-      w_3[B_met1[q]] = 1.0
+      w_3[B_ref1[q]] = 1.0
     }
   }
-  phase range n_k parallel versions of n_i at 32 fold w_2 max work n_k B_pos1[n_i] {
+  phase range n_k parallel specialised for n_i at 32 fold w_2 max work n_k B_pos1[n_i] {
     for k in begin .. end unroll 4 {
       w_2[k] max= 1.0
       atomic w_2[k] max= 1.0
     }
   }
-  phase range n_i parallel balance 1 level 1 versions of n_i at 8 16 {
+  phase range n_i parallel balance 1 level 1 specialised for n_i at 8 16 {
     for i in begin .. end {
       let o: index = (i * 64)
-      for lanes k in 0 .. 64 {
+      for vector k in 0 .. 64 {
         sum t
         for pj in B_pos1[i] .. B_pos1[(i + 1)] {
           let v: value = B[pj]
           t += (v * w_2[(o + k)])
         }
-        for pj_2 in B_pos1[i] .. B_pos1[(i + 1)] ahead 16 {
+        for pj_2 in B_pos1[i] .. B_pos1[(i + 1)] prefetch 16 {
           let j_4: index = B_crd1[pj_2]
           t += w_2[((j_4 * 64) + k)]
-          ask w_2[(((j_4 + 4) * 64) + k)]
+          prefetch w_2[(((j_4 + 4) * 64) + k)]
         }
         w[k] = t
       }
@@ -112,22 +112,22 @@ constexpr const char* everything = R"(kernel f32 arguments 4 {
     }
     sort list in 0 .. n
     counter c_2 = 0
-    mark flag of n_k list list count c_2 at 3
+    occupy flag of n_k list list count c_2 at 3
     groups near in flag of n_k list list count c_2 from A_crd1[0] to 9 times n
     if near {
       flag[4] = 255
     }
-    collect flag of n_k list list count c_2
+    compact flag of n_k list list count c_2
     counter c_3 = 0
     expand A_crd1 B in begin .. end times 1.0 to t_list values t_values count c_3
     compress t_list values t_values count c_3
     for p_6 in 0 .. n {
-      alike p_6 to (n + 1) rows A_crd1 times B and B[0] of A_pos1 A_crd1 B into w set flag
+      supernode p_6 to (n + 1) rows A_crd1 times B and B[0] of A_pos1 A_crd1 B into w set flag
     }
     A_crd1[0] = list[0]
     A_pos1[1] = n
   }
-  values {
+  numeric {
     A[0] = B[begin]
   }
 }
@@ -222,10 +222,10 @@ TEST_P(LoopIrVerifier, NamesWhatIsWrong) {
                                "  array A: value = values 0 written\n"
                                "  array B: value = values 1\n"
                                "  array p: index32 = positions 1 level 0\n"
-                               "  array f: byte = workspace count n written\n"
-                               "  array places_list: index32 = workspace count n written\n"
-                               "  array t_list: index32 = workspace count 144 written\n"
-                               "  array t_values: value = workspace count 144 written\n"
+                               "  array f: byte = scratch count n written\n"
+                               "  array slots_list: index32 = scratch count n written\n"
+                               "  array t_list: index32 = scratch count 144 written\n"
+                               "  array t_values: value = scratch count 144 written\n"
                                "  phase range n {\n") +
                            GetParam().body + "\n  }\n}\n";
   const auto kernel = parse(text);
@@ -249,62 +249,62 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"C[0] = 0.0", "array `C` is not declared"},
         Wrong{"A[0] = (B[0] + n)", "`n` is an index where the other is needed"},
         Wrong{"merge j at q over p in 0 .. n { }", "`j` merges fewer than two lists"},
-        Wrong{"for lanes k in 0 .. n { for i in 0 .. k { } }", "a bound of `i` depends on a lane"},
-        Wrong{"for lanes k in 0 .. n { A[(k * 2)] = 0.0 }", "`A` is not stored one element per lane"},
-        Wrong{"for lanes k in 0 .. n { A[k] = B[(k * 2)] }", "`B[(k * 2)]` is not one element per lane"},
-        Wrong{"sum t for lanes k in 0 .. n { t += B[k] }", "`t` is shared by all lanes"},
-        Wrong{"for lanes k in 0 .. n { for lanes l in 0 .. n { } }", "lanes loop `l` inside another"},
+        Wrong{"for vector k in 0 .. n { for i in 0 .. k { } }", "a bound of `i` depends on a lane"},
+        Wrong{"for vector k in 0 .. n { A[(k * 2)] = 0.0 }", "`A` is not stored one element per lane"},
+        Wrong{"for vector k in 0 .. n { A[k] = B[(k * 2)] }", "`B[(k * 2)]` is not one element per lane"},
+        Wrong{"sum t for vector k in 0 .. n { t += B[k] }", "`t` is shared by all lanes"},
+        Wrong{"for vector k in 0 .. n { for vector l in 0 .. n { } }", "vector loop `l` inside another"},
         Wrong{"for simd k in 0 .. n by 4 { }", "`k` advances by 4"},
         Wrong{"for k in 0 .. n by 0 { }", "`k` advances by 0"},
-        Wrong{"for q in 0 .. n ahead 16 { let j: index = p[q] }",
-              "`q` asks ahead, but goes by no operand's entries in a lanes loop"},
-        Wrong{"for lanes k in 0 .. n { for q in 0 .. n by 2 ahead 8 { let j: index = p[q] } }",
-              "`q` asks ahead, but goes by no operand's entries in a lanes loop"},
-        Wrong{"for lanes k in 0 .. n { for q in 0 .. n ahead 16 { let j: index = p[q] } }",
-              "`q` asks ahead, but goes by no operand's entries in a lanes loop"},
-        Wrong{"for lanes k in 0 .. n { for q in 0 .. n ahead 16 { } }",
-              "`q` asks ahead, but goes by no operand's entries in a lanes loop"},
-        Wrong{"ask C[0]", "array `C` is not declared"},
-        Wrong{"ask B[B[0]]", "`B[0]` is a value where the other is needed"},
-        Wrong{"ask p[0]", "`p[0]` is an index where the other is needed"},
+        Wrong{"for q in 0 .. n prefetch 16 { let j: index = p[q] }",
+              "`q` prefetches, but does not iterate over entries in a vector loop"},
+        Wrong{"for vector k in 0 .. n { for q in 0 .. n by 2 prefetch 8 { let j: index = p[q] } }",
+              "`q` prefetches, but does not iterate over entries in a vector loop"},
+        Wrong{"for vector k in 0 .. n { for q in 0 .. n prefetch 16 { let j: index = p[q] } }",
+              "`q` prefetches, but does not iterate over entries in a vector loop"},
+        Wrong{"for vector k in 0 .. n { for q in 0 .. n prefetch 16 { } }",
+              "`q` prefetches, but does not iterate over entries in a vector loop"},
+        Wrong{"prefetch C[0]", "array `C` is not declared"},
+        Wrong{"prefetch B[B[0]]", "`B[0]` is a value where the other is needed"},
+        Wrong{"prefetch p[0]", "`p[0]` is an index where the other is needed"},
         Wrong{"for k in 0 .. min(B[0], n) { }", "`n` is an index where the other is needed"},
-        Wrong{"for lanes k in 0 .. n { fill A from 0 count n with 0.0 }",
-              "`A` is filled inside a lanes loop"},
+        Wrong{"for vector k in 0 .. n { fill A from 0 count n with 0.0 }",
+              "`A` is filled inside a vector loop"},
         Wrong{"fill A from 0 count n with 0", "`0` is an index where the other is needed"},
         Wrong{"fill f from 0 count n with 0.0", "`0.0` is a value where the other is needed"},
         Wrong{"f[0] += 1", "`f` holds no values to fold into"},
         Wrong{"sort f in 0 .. n", "`f` is sorted but holds bytes"},
         Wrong{"sort p in 0 .. n", "`p` is stored to but not declared written"},
         Wrong{"sort A in 0 .. n", "`0` is an index where the other is needed"},
-        Wrong{"counter c = 0 mark A of n list places_list count c at 0",
+        Wrong{"counter c = 0 occupy A of n list slots_list count c at 0",
               "`0` is an index where the other is needed"},
-        Wrong{"counter c = 0 mark places_list of n list places_list count c at 0",
-              "`places_list` is marked but holds no bytes"},
-        Wrong{"counter c = 0 mark f of n list f count c at 0", "`f` is a list but holds bytes"},
-        Wrong{"counter c = 0 mark f of n list p count c at 0", "`p` is stored to but not declared written"},
-        Wrong{"counter c = 0 mark f of n list places_list count c at B[0]",
+        Wrong{"counter c = 0 occupy slots_list of n list slots_list count c at 0",
+              "`slots_list` is occupied but holds no bytes"},
+        Wrong{"counter c = 0 occupy f of n list f count c at 0", "`f` is a list but holds bytes"},
+        Wrong{"counter c = 0 occupy f of n list p count c at 0", "`p` is stored to but not declared written"},
+        Wrong{"counter c = 0 occupy f of n list slots_list count c at B[0]",
               "`B[0]` is a value where the other is needed"},
-        Wrong{"mark f of n list places_list count n at 0", "`n` is no counter"},
-        Wrong{"groups g in f of n list places_list count n from 0 to 1 times 2", "`n` is no counter"},
-        Wrong{"counter c = 0 groups g in f of n list places_list count c from 0 to B[0] times 2",
+        Wrong{"occupy f of n list slots_list count n at 0", "`n` is no counter"},
+        Wrong{"groups g in f of n list slots_list count n from 0 to 1 times 2", "`n` is no counter"},
+        Wrong{"counter c = 0 groups g in f of n list slots_list count c from 0 to B[0] times 2",
               "`B[0]` is a value where the other is needed"},
-        Wrong{"counter c = 0 groups n in f of n list places_list count c from 0 to 1 times 2",
+        Wrong{"counter c = 0 groups n in f of n list slots_list count c from 0 to 1 times 2",
               "`n` is declared twice"},
-        Wrong{"collect f of n list places_list count n", "`n` is no counter"},
-        Wrong{"counter c = 0 collect f of B[0] list places_list count c",
+        Wrong{"compact f of n list slots_list count n", "`n` is no counter"},
+        Wrong{"counter c = 0 compact f of B[0] list slots_list count c",
               "`B[0]` is a value where the other is needed"},
-        Wrong{"counter c = 0 for lanes k in 0 .. n { collect f of n list places_list count c }",
-              "`f` is marked or collected inside a lanes loop"},
-        Wrong{"counter c = 0 for simd k in 0 .. n { mark f of n list places_list count c at k }",
+        Wrong{"counter c = 0 for vector k in 0 .. n { compact f of n list slots_list count c }",
+              "`f` is occupied or compacted inside a vector loop"},
+        Wrong{"counter c = 0 for simd k in 0 .. n { occupy f of n list slots_list count c at k }",
               "`c` counts in a loop whose iterations have no order"},
         Wrong{"compress t_list values t_values count n", "`n` is no counter"},
         Wrong{"counter c = 0 compress t_list values A count c",
               "`A` is no array of the workspace of 144 elements"},
-        Wrong{"counter c = 0 compress places_list values t_values count c",
-              "`places_list` is no array of the workspace of 144 elements"},
+        Wrong{"counter c = 0 compress slots_list values t_values count c",
+              "`slots_list` is no array of the workspace of 144 elements"},
         Wrong{"counter c = 0 compress t_values values t_values count c",
               "`0` is an index where the other is needed"},
-        Wrong{"counter c = 0 for lanes k in 0 .. n { compress t_list values t_values count c }",
+        Wrong{"counter c = 0 for vector k in 0 .. n { compress t_list values t_values count c }",
               "`t_list` has terms of one lane"},
         Wrong{"counter c = 0 expand p B in 0 .. n times 1 to t_list values t_values count c",
               "`1` is an index where the other is needed"},
@@ -314,21 +314,21 @@ INSTANTIATE_TEST_SUITE_P(
               "`f` and `t_list` differ in their width"},
         Wrong{"counter c = 0 expand p B in 0 .. B[0] times 1.0 to t_list values t_values count c",
               "`B[0]` is a value where the other is needed"},
-        Wrong{"for q in 0 .. n { alike q to n rows p times B and 1.0 of p p B into A set p }",
+        Wrong{"for q in 0 .. n { supernode q to n rows p times B and 1.0 of p p B into A set p }",
               "`p` is stored to but not declared written"},
-        Wrong{"for q in 0 .. n { alike q to n rows p times B and 1.0 of p p B into A set places_list }",
-              "`places_list` is marked but holds no bytes"},
-        Wrong{"alike x to n rows p times B and 1.0 of p p B into A set f", "`x` is no loop's variable"},
-        Wrong{"counter c = 0 alike c to n rows p times B and 1.0 of p p B into A set f",
+        Wrong{"for q in 0 .. n { supernode q to n rows p times B and 1.0 of p p B into A set slots_list }",
+              "`slots_list` is occupied but holds no bytes"},
+        Wrong{"supernode x to n rows p times B and 1.0 of p p B into A set f", "`x` is no loop's variable"},
+        Wrong{"counter c = 0 supernode c to n rows p times B and 1.0 of p p B into A set f",
               "`c` is no loop's variable"},
-        Wrong{"for simd k in 0 .. n { alike k to n rows p times B and 1.0 of p p B into A set f }",
+        Wrong{"for simd k in 0 .. n { supernode k to n rows p times B and 1.0 of p p B into A set f }",
               "rows are added in a loop whose iterations have no order"},
-        Wrong{"for q in 0 .. n { alike q to n rows p times B and 1.0 of f p B into A set f }",
+        Wrong{"for q in 0 .. n { supernode q to n rows p times B and 1.0 of f p B into A set f }",
               "`f` and `p` differ in their width"},
-        Wrong{"for q in 0 .. n { alike q to n rows p times B and 1.0 of p p p into A set f }",
+        Wrong{"for q in 0 .. n { supernode q to n rows p times B and 1.0 of p p p into A set f }",
               "`p[0]` is an index where the other is needed"},
         Wrong{"if B[0] { }", "`B[0]` is a value where the other is needed"},
-        Wrong{"for lanes k in 0 .. n { if (k < 3) { } }", "`(k < 3)` decides for a lane"},
+        Wrong{"for vector k in 0 .. n { if (k < 3) { } }", "`(k < 3)` decides for a lane"},
         Wrong{"if n { let t: index = n } A[t] = 0.0", "`t` is used before it is declared"},
         Wrong{"set n = 3", "`n` is no counter"},
         Wrong{"counter c = B[0]", "`B[0]` is a value where the other is needed"},
@@ -345,7 +345,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"merge j at q over p in 0 .. n, r present h over p in 0 .. n { }", "`r` is never absent"},
         Wrong{"merge any j at q present h over p in 0 .. n { }", "`j` merges fewer than two lists"},
         Wrong{"merge j at q until q over p in 0 .. n { }", "`q` is declared twice"},
-        Wrong{"merge j in 0 .. n at q over p in 0 .. n { }", "`j` runs over a range but asks for all lists"},
+        Wrong{"merge j in 0 .. n at q over p in 0 .. n { }", "`j` runs over a range but intersects lists"},
         Wrong{"merge any j at q present h over p in 0 .. n, r present g over f in 0 .. n { }",
               "`f` is merged but holds no indices"},
         Wrong{"merge any j in 0 .. n at q present h over p in 0 .. n { let h: index = 2 }",
@@ -370,50 +370,50 @@ TEST(LoopIr, VerifierKnowsWhatMayBeDeclared) {
   EXPECT_EQ("internal [loop-ir]: `x` has the wrong element type", declared("byte = positions 0 level 1"));
   EXPECT_EQ("internal [loop-ir]: `x` has the wrong element type", declared("index32 = values 0"));
   EXPECT_EQ("internal [loop-ir]: the size of `x` depends on an array",
-            verdict("array p: index32 = positions 1 level 0\narray x: byte = workspace count p[0]\n", ""));
+            verdict("array p: index32 = positions 1 level 0\narray x: byte = scratch count p[0]\n", ""));
 }
 
 TEST(LoopIr, VerifierKnowsWhatIsMet) {
   const auto declared = [](const std::string& array) {
     return verdict("array x: " + array + "\n", "phase range n over x { }\n");
   };
-  EXPECT_EQ("right", declared("index64 = shared 0 count n met by 1 level 1"));
+  EXPECT_EQ("right", declared("index64 = shared 0 count n referenced by 1 level 1"));
   EXPECT_EQ("internal [loop-ir]: `x` has the wrong element type",
-            declared("index32 = shared 0 count n met by 1 level 1"));
+            declared("index32 = shared 0 count n referenced by 1 level 1"));
   const std::string written = "internal [loop-ir]: `x` holds what an operand meets and is written";
-  EXPECT_EQ(written, declared("index64 = shared 0 count n met by 1 level 1 written"));
-  EXPECT_EQ(written, declared("index64 = shared 0 count n met by 0 level 1"));
+  EXPECT_EQ(written, declared("index64 = shared 0 count n referenced by 1 level 1 written"));
+  EXPECT_EQ(written, declared("index64 = shared 0 count n referenced by 0 level 1"));
   EXPECT_EQ("internal [loop-ir]: `x` belongs to an argument that does not exist",
-            declared("index64 = shared 0 count n met by 2 level 1"));
-  EXPECT_EQ("internal [loop-ir]: a phase over `x`, which is not met",
+            declared("index64 = shared 0 count n referenced by 2 level 1"));
+  EXPECT_EQ("internal [loop-ir]: a phase over `x`, which is no list of referenced coordinates",
             declared("index64 = shared 0 count n stored written"));
 }
 
-TEST(LoopIr, VerifierKnowsWhatVersionsMayFix) {
-  const auto fixed = [](const std::string& versions) {
+TEST(LoopIr, VerifierChecksSpecialisedExtents) {
+  const auto fixed = [](const std::string& specialised) {
     return verdict("extent m = argument 1 mode 0 required 8\nlet s: index = (n * 2)\n",
-                   "phase range n versions of " + versions + " { }\n");
+                   "phase range n specialised for " + specialised + " { }\n");
   };
   EXPECT_EQ("right", fixed("n at 1 8 64"));
-  const std::string no_extent = "is no extent that versions may fix, or fixed twice";
+  const std::string no_extent = "is no extent to specialise, or specialised twice";
   for (const std::string name : {"m", "s", "begin", "k"})
     EXPECT_EQ("internal [loop-ir]: `" + name + "` " + no_extent, fixed(name + " at 8"));
   EXPECT_EQ("internal [loop-ir]: `n` " + no_extent, fixed("n n at 8"));
-  const std::string none = "internal [loop-ir]: versions of no extent, or for no size";
+  const std::string none = "internal [loop-ir]: specialisation of no extent, or for no size";
   EXPECT_EQ(none, fixed("at 8"));
   EXPECT_EQ(none, fixed("n at"));
   EXPECT_EQ(none, fixed("n at 0 8"));
-  EXPECT_EQ("internal [loop-ir]: versions for sizes that do not ascend", fixed("n at 16 8"));
-  EXPECT_EQ("internal [loop-ir]: versions for sizes that do not ascend", fixed("n at 8 8"));
-  EXPECT_EQ("internal [loop-ir]: versions of a phase for a GPU",
-            fixed("n at 8 units take 1 share 1 width 1 tile 1 block 256"));
+  EXPECT_EQ("internal [loop-ir]: specialised sizes that do not ascend", fixed("n at 16 8"));
+  EXPECT_EQ("internal [loop-ir]: specialised sizes that do not ascend", fixed("n at 8 8"));
+  EXPECT_EQ("internal [loop-ir]: specialisation of a phase for a GPU",
+            fixed("n at 8 mapping grain 1 per_item 1 group 1 tile 1 block 256"));
 }
 
 TEST(LoopIr, VerifierKnowsWhenTheResultIsThere) {
   const std::string arrays =
       "array A: value = values 0 written\narray c: index64 = shared 0 count (n + 1) written\n";
   const std::string counter = arrays + "result counter level 0 slot 0\n";
-  const std::string count = "phase count range n { for i in begin .. end { c[i] = 1 } }\n";
+  const std::string count = "phase symbolic range n { for i in begin .. end { c[i] = 1 } }\n";
   const std::string compute = "phase range n { for i in begin .. end { A[i] = 1.0 } }\n";
   EXPECT_EQ("right", verdict(counter, count + compute));
   EXPECT_EQ("internal [loop-ir]: phases count without counters, or none does",
@@ -428,28 +428,28 @@ TEST(LoopIr, VerifierKnowsWhenTheResultIsThere) {
             verdict(counter + "result counter level 0 slot 0\n", count + compute));
 }
 
-TEST(LoopIr, VerifierKnowsWhatStoresValuesAlone) {
+TEST(LoopIr, VerifierChecksNumericBodies) {
   const std::string arrays =
       "array A: value = values 0 written\narray A_crd0: index32 = coordinates 0 level 0 written\n"
       "array c: index64 = shared 0 count (n + 1) written\nresult counter level 0 slot 0\n";
-  const std::string count = "phase count range n { for i in begin .. end { c[i] = 1 } }\n";
-  const std::string compute = "phase range n { for i in begin .. end { A[i] = 1.0 A_crd0[i] = i } } values ";
+  const std::string count = "phase symbolic range n { for i in begin .. end { c[i] = 1 } }\n";
+  const std::string compute = "phase range n { for i in begin .. end { A[i] = 1.0 A_crd0[i] = i } } numeric ";
   EXPECT_EQ("right", verdict(arrays, count + compute + "{ for i in begin .. end { A[i] = 1.0 } }\n"));
-  EXPECT_EQ("internal [loop-ir]: `A_crd0` is stored to where values alone are",
+  EXPECT_EQ("internal [loop-ir]: `A_crd0` is stored to in a numeric body",
             verdict(arrays, count + compute + "{ for i in begin .. end { A_crd0[i] = i } }\n"));
-  EXPECT_EQ("internal [loop-ir]: values alone of a phase that counts or is for a GPU",
-            verdict(arrays, "phase count range n { } values { }\nphase range n { }\n"));
+  EXPECT_EQ("internal [loop-ir]: a numeric body of a phase that is symbolic or for a GPU",
+            verdict(arrays, "phase symbolic range n { } numeric { }\nphase range n { }\n"));
 }
 
-TEST(LoopIr, LaneForm) {
+TEST(LoopIr, RecognisesVectorForms) {
   const std::set<std::string> varying = {"k", "t"};
-  EXPECT_TRUE(is_lane_index(name("k"), "k", varying));
-  EXPECT_TRUE(is_lane_index(add(name("o"), name("k")), "k", varying));
-  EXPECT_FALSE(is_lane_index(add(name("k"), name("k")), "k", varying));
-  EXPECT_FALSE(is_lane_index(name("o"), "k", varying));
-  EXPECT_TRUE(is_lane_value(multiply(name("t"), load("B", name("k"))), "k", varying));
-  EXPECT_TRUE(is_lane_value(load("B", name("o")), "k", varying));
-  EXPECT_FALSE(is_lane_value(name("k"), "k", varying));
+  EXPECT_TRUE(is_vector_index(name("k"), "k", varying));
+  EXPECT_TRUE(is_vector_index(add(name("o"), name("k")), "k", varying));
+  EXPECT_FALSE(is_vector_index(add(name("k"), name("k")), "k", varying));
+  EXPECT_FALSE(is_vector_index(name("o"), "k", varying));
+  EXPECT_TRUE(is_vector_value(multiply(name("t"), load("B", name("k"))), "k", varying));
+  EXPECT_TRUE(is_vector_value(load("B", name("o")), "k", varying));
+  EXPECT_FALSE(is_vector_value(name("k"), "k", varying));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 using Formats = std::map<std::string, std::string>;
 
-/// What went wrong on three random inputs, whole and in pieces; "" when nothing did. `formats` of tensors
+/// Returns the first error on three random inputs, whole and in ranges; "" without errors. `formats` of tensors
 /// that the program has.
 std::string check(const std::string& program, const Formats& formats, std::uint64_t seed,
                   const std::string& trace = "linear") {
@@ -157,8 +157,8 @@ TEST(SparseResults, Elementwise) {
   EXPECT_EQ("", check("A(i,j,k) = B(i,j,k) + C(i,j,k)", {{"A", "csf"}, {"B", "csf"}, {"C", "csf"}}, 69));
 }
 
-/// Vectors written at few places are read at these places only.
-TEST(TrackedTemporaries, FactorsOfADenseResult) {
+/// Vectors written at few coordinates are read there only.
+TEST(SparseAccumulators, FactorsOfADenseResult) {
   const std::string three = "A(i,l) = B(i,j) * C(j,k) * D(k,l)";
   const Formats sparse{{"B", "csr"}, {"C", "csr"}};
   const std::string row = "reorder(path={}, order={i,j,k,l}); loopfuse(path={}, loc=2, pol=left)";
@@ -174,7 +174,7 @@ TEST(TrackedTemporaries, FactorsOfADenseResult) {
 }
 
 /// Every term of a sum by itself, whatever is around.
-TEST(TermsApart, OfSparseAndDenseResults) {
+TEST(TermsApart, ComputeSparseAndDenseResults) {
   const Formats dense{{"B", "csr"}, {"C", "csr"}};
   const Formats csr{{"A", "csr"}, {"B", "csr"}, {"C", "csr"}};
   const Formats three_csr{{"A", "csr"}, {"B", "csr"}, {"C", "csr"}, {"D", "csr"}};
@@ -225,13 +225,13 @@ TEST(TermsApart, ProductsAreAddedToTheTarget) {
   EXPECT_EQ("", check("A(i,j) = 3 * B(i,k) * C(k,j) + D(i,j) / 2", sparse, 127));
 }
 
-/// A phase over the places of a table has none for the rows of another operand: it is not cut by them.
-TEST(Programs, TablesAreNotCut) {
+/// A phase over the slots of a table is not split along the rows of another operand.
+TEST(Programs, TablesAreNotSplit) {
   EXPECT_EQ("", check("A(k,m) = D(l,k) * C(k) * B(l,m)", {{"B", "csr"}, {"D", "hashed,dense"}}, 140));
   EXPECT_EQ("", check("A(i) = B(i,k,m) * C(k,m) * D(i)", {{"B", "hashed,compressed,dense"}}, 141));
 }
 
-/// What several statements need of a dense product at the entries of B is computed there, by each of them.
+/// Several statements compute the dense product at the entries of B, each where it reads it.
 TEST(Programs, SumsReadAtTheEntriesOfSomethingSparse) {
   const std::string attention =
       "T(i,j) = C(i,k) * D(k,j); E(i,j) = B(i,j) * exp(T(i,j)); S(i) = E(i,j); A(i,j) = E(i,j) / S(i)";

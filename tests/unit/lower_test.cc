@@ -185,46 +185,46 @@ TEST(Lower, FixedExtentBecomesAConstant) {
   EXPECT_EQ("", check_tree(tree, run, 20));
   const auto kernel = lower::lower(*concrete_notation::parse(tree), run.problem);
   ASSERT_TRUE(kernel.ok());
-  EXPECT_NE(std::string::npos, loop_ir::print(*kernel).find("for lanes k in 0 .. 64"));
+  EXPECT_NE(std::string::npos, loop_ir::print(*kernel).find("for vector k in 0 .. 64"));
 }
 
-/// " versions of ..." of the phases of a kernel.
-std::vector<std::string> versions_of(const Text& text, const std::string& tree, lower::Effort effort = {}) {
+/// Returns the specialised extents and sizes of each phase.
+std::vector<std::string> specialisations_of(const Text& text, const std::string& tree, lower::Effort effort = {}) {
   const auto run = make_case(text, {});
   const auto kernel = lower::lower(*concrete_notation::parse(tree), run.problem, effort);
   EXPECT_TRUE(kernel.ok());
   std::vector<std::string> found;
   for (const auto& phase : kernel->phases) {
     std::string all;
-    if (phase.versions) {
-      for (const auto& extent : phase.versions->extents) all += extent + " ";
-      for (const auto size : phase.versions->sizes) all += std::to_string(size) + " ";
+    if (phase.specialised) {
+      for (const auto& extent : phase.specialised->extents) all += extent + " ";
+      for (const auto size : phase.specialised->sizes) all += std::to_string(size) + " ";
     }
     found.push_back(all);
   }
   return found;
 }
 
-TEST(Lower, VersionsForSizesThatDenseExtentsOftenHave) {
+TEST(Lower, SpecialisesForCommonExtents) {
   const std::string expression = "A(i,l) = B(i,j) * C(j,k) * D(k,l)";
   const std::string tree =
       "forall(i, where(forall(k, forall(l, A(i,l) += T(k) * D(k,l))), forall(j, forall(k, T(k) += B(i,j) * "
       "C(j,k)))))";
   using Phases = std::vector<std::string>;
-  const auto versions = [&](const std::vector<std::string>& constraints, lower::Effort effort = {}) {
-    return versions_of({expression, {{"B", "csr"}}, constraints}, tree, effort);
+  const auto specialisations = [&](const std::vector<std::string>& constraints, lower::Effort effort = {}) {
+    return specialisations_of({expression, {{"B", "csr"}}, constraints}, tree, effort);
   };
-  EXPECT_EQ(Phases{"n_l n_k 8 16 32 "}, versions({}));
-  EXPECT_EQ(Phases{"n_l n_k 16 32 "}, versions({"10 <= k <= 256", "l <= 100"}));
-  EXPECT_EQ(Phases{"n_l 8 16 32 "}, versions({"k == 16"}));
-  EXPECT_EQ(Phases{""}, versions({"k <= 10", "l >= 12"}));
-  EXPECT_EQ(Phases{""}, versions({}, lower::Effort::least()));
-  // An extent of a sparse level is large, that of what is below it is not.
-  EXPECT_EQ(Phases{""}, versions_of({"A(i,j) = B(i,j) * C(j) * D(j)", {{"B", "csr"}}, {}},
+  EXPECT_EQ(Phases{"n_l n_k 8 16 32 "}, specialisations({}));
+  EXPECT_EQ(Phases{"n_l n_k 16 32 "}, specialisations({"10 <= k <= 256", "l <= 100"}));
+  EXPECT_EQ(Phases{"n_l 8 16 32 "}, specialisations({"k == 16"}));
+  EXPECT_EQ(Phases{""}, specialisations({"k <= 10", "l >= 12"}));
+  EXPECT_EQ(Phases{""}, specialisations({}, lower::Effort::least()));
+  // Extents of sparse levels are large, those of dense levels below are not.
+  EXPECT_EQ(Phases{""}, specialisations_of({"A(i,j) = B(i,j) * C(j) * D(j)", {{"B", "csr"}}, {}},
                                     "forall(i, where(forall(j, A(i,j) += T(j) * D(j)), forall(j, T(j) += "
                                     "B(i,j) * C(j))))"));
   EXPECT_EQ(Phases{"n_k 8 16 32 "},
-            versions_of({"A(i,k) = B(i,j,k) * C(j)", {{"B", "dense,compressed,dense"}}, {}},
+            specialisations_of({"A(i,k) = B(i,j,k) * C(j)", {{"B", "dense,compressed,dense"}}, {}},
                         "forall(i, forall(j, forall(k, A(i,k) += B(i,j,k) * C(j))))"));
   for (const int k : {7, 8, 16, 17, 32}) {
     for (const int l : {8, 16, 32}) {
@@ -234,15 +234,15 @@ TEST(Lower, VersionsForSizesThatDenseExtentsOftenHave) {
   }
 }
 
-TEST(Lower, VersionsOfSumsForLongerRows) {
+TEST(Lower, SpecialisesSumsForLongerRows) {
   const std::string expression = "A(i,j) = B(i,j) * C(i,k) * D(j,k)";
   const std::string tree = "forall(i, forall(j, forall(k, A(i,j) += B(i,j) * C(i,k) * D(j,k))))";
-  const auto versions = [&](const std::vector<std::string>& constraints) {
-    return versions_of({expression, {{"A", "csr"}, {"B", "csr"}}, constraints}, tree);
+  const auto specialisations = [&](const std::vector<std::string>& constraints) {
+    return specialisations_of({expression, {{"A", "csr"}, {"B", "csr"}}, constraints}, tree);
   };
   using Phases = std::vector<std::string>;
-  EXPECT_EQ((Phases{"", "n_k 8 16 32 64 128 "}), versions({}));
-  EXPECT_EQ((Phases{"", "n_k 64 "}), versions({"33 <= k <= 100"}));
+  EXPECT_EQ((Phases{"", "n_k 8 16 32 64 128 "}), specialisations({}));
+  EXPECT_EQ((Phases{"", "n_k 64 "}), specialisations({"33 <= k <= 100"}));
   for (const int k : {1, 16, 63, 64, 65, 128, 130}) {
     const auto run =
         make_case({expression, {{"A", "csr"}, {"B", "csr"}}, {}}, {{"i", 9}, {"j", 11}, {"k", k}});
@@ -271,18 +271,18 @@ TEST(Lower, RowsWithoutEntriesAreCleared) {
         make_case({product, {{"B", "csr"}}, {}}, {{"i", 9}, {"j", 3}, {"k", extent}, {"l", extent + 1}});
     EXPECT_EQ("", check_tree(rows, run, 40));
   }
-  // There nothing is saved by it: no sum runs where there are no entries.
+  // Clearing saves nothing: no sum runs without entries.
   EXPECT_EQ(std::string::npos,
             printed("A(i,k) = B(i,j) * C(j,k)", "forall(i, forall(j, forall(k, A(i,k) += B(i,j) * C(j,k))))")
                 .find("some"));
 }
 
-TEST(Lower, ValuesAloneWhereTheResultHasItsStructure) {
+TEST(Lower, AddsNumericBodiesForKeptStructure) {
   const auto values = [](const Text& text, const std::string& tree, lower::Effort effort = {}) {
     const auto kernel = lower::lower(*concrete_notation::parse(tree), make_case(text, {}).problem, effort);
     EXPECT_TRUE(kernel.ok());
     const std::string printed = loop_ir::print(*kernel);
-    const auto begin = printed.find("  values {\n");
+    const auto begin = printed.find("  numeric {\n");
     return begin == std::string::npos ? "" : printed.substr(begin);
   };
   const Text sddmm{"A(i,j) = B(i,j) * C(i,k) * D(j,k)", {{"A", "csr"}, {"B", "csr"}}, {}};
@@ -292,7 +292,7 @@ TEST(Lower, ValuesAloneWhereTheResultHasItsStructure) {
   EXPECT_EQ(std::string::npos, alone.find("A_crd1["));
   EXPECT_EQ(std::string::npos, alone.find("A_pos1["));
   EXPECT_EQ("", values(sddmm, tree, lower::Effort::least()));
-  // Short rows are walked as one list, in groups of four entries that each know their row.
+  // Short rows are flattened to one list, in groups of four entries with their rows.
   const auto count = [&](const std::string& words, const std::string& in) {
     std::size_t found = 0;
     for (auto at = in.find(words); at != std::string::npos; at = in.find(words, at + 1)) ++found;
@@ -302,7 +302,7 @@ TEST(Lower, ValuesAloneWhereTheResultHasItsStructure) {
   EXPECT_EQ(5U, count("(first + rows[", alone));
   EXPECT_EQ(0U, count("fill rows from", values({"A(i,j) = B(i,j) * C(i,j)", {{"A", "csr"}, {"B", "csr"}}, {}},
                                                "forall(i, forall(j, A(i,j) += B(i,j) * C(i,j)))")));
-  // Rows are gathered, which takes most of the time.
+  // A workspace takes most of the time.
   EXPECT_EQ("", values({"A(i,k) = B(i,j) * C(j,k)", {{"A", "csr"}, {"B", "csr"}, {"C", "csr"}}, {}},
                        "forall(i, where(forall(k, A(i,k) += T(k)), forall(j, forall(k, T(k) += B(i,j) * "
                        "C(j,k)))))"));
@@ -310,7 +310,7 @@ TEST(Lower, ValuesAloneWhereTheResultHasItsStructure) {
                        "forall(i, forall(k, forall(j, A(i,j) += B(i,k) * C(k,j))))"));
 }
 
-/// Lines of the kernel's text with these words.
+/// Returns the lines of the kernel's text with these words.
 std::vector<std::string> lines_with(const std::string& words, const Text& text, const std::string& tree,
                                     lower::Effort effort) {
   const auto kernel = lower::lower(*concrete_notation::parse(tree), make_case(text, {}).problem, effort);
@@ -323,11 +323,11 @@ std::vector<std::string> lines_with(const std::string& words, const Text& text, 
   return found;
 }
 
-TEST(Lower, AsksAheadBesideOtherWorkAndBelowOtherEntries) {
-  // The loops that ask ahead, each by its first words.
-  const auto asking = [](const Text& text, const std::string& tree, lower::Effort effort = {}) {
+TEST(Lower, PrefetchesGathersBesideOtherWorkAndBelowOtherEntries) {
+  // Returns the loops with a prefetch distance.
+  const auto prefetching = [](const Text& text, const std::string& tree, lower::Effort effort = {}) {
     std::string found;
-    for (const auto& line : lines_with(" ahead 16 {", text, tree, effort))
+    for (const auto& line : lines_with(" prefetch 16 {", text, tree, effort))
       found += line.substr(line.find("for "), line.find(" in ") - line.find("for ")) + ";";
     return found;
   };
@@ -335,18 +335,18 @@ TEST(Lower, AsksAheadBesideOtherWorkAndBelowOtherEntries) {
   const std::string rows =
       "forall(i, where(forall(k, forall(l, A(i,l) += t1(k) * D(k,l))), "
       "forall(j, forall(k, t1(k) += B(i,j) * C(j,k)))))";
-  EXPECT_EQ("for pj;for pj_2;", asking(fused, rows));  // of a row, and of a part of a long one
-  EXPECT_EQ("", asking(fused, rows, lower::Effort::least()));
-  // Nothing but entries: the processor loads for the next ones by itself.
-  EXPECT_EQ("", asking({"A(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}}, {}},
+  EXPECT_EQ("for pj;for pj_2;", prefetching(fused, rows));  // a row, and a range of a split one
+  EXPECT_EQ("", prefetching(fused, rows, lower::Effort::least()));
+  // Only entries: the processor runs ahead to the next loads.
+  EXPECT_EQ("", prefetching({"A(i,k) = B(i,j) * C(j,k)", {{"B", "csr"}}, {}},
                        "forall(i, forall(j, forall(k, A(i,k) += B(i,j) * C(j,k))))"));
   // Fibers below another level's entries.
-  EXPECT_EQ("for pk;", asking({"A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", {{"B", "csf"}}, {}},
+  EXPECT_EQ("for pk;", prefetching({"A(i,l) = B(i,j,k) * C(j,l) * D(k,l)", {{"B", "csf"}}, {}},
                               "forall(i, forall(j, where(forall(l, A(i,l) += t1(l) * C(j,l)), "
                               "forall(k, forall(l, t1(l) += B(i,j,k) * D(k,l))))))"));
 }
 
-TEST(Lower, ExpandsShortRowsOfSparseResults) {
+TEST(Lower, ExpandsRowsOfFewTerms) {
   const auto words = [](const std::string& what, const Text& text, const std::string& tree,
                         lower::Effort effort = {}) {
     std::string found;
@@ -363,16 +363,16 @@ TEST(Lower, ExpandsShortRowsOfSparseResults) {
   EXPECT_EQ("compress t_list values t count n_2;", words("compress ", product, rows));
   EXPECT_EQ("set terms = (terms + (C_pos1[(j_2 + 1)] - C_pos1[j_2]));", words("set terms", product, rows));
   EXPECT_EQ(
-      "alike pj_2 to B_pos1[(i_2 + 1)] rows B_crd1 times B and 1.0 of C_pos1 C_crd1 C into w set w_set;",
-      words("alike ", product, rows));
-  for (const char* what : {"expand ", "alike "})
+      "supernode pj_2 to B_pos1[(i_2 + 1)] rows B_crd1 times B and 1.0 of C_pos1 C_crd1 C into w set w_set;",
+      words("supernode ", product, rows));
+  for (const char* what : {"expand ", "supernode "})
     EXPECT_EQ("", words(what, product, rows, lower::Effort::least()));
   // Factors of the row, and signs.
   const Text scaled{"A(i,k) = s(i) * B(i,j) * C(j,k)", all, {}};
   const std::string by_factor =
       "forall(i, where(forall(k, A(i,k) += t1(k)), forall(j, forall(k, t1(k) += s(i) * B(i,j) * C(j,k)))))";
   EXPECT_NE("", words("expand ", scaled, by_factor));
-  EXPECT_NE("", words("alike ", scaled, by_factor));
+  EXPECT_NE("", words("supernode ", scaled, by_factor));
   const Text sum{"A(i,j) = B(i,j) - C(i,j)", all, {}};
   const std::string terms =
       "forall(i, where(forall(j, A(i,j) += t1(j)), terms(forall(j, t1(j) += B(i,j)), forall(j, t1(j) += "
@@ -381,7 +381,7 @@ TEST(Lower, ExpandsShortRowsOfSparseResults) {
       "expand B_crd1 B in B_pos1[i_2] .. B_pos1[(i_2 + 1)] times 1.0 to t_list values t count n_2;"
       "expand C_crd1 C in C_pos1[i_2] .. C_pos1[(i_2 + 1)] times -1.0 to t_list values t count n_2;",
       words("expand ", sum, terms));
-  EXPECT_EQ("", words("alike ", sum, terms));  // no loop over rows that are added
+  EXPECT_EQ("", words("supernode ", sum, terms));  // no loop over rows that are added
   // More than entries and what is known before them; a dense row, which counting would go through, too.
   EXPECT_EQ("", words("expand ", {"A(i,k) = B(i,j) * C(j,k) * d(k)", all, {}},
                       "forall(i, where(forall(k, A(i,k) += t1(k)), forall(j, forall(k, t1(k) += B(i,j) * "
@@ -389,38 +389,39 @@ TEST(Lower, ExpandsShortRowsOfSparseResults) {
   EXPECT_EQ("", words("expand ", {"A(i,k) = B(i,j) * C(j,k)", {{"A", "csr"}, {"C", "csr"}}, {}}, rows));
 }
 
-TEST(Lower, AsksForTheNextRowsOfDenseProducts) {
-  const auto asks = [](const Text& text, const std::string& tree, lower::Effort effort = {}) {
+TEST(Lower, PrefetchesNextRowsOfDenseProducts) {
+  const auto prefetches = [](const Text& text, const std::string& tree, lower::Effort effort = {}) {
     std::string found;
-    for (const auto& line : lines_with("ask ", text, tree, effort))
-      found += line.substr(line.find("ask ")) + ";";
+    for (const auto& line : lines_with("prefetch ", text, tree, effort))
+      found += line.substr(line.find("prefetch ")) + ";";
     return found;
   };
   const Text hadamard{"A(i,l) = B(i,k) * C(k,j) * D(k,j) * E(j,l)", {{"B", "csr"}}, {}};
   const std::string product_first =
       "where(forall(i, forall(k, forall(l, A(i,l) += B(i,k) * t1(k,l)))), "
       "forall(k, forall(j, forall(l, t1(k,l) += C(k,j) * D(k,j) * E(j,l)))))";
-  EXPECT_EQ("ask C[(o_2 + ((n_j + j) * 6))];ask D[(o_3 + ((n_j + j) * 6))];", asks(hadamard, product_first));
-  EXPECT_EQ("", asks(hadamard, product_first, lower::Effort::least()));
+  EXPECT_EQ("prefetch C[(o_2 + ((n_j + j) * 6))];prefetch D[(o_3 + ((n_j + j) * 6))];",
+            prefetches(hadamard, product_first));
+  EXPECT_EQ("", prefetches(hadamard, product_first, lower::Effort::least()));
   // Once for each operand, though the product is of its rows with themselves.
-  EXPECT_EQ("ask C[(o_2 + ((n_j + j) * 6))];",
-            asks({"A(i,l) = C(i,j) * C(i,j) * E(j,l)", {}, {}},
+  EXPECT_EQ("prefetch C[(o_2 + ((n_j + j) * 6))];",
+            prefetches({"A(i,l) = C(i,j) * C(i,j) * E(j,l)", {}, {}},
                  "forall(i, forall(j, forall(l, A(i,l) += C(i,j) * C(i,j) * E(j,l))))"));
-  // Rows of a thread's own temporary are near, and those of columns do not follow each other.
-  EXPECT_EQ("", asks({"A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}}, {}},
+  // Rows of a thread-private temporary are in cache; columns are not contiguous.
+  EXPECT_EQ("", prefetches({"A(i,l) = B(i,j) * C(j,k) * D(k,l)", {{"B", "csr"}}, {}},
                      "forall(i, where(forall(k, forall(l, A(i,l) += t1(k) * D(k,l))), "
                      "forall(j, forall(k, t1(k) += B(i,j) * C(j,k)))))"));
-  EXPECT_EQ("", asks({"A(i,l) = C(j,i) * E(j,l)", {}, {}},
+  EXPECT_EQ("", prefetches({"A(i,l) = C(j,i) * E(j,l)", {}, {}},
                      "forall(i, forall(j, forall(l, A(i,l) += C(j,i) * E(j,l))))"));
-  // Short ones are there in time.
-  EXPECT_EQ("", asks({"A(i,l) = C(i,j) * E(j,l)", {}, {"j == 32"}},
+  // Short rows arrive in time.
+  EXPECT_EQ("", prefetches({"A(i,l) = C(i,j) * E(j,l)", {}, {"j == 32"}},
                      "forall(i, forall(j, forall(l, A(i,l) += C(i,j) * E(j,l))))"));
-  EXPECT_EQ("ask C[(o_2 + ((33 + j) * 6))];",
-            asks({"A(i,l) = C(i,j) * E(j,l)", {}, {"j == 33"}},
+  EXPECT_EQ("prefetch C[(o_2 + ((33 + j) * 6))];",
+            prefetches({"A(i,l) = C(i,j) * E(j,l)", {}, {"j == 33"}},
                  "forall(i, forall(j, forall(l, A(i,l) += C(i,j) * E(j,l))))"));
 }
 
-TEST(Lower, FactorsOfRowsAreFormedBeforeTheirProducts) {
+TEST(Lower, PacksFactorsBeforeTheirProducts) {
   const Text hadamard{"A(i,l) = B(i,k) * C(k,j) * D(k,j) * E(j,l)", {{"B", "csr"}}, {}};
   const std::string product_first =
       "where(forall(i, forall(k, forall(l, A(i,l) += B(i,k) * t1(k,l)))), "
@@ -428,7 +429,7 @@ TEST(Lower, FactorsOfRowsAreFormedBeforeTheirProducts) {
   EXPECT_EQ(6U, lines_with("] = (C[(o_2", hadamard, product_first, {}).size());
   EXPECT_EQ(6U, lines_with("+= (rows[", hadamard, product_first, {}).size());
   EXPECT_TRUE(lines_with("rows", hadamard, product_first, lower::Effort::least()).empty());
-  // One operand: there is nothing to form.
+  // One operand: there is nothing to pack.
   EXPECT_TRUE(lines_with("rows", {"A(i,l) = C(i,j) * E(j,l)", {}, {}},
                          "forall(i, forall(j, forall(l, A(i,l) += C(i,j) * E(j,l))))", {})
                   .empty());
@@ -438,7 +439,7 @@ TEST(Lower, FactorsOfRowsAreFormedBeforeTheirProducts) {
   }
 }
 
-TEST(Lower, RowsThatNoEntryMeetsAreNotComputed) {
+TEST(Lower, ComputesReferencedRowsOnly) {
   const auto phases = [](const Text& text, const std::string& tree) {
     std::string found;
     for (const auto& line : lines_with("phase range", text, tree, {})) {
@@ -452,17 +453,17 @@ TEST(Lower, RowsThatNoEntryMeetsAreNotComputed) {
   const std::string first =
       "where(forall(i, forall(j, forall(l, A(i,l) += B(i,j) * t1(j,l)))), "
       "forall(j, forall(k, forall(l, t1(j,l) += C(j,k) * D(k,l)))))";
-  EXPECT_EQ("B_met1;all;", phases(matrices, first));
+  EXPECT_EQ("B_ref1;all;", phases(matrices, first));
   EXPECT_EQ("all;all;", phases({matrices.expression, {}, {}}, first));
-  EXPECT_EQ("B_met2;all;",
+  EXPECT_EQ("B_ref2;all;",
             phases({"A(i,j,m) = B(i,j,k) * C(k,l) * D(l,m)", {{"B", "csf"}}, {}},
                    "where(forall(i, forall(j, forall(k, forall(m, A(i,j,m) += B(i,j,k) * t1(k,m))))), "
                    "forall(k, forall(l, forall(m, t1(k,m) += C(k,l) * D(l,m)))))"));
-  // No row of its own belongs to a coordinate, or rows are summed into.
+  // The phase does not own a row for each coordinate, or sums into rows.
   EXPECT_EQ("all;all;", phases({"A(i,l) = B(i,j) * C(k,j) * D(k,l)", {{"B", "csr"}}, {}},
                                "where(forall(i, forall(j, forall(l, A(i,l) += B(i,j) * t1(j,l)))), "
                                "forall(k, forall(j, forall(l, t1(j,l) += C(k,j) * D(k,l)))))"));
-  // Neither are those cleared that are: a run finds in them what it likes.
+  // Referenced rows are not cleared: their start is undefined.
   EXPECT_EQ(1U, lines_with("stored written", matrices, first, {}).size());
   for (const std::int64_t columns : {1, 7, 400}) {
     const auto run = make_case(matrices, {{"i", 6}, {"j", columns}, {"k", 5}, {"l", 19}});
@@ -503,7 +504,7 @@ TEST(Lower, BlocksOfTheEntriesOfARow) {
                            run, 32));
 }
 
-/// A row that every block adds to, with its lanes outside the loop over the block, is not stored to.
+/// A row that every block adds to, with its vector loop outside the loop over the block, is not stored to.
 TEST(Lower, EveryBlockAddsToARow) {
   const auto run = make_case({"A(i,m) = B(i,j) * C(i,k) * D(j,k) * E(j,l) * F(l,m)", {{"B", "csr"}}, {}},
                              {{"i", 5}, {"j", 30}, {"k", 6}, {"l", 9}, {"m", 7}});
@@ -514,8 +515,8 @@ TEST(Lower, EveryBlockAddsToARow) {
                        run, 33));
 }
 
-/// A temporary of blocks has room for one block, and is stored to, not cleared and added to.
-TEST(Lower, ABlocksTemporaryIsSmall) {
+/// A temporary of blocks holds one block; it is stored to, not cleared and added to.
+TEST(Lower, TemporariesOfBlocksHoldOneBlock) {
   const auto run = make_case({"A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}}, {}},
                              {{"i", 2}, {"j", 2}, {"k", 2}, {"l", 2}});
   const auto kernel =
@@ -525,12 +526,12 @@ TEST(Lower, ABlocksTemporaryIsSmall) {
                    run.problem);
   ASSERT_TRUE(kernel.ok());
   const std::string text = loop_ir::print(*kernel);
-  EXPECT_NE(std::string::npos, text.find("workspace count 8 written")) << text;
+  EXPECT_NE(std::string::npos, text.find("scratch count 8 written")) << text;
   EXPECT_EQ(std::string::npos, text.find("clear")) << text;
 }
 
-/// Where the result's row is wide and has but one block, it is stored; else it is cleared and added to.
-TEST(Lower, TheOneBlockOfARowStoresIt) {
+/// Stores a wide row of a single block; clears and adds to other rows.
+TEST(Lower, StoresSingleBlocksOfRows) {
   const auto run = make_case({"A(i,l) = B(i,j) * C(i,k) * D(j,k) * E(j,l)", {{"B", "csr"}}, {}},
                              {{"i", 20}, {"j", 20}, {"k", 3}, {"l", 41}});
   const std::string tree =
@@ -547,7 +548,7 @@ TEST(Lower, TheOneBlockOfARowStoresIt) {
     EXPECT_NE(std::string::npos, text.find(part)) << part << "\n" << text;
 }
 
-// ---- lists of coordinates: a level that is not unique is walked stretch by stretch
+// ---- lists of coordinates: a level that is not unique is walked by ranges
 
 TEST(Lower, CoordinateListsAreWalkedRowByRow) {
   for (const char* bits : {"32", "64"}) {
@@ -626,7 +627,7 @@ TEST(Lower, ListsOfCoordinatesAreAppendedTo) {
   EXPECT_EQ("", check_tree("forall(j, forall(i, A(i,j) += B(j,i)))", turned, 53));
 }
 
-TEST(Lower, ListsOfCoordinatesAreGathered) {
+TEST(Lower, AssemblesCoordinateListsInWorkspaces) {
   const auto run = make_case({"A(i,j) = B(i,k) * C(k,j)", {{"A", "coo"}, {"B", "csr"}, {"C", "csr"}}, {}},
                              {{"i", 12}, {"j", 15}, {"k", 9}});
   EXPECT_EQ("", check_tree("forall(i, where(forall(j, A(i,j) += t1(j)), "
@@ -634,9 +635,8 @@ TEST(Lower, ListsOfCoordinatesAreGathered) {
                            run, 54));
 }
 
-// Loops that go over what an inner temporary gathered are walked once more, to clear what the outer one got
-// from them.
-TEST(Lower, WhatAGatheredRowWroteIsClearedByGatheringAgain) {
+// Loops over the occupied elements of an inner workspace are walked again to clear the outer one.
+TEST(Lower, ClearsWorkspacesByWalkingAgain) {
   for (const std::string b :
        {"compressed,compressed,compressed", "compressed,compressed(nonunique),singleton"}) {
     const auto run =
@@ -650,25 +650,24 @@ TEST(Lower, WhatAGatheredRowWroteIsClearedByGatheringAgain) {
   }
 }
 
-// A thread of a GPU that has several columns does them side by side, but not where they pass something by one
-// temporary.
-TEST(Lower, ColumnsThatWouldMeetInOneTemporaryTakeTurns) {
+// Threads are coarsened over columns, except where columns share one temporary.
+TEST(Lower, KeepsLoopsOverColumnsOfOneTemporary) {
   const auto run = make_case(
       {"A(m,j,l) = B(j) * C(m,l) * D", {{"A", "dense,dense,dense:2,1,0"}, {"C", "compressed,dense:1,0"}}, {}},
       {{"m", 3}, {"j", 32}, {"l", 3}});
-  const auto side_by_side = [&](const std::string& inside) {
+  const auto coarsened = [&](const std::string& inside) {
     const auto tree = concrete_notation::parse("forall(j threads 3, forall(l threads 4, " + inside + "))");
     EXPECT_TRUE(tree.ok());
     const auto kernel = lower::lower(*tree, run.problem);
     EXPECT_TRUE(kernel.ok());
     return loop_ir::print(*kernel).find("column_end == ") != std::string::npos;
   };
-  EXPECT_TRUE(side_by_side("forall(m, A(m,j,l) += B(j) * C(m,l) * D)"));
-  EXPECT_FALSE(side_by_side(
+  EXPECT_TRUE(coarsened("forall(m, A(m,j,l) += B(j) * C(m,l) * D)"));
+  EXPECT_FALSE(coarsened(
       "blocks(m, 3, where(forall(m, A(m,j,l) += D * t1(m)), forall(m, t1(m) += B(j) * C(m,l))))"));
 }
 
-TEST(Lower, WhatIsGatheredInATableWithoutOrderIsNotSorted) {
+TEST(Lower, DoesNotSortUnorderedTables) {
   const std::string tree =
       "forall(i, where(forall(j, A(i,j) += t1(j)), forall(k, forall(j, t1(j) += B(i,k) * C(k,j))), hash))";
   for (const std::string last : {"compressed", "compressed(unordered)"}) {

@@ -40,7 +40,7 @@ std::string text(const Formula& formula) {
   return out;
 }
 
-/// Where the value is needed, and what it is elsewhere.
+/// Prints the visited coordinates, and the value elsewhere.
 std::string text(const Space& space) {
   std::string out = text(space.visited);
   if (space.otherwise) out += " else " + std::to_string(*space.otherwise).substr(0, 4);
@@ -70,7 +70,7 @@ TEST(MergeLattice, MixedExpressions) {
   EXPECT_EQ(text(product({b(), apply(Function::add, {b(), d()})}, plus_times())), "b else 0.00");
 }
 
-TEST(MergeLattice, WhatIsNotStoredAnnihilatesAQuotient) {
+TEST(MergeLattice, UnstoredDividendsAnnihilateQuotients) {
   EXPECT_EQ(text(apply(Function::divide, {b(), anywhere()})), "b else 0.00");
   EXPECT_EQ(text(apply(Function::divide, {b(), c()})), "b else 0.00");
   EXPECT_EQ(text(apply(Function::divide, {anywhere(), b()})), "every");
@@ -130,7 +130,7 @@ TEST(MergeLattice, SemiringsHaveZerosOfTheirOwn) {
 TEST(MergeLattice, OnlyWhatChangesTheTargetIsVisited) {
   const Space product_space = product({b(), c()}, plus_times());
   EXPECT_EQ(text(contributing(product_space, 0)), "b&c");
-  EXPECT_EQ(text(contributing(product_space, 1)), "every");  // of a product over j: an absent factor is 0
+  EXPECT_EQ(text(contributing(product_space, 1)), "every");  // a product over j: an absent factor is 0
   EXPECT_EQ(text(contributing(b(), -std::numeric_limits<double>::infinity())), "every");
   EXPECT_EQ(text(contributing(apply(Function::exp, {b()}), 1)), "b");
 }

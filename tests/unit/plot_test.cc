@@ -25,7 +25,7 @@ std::size_t count(const std::string& text, const std::string& pattern) {
       std::distance(std::sregex_iterator(text.begin(), text.end(), regex), std::sregex_iterator()));
 }
 
-double place(const std::string& text, const std::string& circle, const char* coordinate) {
+double coordinate_of(const std::string& text, const std::string& circle, const char* coordinate) {
   std::smatch found;
   EXPECT_TRUE(std::regex_search(text, found,
                                 std::regex("class=\"" + circle + "\"[^>]* " + coordinate + "=\"([0-9.]+)\"")))
@@ -38,8 +38,8 @@ TEST(Plot, PlacesPointsByTheLogarithmsOfTheirCoordinates) {
   EXPECT_EQ(count(drawing, "<circle class=\"kept\""), 1u);
   EXPECT_EQ(count(drawing, "<circle class=\"chosen\""), 1u);
   EXPECT_EQ(count(drawing, "<path class=\"dropped\""), 1u);
-  EXPECT_LT(place(drawing, "kept", "cx"), place(drawing, "chosen", "cx"));  // 0 has the first column
-  EXPECT_LT(place(drawing, "kept", "cy"), place(drawing, "chosen", "cy"));  // more time is higher up
+  EXPECT_LT(coordinate_of(drawing, "kept", "cx"), coordinate_of(drawing, "chosen", "cx"));  // 0 has the first column
+  EXPECT_LT(coordinate_of(drawing, "kept", "cy"), coordinate_of(drawing, "chosen", "cy"));  // more time is higher up
   EXPECT_EQ(drawing, svg(three_points()));
 }
 

@@ -391,7 +391,7 @@ TEST(Canonical, IsItsOwnCanonicalForm) {
   for (const auto& [canonical, user] : twice.user_tensor) EXPECT_EQ(canonical, user);
 }
 
-TEST(Canonical, WhatMattersIsInTheKey) {
+TEST(Canonical, KeysDependOnEveryIngredient) {
   const auto key = [](const ProblemText& text) { return canonicalize(build(text).value()).key; };
   ProblemText base;
   base.expression = "A(i,l) = B(i,j) * C(j,l)";

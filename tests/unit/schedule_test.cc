@@ -295,7 +295,7 @@ TEST(OrderedAppends, ARowOfASparseProductIsGatheredFirst) {
             "where(forall(i, a(i) += t1(i)), forall(j, forall(i, t1(i) += B(j,i) * c(j))))");
 }
 
-TEST(OrderedAppends, WhatIsInOrderIsAppendedAtOnce) {
+TEST(OrderedAppends, AppendsDirectlyInOrder) {
   EXPECT_EQ(applied("linear", problem_of("A(i,j) = B(i,j) * C(i,k) * D(k,j)", {{"A", "csr"}, {"B", "csr"}})),
             "forall(i, forall(j, forall(k, A(i,j) += B(i,j) * C(i,k) * D(k,j))))");
   EXPECT_EQ(

@@ -11,9 +11,9 @@
 namespace schaas::client {
 
 /// A result where it was asked for, when a kernel writes it elsewhere: in another storage
-/// (format::written_as), or apart because an operand lies in the memory that it is to have. In another storage
-/// the first run converts; from the second on it is known where each value goes, for entries stay what they
-/// are.
+/// (format::assembled_format), or apart because an operand lies in the memory that it is to have. In another
+/// storage the first run converts; from the second on it is known where each value goes, for entries stay
+/// what they are.
 class ConvertedResult {
  public:
   /// `place`: where the caller wants it; null: in a tensor of its own. `name` is for messages. `gpu`: on

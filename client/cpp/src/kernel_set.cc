@@ -9,8 +9,8 @@
 #include "argument_check.h"
 #include "binding.h"
 #include "cancelled.h"
+#include "compiler/format/assembled_format.h"
 #include "compiler/format/blocks.h"
-#include "compiler/format/written_as.h"
 #include "computation.h"
 #include "kernel_pool.h"
 #include "overlap.h"
@@ -339,7 +339,7 @@ support::Result<void> KernelSet::State::place_result(const Sizes& sizes, const O
                                                      const BindOptions& bind,
                                                      Computation::State& computation) const {
   const Access& result = program.result();
-  const format::TensorFormat written = format::written_as(result_format);
+  const format::TensorFormat written = format::assembled_format(result_format);
   std::vector<std::int64_t> extents;
   for (const auto& index : result.indices) extents.push_back(sizes.extents.at(index));
   if (bind.result != nullptr) {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <variant>
 
-#include "compiler/format/written_as.h"
+#include "compiler/format/assembled_format.h"
 
 namespace schaas::client {
 
@@ -64,9 +64,10 @@ support::Result<Packed> pack_all(const Operands& operands, const Program& progra
   std::vector<std::int64_t> extents;
   for (const auto& index : program.result().indices) extents.push_back(operands.extents.at(index));
   SCHAAS_ASSIGN_OR_RETURN(
-      auto result, zeros(operands.blocks.extents(packed.result, extents),
-                         format::written_as(operands.blocks.format(packed.result, operands.result_format)),
-                         {packed.result, type, operands.position_bits, program.semiring->zero}));
+      auto result,
+      zeros(operands.blocks.extents(packed.result, extents),
+            format::assembled_format(operands.blocks.format(packed.result, operands.result_format)),
+            {packed.result, type, operands.position_bits, program.semiring->zero}));
   packed.tensors.emplace(packed.result, std::move(result));
   return packed;
 }

@@ -29,7 +29,7 @@ constexpr double turn_of_a_sum = 14.0;
 constexpr double turn_of_a_sum_hides = 0.25;
 // One block of a loop: set up, and its temporary made anew.
 constexpr double turn_of_a_block = 100.0;
-// Rows of so many elements have code of their own (lower/versions.h): one that is added to in each turn of a
+// Rows of so many elements have code of their own (lower/specialisation.h): one that is added to in each turn of a
 // loop stays in registers for all of them, whatever else the loop does.
 constexpr double sizes_with_code[] = {8, 16, 32};
 // Of a cache what a working set can count on: rows meet in its sets, and what streams through takes its part.
@@ -338,7 +338,7 @@ class TrafficModel::Work {
     return true;
   }
 
-  // The loop over rows of the target of which several run side by side (lower/jam.h): the one around a
+  // The loop over rows of the target of which several run side by side (lower/unroll_and_jam.h): the one around a
   // reduction that does not hang on it, with nothing else inside.
   std::optional<std::size_t> jammed_loop(std::size_t number) const {
     const Nest& nest = *nests_[number].nest->nest;

@@ -20,8 +20,8 @@ using Extents = std::map<std::string, std::int64_t>;
 
 constexpr std::int64_t most_elements = std::int64_t{1} << 22;
 constexpr std::int64_t wide = 67;  ///< all of a cascade of registers: 64 + 2 + 1
-constexpr std::int64_t common_sizes[] = {8, 16,
-                                         32};  ///< kernels have versions for them (compiler/lower/versions.h)
+constexpr std::int64_t common_sizes[] = {
+    8, 16, 32};  ///< kernels have versions for them (compiler/lower/specialisation.h)
 
 /// How the entries of sparse tensors lie.
 enum class Pattern { full, empty, ragged };

@@ -1,0 +1,572 @@
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/codegen/c_prefetch.h"
+#include "compiler/codegen/c_statements.h"
+#include "compiler/loop_ir/substitute.h"
+#include "compiler/loop_ir/uses.h"
+#include "compiler/loop_ir/vector_form.h"
+#include "compiler/support/result.h"
+
+namespace schaas::codegen {
+namespace {
+
+using loop_ir::ExpressionPtr;
+using loop_ir::Match;
+using loop_ir::StatementPtr;
+using loop_ir::statements_of;
+
+/// Vectors that one varying name, and all of them together, may occupy of the sixteen registers of x86-64-v3;
+/// the others hold loads and broadcast factors. Twice as many registers have 64 bytes.
+constexpr int widest_block = 8, register_budget = 12;
+/// Iterations that are fully unrolled when the compiler knows the length. docs/performance/kernels.md.
+constexpr int unrolled_iterations = 16;
+
+/// Registers for the partial sums of a reduction with interleaved iterations.
+constexpr int accumulator_budget = 8;
+
+/// Partial sums of a reduction: enough to cover the latency of an addition at two per cycle, few enough for
+/// short rows.
+constexpr int partial_sums = 4;
+
+/// Whole rounds of interleaved iterations below which a loop runs one by one; a mispredicted second loop
+/// costs as much as three of its rounds gain.
+constexpr int min_rounds = 3;
+
+/// Returns the partial results of each of several interleaved folds.
+int parts_of(std::size_t folds) { return std::max(1, partial_sums / static_cast<int>(folds)); }
+
+std::string part_name(const std::string& name, int part) { return name + "v" + std::to_string(part); }
+
+/// The fold is an operator, which accepts a number beside a register.
+bool takes_a_number(operators::Monoid monoid) {
+  return monoid == operators::Monoid::sum || monoid == operators::Monoid::product;
+}
+
+}  // namespace
+
+bool CVectorLoops::varies(const ExpressionPtr& expression) const {
+  return loop_ir::mentions(expression, varying_);
+}
+
+/// Collects varying names in one walk: declarations come before uses. Accumulators always vary.
+void CVectorLoops::classify(const StatementPtr& statement) {
+  std::visit(Match{
+                 [&](const loop_ir::Block& x) {
+                   for (const auto& each : x.statements) classify(each);
+                 },
+                 [&](const loop_ir::Let& x) {
+                   if (!varies(x.value)) return;
+                   varying_.insert(x.name);
+                   ++live_;
+                 },
+                 [&](const loop_ir::Accumulator& x) {
+                   varying_.insert(x.name);
+                   ++live_;
+                 },
+                 [](const loop_ir::Accumulate&) {},
+                 [](const loop_ir::Store&) {},
+                 [&](const loop_ir::If& x) { classify(x.body); },
+                 [](const loop_ir::Counter&) { SCHAAS_CHECK(false, "a counter inside a vector loop"); },
+                 [](const loop_ir::SetCounter&) { SCHAAS_CHECK(false, "a counter inside a vector loop"); },
+                 [&](const loop_ir::For& x) { classify(x.body); },
+                 [](const loop_ir::Merge&) { SCHAAS_CHECK(false, "a merge inside a vector loop"); },
+                 [](const loop_ir::Fill&) { SCHAAS_CHECK(false, "a fill inside a vector loop"); },
+                 [](const loop_ir::Prefetch&) {},
+                 [](const loop_ir::Sort&) { SCHAAS_CHECK(false, "a sort inside a vector loop"); },
+                 [](const loop_ir::Occupy&) { SCHAAS_CHECK(false, "occupancy inside a vector loop"); },
+                 [](const loop_ir::OccupyGroups&) { SCHAAS_CHECK(false, "occupancy inside a vector loop"); },
+                 [](const loop_ir::Compact&) { SCHAAS_CHECK(false, "compaction inside a vector loop"); },
+                 [](const loop_ir::Expand&) { SCHAAS_CHECK(false, "terms inside a vector loop"); },
+                 [](const loop_ir::Compress&) { SCHAAS_CHECK(false, "terms inside a vector loop"); },
+                 [](const loop_ir::AddSupernode&) { SCHAAS_CHECK(false, "rows added inside a vector loop"); },
+                 [](const loop_ir::GroupStore&) { SCHAAS_CHECK(false, "a group inside a vector loop"); },
+                 [](const loop_ir::Deferred&) { SCHAAS_CHECK(false, "a group inside a vector loop"); },
+                 [](const loop_ir::Defer&) { SCHAAS_CHECK(false, "a group inside a vector loop"); },
+                 [](const loop_ir::Flush&) { SCHAAS_CHECK(false, "a group inside a vector loop"); },
+                 [](const loop_ir::Overflow&) { SCHAAS_CHECK(false, "an overflow inside a vector loop"); },
+             },
+             statement->node);
+}
+
+void CVectorLoops::print(const loop_ir::For& loop) {
+  varying_ = {loop.variable};
+  classify(loop.body);
+  int widest = widest_block;
+  while (widest > 1 && widest * (live_ > 0 ? live_ : 2) > register_budget) widest /= 2;
+  const std::string& v = loop.variable;
+  const std::string end = v + "_end";
+  text_.open("");
+  text_.line("int64_t " + v + " = " + expressions_.print(loop.begin) + ";");
+  text_.line("const int64_t " + end + " = " + expressions_.print(loop.end) + ";");
+  const auto cascade = [&](const Block& block, const char* keyword) {
+    const std::string width = std::to_string(block.count) + " * WIDTH(" + block.type + ")";
+    text_.open(std::string(keyword) + " (" + v + " + " + width + " <= " + end + ")");
+    print_body(loop.body, block);
+    text_.line(v + " += " + width + ";");
+    text_.close();
+  };
+  text_.directive("#if VECTOR_BYTES > 32");  // 32 registers have 64 bytes
+  cascade({"vec", 2 * widest}, "while");
+  text_.directive("#endif");
+  cascade({"vec", widest}, "while");
+  for (int count = widest / 2; count >= 1; count /= 2) cascade({"vec", count}, "if");
+  text_.directive("#if VECTOR_BYTES > 32");
+  cascade({"vec32", 1}, "if");
+  text_.directive("#endif");
+  text_.directive("#if VECTOR_BYTES > 16");
+  cascade({"vec16", 1}, "if");
+  text_.directive("#endif");
+  cascade({"value", 1}, "while");
+  text_.close();
+}
+
+bool CVectorLoops::print_stores(const loop_ir::For& loop) {
+  varying_ = {loop.variable};
+  for (const auto& each : statements_of(loop.body)) {
+    const auto* store = std::get_if<loop_ir::Store>(&each->node);
+    if (!store || !loop_ir::is_vector_index(store->index, loop.variable, varying_) ||
+        !loop_ir::is_vector_value(store->value, loop.variable, varying_)) {
+      return false;
+    }
+  }
+  print(loop);
+  return true;
+}
+
+bool CVectorLoops::print_fold(const loop_ir::For& loop) {
+  Folds folds;
+  for (const auto& each : statements_of(loop.body)) {
+    const auto* fold = std::get_if<loop_ir::Accumulate>(&each->node);
+    if (!fold) return false;
+    folds.push_back(fold);
+  }
+  varying_ = {loop.variable};
+  const auto monoid = expressions_.monoid_of(folds.front()->name);
+  for (const auto* fold : folds) {
+    const bool in_lanes = loop_ir::is_vector_value(fold->value, loop.variable, varying_);
+    if (!varies(fold->value) || !in_lanes || expressions_.monoid_of(fold->name) != monoid) return false;
+  }
+  if (monoid == operators::Monoid::sum) {
+    print_sums(loop, folds);
+  } else {
+    print_other_folds(loop, folds, monoid);
+  }
+  return true;
+}
+
+/// Prints the loop's header as two names.
+void CVectorLoops::open_range(const loop_ir::For& loop) {
+  text_.open("");
+  text_.line("int64_t " + loop.variable + " = " + expressions_.print(loop.begin) + ";");
+  text_.line("const int64_t " + loop.variable + "_end = " + expressions_.print(loop.end) + ";");
+}
+
+/// Prints a loop while `block` fits: `each` for every fold and part of it.
+void CVectorLoops::step(const loop_ir::For& loop, const Folds& folds, const Block& block, const char* keyword,
+                        const std::function<void(const loop_ir::Accumulate&, int)>& each) {
+  const std::string& v = loop.variable;
+  const std::string width = std::to_string(block.count) + " * WIDTH(" + block.type + ")";
+  text_.open(std::string(keyword) + " (" + v + " + " + width + " <= " + v + "_end)");
+  for (const auto* fold : folds) {
+    for (int part = 0; part < block.count; ++part) each(*fold, part);
+  }
+  text_.line(v + " += " + width + ";");
+  text_.close();
+}
+
+/// Prints partial results that begin at the identity, and the fold of every element at the end.
+void CVectorLoops::print_other_folds(const loop_ir::For& loop, const Folds& folds, operators::Monoid monoid) {
+  const int parts = parts_of(folds.size());
+  const auto partial = [](const loop_ir::Accumulate& fold, int part) {
+    return part_name(fold.name + "vec", part);
+  };
+  const auto steps = [&](const Block& block) {
+    step(loop, folds, block, "while", [&](const loop_ir::Accumulate& fold, int part) {
+      const std::string target = block.type == "value" ? fold.name : partial(fold, part);
+      text_.line(CExpressions::fold(block.type, monoid, target, vector_expression(fold.value, block, part)));
+    });
+  };
+  open_range(loop);
+  const std::string identity = CExpressions::number(operators::identity(monoid));
+  for (const auto* fold : folds) {
+    for (int part = 0; part < parts; ++part)
+      text_.line("vec " + partial(*fold, part) + " = " + identity + " - (vec){0};");
+  }
+  if (parts > 1) steps({"vec", parts});
+  steps({"vec", 1});
+  for (const auto* fold : folds) {
+    for (int part = 1; part < parts; ++part) {
+      text_.line(CExpressions::fold("vec", monoid, partial(*fold, 0), partial(*fold, part)));
+    }
+    text_.open("for (int n = 0; n < WIDTH(vec); ++n)");
+    text_.line(CExpressions::fold("value", monoid, fold->name, partial(*fold, 0) + "[n]"));
+    text_.close();
+  }
+  steps({"value", 1});
+  text_.close();
+}
+
+/// Prints four sums with the additions of two: the registers are transposed on the way.
+void CVectorLoops::print_sum_of_four(const Folds& folds) {
+  std::string registers;
+  for (const auto* fold : folds)
+    registers += (registers.empty() ? "" : ", ") + part_name(fold->name + "vec", 0);
+  text_.open("");
+  text_.line("const vec4 four = sum_four(" + registers + ");");
+  for (std::size_t n = 0; n < folds.size(); ++n)
+    text_.line(folds[n]->name + " += four[" + std::to_string(n) + "];");
+  text_.close();
+}
+
+/// Sums less than a whole register in narrower ones, which are parts of the first.
+void CVectorLoops::print_sums(const loop_ir::For& loop, const Folds& folds) {
+  const int parts = parts_of(folds.size());
+  const auto partial = [](const loop_ir::Accumulate& fold, int part) {
+    return part_name(fold.name + "vec", part);
+  };
+  const auto steps = [&](const Block& block) {
+    step(loop, folds, block, "while", [&](const loop_ir::Accumulate& fold, int part) {
+      const std::string sum = block.type == "value" ? fold.name : partial(fold, part);
+      text_.line(sum + " += " + vector_expression(fold.value, block, part) + ";");
+    });
+  };
+  const auto narrow = [&](const char* type, const char* bytes) {
+    text_.directive(std::string("#if VECTOR_BYTES > ") + bytes);
+    step(loop, folds, {type, 1}, "if", [&](const loop_ir::Accumulate& fold, int) {
+      text_.line(fold.name + " += sum" + bytes + "(" + vector_expression(fold.value, {type, 1}, 0) + ");");
+    });
+    text_.directive("#endif");
+  };
+  open_range(loop);
+  for (const auto* fold : folds) text_.line("vec " + partial(*fold, 0) + " = {0};");
+  if (parts > 1) {
+    // Short sums do not pay for the registers of long ones.
+    text_.open("if (" + loop.variable + " + " + std::to_string(parts) + " * WIDTH(vec) <= " + loop.variable +
+               "_end)");
+    for (const auto* fold : folds) {
+      for (int part = 1; part < parts; ++part) text_.line("vec " + partial(*fold, part) + " = {0};");
+    }
+    steps({"vec", parts});
+    for (const auto* fold : folds) {
+      for (int part = 1; part < parts; ++part)
+        text_.line(partial(*fold, 0) + " += " + partial(*fold, part) + ";");
+    }
+    text_.close();
+  }
+  if (parts > 1) {
+    steps({"vec", 1});
+  } else {
+    // Specialised for a constant length, without interleaving: the loads of the next sums begin beside these.
+    text_.open("if (__builtin_constant_p(" + loop.variable + "_end) && " + loop.variable +
+               "_end <= " + std::to_string(unrolled_iterations) + " * WIDTH(vec))");
+    text_.directive("#pragma GCC unroll " + std::to_string(unrolled_iterations));
+    steps({"vec", 1});
+    text_.close();
+    text_.open("else");
+    steps({"vec", 1});
+    text_.close();
+  }
+  narrow("vec32", "32");
+  narrow("vec16", "16");
+  if (folds.size() == 4) {
+    print_sum_of_four(folds);
+  } else {
+    for (const auto* fold : folds) text_.line(fold->name + " += SUM(" + partial(*fold, 0) + ");");
+  }
+  steps({"value", 1});
+  text_.close();
+}
+
+std::string CVectorLoops::address(const std::string& array, const ExpressionPtr& index, const Block& block,
+                                  int part) const {
+  const std::string first = array + " + " + expressions_.print(index);
+  return part == 0 ? first : first + " + " + std::to_string(part) + " * WIDTH(" + block.type + ")";
+}
+
+std::string CVectorLoops::element_text(const std::string& array, const ExpressionPtr& index,
+                                       const Block& block, int part, bool constant) const {
+  return std::string("*(") + (constant ? "const " : "") + block.type + "*)(" +
+         address(array, index, block, part) + ")";
+}
+
+std::string CVectorLoops::vector_expression(const ExpressionPtr& expression, const Block& block,
+                                            int part) const {
+  if (!varies(expression)) return expressions_.print(expression);
+  return std::visit(
+      Match{
+          [](const loop_ir::Integer&) -> std::string { SCHAAS_CHECK(false, "an integer varies"); },
+          [](const loop_ir::Number&) -> std::string { SCHAAS_CHECK(false, "a number varies"); },
+          [&](const loop_ir::Name& x) { return part_name(x.name, part); },
+          [&](const loop_ir::Load& x) { return element_text(x.array, x.index, block, part, true); },
+          [&](const loop_ir::Apply& x) { return apply(x, block, part); },
+          [&](const loop_ir::Choose& x) {
+            // The casts: a register from memory and a computed one differ in qualifiers.
+            const std::string type = "(" + block.type + ")";
+            return "(" + expressions_.print(x.condition) + " ? " + type + register_of(x.then, block, part) +
+                   " : " + type + register_of(x.otherwise, block, part) + ")";
+          },
+          [](const loop_ir::Search&) -> std::string { SCHAAS_CHECK(false, "a search varies"); },
+      },
+      expression->node);
+}
+
+/// Applies a function: operators accept a number beside a register, functions do not.
+std::string CVectorLoops::apply(const loop_ir::Apply& apply, const Block& block, int part) const {
+  const auto& arguments = apply.arguments;
+  if (apply.function == operators::Function::negate) {
+    return "(-" + vector_expression(arguments.front(), block, part) + ")";
+  }
+  const std::string op = CExpressions::infix(apply.function);
+  if (!op.empty()) {
+    return "(" + vector_expression(arguments[0], block, part) + " " + op + " " +
+           vector_expression(arguments[1], block, part) + ")";
+  }
+  const std::string name = CExpressions::called(block.type, apply.function);
+  std::string text = register_of(arguments.front(), block, part);
+  if (arguments.size() == 1) return name + "(" + text + ")";
+  if (apply.function == operators::Function::where) {
+    return name + "(" + text + ", " + register_of(arguments[1], block, part) + ", " +
+           register_of(arguments[2], block, part) + ")";
+  }
+  for (std::size_t n = 1; n < arguments.size(); ++n) {
+    text = name + "(" + text + ", " + register_of(arguments[n], block, part) + ")";
+  }
+  return text;
+}
+
+/// Broadcasts by subtraction: x - 0 is x for every x, which every compiler folds.
+std::string CVectorLoops::register_of(const ExpressionPtr& expression, const Block& block, int part) const {
+  const std::string text = vector_expression(expression, block, part);
+  return varies(expression) ? text : "(" + text + " - (" + block.type + "){0})";
+}
+
+void CVectorLoops::print_let(const loop_ir::Let& let, const Block& block) {
+  if (!varies(let.value)) {
+    const char* type = let.type == loop_ir::Type::index ? "const int64_t " : "const value ";
+    text_.line(type + let.name + " = " + expressions_.print(let.value) + ";");
+    return;
+  }
+  for (int part = 0; part < block.count; ++part) {
+    text_.line("const " + block.type + " " + part_name(let.name, part) + " = " +
+               vector_expression(let.value, block, part) + ";");
+  }
+}
+
+void CVectorLoops::print_accumulator(const loop_ir::Accumulator& accumulator, const Block& block) {
+  const double initial = accumulator.initial.value_or(operators::identity(accumulator.monoid));
+  const std::string zero = "(" + block.type + "){0}";
+  const std::string value =
+      initial == 0 && !std::signbit(initial) ? zero : CExpressions::number(initial) + " - " + zero;
+  for (int part = 0; part < block.count; ++part) {
+    text_.line(block.type + " " + part_name(accumulator.name, part) + " = " + value + ";");
+  }
+}
+
+void CVectorLoops::print_accumulate(const loop_ir::Accumulate& accumulate, const Block& block) {
+  const auto monoid = expressions_.monoid_of(accumulate.name);
+  for (int part = 0; part < block.count; ++part) {
+    const std::string value = takes_a_number(monoid) ? vector_expression(accumulate.value, block, part)
+                                                     : register_of(accumulate.value, block, part);
+    text_.line(CExpressions::fold(block.type, monoid,
+                                  sum_name(accumulate.name, block.first_sum + part, block), value));
+  }
+}
+
+/// Writes element by element: vectors have no atomic stores.
+void CVectorLoops::print_atomic(const loop_ir::Store& store, const Block& block, int part,
+                                const std::string& value) {
+  std::string at = store.array + " + " + expressions_.print(store.index);
+  if (block.type == "value") return text_.line(CExpressions::atomic(store.monoid, at, value));
+  if (part > 0) at += " + " + std::to_string(part) + " * WIDTH(" + block.type + ")";
+  text_.open("");
+  text_.line("const " + block.type + " folded = " + value + ";");
+  text_.open("for (int n = 0; n < WIDTH(" + block.type + "); ++n)");
+  text_.line(CExpressions::atomic(store.monoid, at + " + n", "folded[n]"));
+  text_.close();
+  text_.close();
+}
+
+void CVectorLoops::print_store(const loop_ir::Store& store, const Block& block) {
+  const std::string zero = "(" + block.type + "){0}";
+  const bool set = store.mode == loop_ir::Write::set;
+  const bool streams = set && store.array == expressions_.streaming_target() && block.type == "vec";
+  if (streams) {  // adjacent vectors: all are aligned when the first one is
+    text_.open("");
+    text_.line("const int streaming = streams && IS_ALIGNED(" + address(store.array, store.index, block, 0) +
+               ");");
+  }
+  for (int part = 0; part < block.count; ++part) {
+    const std::string target = element_text(store.array, store.index, block, part, false);
+    std::string value = vector_expression(store.value, block, part);
+    if (!varies(store.value)) value = zero + " + " + value;
+    if (store.mode == loop_ir::Write::atomic) {
+      print_atomic(store, block, part, value);
+      continue;
+    }
+    if (streams) {
+      text_.line("STREAM_STORE(streaming, " + address(store.array, store.index, block, part) + ", " + value +
+                 ");");
+      continue;
+    }
+    text_.line(set ? target + " = " + value + ";"
+                   : CExpressions::fold(block.type, store.monoid, target, value));
+  }
+  if (streams) text_.close();
+}
+
+/// Returns the accumulators of a loop that only adds to them; none for other loops.
+std::set<std::string> CVectorLoops::sums_of(const loop_ir::For& loop) const {
+  std::set<std::string> sums;
+  for (const auto& each : statements_of(loop.body)) {
+    const auto* fold = std::get_if<loop_ir::Accumulate>(&each->node);
+    if (fold && expressions_.monoid_of(fold->name) == operators::Monoid::sum) {
+      sums.insert(fold->name);
+    } else if (!std::holds_alternative<loop_ir::Let>(each->node) &&
+               !std::holds_alternative<loop_ir::Prefetch>(each->node)) {
+      return {};
+    }
+  }
+  return sums;
+}
+
+/// Prints an inner loop. When it only adds, and registers are left, iterations are interleaved with sums of
+/// their own, so that additions do not wait for each other.
+void CVectorLoops::print_inner(const loop_ir::For& loop, const Block& block) {
+  const auto sums = sums_of(loop);
+  const int used = block.count * static_cast<int>(sums.size());
+  const int iterations =
+      used == 0 || block.type == "value" ? 1 : std::clamp(accumulator_budget / used, 1, partial_sums);
+  if (iterations > 1 && loop.step == 1 && loop.unroll == 1) {
+    print_interleaved(loop, sums, block, iterations);
+    return;
+  }
+  if (loop.unroll > 1) text_.line("UNROLL(" + std::to_string(loop.unroll) + ")");
+  text_.open(for_header(loop, expressions_));
+  print_iteration(loop, block);
+  text_.close();
+}
+
+void CVectorLoops::print_iteration(const loop_ir::For& loop, const Block& block) {
+  if (loop.prefetch_distance > 0 && block.type == "vec") print_prefetch(loop, block);
+  print_body(loop.body, block);
+}
+
+/// Prefetches the last position again beyond the end.
+void CVectorLoops::print_prefetch(const loop_ir::For& loop, const Block& block) {
+  const Gathered gathers = gathered(loop);
+  if (gathers.loads.empty()) return;
+  const auto later = [](const std::string& name) { return name + "_next"; };
+  const std::string next = loop.variable + " + " + std::to_string(loop.prefetch_distance);
+  const std::string last = gathers.coordinates + "_last";
+  text_.open("if (prefetch)");  // a constant in each inlined copy: no branch per iteration
+  text_.line("const int64_t " + later(loop.variable) + " = " + next + " < " + last + " ? " + next + " : " +
+             last + ";");
+  loop_ir::Substitution with{{loop.variable, loop_ir::name(later(loop.variable))}};
+  for (const auto& let : gathers.indices) {
+    text_.line("const int64_t " + later(let.name) + " = " +
+               expressions_.print(loop_ir::substitute(let.value, with)) + ";");
+    with[let.name] = loop_ir::name(later(let.name));
+  }
+  for (const auto& load : gathers.loads) {
+    const auto index = loop_ir::substitute(load.index, with);
+    for (int part = 0; part < (varies(load.index) ? block.count : 1); ++part)
+      text_.line("PREFETCH(" + std::to_string(part) + ", " + address(load.array, index, block, part) + ");");
+  }
+  text_.close();
+}
+
+bool CVectorLoops::print_scalar_sums(const loop_ir::For& loop) {
+  const auto sums = sums_of(loop);
+  if (loop.step != 1 || loop.unroll != 1 || sums.empty() || static_cast<int>(sums.size()) > partial_sums)
+    return false;
+  varying_.clear();
+  Block block{"value", 1};
+  block.scalar = true;
+  print_interleaved(loop, sums, block, partial_sums);
+  return true;
+}
+
+/// Prints interleaved iterations; their later sums are numbered after the first ones. Does not pay for few
+/// iterations.
+void CVectorLoops::print_interleaved(const loop_ir::For& loop, const std::set<std::string>& sums,
+                                     const Block& block, int iterations) {
+  const std::string& v = loop.variable;
+  const std::string count = std::to_string(iterations), more = v + " + " + count + " <= " + v + "_end";
+  open_range(loop);
+  text_.open("if (" + v + " + " + std::to_string(min_rounds * iterations) + " <= " + v + "_end)");
+  for (const auto& name : sums) {
+    for (int part = block.count; part < iterations * block.count; ++part) {
+      text_.line(block.type + " " + part_name(name, part) + (block.type == "value" ? " = 0;" : " = {0};"));
+    }
+  }
+  text_.open("for (; " + more + "; " + v + " += " + count + ")");
+  text_.line("const int64_t " + v + "_first = " + v + ";");
+  for (int iteration = 0; iteration < iterations; ++iteration) {
+    text_.open("");
+    text_.line("const int64_t " + v + " = " + v + "_first + " + std::to_string(iteration) + ";");
+    Block own = block;
+    own.first_sum = iteration * block.count;
+    print_iteration(loop, own);
+    text_.close();
+  }
+  text_.close();
+  for (const auto& name : sums) {
+    for (int part = 0; part < block.count; ++part) {
+      std::string others;
+      for (int iteration = iterations - 1; iteration > 0; --iteration) {
+        const std::string own = part_name(name, part + iteration * block.count);
+        others = others.empty() ? own : "(" + own + " + " + others + ")";
+      }
+      text_.line(sum_name(name, part, block) + " += " + others + ";");
+    }
+  }
+  text_.close();
+  text_.open("for (; " + v + " < " + v + "_end; ++" + v + ")");
+  print_iteration(loop, block);
+  text_.close();
+  text_.close();
+}
+
+/// Outside vectors the first sum is the accumulator itself.
+std::string CVectorLoops::sum_name(const std::string& name, int part, const Block& block) {
+  return block.type == "value" && part == 0 && block.scalar ? name : part_name(name, part);
+}
+
+void CVectorLoops::print_body(const StatementPtr& statement, const Block& block) {
+  std::visit(Match{
+                 [&](const loop_ir::Block& x) {
+                   for (const auto& each : x.statements) print_body(each, block);
+                 },
+                 [&](const loop_ir::Let& x) { print_let(x, block); },
+                 [&](const loop_ir::Accumulator& x) { print_accumulator(x, block); },
+                 [&](const loop_ir::Accumulate& x) { print_accumulate(x, block); },
+                 [&](const loop_ir::Store& x) { print_store(x, block); },
+                 [&](const loop_ir::If& x) {
+                   text_.open("if (" + expressions_.print(x.condition) + ")");
+                   print_body(x.body, block);
+                   text_.close();
+                 },
+                 [](const loop_ir::Counter&) { SCHAAS_CHECK(false, "a counter inside a vector loop"); },
+                 [](const loop_ir::SetCounter&) { SCHAAS_CHECK(false, "a counter inside a vector loop"); },
+                 [&](const loop_ir::For& x) { print_inner(x, block); },
+                 [](const loop_ir::Merge&) { SCHAAS_CHECK(false, "a merge inside a vector loop"); },
+                 [](const loop_ir::Fill&) { SCHAAS_CHECK(false, "a fill inside a vector loop"); },
+                 [&](const loop_ir::Prefetch& x) { text_.line(expressions_.prefetch(x)); },
+                 [](const loop_ir::Sort&) { SCHAAS_CHECK(false, "a sort inside a vector loop"); },
+                 [](const loop_ir::Occupy&) { SCHAAS_CHECK(false, "occupancy inside a vector loop"); },
+                 [](const loop_ir::OccupyGroups&) { SCHAAS_CHECK(false, "occupancy inside a vector loop"); },
+                 [](const loop_ir::Compact&) { SCHAAS_CHECK(false, "compaction inside a vector loop"); },
+                 [](const loop_ir::Expand&) { SCHAAS_CHECK(false, "terms inside a vector loop"); },
+                 [](const loop_ir::Compress&) { SCHAAS_CHECK(false, "terms inside a vector loop"); },
+                 [](const loop_ir::AddSupernode&) { SCHAAS_CHECK(false, "rows added inside a vector loop"); },
+                 [](const loop_ir::GroupStore&) { SCHAAS_CHECK(false, "a group inside a vector loop"); },
+                 [](const loop_ir::Deferred&) { SCHAAS_CHECK(false, "a group inside a vector loop"); },
+                 [](const loop_ir::Defer&) { SCHAAS_CHECK(false, "a group inside a vector loop"); },
+                 [](const loop_ir::Flush&) { SCHAAS_CHECK(false, "a group inside a vector loop"); },
+                 [](const loop_ir::Overflow&) { SCHAAS_CHECK(false, "an overflow inside a vector loop"); },
+             },
+             statement->node);
+}
+
+}  // namespace schaas::codegen

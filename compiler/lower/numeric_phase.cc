@@ -1,0 +1,103 @@
+#include "compiler/lower/numeric_phase.h"
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/loop_ir/uses.h"
+
+namespace schaas::lower {
+namespace {
+
+using loop_ir::Match;
+using loop_ir::StatementPtr;
+
+/// Returns the arrays of positions and coordinates that phases write: those of the result.
+std::set<std::string> structure_of(const loop_ir::Kernel& kernel) {
+  std::set<std::string> found;
+  for (const auto& array : kernel.arrays) {
+    const bool structure = std::holds_alternative<loop_ir::Positions>(array.origin) ||
+                           std::holds_alternative<loop_ir::Coordinates>(array.origin);
+    if (array.written && structure) found.insert(array.name);
+  }
+  return found;
+}
+
+bool gathers(const StatementPtr& statement) {
+  return std::visit(Match{
+                        [](const loop_ir::Block& x) {
+                          for (const auto& each : x.statements)
+                            if (gathers(each)) return true;
+                          return false;
+                        },
+                        [](const loop_ir::If& x) { return gathers(x.body); },
+                        [](const loop_ir::For& x) { return gathers(x.body); },
+                        [](const loop_ir::Merge& x) { return gathers(x.body); },
+                        [](const loop_ir::Sort&) { return true; },
+                        [](const loop_ir::Occupy&) { return true; },
+                        [](const loop_ir::OccupyGroups&) { return true; },
+                        [](const loop_ir::Compact&) { return true; },
+                        [](const loop_ir::Compress&) { return true; },
+                        [](const auto&) { return false; },
+                    },
+                    statement->node);
+}
+
+/// Removes the stores to some arrays, and statements that only served them.
+class Without {
+ public:
+  explicit Without(const std::set<std::string>& arrays) : arrays_(arrays) {}
+
+  /// Returns null when nothing is left.
+  StatementPtr statement(const StatementPtr& from) const {
+    const auto with_body = [&](auto node) -> StatementPtr {
+      const auto body = statement(node.body);
+      if (body == node.body) return from;
+      if (!body) return nullptr;
+      node.body = body;
+      return loop_ir::make(std::move(node));
+    };
+    return std::visit(
+        Match{
+            [&](const loop_ir::Block& x) { return block(x, from); },
+            [&](const loop_ir::Store& x) { return arrays_.count(x.array) > 0 ? nullptr : from; },
+            [&](const loop_ir::Fill& x) { return arrays_.count(x.array) > 0 ? nullptr : from; },
+            [&](const loop_ir::If& x) { return with_body(x); },
+            [&](const loop_ir::For& x) { return with_body(x); },
+            [&](const loop_ir::Merge& x) { return with_body(x); },
+            [&](const auto&) { return from; },
+        },
+        from->node);
+  }
+
+ private:
+  StatementPtr block(const loop_ir::Block& from, const StatementPtr& whole) const {
+    std::vector<StatementPtr> kept;
+    bool same = true;
+    for (const auto& each : from.statements) {
+      auto left = statement(each);
+      same = same && left == each;
+      if (left) kept.push_back(std::move(left));
+    }
+    if (same) return whole;
+    kept = loop_ir::without_unused_lets(kept);
+    return kept.empty() ? nullptr : loop_ir::block(std::move(kept));
+  }
+
+  const std::set<std::string>& arrays_;
+};
+
+}  // namespace
+
+loop_ir::Kernel add_numeric_phases(loop_ir::Kernel kernel) {
+  const auto structure = structure_of(kernel);
+  for (auto& phase : kernel.phases) {
+    if (phase.step == loop_ir::Step::symbolic || gathers(phase.body)) continue;
+    const auto values = Without(structure).statement(phase.body);
+    if (values && values != phase.body) phase.numeric = values;
+  }
+  return kernel;
+}
+
+}  // namespace schaas::lower

@@ -1,0 +1,13 @@
+#pragma once
+#include "compiler/loop_ir/kernel.h"
+#include "compiler/problem/problem.h"
+
+namespace schaas::lower {
+
+/// Specialises phases for small extents that dense modes often have (Phase::specialised). With trip counts
+/// and strides of the innermost loops constant, rows stay in registers across outer loops, and no remainder
+/// loop is needed. Considers the extents of vector loops that no sparse level has, that constraints leave
+/// open and whose sizes they allow.
+loop_ir::Kernel specialise(loop_ir::Kernel kernel, const problem::Problem& problem);
+
+}  // namespace schaas::lower
