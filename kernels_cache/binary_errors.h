@@ -4,7 +4,7 @@
 
 #include "compiler/support/diagnostic.h"
 
-/// The errors all binary stores share, worded once.
+/// Errors shared by all binary stores.
 namespace schaas::kernels_cache {
 
 inline support::Diagnostic wrong_digest(const std::string& text) {
@@ -15,13 +15,13 @@ inline support::Diagnostic wrong_digest(const std::string& text) {
 }
 inline support::Diagnostic unknown_binary(const std::string& sha256) {
   return support::noting(support::invalid("unknown-binary", "no binary " + sha256 + " is stored"),
-                         "ask for the schedule again: its kernel is rebuilt when it is missing");
+                         "request the schedule again: a missing kernel is recompiled");
 }
 inline support::Diagnostic damaged_binary(const std::string& sha256) {
   return support::noting(
       support::internal("damaged-binary",
                         "the stored binary " + sha256 + " no longer has this digest and was dropped"),
-      "ask for the schedule again: it is rebuilt");
+      "request the schedule again: the kernel is recompiled");
 }
 
 }  // namespace schaas::kernels_cache

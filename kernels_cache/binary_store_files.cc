@@ -39,7 +39,7 @@ class Descriptor {
   }
   int get() const { return fd_; }
   bool open() const { return fd_ >= 0; }
-  /// Some file systems report a failed write only now.
+  /// Closes the descriptor. Some file systems report a failed write only here.
   int close() { return ::close(std::exchange(fd_, -1)); }
 
  private:
@@ -62,7 +62,7 @@ Result<void> flush_directory(const fs::path& directory) {
   return {};
 }
 
-// A new file with these bytes, flushed to the disk. The caller removes it when this fails.
+// Writes a new file and flushes it to the disk. On failure the caller removes it.
 Result<void> write_file(const fs::path& path, std::string_view bytes) {
   Descriptor fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   if (!fd.open()) return file_error("create", path, errno);
@@ -138,7 +138,7 @@ class FileBinaryStore final : public BinaryStore {
          at.increment(error)) {
       const std::string name = at->path().filename();
       const bool ours = support::is_sha256_hex(name) && at->path() == path_of(name);
-      std::error_code gone;  // a file dropped by another thread meanwhile
+      std::error_code gone;  // dropped by another thread meanwhile
       if (const auto size = ours ? fs::file_size(at->path(), gone) : 0; ours && !gone)
         out.push_back({name, size});
     }
@@ -173,7 +173,7 @@ class FileBinaryStore final : public BinaryStore {
       if (!bytes.ok() && bytes.error().code == "unknown-binary") continue;
       ++report.checked;
       if (bytes.ok()) continue;
-      if (bytes.error().code != "damaged-binary") {  // unreadable: as good as damaged
+      if (bytes.error().code != "damaged-binary") {  // unreadable counts as damaged
         SCHAAS_RETURN_IF_ERROR(move_away(digest.sha256));
       }
       report.damaged.push_back(digest.sha256);
@@ -181,7 +181,7 @@ class FileBinaryStore final : public BinaryStore {
     return report;
   }
 
-  // Leftovers of a crash.
+  // Removes the temporary files of a crash.
   Result<void> sweep() {
     std::error_code error;
     std::vector<fs::path> leftovers;
@@ -197,7 +197,7 @@ class FileBinaryStore final : public BinaryStore {
  private:
   fs::path path_of(const std::string& sha256) const { return directory_ / sha256.substr(0, 2) / sha256; }
 
-  // A failure costs an early eviction at most.
+  // Records a use. A failure causes an early eviction at most.
   static void note_use(const fs::path& path) {
     struct stat status {};
     constexpr std::time_t minute = 60;

@@ -6,12 +6,11 @@
 
 namespace schaas::kernels_cache {
 
-/// One file per binary: DIRECTORY/ab/abcdef... named by its SHA-256. A put writes a temporary file beside it,
-/// flushes it, renames it and flushes the directory, so a crash leaves the whole binary or none; leftovers of
-/// a crash are removed on opening. Damaged files are moved to DIRECTORY/damaged for inspection. When a
-/// binary was used is the time of its file's last modification, written at most once a minute. One process
-/// at a time (the daemon's lock). Errors: invalid [data-directory] when the directory cannot be made or
-/// written.
+/// Opens a store of one file per binary, DIRECTORY/ab/abcdef..., named by its SHA-256. A put writes a
+/// temporary file, flushes it, renames it and flushes the directory: a crash leaves the whole binary or none.
+/// Opening removes the temporary files of a crash. Damaged files move to DIRECTORY/damaged. The modification
+/// time of a file is its last use, written at most once a minute. One process at a time (the daemon's lock).
+/// Errors: invalid [data-directory] when the directory cannot be created or written.
 support::Result<std::unique_ptr<BinaryStore>> open_file_binary_store(const std::string& directory);
 
 }  // namespace schaas::kernels_cache

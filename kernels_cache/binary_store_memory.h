@@ -7,7 +7,7 @@
 
 namespace schaas::kernels_cache {
 
-/// The in-memory twin of the file store, for tests; `damage` spoils a binary as a failing disk would.
+/// The in-memory twin of the file store, for tests; `damage` corrupts a binary as a failing disk would.
 class MemoryBinaryStore final : public BinaryStore {
  public:
   support::Result<support::Digest> put(std::string_view bytes) override;

@@ -7,42 +7,42 @@
 
 namespace schaas::kernels_cache {
 
-/// When what is stored of a problem last changed, for those who keep what they made of it: take a stamp
-/// before reading; what was read is as good as new for as long as nothing changed since. May say "changed" of
-/// a problem that did not: problems share places. Thread-safe.
+/// Version stamps for caches of what was derived from stored rows. A reader takes a stamp before reading; the
+/// result is valid while `since` is false for that stamp. False positives are possible, because problems
+/// share slots. Thread-safe.
 class Changes {
  public:
   using Stamp = std::uint64_t;
 
   Stamp now() const { return clock_; }
   bool since(Stamp stamp, const std::string& problem_key) const {
-    return all_ > stamp || place_of(problem_key) > stamp;
+    return all_ > stamp || slot_of(problem_key) > stamp;
   }
 
-  /// After the rows of a problem were changed for good, and before whoever changed them is told: so nobody
-  /// who knows of a change gets what was read before it.
-  void of_problem(const std::string& problem_key) { raise(place_of(problem_key)); }
+  /// Records a change of one problem. Called after the commit and before the writer returns, so nobody who
+  /// knows of a change gets older data.
+  void of_problem(const std::string& problem_key) { raise(slot_of(problem_key)); }
   void of_all() { raise(all_); }
 
  private:
-  using Place = std::atomic<Stamp>;
-  static constexpr std::size_t places = 4096;
+  using Slot = std::atomic<Stamp>;
+  static constexpr std::size_t slot_count = 4096;
 
-  Place& place_of(const std::string& problem_key) {
-    return places_[std::hash<std::string>()(problem_key) % places];
+  Slot& slot_of(const std::string& problem_key) {
+    return slots_[std::hash<std::string>()(problem_key) % slot_count];
   }
-  const Place& place_of(const std::string& problem_key) const {
-    return places_[std::hash<std::string>()(problem_key) % places];
+  const Slot& slot_of(const std::string& problem_key) const {
+    return slots_[std::hash<std::string>()(problem_key) % slot_count];
   }
-  void raise(Place& place) {
+  void raise(Slot& slot) {
     const Stamp now = ++clock_;
-    for (Stamp was = place; was < now && !place.compare_exchange_weak(was, now);) {
+    for (Stamp was = slot; was < now && !slot.compare_exchange_weak(was, now);) {
     }
   }
 
   std::atomic<Stamp> clock_{0};
-  Place all_{0};
-  std::array<Place, places> places_{};
+  Slot all_{0};
+  std::array<Slot, slot_count> slots_{};
 };
 
 }  // namespace schaas::kernels_cache

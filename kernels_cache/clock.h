@@ -5,7 +5,7 @@
 
 namespace schaas::kernels_cache {
 
-/// Where the stores learn what time it is (UTC). Thread-safe.
+/// The stores' source of time (UTC). Thread-safe.
 class Clock {
  public:
   using Time = std::chrono::sys_time<std::chrono::milliseconds>;
@@ -14,10 +14,10 @@ class Clock {
 };
 
 std::shared_ptr<const Clock> system_clock();
-/// Stands still at `time`: for tests.
+/// Returns a clock that always reads `time`, for tests.
 std::shared_ptr<const Clock> fixed_clock(Clock::Time time);
 
-/// "2026-03-01T12:00:05.250Z": ISO 8601, sorts as text.
+/// Prints "2026-03-01T12:00:05.250Z": ISO 8601, sorts as text.
 std::string print(Clock::Time time);
 
 }  // namespace schaas::kernels_cache

@@ -10,6 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string_view>
@@ -21,7 +22,7 @@ struct Known {
   unsigned long type;
   const char* name;
 };
-// Numbers of linux/magic.h and of the file systems' own sources.
+// Magic numbers from linux/magic.h and the file systems' own sources.
 constexpr std::array known = {
     Known{0x6969, "NFS"},        Known{0x517b, "SMB"},       Known{0xff534d42, "CIFS"},
     Known{0xfe534d42, "SMB"},    Known{0x5346414f, "AFS"},   Known{0x6b414653, "AFS"},
@@ -37,7 +38,7 @@ constexpr std::array without_files = {
 };
 
 constexpr unsigned long user_space = 0x65735546;
-// Mounts are of the type `fuse.NAME`. Those of local disks (fuse-overlayfs, ntfs-3g, ...) are not among them.
+// Mount types are `fuse.NAME`. File systems of local disks (fuse-overlayfs, ntfs-3g, ...) are absent.
 constexpr std::array<std::string_view, 32> in_user_space = {
     "afpfs",  "beegfs", "blobfuse", "blobfuse2", "ceph",      "ceph-fuse", "cephfs",  "curlftpfs",
     "cvmfs2", "davfs",  "davfs2",   "dfuse",     "gcsfuse",   "glusterfs", "goofys",  "gvfsd-fuse",
@@ -53,7 +54,8 @@ std::string name_in(const Table& table, unsigned long type) {
   return "";
 }
 
-// A line: `36 35 98:0 /root /mount/point rw,noatime master:1 - ext4 /dev/root rw`, the third word the device.
+// Returns the file system type of a device's mount. A line of mountinfo: `36 35 98:0 /root /mount/point
+// rw,noatime master:1 - ext4 /dev/root rw`; the third word is the device.
 std::string mount_of(dev_t device) {
   const std::string wanted = std::to_string(major(device)) + ":" + std::to_string(minor(device));
   std::ifstream mounts("/proc/self/mountinfo");
@@ -83,6 +85,21 @@ std::string network_file_system(const FileSystem& found) {
   const std::string_view name = std::string_view(found.mount).substr(found.mount.find('.') + 1);
   const bool is_network = std::find(in_user_space.begin(), in_user_space.end(), name) != in_user_space.end();
   return is_network ? std::string(name) : "";
+}
+
+std::string nearest_existing(const std::string& path) {
+  std::filesystem::path existing = path;
+  struct stat status {};
+  while (::stat(existing.c_str(), &status) != 0 && existing.has_relative_path())
+    existing = existing.parent_path();
+  return existing.string();
+}
+
+int creation_error(const std::string& path) {
+  const std::string folder = nearest_existing(std::filesystem::path(path).parent_path());
+  struct stat status {};
+  if (::stat(folder.c_str(), &status) == 0 && !S_ISDIR(status.st_mode)) return ENOTDIR;
+  return ::access(folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
 }
 
 support::Result<void> check_file_system(const std::string& directory, const FileSystemOf& look) {
@@ -120,7 +137,7 @@ support::Diagnostic file_error(const std::string& doing, int number) {
 
 support::Result<void> check_flushed(const std::string& path, const std::string& doing) {
   const std::string beside = path + "-flushed";
-  ::unlink(beside.c_str());  // of a process that was killed between the two
+  ::unlink(beside.c_str());  // left by a process killed between the two calls
   const int made = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (made >= 0) {
     ::close(made);
@@ -128,7 +145,7 @@ support::Result<void> check_flushed(const std::string& path, const std::string& 
     return {};
   }
   const int number = errno;
-  if (number == EMFILE || number == ENFILE || number == EINTR) return {};  // no word about the disk
+  if (number == EMFILE || number == ENFILE || number == EINTR) return {};  // says nothing about the disk
   auto known = disk_error(doing, number);
   if (known && known->code == "disk-full") return {};
   return known ? *std::move(known)

@@ -13,7 +13,7 @@ namespace {
 
 using support::Result;
 
-// On disk, never edit: a change of the schema is one more entry. Entry n brings version n to n + 1.
+// On disk, never edit: append an entry to change the schema. Entry n brings version n to n + 1.
 constexpr const char* migrations[] = {
     R"sql(
     CREATE TABLE client (
@@ -47,15 +47,14 @@ constexpr const char* migrations[] = {
     CREATE INDEX item_by_state ON item(state, job);
     CREATE INDEX item_by_end ON item(ended);
     )sql",
-    // How far items had ended when the job was tried again. Of older jobs nobody knows: beyond all numbers.
+    // Adds the last end number before a retry. Unknown for older jobs: greater than all numbers.
     R"sql(
     ALTER TABLE job ADD COLUMN ended_before INTEGER NOT NULL DEFAULT 0;
     UPDATE job SET ended_before = (SELECT max(ended) FROM item);
     DROP INDEX item_by_end;
     CREATE INDEX item_by_end ON item(job, ended);
     )sql",
-    // A key is its client's: UNIQUE (client, key). A constraint cannot be dropped, so both tables are made
-    // anew.
+    // Makes keys unique per client. A constraint cannot be dropped, so both tables are created anew.
     R"sql(
     ALTER TABLE item RENAME TO old_item;
     ALTER TABLE job RENAME TO old_job;
@@ -93,7 +92,7 @@ constexpr const char* migrations[] = {
     CREATE INDEX item_by_state ON item(state, job);
     CREATE INDEX item_by_end ON item(job, ended);
     )sql",
-    // When an item of the job ended last, for which older versions have no time: now.
+    // Adds the time at which an item of the job ended last; the time of the migration for older jobs.
     R"sql(
     ALTER TABLE job ADD COLUMN changed TEXT NOT NULL DEFAULT '';
     UPDATE job SET changed = strftime('%Y-%m-%dT%H:%M:%fZ', 'now');
@@ -115,7 +114,7 @@ ItemState state_named(const std::string& text) {
   SCHAAS_CHECK(false, "an item's state without a name");
 }
 
-/// What makes two jobs one: every ingredient with its length.
+/// Returns the identity of a job's content: a digest over every field, length-prefixed.
 std::string digest_of(const NewJob& job) {
   std::string all;
   const auto add = [&](const std::string& part) { all += std::to_string(part.size()) + ":" + part; };
@@ -127,7 +126,7 @@ std::string digest_of(const NewJob& job) {
   return support::digest_of(all).sha256;
 }
 
-/// The number in "j17"; 0: no job's id.
+/// Parses the number of "j17"; 0 when the text is not a job's id.
 std::int64_t number_of(const std::string& id) {
   std::int64_t number = 0;
   if (id.size() < 2 || id[0] != 'j') return 0;
@@ -150,7 +149,7 @@ JobRow job_row(const Statement& row) {
           row.count(10),     row.real(11)};
 }
 
-/// An UPDATE that ends items: each after all of its job that has ended, also before it was tried again.
+/// Returns an UPDATE that ends items. Their end numbers follow all earlier ones of the job, retries included.
 std::string ending(const std::string& changes, const std::string& which) {
   return "UPDATE item SET " + changes +
          ", ended = number + 1 + (SELECT max(ended_before, (SELECT max(ended) FROM item AS other WHERE "
@@ -161,7 +160,7 @@ std::string ending(const std::string& changes, const std::string& which) {
 constexpr const char* has_ended =
     "NOT EXISTS (SELECT 1 FROM item WHERE item.job = job.id AND state IN ('waiting', 'running'))";
 
-/// What it takes in the database, about.
+/// Estimates the bytes of a job in the database.
 std::uint64_t bytes_of(const NewJob& job) {
   constexpr std::uint64_t of_a_row = 200;
   std::uint64_t bytes = of_a_row;
@@ -194,8 +193,8 @@ class SqliteJobStore final : public JobStore {
                                                   "` was used for another job, j" + known.text(0)),
           "a job that is sent again must be the same; give a new one a new key");
     }
-    SCHAAS_RETURN_IF_ERROR(check_room(client, job.requests.size(), job.queued, doing));
-    SCHAAS_RETURN_IF_ERROR(make_space(bytes_of(job), doing));
+    SCHAAS_RETURN_IF_ERROR(check_queue_limits(client, job.requests.size(), job.queued, doing));
+    SCHAAS_RETURN_IF_ERROR(evict_ended_jobs(bytes_of(job), doing));
     Statement insert(database_,
                      "INSERT INTO job(key, digest, client, label, priority, budget, created, changed) "
                      "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7) RETURNING id");
@@ -208,7 +207,7 @@ class SqliteJobStore final : public JobStore {
       item.bind(id).bind(static_cast<std::int64_t>(n)).bind(job.requests[n]);
       SCHAAS_RETURN_IF_ERROR(item.run(doing));
     }
-    SCHAAS_RETURN_IF_ERROR(insert.run(doing));  // to its end
+    SCHAAS_RETURN_IF_ERROR(insert.run(doing));  // finishes the statement
     SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
     SCHAAS_RETURN_IF_ERROR(flushed(doing));
     return "j" + std::to_string(id);
@@ -216,7 +215,7 @@ class SqliteJobStore final : public JobStore {
 
   Result<std::optional<ClaimedItem>> claim() override {
     const std::lock_guard lock(mutex_);
-    const std::string doing = "take an item of a job";
+    const std::string doing = "claim an item of a job";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
     std::optional<ClaimedItem> claimed;
@@ -273,7 +272,7 @@ class SqliteJobStore final : public JobStore {
 
   Result<void> recover() override {
     const std::lock_guard lock(mutex_);
-    const std::string doing = "take up the jobs";
+    const std::string doing = "resume the jobs";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
     Statement changed(
@@ -283,39 +282,37 @@ class SqliteJobStore final : public JobStore {
                                      "|| attempts || ' times'",
                                      "state = 'running' AND attempts >= ?")
                                   .c_str());
-    SCHAAS_RETURN_IF_ERROR(fail.bind(std::int64_t{most_attempts}).run(doing));
+    SCHAAS_RETURN_IF_ERROR(fail.bind(std::int64_t{max_attempts}).run(doing));
     Statement again(database_, "UPDATE item SET state = 'waiting' WHERE state = 'running'");
     SCHAAS_RETURN_IF_ERROR(again.run(doing));
     return transaction.commit(doing);
   }
 
-  Result<void> give_back(const std::string& job, std::uint64_t number) override {
+  Result<void> requeue(const std::string& job, std::uint64_t number) override {
     const std::lock_guard lock(mutex_);
     Statement back(database_,
                    "UPDATE item SET state = 'waiting', attempts = attempts - 1 "
                    "WHERE job = ? AND number = ? AND state = 'running'");
-    return back.bind(number_of(job))
-        .bind(static_cast<std::int64_t>(number))
-        .run("give back an item of a job");
+    return back.bind(number_of(job)).bind(static_cast<std::int64_t>(number)).run("requeue an item of a job");
   }
 
-  Result<std::uint64_t> forget() override {
-    const std::string doing = "forget jobs that have ended";
-    if (limits_.kept.count() == 0) return 0;
-    const std::string before = print(clock_->now() - limits_.kept);
+  Result<std::uint64_t> purge() override {
+    const std::string doing = "purge ended jobs";
+    if (limits_.retention.count() == 0) return 0;
+    const std::string before = print(clock_->now() - limits_.retention);
     const std::string sql =
         std::string("DELETE FROM job WHERE id IN (SELECT id FROM job WHERE changed < ? AND ") + has_ended +
-        " ORDER BY changed LIMIT 10)";  // at once: others wait meanwhile
-    for (std::uint64_t forgotten = 0;;) {
+        " ORDER BY changed LIMIT 10)";  // a small batch: the mutex is released between batches
+    for (std::uint64_t purged = 0;;) {
       const std::lock_guard lock(mutex_);
       Statement some(database_, sql.c_str());
       SCHAAS_RETURN_IF_ERROR(some.bind(before).run(doing));
-      forgotten += changes(database_);
+      purged += changes(database_);
       if (changes(database_) > 0) continue;
       Statement clients(
           database_, "DELETE FROM client WHERE NOT EXISTS (SELECT 1 FROM job WHERE job.client = client.id)");
       SCHAAS_RETURN_IF_ERROR(clients.run(doing));
-      return forgotten;
+      return purged;
     }
   }
 
@@ -383,7 +380,7 @@ class SqliteJobStore final : public JobStore {
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
     SCHAAS_ASSIGN_OR_RETURN(const JobRow row, row_of(id));
     SCHAAS_ASSIGN_OR_RETURN(const std::int64_t client, client_named(row.client, doing));
-    SCHAAS_RETURN_IF_ERROR(check_room(client, row.failed + row.cancelled, queued, doing));
+    SCHAAS_RETURN_IF_ERROR(check_queue_limits(client, row.failed + row.cancelled, queued, doing));
     Statement before(database_,
                      "UPDATE job SET (spent_before, ended_before) = (SELECT sum(seconds), max(ended_before, "
                      "max(ended)) FROM item WHERE item.job = job.id) WHERE id = ?");
@@ -397,7 +394,7 @@ class SqliteJobStore final : public JobStore {
   }
 
  private:
-  // Before what was committed is acknowledged. An error leaves open whether it was stored.
+  // Verifies a commit before it is acknowledged. After an error the outcome is unknown.
   Result<void> flushed(const std::string& doing) { return check_flushed(path_, doing); }
 
   Result<std::int64_t> client_named(const std::string& name, const std::string& doing) {
@@ -413,8 +410,8 @@ class SqliteJobStore final : public JobStore {
     return update.bind(print(clock_->now())).bind(job).run(doing);
   }
 
-  // Inside the caller's transaction: room for so many bytes more. Jobs that have ended make it.
-  Result<void> make_space(std::uint64_t bytes, const std::string& doing) {
+  // Deletes ended jobs, oldest first, until `bytes` more fit. Runs inside the caller's transaction.
+  Result<void> evict_ended_jobs(std::uint64_t bytes, const std::string& doing) {
     if (limits_.bytes == 0) return {};
     const std::string sql = std::string("DELETE FROM job WHERE id = (SELECT id FROM job WHERE ") + has_ended +
                             " ORDER BY changed LIMIT 1)";
@@ -434,9 +431,9 @@ class SqliteJobStore final : public JobStore {
     }
   }
 
-  // Inside the caller's transaction: whether so many more items of the client may wait.
-  Result<void> check_room(std::int64_t client, std::uint64_t more, std::uint64_t queued,
-                          const std::string& doing) {
+  // Checks the limits on waiting items, of all clients and of this one. Runs inside the caller's transaction.
+  Result<void> check_queue_limits(std::int64_t client, std::uint64_t more, std::uint64_t queued,
+                                  const std::string& doing) {
     if (more == 0) return {};
     Statement query(database_,
                     "SELECT name, (SELECT count(*) FROM item JOIN job ON job.id = item.job "
@@ -459,7 +456,7 @@ class SqliteJobStore final : public JobStore {
         "submit it when some are done, or cancel a job");
   }
 
-  // Inside the caller's transaction.
+  // Fails the waiting items of a job whose budget is spent. Runs inside the caller's transaction.
   Result<void> end_when_spent(std::int64_t job, const std::string& doing) {
     Statement end(
         database_,

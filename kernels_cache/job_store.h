@@ -10,23 +10,22 @@
 #include "compiler/support/result.h"
 #include "kernels_cache/clock.h"
 
-/// Jobs of offline precomputation: what was accepted is never lost. A file of its own beside the schedule
-/// database, which is a cache and may be deleted. Nothing here reads a request. Schema and reasons:
-/// docs/storage.md.
+/// Jobs of offline precomputation: an accepted job is never lost. A database of its own, because the schedule
+/// database is a cache and may be deleted. Requests are opaque here. Schema and reasons: docs/storage.md.
 namespace schaas::kernels_cache {
 
 struct NewJob {
-  std::string idempotency_key;  ///< the same key of the same client is the same job; not empty
-  std::string client;           ///< who shares the server fairly with others
-  std::string label;            ///< for people
-  int priority = 0;             ///< higher ones first
-  double budget_seconds = 0;    ///< of work; what is left then fails. 0: none
+  std::string idempotency_key;  ///< identifies the job among those of its client; not empty
+  std::string client;           ///< unit of fair sharing
+  std::string label;            ///< shown to people
+  int priority = 0;             ///< higher is served first
+  double budget_seconds = 0;    ///< work allowed; items left over then fail. 0: unlimited
   std::vector<std::string> requests;
-  std::uint64_t queued = 0;  ///< items of this client that may wait; 0: no limit
+  std::uint64_t queued = 0;  ///< limit on waiting items of this client; 0: none
 };
 
 enum class ItemState { waiting, running, done, failed, cancelled };
-/// "waiting", "running", ...
+/// Returns "waiting", "running", ...
 std::string name(ItemState state);
 
 struct JobRow {
@@ -35,17 +34,17 @@ struct JobRow {
   int priority = 0;
   double budget_seconds = 0;
   std::uint64_t waiting = 0, running = 0, done = 0, failed = 0, cancelled = 0;  ///< items
-  double seconds = 0;                                                           ///< of work so far
+  double seconds = 0;                                                           ///< work so far
   bool finished() const { return waiting + running == 0; }
 };
 
 struct ItemRow {
-  std::uint64_t number = 0;  ///< in the job, from 0
+  std::uint64_t number = 0;  ///< index in the job, from 0
   std::string request;
   ItemState state = ItemState::waiting;
-  std::string error;  ///< of a failed one
+  std::string error;  ///< message of a failed item
   double seconds = 0;
-  /// Grows with each item of the job that ends, also when it is tried again; 0: it has not ended.
+  /// Order in which items of the job ended, increasing across retries; 0: not ended.
   std::uint64_t ended = 0;
 };
 
@@ -54,61 +53,60 @@ struct ClaimedItem {
   std::uint64_t number = 0;
   std::string request;
   int attempt = 1;
-  std::optional<double> seconds_left;  ///< of the job's budget; none: it has none
+  std::optional<double> seconds_left;  ///< remaining budget of the job; none: unlimited
 };
 
-/// What there is room for; 0: no limit.
+/// Capacity; 0: no limit.
 struct JobLimits {
-  std::uint64_t waiting = 100'000;  ///< items of all clients that wait; more are refused
-  /// Of the database, about. Jobs that have ended make room for new ones, those that ended longest ago first.
+  std::uint64_t waiting = 100'000;  ///< waiting items of all clients; more are refused
+  /// Approximate size of the database. New jobs evict ended ones, the longest ended first.
   std::uint64_t bytes = std::uint64_t{1} << 30;
-  std::chrono::hours kept{90 * 24};  ///< what ended so long ago is forgotten
+  std::chrono::hours retention{90 * 24};  ///< age at which ended jobs are purged
 };
 
-/// Thread-safe. Every change is one transaction that is on disk when the call returns; of what a client has
-/// acknowledged (submit, cancel, retry) also when the file system breaks meanwhile (check_flushed,
+/// Thread-safe. Every change is one transaction that is on disk when the call returns. Acknowledgements to
+/// clients (submit, cancel, retry) hold even when the file system breaks meanwhile (check_flushed,
 /// file_system.h). Errors of every method: exhausted [disk-full], [disk-read-only], [disk-failing]; internal
-/// [storage], [damaged-database]; those that take a job: invalid [unknown-job].
+/// [storage], [damaged-database]; with a job's id: invalid [unknown-job].
 class JobStore {
  public:
   virtual ~JobStore() = default;
 
-  /// The id of the job, a new one or the one that had this key. Errors: invalid [idempotency-key] when that
-  /// one was another; exhausted [quota-queued], and [jobs-full] when others have taken all the room; neither
-  /// of a job that was accepted before.
+  /// Stores a job and returns its id; returns the existing id when the key was used for the same job. Errors:
+  /// invalid [idempotency-key] when the key names another job; exhausted [quota-queued], [jobs-full], neither
+  /// for a job accepted before.
   virtual support::Result<std::string> submit(const NewJob& job) = 0;
-  /// Takes the next waiting item, which is running then: of the highest priority, of the client that was
-  /// served longest ago, of the oldest job.
+  /// Claims the next waiting item and marks it running: highest priority, then least recently served client,
+  /// then oldest job.
   virtual support::Result<std::optional<ClaimedItem>> claim() = 0;
-  /// Whether an item waits.
+  /// Returns true when an item waits.
   virtual support::Result<bool> any_waiting() = 0;
-  /// Ends a running item; one that was cancelled meanwhile stays cancelled. When the job's budget is spent,
-  /// what waits fails: "the budget of 5 s is spent".
+  /// Ends a running item; one cancelled meanwhile stays cancelled. When the job's budget is spent, its
+  /// waiting items fail: "the budget of 5 s is spent".
   virtual support::Result<void> finish(const std::string& job, std::uint64_t number, ItemState state,
                                        const std::string& error, double seconds) = 0;
-  /// Running items wait again: nobody works on them, or the work is given back. For the start of a server:
-  /// all of them; those that a server died with `most_attempts` times fail.
+  /// Resumes after a restart: running items wait again. Items running at `max_attempts` restarts fail.
   virtual support::Result<void> recover() = 0;
-  static constexpr int most_attempts = 3;
-  /// A running item waits again, as if it had not been taken: the server stops.
-  virtual support::Result<void> give_back(const std::string& job, std::uint64_t number) = 0;
+  static constexpr int max_attempts = 3;
+  /// Returns a running item to the waiting ones without counting the attempt: the server stops.
+  virtual support::Result<void> requeue(const std::string& job, std::uint64_t number) = 0;
 
-  /// Forgets the jobs that ended longer ago than they are kept, with their keys; tells how many.
-  virtual support::Result<std::uint64_t> forget() = 0;
+  /// Purges jobs that ended longer ago than the retention time, with their keys; returns their number.
+  virtual support::Result<std::uint64_t> purge() = 0;
 
-  /// As ScheduleStore::back_up.
+  /// Copies the database, as ScheduleStore::back_up does.
   virtual support::Result<void> back_up(const std::string& path) = 0;
 
   virtual support::Result<std::vector<JobRow>> jobs(std::size_t limit) = 0;  ///< newest first
-  /// How many items of all jobs there are in each state.
+  /// Counts the items of all jobs by state.
   virtual support::Result<std::map<ItemState, std::uint64_t>> counts() = 0;
   virtual support::Result<JobRow> job(const std::string& id) = 0;
-  /// Items of a job that ended after the item with `ended` == after, in that order, at most `limit`.
+  /// Lists up to `limit` items of a job that ended after end number `after`, in order.
   virtual support::Result<std::vector<ItemRow>> ended(const std::string& id, std::uint64_t after,
                                                       std::size_t limit) = 0;
-  /// Waiting and running items become cancelled.
+  /// Cancels the waiting and running items of a job.
   virtual support::Result<void> cancel(const std::string& id) = 0;
-  /// Failed and cancelled items wait again, with all attempts before them and the budget anew. `queued` as in
+  /// Makes failed and cancelled items wait again, with all attempts and the whole budget. `queued` as in
   /// NewJob. Errors: exhausted [quota-queued], [jobs-full].
   virtual support::Result<void> retry(const std::string& id, std::uint64_t queued) = 0;
 };
@@ -117,7 +115,7 @@ class JobStore {
 support::Result<std::unique_ptr<JobStore>> open_job_store(const std::string& path,
                                                           std::shared_ptr<const Clock> clock,
                                                           const JobLimits& limits = {});
-/// For tests of older versions.
+/// Returns the schema, for tests of migrations.
 struct Schema;
 const Schema& job_schema();
 

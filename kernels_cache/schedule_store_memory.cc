@@ -26,11 +26,11 @@ class MemoryScheduleStore final : public ScheduleStore {
 
   Result<void> put_frontier(const FrontierRow& row) override {
     const std::lock_guard lock(mutex_);
-    remember(row.key.problem_key, row.canonical);
+    insert_problem(row.key.problem_key, row.canonical);
     std::erase_if(frontiers_, [&](const FrontierRow& old) { return same(old.key, row.key); });
     frontiers_.push_back(row);
     frontiers_.back().created = print(clock_->now());
-    uses_[place_of(row.key)] = clock_->now();
+    uses_[slot_of(row.key)] = clock_->now();
     changes_.of_problem(row.key.problem_key);
     return {};
   }
@@ -39,18 +39,19 @@ class MemoryScheduleStore final : public ScheduleStore {
     const std::lock_guard lock(mutex_);
     for (const auto& row : frontiers_) {
       if (!same(row.key, key)) continue;
-      uses_[place_of(key)] = clock_->now();
+      uses_[slot_of(key)] = clock_->now();
       return std::optional(row);
     }
     return std::optional<FrontierRow>();
   }
 
-  Result<std::vector<FrontierRow>> frontiers_of(const std::string& family, const std::string& options,
-                                                int search_version, std::size_t limit) override {
+  Result<std::vector<FrontierRow>> frontiers_of(const std::string& unconstrained_key,
+                                                const std::string& options, int search_version,
+                                                std::size_t limit) override {
     const std::lock_guard lock(mutex_);
     std::vector<FrontierRow> rows;
     for (auto row = frontiers_.rbegin(); row != frontiers_.rend() && rows.size() < limit; ++row) {
-      if (row->complete && row->family == family && row->key.options == options &&
+      if (row->complete && row->unconstrained_key == unconstrained_key && row->key.options == options &&
           row->key.search_version == search_version)
         rows.push_back(*row);
     }
@@ -67,7 +68,7 @@ class MemoryScheduleStore final : public ScheduleStore {
 
   Result<void> put_kernel(const KernelRow& row) override {
     const std::lock_guard lock(mutex_);
-    remember(row.problem_key, row.canonical);
+    insert_problem(row.problem_key, row.canonical);
     std::erase_if(kernels_, [&](const KernelRow& old) { return old.kernel_key == row.kernel_key; });
     kernels_.push_back(row);
     kernels_.back().created = print(clock_->now());
@@ -164,7 +165,7 @@ class MemoryScheduleStore final : public ScheduleStore {
       out.bytes += oldest->payload.size();
       ++out.frontiers;
       frontiers_.erase(oldest);
-      forget_if_empty(key);
+      drop_if_unreferenced(key);
       changes_.of_problem(key);
     }
     return out;
@@ -199,27 +200,27 @@ class MemoryScheduleStore final : public ScheduleStore {
 
  private:
   void add_measurement(const MeasurementRow& row) {
-    remember(row.problem_key, row.canonical);
+    insert_problem(row.problem_key, row.canonical);
     measurements_.push_back(row);
     measurements_.back().created = print(clock_->now());
     const auto of_problem = [&](const MeasurementRow& old) { return old.problem_key == row.problem_key; };
     if (std::count_if(measurements_.begin(), measurements_.end(), of_problem) >
-        static_cast<std::ptrdiff_t>(most_measurements))
+        static_cast<std::ptrdiff_t>(max_measurements))
       measurements_.erase(std::find_if(measurements_.begin(), measurements_.end(), of_problem));
     changes_.of_problem(row.problem_key);
   }
 
   static constexpr Clock::Time never = Clock::Time::max();
-  using Place = std::tuple<std::string, std::string, int>;
+  using Slot = std::tuple<std::string, std::string, int>;
 
-  static Place place_of(const FrontierKey& key) { return {key.problem_key, key.options, key.search_version}; }
+  static Slot slot_of(const FrontierKey& key) { return {key.problem_key, key.options, key.search_version}; }
 
-  // When it was used last; never: it is not to be dropped.
+  // Returns the last use of a frontier; `never` for one that must not be dropped.
   Clock::Time rank(const FrontierRow& row, Clock::Time fresh) {
     const auto pinned = [&](const ProblemRow& problem) {
       return problem.key == row.key.problem_key && problem.pinned == Pinned::yes;
     };
-    const Clock::Time used = uses_[place_of(row.key)];
+    const Clock::Time used = uses_[slot_of(row.key)];
     return used >= fresh || std::any_of(problems_.begin(), problems_.end(), pinned) ? never : used;
   }
   std::uint64_t frontier_bytes() const {
@@ -227,7 +228,7 @@ class MemoryScheduleStore final : public ScheduleStore {
     for (const auto& row : frontiers_) bytes += row.payload.size();
     return bytes;
   }
-  void forget_if_empty(const std::string& key) {
+  void drop_if_unreferenced(const std::string& key) {
     const auto frontier = [&](const FrontierRow& row) { return row.key.problem_key == key; };
     const auto other = [&](const auto& row) { return row.problem_key == key; };
     if (std::any_of(frontiers_.begin(), frontiers_.end(), frontier) ||
@@ -236,7 +237,7 @@ class MemoryScheduleStore final : public ScheduleStore {
       return;
     std::erase_if(problems_, [&](const ProblemRow& problem) { return problem.key == key; });
   }
-  void remember(const std::string& key, const std::string& canonical) {
+  void insert_problem(const std::string& key, const std::string& canonical) {
     for (const auto& problem : problems_) {
       if (problem.key == key) return;
     }
@@ -247,7 +248,7 @@ class MemoryScheduleStore final : public ScheduleStore {
   std::mutex mutex_;
   std::vector<ProblemRow> problems_;
   std::vector<FrontierRow> frontiers_;
-  std::map<Place, Clock::Time> uses_;
+  std::map<Slot, Clock::Time> uses_;
   std::vector<KernelRow> kernels_;
   std::vector<MeasurementRow> measurements_;
 };

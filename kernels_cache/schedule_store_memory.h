@@ -6,7 +6,7 @@
 
 namespace schaas::kernels_cache {
 
-/// The in-memory twin of the SQLite store: same answers, nothing survives. For tests.
+/// Creates the in-memory twin of the SQLite store, for tests: same answers, nothing survives.
 std::unique_ptr<ScheduleStore> make_memory_schedule_store(std::shared_ptr<const Clock> clock);
 
 }  // namespace schaas::kernels_cache

@@ -12,7 +12,7 @@ namespace {
 
 using support::Result;
 
-// On disk, never edit: a change of the schema is one more entry. Entry n brings version n to n + 1.
+// On disk, never edit: append an entry to change the schema. Entry n brings version n to n + 1.
 constexpr const char* migrations[] = {
     R"sql(
     CREATE TABLE problem (
@@ -72,7 +72,7 @@ constexpr const char* migrations[] = {
     R"sql(
     ALTER TABLE problem ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0 CHECK (pinned IN (0, 1));
     )sql",
-    // A table of its own: noting a use does not write the payload again.
+    // A table of its own, so that recording a use does not rewrite the payload.
     R"sql(
     CREATE TABLE frontier_use (
       frontier INTEGER PRIMARY KEY REFERENCES frontier(id) ON DELETE CASCADE,
@@ -110,9 +110,10 @@ class SqliteScheduleStore final : public ScheduleStore {
     const std::string doing = "store a frontier";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem, remember(row.key.problem_key, row.canonical, doing));
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem,
+                            insert_problem(row.key.problem_key, row.canonical, doing));
     Statement update(database_, "UPDATE problem SET family = ?, asked = ? WHERE id = ?");
-    SCHAAS_RETURN_IF_ERROR(update.bind(row.family).bind(row.asked).bind(problem).run(doing));
+    SCHAAS_RETURN_IF_ERROR(update.bind(row.unconstrained_key).bind(row.asked).bind(problem).run(doing));
     Statement insert(
         database_,
         "INSERT INTO frontier(problem, options, search_version, complete, schedules, seconds, "
@@ -152,8 +153,9 @@ class SqliteScheduleStore final : public ScheduleStore {
     return std::optional(std::move(row));
   }
 
-  Result<std::vector<FrontierRow>> frontiers_of(const std::string& family, const std::string& options,
-                                                int search_version, std::size_t limit) override {
+  Result<std::vector<FrontierRow>> frontiers_of(const std::string& unconstrained_key,
+                                                const std::string& options, int search_version,
+                                                std::size_t limit) override {
     const std::lock_guard lock(mutex_);
     Statement query(
         database_,
@@ -161,7 +163,7 @@ class SqliteScheduleStore final : public ScheduleStore {
         "FROM frontier JOIN problem ON problem.id = frontier.problem "
         "WHERE family = ? AND options = ? AND search_version = ? AND complete = 1 "
         "ORDER BY frontier.created DESC, frontier.id DESC LIMIT ?");
-    query.bind(family).bind(options).bind(std::int64_t{search_version});
+    query.bind(unconstrained_key).bind(options).bind(std::int64_t{search_version});
     query.bind(static_cast<std::int64_t>(limit));
     return all_rows(query, "list the frontiers of a family", [&](const Statement& row) {
       return FrontierRow{{row.text(0), options, search_version},
@@ -171,7 +173,7 @@ class SqliteScheduleStore final : public ScheduleStore {
                          row.count(3),
                          row.real(4),
                          row.text(5),
-                         family,
+                         unconstrained_key,
                          row.text(6)};
     });
   }
@@ -201,7 +203,8 @@ class SqliteScheduleStore final : public ScheduleStore {
     const std::string doing = "store a kernel";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem, remember(row.problem_key, row.canonical, doing));
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem,
+                            insert_problem(row.problem_key, row.canonical, doing));
     Statement insert(
         database_,
         "INSERT INTO kernel(key, problem, trace, isa, sha256, bytes, seconds, created, signature) "
@@ -241,7 +244,7 @@ class SqliteScheduleStore final : public ScheduleStore {
     Statement drop(database_, "DELETE FROM kernel WHERE sha256 = ?");
     drop.bind(sha256);
     SCHAAS_RETURN_IF_ERROR(drop.run("drop a kernel"));
-    return told_of_all(kernels_cache::changes(database_));
+    return note_dropped(kernels_cache::changes(database_));
   }
 
   Result<void> put_measurements(const std::vector<MeasurementRow>& rows) override {
@@ -249,7 +252,7 @@ class SqliteScheduleStore final : public ScheduleStore {
     const std::string doing = "store measurements";
     Transaction transaction(database_);
     SCHAAS_RETURN_IF_ERROR(transaction.begin(doing));
-    for (const auto& row : rows) SCHAAS_RETURN_IF_ERROR(forget_contest(row, doing));
+    for (const auto& row : rows) SCHAAS_RETURN_IF_ERROR(drop_superseded_measurements(row, doing));
     for (const auto& row : rows) SCHAAS_RETURN_IF_ERROR(add_measurement(row, doing));
     SCHAAS_RETURN_IF_ERROR(transaction.commit(doing));
     for (const auto& row : rows) changes_.of_problem(row.problem_key);
@@ -295,7 +298,7 @@ class SqliteScheduleStore final : public ScheduleStore {
     const std::lock_guard lock(mutex_);
     Statement drop(database_, "DELETE FROM frontier WHERE search_version < ?");
     SCHAAS_RETURN_IF_ERROR(drop.bind(std::int64_t{search_version}).run("drop frontiers"));
-    return told_of_all(kernels_cache::changes(database_));
+    return note_dropped(kernels_cache::changes(database_));
   }
 
   Result<DroppedFrontiers> drop_frontiers_above(std::uint64_t bytes, Clock::Time fresh) override {
@@ -324,12 +327,12 @@ class SqliteScheduleStore final : public ScheduleStore {
       if (out.left_bytes <= bytes) break;
       Statement drop(database_, "DELETE FROM frontier WHERE id = ?");
       SCHAAS_RETURN_IF_ERROR(drop.bind(old.id).run(doing));
-      Statement forget(database_,
-                       "DELETE FROM problem WHERE id = ?1 "
-                       "AND NOT EXISTS (SELECT 1 FROM frontier WHERE problem = ?1) "
-                       "AND NOT EXISTS (SELECT 1 FROM kernel WHERE problem = ?1) "
-                       "AND NOT EXISTS (SELECT 1 FROM measurement WHERE problem = ?1)");
-      SCHAAS_RETURN_IF_ERROR(forget.bind(old.problem).run(doing));
+      Statement purge(database_,
+                      "DELETE FROM problem WHERE id = ?1 "
+                      "AND NOT EXISTS (SELECT 1 FROM frontier WHERE problem = ?1) "
+                      "AND NOT EXISTS (SELECT 1 FROM kernel WHERE problem = ?1) "
+                      "AND NOT EXISTS (SELECT 1 FROM measurement WHERE problem = ?1)");
+      SCHAAS_RETURN_IF_ERROR(purge.bind(old.problem).run(doing));
       out.left_bytes -= old.bytes;
       out.bytes += old.bytes;
       ++out.frontiers;
@@ -370,18 +373,19 @@ class SqliteScheduleStore final : public ScheduleStore {
   }
 
  private:
-  Result<void> forget_contest(const MeasurementRow& row, const std::string& doing) {
-    Statement forget(
+  Result<void> drop_superseded_measurements(const MeasurementRow& row, const std::string& doing) {
+    Statement purge(
         database_,
         "DELETE FROM measurement WHERE problem = (SELECT id FROM problem WHERE key = ?) AND host = ? AND "
         "sizes = ? AND threads = ? AND isa = ? AND code_version = ?");
-    forget.bind(row.problem_key).bind(row.host).bind(row.sizes).bind(std::int64_t{row.threads}).bind(row.isa);
-    return forget.bind(std::int64_t{row.code_version}).run(doing);
+    purge.bind(row.problem_key).bind(row.host).bind(row.sizes).bind(std::int64_t{row.threads}).bind(row.isa);
+    return purge.bind(std::int64_t{row.code_version}).run(doing);
   }
 
   Result<void> add_measurement(const MeasurementRow& row, const std::string& doing) {
-    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem, remember(row.problem_key, row.canonical, doing));
-    // REPLACE: the row moves to the end, so the ids go by age.
+    SCHAAS_ASSIGN_OR_RETURN(const std::int64_t problem,
+                            insert_problem(row.problem_key, row.canonical, doing));
+    // REPLACE moves the row to the end: ids increase with age.
     Statement insert(database_,
                      "INSERT OR REPLACE INTO measurement(problem, host, sizes, threads, isa, trace, "
                      "code_version, seconds, created) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
@@ -389,10 +393,10 @@ class SqliteScheduleStore final : public ScheduleStore {
     insert.bind(row.trace).bind(std::int64_t{row.code_version}).bind(row.seconds);
     insert.bind(print(clock_->now()));
     SCHAAS_RETURN_IF_ERROR(insert.run(doing));
-    Statement forget(database_,
-                     "DELETE FROM measurement WHERE problem = ?1 AND id <= (SELECT id FROM measurement "
-                     "WHERE problem = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)");
-    return forget.bind(problem).bind(static_cast<std::int64_t>(most_measurements)).run(doing);
+    Statement purge(database_,
+                    "DELETE FROM measurement WHERE problem = ?1 AND id <= (SELECT id FROM measurement "
+                    "WHERE problem = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)");
+    return purge.bind(problem).bind(static_cast<std::int64_t>(max_measurements)).run(doing);
   }
 
   Result<std::uint64_t> frontier_bytes() {
@@ -401,7 +405,7 @@ class SqliteScheduleStore final : public ScheduleStore {
     return query.count(0);
   }
 
-  // A use that cannot be written, on a full disk say, is no reason not to answer.
+  // Records a use. An error, such as a full disk, does not fail the read.
   void note_use(std::int64_t frontier, const std::string& used) {
     const auto now = clock_->now();
     if (used > print(now - use_precision)) return;
@@ -409,14 +413,14 @@ class SqliteScheduleStore final : public ScheduleStore {
     (void)update.bind(print(now)).bind(frontier).run("note a use");
   }
 
-  std::uint64_t told_of_all(std::uint64_t dropped) {
+  std::uint64_t note_dropped(std::uint64_t dropped) {
     if (dropped > 0) changes_.of_all();
     return dropped;
   }
 
-  // The row of the problem, made when it is new. Inside the caller's transaction.
-  Result<std::int64_t> remember(const std::string& key, const std::string& canonical,
-                                const std::string& doing) {
+  // Returns the row id of a problem, inserting it when it is new. Runs inside the caller's transaction.
+  Result<std::int64_t> insert_problem(const std::string& key, const std::string& canonical,
+                                      const std::string& doing) {
     Statement insert(
         database_,
         "INSERT INTO problem(key, canonical, created) VALUES (?, ?, ?) ON CONFLICT(key) DO NOTHING");

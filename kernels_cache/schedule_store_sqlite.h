@@ -7,7 +7,7 @@
 
 namespace schaas::kernels_cache {
 
-/// The newest schema this code knows, PRAGMA user_version of the file.
+/// The newest schema version this code knows (PRAGMA user_version).
 inline constexpr int schema_version = 7;
 
 /// Opens or creates the database at `path` and brings its schema up to date in one transaction. Write-ahead
@@ -17,7 +17,7 @@ inline constexpr int schema_version = 7;
 support::Result<std::unique_ptr<ScheduleStore>> open_sqlite_schedule_store(
     const std::string& path, std::shared_ptr<const Clock> clock);
 
-/// For tests of older versions.
+/// Returns the schema, for tests of migrations.
 struct Schema;
 const Schema& schedule_schema();
 

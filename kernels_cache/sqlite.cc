@@ -23,7 +23,7 @@ void CloseDatabase::operator()(sqlite3* database) const { sqlite3_close_v2(datab
 
 namespace {
 
-// The system's number for what went wrong with `file` of SQLite's; 0: nothing did.
+// Returns the errno of the last failure on a file of SQLite's; 0: none.
 int last_errno(sqlite3_file* file) {
   int number = 0;
   if (file != nullptr && file->pMethods != nullptr)
@@ -31,8 +31,8 @@ int last_errno(sqlite3_file* file) {
   return number;
 }
 
-// SQLite calls what it does not know an input-output error. A commit that fails does so in the write-ahead
-// log, and leaves sqlite3_system_errno as an older error left it.
+// Returns the errno of the last failure. SQLite reports what it does not know as an I/O error. A failed
+// commit fails in the write-ahead log and leaves sqlite3_system_errno stale, so the files are asked first.
 int system_errno(sqlite3* database) {
   for (const int which : {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER}) {
     sqlite3_file* file = nullptr;
@@ -42,7 +42,8 @@ int system_errno(sqlite3* database) {
   return sqlite3_system_errno(database);
 }
 
-// A new file beside it that cannot be made is told of as one that is not there.
+// Returns true when `path` lies on a read-only file system. SQLite reports a file it cannot create there as
+// missing.
 bool is_on_read_only(const std::string& path) {
   const auto folder = std::filesystem::path(path).parent_path();
   struct statvfs found {};
@@ -68,7 +69,7 @@ Diagnostic storage_error(sqlite3* database, const std::string& doing, const std:
     case SQLITE_CANTOPEN:
       if (auto known = disk_error(doing, system_errno(database))) return *std::move(known);
       if (!path.empty() && is_on_read_only(path)) return disk_error(doing, EROFS).value();
-      if (sqlite3_extended_errcode(database) == SQLITE_IOERR_WRITE) {  // a disk that fails
+      if (sqlite3_extended_errcode(database) == SQLITE_IOERR_WRITE) {  // a failing disk
         return support::exhausted("disk-full",
                                   "cannot " + doing + ": the disk is full, or does not take what is written");
       }
@@ -160,7 +161,7 @@ Diagnostic damaged(const std::string& path, const Schema& schema, const std::str
                      : "move the file away; what it held is computed again when asked for");
 }
 
-// Errors while opening speak of the file: the user can do something about it.
+// Maps an error of opening; the messages name the file, which the user can repair.
 Diagnostic open_error(sqlite3* database, const std::string& path, const Schema& schema) {
   const std::string said = database == nullptr ? "out of memory" : sqlite3_errmsg(database);
   const int code = database == nullptr ? SQLITE_NOMEM : sqlite3_errcode(database) & 0xff;
@@ -201,7 +202,7 @@ Result<void> migrate(const Database& database, const std::string& path, const Sc
   return {};
 }
 
-// A page that is damaged is found now, before it is served, not by the first request that needs it.
+// Finds damaged pages at the start, not at the first request that reads them.
 Result<void> check(const Database& database, const std::string& path, const Schema& schema) {
   Statement query(database, "PRAGMA quick_check(1)");
   if (!query.step("check the database").ok()) return open_error(database.get(), path, schema);
@@ -209,12 +210,12 @@ Result<void> check(const Database& database, const std::string& path, const Sche
   return {};
 }
 
-/// Few pages of each database: the system keeps the file in memory, these would keep it twice.
+/// Pages cached per database. The system's page cache holds the file already.
 constexpr int cached_pages = 128;
 constexpr int page_bytes = 4096;
 
-/// The memory of the pages of two databases, taken once for the life of the program: pages come and go for
-/// months, and would leave a heap full of holes. More of them come from the heap. False: SQLite works
+/// Reserves the memory of both databases' pages once for the life of the process: pages allocated and freed
+/// for months would fragment the heap. Further pages come from the heap. Returns false when SQLite works
 /// without.
 bool take_page_cache() {
   int header = 0;
@@ -240,7 +241,8 @@ Result<void> set_aside(const std::string& path) {
 Result<void> back_up(const Database& database, std::mutex& mutex, const std::string& path) {
   constexpr int pages_at_once = 256;
   const std::string doing = "back up to `" + path + "`";
-  // Of a file that cannot be made SQLite tells the error of a second try, to read it: it is not there.
+  // Creates the file first: for one that cannot be created SQLite reports the error of its second try, to
+  // read it.
   const int made = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (made < 0) return file_error(doing, errno);
   ::close(made);
@@ -253,7 +255,7 @@ Result<void> back_up(const Database& database, std::mutex& mutex, const std::str
   sqlite3_backup* backup = sqlite3_backup_init(opened, "main", database.get(), "main");
   if (backup == nullptr) return storage_error(opened, doing);
   int stepped = SQLITE_OK;
-  while (stepped == SQLITE_OK) {  // what is written by this connection between two steps is copied, too
+  while (stepped == SQLITE_OK) {  // writes of this connection between two steps are copied as well
     stepped = sqlite3_backup_step(backup, pages_at_once);
     lock.unlock();
     lock.lock();
@@ -272,7 +274,7 @@ Result<Database> open_database(const std::string& path, const Schema& schema) {
       sqlite3_open_v2(path.c_str(), &opened, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   Database database(opened);
   if (state != SQLITE_OK) return open_error(opened, path, schema);
-  sqlite3_busy_timeout(opened, 5000);  // another process may be reading: the sqlite3 shell, a backup
+  sqlite3_busy_timeout(opened, 5000);  // another process may read: the sqlite3 shell, a backup
   const std::string settings =
       std::string("PRAGMA journal_mode = WAL; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; ") +
       "PRAGMA cache_size = " + std::to_string(cached_pages) + "; " +

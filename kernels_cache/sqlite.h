@@ -12,44 +12,43 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
-/// The stores' one way to SQLite: a database file with a numbered schema, statements, transactions.
+/// Access to SQLite: database files with a numbered schema, statements, transactions.
 namespace schaas::kernels_cache {
 
 struct CloseDatabase {
   void operator()(sqlite3* database) const;
 };
-/// One connection. Not thread-safe by itself: a store holds its mutex.
+/// One connection. Not thread-safe: a store holds its mutex.
 using Database = std::unique_ptr<sqlite3, CloseDatabase>;
 
-/// How a file is opened. `what` names it in messages: "schedule database".
+/// Schema and durability of a database. `what` names it in messages: "schedule database".
 struct Schema {
   const char* what;
   std::span<const char* const> migrations;  ///< entry n brings version n (PRAGMA user_version) to n + 1
-  /// True: what was committed outlives a crash of the machine, at the price of a flush for each commit.
-  /// False: such a crash may lose the last rows, never the file.
+  /// True: a commit survives a crash of the machine and costs one flush. False: such a crash may lose the
+  /// last rows, never the file.
   bool durable = false;
 };
 
-/// Opens or creates the database at `path`, write-ahead log, checks it as a whole (PRAGMA quick_check: reads
-/// the file once) and brings its schema up to date in one transaction. Errors: invalid [newer-schema]
-/// (written by a later schaas), [damaged-database] (not a database), [data-directory] (cannot be opened:
-/// permissions); exhausted [disk-full].
+/// Opens or creates the database at `path` with a write-ahead log. Checks it as a whole (PRAGMA quick_check
+/// reads the file once) and migrates its schema in one transaction. Errors: invalid [newer-schema] (written
+/// by a later schaas), [damaged-database] (not a database), [data-directory] (cannot be opened: permissions);
+/// exhausted [disk-full].
 support::Result<Database> open_database(const std::string& path, const Schema& schema);
 
-/// Renames a damaged database to `path`.damaged, in place of an older one, so that a new one can be made; its
-/// last rows (the write-ahead log) go with it. Nobody has it open. Errors: internal [storage].
+/// Renames a damaged database to `path`.damaged, replacing an older one, together with its write-ahead log.
+/// The database must not be open. Errors: internal [storage].
 support::Result<void> set_aside(const std::string& path);
 
-/// Copies `database` as it is at one instant to a new file at `path`, some pages at a time, between which
-/// `mutex` (that of the store) is free; removes it when that fails. Errors: those of storage_error.
+/// Copies `database` as of one instant to a new file at `path`, some pages at a time; the store's `mutex` is
+/// free in between. Removes the file on failure. Errors: those of storage_error.
 support::Result<void> back_up(const Database& database, std::mutex& mutex, const std::string& path);
 
-/// What SQLite last said about `database`, as our error. `doing` completes "cannot ..."; `file` is what was
-/// to be opened, when that failed. exhausted [disk-full], [disk-read-only]; internal [damaged-database],
-/// [storage].
+/// Converts SQLite's last error. `doing` completes "cannot ..."; `file` is the path that failed to open.
+/// Returns exhausted [disk-full], [disk-read-only]; internal [damaged-database], [storage].
 support::Diagnostic storage_error(sqlite3* database, const std::string& doing, const std::string& file = "");
 
-/// A prepared statement: bind in order, then step. Errors wait until `step`.
+/// A prepared statement: bind in order, then step. Errors are deferred to `step`.
 class Statement {
  public:
   Statement(const Database& database, const char* sql);
@@ -61,7 +60,7 @@ class Statement {
   Statement& bind(std::int64_t number);
   Statement& bind(double number);
 
-  /// True when there is a row to read.
+  /// Advances; returns true when there is a row to read.
   support::Result<bool> step(const std::string& doing);
   support::Result<void> run(const std::string& doing);
 
@@ -78,7 +77,7 @@ class Statement {
   int parameter_ = 0;
 };
 
-/// What `read` makes of every row of `query`, in order.
+/// Applies `read` to every row of `query`, in order.
 template <class Read>
 auto all_rows(Statement& query, const std::string& doing, Read read)
     -> support::Result<std::vector<decltype(read(query))>> {
@@ -90,7 +89,7 @@ auto all_rows(Statement& query, const std::string& doing, Read read)
   }
 }
 
-/// Rows changed by the last statement that ended.
+/// Returns the number of rows changed by the last finished statement.
 std::uint64_t changes(const Database& database);
 
 /// BEGIN IMMEDIATE ... COMMIT; rolls back unless committed.

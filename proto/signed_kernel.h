@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <string>
 
-/// What the signature of a kernel stands for: part of the wire contract, made by the server when it stores a
+/// The signed text of a kernel: part of the wire contract, made by the server when it stores a
 /// kernel, made again by the client from what it was told.
 namespace schaas {
 

@@ -88,11 +88,11 @@ class Explainer::Implementation {
     }
     if (options_.max_temporary_elements > 0) {
       if (auto reason = never_fits(bounds_, cost.memory, options_.max_temporary_elements))
-        return Certificate{Certificate::Kind::volume, "", std::move(*reason)};
+        return Certificate{Certificate::Kind::volume, std::nullopt, std::move(*reason)};
     }
     const int depth = cost::memory_depth(cost);
     if (options_.stage1 && depth > options_.memory_depth) {
-      return Certificate{Certificate::Kind::depth, "",
+      return Certificate{Certificate::Kind::depth, std::nullopt,
                          "it has a temporary of " + std::to_string(depth) +
                              " indices; the search was limited to " + std::to_string(options_.memory_depth)};
     }
@@ -102,7 +102,7 @@ class Explainer::Implementation {
       const bool covers = loops <= cost::loop_depth(cost) && memory <= depth &&
                           (loops < cost::loop_depth(cost) || memory < depth);
       if (!covers) continue;
-      return Certificate{Certificate::Kind::depth_poset, survivor.id,
+      return Certificate{Certificate::Kind::depth_poset, survivor.cost,
                          "it has nests of " + std::to_string(cost::loop_depth(cost)) +
                              " loops and temporaries of " + std::to_string(depth) + " indices, `" +
                              survivor.id + "` nests of " + std::to_string(loops) + " and temporaries of " +
@@ -165,17 +165,15 @@ void cancel_common_factor(std::vector<cost::Term>& left, std::vector<cost::Term>
   }
 }
 
-std::string less_time(Objectives ours, Objectives theirs, const cost::Variables& variables) {
+Argument less_time(Objectives ours, Objectives theirs) {
   cancel_common_terms(ours.time, theirs.time);
   cancel_common_factor(ours.time, theirs.time);
-  return cost::print_time({ours.time, {}}, variables) + " < " +
-         cost::print_time({theirs.time, {}}, variables);
+  return Argument() << time_sum(ours.time) << " < " << time_sum(theirs.time);
 }
 
-std::string less_memory(Objectives ours, Objectives theirs, const cost::Variables& variables) {
+Argument less_memory(Objectives ours, Objectives theirs) {
   cancel_common_terms(ours.memory, theirs.memory);
-  return cost::print_memory({{}, ours.memory}, variables) + " < " +
-         cost::print_memory({{}, theirs.memory}, variables) + " elements";
+  return Argument() << memory_sum(ours.memory) << " < " << memory_sum(theirs.memory) << " elements";
 }
 
 class Wins {
@@ -211,12 +209,11 @@ class Wins {
   Win of(std::size_t self) const {
     const Best& best = best_[self];
     if (!best.sizes) return {};
-    Win win{*best.sizes, best.fastest, best.time, best.memory, best.rival, "", best.threads};
+    Win win{*best.sizes, best.fastest, best.time, best.memory, best.rival, {}, best.threads};
     if (win.rival) {
       const Objectives &ours = objectives_[self], &theirs = objectives_[*win.rival];
-      win.condition = win.fastest ? less_time(ours, theirs, bounds_.variables())
-                                  : less_memory(ours, theirs, bounds_.variables());
-      if (win.fastest && win.threads > 1) win.condition += " on " + std::to_string(win.threads) + " threads";
+      win.condition = win.fastest ? less_time(ours, theirs) : less_memory(ours, theirs);
+      if (win.fastest && win.threads > 1) win.condition << " on " + std::to_string(win.threads) + " threads";
     }
     return win;
   }

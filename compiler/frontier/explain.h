@@ -63,9 +63,9 @@ struct Win {
   double memory = 0;     ///< elements there, without free temporaries
   std::optional<std::size_t>
       rival;  ///< the survivor next to it in that order (fastest), or the fastest of all
-  /// When it beats the rival, in the problem's names, common terms left out: of time, common factors left out
-  /// as well, "j'*k + l*m < j'*k*l"; of memory, when it is not the fastest, "k < j*l elements".
-  std::string condition;
+  /// When it beats the rival, common terms left out: of time, common factors left out as well,
+  /// "j'*k + l*m < j'*k*l"; of memory, when it is not the fastest, "k < j*l elements".
+  Argument condition;
   int threads = 1;  ///< where it wins with no less than so many, `time` is the time on them
 };
 /// One per survivor, from samples of the allowed sizes; for survivors that win at none of them the sizes at

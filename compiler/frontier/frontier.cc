@@ -267,8 +267,7 @@ class Search {
     std::erase_if(classes_, [&](const cost::Cost& cost) {
       auto reason = never_fits(bounds_, cost.memory, options_.max_temporary_elements);
       if (!reason) return false;
-      frontier_.removals.push_back(
-          {cost, {Certificate::Kind::volume, "every schedule that fits", std::move(*reason)}});
+      frontier_.removals.push_back({cost, {Certificate::Kind::volume, std::nullopt, std::move(*reason)}});
       return true;
     });
   }
@@ -278,9 +277,10 @@ class Search {
       const mpq_class least = bounds_.least(term);
       const mpz_class whole = least.get_num() / least.get_den();
       summarise(Certificate::Kind::volume,
-                "schedules with a temporary of " + cost::print_memory({{}, {term}}, bounds_.variables()) +
-                    " elements were left out: at every allowed size that is at least " + whole.get_str() +
-                    ", more than the limit of " + std::to_string(options_.max_temporary_elements));
+                Argument("schedules with a temporary of ")
+                    << memory_sum({term})
+                    << " elements were left out: at every allowed size that is at least " << whole.get_str()
+                    << ", more than the limit of " << std::to_string(options_.max_temporary_elements));
     }
     for (const auto& [sums, how] : findings.proofs) {
       frontier_.proofs.push_back(
@@ -299,8 +299,8 @@ class Search {
     }
   }
 
-  void summarise(Certificate::Kind kind, std::string argument) {
-    frontier_.removals.push_back({{}, {kind, "", std::move(argument)}});
+  void summarise(Certificate::Kind kind, Argument argument) {
+    frontier_.removals.push_back({{}, {kind, std::nullopt, std::move(argument)}});
   }
 
   support::Result<void> prove() {
@@ -375,7 +375,7 @@ class Search {
       space::Space::Members& members = found->second;
       if (papers_ && members.members == 0) {
         frontier_.removals.push_back({cost,
-                                      {Certificate::Kind::published, "none",
+                                      {Certificate::Kind::published, std::nullopt,
                                        "every schedule of this class leaves out an index, as some of the "
                                        "published space do: none can be run"}});
         continue;

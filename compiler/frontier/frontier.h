@@ -1,9 +1,11 @@
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/cost/cost.h"
+#include "compiler/frontier/argument.h"
 #include "compiler/frontier/solver.h"
 #include "compiler/problem/problem.h"
 #include "compiler/schedule/trace.h"
@@ -38,8 +40,8 @@ Options options_for(problem::Profile profile);
 /// Why a class is not on the frontier, or why it is.
 struct Certificate {
   enum class Kind { depth, depth_poset, termwise, log_proof, solver, published, volume } kind = Kind::solver;
-  std::string winner;    ///< cost text of the class that dominates it ("" in a summary)
-  std::string argument;  ///< one sentence with the figures
+  std::optional<cost::Cost> winner;  ///< of the class that dominates it; none: a limit excludes it
+  Argument argument;                 ///< one sentence with the figures
 };
 
 /// One cost class of the frontier.
@@ -55,7 +57,7 @@ struct Survivor {
 struct Removal {
   cost::Cost cost;  ///< empty in a summary
   Certificate certificate;
-  bool summary() const { return certificate.winner.empty(); }
+  bool summary() const { return cost.time.empty(); }
 };
 
 /// Exact counts as decimal strings. `space`: members (of the part that was searched, when the frontier is not

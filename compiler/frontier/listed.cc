@@ -82,12 +82,12 @@ class Search {
       const cost::Cost& cost = entry->first;
       std::optional<Certificate> why;
       if (options_.stage1 && cost::memory_depth(cost) > options_.memory_depth) {
-        why = Certificate{Certificate::Kind::depth, "every schedule with smaller temporaries",
+        why = Certificate{Certificate::Kind::depth, std::nullopt,
                           "temporaries of more than " + std::to_string(options_.memory_depth) +
                               " indices were not allowed"};
       } else if (options_.max_temporary_elements != 0) {
         if (auto reason = never_fits(bounds_, cost.memory, options_.max_temporary_elements))
-          why = Certificate{Certificate::Kind::volume, "every schedule that fits", std::move(*reason)};
+          why = Certificate{Certificate::Kind::volume, std::nullopt, std::move(*reason)};
       }
       if (why) frontier_.removals.push_back({cost, std::move(*why)});
       entry = why ? classes_.erase(entry) : std::next(entry);

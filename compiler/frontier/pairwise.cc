@@ -106,10 +106,8 @@ Pairwise::Answer Pairwise::covers(const Entry& winner, const Entry& loser) {
 }
 
 Certificate Pairwise::certificate(const Entry& winner, const Entry& loser, Answer how) const {
-  const cost::Variables& variables = bounds_.variables();
   Certificate result;
-  result.winner = "T = " + cost::print_time(winner.cost, variables) +
-                  ", M = " + cost::print_memory(winner.cost, variables);
+  result.winner = winner.cost;
   std::string reason;
   switch (how) {
     case Answer::termwise:
@@ -129,15 +127,12 @@ Certificate Pairwise::certificate(const Entry& winner, const Entry& loser, Answe
       reason = "the constraints together with a smaller time, serial time or memory are unsatisfiable (Z3)";
       break;
   }
-  std::string serial;
-  if (!winner.serial.empty()) {
-    serial = " and " + cost::print_time({winner.serial, {}}, variables) +
-             " <= " + cost::print_time({loser.serial, {}}, variables);
-  }
-  result.argument = "at every allowed size " + cost::print_time(winner.cost, variables) +
-                    " <= " + cost::print_time(loser.cost, variables) + " and " +
-                    cost::print_memory({{}, winner.memory}, variables) +
-                    " <= " + cost::print_memory({{}, loser.memory}, variables) + serial + ": " + reason;
+  result.argument << "at every allowed size " << time_sum(winner.cost.time)
+                  << " <= " << time_sum(loser.cost.time) << " and " << memory_sum(winner.memory)
+                  << " <= " << memory_sum(loser.memory);
+  if (!winner.serial.empty())
+    result.argument << " and " << time_sum(winner.serial) << " <= " << time_sum(loser.serial);
+  result.argument << ": " + reason;
   return result;
 }
 

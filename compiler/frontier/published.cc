@@ -175,23 +175,22 @@ class PublishedTest {
   }
 
   void note(const Group& loser, const Group& winner) {
-    const cost::Variables& variables = bounds_.variables();
-    const auto text = [&](const Group& group) {
-      return "T = " + cost::print_time({group.time, {}}, variables) +
-             ", M = " + cost::print_memory({{}, group.memory}, variables);
+    const auto classes_of = [](const Group& group) {
+      std::set<cost::Cost> classes;
+      for (cost::Cost cost : group.pairs) {
+        std::sort(cost.memory.begin(), cost.memory.end());
+        classes.insert(std::move(cost));
+      }
+      return classes;
     };
-    std::set<cost::Cost> classes;
-    for (cost::Cost cost : loser.pairs) {
-      std::sort(cost.memory.begin(), cost.memory.end());
-      classes.insert(std::move(cost));
-    }
-    for (const cost::Cost& cost : classes) {
-      removals_.push_back(
-          {cost,
-           {Certificate::Kind::published, text(winner),
-            "the papers' test: with every loop at its extent this class (" + text(loser) +
-                ") is dominated at some allowed size and dominates at none (no proof that it never wins)"}});
-    }
+    const auto dense = [](const Group& group) {
+      return Argument("T = ") << time_sum(group.time) << ", M = " << memory_sum(group.memory);
+    };
+    const Argument argument = Argument("the papers' test: with every loop at its extent this class (")
+                              << dense(loser) << ") is dominated at some allowed size by (" << dense(winner)
+                              << ") and dominates at none (no proof that it never wins)";
+    for (const cost::Cost& cost : classes_of(loser))
+      removals_.push_back({cost, {Certificate::Kind::published, *classes_of(winner).begin(), argument}});
   }
 
   LogBounds& bounds_;
@@ -205,7 +204,7 @@ class PublishedTest {
 };
 
 void summarise(Published& published, Certificate::Kind kind, std::string argument) {
-  published.removals.push_back({{}, {kind, "", std::move(argument)}});
+  published.removals.push_back({{}, {kind, std::nullopt, std::move(argument)}});
 }
 
 /// Loop trees within the bounds; more than can be counted leave the text empty.

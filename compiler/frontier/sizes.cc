@@ -124,15 +124,21 @@ Sizes rounded(const cost::Point& point, const LogBounds& bounds, const std::vect
 }  // namespace
 
 std::string print(const Sizes& sizes, const problem::Problem& problem) {
+  std::vector<Symbol> order;
+  for (const std::string& index : index_notation::index_variables(problem.statements()))
+    order.push_back(extent(index));
+  for (const std::string& tensor : problem.tensors()) {
+    const auto& levels = problem.formats.at(tensor).levels;
+    const auto sparse = std::find_if(levels.begin(), levels.end(), format::is_sparse);
+    for (auto level = sparse; level != levels.end(); ++level)
+      order.push_back(entries(tensor, static_cast<int>(level - levels.begin()) + 1));
+  }
   std::string text;
-  for (const Size& size : sizes) {
-    if (size.symbol.kind == Symbol::Kind::nonzeros) {
-      if (problem.formats.count(size.symbol.name) == 0) continue;  // of a copy: no size of the problem
-      const auto& levels = problem.formats.at(size.symbol.name).levels;
-      const auto end = levels.begin() + size.symbol.levels;
-      if (std::none_of(levels.begin(), end, format::is_sparse)) continue;
-    }
-    text += (text.empty() ? "" : ", ") + problem::print(size.symbol) + " = " + size.value.get_str();
+  for (const Symbol& symbol : order) {
+    const auto size =
+        std::find_if(sizes.begin(), sizes.end(), [&](const Size& one) { return one.symbol == symbol; });
+    if (size == sizes.end()) continue;
+    text += (text.empty() ? "" : ", ") + problem::print(symbol) + " = " + size->value.get_str();
   }
   return text;
 }

@@ -21,8 +21,9 @@ struct Size {
 /// Whole sizes of one problem: every extent, and every level of every sparse tensor. Sorted by symbol.
 using Sizes = std::vector<Size>;
 
-/// "i = 12000, j = 64, nnz(B,1) = 12000, nnz(B,2) = 36000"; dense first levels are left out, and so
-/// are copies that the problem itself does not have.
+/// "i = 12000, j = 64, nnz(B,1) = 12000, nnz(B,2) = 36000", in the order of the problem's indices and
+/// tensors, whatever their names. Dense first levels are left out, and copies that the problem itself does
+/// not have.
 std::string print(const Sizes& sizes, const problem::Problem& problem);
 
 /// True when the sizes obey every constraint of the problem and the formats, in integers: a dense level

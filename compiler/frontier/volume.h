@@ -1,9 +1,9 @@
 #pragma once
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
+#include "compiler/frontier/argument.h"
 #include "compiler/frontier/log_bounds.h"
 
 namespace schaas::frontier {
@@ -11,7 +11,7 @@ namespace schaas::frontier {
 /// Stage 1 as a bound on the volume, proven from the constraints (future work of SparseAuto, section 5.1):
 /// why temporaries of these sizes hold more than `most` elements together at every allowed size; none when
 /// they may fit.
-std::optional<std::string> never_fits(LogBounds& bounds, const std::vector<cost::Term>& temporaries,
-                                      std::int64_t most);
+std::optional<Argument> never_fits(LogBounds& bounds, const std::vector<cost::Term>& temporaries,
+                                   std::int64_t most);
 
 }  // namespace schaas::frontier

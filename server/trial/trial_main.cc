@@ -1,5 +1,5 @@
-// schaas-trial: tries one compiled kernel before it is stored. schaasd runs it in a child process with
-// limits, in a directory that holds `kernel.so` and `problem`, the text the kernel must be for.
+// schaas-trial: validates one compiled kernel before it is stored. schaasd runs it in a child process with
+// limits, in a directory that holds `kernel.so` and `problem`, the canonical text the kernel must implement.
 //
 //     schaas-trial DIRECTORY SEED
 //
@@ -16,7 +16,7 @@ namespace {
 
 using namespace schaas;
 
-enum Status { fine = 0, wrong = 1, usage = 2, other_processor = 3, not_tried = 4 };
+enum Status { fine = 0, wrong = 1, usage = 2, other_processor = 3, skipped = 4 };
 
 std::string read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -25,7 +25,7 @@ std::string read(const std::string& path) {
 
 int fail(const support::Diagnostic& error) {
   std::cout << support::render(error) << "\n";
-  return error.code == "kernel-isa" ? other_processor : error.code == "oracle-size" ? not_tried : wrong;
+  return error.code == "kernel-isa" ? other_processor : error.code == "oracle-size" ? skipped : wrong;
 }
 
 int run(const std::string& directory, std::uint64_t seed) {
@@ -40,7 +40,7 @@ int run(const std::string& directory, std::uint64_t seed) {
   if (!trial.ok()) return fail(trial.error());
   std::cout << trial->runs << " runs as expected" << (trial->not_tried.empty() ? "" : "; ")
             << trial->not_tried << "\n";
-  return trial->runs > 0 ? fine : not_tried;
+  return trial->runs > 0 ? fine : skipped;
 }
 
 }  // namespace

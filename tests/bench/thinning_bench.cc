@@ -1,6 +1,6 @@
-// How many kernels of a frontier are worth compiling: what a client loses that may only choose among the first k
-// representatives (server/representatives.h), against the whole frontier, at sizes drawn from what the constraints
-// allow.
+// How many kernels of a frontier are worth compiling: what a client loses that may only choose among the
+// first k representatives (server/answers/representatives.h), against the whole frontier, at sizes drawn from
+// what the constraints allow.
 //
 //     thinning_bench [POINTS]     default 2,000 per kernel; some seconds
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "server/representatives.h"
+#include "server/answers/representatives.h"
 #include "tests/support/search_oracle.h"
 
 namespace schaas {
@@ -36,7 +36,8 @@ struct Regret {
   }
 };
 
-/// Log-uniform sizes: dense extents 8 to 256, sparse ones 1,000 to a million, 1 to 300 entries under a parent.
+/// Log-uniform sizes: dense extents 8 to 256, sparse ones 1,000 to a million, 1 to 300 entries under a
+/// parent.
 cost::Point draw(const problem::Problem& problem, std::mt19937_64& random) {
   const auto between = [&](double low, double high) {
     return std::exp(std::uniform_real_distribution<double>(std::log(low), std::log(high))(random));
@@ -83,7 +84,8 @@ void measure(const test_support::SearchOracle& kernel, std::size_t points) {
     Regret regret;
     for (std::size_t n = 0; n < points; ++n) {
       const cost::Point point = draw(problem, random);
-      const double best = best_time(found.survivors, all, point), ours = best_time(found.survivors, chosen, point);
+      const double best = best_time(found.survivors, all, point),
+                   ours = best_time(found.survivors, chosen, point);
       if (best == HUGE_VAL) continue;
       if (ours == HUGE_VAL) ++regret.unservable;
       if (ours != HUGE_VAL) regret.ratios.push_back(ours / best);

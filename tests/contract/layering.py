@@ -6,6 +6,7 @@ else of the project; a few third-party headers are confined to the files named b
     python3 tests/contract/layering.py [ROOT]     prints the violations; exit status 1 when there are any
 """
 
+import collections
 import pathlib
 import re
 import sys
@@ -17,6 +18,8 @@ OPERATORS = SUPPORT + ["compiler/operators"]
 FRONT = OPERATORS + ["compiler/format", "compiler/index_notation"]
 PROBLEM = FRONT + ["compiler/problem"]
 TREE = PROBLEM + ["compiler/concrete_notation"]
+# The stages and what they return: for the server, which decides nothing about tensors.
+COMPILER = TREE + ["compiler/schedule", "compiler/cost", "compiler/frontier", "compiler/toolchain", "compiler/pipeline"]
 
 # One line per folder: what it may include besides itself.
 MAY_INCLUDE = {
@@ -38,8 +41,16 @@ MAY_INCLUDE = {
     "compiler/pipeline": TREE + ["compiler/schedule", "compiler/cost", "compiler/space", "compiler/frontier", "compiler/lower",
                                  "compiler/loop_ir", "compiler/codegen", "compiler/toolchain"],
     "kernels_cache": SUPPORT,
-    "server": TREE + ["compiler/schedule", "compiler/cost", "compiler/frontier", "compiler/toolchain", "compiler/pipeline",
-                      "kernels_cache", "proto"],
+    "server/telemetry": SUPPORT + ["kernels_cache"],
+    "server/auth": SUPPORT + ["proto"],
+    "server/storage": COMPILER + ["kernels_cache", "server/telemetry"],
+    "server/providers": COMPILER + ["kernels_cache", "server/auth", "server/storage", "server/telemetry"],
+    "server/answers": COMPILER + ["kernels_cache", "server/providers", "server/storage"],
+    "server/rpc": COMPILER + ["kernels_cache", "server/answers", "server/auth", "server/storage", "server/telemetry"],
+    "server/jobs": COMPILER + ["kernels_cache", "server/answers", "server/rpc", "server/telemetry"],
+    "server/http": COMPILER + ["kernels_cache", "server/answers", "server/providers", "server/rpc", "server/storage", "server/telemetry"],
+    "server/daemon": COMPILER + ["kernels_cache", "proto", "server/answers", "server/auth", "server/http", "server/jobs", "server/providers",
+                                 "server/rpc", "server/storage", "server/telemetry"],
     "server/trial": SUPPORT + ["client/cpp"],  # a client that the server starts
     "client/cpp": SUPPORT + ["compiler/format", "proto"],  # docs/decisions/0001
     "client/cli": SUPPORT + ["compiler/format", "client/cpp", "proto"],
@@ -51,12 +62,12 @@ CONFINED = [
     ("Z3 lives in one file", r"z3(\+\+)?\.h|z3_.*\.h", r"compiler/frontier/z3_solver\.cc"),
     ("SQLite lives in one pair of files", r"sqlite3.*\.h", r"kernels_cache/sqlite\.(h|cc)"),
     ("generated protocol headers stay in marshalling, services and the client's sources", r".*\.pb\.h",
-     r"server/[a-z_]*(marshalling|service)[a-z_]*\.(h|cc)|" + REMOTE),
+     r"server/(rpc|jobs)/[a-z_]*(marshalling|service)[a-z_]*\.(h|cc)|" + REMOTE),
     ("gRPC stays in the server and the client's connection", r"grpc(pp|\+\+)?/.*|.*\.grpc\.pb\.h", r"server/.*|" + REMOTE),
     ("the client's core knows the connection by server_source.h alone", r"connection_state\.h|channel\.h|status\.h", REMOTE),
     ("Protocol Buffers stay in the server and the client's connection", r"google/protobuf/.*", r"server/.*|" + REMOTE),
     ("the command-line library stays in the programs", r"CLI/.*", r"client/cli/.*|server/.*"),
-    ("HTTP lives in one file", r"httplib\.h", r"server/http_door\.cc"),
+    ("HTTP lives in one file", r"httplib\.h", r"server/http/http_server\.cc"),
     ("logging stays in the server", r"spdlog/.*", r"server/.*"),
     ("client sources are private", r"client/cpp/src/.*", r"client/cpp/src/.*"),
 ]
@@ -67,6 +78,8 @@ MAY_BE_IMPURE = re.compile(r"compiler/toolchain/.*")
 
 HEADER_LINES = 300
 SOURCE_LINES = 600
+FOLDER_FILES = 40  # of a package
+PACKAGED = r"server/.*|kernels_cache"  # folders that are split into packages
 # Files that review has allowed to be longer: path -> lines.
 LONGER = {}
 
@@ -116,11 +129,20 @@ def violations_in(path, text):
         yield f"{path}: {lines} lines, the budget is {budget}"
 
 
+def full_folders(paths):
+    """Packages of more files than a reader takes in."""
+    counts = collections.Counter(path.rpartition("/")[0] for path in paths)
+    for folder, count in sorted(counts.items()):
+        if re.fullmatch(PACKAGED, folder) and count > FOLDER_FILES:
+            yield f"{folder}: {count} files, the budget is {FOLDER_FILES}"
+
+
 def violations(root):
-    found = []
+    found, paths = [], []
     for path, text in sources(pathlib.Path(root)):
         found.extend(violations_in(path, text))
-    return found
+        paths.append(path)
+    return found + list(full_folders(paths))
 
 
 def longest(root, count=5):

@@ -69,8 +69,8 @@ class PlantedViolations(unittest.TestCase):
         self.assertEqual(planted("compiler/frontier/z3_solver.cc", "#include <z3++.h>\n"), [])
 
     def test_sqlite_elsewhere(self):
-        self.assertEqual(planted("server/main.cc", "# include <sqlite3.h>\n"),
-                         ["server/main.cc: includes sqlite3.h, but SQLite lives in one pair of files"])
+        self.assertEqual(planted("server/daemon/main.cc", "# include <sqlite3.h>\n"),
+                         ["server/daemon/main.cc: includes sqlite3.h, but SQLite lives in one pair of files"])
 
     def test_proto_type_in_a_public_client_header(self):
         self.assertEqual(
@@ -95,6 +95,18 @@ class PlantedViolations(unittest.TestCase):
     def test_unknown_folder(self):
         self.assertEqual(planted("compiler/utils/strings.h", "\n"),
                          ["compiler/utils/strings.h: its folder has no line in the table of tests/contract/layering.py"])
+
+    def test_upward_include_between_packages(self):
+        self.assertEqual(planted("server/storage/stores.h", '#include "server/rpc/marshalling.h"\n'),
+                         ["server/storage/stores.h: includes server/rpc/marshalling.h, but server/storage may not include server/rpc"])
+
+    def test_file_outside_the_packages(self):
+        self.assertEqual(planted("server/stores.h", "\n"),
+                         ["server/stores.h: its folder has no line in the table of tests/contract/layering.py"])
+
+    def test_full_folder(self):
+        self.assertEqual(list(layering.full_folders([f"server/rpc/f{n}.h" for n in range(41)])),
+                         ["server/rpc: 41 files, the budget is 40"])
 
     def test_long_file(self):
         self.assertEqual(planted("compiler/cost/cost.h", "\n" * 301),

@@ -2,7 +2,7 @@
 #include <google/protobuf/stubs/logging.h>
 
 #include "compiler/problem/canonical.h"
-#include "server/stored_request.h"
+#include "server/jobs/stored_request.h"
 #include "tests/fuzz/target.h"
 
 namespace schaas::fuzz {

@@ -1,5 +1,5 @@
 // The payload of a stored frontier.
-#include "server/stored_frontier.h"
+#include "server/storage/stored_frontier.h"
 #include "tests/fuzz/target.h"
 
 namespace schaas::fuzz {

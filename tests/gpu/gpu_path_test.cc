@@ -17,7 +17,7 @@
 #include "schaas/host.h"
 #include "schaas/kernel_set.h"
 #include "schaas/session.h"
-#include "server/daemon.h"
+#include "server/daemon/daemon.h"
 #include "tests/support/fake_device.h"
 #include "tests/support/gpu_batch.h"
 #include "tests/support/temporary_directory.h"
@@ -391,7 +391,8 @@ TEST_F(Bound, WhatLiesOnTheDeviceIsComputedThereWithoutCopies) {
 
 TEST_F(Bound, ComputesAResultInMemoryOfAnOperandApart) {
   for (const bool alone : {false, true}) {
-    client::PackedTensor both = client::zeros({40, 5}, c_.format(), {"C", client::ValueType::f64, 64}).value();
+    client::PackedTensor both =
+        client::zeros({40, 5}, c_.format(), {"C", client::ValueType::f64, 64}).value();
     std::memcpy(both.values().data(), product_.b.values().data(), product_.b.values().bytes());
     c_ = device_->bring(both);
     schaas_tensor view = product_.b.view();
@@ -415,9 +416,10 @@ TEST_F(Bound, RefusesASparseResultInMemoryOfAnOperand) {
   given.result = &product_.a;
   const auto bound = kernels.bind({{"A", &product_.a}}, given);
   ASSERT_FALSE(bound.ok());
-  EXPECT_EQ(support::render(bound.error()),
-            "invalid [result-overlap]: the tensor given for the result `C(i,j)` has memory of the operand `A`: "
-            "a result stored as dense,compressed:0,1 needs memory of its own");
+  EXPECT_EQ(
+      support::render(bound.error()),
+      "invalid [result-overlap]: the tensor given for the result `C(i,j)` has memory of the operand `A`: "
+      "a result stored as dense,compressed:0,1 needs memory of its own");
 }
 
 TEST_F(Bound, MixedOperandsAreBroughtAndTheReasonSaysSo) {

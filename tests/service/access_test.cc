@@ -1,5 +1,5 @@
-// Who may ask: tokens, scopes and quotas, TLS and client certificates, and where the server listens at all.
-#include "server/access.h"
+// Access control: tokens, scopes and quotas, TLS and client certificates, and listen addresses.
+#include "server/auth/access_control.h"
 
 #include <gmock/gmock.h>
 #include <google/protobuf/descriptor.h>
@@ -18,7 +18,7 @@
 #include "schaas/v1/admin.pb.h"
 #include "schaas/v1/jobs.pb.h"
 #include "schaas/v1/schaas.pb.h"
-#include "server/daemon.h"
+#include "server/daemon/daemon.h"
 #include "tests/service/certificates.h"
 #include "tests/support/temporary_directory.h"
 
@@ -35,7 +35,7 @@ std::string line_of(const std::string& name, const std::string& token, const std
 
 // ---- the table of methods ----
 
-TEST(Methods, EveryRemoteProcedureHasAScope) {
+TEST(Methods, RequireAScopeEach) {
   std::set<std::string> known;
   for (const Method& method : methods::all)
     EXPECT_TRUE(known.insert(std::string(method.path)).second) << method.path;
@@ -66,7 +66,7 @@ class Tokens : public testing::Test {
   std::string path_ = directory_ / "tokens";
 };
 
-TEST_F(Tokens, AreReadALineEach) {
+TEST_F(Tokens, AreReadOnePerLine) {
   const auto tokens = read_tokens(write(
       "# who may use it\n\n" + line_of("ci@build", "t1", "scopes=read,schedule") +
       line_of("group", "t2", "scopes=precompute queued=100 requests-per-minute=60 concurrent=2  # fair")));
@@ -79,7 +79,7 @@ TEST_F(Tokens, AreReadALineEach) {
   EXPECT_EQ((*tokens)[1].quotas, (Quotas{60, 2, 100}));
 }
 
-TEST_F(Tokens, ScopesAllowWhatTheyName) {
+TEST_F(Tokens, AllowTheirScopesOnly) {
   const auto tokens =
       read_tokens(write(line_of("a", "1", "scopes=read") + line_of("b", "2", "scopes=admin")));
   const std::set<Scope> every = {Scope::any,        Scope::read,   Scope::schedule,
@@ -90,7 +90,7 @@ TEST_F(Tokens, ScopesAllowWhatTheyName) {
   }
 }
 
-TEST_F(Tokens, WrongLinesAreShown) {
+TEST_F(Tokens, ReportWrongLines) {
   const std::string digest(64, '0');
   EXPECT_EQ(refusal("# first\na " + digest + " scopes=reed\n"),
             "invalid [tokens]: unknown scope `reed`; known are read, schedule, precompute, report, admin; "
@@ -117,7 +117,7 @@ TEST_F(Tokens, WrongLinesAreShown) {
             "invalid [tokens]: the tokens file `" + path_ + "?` cannot be read");
 }
 
-TEST_F(Tokens, AFreshOneFitsItsLine) {
+TEST_F(Tokens, MatchTheirLineWhenNew) {
   const std::string token = make_token();
   EXPECT_EQ(token.size(), 71u);
   EXPECT_NE(token, make_token());
@@ -128,26 +128,26 @@ TEST_F(Tokens, AFreshOneFitsItsLine) {
   EXPECT_EQ(read->front().sha256, support::digest_of(token).sha256);
 }
 
-// ---- letting in ----
+// ---- authorisation ----
 
-class Door : public Tokens {
+class AccessControl : public Tokens {
  protected:
-  std::unique_ptr<Access> open(bool sockets_need_token = false) {
-    return Access::open({path_, sockets_need_token, [this] { return now_; }}).value();
+  std::unique_ptr<AccessControl> open(bool sockets_need_token = false) {
+    return AccessControl::open({path_, sockets_need_token, [this] { return now_; }}).value();
   }
-  static std::string outcome(const support::Result<Access::Pass>& pass) {
+  static std::string outcome(const support::Result<AccessControl::AuthorisedRequest>& pass) {
     return pass.ok() ? "in" : support::render(pass.error());
   }
   std::chrono::steady_clock::time_point now_{};
   const std::string far_ = "ipv4:192.0.2.1:4711";
 };
 
-TEST_F(Door, WithoutTokensEverybodyIsLetIn) {
-  const auto access = Access::open({"", false, Access::steady_clock()}).value();
-  EXPECT_EQ(outcome(access->enter(methods::verify_cache, far_, "")), "in");
+TEST_F(AccessControl, AuthorisesEverybodyWithoutTokens) {
+  const auto access = AccessControl::open({"", false, AccessControl::steady_clock()}).value();
+  EXPECT_EQ(outcome(access->authorise(methods::verify_cache, far_, "")), "in");
 }
 
-TEST_F(Door, AsksForATokenWhoeverComesByNetwork) {
+TEST_F(AccessControl, RequiresATokenOverTheNetwork) {
   write(line_of("reader", "right", "scopes=read"));
   const auto access = open();
   const std::string asks =
@@ -158,67 +158,68 @@ TEST_F(Door, AsksForATokenWhoeverComesByNetwork) {
       "unreachable [unknown-token]: this server does not know the token\n  note: it may have been withdrawn: "
       "ask its "
       "operator";
-  EXPECT_EQ(outcome(access->enter(methods::info, far_, "")), asks);
-  EXPECT_EQ(outcome(access->enter(methods::info, far_, "right")), asks) << "not the way it is written";
-  EXPECT_EQ(outcome(access->enter(methods::info, far_, "Bearer ")), unknown);
-  EXPECT_EQ(outcome(access->enter(methods::info, far_, "Bearer wrong")), unknown);
-  EXPECT_EQ(outcome(access->enter(methods::info, far_, "Bearer " + support::digest_of("right").sha256)),
+  EXPECT_EQ(outcome(access->authorise(methods::info, far_, "")), asks);
+  EXPECT_EQ(outcome(access->authorise(methods::info, far_, "right")), asks) << "not the way it is written";
+  EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer ")), unknown);
+  EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer wrong")), unknown);
+  EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer " + support::digest_of("right").sha256)),
             unknown);
-  EXPECT_EQ(outcome(access->enter(methods::info, far_, "Bearer right")), "in");
-  EXPECT_EQ(access->enter(methods::lookup, far_, "Bearer right")->caller().name, "reader");
-  EXPECT_EQ(outcome(access->enter(methods::schedule, far_, "Bearer right")),
+  EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer right")), "in");
+  EXPECT_EQ(access->authorise(methods::lookup, far_, "Bearer right")->principal().name, "reader");
+  EXPECT_EQ(outcome(access->authorise(methods::schedule, far_, "Bearer right")),
             "unreachable [scope]: the token of `reader` does not allow Schedule, which takes the scope "
             "`schedule`\n  note: "
             "ask the server's operator to add `schedule` to its scopes");
 }
 
-TEST_F(Door, AUnixSocketOfItsOwnersAloneIsOpen) {
+TEST_F(AccessControl, NeedsNoTokenOnThePrivateSocket) {
   write(line_of("reader", "right", "scopes=read"));
   EXPECT_EQ(outcome(open()->enter(methods::verify_cache, "unix:/run/s", "")), "in");
   EXPECT_THAT(outcome(open(true)->enter(methods::verify_cache, "unix:/run/s", "")), HasSubstr("[no-token]"));
   EXPECT_THAT(outcome(open()->enter(methods::verify_cache, "ipv4:127.0.0.1:1", "")), HasSubstr("[no-token]"));
 }
 
-TEST_F(Door, QuotasAreKept) {
+TEST_F(AccessControl, EnforcesQuotas) {
   write(line_of("group", "g", "scopes=read requests-per-minute=2") +
         line_of("pair", "p", "scopes=read concurrent=2"));
   const auto access = open();
-  EXPECT_EQ(outcome(access->enter(methods::info, far_, "Bearer g")), "in");
-  EXPECT_EQ(outcome(access->enter(methods::info, far_, "Bearer g")), "in");
-  EXPECT_EQ(outcome(access->enter(methods::info, far_, "Bearer g")),
-            "exhausted [quota-requests]: `group` has made more than 2 requests in a minute\n  note: ask "
+  EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer g")), "in");
+  EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer g")), "in");
+  EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer g")),
+            "exhausted [quota-requests]: `group` has made more than 2 requests in a minute\n  note: retry "
             "again in 30 s");
   now_ += std::chrono::seconds(20);
-  EXPECT_THAT(outcome(access->enter(methods::info, far_, "Bearer g")), HasSubstr("ask again in 10 s"));
+  EXPECT_THAT(outcome(access->authorise(methods::info, far_, "Bearer g")), HasSubstr("retry in 10 s"));
   now_ += std::chrono::seconds(10);
-  EXPECT_EQ(outcome(access->enter(methods::info, far_, "Bearer g")), "in");
+  EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer g")), "in");
 
-  auto first = access->enter(methods::info, far_, "Bearer p");
+  auto first = access->authorise(methods::info, far_, "Bearer p");
   {
-    const auto second = access->enter(methods::info, far_, "Bearer p");
-    EXPECT_EQ(outcome(access->enter(methods::info, far_, "Bearer p")),
-              "exhausted [quota-concurrent]: `pair` has 2 requests running, as many as it may\n  note: ask "
-              "again when one "
-              "of them has ended");
+    const auto second = access->authorise(methods::info, far_, "Bearer p");
+    EXPECT_EQ(
+        outcome(access->authorise(methods::info, far_, "Bearer p")),
+        "exhausted [quota-concurrent]: `pair` has 2 requests running, which is its limit\n  note: retry "
+        "again when one "
+        "of them has ended");
   }
-  EXPECT_EQ(outcome(access->enter(methods::info, far_, "Bearer p")), "in");
+  EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer p")), "in");
 }
 
-TEST_F(Door, ReloadingWithdrawsTokensAndKeepsThemWhenTheFileIsWrong) {
+TEST_F(AccessControl, RevokesTokensOnReloadAndKeepsThemWhenTheFileIsWrong) {
   write(line_of("old", "o", "scopes=read"));
   const auto access = open();
   write(line_of("new", "n", "scopes=read"));
-  EXPECT_EQ(outcome(access->enter(methods::info, far_, "Bearer o")), "in");
+  EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer o")), "in");
   ASSERT_TRUE(access->reload().ok());
-  EXPECT_THAT(outcome(access->enter(methods::info, far_, "Bearer o")), HasSubstr("[unknown-token]"));
+  EXPECT_THAT(outcome(access->authorise(methods::info, far_, "Bearer o")), HasSubstr("[unknown-token]"));
   write("nonsense");
   EXPECT_FALSE(access->reload().ok());
-  EXPECT_EQ(outcome(access->enter(methods::info, far_, "Bearer n")), "in");
+  EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer n")), "in");
 }
 
 // ---- over the wire ----
 
-class Guarded : public testing::Test {
+class TransportSecurity : public testing::Test {
  protected:
   void SetUp() override {
     ours_.issue("server");
@@ -271,7 +272,7 @@ class Guarded : public testing::Test {
   std::unique_ptr<Daemon> daemon_;
 };
 
-TEST_F(Guarded, WhatOthersReachNeedsTls) {
+TEST_F(TransportSecurity, RequiresTlsBeyondLoopback) {
   DaemonOptions options;
   options.listen = {"0.0.0.0:0"};
   EXPECT_EQ(refusal(options),
@@ -282,14 +283,14 @@ TEST_F(Guarded, WhatOthersReachNeedsTls) {
             "can bring others there); --insecure-tcp listens all the same, where everybody is trusted");
   options.insecure_tcp = true;
   EXPECT_EQ(refusal(options), "started");
-  EXPECT_THAT(logged_.str(), HasSubstr("without TLS: what passes can be read and changed"));
+  EXPECT_THAT(logged_.str(), HasSubstr("without TLS: traffic can be read and modified"));
   EXPECT_THAT(logged_.str(), HasSubstr("whoever reaches it may use this server"));
   options.insecure_tcp = false;
   options.tls = tls();
   EXPECT_EQ(refusal(options), "started");
 }
 
-TEST_F(Guarded, FilesThatDoNotFitAreRefusedAtTheStart) {
+TEST_F(TransportSecurity, RefusesMismatchedFilesAtTheStart) {
   DaemonOptions options;
   options.tls = {ours_.certificate("server"), "", ""};
   EXPECT_EQ(refusal(options),
@@ -307,7 +308,7 @@ TEST_F(Guarded, FilesThatDoNotFitAreRefusedAtTheStart) {
   EXPECT_EQ(refusal(options), "invalid [tls]: the key `" + options.tls.key +
                                   "` is no private key in PEM, without a passphrase");
   options.tls = tls();
-  options.tls.client_authority = "/nonexistent.pem";
+  options.tls.client_ca = "/nonexistent.pem";
   EXPECT_EQ(refusal(options), "invalid [tls]: the authority of clients `/nonexistent.pem` cannot be read");
   options.tls = tls();
   chmod(options.tls.key.c_str(), 0644);
@@ -315,7 +316,7 @@ TEST_F(Guarded, FilesThatDoNotFitAreRefusedAtTheStart) {
                                   options.tls.key + "`\n  note: `chmod 600 " + options.tls.key + "`");
 }
 
-TEST_F(Guarded, AServerIsKnownByItsCertificate) {
+TEST_F(TransportSecurity, AuthenticatesServersByCertificate) {
   DaemonOptions options;
   options.tls = tls();
   start(options);
@@ -327,8 +328,8 @@ TEST_F(Guarded, AServerIsKnownByItsCertificate) {
               HasSubstr("invalid [tls-file]: the authority of the server `/nonexistent.pem` cannot be read"));
 }
 
-// The check at the start refuses such a file, so it comes while the server runs.
-TEST_F(Guarded, AServerWhoseCertificateHasExpiredIsNotBelieved) {
+// The check at the start refuses such a file, so it is written while the server runs.
+TEST_F(TransportSecurity, RejectsExpiredCertificates) {
   const std::string certificate = directory_ / "c.pem", key = directory_ / "c.key";
   const auto install = [&](const std::string& name) {
     const auto all = std::filesystem::copy_options::overwrite_existing;
@@ -351,7 +352,7 @@ TEST_F(Guarded, AServerWhoseCertificateHasExpiredIsNotBelieved) {
   EXPECT_THAT(refused, HasSubstr("certificate verify failed"));
 }
 
-TEST_F(Guarded, AServerWithTheCertificateOfAnotherNameIsNotBelieved) {
+TEST_F(TransportSecurity, RejectsCertificatesOfOtherNames) {
   DaemonOptions options;
   options.tls = {ours_.certificate("elsewhere"), ours_.key("elsewhere"), ""};
   start(options);
@@ -360,7 +361,7 @@ TEST_F(Guarded, AServerWithTheCertificateOfAnotherNameIsNotBelieved) {
   EXPECT_THAT(refused, HasSubstr("Peer name 127.0.0.1 is not in peer certificate"));
 }
 
-TEST_F(Guarded, AClientIsKnownByItsCertificate) {
+TEST_F(TransportSecurity, AuthenticatesClientsByCertificate) {
   DaemonOptions options;
   options.tls = tls(true);
   start(options);
@@ -369,12 +370,12 @@ TEST_F(Guarded, AClientIsKnownByItsCertificate) {
   for (const auto& wrong :
        {to_server(authority), to_server(authority, others_.certificate("client"), others_.key("client")),
         to_server(authority, ours_.certificate("late"), ours_.key("late"))})
-    EXPECT_THAT(outcome(wrong), HasSubstr("unreachable ["));  // TLS 1.3: all that is told is a closed socket
+    EXPECT_THAT(outcome(wrong), HasSubstr("unreachable ["));  // TLS 1.3 reports a closed socket only
   EXPECT_THAT(outcome(to_server(authority, ours_.certificate("client"))),
               HasSubstr("a certificate without its key"));
 }
 
-TEST_F(Guarded, CertificatesAreReadAgainWhenTheyChange) {
+TEST_F(TransportSecurity, ReloadsChangedCertificates) {
   const std::string certificate = directory_ / "c.pem", key = directory_ / "c.key";
   const auto install = [&](const test::Certificates& from) {
     const auto all = std::filesystem::copy_options::overwrite_existing;
@@ -395,7 +396,7 @@ TEST_F(Guarded, CertificatesAreReadAgainWhenTheyChange) {
   EXPECT_THAT(outcome(to_server(ours_.authority())), HasSubstr("[tls-failed]"));
 }
 
-TEST_F(Guarded, TokensTravelAndAreHeldToTheirScopes) {
+TEST_F(TransportSecurity, EnforcesScopesOverTheWire) {
   const std::string reader = make_token(), worker = make_token(), other = make_token(), admin = make_token();
   DaemonOptions options;
   options.tls = tls();
@@ -455,14 +456,14 @@ TEST_F(Guarded, TokensTravelAndAreHeldToTheirScopes) {
 
   daemon_.reset();
   const std::string log = logged_.str();
-  EXPECT_THAT(log, HasSubstr("caller=reader"));
+  EXPECT_THAT(log, HasSubstr("principal=reader"));
   for (const std::string& secret : {reader, worker, other}) {
     EXPECT_EQ(log.find(secret.substr(7)), std::string::npos) << "a token in the log";
     EXPECT_EQ(log.find(support::digest_of(secret).sha256), std::string::npos);
   }
 }
 
-TEST_F(Guarded, ATokenIsNotSentInClear) {
+TEST_F(TransportSecurity, NeverSendsTokensInClear) {
   ConnectOptions options;
   options.server = "192.0.2.1:8470";
   options.token = "secret";
@@ -472,7 +473,7 @@ TEST_F(Guarded, ATokenIsNotSentInClear) {
             "note: use TLS: --tls-ca or SCHAAS_TLS_CA");
 }
 
-TEST_F(Guarded, ASocketHasItsMode) {
+TEST_F(TransportSecurity, SetsTheModeOfSockets) {
   DaemonOptions options;
   options.listen = {"unix:" + (directory_ / "s")};
   for (const unsigned mode : {0600u, 0660u}) {

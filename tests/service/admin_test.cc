@@ -1,4 +1,4 @@
-// What who runs the server does: evictions, pins, collection, backup and restore.
+// Administration: eviction, pins, garbage collection, backup and restore.
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -11,9 +11,9 @@
 #include "kernels_cache/binary_store_memory.h"
 #include "kernels_cache/schedule_store_memory.h"
 #include "schaas/v1/admin.grpc.pb.h"
-#include "server/backup.h"
-#include "server/cache_keeper.h"
-#include "server/daemon.h"
+#include "server/daemon/daemon.h"
+#include "server/storage/backup.h"
+#include "server/storage/cache_evictor.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
 
@@ -22,9 +22,9 @@ namespace {
 
 using kernels_cache::Pinned;
 
-class Keeper : public testing::Test {
+class CacheEviction : public testing::Test {
  protected:
-  // A kernel of the problem, used so many minutes ago.
+  // Stores a kernel of the problem, last used that many minutes ago.
   std::string store(const std::string& problem, std::size_t bytes, int minutes) {
     const std::string content = problem + std::string(bytes - problem.size(), '.');
     const auto digest = binaries_->put(content).value();
@@ -32,8 +32,8 @@ class Keeper : public testing::Test {
     binaries_->set_used(digest.sha256, kernels_cache::system_clock()->now() - std::chrono::minutes(minutes));
     return digest.sha256;
   }
-  CacheKeeper keeper(std::uint64_t bytes) {
-    return CacheKeeper(stores_, {bytes, std::chrono::minutes(10)}, silent_log());
+  CacheEvictor evictor(std::uint64_t bytes) {
+    return CacheEvictor(stores_, {bytes, std::chrono::minutes(10)}, silent_log());
   }
 
   std::shared_ptr<kernels_cache::MemoryBinaryStore> binaries_ =
@@ -43,11 +43,11 @@ class Keeper : public testing::Test {
   Stores stores_{schedules_, binaries_};
 };
 
-TEST_F(Keeper, EvictsWhatWasUsedLongestAgoWithItsRows) {
+TEST_F(CacheEviction, EvictsLeastRecentlyUsedBinariesWithTheirRows) {
   const auto old = store("old", 1000, 60), older = store("older", 1000, 90),
              recent = store("recent", 1000, 30);
-  auto cache = keeper(2500);
-  cache.stored(0);  // 3000 bytes are there; down to 2250
+  auto cache = evictor(2500);
+  cache.note_stored_binary(0);  // 3000 bytes are there; down to 2250
   EXPECT_FALSE(binaries_->contains(older));
   EXPECT_TRUE(binaries_->contains(old));
   EXPECT_TRUE(binaries_->contains(recent));
@@ -55,34 +55,34 @@ TEST_F(Keeper, EvictsWhatWasUsedLongestAgoWithItsRows) {
   EXPECT_TRUE((*schedules_->kernel("kold")).has_value());
 }
 
-TEST_F(Keeper, KeepsWhatIsPinned) {
+TEST_F(CacheEviction, KeepsPinnedProblems) {
   const auto old = store("old", 1000, 60), older = store("older", 1000, 90);
   ASSERT_TRUE(*schedules_->set_pin("older", Pinned::yes));
-  keeper(1500).stored(0);
+  evictor(1500).note_stored_binary(0);
   EXPECT_TRUE(binaries_->contains(older));
   EXPECT_FALSE(binaries_->contains(old));
   ASSERT_TRUE(*schedules_->set_pin("older", Pinned::no));
-  keeper(500).stored(0);
+  evictor(500).note_stored_binary(0);
   EXPECT_FALSE(binaries_->contains(older));
 }
 
-// A client that was just told of it may be about to download it.
-TEST_F(Keeper, KeepsWhatWasUsedInTheLastMinutes) {
+// A client may be about to download a recently used binary.
+TEST_F(CacheEviction, KeepsItemsBelowTheMinimumAge) {
   const auto served = store("served", 1000, 0);
-  const auto collected = keeper(10).collect();
+  const auto collected = evictor(10).collect();
   ASSERT_TRUE(collected.ok());
   EXPECT_EQ(collected->evicted, 0u);
   EXPECT_EQ(collected->left_bytes, 1000u);
   EXPECT_TRUE(binaries_->contains(served));
 }
 
-TEST_F(Keeper, WithoutALimitEvictsNothing) {
+TEST_F(CacheEviction, EvictsNothingWithoutALimit) {
   const auto old = store("old", 1000, 60);
-  keeper(0).stored(1'000'000);
+  evictor(0).note_stored_binary(1'000'000);
   EXPECT_TRUE(binaries_->contains(old));
 }
 
-TEST_F(Keeper, CollectsOrphansRowsWithoutBinaryAndOldFrontiers) {
+TEST_F(CacheEviction, RemovesOrphansRowsWithoutBinaryAndOldFrontiers) {
   const auto kept = store("kept", 1000, 60), lost = store("lost", 500, 60);
   ASSERT_TRUE(binaries_->drop(lost).ok());
   const auto orphan = binaries_->put("an orphan").value().sha256,
@@ -91,7 +91,7 @@ TEST_F(Keeper, CollectsOrphansRowsWithoutBinaryAndOldFrontiers) {
   for (const int version : {pipeline::search_version - 1, pipeline::search_version})
     ASSERT_TRUE(
         schedules_->put_frontier({{"kept", "o", version}, "text", "payload", true, 1, 0, "", "", ""}).ok());
-  const auto collected = keeper(0).collect();
+  const auto collected = evictor(0).collect();
   ASSERT_TRUE(collected.ok());
   EXPECT_EQ(collected->evicted, 0u);
   EXPECT_EQ(collected->orphans, 1u);
@@ -103,7 +103,7 @@ TEST_F(Keeper, CollectsOrphansRowsWithoutBinaryAndOldFrontiers) {
   EXPECT_FALSE(binaries_->contains(orphan));
 }
 
-TEST_F(Keeper, KeepsFrontiersBelowTheirSize) {
+TEST_F(CacheEviction, LimitsTheSizeOfFrontiers) {
   const auto put = [&](const std::string& problem) {
     ASSERT_TRUE(schedules_
                     ->put_frontier({{problem, "o", pipeline::search_version},
@@ -120,18 +120,18 @@ TEST_F(Keeper, KeepsFrontiersBelowTheirSize) {
   for (int n = 0; n < 3; ++n) put("p" + std::to_string(n));
   CacheLimits limits;
   limits.frontier_bytes = 3500;
-  CacheKeeper in_use(stores_, limits, silent_log());
+  CacheEvictor in_use(stores_, limits, silent_log());
   put("p3");
-  in_use.stored_frontier(1000);
+  in_use.note_stored_frontier(1000);
   EXPECT_EQ(schedules_->statistics()->frontiers, 4u) << "they were used within the grace";
-  limits.grace = std::chrono::seconds(-1);
-  CacheKeeper keeper(stores_, limits, silent_log());
-  keeper.stored_frontier(0);  // 4000 bytes are there; down to 3150
+  limits.min_age = std::chrono::seconds(-1);
+  CacheEvictor evictor(stores_, limits, silent_log());
+  evictor.note_stored_frontier(0);  // 4000 bytes are there; down to 3150
   EXPECT_EQ(schedules_->statistics()->frontiers, 3u);
-  keeper.stored_frontier(500);  // as far as it knows 3500
+  evictor.note_stored_frontier(500);  // 3500 by its own count
   EXPECT_EQ(schedules_->statistics()->frontiers, 3u);
   put("p4");
-  ASSERT_TRUE(keeper.collect().ok());
+  ASSERT_TRUE(evictor.collect().ok());
   EXPECT_EQ(schedules_->statistics()->frontiers, 3u);
 }
 
@@ -194,7 +194,7 @@ TEST_F(Admin, BacksUpWhileServingAndRestores) {
             found.kernels.at(0).digest().bytes());
 }
 
-TEST_F(Admin, RefusesNamesThatLeaveTheFolder) {
+TEST_F(Admin, RefusesNamesOutsideTheFolder) {
   start();
   for (const std::string name : {"../x", "a/b", ".hidden", "..", "a b"}) {
     v1::BackupReply reply;
@@ -205,7 +205,7 @@ TEST_F(Admin, RefusesNamesThatLeaveTheFolder) {
   }
 }
 
-TEST_F(Admin, RefusesToRestoreWhatIsNoBackup) {
+TEST_F(Admin, RefusesToRestoreOtherFolders) {
   auto directory = DataDirectory::open(data_);
   ASSERT_TRUE(directory.ok());
   const std::string folder = directory_ / "empty";

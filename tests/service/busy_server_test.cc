@@ -1,4 +1,4 @@
-// A client asks a busy server again, as the server says, and tells its user.
+// A client retries on a busy server after the delay the server names, and reports it to its user.
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace schaas {
 namespace {
 
-// Refuses so many calls, then answers. Its key is any: the client is told to trust it.
+// Refuses a number of calls, then answers. Any key is accepted: the client is configured to trust it.
 class BusyServer final : public v1::Scheduler::Service {
  public:
   std::atomic<int> refusals{0}, calls{0};
@@ -58,7 +58,7 @@ class BusyServer final : public v1::Scheduler::Service {
   }
 };
 
-class Busy : public testing::Test {
+class BusyServer : public testing::Test {
  protected:
   void SetUp() override {
     grpc::ServerBuilder builder;
@@ -85,7 +85,7 @@ class Busy : public testing::Test {
   std::vector<double> waits_;
 };
 
-TEST_F(Busy, ServerIsAskedAgainLaterAndLater) {
+TEST_F(BusyServer, IsRetriedWithGrowingDelays) {
   auto connection = connect();
   service_.refusals = 4;
   const auto entries = connection.list_cache("");
@@ -101,7 +101,7 @@ TEST_F(Busy, ServerIsAskedAgainLaterAndLater) {
   }
 }
 
-TEST_F(Busy, ServerIsNotAskedForEver) {
+TEST_F(BusyServer, IsNotRetriedForEver) {
   options_.busy_limit = std::chrono::milliseconds(100);
   auto connection = connect();
   service_.refusals = 1'000'000;
@@ -111,7 +111,7 @@ TEST_F(Busy, ServerIsNotAskedForEver) {
   EXPECT_GT(service_.calls, 1);
 }
 
-TEST_F(Busy, ServerThatDoesNotSayWhenIsNotAskedAgain) {
+TEST_F(BusyServer, IsNotRetriedWithoutADelay) {
   auto connection = connect();
   service_.says_when = false;
   service_.refusals = 1;
@@ -119,7 +119,7 @@ TEST_F(Busy, ServerThatDoesNotSayWhenIsNotAskedAgain) {
   EXPECT_EQ(service_.calls, 1);
 }
 
-TEST_F(Busy, ServerIsAskedForASchedule) {
+TEST_F(BusyServer, IsAskedForASchedule) {
   auto connection = connect();
   service_.refusals = 2;
   const auto answer = connection.schedule({});
@@ -128,8 +128,8 @@ TEST_F(Busy, ServerIsAskedForASchedule) {
   EXPECT_EQ(service_.calls, 3);
 }
 
-// What the listener has heard would be told twice.
-TEST_F(Busy, AnswerThatBeganIsNotAskedForAgain) {
+// An event delivered before the refusal must not be delivered twice.
+TEST_F(BusyServer, IsNotRetriedOnceItsAnswerBegan) {
   auto connection = connect();
   service_.begins = true;
   service_.refusals = 1;

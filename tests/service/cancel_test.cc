@@ -1,4 +1,4 @@
-// A long search ends soon after nobody wants its answer any more.
+// A long search ends soon after its client cancelled.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,7 +39,7 @@ void print(const char* what, std::vector<double> delays) {
               1e3 * delays[delays.size() / 2], 1e3 * delays.back());
 }
 
-// The limit is generous: the machine may be busy. What is aimed at is 0.1 s.
+// The limit is generous, since the machine may be busy; the aim is 0.1 s.
 constexpr double limit = 1.0;
 
 TEST(LongSearches, EndSoonAfterTheyAreCancelled) {

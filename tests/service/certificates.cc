@@ -43,7 +43,7 @@ void name(X509_NAME* to, const std::string& text) {
 
 constexpr long day = 24 * 3600;
 
-Certificate blank(const std::string& subject, EVP_PKEY* key, long from, long until) {
+Certificate blank(const std::string& prepared, EVP_PKEY* key, long from, long until) {
   static long serial = 1;
   Certificate certificate(X509_new(), X509_free);
   X509_set_version(certificate.get(), 2);
@@ -51,7 +51,7 @@ Certificate blank(const std::string& subject, EVP_PKEY* key, long from, long unt
   X509_gmtime_adj(X509_getm_notBefore(certificate.get()), from);
   X509_gmtime_adj(X509_getm_notAfter(certificate.get()), until);
   X509_set_pubkey(certificate.get(), key);
-  name(X509_get_subject_name(certificate.get()), subject);
+  name(X509_get_subject_name(certificate.get()), prepared);
   return certificate;
 }
 
@@ -73,18 +73,18 @@ Certificates::Certificates(const std::string& authority) : authority_(authority)
   write(certificate(authority), root.get(), key(authority), own.get());
 }
 
-void Certificates::issue(const std::string& subject, int days, const std::string& hosts) {
+void Certificates::issue(const std::string& prepared, int days, const std::string& hosts) {
   const Certificate root(PEM_read_X509(open_file(authority(), "r").get(), nullptr, nullptr, nullptr),
                          X509_free);
   const Key signer(PEM_read_PrivateKey(open_file(key(authority_), "r").get(), nullptr, nullptr, nullptr),
                    EVP_PKEY_free);
   const Key own = make_key();
   const long from = days < 0 ? 2 * days * day : -day, until = days * day;
-  const Certificate made = blank(subject, own.get(), from, until);
+  const Certificate made = blank(prepared, own.get(), from, until);
   X509_set_issuer_name(made.get(), X509_get_subject_name(root.get()));
   add(made.get(), root.get(), NID_subject_alt_name, hosts.c_str());
   must(X509_sign(made.get(), signer.get(), EVP_sha256()) > 0);
-  write(certificate(subject), made.get(), key(subject), own.get());
+  write(certificate(prepared), made.get(), key(prepared), own.get());
 }
 
 }  // namespace schaas::test

@@ -5,13 +5,13 @@
 
 namespace schaas::test {
 
-/// Certificates for tests, made anew by OpenSSL: PEM files in a directory.
+/// Creates certificates for tests with OpenSSL: PEM files in a directory.
 class Certificates {
  public:
-  /// An authority of this name: `NAME.pem` with its key `NAME.key`.
+  /// Creates a certificate authority: `NAME.pem` with its key `NAME.key`.
   explicit Certificates(const std::string& authority);
-  /// A certificate for `hosts`, as OpenSSL writes them: `NAME.pem` and `NAME.key`. `days`: how long it is
-  /// valid from now; below 0: it has expired so long ago.
+  /// Creates a certificate for `hosts`, in OpenSSL's syntax: `NAME.pem` and `NAME.key`. It is valid for
+  /// `days` from now; below 0 it expired that long ago.
   void issue(const std::string& name, int days = 1, const std::string& hosts = "DNS:localhost,IP:127.0.0.1");
   std::string certificate(const std::string& name) const { return directory_ / (name + ".pem"); }
   std::string key(const std::string& name) const { return directory_ / (name + ".key"); }

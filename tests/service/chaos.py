@@ -122,7 +122,7 @@ class Chaos:
     def start(self, data):
         address = f"unix:{self.folder}/{data.name}.socket"
         daemon = subprocess.Popen([self.programs / "schaasd", "--data-dir", data, "--listen", address,
-                                   "--cache-bytes", "150000", "--cache-grace-seconds", "15"],
+                                   "--cache-bytes", "150000", "--cache-min-age-seconds", "15"],
                                   stdout=subprocess.DEVNULL, stderr=open(self.folder / "log", "ab"), start_new_session=True)
         return daemon, address
 

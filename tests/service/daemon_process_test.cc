@@ -58,13 +58,13 @@ class Process {
     }
     return true;
   }
-  /// Everything it said, once it has ended.
+  /// Returns the whole output after the process has ended.
   const std::string& said() {
     says(std::string("\x01never said"));
     return said_;
   }
   void signal(int number) const { kill(pid_, number); }
-  /// Exit status, or 128 + the signal that ended it.
+  /// Returns the exit status, or 128 + the signal that ended the process.
   int wait() {
     int status = 0;
     waitpid(pid_, &status, 0);
@@ -104,7 +104,7 @@ int run(const std::vector<std::string>& arguments, std::string& said) {
   return process.wait();
 }
 
-TEST(CommandLine, TellsItsVersionAndItsOptions) {
+TEST(CommandLine, PrintsItsVersionAndItsOptions) {
   std::string said;
   EXPECT_EQ(run({"--version"}, said), 0);
   EXPECT_THAT(said, testing::MatchesRegex("schaasd [0-9]+\\.[0-9]+\\.[0-9]+\n"));
@@ -115,7 +115,7 @@ TEST(CommandLine, TellsItsVersionAndItsOptions) {
   }
 }
 
-TEST(CommandLine, RefusesWhatItDoesNotKnow) {
+TEST(CommandLine, RefusesUnknownOptions) {
   std::string said;
   EXPECT_EQ(run({"--prot", "1"}, said), 2);
   EXPECT_EQ(said,
@@ -168,7 +168,7 @@ std::string contents(const std::string& path) {
 
 void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
-TEST(ConfigurationFile, OfTheExamplesIsWhatTheProgramDoesWithoutIt) {
+TEST(ExampleConfiguration, EqualsDefaults) {
   const std::string example = SCHAAS_SOURCE_DIR "/deploy/schaasd.toml";
   std::string without, with;
   EXPECT_EQ(run({"--print-config"}, without), 0);
@@ -182,10 +182,10 @@ TEST(ConfigurationFile, OfTheExamplesIsWhatTheProgramDoesWithoutIt) {
   }
   std::string said;
   EXPECT_EQ(run({"--config", example, "--check-config"}, said), 0);
-  EXPECT_EQ(said, "the configuration is right\n");
+  EXPECT_EQ(said, "the configuration is valid\n");
 }
 
-TEST_F(DaemonProcess, SaysWhatIsWrongInItsConfigurationFileAndWhere) {
+TEST_F(DaemonProcess, LocatesMistakesInItsConfigurationFile) {
   const std::string file = directory_ / "schaasd.toml";
   std::string said;
   write(file, "# all our users\nlisten = [\"unix:/tmp/a\",\n  \"unix:/tmp/b\"]\n  thread = 8\n");
@@ -219,8 +219,8 @@ TEST_F(DaemonProcess, SaysWhatIsWrongInItsConfigurationFileAndWhere) {
                       (directory_ / "none") + "`: No such file or directory\n");
 }
 
-// What would end a start is said by the check, in the same words; and the check leaves nothing behind.
-TEST_F(DaemonProcess, SaysBeforeTheStartWhatWouldEndIt) {
+// The check reports what would end a start, in the same words, and creates nothing.
+TEST_F(DaemonProcess, ChecksItsConfigurationBeforeTheStart) {
   const test::Certificates certificates("ours");
   const std::string tokens = directory_ / "tokens", wrong = directory_ / "wrong", none = directory_ / "none";
   write(tokens, "me " + std::string(64, '0') + " scopes=read\n");
@@ -261,14 +261,14 @@ TEST_F(DaemonProcess, SaysBeforeTheStartWhatWouldEndIt) {
   check.push_back("--check-config");
   std::string said;
   EXPECT_EQ(run(check, said), 0);
-  EXPECT_EQ(said, "the configuration is right\n");
+  EXPECT_EQ(said, "the configuration is valid\n");
   EXPECT_NE(access(data_.c_str(), F_OK), 0) << "the check has made the data directory";
   Process process(right);
   ASSERT_TRUE(process.says("listening on ")) << process.said();
   EXPECT_EQ(run(check, said), 0) << "beside the daemon that runs: " << said;
 }
 
-TEST_F(DaemonProcess, IsToldTheSameOnTheCommandLineBeforeTheFile) {
+TEST_F(DaemonProcess, PrefersTheCommandLineToTheFile) {
   const std::string file = directory_ / "schaasd.toml";
   write(file, "threads = 9\nsearches = 5\n");
   std::string said;
@@ -277,23 +277,23 @@ TEST_F(DaemonProcess, IsToldTheSameOnTheCommandLineBeforeTheFile) {
   EXPECT_THAT(said, testing::HasSubstr("searches = 5\n"));
 }
 
-TEST_F(DaemonProcess, ReadsItsConfigurationAgainWhenHungUp) {
+TEST_F(DaemonProcess, ReloadsItsConfigurationOnSighup) {
   const std::string file = directory_ / "schaasd.toml";
   write(file, "log-level = \"warning\"\nthreads = 8\n");
   Process process(arguments({"--config", file}));
   ASSERT_TRUE(process.says("listening on "));
   write(file, "log-level = \"inof\"\n");
   process.signal(SIGHUP);
-  EXPECT_TRUE(process.says("reload: the options stay as they were: invalid [log-level]"));
+  EXPECT_TRUE(process.says("reload failed, options unchanged: invalid [log-level]"));
   write(file, "log-level = \"info\"\nthreads = 9\n");
   process.signal(SIGHUP);
   EXPECT_TRUE(process.says("reload: threads = 9 takes effect at the next start"));
-  EXPECT_TRUE(process.says("reloaded"));  // said at level info
+  EXPECT_TRUE(process.says("reloaded"));  // logged at level info
   process.signal(SIGTERM);
   EXPECT_EQ(process.wait(), 0);
 }
 
-TEST_F(DaemonProcess, ReadsItsTokensAgainWhenTold) {
+TEST_F(DaemonProcess, ReloadsItsTokensOnSighup) {
   const std::string file = directory_ / "tokens";
   const auto write_tokens = [&](const std::string& text) {
     std::ofstream(file) << text;
@@ -304,8 +304,8 @@ TEST_F(DaemonProcess, ReadsItsTokensAgainWhenTold) {
   ASSERT_TRUE(process.says("listening on "));
   write_tokens("me 0 scopes=read\n");
   process.signal(SIGHUP);
-  EXPECT_TRUE(process.says(
-      "reload: the tokens stay as they were: invalid [tokens]: the token of `me` must be given by"));
+  EXPECT_TRUE(
+      process.says("reload failed, tokens unchanged: invalid [tokens]: the token of `me` must be given by"));
   write_tokens("");
   process.signal(SIGHUP);
   EXPECT_TRUE(process.says("reloaded"));
@@ -323,7 +323,7 @@ TEST_F(DaemonProcess, PrintsATokenWithItsLine) {
   EXPECT_THAT(said, testing::HasSubstr("invalid [tokens]: `a b` is no name of a token"));
 }
 
-TEST_F(DaemonProcess, TellsItsServiceManager) {
+TEST_F(DaemonProcess, NotifiesItsServiceManager) {
   const std::string path = directory_ / "notify";
   const int manager = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{};
@@ -348,7 +348,7 @@ TEST_F(DaemonProcess, TellsItsServiceManager) {
   close(manager);
 }
 
-TEST_F(DaemonProcess, RefusesADataDirectoryThatIsTaken) {
+TEST_F(DaemonProcess, RefusesALockedDataDirectory) {
   Process first(arguments());
   ASSERT_TRUE(first.says("listening on "));
   std::string said;
@@ -358,8 +358,8 @@ TEST_F(DaemonProcess, RefusesADataDirectoryThatIsTaken) {
                                     data_ + "` is in use by another schaasd \\(process [0-9]+\\)\n.*"));
 }
 
-// What is a cache is begun anew, what was promised is not.
-TEST_F(DaemonProcess, SetsADamagedCacheAsideAndRefusesDamagedJobs) {
+// A damaged cache is recreated; damaged jobs are refused.
+TEST_F(DaemonProcess, RecreatesADamagedCacheAndRefusesDamagedJobs) {
   const auto stop = [](Process& process) {
     process.signal(SIGTERM);
     process.said();
@@ -376,7 +376,7 @@ TEST_F(DaemonProcess, SetsADamagedCacheAsideAndRefusesDamagedJobs) {
   write(schedules, garbage);
   {
     Process process(arguments());
-    ASSERT_TRUE(process.says("the schedule database is begun anew, the old one set aside as " + schedules +
+    ASSERT_TRUE(process.says("recreating the schedule database, the damaged one is kept as " + schedules +
                              ".damaged: invalid [damaged-database]"));
     ASSERT_TRUE(process.says("listening on "));
     EXPECT_EQ(contents(schedules + ".damaged"), garbage);
@@ -393,7 +393,7 @@ TEST_F(DaemonProcess, SetsADamagedCacheAsideAndRefusesDamagedJobs) {
   EXPECT_EQ(contents(jobs), garbage) << "it was touched";
 }
 
-TEST_F(DaemonProcess, WorksAgainAfterSuddenDeathWhileCompiling) {
+TEST_F(DaemonProcess, RecoversFromSuddenDeathWhileCompiling) {
   {
     Process victim(arguments());
     ASSERT_TRUE(victim.says("listening on "));
@@ -426,7 +426,7 @@ TEST_F(DaemonProcess, WorksAgainAfterSuddenDeathWhileCompiling) {
   EXPECT_TRUE(client.schedule(chain()).done->hit());
 }
 
-TEST_F(DaemonProcess, ThatIsPrivateLogsToItsDirectoryLetsGoOfTheTerminalAndEndsWhenIdle) {
+TEST_F(DaemonProcess, DetachesLogsAndExitsWhenIdleIfPrivate) {
   Process process(arguments({"--private", "--idle-seconds", "1"}));
   EXPECT_EQ(process.said(), "listening on " + address_ + "\n");  // its output is closed though it runs on
   EXPECT_TRUE(test::ServiceClient(address_).schedule(chain()).ok());

@@ -12,7 +12,7 @@
 
 namespace schaas::test {
 
-/// A connection over a Unix socket of somebody who speaks no more HTTP/2 than he is made to.
+/// A minimal HTTP/2 client over a Unix socket, which speaks only as much of the protocol as a test needs.
 class Http2Connection {
  public:
   enum Type : unsigned char {
@@ -26,11 +26,11 @@ class Http2Connection {
   };
   struct Frame {
     unsigned char type = 0, flags = 0;
-    std::uint32_t stream = 0;  ///< 0: of the whole connection
+    std::uint32_t stream = 0;  ///< 0: the whole connection
     std::string payload;
   };
 
-  /// `address`: "unix:/path". What is sent and read is waited for so long.
+  /// Connects to `address`, "unix:/path". Sends and reads time out after `patience`.
   explicit Http2Connection(const std::string& address,
                            std::chrono::seconds patience = std::chrono::minutes(1))
       : socket_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -47,7 +47,7 @@ class Http2Connection {
   Http2Connection(const Http2Connection&) = delete;
   Http2Connection& operator=(const Http2Connection&) = delete;
 
-  /// False: not all was taken; the other side has closed, or reads no more.
+  /// Sends bytes; false when the peer has closed or stopped reading.
   bool send(const std::string& bytes) {
     return ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(bytes.size());
   }
@@ -67,30 +67,31 @@ class Http2Connection {
                           field("te", "trailers")});
   }
 
-  /// The next frame; none: the connection was closed, or nothing came for long.
+  /// Reads the next frame; none when the connection was closed or nothing came in time.
   std::optional<Frame> next() {
     const std::string head = read(9);
     if (head.size() < 9) return std::nullopt;
     return Frame{static_cast<unsigned char>(head[3]), static_cast<unsigned char>(head[4]),
                  number_in(head.substr(5)) & 0x7fffffffU, read(number_in(head.substr(0, 3)))};
   }
-  /// The next one of this type; none: the connection was closed before it came.
+  /// Reads up to the next frame of this type; none when the connection was closed before.
   std::optional<Frame> next(Type type) {
     for (;;) {
       auto frame = next();
       if (!frame || frame->type == type) return frame;
     }
   }
-  /// Whether the other side closes it, whatever it says before; false when it says nothing for long.
+  /// Returns true when the peer closes the connection, whatever it sends before; false when it is silent for
+  /// long.
   bool is_closed() {
     while (!read(1).empty()) {
     }
     return was_closed();
   }
-  /// Whether the last read came to the end.
+  /// Returns true when the last read reached the end of the stream.
   bool was_closed() const { return errno_ == 0 || errno_ == ECONNRESET; }
 
-  /// The first four bytes, or fewer, most significant first.
+  /// Reads up to four bytes, most significant first.
   static std::uint32_t number_in(const std::string& bytes) {
     std::uint32_t out = 0;
     for (const char byte : bytes.substr(0, 4)) out = (out << 8) + static_cast<unsigned char>(byte);
@@ -103,7 +104,7 @@ class Http2Connection {
   }
 
  private:
-  // A field of headers, written out (RFC 7541, 6.2.2).
+  // Encodes a header field as a literal (RFC 7541, 6.2.2).
   static std::string field(const std::string& name, const std::string& value) {
     std::string out(1, '\0');
     out += static_cast<char>(name.size());

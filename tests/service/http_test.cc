@@ -1,4 +1,4 @@
-// What the daemon tells by HTTP: metrics, health, readiness; and the ids of requests.
+// The HTTP server: metrics, health and readiness; and request ids.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <httplib.h>
@@ -13,7 +13,7 @@
 
 #include "kernels_cache/schedule_store_sqlite.h"
 #include "kernels_cache/sqlite.h"
-#include "server/daemon.h"
+#include "server/daemon/daemon.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
 
@@ -69,7 +69,7 @@ class Http : public testing::Test {
   std::unique_ptr<server::Daemon> daemon_;
 };
 
-TEST_F(Http, TellsHealthAndReadiness) {
+TEST_F(Http, ReportsHealthAndReadiness) {
   EXPECT_EQ(get("/healthz"), "200 ok\n");
   EXPECT_EQ(get("/readyz"), "200 ready\n");
   EXPECT_EQ(get("/nowhere"), "404 404\n");
@@ -92,7 +92,7 @@ TEST_F(Http, IsNotReadyAsSoonAsItStopsWhileRequestsStillRun) {
   EXPECT_EQ(get("/healthz"), "no reply");
 }
 
-// Another program has taken a table away.
+// Another program has dropped a table.
 TEST_F(Http, IsNotReadyWhileTheDatabaseCannotBeRead) {
   EXPECT_EQ(get("/readyz"), "200 ready\n");
   auto database =
@@ -108,7 +108,7 @@ TEST_F(Http, IsNotReadyWhileTheDatabaseCannotBeRead) {
   EXPECT_EQ(get("/readyz"), "200 ready\n");
 }
 
-// Of a family that the table of docs/operations.md names `_bytes`, the whole name begins with that before it.
+// A family named `_bytes` in the table of docs/operations.md continues the name before it.
 std::set<std::string> documented_families() {
   std::ifstream file(SCHAAS_SOURCE_DIR "/docs/operations.md");
   std::set<std::string> out;
@@ -124,7 +124,7 @@ std::set<std::string> documented_families() {
   return out;
 }
 
-TEST_F(Http, TellsTheFamiliesThatAreDocumentedAndNoOthers) {
+TEST_F(Http, ExportsExactlyTheDocumentedFamilies) {
   EXPECT_TRUE(client().schedule(test::request_for()).ok());
   std::istringstream lines(get("/metrics"));
   std::set<std::string> told;
@@ -135,8 +135,8 @@ TEST_F(Http, TellsTheFamiliesThatAreDocumentedAndNoOthers) {
   EXPECT_EQ(told, documented_families());
 }
 
-// Counters that a request changes, by what it says itself.
-TEST_F(Http, CountsSecondsQuestionsAndBytes) {
+// Returns the counters that a request changes.
+TEST_F(Http, CountsSecondsQueriesAndBytes) {
   const auto value = [this](const std::string& family) {
     const std::string text = get("/metrics"), line = "\n" + family + " ";
     const auto found = text.find(line);
@@ -161,7 +161,7 @@ TEST_F(Http, CountsSecondsQuestionsAndBytes) {
   EXPECT_EQ(value("schaas_sent_bytes_total"), binary.size());
 }
 
-TEST_F(Http, CountsWhatWasAskedAndMade) {
+TEST_F(Http, CountsRequestsAndResults) {
   EXPECT_TRUE(client().schedule(test::request_for()).ok());
   EXPECT_TRUE(client().schedule(test::request_for()).ok());
   auto wrong = test::request_for();
@@ -202,19 +202,19 @@ TEST_F(Http, MetricsAreWellFormed) {
   EXPECT_GT(samples, 50u);
 }
 
-// A page of another site whose name was made to mean this machine.
+// DNS rebinding: a page of another site whose name resolves to this machine.
 TEST_F(Http, RefusesOtherHosts) {
   const auto reply =
       browser().Get("/metrics", {{"Host", "evil.example:" + daemon_->http_address().substr(10)}});
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->status, 421);
-  EXPECT_EQ(reply->body, "ask for 127.0.0.1 or localhost\n");
+  EXPECT_EQ(reply->body, "use 127.0.0.1 or localhost\n");
   const auto local = browser().Get("/healthz", {{"Host", "localhost:1"}});
   ASSERT_TRUE(local);
   EXPECT_EQ(local->status, 200);
 }
 
-TEST_F(Http, IsForReading) {
+TEST_F(Http, IsReadOnly) {
   const auto reply = browser().Post("/metrics", "x=1", "text/plain");
   EXPECT_TRUE(!reply || reply->status >= 400);
   EXPECT_EQ(get("/healthz"), "200 ok\n");
@@ -224,7 +224,7 @@ TEST_F(Http, IsForReading) {
   EXPECT_EQ(head->get_header_value("X-Content-Type-Options"), "nosniff");
 }
 
-TEST_F(Http, KeepsTheIdOfARequest) {
+TEST_F(Http, LogsTheIdOfARequest) {
   const auto id_told = [this](const std::string& sent) {
     grpc::ClientContext context;
     if (!sent.empty()) context.AddMetadata("schaas-request-id", sent);
@@ -240,7 +240,7 @@ TEST_F(Http, KeepsTheIdOfARequest) {
   EXPECT_THAT(id_told(std::string(65, 'a')), testing::MatchesRegex("[0-9a-f]{8}-[0-9]+"));
 }
 
-TEST(HttpAddress, IsOnTheLoopbackInterface) {
+TEST(HttpAddress, IsLoopbackOnly) {
   for (const std::string wrong :
        {"0.0.0.0:80", "example.org:80", "192.168.0.1:80", "127.0.0.1.evil.example:1"}) {
     const auto checked = server::check_http_address(wrong);

@@ -1,4 +1,4 @@
-// Offline precomputation through the wire: what is accepted is done, whatever happens to the server.
+// Offline precomputation over the wire: an accepted job is done, whatever happens to the server.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include "kernels_cache/sqlite.h"
 #include "schaas/connection.h"
 #include "schaas/v1/jobs.grpc.pb.h"
-#include "server/daemon.h"
-#include "server/status.h"
+#include "server/daemon/daemon.h"
+#include "server/rpc/status_code.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
 
@@ -24,7 +24,7 @@ using test::request_for;
 struct Holding {
   std::atomic<bool> hold{false};  ///< searches last until cancelled
   std::atomic<int> searches{0}, cancelled{0};
-  std::atomic<int> full{0};  ///< so many compilations find no room on the disk
+  std::atomic<int> full{0};  ///< number of compilations that fail with a full disk
 };
 
 class HoldingProvider final : public server::KernelProvider {
@@ -69,7 +69,7 @@ class JobsOverTheWire : public testing::Test {
     server::DaemonOptions options = options_;
     options.data_directory = directory_ / "data";
     options.drain = std::chrono::seconds(5);
-    options.head_start = std::chrono::hours(1);
+    options.partial_search_delay = std::chrono::hours(1);
     options.wrap_compiling = [holding = holding_](std::unique_ptr<server::KernelProvider> next) {
       return std::make_unique<HoldingProvider>(std::move(next), holding);
     };
@@ -113,7 +113,7 @@ class JobsOverTheWire : public testing::Test {
     v1::Job reply;
     return stub_->Retry(&context, which, &reply);
   }
-  /// Everything that is told of a job until it has ended: "number state", and the job at last.
+  /// Returns the events of a job until it has ended, "number state", and the job at last.
   std::pair<std::vector<std::string>, v1::Job> watch(const std::string& id, std::uint64_t after = 0) {
     grpc::ClientContext context;
     context.set_deadline(std::chrono::system_clock::now() + std::chrono::minutes(2));
@@ -167,9 +167,9 @@ TEST_F(JobsOverTheWire, StoreTheAnswersOfAllTheirRequests) {
   EXPECT_TRUE(client_->schedule(request_for(spmm)).done->hit());
   EXPECT_TRUE(client_->schedule(request_for(spmv)).done->hit());
   EXPECT_EQ(holding_->searches, 2);
-  // Who was cut off asks for the rest alone.
+  // A disconnected watcher resumes with the remaining events.
   EXPECT_THAT(watch(accepted.id(), last_item_.ended() - 1).first, testing::ElementsAre("2 done"));
-  // Sent again it is the same job, and nothing is done twice.
+  // A job submitted again is the same job; no item is done twice.
   EXPECT_EQ(must_submit(job("k", {spmm, spmv, spmm})).done(), 3u);
   grpc::ClientContext context;
   v1::ListJobsReply list;
@@ -178,7 +178,7 @@ TEST_F(JobsOverTheWire, StoreTheAnswersOfAllTheirRequests) {
   EXPECT_EQ(list.jobs(0).SerializeAsString(), ended.SerializeAsString());
 }
 
-TEST_F(JobsOverTheWire, GoOnAfterARestartOfTheServer) {
+TEST_F(JobsOverTheWire, ResumeAfterARestart) {
   holding_->hold = true;
   const v1::Job accepted = must_submit(job("k", {spmm, spmv}));
   wait_for_search(1);
@@ -191,7 +191,7 @@ TEST_F(JobsOverTheWire, GoOnAfterARestartOfTheServer) {
   EXPECT_EQ(ended.done(), 2u);
 }
 
-TEST_F(JobsOverTheWire, AreCancelledWithWhatRuns) {
+TEST_F(JobsOverTheWire, CancelTheRunningItem) {
   holding_->hold = true;
   const v1::Job accepted = must_submit(job("k", {spmm, spmv}));
   wait_for_search(1);
@@ -206,7 +206,7 @@ TEST_F(JobsOverTheWire, AreCancelledWithWhatRuns) {
   EXPECT_THAT(watch(accepted.id()).first, testing::ElementsAre("0 done", "1 done"));
 }
 
-TEST_F(JobsOverTheWire, AreRefusedForNowWhenTooManyWait) {
+TEST_F(JobsOverTheWire, AreRefusedWhileTooManyWait) {
   options_.jobs.waiting = 2;
   start();
   holding_->hold = true;
@@ -223,7 +223,7 @@ TEST_F(JobsOverTheWire, AreRefusedForNowWhenTooManyWait) {
   holding_->hold = false;
 }
 
-TEST_F(JobsOverTheWire, AreTriedAgainOnlyWhereThereIsRoom) {
+TEST_F(JobsOverTheWire, AreRetriedOnlyWithinTheLimits) {
   options_.jobs.waiting = 2;
   start();
   holding_->hold = true;
@@ -245,7 +245,7 @@ TEST_F(JobsOverTheWire, AreTriedAgainOnlyWhereThereIsRoom) {
   EXPECT_EQ(watch(ended.id()).second.done(), 2u);
 }
 
-TEST_F(JobsOverTheWire, AreForgottenLongAfterTheirEnd) {
+TEST_F(JobsOverTheWire, ArePurgedLongAfterTheirEnd) {
   for (const char* key : {"old", "young"}) watch(must_submit(job(key, {spmm})).id());
   daemon_.reset();
   {
@@ -296,7 +296,7 @@ TEST_F(JobsOverTheWire, AreWatchedAcrossARestartOfTheServer) {
 }
 
 TEST_F(JobsOverTheWire, AreWatchedForLongerThanACallMayTake) {
-  options_.longest_request = std::chrono::seconds(1);
+  options_.max_request_time = std::chrono::seconds(1);
   start();
   holding_->hold = true;
   const v1::Job accepted = must_submit(job("k", {spmm}));
@@ -313,7 +313,7 @@ TEST_F(JobsOverTheWire, AreWatchedForLongerThanACallMayTake) {
   EXPECT_THAT(why, testing::ElementsAre("deadline", "deadline"));
 }
 
-TEST_F(JobsOverTheWire, AreWatchedNoLongerWhenTheServerStaysAway) {
+TEST_F(JobsOverTheWire, EndTheirWatchesWhenTheServerStaysAway) {
   holding_->hold = true;
   const v1::Job accepted = must_submit(job("k", {spmm}));
   client::ConnectOptions options;
@@ -334,13 +334,13 @@ TEST_F(JobsOverTheWire, AreWatchedNoLongerWhenTheServerStaysAway) {
       testing::Contains("after 3 s this was given up; the server keeps the job j1: it can be watched again"));
 }
 
-TEST_F(JobsOverTheWire, ThatAreNotThereAreNotWaitedFor) {
+TEST_F(JobsOverTheWire, AreNotWatchedWhenUnknown) {
   const auto refused = connect().watch("j7", 0, {});
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(support::render(refused.error()), "invalid [unknown-job]: there is no job `j7`");
 }
 
-TEST_F(JobsOverTheWire, AreNotWatchedByAll) {
+TEST_F(JobsOverTheWire, BoundTheirWatchers) {
   options_.threads = 8;
   start();
   holding_->hold = true;
@@ -358,12 +358,11 @@ TEST_F(JobsOverTheWire, AreNotWatchedByAll) {
   {
     grpc::ClientContext context;
     const auto refusal = test::ServiceClient::refusal_of(stub_->Watch(&context, request)->Finish(), context);
-    EXPECT_EQ(
-        refusal.text(),
-        "RESOURCE_EXHAUSTED exhausted [overloaded]: 2 jobs are being watched, as many as may be at once");
+    EXPECT_EQ(refusal.text(),
+              "RESOURCE_EXHAUSTED exhausted [overloaded]: 2 jobs are being watched, which is the limit");
     EXPECT_EQ(context.GetServerTrailingMetadata().count(server::retry_metadata), 1u);
   }
-  // Who waits comes again when one has left.
+  // A waiting watcher is admitted when another has left.
   client::Connection connection = connect();
   client::JobListener listener;
   std::atomic<int> refused{0};
@@ -383,7 +382,7 @@ TEST_F(JobsOverTheWire, AreNotWatchedByAll) {
   EXPECT_TRUE(readers.back()->Finish().ok());
 }
 
-TEST_F(JobsOverTheWire, KeepTheirKeyForWhatWasSentWithIt) {
+TEST_F(JobsOverTheWire, BindTheirKeysToTheirContent) {
   must_submit(job("k", {spmm}));
   v1::Job reply;
   EXPECT_EQ(submit(job("k", {spmv}), reply).text(),
@@ -393,9 +392,9 @@ TEST_F(JobsOverTheWire, KeepTheirKeyForWhatWasSentWithIt) {
   EXPECT_EQ(must_submit(other).id(), "j2") << "keys belong to clients";
 }
 
-// There is one thread for all jobs.
-TEST_F(JobsOverTheWire, EndWhatTakesTooLong) {
-  options_.longest_item = std::chrono::seconds(1);
+// One thread serves all jobs.
+TEST_F(JobsOverTheWire, EndItemsAtTheTimeLimit) {
+  options_.max_item_time = std::chrono::seconds(1);
   start();
   holding_->hold = true;
   const v1::Job accepted = must_submit(job("k", {spmm}));
@@ -405,7 +404,7 @@ TEST_F(JobsOverTheWire, EndWhatTakesTooLong) {
   EXPECT_EQ(holding_->cancelled, 1);
 }
 
-TEST_F(JobsOverTheWire, EndWhatRunsWhenTheBudgetIsSpent) {
+TEST_F(JobsOverTheWire, EndTheRunningItemWhenTheBudgetIsSpent) {
   holding_->hold = true;
   auto submission = job("k", {spmm, spmv});
   submission.set_budget_seconds(0.25);
@@ -416,7 +415,7 @@ TEST_F(JobsOverTheWire, EndWhatRunsWhenTheBudgetIsSpent) {
   EXPECT_EQ(holding_->cancelled, 1);
 }
 
-TEST_F(JobsOverTheWire, DoNotKeepOthersWaiting) {
+TEST_F(JobsOverTheWire, YieldToInteractiveRequests) {
   holding_->hold = true;
   must_submit(job("k", {spmm}));
   wait_for_search(1);
@@ -424,7 +423,7 @@ TEST_F(JobsOverTheWire, DoNotKeepOthersWaiting) {
   EXPECT_TRUE(client_->schedule(request_for(spmv)).ok());
 }
 
-TEST_F(JobsOverTheWire, TellWhatFailedAndGoOn) {
+TEST_F(JobsOverTheWire, ReportFailedItemsAndContinue) {
   auto submission = job("k", {spmm, spmv});
   submission.mutable_requests(0)->add_traces("s99");  // known to be wrong only when the frontier is
   submission.mutable_requests(0)->set_traces_only(true);
@@ -433,8 +432,8 @@ TEST_F(JobsOverTheWire, TellWhatFailedAndGoOn) {
   EXPECT_EQ(ended.failed(), 1u);
 }
 
-// Found by killing and filling disks at random: it was a failure of the item, for good.
-TEST_F(JobsOverTheWire, WaitForRoomOnTheDisk) {
+// Regression, found by killing servers and filling disks at random: a full disk failed the item for good.
+TEST_F(JobsOverTheWire, BackOffWhileTheDiskIsFull) {
   holding_->full = 1;
   const v1::Job accepted = must_submit(job("k", {spmm, spmv}));
   auto [items, ended] = watch(accepted.id());
@@ -446,7 +445,7 @@ TEST_F(JobsOverTheWire, WaitForRoomOnTheDisk) {
 }
 
 // One of two kernels: the item is not done.
-TEST_F(JobsOverTheWire, WaitForRoomForEachKernel) {
+TEST_F(JobsOverTheWire, BackOffUntilEachKernelFits) {
   auto submission = job("k", {"A(i,l) = B(i,j) * C(j,k) * D(k,l)"});
   submission.mutable_requests(0)->set_kernels(2);
   holding_->full = 1;

@@ -1,4 +1,4 @@
-// No kernel is served that did not compute what the oracle says.
+// A kernel that disagrees with the oracle is never served.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -9,7 +9,7 @@
 #include <iterator>
 
 #include "compiler/pipeline/pipeline.h"
-#include "server/trying_provider.h"
+#include "server/providers/validating_provider.h"
 #include "tests/support/temporary_directory.h"
 
 namespace schaas::server {
@@ -43,7 +43,7 @@ TrialVerdict try_in_a_process(const std::string& variant, const std::string& pro
 }
 
 // A limit of file sizes stands in for the full disk: a right kernel must not be called wrong.
-TEST(ProcessTrial, SaysNothingOfAKernelItCannotWrite) {
+TEST(ProcessTrial, GivesNoVerdictOnAKernelItCannotWrite) {
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
@@ -60,7 +60,7 @@ TEST(ProcessTrial, SaysNothingOfAKernelItCannotWrite) {
   EXPECT_EQ(verdict.error().family, support::Family::exhausted);
 }
 
-TEST(ProcessTrial, TellsRightFromWrong) {
+TEST(ProcessTrial, DistinguishesRightFromWrong) {
   const auto right = try_in_a_process("good");
   EXPECT_EQ(right.kind, Kind::passed);
   EXPECT_EQ(right.report, "44 runs as expected\n");
@@ -78,26 +78,26 @@ TEST(ProcessTrial, SurvivesCrashesAndEndlessLoops) {
   EXPECT_THAT(endless.report, StartsWith("no end after 1 s of processor time\n"));
 }
 
-// One that would go on for long stands in for one that waits for a processor.
-TEST(ProcessTrial, BlamesTheMachineForATrialThatGetsNoProcessor) {
+// A kernel that runs for long stands in for one that gets no processor.
+TEST(ProcessTrial, ReportsOverloadWhenATrialGetsNoProcessor) {
   TrialOptions options;
   options.program = SCHAAS_TRIAL;
-  options.patience = std::chrono::seconds(1);
+  options.wall_time = std::chrono::seconds(1);
   const auto verdict = make_process_trial(options)(fixture("endless"), fixture_problem, Cancellation());
   ASSERT_FALSE(verdict.ok());
   EXPECT_EQ(support::render(verdict.error()),
             "exhausted [trial-timeout]: the trial of a kernel did not end within 1 s\n"
-            "  note: the machine is overloaded; ask again later");
+            "  note: the machine is overloaded; retry later");
 }
 
-TEST(ProcessTrial, KnowsOtherProcessorsAndOtherProblems) {
+TEST(ProcessTrial, DetectsOtherProcessorsAndOtherProblems) {
   EXPECT_EQ(try_in_a_process("isa").kind, Kind::other_processor);
   const auto other = try_in_a_process("good", "schaas-problem 1\n");
   EXPECT_EQ(other.kind, Kind::wrong);
   EXPECT_THAT(other.report, StartsWith("the kernel is for another problem"));
 }
 
-TEST(ProcessTrial, SaysWhenItsProgramIsNotThere) {
+TEST(ProcessTrial, ReportsAMissingProgram) {
   TrialOptions options;
   options.program = "/nowhere/schaas-trial";
   const auto verdict = make_process_trial(options)("", "", Cancellation());
@@ -124,9 +124,9 @@ class Compiles final : public KernelProvider {
   std::vector<std::string>& compiled_;
 };
 
-class TryingProviderTest : public testing::Test {
+class ValidatingProvider : public testing::Test {
  protected:
-  /// `runs`: the one instruction set whose kernels this machine can run, with what verdict.
+  /// `runs`: the one instruction set that this machine can run, and the verdict of its kernels.
   std::unique_ptr<KernelProvider> provider(const std::string& runs, TrialVerdict verdict) {
     const auto trial = [this, runs, verdict](const std::string& binary, const std::string& problem,
                                              const Cancellation&) -> Result<TrialVerdict> {
@@ -134,7 +134,7 @@ class TryingProviderTest : public testing::Test {
       if (binary != "for " + runs) return TrialVerdict{Kind::other_processor, "cannot\n"};
       return verdict;
     };
-    return make_trying_provider(std::make_unique<Compiles>(compiled_), trial, quarantine_, silent_log());
+    return make_validating_provider(std::make_unique<Compiles>(compiled_), trial, quarantine_, silent_log());
   }
   static KernelQuery query(const std::string& isa, Source source = Source::stored_or_made) {
     KernelQuery out;
@@ -154,13 +154,13 @@ class TryingProviderTest : public testing::Test {
   Cancellation never_;
 };
 
-TEST_F(TryingProviderTest, ServesWhatPassed) {
+TEST_F(ValidatingProvider, ServesValidKernels) {
   EXPECT_EQ(outcome(provider("x86-64-v3", {})->kernel(query("x86-64-v3"), never_)), "for x86-64-v3");
   EXPECT_THAT(tried_, testing::ElementsAre("for x86-64-v3 of text"));
   EXPECT_FALSE(std::filesystem::exists(quarantine_));
 }
 
-TEST_F(TryingProviderTest, PutsWhatIsWrongIntoQuarantineWithAllThatReproducesIt) {
+TEST_F(ValidatingProvider, QuarantinesWrongKernelsWithTheirReproducer) {
   const auto trying = provider("x86-64-v3", {Kind::wrong, "element 3 is 5\nmore\n"});
   const std::string complaint =
       "internal [kernel-rejected]: the kernel of schedule `linear` failed its trial and is not served: "
@@ -170,14 +170,14 @@ TEST_F(TryingProviderTest, PutsWhatIsWrongIntoQuarantineWithAllThatReproducesIt)
   EXPECT_EQ(read(quarantine_ + "/key.so"), "for x86-64-v3");
   EXPECT_EQ(read(quarantine_ + "/key.txt"), "element 3 is 5\nmore\n\nschedule linear\nisa x86-64-v3\ncode " +
                                                 std::to_string(pipeline::code_version) + "\ntext");
-  // Known from then on; made anew only when asked to.
+  // Refused from quarantine from then on; recompiled only on demand.
   EXPECT_EQ(outcome(trying->kernel(query("x86-64-v3"), never_)), complaint);
   EXPECT_EQ(compiled_.size(), 1u);
   EXPECT_EQ(outcome(trying->kernel(query("x86-64-v3", Source::made), never_)), complaint);
   EXPECT_EQ(compiled_.size(), 2u);
 }
 
-TEST_F(TryingProviderTest, TriesATwinForAnotherProcessor) {
+TEST_F(ValidatingProvider, ValidatesATwinForAnotherProcessor) {
   EXPECT_EQ(outcome(provider("x86-64-v2", {})->kernel(query("x86-64-v4"), never_)), "for x86-64-v4");
   EXPECT_THAT(compiled_, testing::ElementsAre("x86-64-v4", "x86-64-v3", "x86-64-v2"));
   const auto wrong = provider("x86-64-v2", {Kind::wrong, "no\n"})->kernel(query("x86-64-v4"), never_);
@@ -185,7 +185,7 @@ TEST_F(TryingProviderTest, TriesATwinForAnotherProcessor) {
   EXPECT_EQ(read(quarantine_ + "/key.so"), "for x86-64-v4");
 }
 
-TEST_F(TryingProviderTest, TriesOnlyLesserInstructionSets) {
+TEST_F(ValidatingProvider, FallsBackToLesserInstructionSets) {
   EXPECT_EQ(outcome(provider("generic", {})->kernel(query("x86-64-v3"), never_)), "for x86-64-v3");
   EXPECT_THAT(compiled_, testing::ElementsAre("x86-64-v3", "x86-64-v2", "generic"));
 }

@@ -1,4 +1,4 @@
-// Limits of the wire, and names that mean ill.
+// Limits of the wire, and hostile names.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <spdlog/sinks/ostream_sink.h>
@@ -13,8 +13,8 @@
 #include "compiler/toolchain/isolation.h"
 #include "schaas/v1/admin.grpc.pb.h"
 #include "schaas/v1/jobs.grpc.pb.h"
-#include "server/daemon.h"
-#include "server/status.h"
+#include "server/daemon/daemon.h"
+#include "server/rpc/status_code.h"
 #include "tests/service/http2_connection.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
@@ -51,7 +51,7 @@ class Holding final : public server::KernelProvider {
   Hold& hold_;
 };
 
-/// What makes searches of a daemon wait for `hold`.
+/// Wraps the provider so that its searches wait for `hold`.
 auto held_by(Hold& hold) {
   return [&hold](std::unique_ptr<server::KernelProvider> next) {
     return std::make_unique<Holding>(std::move(next), hold);
@@ -65,7 +65,7 @@ v1::ScheduleRequest a_search() {
   return request;
 }
 
-/// Its classes are told apart by the solver alone.
+/// Only the solver can compare its classes.
 v1::ScheduleRequest a_search_with_questions() {
   v1::ScheduleRequest request;
   request.mutable_problem()->set_expression("A(i,m) = B(i,k,l) * C(l,j) * D(k,j) * E(j,m)");
@@ -76,7 +76,7 @@ v1::ScheduleRequest a_search_with_questions() {
   return request;
 }
 
-/// Removes some classes more, for reasons so long.
+/// Adds removals with arguments of the given length.
 class Removing final : public server::KernelProvider {
  public:
   Removing(std::unique_ptr<KernelProvider> next, std::size_t removals, std::size_t argument_bytes = 0)
@@ -106,7 +106,7 @@ class Limits : public testing::Test {
  protected:
   void SetUp() override {
     server::DaemonOptions options;
-    options.transfer = std::chrono::milliseconds(200);
+    options.write_timeout = std::chrono::milliseconds(200);
     start(options);
   }
   void start(server::DaemonOptions options) {
@@ -127,7 +127,7 @@ class Limits : public testing::Test {
     request.set_traces_only(true);
     return request;
   }
-  /// What a daemon that makes no kernel within these limits says.
+  /// Returns the error of a daemon that can compile no kernel within these limits.
   std::string refusal_of_a_kernel(const server::DaemonOptions& options) {
     start(options);
     const auto answer = client_->schedule(linear("y(i) = 2 * x(i)"));
@@ -135,7 +135,7 @@ class Limits : public testing::Test {
     EXPECT_TRUE(answer.kernels.empty());
     return answer.refusal.text();
   }
-  // A binary of so many bytes in the store.
+  // Stores a binary of the given size.
   std::string stored(std::size_t bytes) {
     const std::string content(bytes, 'x');
     const std::string sha256 = support::digest_of(content).sha256;
@@ -145,7 +145,7 @@ class Limits : public testing::Test {
     return sha256;
   }
 
-  /// Refused, or taken and told to nobody but who asks.
+  /// Expects that the name is refused, or accepted and sent to its own client alone.
   void send_hostile_names_of_jobs() {
     const std::string hostile = "j1\nevil forged";
     const auto jobs = v1::Jobs::NewStub(client_->channel());
@@ -213,7 +213,7 @@ class Limits : public testing::Test {
   std::unique_ptr<test::ServiceClient> client_;
 };
 
-TEST_F(Limits, AMessageBeyondTheLimitIsRefused) {
+TEST_F(Limits, RefusesLargeMessages) {
   const auto within =
       client_->schedule(linear(std::string(server::DaemonOptions().message_bytes - 1000, 'a')));
   EXPECT_THAT(within.refusal.text(), HasSubstr("INVALID_ARGUMENT invalid [too-long]"));
@@ -223,10 +223,10 @@ TEST_F(Limits, AMessageBeyondTheLimitIsRefused) {
   EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
 }
 
-TEST_F(Limits, OfMessagesAndKernelsAreWhatTheOperatorSays) {
+TEST_F(Limits, BoundMessagesAndKernelsAsConfigured) {
   server::DaemonOptions options;
   options.message_bytes = 1 << 16;
-  options.most_kernels = 7;
+  options.max_kernels = 7;
   start(options);
   EXPECT_EQ(client_->schedule(linear(std::string(1 << 16, 'a'))).refusal.status,
             grpc::StatusCode::RESOURCE_EXHAUSTED);
@@ -239,7 +239,7 @@ TEST_F(Limits, OfMessagesAndKernelsAreWhatTheOperatorSays) {
 
 // Too little for its first state, so that not even a part of the space stands for the whole. A request may
 // ask for more.
-TEST_F(Limits, ASearchHasTheTimeTheOperatorGivesIt) {
+TEST_F(Limits, BoundsTheTimeOfSearches) {
   server::DaemonOptions options;
   options.search.seconds = 1e-6;
   start(options);
@@ -255,7 +255,7 @@ TEST_F(Limits, ASearchHasTheTimeTheOperatorGivesIt) {
   EXPECT_TRUE(whole.frontier->complete());
 }
 
-TEST_F(Limits, ASolverHasTheTimeTheOperatorGivesIt) {
+TEST_F(Limits, BoundsTheTimeOfSolvers) {
   const v1::ScheduleRequest request = a_search_with_questions();
   const auto decided = [&](server::DaemonOptions options) -> std::uint64_t {
     start(options);
@@ -270,25 +270,25 @@ TEST_F(Limits, ASolverHasTheTimeTheOperatorGivesIt) {
   EXPECT_EQ(decided(options), 0u);
 }
 
-TEST_F(Limits, ACompilationHasTheTimeTheOperatorGivesIt) {
+TEST_F(Limits, BoundsTheTimeOfCompilations) {
   server::DaemonOptions options;
   options.compile_seconds = 0;
   EXPECT_THAT(refusal_of_a_kernel(options), HasSubstr("exhausted [compiler-timeout]"));
 }
 
-TEST_F(Limits, ACompilationHasTheMemoryTheOperatorGivesIt) {
+TEST_F(Limits, BoundsTheMemoryOfCompilations) {
   server::DaemonOptions options;
   options.compile_memory = 1 << 20;  // not enough to begin
   refusal_of_a_kernel(options);
 }
 
-TEST_F(Limits, ASourceIsAsLongAsTheOperatorSays) {
+TEST_F(Limits, BoundsTheSizeOfSources) {
   server::DaemonOptions options;
   options.source_bytes = 1000;
   EXPECT_THAT(refusal_of_a_kernel(options), HasSubstr("exhausted [source-size]"));
 }
 
-TEST_F(Limits, OfProblemsAreWhatTheOperatorSays) {
+TEST_F(Limits, BoundProblemsAsConfigured) {
   server::DaemonOptions options;
   options.search.problems = {40, 2, 2, 3, 1};
   options.job_requests = 2;
@@ -333,7 +333,7 @@ TEST_F(Limits, OfProblemsAreWhatTheOperatorSays) {
             "INVALID_ARGUMENT invalid [job]: a job of 3 requests; expected 1 to 2");
 }
 
-TEST_F(Limits, MetadataBeyondTheLimitIsRefused) {
+TEST_F(Limits, RefusesLargeMetadata) {
   grpc::ClientContext context;
   context.AddMetadata("authorization", std::string(2 * server::ConnectionLimits::metadata_bytes, 'a'));
   v1::ServerInfo info;
@@ -341,7 +341,7 @@ TEST_F(Limits, MetadataBeyondTheLimitIsRefused) {
             grpc::StatusCode::RESOURCE_EXHAUSTED);
 }
 
-TEST_F(Limits, AJobHasOnlySoManyRequests) {
+TEST_F(Limits, BoundsTheRequestsOfAJob) {
   v1::SubmitJobRequest job;
   job.set_idempotency_key("k");
   for (int n = 0; n <= 10'000; ++n) *job.add_requests() = linear("a = b(i)");
@@ -352,7 +352,7 @@ TEST_F(Limits, AJobHasOnlySoManyRequests) {
             "INVALID_ARGUMENT invalid [job]: a job of 10001 requests; expected 1 to 10000");
 }
 
-TEST_F(Limits, AClientThatStopsReadingIsLeft) {
+TEST_F(Limits, DisconnectsAClientThatStopsReading) {
   grpc::ClientContext context;
   v1::DownloadRequest request;
   request.set_sha256(stored(64 << 20));
@@ -366,9 +366,9 @@ TEST_F(Limits, AClientThatStopsReadingIsLeft) {
   EXPECT_EQ(reader->Finish().error_code(), grpc::StatusCode::CANCELLED);
 }
 
-TEST_F(Limits, AClientThatDoesNotReadItsFrontierIsLeft) {
+TEST_F(Limits, DisconnectsAClientThatDoesNotReadItsFrontier) {
   server::DaemonOptions options;
-  options.transfer = std::chrono::milliseconds(200);
+  options.write_timeout = std::chrono::milliseconds(200);
   options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
     return std::make_unique<Removing>(std::move(next), 500, 20'000);
   };
@@ -382,11 +382,11 @@ TEST_F(Limits, AClientThatDoesNotReadItsFrontierIsLeft) {
   EXPECT_TRUE(becomes_idle());
 }
 
-// Whatever time its client gives it.
-TEST_F(Limits, ARequestEndsWhenItHasTakenTheLongestTime) {
+// The limit holds whatever deadline the client sets.
+TEST_F(Limits, EndsRequestsAtTheTimeLimit) {
   Hold hold;
   server::DaemonOptions options;
-  options.longest_request = std::chrono::seconds(1);
+  options.max_request_time = std::chrono::seconds(1);
   options.wrap_compiling = held_by(hold);
   start(options);
   const v1::ScheduleRequest request = a_search();
@@ -395,13 +395,13 @@ TEST_F(Limits, ARequestEndsWhenItHasTakenTheLongestTime) {
   EXPECT_THAT(answer.refusal.text(), HasSubstr("DEADLINE_EXCEEDED exhausted [deadline]"));
 }
 
-TEST_F(Limits, AClientThatReadsGetsItAll) {
+TEST_F(Limits, SendsEverythingToAClientThatReads) {
   const std::string sha256 = stored(8 << 20);
   EXPECT_EQ(client_->download(sha256).first.size(), std::size_t{8} << 20);
 }
 
 // Calls beyond the limit wait in their own client, and in no other.
-TEST_F(Limits, AConnectionHasOnlySoManyCallsAtOnce) {
+TEST_F(Limits, BoundsConcurrentCallsPerConnection) {
   Hold hold;
   server::DaemonOptions options;
   options.streams = 3;
@@ -432,7 +432,7 @@ TEST_F(Limits, AConnectionHasOnlySoManyCallsAtOnce) {
   for (auto& one : busy) one.join();
 }
 
-TEST_F(Limits, MoreCallsThanThreadsAreRefused) {
+TEST_F(Limits, RefusesMoreCallsThanThreads) {
   Hold hold;
   server::DaemonOptions options;
   options.threads = 8;
@@ -461,7 +461,7 @@ TEST_F(Limits, MoreCallsThanThreadsAreRefused) {
   EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
 }
 
-TEST_F(Limits, WhoIsRefusedBecauseTheLineIsFullIsToldWhenToAskAgain) {
+TEST_F(Limits, SendARetryDelayWhenTheQueueIsFull) {
   Hold hold;
   server::DaemonOptions options;
   options.admission.searches = 1;
@@ -486,7 +486,7 @@ TEST_F(Limits, WhoIsRefusedBecauseTheLineIsFullIsToldWhenToAskAgain) {
   EXPECT_GT(std::stod(std::string(told->second.data(), told->second.size())), 0);
 }
 
-TEST_F(Limits, WhoIsBeyondItsQuotaIsToldWhenToAskAgain) {
+TEST_F(Limits, SendARetryDelayBeyondAQuota) {
   Hold hold;
   server::DaemonOptions options;
   options.listen = {"127.0.0.1:0"};
@@ -531,10 +531,10 @@ TEST_F(Limits, WhoIsBeyondItsQuotaIsToldWhenToAskAgain) {
   EXPECT_THAT(info("double").first, HasSubstr("OK"));
 }
 
-// Who connects and says nothing, or not enough, holds no connection for long.
-TEST_F(Limits, AConnectionThatSaysNoHelloIsClosed) {
+// Connections without a complete handshake are closed.
+TEST_F(Limits, ClosesConnectionsWithoutAHandshake) {
   server::DaemonOptions options;
-  options.handshake = std::chrono::milliseconds(300);
+  options.handshake_timeout = std::chrono::milliseconds(300);
   start(options);
   for (const std::string said : {"", "PRI * HTTP/2.0\r\n"}) {
     test::Http2Connection connection(daemon_->addresses().front());
@@ -545,10 +545,11 @@ TEST_F(Limits, AConnectionThatSaysNoHelloIsClosed) {
   EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
 }
 
-// Also one that has no call: whoever vanished would hold a descriptor for ever. Who answers stays.
-TEST_F(Limits, AConnectionThatDoesNotAnswerAPingIsClosed) {
+// Silent connections are pinged, also without calls: a vanished peer would hold a descriptor for ever. A peer
+// that answers stays.
+TEST_F(Limits, ClosesConnectionsThatDoNotAnswerPings) {
   server::DaemonOptions options;
-  options.silence = options.ping_answer = std::chrono::milliseconds(300);
+  options.keepalive_time = options.keepalive_timeout = std::chrono::milliseconds(300);
   start(options);
   v1::ServerInfo info;
   ASSERT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
@@ -556,11 +557,11 @@ TEST_F(Limits, AConnectionThatDoesNotAnswerAPingIsClosed) {
   connection.say_hello();
   EXPECT_TRUE(connection.next(test::Http2Connection::ping).has_value());
   EXPECT_TRUE(connection.is_closed()) << "after a minute it is still open";
-  std::this_thread::sleep_for(std::chrono::seconds(3));  // of several pings
+  std::this_thread::sleep_for(std::chrono::seconds(3));  // interval of several pings
   EXPECT_EQ(client_->channel()->GetState(false), GRPC_CHANNEL_READY);
 }
 
-TEST_F(Limits, AConnectionThatPingsTooOftenIsClosed) {
+TEST_F(Limits, ClosesConnectionsThatPingTooOften) {
   test::Http2Connection connection(daemon_->addresses().front());
   connection.say_hello();
   const auto answered = [&] {
@@ -577,7 +578,7 @@ TEST_F(Limits, AConnectionThatPingsTooOftenIsClosed) {
   EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
 }
 
-TEST_F(Limits, ABinaryComesInChunksOfAMebibyte) {
+TEST_F(Limits, SendsBinariesInChunksOfAMebibyte) {
   v1::DownloadRequest request;
   request.set_sha256(stored((2 << 20) + 1));
   grpc::ClientContext context;
@@ -588,7 +589,7 @@ TEST_F(Limits, ABinaryComesInChunksOfAMebibyte) {
   EXPECT_THAT(sizes, testing::ElementsAre(1 << 20, 1 << 20, 1));
 }
 
-TEST_F(Limits, OnlySoManyRemovalsAreSent) {
+TEST_F(Limits, BoundsTheRemovalsSent) {
   server::DaemonOptions options;
   options.wrap_compiling = [&](std::unique_ptr<server::KernelProvider> next) {
     return std::make_unique<Removing>(std::move(next), 501);
@@ -601,8 +602,8 @@ TEST_F(Limits, OnlySoManyRemovalsAreSent) {
   EXPECT_EQ(answer.frontier->removed(), 501u);
 }
 
-// What the solver cannot decide stays open, so the answer is one that is right, only larger.
-TEST_F(Limits, ASolverHasOnlySoMuchMemory) {
+// Undecided solver queries keep both schedules: the answer is right, only larger.
+TEST_F(Limits, BoundsTheMemoryOfSolvers) {
   server::DaemonOptions options;
   options.solver = SCHAAS_BINARY_DIR "/schaas-solver";
   const v1::ScheduleRequest request = a_search_with_questions();
@@ -619,8 +620,8 @@ TEST_F(Limits, ASolverHasOnlySoMuchMemory) {
   EXPECT_GE(little.frontier->entries_size(), enough.frontier->entries_size());
 }
 
-// The system's own limits: what it does not offer is told, and nothing where it offers all.
-TEST_F(Limits, OfTheSystemThatAreMissingAreLogged) {
+// Isolation that the system lacks is logged; nothing is logged where all of it is offered.
+TEST_F(Limits, LogMissingIsolation) {
   const auto offered = toolchain::offered_isolation();
   const std::string warning = "[warning] this system keeps compilers and kernels on trial from " +
                               toolchain::print(offered) + " alone; docs/security.md\n";
@@ -630,7 +631,7 @@ TEST_F(Limits, OfTheSystemThatAreMissingAreLogged) {
 }
 
 // Words of C, of the shell and of the loader; all are names by the grammar.
-TEST_F(Limits, HostileNamesNeverReachTheSource) {
+TEST_F(Limits, KeepHostileNamesOutOfTheSource) {
   const auto answer =
       client_->schedule(linear("schaas_kernel(int_) = __asm__(int_, system) * LD_PRELOAD(system)"));
   EXPECT_THAT(answer.refusal.text(), HasSubstr("INVALID_ARGUMENT"));
@@ -642,7 +643,7 @@ TEST_F(Limits, HostileNamesNeverReachTheSource) {
   EXPECT_THAT(fine.frontier->statement(), HasSubstr("evil_payload")) << "the user's own answer has them";
 }
 
-TEST_F(Limits, HostileNamesNeverReachTheLog) {
+TEST_F(Limits, KeepHostileNamesOutOfTheLog) {
   client_->schedule(linear("evil(i) = payload(i)"));
   client_->schedule(linear("evil(i) = payload(i,i\n2026-01-01T00:00:00Z info forged"));
   EXPECT_THAT(client_->download("../../evil\nforged").second.text(), HasSubstr("[wrong-digest]"));

@@ -1,12 +1,12 @@
-// Bytes that are no message, for every method there is: refused, and the server lives.
+// Malformed bytes for every method: refused, and the server stays alive.
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
-#include "server/daemon.h"
-#include "server/methods.h"
+#include "server/auth/methods.h"
+#include "server/daemon/daemon.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
 
@@ -24,7 +24,7 @@ class MalformedMessages : public testing::Test {
     daemon_ = std::move(daemon).value();
     client_ = std::make_unique<test::ServiceClient>(daemon_->addresses().front());
   }
-  // Calls that stream are cut after their first message: what was understood is not waited for.
+  // Streaming calls are cut after their first message.
   grpc::Status send(const server::Method& method, const std::string& bytes) {
     std::string path = "/" + std::string(method.path);
     path[path.rfind('.')] = '/';
@@ -61,9 +61,8 @@ class MalformedMessages : public testing::Test {
   std::unique_ptr<test::ServiceClient> client_;
 };
 
-// Field numbers 0, lengths beyond the end, groups that do not end, numbers that go on, wire types there are
-// not.
-TEST_F(MalformedMessages, OfEveryMethodAreRefused) {
+// Field numbers 0, lengths beyond the end, unterminated groups, overlong varints, invalid wire types.
+TEST_F(MalformedMessages, AreRefusedByEveryMethod) {
   for (const server::Method& method : server::methods::all) {
     for (const std::string& bytes : {std::string("\0", 1), std::string("\x0a\xff\xff\xff\x0f"),
                                      std::string("\x0b"), std::string(11, '\xff'), std::string("\x0f"),
@@ -77,8 +76,8 @@ TEST_F(MalformedMessages, OfEveryMethodAreRefused) {
   EXPECT_TRUE(lives());
 }
 
-// Some of these are messages, with fields that nobody knows: then the method says what it thinks of them.
-TEST_F(MalformedMessages, CutAndRandomOnesHarmNothing) {
+// Some of these are messages with unknown fields: the method's own error is accepted.
+TEST_F(MalformedMessages, AreHarmlessWhenCutOrRandom) {
   v1::ScheduleRequest request = test::request_for();
   request.add_traces("linear");
   const std::string whole = request.SerializeAsString();

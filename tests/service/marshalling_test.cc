@@ -1,4 +1,4 @@
-#include "server/marshalling.h"
+#include "server/rpc/marshalling.h"
 
 #include <gmock/gmock.h>
 #include <google/protobuf/message.h>
@@ -10,7 +10,7 @@ namespace {
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 
-// Every field of `message` and of the messages in it is set: nothing was forgotten on the way out.
+// Expects every field of `message` and of its submessages to be set.
 void expect_every_field_set(const Message& message, const std::string& path,
                             const std::vector<std::string>& except) {
   const auto* reflection = message.GetReflection();
@@ -32,7 +32,7 @@ void expect_every_field_set(const Message& message, const std::string& path,
   }
 }
 
-// A value for every field, different for each text.
+// Sets every field, each text to a different value.
 void fill(Message& message) {
   const auto* reflection = message.GetReflection();
   const auto* descriptor = message.GetDescriptor();
@@ -109,7 +109,7 @@ TEST(Requests, ToReportArriveInEveryField) {
   EXPECT_EQ(request.GetDescriptor()->field_count(), 3) << "a new field needs a line above";
 }
 
-TEST(Requests, ForKernelsOfGpusAreToldTheirSchedules) {
+TEST(Requests, ForGpuKernelsGetTheirSchedules) {
   v1::ScheduleRequest request;
   EXPECT_FALSE(from_proto(request).gpu);
   request.set_isa("cuda");
@@ -220,7 +220,7 @@ NamedFrontier a_frontier() {
   gpu.trace = "gpu trace";
   gpu.tree = "gpu tree";
   gpu.point = "point";
-  gpu.order_is_chance = true;
+  gpu.nondeterministic = true;
   concrete_notation::ThreadMapping units;
   units.grain = 2;
   units.threads_per_item = 1;
@@ -230,13 +230,13 @@ NamedFrontier a_frontier() {
   gpu.nests = a_variant().nests;
   gpu.cost = a_cost();
   f.gpu = {gpu};
-  f.removals = {{"r1", "time", "memory", "by", "kind", "argument", a_cost()}};
+  f.removals = {{"r1", "time", "memory", "by", "kind", "argument", "winner", a_cost()}};
   f.removed = 9;
   f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, 15.5, {{"plain", "14"}}};
   f.seconds = {0.1, 0.2, 0.3, 0.4, 1.5};
   f.hit = f.partial = true;
   f.limited = "limited";
-  f.looser = "looser";
+  f.relaxed_from = "looser";
   f.measurements = {{"trace", "sizes", "isa", 2, 0.5}};
   return f;
 }
@@ -260,7 +260,7 @@ std::vector<std::string> kind_fields() {
 }
 const std::vector<std::string> variable_fields = kind_fields();
 
-TEST(Replies, LeaveNoFieldOut) {
+TEST(Replies, SetEveryField) {
   const v1::Frontier frontier = to_proto(a_frontier());
   expect_every_field_set(frontier, "frontier", variable_fields);
   EXPECT_EQ(frontier.entries(0).other_traces(0), "other");
@@ -314,7 +314,7 @@ TEST(Replies, LeaveNoFieldOut) {
   EXPECT_EQ(out.end(), 3u);
 }
 
-TEST(Replies, TellEachEventApart) {
+TEST(Replies, DistinguishEveryEvent) {
   const v1::ScheduleEvent stage = to_proto(Event(StageProgress{"stage1", 2, 3, 4, 5, "6"}));
   EXPECT_EQ(stage.progress().of(), 3u);
   expect_every_field_set(stage.progress(), "progress", {});

@@ -12,10 +12,10 @@
 #include "compiler/schedule/trace.h"
 #include "kernels_cache/binary_store_memory.h"
 #include "kernels_cache/schedule_store_memory.h"
-#include "server/admitting_provider.h"
-#include "server/caching_provider.h"
-#include "server/coalescing_provider.h"
-#include "server/stored_frontier.h"
+#include "server/providers/admitting_provider.h"
+#include "server/providers/caching_provider.h"
+#include "server/providers/coalescing_provider.h"
+#include "server/storage/stored_frontier.h"
 
 namespace schaas::server {
 namespace {
@@ -23,11 +23,11 @@ namespace {
 using support::Cancellation;
 using support::Result;
 
-// Stands at the bottom: counts, and answers when told to.
+// The innermost provider of a test: counts, and answers when released.
 class FakeProvider final : public KernelProvider {
  public:
   struct Record {
-    std::atomic<int> searches{0}, compilations{0}, running{0}, most_running{0};
+    std::atomic<int> searches{0}, compilations{0}, running{0}, max_running{0};
     std::atomic<bool> hold{false};  // keeps work going until released or cancelled
     std::atomic<bool> fail{false}, crash{false};
     std::atomic<bool> cut{false};  // by a budget
@@ -61,8 +61,8 @@ class FakeProvider final : public KernelProvider {
  private:
   Result<void> work(const Cancellation& cancellation) {
     const int now = ++record_->running;
-    for (int most = record_->most_running;
-         most < now && !record_->most_running.compare_exchange_weak(most, now);) {
+    for (int most = record_->max_running;
+         most < now && !record_->max_running.compare_exchange_weak(most, now);) {
     }
     Result<void> state;
     while (record_->hold && state.ok()) {
@@ -131,7 +131,7 @@ TEST_F(ProviderStack, CachingSearchesOnce) {
   EXPECT_EQ(record_->searches, 1);
 }
 
-TEST_F(ProviderStack, CachingTellsSearchOptionsApart) {
+TEST_F(ProviderStack, CachingSeparatesSearchOptions) {
   const auto provider = caching();
   FrontierQuery deeper = frontier();
   deeper.options.memory_depth = 3;
@@ -160,7 +160,7 @@ TEST_F(ProviderStack, CachingServesCompleteAnswersForAnyBudgetAndCutOnesForTheir
   EXPECT_EQ(record_->searches, 3);
 }
 
-TEST_F(ProviderStack, CachingMakesAnewWhenAskedTo) {
+TEST_F(ProviderStack, CachingRecomputesOnDemand) {
   const auto provider = caching();
   ASSERT_TRUE(provider->kernel(kernel("k"), never_).ok());
   EXPECT_FALSE(provider->kernel(kernel("k", Source::made), never_)->hit);
@@ -168,7 +168,7 @@ TEST_F(ProviderStack, CachingMakesAnewWhenAskedTo) {
   EXPECT_EQ(record_->compilations, 2);
 }
 
-TEST_F(ProviderStack, CachingNeverMakesWhatIsOnlyLookedUp) {
+TEST_F(ProviderStack, CachingComputesNothingForLookups) {
   const auto provider = caching();
   EXPECT_EQ(provider->frontier(frontier(Source::stored), {}, never_).error().code, "not-stored");
   EXPECT_EQ(record_->searches, 0);
@@ -176,7 +176,7 @@ TEST_F(ProviderStack, CachingNeverMakesWhatIsOnlyLookedUp) {
   EXPECT_TRUE(provider->frontier(frontier(Source::stored), {}, never_)->hit);
 }
 
-TEST_F(ProviderStack, CachingCompilesAgainWhenTheBinaryIsDamagedOrGone) {
+TEST_F(ProviderStack, CachingRecompilesDamagedOrMissingBinaries) {
   const auto provider = caching();
   const std::string sha256 = provider->kernel(kernel("k"), never_)->digest.sha256;
   binaries_->damage(sha256);
@@ -188,7 +188,7 @@ TEST_F(ProviderStack, CachingCompilesAgainWhenTheBinaryIsDamagedOrGone) {
   EXPECT_EQ(record_->compilations, 2);
 }
 
-TEST_F(ProviderStack, CachingCompilesAgainWhatItsKeyHasNotSigned) {
+TEST_F(ProviderStack, CachingRecompilesUnsignedKernels) {
   const auto provider = caching();
   const auto mine = provider->kernel(kernel("k"), never_),
              another = provider->kernel(kernel("other"), never_);
@@ -247,8 +247,8 @@ TEST_F(ProviderStack, CachingStoresNoFailure) {
   EXPECT_FALSE(provider->kernel(kernel("k"), never_)->hit);
 }
 
-TEST_F(ProviderStack, CoalescingDoesEqualWorkOnceForAllWhoAsk) {
-  const auto provider = make_coalescing_provider(caching());  // whoever comes late is answered from the store
+TEST_F(ProviderStack, CoalescingDoesEqualWorkOnce) {
+  const auto provider = make_coalescing_provider(caching());  // a late caller is answered from the store
   record_->hold = true;
   std::vector<std::future<Result<KernelAnswer>>> askers;
   for (int n = 0; n < 6; ++n) {
@@ -257,8 +257,7 @@ TEST_F(ProviderStack, CoalescingDoesEqualWorkOnceForAllWhoAsk) {
   wait_until_running(1);
   auto other = std::async(std::launch::async, [&] { return provider->kernel(kernel("other"), never_); });
   wait_until_running(2);
-  // Nothing tells when the five have joined; those who come late make one more compilation, so give them
-  // time.
+  // Joining is not observable. Late callers would add a compilation, so allow some time.
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
   record_->hold = false;
   int hits = 0;
@@ -273,7 +272,7 @@ TEST_F(ProviderStack, CoalescingDoesEqualWorkOnceForAllWhoAsk) {
   EXPECT_EQ(record_->compilations, 2);
 }
 
-TEST_F(ProviderStack, CoalescingHandsTheWorkOverWhenTheFirstAskerLeaves) {
+TEST_F(ProviderStack, CoalescingHandsOverWhenTheFirstCallerLeaves) {
   const auto provider = make_coalescing_provider(bottom());
   record_->hold = true;
   Cancellation leaving;
@@ -287,7 +286,7 @@ TEST_F(ProviderStack, CoalescingHandsTheWorkOverWhenTheFirstAskerLeaves) {
   EXPECT_EQ(*second.get()->bytes, "binary of k");
 }
 
-TEST_F(ProviderStack, CoalescingLetsAWaitingAskerLeaveAlone) {
+TEST_F(ProviderStack, CoalescingLetsAWaitingCallerLeave) {
   const auto provider = make_coalescing_provider(bottom());
   record_->hold = true;
   auto first = std::async(std::launch::async, [&] { return provider->frontier(frontier(), {}, never_); });
@@ -306,8 +305,8 @@ TEST_F(ProviderStack, CoalescingSurvivesABugBelow) {
   EXPECT_TRUE(provider->kernel(kernel("k"), never_).ok());
 }
 
-TEST_F(ProviderStack, AdmittingRunsOnlySoManySideBySide) {
-  const auto provider = make_admitting_provider(bottom(), Lines({.searches = 1, .compilations = 2}),
+TEST_F(ProviderStack, AdmissionBoundsConcurrency) {
+  const auto provider = make_admitting_provider(bottom(), AdmissionQueues({.searches = 1, .compilations = 2}),
                                                 std::make_shared<Metrics>());
   record_->hold = true;
   std::vector<std::future<Result<KernelAnswer>>> askers;
@@ -321,70 +320,70 @@ TEST_F(ProviderStack, AdmittingRunsOnlySoManySideBySide) {
   EXPECT_EQ(provider->kernel(kernel("late"), soon).error().code, "deadline");
   record_->hold = false;
   for (auto& asker : askers) EXPECT_TRUE(asker.get().ok());
-  EXPECT_EQ(record_->most_running, 2);
+  EXPECT_EQ(record_->max_running, 2);
   EXPECT_EQ(record_->compilations, 5);
 }
 
-TEST_F(ProviderStack, AdmittingRefusesAtOnceWhenTooManyWait) {
+TEST_F(ProviderStack, AdmissionRefusesAtOnceWhenTheQueueIsFull) {
   const auto metrics = std::make_shared<Metrics>();
-  const Lines lines({.searches = 1, .compilations = 1, .waiting_searches = 2});
-  const auto provider = make_admitting_provider(bottom(), lines, metrics);
+  const AdmissionQueues queues({.searches = 1, .compilations = 1, .waiting_searches = 2});
+  const auto provider = make_admitting_provider(bottom(), queues, metrics);
   record_->hold = true;
   std::vector<std::future<Result<FrontierAnswer>>> askers;
   for (int n = 0; n < 3; ++n) {
     askers.push_back(
         std::async(std::launch::async, [&] { return provider->frontier(frontier(), {}, never_); }));
   }
-  while (lines.searches->waiting() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_TRUE(lines.crowded());
+  while (queues.searches->waiting() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_TRUE(queues.overloaded());
   EXPECT_EQ(support::render(provider->frontier(frontier(), {}, never_).error()),
-            "exhausted [overloaded]: the server is busy: 2 searches wait already\n"
-            "  note: what is stored is answered all the same; ask again in a moment");
+            "exhausted [overloaded]: the server is overloaded: 2 searches are waiting\n"
+            "  note: stored answers are still served; retry in a moment");
   EXPECT_THAT(metrics->text(), testing::HasSubstr("schaas_overload_refusals_total{for=\"search\"} 1\n"));
   auto kernel_asker = std::async(std::launch::async, [&] { return provider->kernel(kernel("k"), never_); });
   record_->hold = false;
   for (auto& asker : askers) EXPECT_TRUE(asker.get().ok());
   EXPECT_TRUE(kernel_asker.get().ok());
-  EXPECT_FALSE(lines.crowded());
+  EXPECT_FALSE(queues.overloaded());
 }
 
-// A job is worked on by one thread and its crew, so only those who are awaited can be too many.
-TEST_F(ProviderStack, AdmittingDoesNotRefusePrecomputation) {
-  const Lines lines({.searches = 1, .compilations = 1, .waiting_compilations = 1});
-  const auto provider = make_admitting_provider(bottom(), lines, std::make_shared<Metrics>());
+// A job runs on one thread and its pool, so only interactive requests can be too many.
+TEST_F(ProviderStack, AdmissionNeverRefusesBatchWork) {
+  const AdmissionQueues queues({.searches = 1, .compilations = 1, .waiting_compilations = 1});
+  const auto provider = make_admitting_provider(bottom(), queues, std::make_shared<Metrics>());
   record_->hold = true;
   const auto ask = [&](const std::string& key) {
     return std::async(std::launch::async, [&, key] {
       KernelQuery query = kernel(key);
-      query.urgency = Urgency::precomputed;
+      query.priority = Priority::batch;
       return provider->kernel(query, never_);
     });
   };
   std::vector<std::future<Result<KernelAnswer>>> askers;
   for (const std::string key : {"first", "second", "third"}) askers.push_back(ask(key));
-  while (lines.compilations->waiting() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (queues.compilations->waiting() < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   EXPECT_EQ(provider->kernel(kernel("refused"), never_).error().code, "overloaded");
   record_->hold = false;
   for (auto& asker : askers) EXPECT_TRUE(asker.get().ok());
 }
 
-TEST(Slots, GiveTheirPlaceToTheAwaitedFirst) {
-  Slots slots(1, 8, "things");
+TEST(AdmissionQueue, AdmitsInteractiveWorkFirst) {
+  AdmissionQueue queue(1, 8, "things");
   const support::Cancellation never;
   std::vector<int> order;
   std::vector<std::thread> askers;
   {
-    const auto held = slots.take(Urgency::awaited, never);
-    const std::array<Urgency, 4> arrivals = {Urgency::precomputed, Urgency::awaited, Urgency::precomputed,
-                                             Urgency::awaited};
+    const auto held = queue.acquire(Priority::interactive, never);
+    const std::array<Priority, 4> arrivals = {Priority::batch, Priority::interactive, Priority::batch,
+                                              Priority::interactive};
     for (std::size_t a = 0; a < arrivals.size(); ++a) {
       askers.emplace_back([&, a] {
-        const auto place = slots.take(arrivals[a], never);
-        order.push_back(static_cast<int>(a));  // one at a time: there is one place
+        const auto permit = queue.acquire(arrivals[a], never);
+        order.push_back(static_cast<int>(a));  // one at a time: there is one permit
       });
-      while (slots.waiting() < a + 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      while (queue.waiting() < a + 1) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    EXPECT_EQ(slots.taken(), 1u);
+    EXPECT_EQ(queue.running(), 1u);
   }
   for (auto& asker : askers) asker.join();
   EXPECT_EQ(order, (std::vector<int>{1, 3, 0, 2}));

@@ -1,5 +1,4 @@
-// Whose kernels are loaded: the server's key, what clients know of it, and what happens to kernels that it
-// has not signed.
+// Signed kernels: the server's key, what clients know of it, and the fate of kernels without its signature.
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
@@ -12,8 +11,8 @@
 #include "client/cpp/src/server_key.h"
 #include "schaas/connection.h"
 #include "schaas/v1/schaas.grpc.pb.h"
-#include "server/daemon.h"
-#include "server/signing_key.h"
+#include "server/auth/signing_key.h"
+#include "server/daemon/daemon.h"
 #include "tests/support/temporary_directory.h"
 
 namespace schaas {
@@ -50,7 +49,7 @@ class KnownServers : public testing::Test {
   const std::string here_ = "127.0.0.1:1", far_ = "example.org:8470";
 };
 
-TEST_F(KnownServers, AServerOnThisMachineIsTrustedOnFirstUseAndHeldToItsKey) {
+TEST_F(KnownServers, TrustLocalServersOnFirstUse) {
   EXPECT_EQ(refusal(a_, {here_, "", false}), "trusted");
   EXPECT_EQ(content(file_), here_ + " " + a_.text() + "\n");
   EXPECT_EQ(refusal(a_, {here_, "", false}), "trusted");
@@ -64,7 +63,7 @@ TEST_F(KnownServers, AServerOnThisMachineIsTrustedOnFirstUseAndHeldToItsKey) {
   EXPECT_EQ(refusal(b_, {"127.0.0.1:2", "", false}), "trusted") << "another address, another server";
 }
 
-TEST_F(KnownServers, AFarServerMustProveItselfFirst) {
+TEST_F(KnownServers, RequireAKeyOfRemoteServers) {
   EXPECT_EQ(refusal(a_, {far_, "", false}),
             "unreachable [server-key-unknown]: the server at " + far_ + " has the key " + a_.text() +
                 ", which is not known, and the channel to it proves nothing\n  note: ask its operator for "
@@ -76,7 +75,7 @@ TEST_F(KnownServers, AFarServerMustProveItselfFirst) {
   EXPECT_THAT(refusal(b_, {far_, "", true}), HasSubstr("[server-key-changed]"));
 }
 
-TEST_F(KnownServers, AKeyThatIsGivenDecidesAlone) {
+TEST_F(KnownServers, PreferAGivenKey) {
   EXPECT_EQ(refusal(a_, {far_, a_.text(), false}), "trusted");
   EXPECT_EQ(content(file_), "");
   EXPECT_EQ(refusal(b_, {here_, a_.text(), true}), "unreachable [server-key-mismatch]: the server at " +
@@ -152,7 +151,7 @@ class SignedKernels : public testing::Test {
   std::unique_ptr<server::Daemon> daemon_;
 };
 
-TEST_F(SignedKernels, AreDownloadedUnderEveryAddressOfOnesOwnServer) {
+TEST_F(SignedKernels, AreDownloadedUnderEveryAddressOfTheServer) {
   for (const std::size_t address : {0u, 1u}) {
     Connection connection = connect(address);
     const client::KernelInfo kernel = a_kernel(connection);
@@ -161,7 +160,7 @@ TEST_F(SignedKernels, AreDownloadedUnderEveryAddressOfOnesOwnServer) {
   }
 }
 
-TEST_F(SignedKernels, ThatAreNotWhatWasSignedAreNotEvenDownloaded) {
+TEST_F(SignedKernels, AreNotDownloadedWithoutAValidSignature) {
   Connection connection = connect();
   const client::KernelInfo good = a_kernel(connection);
   std::vector<client::KernelInfo> wrong(6, good);
@@ -182,7 +181,7 @@ TEST_F(SignedKernels, ThatAreNotWhatWasSignedAreNotEvenDownloaded) {
   }
 }
 
-/// Passes on what another server says of itself, and sends bytes of its own.
+/// Forwards another server's identity, and sends bytes of its own.
 class Liar final : public v1::Scheduler::Service {
  public:
   Liar(const std::string& truth, std::string bytes)
@@ -205,8 +204,8 @@ class Liar final : public v1::Scheduler::Service {
   std::string bytes_;
 };
 
-// The signature is right, what comes is not what it was given for: changed, cut, too long.
-TEST_F(SignedKernels, WhoseBytesAreChangedOnTheirWayAreNotTaken) {
+// The signature is right, the bytes are not: changed, cut, too long.
+TEST_F(SignedKernels, AreRejectedWhenChangedInTransit) {
   Connection connection = connect();
   const client::KernelInfo kernel = a_kernel(connection);
   const std::string right = connection.download(kernel).value();

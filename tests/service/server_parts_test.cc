@@ -13,14 +13,14 @@
 #include "compiler/concrete_notation/printer.h"
 #include "compiler/schedule/apply.h"
 #include "compiler/space/space.h"
-#include "server/data_directory.h"
-#include "server/listen_address.h"
-#include "server/log.h"
-#include "server/representatives.h"
-#include "server/status.h"
-#include "server/stored_frontier.h"
-#include "server/subject.h"
-#include "server/user_names.h"
+#include "server/answers/prepared_problem.h"
+#include "server/answers/representatives.h"
+#include "server/answers/user_names.h"
+#include "server/http/listen_address.h"
+#include "server/rpc/status_code.h"
+#include "server/storage/data_directory.h"
+#include "server/storage/stored_frontier.h"
+#include "server/telemetry/log.h"
 #include "tests/support/temporary_directory.h"
 
 namespace schaas::server {
@@ -41,7 +41,7 @@ TEST(ListenAddresses, AreUnixPathsOrHostsWithPorts) {
   }
 }
 
-TEST(ListenAddresses, ThatAreNeitherAreRefused) {
+TEST(ListenAddresses, RefuseOtherForms) {
   const std::string expected = "expected `unix:/path/to/socket` or `host:port`, such as 127.0.0.1:8470";
   for (const std::string text :
        {"", "localhost", "localhost:", "localhost:http", ":80", "::1:80", "a:123456"}) {
@@ -69,14 +69,14 @@ class Socket : public testing::Test {
   std::string path_ = directory_ / "s";
 };
 
-TEST_F(Socket, OfADeadServerIsRemoved) {
+TEST_F(Socket, IsRemovedWhenItsServerIsDead) {
   close(bind_socket());
   ASSERT_TRUE(fs::exists(path_));
   EXPECT_TRUE(clear_stale_socket(path_).ok());
   EXPECT_FALSE(fs::exists(path_));
 }
 
-TEST_F(Socket, OfALivingServerIsLeftAlone) {
+TEST_F(Socket, IsKeptWhenItsServerIsAlive) {
   const int fd = bind_socket();
   ASSERT_EQ(listen(fd, 1), 0);
   EXPECT_EQ(support::render(clear_stale_socket(path_).error()),
@@ -85,7 +85,7 @@ TEST_F(Socket, OfALivingServerIsLeftAlone) {
   close(fd);
 }
 
-TEST_F(Socket, ThatIsAFileIsLeftAlone) {
+TEST_F(Socket, IsRefusedWhenItIsAFile) {
   std::ofstream(path_) << "precious";
   EXPECT_EQ(support::render(clear_stale_socket(path_).error()),
             "invalid [listen]: cannot listen on `unix:" + path_ +
@@ -95,7 +95,7 @@ TEST_F(Socket, ThatIsAFileIsLeftAlone) {
 
 // ---- data directory ----
 
-TEST(DataDirectories, AreMadePrivateWithTheirParents) {
+TEST(DataDirectories, AreCreatedPrivateWithTheirParents) {
   const test_support::TemporaryDirectory directory;
   const std::string path = directory / "a/b/schaas";
   ASSERT_TRUE(DataDirectory::open(path).ok());
@@ -104,7 +104,7 @@ TEST(DataDirectories, AreMadePrivateWithTheirParents) {
   EXPECT_EQ(status.st_mode & 0777, 0700u);
 }
 
-TEST(DataDirectories, BelongToOneAtATime) {
+TEST(DataDirectories, AreLockedByOneProcess) {
   const test_support::TemporaryDirectory directory;
   const std::string path = directory / "d";
   {
@@ -128,7 +128,7 @@ TEST(DataDirectories, MustBeDirectories) {
                 "`: Not a directory");
 }
 
-TEST(DataDirectories, ThatLieOnOtherMachinesAreRefusedUntouched) {
+TEST(DataDirectories, RefuseNetworkFileSystemsUntouched) {
   const test_support::TemporaryDirectory directory;
   const std::string path = directory / "d";
   const auto far = [](const std::string&) { return kernels_cache::FileSystem{0x65735546, "fuse.sshfs"}; };
@@ -139,7 +139,7 @@ TEST(DataDirectories, ThatLieOnOtherMachinesAreRefusedUntouched) {
   EXPECT_FALSE(fs::exists(path));
 }
 
-TEST(DataDirectories, AreCheckedWithoutBeingMade) {
+TEST(DataDirectories, AreCheckedWithoutBeingCreated) {
   const test_support::TemporaryDirectory directory;
   const std::string path = directory / "a/d";
   EXPECT_TRUE(DataDirectory::check(path).ok());
@@ -150,7 +150,7 @@ TEST(DataDirectories, AreCheckedWithoutBeingMade) {
 
 // ---- log ----
 
-TEST(Logs, RefuseWhatTheyDoNotKnow) {
+TEST(Logs, RefuseUnknownLevels) {
   EXPECT_EQ(support::render(open_log({"inf", ""}).error()),
             "invalid [log-level]: unknown log level `inf`; expected trace, debug, info, warning, error or "
             "off; did you "
@@ -160,7 +160,7 @@ TEST(Logs, RefuseWhatTheyDoNotKnow) {
 
 // ---- errors as gRPC status ----
 
-TEST(Statuses, FollowTheFamilyAndAFewCodes) {
+TEST(StatusCodes, FollowTheFamilyAndAFewCodes) {
   using grpc::StatusCode;
   EXPECT_EQ(status_code(support::invalid("syntax", "")), StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(status_code(support::unsupported("operator", "")), StatusCode::UNIMPLEMENTED);
@@ -189,7 +189,10 @@ frontier::Frontier full_frontier() {
   f.survivors = {s};
   frontier::Removal r;
   r.cost.time = {8};
-  r.certificate = {frontier::Certificate::Kind::log_proof, "i*j", "a sentence"};
+  r.certificate = {frontier::Certificate::Kind::log_proof, cost::Cost{{3}, {1}},
+                   frontier::Argument("at every size ")
+                       << frontier::time_sum({3}) << " <= " << frontier::time_sum({8}) << " and "
+                       << frontier::memory_sum({1})};
   f.removals = {r};
   f.counts = {"1", "2", "3", "4", 5, 6, 7, 8, 9, 10, 11, 12, 13, 14.5, 15.5, {}};
   f.seconds = {0.1, 0.2, 0.3, 0.4, 1.5};
@@ -214,8 +217,8 @@ TEST(StoredFrontiers, ComeBackInEveryField) {
   ASSERT_EQ(read->removals.size(), 1u);
   EXPECT_EQ(read->removals[0].cost, f.removals[0].cost);
   EXPECT_EQ(read->removals[0].certificate.kind, frontier::Certificate::Kind::log_proof);
-  EXPECT_EQ(read->removals[0].certificate.winner, "i*j");
-  EXPECT_EQ(read->removals[0].certificate.argument, "a sentence");
+  EXPECT_EQ(read->removals[0].certificate.winner, f.removals[0].certificate.winner);
+  EXPECT_EQ(read->removals[0].certificate.argument, f.removals[0].certificate.argument);
   EXPECT_FALSE(read->complete);
   EXPECT_EQ(read->limited, "a sentence about a budget");
   ASSERT_EQ(read->proofs.size(), 1u);
@@ -235,7 +238,7 @@ TEST(StoredFrontiers, AreCheckedWhenRead) {
     text.replace(at, from.size(), to);
     return parse_frontier(text);
   };
-  EXPECT_EQ(with("\"version\":1", "\"version\":2").error().message, "format version 2 is not known");
+  EXPECT_EQ(with("\"version\":2", "\"version\":1").error().message, "format version 1 is not known");
   // Numbers that no integer holds, found by fuzzing.
   for (const char* field : {"version", "states", "more_proofs", "loop_trees", "witnesses"}) {
     const std::string name = "\"" + std::string(field) + "\":";
@@ -268,7 +271,7 @@ problem::ProblemText renamed_spmm() {
   return text;
 }
 
-TEST(UserNames, ComeBackInStatementArgumentsCostsAndTrees) {
+TEST(UserNames, AppearInStatementArgumentsCostsAndTrees) {
   const auto c = canonical(renamed_spmm());
   const UserNames names(c);
   EXPECT_THAT(names.arguments(), testing::UnorderedElementsAre("Out", "Sparse", "Dense"));
@@ -287,7 +290,7 @@ TEST(UserNames, ComeBackInStatementArgumentsCostsAndTrees) {
   }
 }
 
-TEST(UserNames, ComeBackInEveryStatementOfAProgram) {
+TEST(UserNames, AppearInEveryStatementOfAProgram) {
   problem::ProblemText text;
   text.expression = "min-plus: Tmp(row,c) = G(row,c) + max(k)(G(row,k)); Out(row) += Tmp(row,c) * w(c)";
   text.formats["G"] = "csr";
@@ -298,13 +301,13 @@ TEST(UserNames, ComeBackInEveryStatementOfAProgram) {
   EXPECT_THAT(names.arguments(), testing::ElementsAre("Out", "G", "w"));
 }
 
-TEST(UserNames, OfATraceAreUndoneAgain) {
+TEST(UserNames, RoundTripInTraces) {
   const UserNames names(canonical(renamed_spmm()));
   const auto users = schedule::parse("reorder(path={}, order={k,row,c})").value();
   EXPECT_EQ(names.to_user(names.to_canonical(users)), users);
 }
 
-/// The text with each of our names replaced by the user's.
+/// Replaces each canonical name of a text by the user's.
 std::string told(const problem::Canonical& c, const std::string& text) {
   std::string out;
   const std::regex word("[A-Za-z][A-Za-z0-9]*");
@@ -319,9 +322,10 @@ std::string told(const problem::Canonical& c, const std::string& text) {
   return out + text.substr(at);
 }
 
-// Every order of the factors: a trace means the product as the user wrote it, and is the same one again when
-// an answer tells it; ours is made of the canonical product.
-TEST(UserNames, OfATraceMeanTheFactorsAsTheyWereWritten) {
+// A trace refers to the product as the user wrote it, for every order of the factors. It survives the round
+// trip through the canonical product.
+// trip through the canonical product.
+TEST(UserNames, ReferToTheFactorsAsWrittenInTraces) {
   std::vector<std::string> factors = {"C(l,j)", "B(i,k,l)", "D(k,j)", "E(j,m)"};
   std::sort(factors.begin(), factors.end());
   std::mt19937_64 random(7);
@@ -352,27 +356,28 @@ TEST(UserNames, OfATraceMeanTheFactorsAsTheyWereWritten) {
   EXPECT_GT(moved, 12);
 }
 
-TEST(UserNames, ReplaceWholeWordsOnly) {
+TEST(UserNames, AppearInArgumentsAndSizes) {
   const auto c = canonical(renamed_spmm());
-  std::string ours, expected;
-  for (const auto& [index, user] : c.user_index) {
-    ours += index + "*" + index + "' + in" + index + " ";
-    expected += user + "*" + user + "' + in" + index + " ";
-  }
-  EXPECT_EQ(UserNames(c).sentence(ours), expected);
+  const UserNames names(c);
+  const std::string first = names.variables().extents.front().index;
+  EXPECT_EQ(names.print(frontier::Argument("every i with ") << frontier::time_sum({1}) << " <= k"),
+            "every i with " + first + " <= k");
+  const std::string ours = cost::variables_of(c.problem).extents.front().index;
+  const frontier::Sizes sizes = {{{problem::Symbol::Kind::extent, ours, 0}, 12}};
+  EXPECT_EQ(names.print(sizes), first + " = 12");
 }
 
-TEST(UserNames, AreThoseOfDiagnostics) {
+TEST(UserNames, AppearInDiagnostics) {
   const auto c = canonical(renamed_spmm());
   const auto& [ours, users] = *c.user_tensor.begin();
   const auto& [index, user] = *c.user_index.begin();
   const auto error = support::noting(
       support::unsupported("x", "A tensor `" + ours + "(" + index + ")` and " + ours), "`" + ours + "`");
-  const auto told = UserNames(c).told(support::Result<int>(error));
+  const auto told = UserNames(c).in_user_names(support::Result<int>(error));
   ASSERT_FALSE(told.ok());
   EXPECT_EQ(told.error().message, "A tensor `" + users + "(" + user + ")` and " + ours);
   EXPECT_EQ(told.error().notes.front(), "`" + users + "`");
-  EXPECT_EQ(UserNames(c).told(support::Result<int>(3)).value(), 3);
+  EXPECT_EQ(UserNames(c).in_user_names(support::Result<int>(3)).value(), 3);
 }
 
 TEST(Representatives, AreDifferentAndHaveTheLeastMemoryAndTheFastest) {
@@ -399,15 +404,15 @@ std::vector<std::string> variants(const std::string& expression, const std::stri
   problem::ProblemText text;
   text.expression = expression;
   text.formats["B"] = "csf";
-  const auto subject = subject_of(text, {}, {}, {});
-  if (!subject.ok()) return {support::render(subject.error())};
+  const auto prepared = prepare(text, {}, {}, {});
+  if (!prepared.ok()) return {support::render(prepared.error())};
   frontier::Survivor survivor;
   survivor.id = "s1";
-  survivor.traces = {subject->names.to_canonical(schedule::parse(trace).value())};
+  survivor.traces = {prepared->names.to_canonical(schedule::parse(trace).value())};
   frontier::Frontier f;
   f.survivors = {survivor};
   std::vector<std::string> trees;
-  for (const auto& variant : named(f, *subject)->entries.front().variants) trees.push_back(variant.tree);
+  for (const auto& variant : named(f, *prepared)->entries.front().variants) trees.push_back(variant.tree);
   return trees;
 }
 
@@ -417,7 +422,7 @@ TEST(Variants, SumTheEntriesOfABlockNextToTheRowTheyAddTo) {
   EXPECT_THAT(
       variants("A(i,l,m) = B(i,j,k) * C(j,l) * D(k,m)", order + "loopfuse(path={}, loc=1, pol=right)"),
       testing::ElementsAre("ij<km,lm>", "ij:8<jkm,jlm>", "ij:32<jkm,ljm>"));
-  // Where every fiber has rows of its own there is no sum,
+  // Without a sum, because every fiber has rows of its own,
   EXPECT_THAT(
       variants("A(i,j,l,m) = B(i,j,k) * C(j,l) * D(k,m)", order + "loopfuse(path={}, loc=1, pol=right)"),
       testing::ElementsAre("ij<km,lm>", "ij:8<jkm,jlm>"));

@@ -87,7 +87,7 @@ Scheduled ServiceClient::schedule(const v1::ScheduleRequest& request, std::chron
         out.frontier = event.frontier();
         break;
       case v1::ScheduleEvent::kKernel:
-        (event.kernel().draft() ? out.drafts : out.kernels).push_back(event.kernel());
+        (event.kernel().draft() ? out.baselines : out.kernels).push_back(event.kernel());
         break;
       case v1::ScheduleEvent::kFailure:
         out.failures.push_back(event.failure());

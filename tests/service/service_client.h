@@ -9,14 +9,14 @@
 
 #include "schaas/v1/schaas.grpc.pb.h"
 
-/// What a client sees, in one value each: for tests of the wire contract.
+/// A client's view of the service, each result in one value: for tests of the wire contract.
 namespace schaas::test {
 
-/// A status and the diagnostic that came with it.
+/// A status and its diagnostic.
 struct Refusal {
   grpc::StatusCode status = grpc::StatusCode::OK;
   v1::Diagnostic diagnostic;  ///< empty when none came
-  /// "INVALID_ARGUMENT invalid [syntax]: ...": what the tests compare.
+  /// Prints "INVALID_ARGUMENT invalid [syntax]: ...", for comparison.
   std::string text() const;
 };
 
@@ -24,13 +24,13 @@ struct Scheduled {
   Refusal refusal;
   std::size_t progress = 0;
   std::optional<v1::Frontier> frontier;
-  std::vector<v1::Kernel> drafts, kernels;
+  std::vector<v1::Kernel> baselines, kernels;
   std::vector<v1::KernelFailure> failures;
   std::optional<v1::Done> done;
   bool ok() const { return refusal.status == grpc::StatusCode::OK; }
 };
 
-/// One kernel of the statement for processors like any here; `B` is csr.
+/// Requests one kernel of the statement for any x86-64 processor; `B` is csr.
 v1::ScheduleRequest request_for(const std::string& expression = "y(i) = B(i,j) * x(j)");
 
 class ServiceClient {
@@ -42,7 +42,7 @@ class ServiceClient {
 
   Scheduled schedule(const v1::ScheduleRequest& request,
                      std::chrono::milliseconds deadline = std::chrono::minutes(2));
-  /// The binary, or why not.
+  /// Downloads a binary, or returns the error.
   std::pair<std::string, Refusal> download(const std::string& sha256);
 
   template <class Method, class Request, class Reply>

@@ -1,4 +1,4 @@
-// A server in this process, on a Unix socket, asked through the generated stubs.
+// A server in this process, on a Unix socket, called through the generated stubs.
 #include <gmock/gmock.h>
 #include <google/protobuf/text_format.h>
 #include <grpcpp/generic/generic_stub.h>
@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "proto/kernel_abi.h"
-#include "server/daemon.h"
+#include "server/daemon/daemon.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
 
@@ -27,7 +27,7 @@ using test::Refusal;
 using test::Scheduled;
 
 struct Counted {
-  std::atomic<int> searches{0}, compilations{0}, drafts{0};
+  std::atomic<int> searches{0}, compilations{0}, baselines{0};
   std::atomic<bool> hold_search{false};  // searches last until cancelled
   std::atomic<bool> fail_linear{false};  // the linear schedule does not compile
   std::atomic<bool> crash{false};
@@ -57,7 +57,7 @@ class CountingProvider final : public server::KernelProvider {
   }
   Result<server::KernelAnswer> kernel(const server::KernelQuery& query,
                                       const Cancellation& cancellation) override {
-    ++(query.target.draft ? counted_->drafts : counted_->compilations);
+    ++(query.target.draft ? counted_->baselines : counted_->compilations);
     if (counted_->fail_linear && query.trace.directives.empty())
       return support::unsupported("no-linear", "not today");
     return next_->kernel(query, cancellation);
@@ -117,7 +117,7 @@ class Service : public testing::Test {
     options.data_directory = data_;
     options.drain = drain_;
     options.version = "1.2.3";
-    options.head_start = head_start_;
+    options.partial_search_delay = partial_search_delay_;
     options.wrap_compiling = [counted = counted_](std::unique_ptr<server::KernelProvider> next) {
       return std::make_unique<CountingProvider>(std::move(next), counted);
     };
@@ -142,7 +142,7 @@ class Service : public testing::Test {
 
   test_support::TemporaryDirectory directory_;
   std::string data_ = directory_ / "data";
-  std::chrono::milliseconds head_start_ = std::chrono::hours(1);  // no answers in advance
+  std::chrono::milliseconds partial_search_delay_ = std::chrono::hours(1);  // no partial frontiers
   std::chrono::seconds drain_{1};
   std::shared_ptr<Counted> counted_ = std::make_shared<Counted>();
   std::unique_ptr<Daemon> daemon_;
@@ -156,7 +156,9 @@ std::vector<std::string> digests(const Scheduled& answer) {
   return out;
 }
 
-std::size_t stored_kernels(const Scheduled& answer) { return answer.kernels.size() + answer.drafts.size(); }
+std::size_t stored_kernels(const Scheduled& answer) {
+  return answer.kernels.size() + answer.baselines.size();
+}
 
 // ---- answers ----
 
@@ -170,7 +172,7 @@ TEST_F(Service, AnswersAMissWithAFrontierAndItsKernelsThenAHit) {
   const int searches = counted_->searches, compilations = counted_->compilations;
   EXPECT_EQ(searches, 1);
   EXPECT_EQ(compilations, static_cast<int>(miss.kernels.size()));
-  EXPECT_EQ(counted_->drafts, 1);
+  EXPECT_EQ(counted_->baselines, 1);
 
   const Scheduled hit = must(spmm());
   EXPECT_TRUE(hit.done->hit());
@@ -182,29 +184,29 @@ TEST_F(Service, AnswersAMissWithAFrontierAndItsKernelsThenAHit) {
   as_made.set_hit(false);
   EXPECT_EQ(as_made.DebugString(), miss.frontier->DebugString());
   for (const auto& kernel : hit.kernels) EXPECT_TRUE(kernel.hit());
-  EXPECT_TRUE(hit.drafts.empty());
+  EXPECT_TRUE(hit.baselines.empty());
   EXPECT_EQ(counted_->searches, searches);
   EXPECT_EQ(counted_->compilations, compilations);
-  EXPECT_EQ(counted_->drafts, 1);
+  EXPECT_EQ(counted_->baselines, 1);
 }
 
-TEST_F(Service, DraftsTheMostWantedKernelOfAMiss) {
+TEST_F(Service, SendsABaselineKernelFirstOnAMiss) {
   const Scheduled miss = must(chain());
-  ASSERT_EQ(miss.drafts.size(), 1u);
-  const v1::Kernel& draft = miss.drafts.front();
+  ASSERT_EQ(miss.baselines.size(), 1u);
+  const v1::Kernel& baseline = miss.baselines.front();
   const auto full = std::find_if(miss.kernels.begin(), miss.kernels.end(),
-                                 [&](const v1::Kernel& kernel) { return kernel.id() == draft.id(); });
+                                 [&](const v1::Kernel& kernel) { return kernel.id() == baseline.id(); });
   ASSERT_NE(full, miss.kernels.end());
-  EXPECT_EQ(draft.trace(), full->trace());
-  EXPECT_EQ(draft.isa(), full->isa());
-  EXPECT_NE(draft.kernel_key(), full->kernel_key());
-  EXPECT_NE(draft.digest().sha256(), full->digest().sha256());
-  EXPECT_EQ(client_->download(draft.digest().sha256()).second.status, grpc::StatusCode::OK);
-  // A trace that is asked for alone is waited for.
+  EXPECT_EQ(baseline.trace(), full->trace());
+  EXPECT_EQ(baseline.isa(), full->isa());
+  EXPECT_NE(baseline.kernel_key(), full->kernel_key());
+  EXPECT_NE(baseline.digest().sha256(), full->digest().sha256());
+  EXPECT_EQ(client_->download(baseline.digest().sha256()).second.status, grpc::StatusCode::OK);
+  // A trace requested alone is waited for.
   auto request = chain();
   request.add_traces("linear");
   request.set_traces_only(true);
-  EXPECT_TRUE(must(request).drafts.empty());
+  EXPECT_TRUE(must(request).baselines.empty());
 }
 
 TEST_F(Service, AnswersTheSameProblemInOtherWordsFromTheStoreInThoseWords) {
@@ -285,7 +287,7 @@ TEST_F(Service, CompilesATraceItSentWithoutSearching) {
   EXPECT_EQ(answer.frontier->arguments(0), "Out");
 }
 
-TEST_F(Service, SearchesOnlyWhenAskedTo) {
+TEST_F(Service, SearchesOnlyOnDemand) {
   v1::ScheduleRequest request = spmm();
   request.set_search_only(true);
   const Scheduled answer = must(request);
@@ -293,7 +295,7 @@ TEST_F(Service, SearchesOnlyWhenAskedTo) {
   EXPECT_EQ(counted_->compilations, 0);
 }
 
-TEST_F(Service, WorksAnewWhenAskedTo) {
+TEST_F(Service, RecomputesOnDemand) {
   must(spmm());
   v1::ScheduleRequest request = spmm();
   request.set_no_cache(true);
@@ -320,7 +322,7 @@ TEST_F(Service, WorksOnceForEqualRequestsAtTheSameTime) {
   EXPECT_GE(misses, 1u);
 }
 
-TEST_F(Service, StillSendsTheOtherKernelsWhenOneCannotBeMade) {
+TEST_F(Service, SendsTheOtherKernelsWhenOneFails) {
   counted_->fail_linear = true;
   v1::ScheduleRequest request = chain();
   request.add_traces("linear");
@@ -333,7 +335,7 @@ TEST_F(Service, StillSendsTheOtherKernelsWhenOneCannotBeMade) {
   EXPECT_GE(answer.kernels.size(), 2u);
 }
 
-TEST_F(Service, FailsWhenNoKernelAtAllCanBeMade) {
+TEST_F(Service, FailsWhenNoKernelCompiles) {
   counted_->fail_linear = true;
   v1::ScheduleRequest request = spmm();
   request.add_traces("linear");
@@ -346,7 +348,7 @@ TEST_F(Service, FailsWhenNoKernelAtAllCanBeMade) {
 
 // ---- damage ----
 
-TEST_F(Service, NoticesADamagedBinaryOnDownloadAndRebuildsIt) {
+TEST_F(Service, RecompilesABinaryFoundDamagedOnDownload) {
   const Scheduled before = must(spmm());
   const std::string sha256 = before.kernels.front().digest().sha256();
   damage(sha256);
@@ -366,7 +368,7 @@ TEST_F(Service, NoticesADamagedBinaryOnDownloadAndRebuildsIt) {
   }
 }
 
-TEST_F(Service, RebuildsADamagedOrMissingBinaryUnasked) {
+TEST_F(Service, RecompilesADamagedOrMissingBinary) {
   const Scheduled before = must(spmm());
   damage(before.kernels.front().digest().sha256());
   EXPECT_EQ(must(spmm()).done->compiled(), 1u);
@@ -405,7 +407,7 @@ v1::Measurement measurement(const std::string& trace, double seconds) {
   return out;
 }
 
-TEST_F(Service, TellsWhatClientsOnLikeHostsMeasured) {
+TEST_F(Service, ReturnsTimingsOfHostsOfTheClass) {
   v1::ReportRequest report;
   *report.mutable_problem() = chain().problem();
   report.set_host("an abacus, 2 threads");
@@ -427,7 +429,7 @@ TEST_F(Service, TellsWhatClientsOnLikeHostsMeasured) {
   EXPECT_EQ(answer.frontier->measurements(1).DebugString(), measurement("linear", 0.5).DebugString());
 }
 
-TEST_F(Service, RefusesMeasurementsThatAreNone) {
+TEST_F(Service, RefusesInvalidMeasurements) {
   const auto text = [&](const std::function<void(v1::ReportRequest&)>& change) {
     v1::ReportRequest report;
     *report.mutable_problem() = chain().problem();
@@ -460,13 +462,13 @@ TEST_F(Service, RefusesMeasurementsThatAreNone) {
               for (int n = 0; n < 64; ++n) *r.add_measurements() = measurement("linear", 1);
             }),
             "INVALID_ARGUMENT invalid [measurement]: 65 measurements; at most 64 are taken at once");
-  // Nothing of all that was kept.
+  // None of the measurements was stored.
   auto request = chain();
   request.set_host("an abacus");
   EXPECT_EQ(must(request).frontier->measurements_size(), 0);
 }
 
-TEST_F(Service, LooksUpOnlyWhatIsStored) {
+TEST_F(Service, LooksUpStoredAnswersOnly) {
   v1::LookupRequest request;
   *request.mutable_problem() = spmm().problem();
   v1::Frontier reply;
@@ -506,7 +508,7 @@ TEST_F(Service, EmitsAFrontierScheduleById) {
   EXPECT_EQ(counted_->searches, 1);
 }
 
-TEST_F(Service, TellsAboutItself) {
+TEST_F(Service, ReportsItsProperties) {
   const Scheduled answer = must(spmm());
   v1::ServerInfo info;
   EXPECT_EQ(client_->call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
@@ -572,11 +574,11 @@ TEST_F(Service, HasAHealthServiceAndReflection) {
       testing::AllOf(testing::HasSubstr("schaas.v1.Scheduler"), testing::HasSubstr("grpc.health.v1.Health")));
 }
 
-// ---- answers in advance ----
+// ---- partial frontiers ----
 
-class EarlyAnswers : public Service {
+class PartialFrontiers : public Service {
  protected:
-  EarlyAnswers() { head_start_ = std::chrono::milliseconds(0); }
+  PartialFrontiers() { partial_search_delay_ = std::chrono::milliseconds(0); }
 
   // Reads up to the first kernel while the search is held up.
   v1::Kernel first_kernel(grpc::ClientReader<v1::ScheduleEvent>& reader) {
@@ -594,7 +596,7 @@ class EarlyAnswers : public Service {
   }
 };
 
-TEST_F(EarlyAnswers, GiveAKernelWhileTheSearchGoesOnThenTheWhole) {
+TEST_F(PartialFrontiers, SendAKernelBeforeTheSearchEnds) {
   counted_->hold_search = true;
   grpc::ClientContext context;
   const auto reader = client_->stub().Schedule(&context, chain());
@@ -608,7 +610,7 @@ TEST_F(EarlyAnswers, GiveAKernelWhileTheSearchGoesOnThenTheWhole) {
   std::vector<std::string> whole_kernels;
   bool done = false, early_in_full = false;
   while (reader->Read(&event)) {
-    EXPECT_FALSE(event.kernel().draft()) << "one draft is enough";
+    EXPECT_FALSE(event.kernel().draft()) << "one baseline is enough";
     early_in_full |= event.kernel().id() == early.id();
     if (event.has_frontier()) last = event.frontier();
     if (event.has_kernel() && event.kernel().id()[0] == 's') whole_kernels.push_back(event.kernel().id());
@@ -625,14 +627,14 @@ TEST_F(EarlyAnswers, GiveAKernelWhileTheSearchGoesOnThenTheWhole) {
   EXPECT_EQ(must(chain()).frontier->entries_size(), last->entries_size());
 }
 
-TEST_F(EarlyAnswers, AreNotGivenForWhatIsStored) {
+TEST_F(PartialFrontiers, AreNotSentForStoredAnswers) {
   must(chain());
   const Scheduled hit = must(chain());
   EXPECT_TRUE(hit.frontier->hit());
   for (const auto& kernel : hit.kernels) EXPECT_EQ(kernel.id()[0], 's');
 }
 
-TEST_F(EarlyAnswers, LetTheClientLeaveAndTheSearchGoOn) {
+TEST_F(PartialFrontiers, LetTheSearchOutliveTheClient) {
   counted_->hold_search = true;
   v1::ScheduleRequest request = chain();
   request.set_keep_working(true);
@@ -650,7 +652,7 @@ TEST_F(EarlyAnswers, LetTheClientLeaveAndTheSearchGoOn) {
   EXPECT_EQ(counted_->searches, 1);
 }
 
-TEST_F(EarlyAnswers, DoNotKeepASearchWhoseClientLeavesBefore) {
+TEST_F(PartialFrontiers, EndWithAClientThatLeavesBefore) {
   counted_->hold_search = true;
   v1::ScheduleRequest request = chain();
   request.set_keep_working(true);
@@ -663,7 +665,7 @@ TEST_F(EarlyAnswers, DoNotKeepASearchWhoseClientLeavesBefore) {
   while (counted_->cancelled == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-TEST_F(EarlyAnswers, EndWhenTheServerStops) {
+TEST_F(PartialFrontiers, EndWhenTheServerStops) {
   counted_->hold_search = true;
   v1::ScheduleRequest request = chain();
   request.set_keep_working(true);
@@ -676,9 +678,9 @@ TEST_F(EarlyAnswers, EndWhenTheServerStops) {
   EXPECT_EQ(counted_->cancelled, 1);
 }
 
-// ---- leaving early, stopping ----
+// ---- disconnecting, stopping ----
 
-TEST_F(Service, StopsASearchWhoseClientLeft) {
+TEST_F(Service, StopsASearchWhenItsClientDisconnects) {
   counted_->hold_search = true;
   grpc::ClientContext context;
   const auto reader = client_->stub().Schedule(&context, spmm());
@@ -721,7 +723,7 @@ TEST_F(Service, LetsARunningRequestFinishWhenStopping) {
   stopping.get();
 }
 
-// ---- the server's place ----
+// ---- data directory and socket ----
 
 TEST_F(Service, RefusesASecondServerInItsDataDirectory) {
   server::DaemonOptions options;
@@ -729,7 +731,7 @@ TEST_F(Service, RefusesASecondServerInItsDataDirectory) {
   const auto second = Daemon::start(options, server::silent_log());
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code, "data-directory-in-use");
-  EXPECT_TRUE(must(spmm()).ok());  // the first is none the worse
+  EXPECT_TRUE(must(spmm()).ok());  // the first server is unaffected
 }
 
 TEST_F(Service, RefusesASocketAnotherServerAnswersAt) {
@@ -743,7 +745,7 @@ TEST_F(Service, RefusesASocketAnotherServerAnswersAt) {
   EXPECT_TRUE(must(spmm()).ok());
 }
 
-TEST_F(Service, ItsSocketIsForItsOwnerAlone) {
+TEST_F(Service, ServesItsOwnerOnlyOnTheSocket) {
   struct stat status {};
   ASSERT_EQ(stat((data_ + "/schaasd.sock").c_str(), &status), 0);
   EXPECT_TRUE(S_ISSOCK(status.st_mode));
@@ -774,16 +776,16 @@ TEST_F(Service, ListensOnTcpAndUnixAtOnceWhenAskedTo) {
                                                   "`: the address is in use, or not one of this machine");
 }
 
-// ---- our own bugs ----
+// ---- bugs ----
 
-TEST_F(Service, TellsTheUserOfABugOnlyAnId) {
+TEST_F(Service, ReportsBugsByIdOnly) {
   counted_->crash = true;
   const Refusal refusal = client_->schedule(spmm()).refusal;
   EXPECT_THAT(refusal.text(), testing::MatchesRegex(
                                   "INTERNAL internal \\[internal\\]: an error inside the server, not in your "
                                   "request; its id is [0-9a-f]+-[0-9]+"));
   counted_->crash = false;
-  EXPECT_TRUE(must(spmm()).ok());  // and lives on
+  EXPECT_TRUE(must(spmm()).ok());  // and the server stays alive
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Who begins messages and does not end them: what he holds of the daemon is bounded, and he is left one day.
+// Clients that begin messages and never end them: their memory is bounded, and their connections expire.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <map>
 #include <thread>
 
-#include "server/daemon.h"
+#include "server/daemon/daemon.h"
 #include "tests/service/http2_connection.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
@@ -17,7 +17,7 @@ namespace {
 
 using test::Http2Connection;
 
-/// Calls of one connection, each of which sends all of a message but its end.
+/// Opens calls on one connection, each of which sends all of a message but its end.
 class SlowSender {
  public:
   SlowSender(const std::string& address, std::uint32_t calls, std::int64_t bytes,
@@ -32,7 +32,7 @@ class SlowSender {
       send(stream, std::string(1, '\0') + Http2Connection::number(static_cast<std::size_t>(bytes), 4));
     }
   }
-  /// Sends until nothing is taken any more.
+  /// Sends until the peer stops reading.
   void send_all() {
     while (open_ && !left_.empty()) {
       bool sent = false;
@@ -47,7 +47,7 @@ class SlowSender {
       if (!sent && !hear()) return;
     }
   }
-  /// Whether the daemon ends the connection before nothing has come for the time of patience.
+  /// Returns true when the daemon ends the connection before the peer's timeout.
   bool is_left() {
     while (hear()) {
     }
@@ -64,7 +64,7 @@ class SlowSender {
     sent_ += count;
     return open_;
   }
-  // Takes in one frame, and answers as it must be; false: none came.
+  // Reads one frame and answers it as the protocol requires; false when none came.
   bool hear() {
     constexpr unsigned char answer = 1;
     const auto frame = connection_.next();
@@ -91,7 +91,7 @@ class SlowSender {
     initial_ = value;
   }
 
-  // Between pieces: a network's, not that of memory, so that what is counted is what the daemon lets in.
+  // A pause between pieces, as on a network, so that the count is of what the daemon admits.
   static constexpr std::chrono::microseconds pause_{500};
   Http2Connection connection_;
   bool open_ = true;
@@ -99,7 +99,7 @@ class SlowSender {
   std::map<std::uint32_t, std::int64_t> left_, window_{{0, 65535}};
 };
 
-// Bytes of memory that this process, and the daemon in it, has.
+// Returns the resident memory of this process, daemon included.
 std::int64_t resident() {
   std::ifstream file("/proc/self/statm");
   std::int64_t all = 0, pages = 0;
@@ -121,7 +121,7 @@ class SlowSenders : public testing::Test {
   std::unique_ptr<server::Daemon> daemon_;
 };
 
-TEST_F(SlowSenders, TakeOnlySoMuchMemoryAndKeepNobodyOut) {
+TEST_F(SlowSenders, AreBoundedInMemoryAndBlockNobody) {
   constexpr std::int64_t mebibyte = 1 << 20, bytes = 15 * mebibyte, bound = 64 * mebibyte;
   constexpr std::uint32_t connections = 16, calls = 4;
   server::DaemonOptions options;
@@ -157,11 +157,11 @@ TEST_F(SlowSenders, TakeOnlySoMuchMemoryAndKeepNobodyOut) {
   EXPECT_EQ(client.call(&v1::Scheduler::Stub::Info, v1::InfoRequest(), info).status, grpc::StatusCode::OK);
 }
 
-// No handler runs for a message that is not whole: what ends it is the age of its connection.
-TEST_F(SlowSenders, AreLeftWhenTheirConnectionIsTooOld) {
+// No handler runs for an incomplete message: the age of its connection ends it.
+TEST_F(SlowSenders, AreDisconnectedAtTheMaximumAge) {
   server::DaemonOptions options;
-  options.longest_request = std::chrono::seconds(1);
-  options.transfer = std::chrono::milliseconds(200);
+  options.max_request_time = std::chrono::seconds(1);
+  options.write_timeout = std::chrono::milliseconds(200);
   start(options);
   SlowSender sender(address(), 1, 1000, std::chrono::seconds(30));
   sender.send_all();

@@ -161,7 +161,7 @@ class StatusPage(unittest.TestCase):
         self.assertEqual(shown.returncode, 0, shown.stderr[-2000:])
         self.assertIn("<svg", shown.stdout)
         self.assertIn('id="s1"', shown.stdout)
-        self.assertIn("<th>as it was asked</th><th>canonical form</th>", shown.stdout)
+        self.assertIn("<th>as requested</th><th>canonical form</th>", shown.stdout)
         self.assertIn("Ratings(user,item)", shown.stdout)
         self.assertNotIn("CONSOLE", shown.stderr)  # no complaint about the page or its policy
 

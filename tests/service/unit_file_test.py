@@ -42,7 +42,7 @@ class UnitFile(unittest.TestCase):
         for there, here in (("/etc/schaas", ROOT / "deploy"), ("/var/lib", folder), ("/run/schaas", folder)):
             checked = checked.replace(there, str(here))
         done = subprocess.run([BIN / "schaasd", *checked.split()], capture_output=True, text=True)
-        self.assertEqual((done.returncode, done.stdout), (0, "the configuration is right\n"), done.stderr)
+        self.assertEqual((done.returncode, done.stdout), (0, "the configuration is valid\n"), done.stderr)
 
 
 if __name__ == "__main__":

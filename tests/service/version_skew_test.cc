@@ -1,4 +1,4 @@
-// A client of this version and servers of others: what it says.
+// A client of this version against servers of other versions.
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ namespace {
 
 constexpr int this_abi = SCHAAS_KERNEL_ABI_VERSION;
 
-/// Answers as it is told.
+/// Answers as scripted.
 class FakeServer final : public v1::Scheduler::Service {
  public:
   grpc::Status Info(grpc::ServerContext*, const v1::InfoRequest*, v1::ServerInfo* info) override {
@@ -92,7 +92,7 @@ v1::ScheduleEvent done() {
   return event;
 }
 
-TEST_F(Skew, a_newer_servers_kernels_are_not_asked_for) {
+TEST_F(Skew, RequestsNoKernelsOfANewerServer) {
   fake_.abi = this_abi + 1;
   EXPECT_EQ(
       asked(),
@@ -102,7 +102,7 @@ TEST_F(Skew, a_newer_servers_kernels_are_not_asked_for) {
   EXPECT_EQ(fake_.asked, 0);
 }
 
-TEST_F(Skew, nor_an_older_ones) {
+TEST_F(Skew, RequestsNoKernelsOfAnOlderServer) {
   fake_.abi = this_abi - 1;
   fake_.version = "0.0.9";
   EXPECT_EQ(
@@ -112,20 +112,20 @@ TEST_F(Skew, nor_an_older_ones) {
           std::to_string(this_abi) + "\n  note: install the server of the other's version");
 }
 
-TEST_F(Skew, its_frontiers_can_be_read) {
+TEST_F(Skew, ReadsFrontiersOfANewerServer) {
   fake_.abi = this_abi + 1;
   fake_.events = {done()};
   EXPECT_EQ(asked(true), "answered");
 }
 
-TEST_F(Skew, an_event_of_a_newer_server_is_named) {
+TEST_F(Skew, NamesAnEventOfANewerServer) {
   fake_.events = {{}};
   EXPECT_EQ(
       asked(),
       "internal [server-internal]: the server sent an event that this client does not know; is it newer?");
 }
 
-TEST_F(Skew, a_cost_variable_of_a_newer_server_is_named) {
+TEST_F(Skew, NamesACostVariableOfANewerServer) {
   v1::ScheduleEvent event;
   event.mutable_kernel()->add_time_terms()->add_variables()->set_kind(static_cast<v1::Variable::Kind>(7));
   fake_.events = {event};
@@ -134,7 +134,7 @@ TEST_F(Skew, a_cost_variable_of_a_newer_server_is_named) {
             "it newer?");
 }
 
-TEST_F(Skew, an_older_server_lacks_methods) {
+TEST_F(Skew, NamesMissingMethodsOfAnOlderServer) {
   fake_.lookup = grpc::Status(grpc::StatusCode::UNIMPLEMENTED, "");
   auto connection = connect();
   ASSERT_TRUE(connection.ok());
@@ -145,14 +145,14 @@ TEST_F(Skew, an_older_server_lacks_methods) {
             "another service?");
 }
 
-TEST_F(Skew, a_server_from_before_keys_is_named) {
+TEST_F(Skew, NamesAServerWithoutKeys) {
   fake_.has_key = false;
   EXPECT_EQ(asked(),
             "unsupported [server-key-unknown]: the server at unix:DIR/socket has no key: it is older than "
             "this client");
 }
 
-TEST_F(Skew, an_answer_that_ends_early_is_none) {
+TEST_F(Skew, RejectsAnAnswerThatEndsEarly) {
   EXPECT_EQ(asked(), "internal [server-internal]: the server's answer ended early");
 }
 

@@ -6,7 +6,7 @@
 #include <functional>
 #include <ostream>
 
-#include "server/daemon.h"
+#include "server/daemon/daemon.h"
 #include "tests/service/service_client.h"
 #include "tests/support/temporary_directory.h"
 
@@ -68,7 +68,7 @@ TEST_P(WrongRequests, AreRefusedWithTheReason) {
   EXPECT_EQ(client_->schedule(request).refusal.text(), GetParam().expected);
 }
 
-TEST_F(WrongRequests, ThePlaceInTheTextComesWithTheDiagnostic) {
+TEST_F(WrongRequests, GetTheirLocationInTheText) {
   v1::ScheduleRequest request = good();
   request.mutable_problem()->set_expression("A(i,k) = B(i,j) * ");
   const v1::Diagnostic diagnostic = client_->schedule(request).refusal.diagnostic;
@@ -113,7 +113,7 @@ TEST_F(WrongRequests, ForBinariesAreRefused) {
             "NOT_FOUND invalid [unknown-binary]: no binary " + unknown + " is stored");
 }
 
-TEST_F(WrongRequests, OfAnImmenseExpressionGetAShortDiagnostic) {
+TEST_F(WrongRequests, GetAShortDiagnosticForAnImmenseExpression) {
   v1::ScheduleRequest request = good();
   request.mutable_problem()->set_expression(std::string(1'000'000, 'A'));
   const auto refusal = client_->schedule(request).refusal;

@@ -21,7 +21,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LOAD = ["load_bench", "--seconds", "2", "--clients", "1,8,64", "--storm", "40", "--soak", "60", "--growth", "1000"]  # ThreadSanitizer's own memory grows
-TESTS = ["kept_replies_test", "jobs_test", "service_test", "client_team_test"]
+TESTS = ["response_cache_test", "jobs_test", "service_test", "client_team_test"]
 FILTERS = {"client_team_test": "-*Child*:*NoThread"}  # ThreadSanitizer starts no threads in a child of a process that had some
 CHILDREN = ["schaas-solver", "schaas-trial"]
 

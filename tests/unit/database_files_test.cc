@@ -65,7 +65,7 @@ TEST_P(OldSchedules, KeepTheirRows) {
   ASSERT_TRUE(frontier.ok() && frontier->has_value());
   EXPECT_EQ((*frontier)->payload, "kept");
   EXPECT_EQ((*frontier)->canonical, "text");
-  EXPECT_EQ((*frontier)->family, "");
+  EXPECT_EQ((*frontier)->unconstrained_key, "");
   EXPECT_EQ((*frontier)->asked, "");
   EXPECT_EQ((*store)->statistics()->frontier_bytes, 4u);
   EXPECT_EQ((*store)->drop_frontiers_above(0, system_clock()->now() - std::chrono::minutes(1))->frontiers, 0u)

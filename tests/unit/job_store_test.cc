@@ -29,7 +29,7 @@ class Jobs : public testing::Test {
     EXPECT_TRUE(id.ok()) << support::render(id.error());
     return id.ok() ? *id : "";
   }
-  /// The request that is taken next; "" when nothing waits.
+  /// Claims the next request; "" when none waits.
   std::string claim() {
     const auto item = store_->claim();
     EXPECT_TRUE(item.ok()) << support::render(item.error());
@@ -40,7 +40,7 @@ class Jobs : public testing::Test {
   void finish(ItemState state = ItemState::done, const std::string& error = "", double seconds = 1) {
     EXPECT_TRUE(store_->finish(last_.job, last_.number, state, error, seconds).ok());
   }
-  /// "number state error" of what has ended, in order.
+  /// Lists ended items as "number state error", in order.
   std::vector<std::string> ended(const std::string& id, std::uint64_t after = 0) {
     std::vector<std::string> out;
     for (const auto& row : store_->ended(id, after, 100).value())
@@ -63,7 +63,7 @@ class Jobs : public testing::Test {
   ClaimedItem last_;
 };
 
-TEST_F(Jobs, AreWorkedOnInOrderAndTellWhatEnded) {
+TEST_F(Jobs, RunInOrderAndReportEndedItems) {
   const std::string id = submit("a", {"x", "y", "z"});
   EXPECT_EQ(id, "j1");
   EXPECT_EQ(counts(id), "3 0 0 0 0");
@@ -87,7 +87,7 @@ TEST_F(Jobs, AreWorkedOnInOrderAndTellWhatEnded) {
   EXPECT_EQ(row.created, "1970-01-01T00:00:00.007Z");
 }
 
-TEST_F(Jobs, SentAgainAreTheSame) {
+TEST_F(Jobs, AreIdempotent) {
   const std::string id = submit("a", {"x"});
   EXPECT_EQ(submit("a", {"x"}), id);
   EXPECT_EQ(submit("b", {"x"}), "j2");
@@ -105,14 +105,14 @@ TEST_F(Jobs, SentAgainAreTheSame) {
   EXPECT_EQ(store_->jobs(1)->size(), 1u);
 }
 
-TEST_F(Jobs, HaveKeysOfTheirClientsOwn) {
+TEST_F(Jobs, HaveKeysPerClient) {
   const std::string mine = submit("a", {"x"}), yours = submit("a", {"y"}, "you");
   EXPECT_NE(mine, yours);
   EXPECT_EQ(submit("a", {"x"}), mine);
   EXPECT_EQ(submit("a", {"y"}, "you"), yours);
 }
 
-TEST_F(Jobs, OfAClientWaitOnlySoMany) {
+TEST_F(Jobs, AreBoundedPerClient) {
   const auto text = [](const auto& result) { return result.ok() ? "" : support::render(result.error()); };
   const NewJob two{"a", "me", "", 0, 0, {"x", "y"}, 2};
   EXPECT_EQ(store_->submit(two).value(), "j1");
@@ -131,7 +131,7 @@ TEST_F(Jobs, OfAClientWaitOnlySoMany) {
   EXPECT_EQ(text(store_->retry("j1", 1)), "") << "nothing more waits by that";
 }
 
-TEST_F(Jobs, OfAllClientsWaitOnlySoMany) {
+TEST_F(Jobs, AreBoundedOverAllClients) {
   JobLimits limits;
   limits.waiting = 3;
   open(limits);
@@ -147,7 +147,7 @@ TEST_F(Jobs, OfAllClientsWaitOnlySoMany) {
   EXPECT_EQ(store_->retry("j1", 0).error().code, "jobs-full");
 }
 
-TEST_F(Jobs, ThatHaveEndedMakeRoomForNewOnes) {
+TEST_F(Jobs, AreEvictedForNewOnesOnceEnded) {
   JobLimits limits;
   limits.bytes = 1 << 20;
   open(limits);
@@ -172,10 +172,10 @@ TEST_F(Jobs, ThatHaveEndedMakeRoomForNewOnes) {
   }
 }
 
-TEST_F(Jobs, ThatEndedLongAgoAreForgotten) {
+TEST_F(Jobs, ArePurgedLongAfterTheirEnd) {
   const auto day = [](int n) { return Clock::Time(std::chrono::days(n)); };
   JobLimits limits;
-  limits.kept = std::chrono::days(90);
+  limits.retention = std::chrono::days(90);
   open(limits, day(0));
   submit("waits", {"x", "y"}, "me", 1);
   EXPECT_EQ(claim(), "x");
@@ -187,18 +187,18 @@ TEST_F(Jobs, ThatEndedLongAgoAreForgotten) {
   finish();
   ASSERT_TRUE(store_->cancel("j3").ok());
   open(limits, day(91));
-  EXPECT_EQ(store_->forget().value(), 0u);
-  open({.kept = std::chrono::hours(0)}, day(1000));
-  EXPECT_EQ(store_->forget().value(), 0u);
+  EXPECT_EQ(store_->purge().value(), 0u);
+  open({.retention = std::chrono::hours(0)}, day(1000));
+  EXPECT_EQ(store_->purge().value(), 0u);
   open(limits, day(92));
-  EXPECT_EQ(store_->forget().value(), 2u);
+  EXPECT_EQ(store_->purge().value(), 2u);
   EXPECT_EQ(jobs(), std::vector<std::string>{"j1"});
   EXPECT_EQ(counts("j1"), "1 0 1 0 0");
   EXPECT_EQ(store_->counts()->at(ItemState::done), 1u);
   EXPECT_EQ(submit("ends", {"new"}, "you"), "j4") << "ids are not used twice";
 }
 
-TEST_F(Jobs, GoByPriorityThenByTurnsOfTheClients) {
+TEST_F(Jobs, AreServedByPriorityThenRoundRobin) {
   submit("a", {"a1", "a2", "a3"}, "ann");
   submit("b", {"b1", "b2"}, "bob");
   submit("c", {"c1"}, "ann", 5);
@@ -207,9 +207,9 @@ TEST_F(Jobs, GoByPriorityThenByTurnsOfTheClients) {
   EXPECT_EQ(order, (std::vector<std::string>{"c1", "b1", "a1", "b2", "a2", "a3"}));
 }
 
-TEST_F(Jobs, OutliveTheirServer) {
+TEST_F(Jobs, SurviveRestarts) {
   const std::string id = submit("a", {"x", "y"});
-  for (int died = 1; died <= JobStore::most_attempts; ++died) {
+  for (int died = 1; died <= JobStore::max_attempts; ++died) {
     EXPECT_EQ(claim(), "x");
     EXPECT_EQ(last_.attempt, died);
     open();
@@ -219,14 +219,14 @@ TEST_F(Jobs, OutliveTheirServer) {
   EXPECT_EQ(ended(id),
             (std::vector<std::string>{"0 failed the server ended while it worked on this, 3 times"}));
   EXPECT_EQ(claim(), "y");
-  // A server that stops gives back what it had: that is no attempt.
-  ASSERT_TRUE(store_->give_back(last_.job, last_.number).ok());
+  // A stopping server requeues its item: that is no attempt.
+  ASSERT_TRUE(store_->requeue(last_.job, last_.number).ok());
   EXPECT_EQ(claim(), "y");
   EXPECT_EQ(last_.attempt, 1);
 }
 
-// SQLite writes on into files that are gone, and every flush succeeds.
-TEST_F(Jobs, AreNotAcceptedWhereNothingCanBeMadeAnyMore) {
+// SQLite goes on writing into deleted files, and every flush succeeds.
+TEST_F(Jobs, AreNotAcceptedOnAFailingDisk) {
   const std::string id = submit("a", {"x"});
   std::ofstream(directory_ / "jobs.db-flushed") << "of a process that was killed";
   submit("b", {"y"});
@@ -239,14 +239,14 @@ TEST_F(Jobs, AreNotAcceptedWhereNothingCanBeMadeAnyMore) {
   EXPECT_EQ(code(store_->retry(id, 0)), "storage");
 }
 
-TEST_F(Jobs, CanBeCancelledAndTriedAgain) {
+TEST_F(Jobs, CanBeCancelledAndRetried) {
   const std::string id = submit("a", {"x", "y", "z"});
   EXPECT_EQ(claim(), "x");
   finish();
   EXPECT_EQ(claim(), "y");
   ASSERT_TRUE(store_->cancel(id).ok());
   EXPECT_EQ(counts(id), "0 0 1 0 2");
-  finish();  // what was worked on meanwhile stays cancelled
+  finish();  // an item that ran meanwhile stays cancelled
   EXPECT_EQ(counts(id), "0 0 1 0 2");
   EXPECT_EQ(ended(id), (std::vector<std::string>{"0 done ", "1 cancelled ", "2 cancelled "}));
   EXPECT_EQ(claim(), "");
@@ -257,8 +257,8 @@ TEST_F(Jobs, CanBeCancelledAndTriedAgain) {
   EXPECT_EQ(last_.attempt, 1);
 }
 
-// Who watched all that was cancelled goes on from there.
-TEST_F(Jobs, TriedAgainEndAfterAllThatHasBeenTold) {
+// A watcher of the cancelled items goes on from there.
+TEST_F(Jobs, EndAfterAllReportedItemsWhenRetried) {
   const std::string id = submit("a", {"x", "y"});
   std::uint64_t told = 0;
   const auto hear = [&] {
@@ -284,7 +284,7 @@ TEST_F(Jobs, TriedAgainEndAfterAllThatHasBeenTold) {
   EXPECT_EQ(hear(), std::vector<std::uint64_t>{});
   EXPECT_EQ(claim(), "x");
   open();
-  for (int died = 1; died < JobStore::most_attempts; ++died) {
+  for (int died = 1; died < JobStore::max_attempts; ++died) {
     ASSERT_TRUE(store_->recover().ok());
     EXPECT_EQ(claim(), "x");
   }
@@ -301,14 +301,14 @@ TEST_F(Jobs, EndWhenTheirBudgetIsSpent) {
   finish();
   EXPECT_EQ(counts(id), "0 0 2 1 0");
   EXPECT_EQ(ended(id).back(), "2 failed the budget of 1.5 s is spent");
-  // Tried again it has its budget anew.
+  // A retried job has its whole budget again.
   ASSERT_TRUE(store_->retry(id, 0).ok());
   EXPECT_EQ(claim(), "z");
   finish();
   EXPECT_EQ(counts(id), "0 0 3 0 0");
 }
 
-TEST_F(Jobs, ThatAreNotThereAreRefused) {
+TEST_F(Jobs, AreRefusedWhenUnknown) {
   submit("a", {"x"});
   for (const char* id :
        {"j2", "j0", "j-1", "j01", "1", "", "j", "j1x", "j99999999999999999999", "j1; DROP TABLE job"}) {

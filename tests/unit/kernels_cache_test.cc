@@ -85,7 +85,7 @@ KernelRow kernel_row(const std::string& key, const std::string& problem, char di
   return row;
 }
 
-TEST_P(ScheduleStores, GiveBackAFrontierUnchanged) {
+TEST_P(ScheduleStores, ReturnAFrontierUnchanged) {
   const std::string payload = std::string("line\n\0byte", 9) + "\u00e9";
   ASSERT_TRUE(store_->put_frontier(frontier_row("p", "o", payload)).ok());
   const auto found = store_->frontier({"p", "o", 3});
@@ -100,7 +100,7 @@ TEST_P(ScheduleStores, GiveBackAFrontierUnchanged) {
   EXPECT_EQ(row.created, "2026-03-01T12:00:00.007Z");
 }
 
-TEST_P(ScheduleStores, NeverAnswerAnotherQuestion) {
+TEST_P(ScheduleStores, NeverAnswerAnotherKey) {
   ASSERT_TRUE(store_->put_frontier(frontier_row("p", "o", "x")).ok());
   for (const FrontierKey& other :
        {FrontierKey{"q", "o", 3}, FrontierKey{"p", "O", 3}, FrontierKey{"p", "o", 4}}) {
@@ -113,7 +113,7 @@ TEST_P(ScheduleStores, NeverAnswerAnotherQuestion) {
   EXPECT_FALSE(kernel->has_value());
 }
 
-TEST_P(ScheduleStores, TellWhatHasChanged) {
+TEST_P(ScheduleStores, RecordChanges) {
   const auto changed_by = [&](auto work) {
     const auto stamp = store_->changes().now();
     EXPECT_TRUE(work().ok());
@@ -170,15 +170,15 @@ TEST_P(ScheduleStores, ReplaceTheRowOfTheSameKey) {
   EXPECT_EQ(*store_->statistics(), (Statistics{1, 1, 1, 3}));
 }
 
-TEST_P(ScheduleStores, FindTheCompleteFrontiersOfAFamilyNewestFirst) {
+TEST_P(ScheduleStores, FindCompleteRelaxedFrontiersNewestFirst) {
   for (const char* name : {"p", "q", "r", "s", "t"}) {
     FrontierRow row = frontier_row(name, "o", std::string("payload of ") + name);
     row.complete = *name != 'r';
-    row.family = *name == 's' ? "another" : "family";
+    row.unconstrained_key = *name == 's' ? "another" : "key";
     ASSERT_TRUE(store_->put_kernel(kernel_row(std::string("k") + name, name, 'a')).ok());  // may come first
     ASSERT_TRUE(store_->put_frontier(row).ok());
   }
-  const auto rows = store_->frontiers_of("family", "o", 3, 10);
+  const auto rows = store_->frontiers_of("key", "o", 3, 10);
   ASSERT_TRUE(rows.ok());
   ASSERT_EQ(rows->size(), 3u);
   EXPECT_EQ(rows->at(0).key.problem_key, "t");
@@ -186,14 +186,14 @@ TEST_P(ScheduleStores, FindTheCompleteFrontiersOfAFamilyNewestFirst) {
   EXPECT_EQ(rows->at(2).key.problem_key, "p");
   EXPECT_EQ(rows->at(0).payload, "payload of t");
   EXPECT_EQ(rows->at(0).canonical, "text of t");
-  EXPECT_EQ(store_->frontiers_of("family", "o", 3, 2)->size(), 2u);
-  EXPECT_TRUE(store_->frontiers_of("family", "O", 3, 10)->empty());
-  EXPECT_TRUE(store_->frontiers_of("family", "o", 4, 10)->empty());
+  EXPECT_EQ(store_->frontiers_of("key", "o", 3, 2)->size(), 2u);
+  EXPECT_TRUE(store_->frontiers_of("key", "O", 3, 10)->empty());
+  EXPECT_TRUE(store_->frontiers_of("key", "o", 4, 10)->empty());
   EXPECT_TRUE(store_->frontiers_of("nobody", "o", 3, 10)->empty());
-  EXPECT_EQ((*store_->frontier({"t", "o", 3}))->family, "family");
+  EXPECT_EQ((*store_->frontier({"t", "o", 3}))->family, "key");
 }
 
-TEST_P(ScheduleStores, GiveBackAKernelUnchanged) {
+TEST_P(ScheduleStores, ReturnAKernelUnchanged) {
   ASSERT_TRUE(store_->put_kernel(kernel_row("k", "p", 'a')).ok());
   const auto found = store_->kernel("k");
   ASSERT_TRUE(found.ok() && found->has_value());
@@ -224,7 +224,7 @@ MeasurementRow measurement_row(const std::string& problem, const std::string& tr
   return {problem, "text of " + problem, "host", "i=3", 2, "x86-64-v3", trace, 7, seconds, ""};
 }
 
-TEST_P(ScheduleStores, GiveBackMeasurementsOfOneProblemHostAndCodeNewestFirst) {
+TEST_P(ScheduleStores, ReturnMeasurementsOfOneProblemHostAndCodeNewestFirst) {
   ASSERT_TRUE(
       store_->put_measurements({measurement_row("p", "linear", 0.5), measurement_row("p", "other", 0.25)})
           .ok());
@@ -239,7 +239,7 @@ TEST_P(ScheduleStores, GiveBackMeasurementsOfOneProblemHostAndCodeNewestFirst) {
   linear.created = other.created = "2026-03-01T12:00:00.007Z";
   EXPECT_EQ(*store_->measurements_of("p", "host", 7, 10), (std::vector<MeasurementRow>{other, linear}));
   EXPECT_EQ(*store_->measurements_of("p", "host", 7, 1), (std::vector<MeasurementRow>{other}));
-  // A later contest in the same circumstances takes the place of all of an earlier one.
+  // A later autotuning run replaces all timings of an earlier one in the same circumstances.
   MeasurementRow third = measurement_row("p", "third", 0.75);
   linear.seconds = 0.7;
   ASSERT_TRUE(store_->put_measurements({linear, third}).ok());
@@ -256,15 +256,15 @@ TEST_P(ScheduleStores, GiveBackMeasurementsOfOneProblemHostAndCodeNewestFirst) {
   EXPECT_EQ(store_->measurements_of("p", "host", 7, 10)->size(), 5u);
 }
 
-TEST_P(ScheduleStores, ForgetTheOldestMeasurementsOfAProblemThatHasTooMany) {
+TEST_P(ScheduleStores, BoundTheMeasurementsOfAProblem) {
   ASSERT_TRUE(store_->put_measurements({measurement_row("q", "kept", 1)}).ok());
   std::vector<MeasurementRow> rows;
-  for (std::size_t n = 0; n < ScheduleStore::most_measurements + 2; ++n)
+  for (std::size_t n = 0; n < ScheduleStore::max_measurements + 2; ++n)
     rows.push_back(measurement_row("p", "trace " + std::to_string(n), 1));
   ASSERT_TRUE(store_->put_measurements(rows).ok());
   const auto kept = store_->measurements_of("p", "host", 7, 10'000);
   ASSERT_TRUE(kept.ok());
-  EXPECT_EQ(kept->size(), ScheduleStore::most_measurements);
+  EXPECT_EQ(kept->size(), ScheduleStore::max_measurements);
   EXPECT_EQ(kept->back().trace, "trace 2");
   EXPECT_EQ(store_->measurements_of("q", "host", 7, 10)->size(), 1u);
 }
@@ -341,7 +341,7 @@ TEST_F(Database, IsInWriteAheadModeWithStrictTablesAndANumberedSchema) {
             "frontier;frontier_use;kernel;measurement;problem;");
 }
 
-TEST_F(Database, OfALaterSchemaIsRefusedUntouched) {
+TEST_F(Database, RefusesALaterSchemaUntouched) {
   ASSERT_TRUE(open().ok());
   raw(path_, "PRAGMA user_version = 8");
   const auto opened = open();
@@ -353,7 +353,7 @@ TEST_F(Database, OfALaterSchemaIsRefusedUntouched) {
   EXPECT_EQ(raw(path_, "PRAGMA user_version"), "8;");
 }
 
-TEST_F(Database, ThatIsNoDatabaseIsRefused) {
+TEST_F(Database, RefusesOtherFiles) {
   std::ofstream(path_) << std::string(5000, 'x');
   const auto opened = open();
   ASSERT_FALSE(opened.ok());
@@ -363,13 +363,13 @@ TEST_F(Database, ThatIsNoDatabaseIsRefused) {
                 "  note: move the file away; what it held is computed again when asked for");
 }
 
-TEST_F(Database, InAMissingDirectoryIsRefused) {
+TEST_F(Database, RefusesAMissingDirectory) {
   path_ = directory_ / "none/schedules.db";
   EXPECT_EQ(support::render(open().error()),
             "invalid [data-directory]: cannot open `" + path_ + "`: unable to open database file");
 }
 
-TEST_F(Database, ThatCannotGrowReportsAFullDiskAndKeepsWhatItHas) {
+TEST_F(Database, ReportsAFullDiskAndKeepsItsRows) {
   const auto store = std::move(open()).value();
   ASSERT_TRUE(store->put_frontier(frontier_row("p", "o", "kept")).ok());
   // A file size limit stands in for the full disk; SQLite sees a failed write.
@@ -412,7 +412,7 @@ class BinaryStores : public testing::TestWithParam<BinaryKind> {
   std::unique_ptr<BinaryStore> store_ = GetParam().open(directory_);
 };
 
-TEST_P(BinaryStores, GiveBackTheBytes) {
+TEST_P(BinaryStores, ReturnTheBytes) {
   std::mt19937_64 random(20260301);
   for (const std::size_t size : {0, 1, 4096, 300'001}) {
     std::string bytes(size, '\0');
@@ -432,7 +432,7 @@ TEST_P(BinaryStores, KeepEqualBytesOnce) {
   EXPECT_THAT(*store_->list(), testing::ElementsAre(support::digest_of("same")));
 }
 
-TEST_P(BinaryStores, RefuseWhatIsNoDigest) {
+TEST_P(BinaryStores, RefuseInvalidDigests) {
   for (const std::string text : {"", "../../etc/passwd", "ABC"}) {
     const auto got = store_->get(text);
     ASSERT_FALSE(got.ok());
@@ -443,27 +443,27 @@ TEST_P(BinaryStores, RefuseWhatIsNoDigest) {
   }
 }
 
-TEST_P(BinaryStores, SayWhenABinaryIsUnknown) {
+TEST_P(BinaryStores, ReportUnknownBinaries) {
   const std::string sha256(64, '0');
   EXPECT_EQ(support::render(store_->get(sha256).error()),
             "invalid [unknown-binary]: no binary " + sha256 +
-                " is stored\n  note: ask for the schedule again: its kernel is rebuilt when it is missing");
+                " is stored\n  note: request the schedule again: a missing kernel is recompiled");
 }
 
-TEST_P(BinaryStores, NoticeDamageDropItAndTakeTheBytesAgain) {
+TEST_P(BinaryStores, DetectDamageDropItAndAcceptTheBytesAgain) {
   const std::string sha256 = store_->put("kernel")->sha256;
   damage(sha256);
-  EXPECT_EQ(
-      support::render(store_->get(sha256).error()),
-      "internal [damaged-binary]: the stored binary " + sha256 +
-          " no longer has this digest and was dropped\n  note: ask for the schedule again: it is rebuilt");
+  EXPECT_EQ(support::render(store_->get(sha256).error()),
+            "internal [damaged-binary]: the stored binary " + sha256 +
+                " no longer has this digest and was dropped\n  note: request the schedule again: the kernel "
+                "is recompiled");
   EXPECT_FALSE(store_->contains(sha256));
   EXPECT_EQ(store_->get(sha256).error().code, "unknown-binary");
   ASSERT_TRUE(store_->put("kernel").ok());
   EXPECT_EQ(*store_->get(sha256), "kernel");
 }
 
-TEST_P(BinaryStores, PutHealsADamagedBinary) {
+TEST_P(BinaryStores, ReplaceADamagedBinaryOnPut) {
   const std::string sha256 = store_->put("kernel")->sha256;
   damage(sha256);
   ASSERT_TRUE(store_->put("kernel").ok());
@@ -500,7 +500,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 // ---- binary files ----
 
-TEST(BinaryFiles, TruncatedOnesAreNoticed) {
+TEST(BinaryFiles, DetectTruncation) {
   const TemporaryDirectory directory;
   const auto store = open_file_binary_store(directory / "b").value();
   const std::string sha256 = store->put("some longer kernel")->sha256;
@@ -519,7 +519,7 @@ TEST(BinaryFiles, AreReadableByTheirOwnerAlone) {
   EXPECT_EQ(status.st_mode & 0777, 0700u);
 }
 
-TEST(BinaryFiles, LeftoversOfACrashAreSweptOnOpening) {
+TEST(BinaryFiles, SweepTemporaryFilesOnOpening) {
   const TemporaryDirectory directory;
   const std::string sha256 = open_file_binary_store(directory / "b").value()->put("k")->sha256;
   const std::string leftover = directory / ("b/" + sha256.substr(0, 2) + "/.incoming-1-0");
@@ -530,7 +530,7 @@ TEST(BinaryFiles, LeftoversOfACrashAreSweptOnOpening) {
   EXPECT_EQ(store->list()->size(), 1u);
 }
 
-TEST(BinaryFiles, AFailedWriteLeavesNothingBehind) {
+TEST(BinaryFiles, LeaveNothingAfterAFailedWrite) {
   const TemporaryDirectory directory;
   const auto store = open_file_binary_store(directory / "b").value();
   rlimit before{};
@@ -551,21 +551,21 @@ TEST(BinaryFiles, AFailedWriteLeavesNothingBehind) {
   EXPECT_EQ(files, 0u);
 }
 
-TEST(BinaryFiles, ADirectoryThatCannotBeMadeIsRefused) {
+TEST(BinaryFiles, RefuseADirectoryThatCannotBeCreated) {
   const TemporaryDirectory directory;
   EXPECT_EQ(
       support::render(open_file_binary_store(directory / "none/b").error()),
       "invalid [data-directory]: cannot create `" + (directory / "none/b") + "`: No such file or directory");
 }
 
-/// Goes when it is told to.
+/// Stops when the flag is set.
 class Hand final : public Clock {
  public:
   Time now() const override { return time; }
   Time time = Time(std::chrono::hours(1));
 };
 
-TEST(ScheduleStore, DropsTheFrontiersUsedLongestAgo) {
+TEST(ScheduleStore, DropsLeastRecentlyUsedFrontiers) {
   const test_support::TemporaryDirectory directory;
   const auto clock = std::make_shared<Hand>();
   for (const bool in_memory : {true, false}) {

@@ -1,0 +1,116 @@
+#include "server/answers/gpu_schedules.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/concrete_notation/match.h"
+#include "compiler/concrete_notation/printer.h"
+#include "compiler/concrete_notation/thread_mapping.h"
+#include "compiler/schedule/apply.h"
+#include "compiler/support/nearest_name.h"
+
+namespace schaas::server {
+namespace {
+
+using concrete_notation::Forall;
+using concrete_notation::StatementPtr;
+using support::Result;
+
+NamedGpuPhase phase_of(const Forall& outermost) {
+  const auto loops = concrete_notation::mapped_loops(outermost);
+  NamedGpuPhase phase;
+  phase.columns = loops.columns != nullptr;
+  phase.columns_per_thread = loops.columns_grain;
+  phase.rows = std::max(loops.rows->annotation.positions, 1);
+  phase.units = loops.mapping;
+  phase.exclusive = concrete_notation::writes_exclusively(outermost);
+  return phase;
+}
+
+void add_phases(const StatementPtr& statement, std::vector<NamedGpuPhase>& out) {
+  concrete_notation::match(
+      statement->node, [&](const Forall& loop) { out.push_back(phase_of(loop)); },
+      [&](const concrete_notation::Where& branch) {
+        add_phases(branch.producer, out);
+        add_phases(branch.consumer, out);
+      },
+      [&](const concrete_notation::Terms& sum) {
+        for (const auto& term : sum.terms) add_phases(term, out);
+      },
+      [&](const concrete_notation::Blocks&) { out.emplace_back(); },
+      [&](const concrete_notation::Assign&) { out.emplace_back(); });
+}
+
+bool is_wanted(const pipeline::GpuSchedule& schedule, bool deterministic) {
+  return !deterministic || !schedule.point.order_is_chance;
+}
+
+}  // namespace
+
+GpuSchedules::GpuSchedules(const frontier::Frontier& found, const PreparedProblem& prepared,
+                           bool deterministic)
+    : found_(found),
+      prepared_(prepared),
+      deterministic_(deterministic),
+      all_(pipeline::gpu_schedules(found, prepared.canonical.problem)) {}
+
+bool GpuSchedules::empty() const {
+  return std::none_of(all_.begin(), all_.end(),
+                      [&](const auto& schedule) { return is_wanted(schedule, deterministic_); });
+}
+
+Result<std::vector<NamedGpuSchedule>> GpuSchedules::named() const {
+  std::vector<NamedGpuSchedule> out;
+  const UserNames& names = prepared_.names;
+  for (const auto& schedule : all_) {
+    if (!is_wanted(schedule, deterministic_)) continue;
+    const frontier::Survivor& survivor = found_.survivors[schedule.survivor];
+    const schedule::Trace trace = names.to_user(schedule.point.trace);
+    SCHAAS_ASSIGN_OR_RETURN(const StatementPtr tree, schedule::apply(trace, names.as_written()));
+    NamedGpuSchedule& to = out.emplace_back();
+    to.id = schedule.id;
+    to.entry = survivor.id;
+    to.trace = schedule::print(trace);
+    to.tree = concrete_notation::print_loop_tree(tree);
+    to.point = schedule.point.text;
+    to.nondeterministic = schedule.point.order_is_chance;
+    add_phases(tree, to.phases);
+    to.nests = cost::leaf_nests(tree, names.problem());
+    to.cost = survivor.cost;
+  }
+  return out;
+}
+
+std::vector<pipeline::GpuSchedule> GpuSchedules::likeliest(std::size_t most) const {
+  std::vector<pipeline::GpuSchedule> out;
+  for (const auto& schedule : all_) {
+    if (out.size() < most && is_wanted(schedule, deterministic_)) out.push_back(schedule);
+  }
+  return out;
+}
+
+Result<pipeline::GpuSchedule> GpuSchedules::schedule(const std::string& id) const {
+  std::vector<std::string> ids;
+  for (const auto& schedule : all_) {
+    if (schedule.id == id && is_wanted(schedule, deterministic_)) return schedule;
+    if (schedule.id == id)
+      return support::invalid("unknown-schedule",
+                              "`" + id + "` is " + schedule.point.text +
+                                  ", whose threads write sums in the order in which they come: " +
+                                  "it is left out where an answer must be the same each time");
+    ids.push_back(schedule.id);
+  }
+  if (ids.empty()) return no_gpu_schedule();
+  return support::invalid("unknown-schedule", "there is no schedule `" + id + "` for GPUs; there are " +
+                                                  ids.front() + " to " + ids.back() +
+                                                  support::did_you_mean(id, ids));
+}
+
+support::Diagnostic no_gpu_schedule() {
+  return support::unsupported(
+      "no-gpu-schedule",
+      "none of the schedules of the frontier runs on a GPU: they append to a sparse result, "
+      "read copies of operands, or walk lists side by side; `--target cpu` computes it");
+}
+
+}  // namespace schaas::server

@@ -1,0 +1,279 @@
+#include "server/answers/prepared_problem.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "compiler/concrete_notation/printer.h"
+#include "compiler/frontier/contradiction.h"
+#include "compiler/index_notation/printer.h"
+#include "compiler/schedule/apply.h"
+#include "compiler/schedule/section.h"
+#include "compiler/support/nearest_name.h"
+#include "server/storage/stored_frontier.h"
+
+namespace schaas::server {
+namespace {
+
+using problem::Canonical;
+using support::Result;
+
+using concrete_notation::StatementPtr;
+
+/// Variants sent per answer beyond one for each entry: building a tree takes 0.1 ms.
+constexpr std::size_t max_extra_variants = 48;
+constexpr std::size_t max_extra_variants_of_entry = 4;
+/// Values per block (docs/notes/performance.md, "Blocks of rows"): entries of a sparse row, or rows.
+constexpr int entries_in_block = 8;
+constexpr int rows_in_block = 48;
+constexpr int summed_in_block = 32;
+
+NamedVariant variant_of(const schedule::Trace& user_trace, const StatementPtr& tree, const UserNames& names) {
+  const problem::Problem with_copies = schedule::problem_of(user_trace, names.problem()).value();
+  return {schedule::print(user_trace), concrete_notation::print_loop_tree(tree),
+          cost::leaf_nests(tree, with_copies)};
+}
+
+/// Appends a block for each branch that shares a loop with its own section alone, outermost first.
+void add_blocks(const StatementPtr& tree, const schedule::Path& path, bool in_common, bool sparse,
+                const cost::Variables& variables, std::vector<schedule::Block>& blocks) {
+  if (const auto* loop = std::get_if<concrete_notation::Forall>(&tree->node)) {
+    // A loop that merges several lists would search its position in each of them again for every block.
+    const auto fibers = std::count_if(variables.fibers.begin(), variables.fibers.end(),
+                                      [&](const cost::Variable& v) { return v.index == loop->index; });
+    add_blocks(loop->body, path, fibers <= 1, fibers > 0, variables, blocks);
+  } else if (const auto* branch = std::get_if<concrete_notation::Where>(&tree->node)) {
+    if (in_common) blocks.push_back({path, sparse ? entries_in_block : rows_in_block});
+    for (const int side : {0, 1}) {
+      schedule::Path below = path;
+      below.push_back(side);
+      add_blocks(side == 0 ? branch->producer : branch->consumer, below, false, false, variables, blocks);
+    }
+  }
+}
+
+/// Enlarges the last block of `blocked` where its branch sums over the blocked entries. The sum moves next to
+/// the row it adds to, which then stays in registers. Returns none where the branch does not sum over them.
+std::optional<schedule::Trace> summed_by_block(schedule::Trace blocked, const StatementPtr& tree) {
+  auto& block = std::get<schedule::Block>(blocked.directives.back());
+  schedule::Path consumer = block.path;
+  consumer.push_back(1);
+  const auto section = schedule::find_section(tree, consumer);
+  if (!section.ok() || section->loops.size() < 3) return std::nullopt;
+  std::vector<std::string> order = section->loops;
+  const auto& written = section->target.indices;
+  if (std::find(written.begin(), written.end(), order.front()) != written.end()) return std::nullopt;
+  std::rotate(order.begin(), order.begin() + 1, order.end() - 1);
+  block.size = summed_in_block;
+  blocked.directives.emplace_back(schedule::Reorder{consumer, order});
+  return blocked;
+}
+
+/// Returns the entry's own trace, then the same with temporaries of one block, then other members of its
+/// class.
+std::vector<NamedVariant> variants_of(const frontier::Survivor& survivor, const StatementPtr& tree,
+                                      const UserNames& names, std::size_t more) {
+  const problem::Problem& problem = names.problem();
+  if (problem.profile != problem::Profile::standard) return {};
+  const schedule::Trace trace = names.to_user(survivor.traces.front());
+  std::vector<NamedVariant> variants = {variant_of(trace, tree, names)};
+  const auto add =
+      [&](const schedule::Trace& other) -> StatementPtr {  // the tree of the added variant; null: not added
+    if (variants.size() > more) return nullptr;
+    const auto made = schedule::apply(other, names.as_written());
+    if (!made.ok()) return nullptr;
+    variants.push_back(variant_of(other, *made, names));
+    return *made;
+  };
+  if (!problem::is_contraction(problem)) return variants;
+  std::vector<schedule::Block> blocks;
+  if (problem.formats.at(problem.statement.result.tensor).all_dense())
+    add_blocks(tree, {}, false, false, cost::variables_of(problem), blocks);
+  for (const schedule::Block& block : blocks) {
+    schedule::Trace blocked = trace;
+    blocked.directives.emplace_back(block);
+    const StatementPtr made = add(blocked);
+    if (!made || block.size != entries_in_block) continue;
+    if (const auto summed = summed_by_block(blocked, made)) add(*summed);
+  }
+  for (std::size_t t = 1; t < survivor.traces.size(); ++t) add(names.to_user(survivor.traces[t]));
+  return variants;
+}
+
+Result<NamedEntry> named(const frontier::Survivor& survivor, const UserNames& names,
+                         std::size_t more_variants) {
+  NamedEntry entry;
+  entry.id = survivor.id;
+  const schedule::Trace trace = names.to_user(survivor.traces.front());
+  entry.trace = schedule::print(trace);
+  SCHAAS_ASSIGN_OR_RETURN(const StatementPtr tree, schedule::apply(trace, names.as_written()));
+  entry.tree = concrete_notation::print_loop_tree(tree);
+  entry.code = concrete_notation::print_indented(tree);
+  entry.variants = variants_of(survivor, tree, names, more_variants);
+  entry.time = cost::print_time(survivor.cost, names.variables());
+  entry.memory = cost::print_memory(survivor.cost, names.variables());
+  entry.members = survivor.members;
+  entry.loop_trees = survivor.loop_trees;
+  entry.cost = survivor.cost;
+  for (std::size_t t = 1; t < survivor.traces.size(); ++t) {
+    entry.other_traces.push_back(schedule::print(names.to_user(survivor.traces[t])));
+  }
+  return entry;
+}
+
+/// Describes the winner of a removal in words where it has no single one: a limit excluded the class.
+const char* excluding(frontier::Certificate::Kind kind) {
+  switch (kind) {
+    case frontier::Certificate::Kind::volume:
+      return "every schedule that fits";
+    case frontier::Certificate::Kind::depth:
+      return "every schedule with smaller temporaries";
+    default:
+      return "none";
+  }
+}
+
+NamedRemoval named(const frontier::Frontier& found, std::size_t index, const UserNames& names) {
+  const frontier::Removal& removal = found.removals[index];
+  const frontier::Certificate& certificate = removal.certificate;
+  NamedRemoval out;
+  out.id = "r" + std::to_string(index + 1);
+  out.kind = kind_name(certificate.kind);
+  out.argument = names.print(certificate.argument);
+  if (removal.summary()) return out;
+  out.time = cost::print_time(removal.cost, names.variables());
+  out.memory = cost::print_memory(removal.cost, names.variables());
+  out.cost = removal.cost;
+  if (!certificate.winner) return out.by = excluding(certificate.kind), out;
+  out.winner = class_id(*certificate.winner, found);
+  out.by = "T = " + cost::print_time(*certificate.winner, names.variables()) +
+           ", M = " + cost::print_memory(*certificate.winner, names.variables());
+  return out;
+}
+
+bool is_id(const std::string& text, char kind) {
+  return text.size() >= 2 && text[0] == kind &&
+         std::all_of(text.begin() + 1, text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Applies the bounds of a request to the options. Errors: invalid [search-bounds].
+Result<void> apply_bounds(const SearchBounds& bounds, const problem::Problem& problem,
+                          frontier::Options& options) {
+  if (bounds.memory_depth > 0) {
+    options.stage1 = true;
+    options.memory_depth = bounds.memory_depth;
+  }
+  if (bounds.max_temporary_bytes == 0 && bounds.seconds == 0) return {};
+  if (problem.profile == problem::Profile::sparseauto) {
+    return support::invalid("search-bounds",
+                            "the search of profile sparseauto takes no limit in bytes or seconds; bound the "
+                            "indices of temporaries, or use the default profile");
+  }
+  if (!(bounds.seconds >= 0 && bounds.seconds <= RequestLimits::search_seconds)) {
+    return support::invalid("search-bounds", "the seconds of a search must be 0, for the default, to " +
+                                                 std::to_string(RequestLimits::search_seconds));
+  }
+  if (bounds.seconds > 0) options.search_seconds = bounds.seconds;
+  if (bounds.max_temporary_bytes > 0) {
+    const std::uint64_t elements =
+        bounds.max_temporary_bytes / (problem.value_type == problem::ValueType::f32 ? 4 : 8);
+    options.max_temporary_elements =
+        static_cast<std::int64_t>(std::clamp<std::uint64_t>(elements, 1, std::uint64_t{1} << 62));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<PreparedProblem> prepare(const problem::ProblemText& text, const SearchBounds& bounds,
+                                const SearchMeans& means, const support::Cancellation& cancellation) {
+  SCHAAS_RETURN_IF_ERROR(check_text(text, means.problems));
+  const auto here = frontier::make_solver(means.solver, cancellation);
+  SCHAAS_ASSIGN_OR_RETURN(const problem::Problem problem,
+                          frontier::build_consistent(text, *here, means.query_milliseconds));
+  SCHAAS_RETURN_IF_ERROR(check_size(problem, means.problems));
+  Canonical canonical = problem::canonicalize(problem);
+  UserNames names(canonical);
+  frontier::Options options = frontier::options_for(problem.profile);
+  options.solver = means.solver;
+  options.search_seconds = means.seconds;
+  options.solver_total_milliseconds = means.solver_milliseconds;
+  options.solver_milliseconds = means.query_milliseconds;
+  SCHAAS_RETURN_IF_ERROR(apply_bounds(bounds, problem, options));
+  return PreparedProblem{std::move(canonical), std::move(names), std::move(options)};
+}
+
+Result<void> leave_out_stage2(PreparedProblem& prepared) {
+  if (prepared.canonical.problem.profile != problem::Profile::sparseauto) {
+    return support::invalid("no-stage2",
+                            "stage 2 can only be left out with profile sparseauto; the default "
+                            "profile has none");
+  }
+  prepared.options.stage2 = false;
+  return {};
+}
+
+bool is_frontier_id(const std::string& text) { return is_id(text, 's'); }
+bool is_gpu_id(const std::string& text) { return is_id(text, 'g'); }
+
+Result<schedule::Trace> canonical_trace(const std::string& text, const PreparedProblem& prepared) {
+  SCHAAS_ASSIGN_OR_RETURN(schedule::Trace trace, schedule::parse(text));
+  if (trace.directives.empty()) trace = schedule::default_trace(prepared.names.as_written());
+  SCHAAS_RETURN_IF_ERROR(schedule::apply(trace, prepared.names.as_written()));
+  return prepared.names.to_canonical(trace);
+}
+
+Result<const frontier::Survivor*> survivor_named(const frontier::Frontier& found, const std::string& id) {
+  std::vector<std::string> ids;
+  for (const auto& survivor : found.survivors) {
+    if (survivor.id == id) return &survivor;
+    ids.push_back(survivor.id);
+  }
+  const std::string range = ids.empty() ? "it is empty" : "it has " + ids.front() + " to " + ids.back();
+  return support::invalid("unknown-schedule", "there is no schedule `" + id + "` on the frontier; " + range +
+                                                  support::did_you_mean(id, ids));
+}
+
+std::string class_id(const cost::Cost& cost, const frontier::Frontier& found) {
+  for (const auto& survivor : found.survivors) {
+    if (survivor.cost == cost) return survivor.id;
+  }
+  for (std::size_t r = 0; r < found.removals.size(); ++r) {
+    if (!found.removals[r].summary() && found.removals[r].cost == cost) return "r" + std::to_string(r + 1);
+  }
+  return "";
+}
+
+NamedFrontier without_entries(const PreparedProblem& prepared) {
+  NamedFrontier out;
+  out.key = prepared.canonical.key;
+  out.canonical = prepared.canonical.text;
+  out.statement = index_notation::print(prepared.names.as_written().program());
+  out.arguments = prepared.names.arguments();
+  out.user_tensors = prepared.canonical.user_tensor;
+  out.user_indices = prepared.canonical.user_index;
+  out.variables = prepared.names.variables();
+  return out;
+}
+
+Result<NamedFrontier> named(const frontier::Frontier& found, const PreparedProblem& prepared) {
+  NamedFrontier out = without_entries(prepared);
+  const std::size_t more = std::min(max_extra_variants / std::max<std::size_t>(found.survivors.size(), 1),
+                                    max_extra_variants_of_entry);
+  for (const auto& survivor : found.survivors) {
+    SCHAAS_ASSIGN_OR_RETURN(NamedEntry entry, named(survivor, prepared.names, more));
+    out.entries.push_back(std::move(entry));
+  }
+  out.removed = found.removals.size();
+  for (std::size_t r = 0; r < std::min(found.removals.size(), RequestLimits::removals); ++r) {
+    out.removals.push_back(named(found, r, prepared.names));
+  }
+  out.counts = found.counts;
+  out.seconds = found.seconds;
+  out.complete = found.complete;
+  out.limited = found.limited;
+  out.relaxed_from = found.looser;
+  return out;
+}
+
+}  // namespace schaas::server

@@ -1,0 +1,471 @@
+#include "server/answers/scheduling.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "compiler/pipeline/pipeline.h"
+#include "compiler/schedule/apply.h"
+#include "compiler/support/nearest_name.h"
+#include "compiler/support/processor.h"
+#include "server/answers/explanation.h"
+#include "server/answers/gpu_schedules.h"
+#include "server/answers/measurements.h"
+#include "server/answers/prepared_problem.h"
+#include "server/answers/representatives.h"
+#include "server/answers/thread_pool.h"
+
+namespace schaas::server {
+namespace {
+
+using support::Cancellation;
+using support::Diagnostic;
+using support::Result;
+using Steady = std::chrono::steady_clock;
+
+double seconds_since(Steady::time_point start) {
+  return std::chrono::duration<double>(Steady::now() - start).count();
+}
+
+/// Size of a part of the space that is searched before the whole, in increasing order.
+struct Part {
+  std::size_t operand_orders;
+  int memory_depth;
+  std::size_t kernels;  ///< compiled from its frontier at most
+};
+constexpr Part parts[] = {{1, 1, 1}, {4, 2, 2}, {64, 2, 4}};
+/// GPU kernels compiled before the client's sizes are known. nvcc takes seconds; the client requests its own
+/// choice by id.
+constexpr std::size_t max_gpu_kernels = 3;
+/// Event set by the search when it ends; a compilation thread waits for it.
+class Finish {
+ public:
+  void set() {
+    const std::lock_guard lock(mutex_);
+    set_ = true;
+    changed_.notify_all();
+  }
+  bool wait_for(std::chrono::milliseconds longest) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, longest, [this] { return set_; });
+  }
+  bool is_set() { return wait_for(std::chrono::milliseconds(0)); }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool set_ = false;
+};
+
+// One schedule request in progress.
+class Work {
+ public:
+  Work(PreparedProblem prepared, const ScheduleQuery& query, KernelProvider& provider,
+       const toolchain::Toolchain& toolchain, const Sink& sink, Cancellation& cancellation,
+       const SchedulingOptions& options)
+      : prepared_(std::move(prepared)),
+        query_(query),
+        provider_(provider),
+        toolchain_(toolchain),
+        sink_(sink),
+        cancellation_(cancellation),
+        options_(options) {}
+
+  Result<Finished> run() {
+    SCHAAS_RETURN_IF_ERROR(sort_traces());
+    ThreadPool pool(options_.compile_threads);
+    // Schedules that need no search are compiled beside it: the first usable kernel comes early.
+    for (const auto& wanted : direct_) order(pool, wanted);
+    if (!query_.traces_only || !ids_.empty()) {
+      SCHAAS_RETURN_IF_ERROR(search(pool));
+    } else {
+      send(without_entries(prepared_));
+    }
+    pool.finish();
+    SCHAAS_RETURN_IF_ERROR(cancellation_.check("compilation"));
+    if (made_ == 0 && first_failure_) return *first_failure_;
+    finished_.hit = search_hit_ && finished_.compiled == 0;
+    finished_.seconds = seconds_since(start_);
+    send(finished_);
+    return finished_;
+  }
+
+ private:
+  struct Wanted {
+    std::string id;
+    schedule::Trace trace;  // canonical
+    std::string isa;
+  };
+
+  // Parses and checks the requested traces before any work.
+  Result<void> sort_traces() {
+    if (query_.search_only) return {};
+    for (const auto& text : query_.traces) {
+      if (is_frontier_id(text) || is_gpu_id(text)) {
+        ids_.push_back(text);
+        continue;
+      }
+      SCHAAS_ASSIGN_OR_RETURN(schedule::Trace trace, canonical_trace(text, prepared_));
+      direct_.push_back({text, std::move(trace), query_.isa});
+    }
+    return {};
+  }
+
+  Result<void> search(ThreadPool& pool) {
+    const FrontierQuery question{prepared_.canonical, prepared_.options,
+                                 query_.no_cache ? Source::made : Source::stored_or_made, priority()};
+    // Only a product has parts that can be searched first; the schedules of programs are listed at once.
+    const problem::Problem& problem = prepared_.canonical.problem;
+    const bool parted = problem.profile == problem::Profile::standard && problem::is_contraction(problem);
+    if (parted && !for_gpu_alone() && !query_.search_only && !query_.traces_only && !is_stored(question)) {
+      pool.add([this] { search_parts(); });
+    }
+    SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer, search_whole(question));
+    search_hit_ = answer.hit;
+    SCHAAS_ASSIGN_OR_RETURN(NamedFrontier out, named(*answer.frontier, prepared_));
+    out.hit = answer.hit;
+    if (options_.measurements != nullptr) {
+      SCHAAS_ASSIGN_OR_RETURN(out.measurements, measured(prepared_, query_.host, *options_.measurements));
+    }
+    if (query_.wins) {
+      const Cancellation budget(cancellation_, Cancellation::Clock::now() + options_.win_budget);
+      add_wins(out, *answer.frontier, prepared_, budget);
+    }
+    std::optional<GpuSchedules> gpu;
+    if (query_.gpu || std::any_of(ids_.begin(), ids_.end(), is_gpu_id)) {
+      gpu.emplace(*answer.frontier, prepared_, query_.deterministic);
+      SCHAAS_ASSIGN_OR_RETURN(out.gpu, gpu->named());
+    }
+    SCHAAS_ASSIGN_OR_RETURN(const std::vector<Wanted> wanted, choose(*answer.frontier, gpu));
+    send(out);
+    // The full kernel takes the compiler long, so a baseline kernel of little code comes first, with nothing
+    // beside it.
+    if (!wanted.empty() && wanted.front().isa != "cuda" && !baseline_begun_ && !overloaded() &&
+        !is_stored(wanted.front()))
+      compile_baseline(wanted.front());
+    for (const auto& one : wanted) order(pool, one);
+    return {};
+  }
+
+  Result<FrontierAnswer> search_whole(const FrontierQuery& question) {
+    struct Over {  // also when the search throws: a compilation thread may wait
+      Finish& searched;
+      ~Over() { searched.set(); }
+    };
+    const Over over{searched_};
+    const auto progress = [this](const StageProgress& stage) { send_progress(stage); };
+    return prepared_.names.in_user_names(provider_.frontier(question, progress, cancellation_));
+  }
+
+  bool is_stored(FrontierQuery question) {
+    if (question.source == Source::made) return false;
+    question.source = Source::stored;
+    return provider_.frontier(question, {}, cancellation_).ok();
+  }
+
+  // Searches growing parts of the space and compiles their best kernels while the whole search runs. The
+  // client soon has a kernel, and then a better one. Runs on a thread of the pool.
+  void search_parts() {
+    if (searched_.wait_for(options_.partial_search_delay) || overloaded()) return;
+    std::vector<schedule::Trace> known;
+    for (std::size_t p = 0; p < std::size(parts); ++p) {
+      frontier::Options options = prepared_.options;
+      options.operand_orders = parts[p].operand_orders;
+      options.memory_depth =
+          options.stage1 ? std::min(options.memory_depth, parts[p].memory_depth) : parts[p].memory_depth;
+      options.stage1 = true;
+      options.members_per_class = 1;
+      auto found = frontier::compute(prepared_.canonical.problem, options, {}, cancellation_);
+      if (!found.ok()) return;  // the search of the whole reports the error
+      for (auto& survivor : found->survivors) survivor.id.replace(0, 1, "p" + std::to_string(p + 1) + ".");
+      auto out = named(*found, prepared_);
+      if (!out.ok() || searched_.is_set()) return;
+      out->partial = true;
+      send(*out);
+      for (const std::size_t s : representatives(*found, prepared_.canonical.problem, parts[p].kernels)) {
+        const schedule::Trace& trace = found->survivors[s].traces.front();
+        if (searched_.is_set()) return;
+        if (std::find(known.begin(), known.end(), trace) != known.end()) continue;
+        known.push_back(trace);
+        const Wanted wanted{found->survivors[s].id, trace, query_.isa};
+        if (!baseline_begun_.exchange(true)) compile_baseline(wanted);
+        make(wanted);
+      }
+    }
+  }
+
+  // Returns the schedules to compile: those requested by id, then the representatives, then some for GPUs.
+  Result<std::vector<Wanted>> choose(const frontier::Frontier& found,
+                                     const std::optional<GpuSchedules>& gpu) const {
+    std::vector<Wanted> wanted;
+    if (query_.search_only) return wanted;
+    const auto add = [&](const std::string& id, const schedule::Trace& trace, const std::string& isa) {
+      const auto same = [&](const Wanted& other) { return other.id == id; };
+      if (std::none_of(wanted.begin(), wanted.end(), same)) wanted.push_back({id, trace, isa});
+    };
+    for (const auto& id : ids_) {
+      if (is_gpu_id(id)) {
+        SCHAAS_ASSIGN_OR_RETURN(const auto schedule, gpu->schedule(id));
+        add(id, schedule.point.trace, "cuda");
+        continue;
+      }
+      SCHAAS_ASSIGN_OR_RETURN(const frontier::Survivor* survivor, survivor_named(found, id));
+      add(survivor->id, survivor->traces.front(), query_.isa);
+    }
+    if (query_.traces_only) return wanted;
+    if (!for_gpu_alone()) {
+      for (const std::size_t s : representatives(found, prepared_.canonical.problem, query_.kernels))
+        add(found.survivors[s].id, found.survivors[s].traces.front(), query_.isa);
+    } else if (gpu->empty() && direct_.empty() && ids_.empty()) {
+      return no_gpu_schedule();
+    }
+    if (!query_.gpu) return wanted;
+    for (const auto& schedule : gpu->likeliest(std::min(query_.kernels, max_gpu_kernels)))
+      add(schedule.id, schedule.point.trace, "cuda");
+    return wanted;
+  }
+
+  bool for_gpu_alone() const { return query_.isa == "cuda"; }
+
+  void order(ThreadPool& pool, const Wanted& wanted) {
+    pool.add([this, wanted] { make(wanted); });
+  }
+
+  bool is_stored(const Wanted& wanted) {
+    return !query_.no_cache && provider_.kernel(query_for(wanted, false, Source::stored), cancellation_).ok();
+  }
+
+  // Compiles the baseline kernel on a thread of the pool. The full kernel reports any error.
+  void compile_baseline(const Wanted& wanted) {
+    if (!cancellation_.check("compilation").ok()) return;
+    const auto kernel = made(wanted, true);
+    if (kernel.ok()) send(*kernel);
+  }
+
+  // Compiles a kernel on a thread of the pool and sends it, or its failure.
+  void make(const Wanted& wanted) {
+    if (!cancellation_.check("compilation").ok()) return;
+    const auto kernel = made(wanted, false);
+    if (kernel.ok()) {
+      send(*kernel);
+    } else {
+      send(KernelFailure{wanted.id, schedule::print(prepared_.names.to_user(wanted.trace)), kernel.error()});
+    }
+  }
+
+  KernelQuery query_for(const Wanted& wanted, bool baseline, Source source) const {
+    const toolchain::Target target{wanted.isa, baseline};
+    return {prepared_.canonical,
+            wanted.trace,
+            target,
+            pipeline::kernel_key(prepared_.canonical, wanted.trace, target, toolchain_),
+            source,
+            priority()};
+  }
+
+  Priority priority() const { return query_.interactive ? Priority::interactive : Priority::batch; }
+  bool overloaded() const { return options_.overloaded && options_.overloaded(); }
+
+  Result<NamedKernel> made(const Wanted& wanted, bool baseline) {
+    const KernelQuery question =
+        query_for(wanted, baseline, query_.no_cache ? Source::made : Source::stored_or_made);
+    const UserNames& names = prepared_.names;
+    SCHAAS_ASSIGN_OR_RETURN(const KernelAnswer answer,
+                            names.in_user_names(provider_.kernel(question, cancellation_)));
+    SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(wanted.trace, prepared_.canonical.problem));
+    SCHAAS_ASSIGN_OR_RETURN(const auto with_copies,
+                            schedule::problem_of(wanted.trace, prepared_.canonical.problem));
+    SCHAAS_ASSIGN_OR_RETURN(const auto users,
+                            schedule::problem_of(names.to_user(wanted.trace), names.problem()));
+    NamedKernel kernel;
+    kernel.id = wanted.id;
+    kernel.kernel_key = question.kernel_key;
+    kernel.trace = schedule::print(names.to_user(wanted.trace));
+    kernel.isa = wanted.isa;
+    SCHAAS_ASSIGN_OR_RETURN(kernel.tree, names.tree(wanted.trace));
+    kernel.cost = cost::of(tree, with_copies);
+    kernel.variables = cost::variables_of(users);
+    kernel.time = cost::print_time(kernel.cost, kernel.variables);
+    kernel.memory = cost::print_memory(kernel.cost, kernel.variables);
+    kernel.digest = answer.digest;
+    kernel.signature = answer.signature;
+    kernel.compile_seconds = answer.seconds;
+    kernel.hit = answer.hit;
+    kernel.baseline = baseline;
+    return kernel;
+  }
+
+  // Sends at most twenty progress events a second: the search may report thousands.
+  void send_progress(const StageProgress& stage) {
+    const auto now = Steady::now();
+    if (stage.stage == last_stage_ && now - last_progress_ < std::chrono::milliseconds(50)) return;
+    last_stage_ = stage.stage;
+    last_progress_ = now;
+    send(stage);
+  }
+
+  // Sends one event at a time, from any thread.
+  void send(const Event& event) {
+    const std::lock_guard lock(mutex_);
+    if (const auto* frontier = std::get_if<NamedFrontier>(&event)) {
+      if (frontier->partial && whole_sent_) return;
+      whole_sent_ = !frontier->partial;
+    }
+    if (const auto* kernel = std::get_if<NamedKernel>(&event); kernel && !kernel->baseline) {
+      ++made_;
+      finished_.compiled += kernel->hit ? 0 : 1;
+      finished_.compile_seconds += kernel->hit ? 0 : kernel->compile_seconds;
+    }
+    if (const auto* failure = std::get_if<KernelFailure>(&event)) {
+      ++finished_.failed;
+      if (!first_failure_) first_failure_ = failure->diagnostic;
+    }
+    if (!sink_(event)) cancellation_.cancel();
+  }
+
+  const PreparedProblem prepared_;
+  const ScheduleQuery& query_;
+  KernelProvider& provider_;
+  const toolchain::Toolchain& toolchain_;
+  const Sink& sink_;
+  Cancellation& cancellation_;
+  const SchedulingOptions& options_;
+  const Steady::time_point start_ = Steady::now();
+
+  std::vector<Wanted> direct_;
+  std::vector<std::string> ids_;
+  bool search_hit_ = true;  // true also when no search was requested
+  Finish searched_;
+  std::atomic<bool> baseline_begun_{!query_.interactive};  // a baseline kernel was begun, or is not wanted
+  std::string last_stage_;
+  Steady::time_point last_progress_;
+
+  std::mutex mutex_;  // guards the members below and the sink
+  Finished finished_;
+  bool whole_sent_ = false;
+  std::uint32_t made_ = 0;
+  std::optional<Diagnostic> first_failure_;
+};
+
+Result<void> check_limits(const ScheduleQuery& query, std::size_t max_kernels) {
+  SCHAAS_RETURN_IF_ERROR(check_isa(query.isa));
+  if (query.kernels > max_kernels) {
+    return support::invalid("kernels", std::to_string(query.kernels) + " kernels are asked for; at most " +
+                                           std::to_string(max_kernels) + " are made for one request");
+  }
+  if (query.traces.size() > RequestLimits::traces) {
+    return support::invalid("traces",
+                            std::to_string(query.traces.size()) + " traces are asked for; at most " +
+                                std::to_string(RequestLimits::traces) + " are compiled for one request");
+  }
+  return {};
+}
+
+}  // namespace
+
+const std::vector<std::string>& known_isas() {
+  static const std::vector<std::string> isas = {"x86-64-v2", "x86-64-v3", "x86-64-v4", "generic", "native"};
+  return isas;
+}
+
+Result<void> check_isa(const std::string& isa) {
+  if (isa == support::native_isa()) return {};
+  if (support::is_native(isa)) {
+    return support::noting(
+        support::unsupported("isa", "`" + isa +
+                                        "` is another processor than this server's, which compiles for `" +
+                                        support::native_isa() + "`"),
+        "a server on that machine compiles for it; `x86-64-v4` and the others run on every processor that "
+        "has them");
+  }
+  auto known = known_isas();
+  known.push_back("cuda");
+  if (std::find(known.begin(), known.end(), isa) != known.end()) return {};
+  return support::invalid("isa", "unknown instruction set `" + isa +
+                                     "`; expected x86-64-v2, x86-64-v3, x86-64-v4, generic, native or cuda" +
+                                     support::did_you_mean(isa, known));
+}
+
+Scheduling::Scheduling(std::shared_ptr<KernelProvider> provider,
+                       std::shared_ptr<const toolchain::Toolchain> toolchain, SchedulingOptions options)
+    : provider_(std::move(provider)), toolchain_(std::move(toolchain)), options_(options) {}
+
+Result<Finished> Scheduling::schedule(const ScheduleQuery& query, const Sink& sink,
+                                      Cancellation& cancellation) {
+  SCHAAS_RETURN_IF_ERROR(check_limits(query, options_.max_kernels));
+  SCHAAS_ASSIGN_OR_RETURN(PreparedProblem prepared,
+                          prepare(query.problem, query.bounds, options_.search, cancellation));
+  if (query.no_stage2) SCHAAS_RETURN_IF_ERROR(leave_out_stage2(prepared));
+  return Work(std::move(prepared), query, *provider_, *toolchain_, sink, cancellation, options_).run();
+}
+
+Result<void> Scheduling::check(const ScheduleQuery& query, const Cancellation& cancellation) {
+  SCHAAS_RETURN_IF_ERROR(check_limits(query, options_.max_kernels));
+  SCHAAS_ASSIGN_OR_RETURN(PreparedProblem prepared,
+                          prepare(query.problem, query.bounds, options_.search, cancellation));
+  for (const auto& trace : query.traces) {
+    if (!is_frontier_id(trace) && !is_gpu_id(trace)) SCHAAS_RETURN_IF_ERROR(canonical_trace(trace, prepared));
+  }
+  return query.no_stage2 ? leave_out_stage2(prepared) : Result<void>();
+}
+
+Result<NamedFrontier> Scheduling::lookup(const problem::ProblemText& text, const SearchBounds& bounds,
+                                         const Cancellation& cancellation) {
+  SCHAAS_ASSIGN_OR_RETURN(const PreparedProblem prepared,
+                          prepare(text, bounds, options_.search, cancellation));
+  SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer,
+                          prepared.names.in_user_names(provider_->frontier(
+                              {prepared.canonical, prepared.options, Source::stored}, {}, cancellation)));
+  return named(*answer.frontier, prepared);
+}
+
+Result<void> Scheduling::report(const ReportQuery& query, const Cancellation& cancellation) {
+  SCHAAS_ASSIGN_OR_RETURN(const PreparedProblem prepared,
+                          prepare(query.problem, {}, options_.search, cancellation));
+  if (options_.measurements == nullptr) return {};
+  return keep(query.measurements, query.host, prepared, *options_.measurements);
+}
+
+Result<std::vector<NamedExplanation>> Scheduling::explain(const ExplainQuery& query,
+                                                          const Cancellation& cancellation) {
+  return server::explain(query, *provider_, options_.search, cancellation);
+}
+
+Result<std::string> Scheduling::emit(const EmitQuery& query, const Cancellation& cancellation) {
+  SCHAAS_RETURN_IF_ERROR(check_isa(query.isa));
+  SCHAAS_ASSIGN_OR_RETURN(const pipeline::Language language, pipeline::parse_language(query.language));
+  SCHAAS_ASSIGN_OR_RETURN(const PreparedProblem prepared,
+                          prepare(query.problem, query.bounds, options_.search, cancellation));
+  const auto print = [&](const schedule::Trace& canonical) {
+    return pipeline::emit(prepared.names.as_written(), prepared.names.to_user(canonical), language,
+                          query.isa);
+  };
+  const bool automatic = query.schedule.empty() || query.schedule == "auto";
+  if (!automatic && !is_frontier_id(query.schedule) && !is_gpu_id(query.schedule)) {
+    SCHAAS_ASSIGN_OR_RETURN(const schedule::Trace trace, canonical_trace(query.schedule, prepared));
+    return print(trace);
+  }
+  const auto unheard = [](const frontier::Stage&) {};
+  SCHAAS_ASSIGN_OR_RETURN(const FrontierAnswer answer,
+                          prepared.names.in_user_names(provider_->frontier(
+                              {prepared.canonical, prepared.options}, unheard, cancellation)));
+  if (automatic) {
+    const auto best = representatives(*answer.frontier, prepared.canonical.problem, 1);
+    SCHAAS_CHECK(!best.empty(), "an empty frontier");
+    return print(answer.frontier->survivors[best.front()].traces.front());
+  }
+  if (is_gpu_id(query.schedule)) {
+    const GpuSchedules gpu(*answer.frontier, prepared, false);
+    SCHAAS_ASSIGN_OR_RETURN(const auto schedule, gpu.schedule(query.schedule));
+    return print(schedule.point.trace);
+  }
+  SCHAAS_ASSIGN_OR_RETURN(const frontier::Survivor* survivor,
+                          survivor_named(*answer.frontier, query.schedule));
+  return print(survivor->traces.front());
+}
+
+}  // namespace schaas::server

@@ -1,0 +1,235 @@
+#pragma once
+#include <chrono>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "compiler/concrete_notation/nodes.h"
+#include "compiler/cost/leaf_nests.h"
+#include "compiler/problem/problem.h"
+#include "kernels_cache/schedule_store.h"
+#include "server/answers/problem_limits.h"
+#include "server/answers/user_names.h"
+#include "server/providers/kernel_provider.h"
+
+/// Requests in domain terms: text in, events out. Independent of gRPC and of how answers are stored.
+namespace schaas::server {
+
+/// Bounds of the search beyond the profile's; zero: none.
+struct SearchBounds {
+  int memory_depth = 0;                   ///< largest number of indices of a temporary
+  std::uint64_t max_temporary_bytes = 0;  ///< limit on all temporaries of a schedule; 0: 64 GiB
+  double seconds = 0;  ///< time limit of the recursion; then parts of the space stand for the whole
+};
+
+struct ScheduleQuery {
+  problem::ProblemText problem;
+  SearchBounds bounds;
+  std::string isa = "x86-64-v3";
+  std::size_t kernels = 6;  ///< largest number of frontier schedules to compile
+  std::vector<std::string>
+      traces;  ///< additional schedules: "linear", a frontier id ("s2") or a trace in the user's names
+  bool search_only = false;
+  bool no_cache = false;
+  bool no_stage2 = false;      ///< only with profile sparseauto
+  bool traces_only = false;    ///< no search unless `traces` names a frontier id
+  bool wins = false;           ///< include the optimality region of each schedule
+  std::string host;            ///< class of hosts whose timings to include; "": none
+  bool gpu = false;            ///< include GPU schedules; with isa "cuda" these alone
+  bool deterministic = false;  ///< only GPU schedules whose results are the same each time
+  bool interactive = true;     ///< false: no client waits, so no baseline kernel is compiled
+};
+
+/// Seconds of one execution of a schedule, measured by a client.
+struct NamedMeasurement {
+  std::string trace;  ///< in the user's names
+  std::string sizes;  ///< class of sizes as made by the client; compared, not interpreted
+  std::string isa;
+  int threads = 1;
+  double seconds = 0;
+};
+struct ReportQuery {
+  problem::ProblemText problem;
+  std::string host;  ///< as in ScheduleQuery
+  std::vector<NamedMeasurement> measurements;
+};
+
+/// Limits of one request beside those of support::Limits and of SchedulingOptions.
+struct RequestLimits {
+  static constexpr std::size_t traces = 64;
+  static constexpr std::size_t measurements = 64;
+  static constexpr int search_seconds = 3600;
+  static constexpr std::size_t removals = 500;  ///< sent with a frontier; further ones are counted only
+};
+
+/// A variant of an entry and its loop nests.
+struct NamedVariant {
+  std::string trace, tree;
+  std::vector<cost::LeafNest> nests;
+};
+struct NamedEntry {
+  std::string id, trace, tree, code, time, memory, members;
+  std::uint64_t loop_trees = 0;
+  cost::Cost cost;
+  std::vector<std::string> other_traces;
+  std::string wins;                    ///< optimality region; "" when not requested or unknown
+  std::vector<NamedVariant> variants;  ///< its own trace first
+};
+/// One phase of a GPU schedule.
+struct NamedGpuPhase {
+  bool columns = false;
+  int columns_per_thread = 1;
+  int rows = 0;  ///< parallel loops, fused into one; 0: none
+  concrete_notation::ThreadMapping units;
+  bool exclusive = true;
+};
+struct NamedGpuSchedule {
+  std::string id, entry, trace, tree, point;
+  bool nondeterministic = false;
+  std::vector<NamedGpuPhase> phases;  ///< in execution order
+  std::vector<cost::LeafNest> nests;  ///< grouped by phase; the first nest of a phase has no parallel loops
+  cost::Cost cost;                    ///< cost of the entry
+};
+struct NamedRemoval {
+  std::string id;  ///< "r1", "r2", ... in stored order
+  std::string time, memory, by, kind, argument;
+  std::string winner;  ///< id of the class that dominates it; "": a limit excludes it
+  cost::Cost cost;
+};
+struct NamedFrontier {
+  std::string key, canonical, statement;
+  std::vector<std::string> arguments;
+  std::map<std::string, std::string> user_tensors, user_indices;
+  cost::Variables variables;  ///< variables of the costs, in the user's names
+  std::vector<NamedEntry> entries;
+  std::vector<NamedGpuSchedule> gpu;
+  std::vector<NamedRemoval> removals;
+  std::uint64_t removed = 0;
+  frontier::Counts counts;
+  frontier::Seconds seconds;
+  bool complete = true;
+  std::string limited;       ///< sentence naming the exhausted budget; "" when complete
+  std::string relaxed_from;  ///< key of the relaxed problem whose answer it was derived from; "": searched
+  bool hit = false;
+  bool partial = false;                        ///< frontier of a part of the space; the whole follows
+  std::vector<NamedMeasurement> measurements;  ///< on hosts of the client's class, newest first
+};
+struct NamedKernel {
+  std::string id, kernel_key, trace, isa, tree, time, memory;
+  cost::Cost cost;
+  cost::Variables variables;
+  support::Digest digest;
+  double compile_seconds = 0;
+  bool hit = false;
+  bool baseline = false;  ///< the full kernel of the same schedule follows
+  std::string signature;
+};
+using StageProgress = frontier::Stage;
+struct KernelFailure {
+  std::string id, trace;
+  support::Diagnostic diagnostic;
+};
+struct Finished {
+  bool hit = false;
+  std::uint32_t compiled = 0, failed = 0;
+  double seconds = 0, compile_seconds = 0;
+};
+using Event = std::variant<StageProgress, NamedFrontier, NamedKernel, KernelFailure, Finished>;
+/// Receives the events of one request, one at a time; returns false when the client has gone.
+using Sink = std::function<bool(const Event&)>;
+
+struct EmitQuery {
+  problem::ProblemText problem;
+  SearchBounds bounds;
+  std::string schedule =
+      "auto";  ///< "auto" (the one representatives() wants most), "linear", a frontier id, or a trace
+  std::string language = "c";
+  std::string isa = "x86-64-v3";
+};
+
+struct ExplainQuery {
+  problem::ProblemText problem;
+  SearchBounds bounds;
+  /// "s2", "r17" (a removed class), "linear", a trace, or the short form of a loop tree: "i<j<k,l>,lm>".
+  std::string schedule;
+  bool no_stage2 = false;  ///< only with profile sparseauto
+};
+/// Sizes at which the schedule needs less time or memory than a survivor; without sizes when none are known.
+struct NamedCompetitor {
+  std::string id, sizes;
+  double time = 0, memory = 0, other_time = 0, other_memory = 0;
+};
+struct NamedExplanation {
+  std::string verdict;  ///< "survivor", "removed", "left-out", "open"
+  std::string id;       ///< id of the survivor or removal with the same cost, if any
+  std::string trace, tree, code, time, memory;
+  std::string by, kind, argument;  ///< removed: the winning survivor and the proof; left out: the reason
+  std::vector<NamedCompetitor> competitors;
+};
+
+/// Returns the instruction sets a request may name.
+const std::vector<std::string>& known_isas();
+/// Checks the name of an instruction set. Errors: invalid [isa].
+support::Result<void> check_isa(const std::string& isa);
+
+/// Resources of a search; the budgets are those of frontier::Options.
+struct SearchMeans {
+  frontier::SolverFactory solver;                       ///< none: Z3 in this process
+  double seconds = frontier::Options().search_seconds;  ///< default for requests without a limit
+  int solver_milliseconds =
+      frontier::Options().solver_total_milliseconds;                 ///< budget for all queries of a search
+  int query_milliseconds = frontier::Options().solver_milliseconds;  ///< budget for one query
+  ProblemLimits problems;                                            ///< limits on accepted problems
+};
+
+struct SchedulingOptions {
+  std::size_t compile_threads = 2;  ///< concurrent compilations of one request
+  /// A search that takes longer is preceded by frontiers of small parts of the space.
+  std::chrono::milliseconds partial_search_delay{40};
+  /// Returns true while other requests wait; then a request is answered once, in full. None: never.
+  std::function<bool()> overloaded;
+  std::size_t max_kernels = 64;  ///< limit on kernels compiled from one frontier
+  /// Time for finding the sizes at which the last few schedules win; a stored answer waits no longer for it.
+  std::chrono::milliseconds win_budget{20};
+  SearchMeans search;  ///< for searches, proofs and explanations
+  std::shared_ptr<kernels_cache::ScheduleStore>
+      measurements;  ///< stores clients' timings; null: they are dropped
+};
+
+/// Answers schedule requests through a stack of providers. Thread-safe.
+class Scheduling {
+ public:
+  Scheduling(std::shared_ptr<KernelProvider> provider, std::shared_ptr<const toolchain::Toolchain> toolchain,
+             SchedulingOptions options = {});
+
+  /// Searches, compiles and sends the events of one request. Errors: those of problem::build; invalid [isa],
+  /// [kernels], [traces], [no-stage2], [unknown-schedule] and the trace errors of schedule::parse and apply
+  /// (before any work); those of the provider; the first failure when no kernel could be compiled. Cancels
+  /// `cancellation` when the sink returns false.
+  support::Result<Finished> schedule(const ScheduleQuery& query, const Sink& sink,
+                                     support::Cancellation& cancellation);
+  /// Validates a query without doing its work: returns the errors that `schedule` finds first.
+  support::Result<void> check(const ScheduleQuery& query, const support::Cancellation& cancellation);
+  /// Returns the stored frontier; invalid [not-stored].
+  support::Result<NamedFrontier> lookup(const problem::ProblemText& text, const SearchBounds& bounds,
+                                        const support::Cancellation& cancellation);
+  /// Explains why the named schedules are, or are not, on the frontier, one explanation for each cost
+  /// `schedule` stands for. Errors: those of problem::build and of the provider; invalid [unknown-schedule],
+  /// [no-stage2]; those of schedule::parse, apply and traces_of_tree.
+  support::Result<std::vector<NamedExplanation>> explain(const ExplainQuery& query,
+                                                         const support::Cancellation& cancellation);
+  /// Stores a client's timings. Errors: those of problem::build and of server::keep.
+  support::Result<void> report(const ReportQuery& query, const support::Cancellation& cancellation);
+  /// Prints one schedule; searches (and stores) when `schedule` is "auto" or a frontier id.
+  support::Result<std::string> emit(const EmitQuery& query, const support::Cancellation& cancellation);
+
+ private:
+  std::shared_ptr<KernelProvider> provider_;
+  std::shared_ptr<const toolchain::Toolchain> toolchain_;
+  SchedulingOptions options_;
+};
+
+}  // namespace schaas::server

@@ -1,0 +1,66 @@
+#pragma once
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/cost/cost.h"
+#include "compiler/frontier/argument.h"
+#include "compiler/frontier/sizes.h"
+#include "compiler/problem/canonical.h"
+#include "compiler/schedule/trace.h"
+#include "compiler/support/result.h"
+
+namespace schaas::server {
+
+/// Mapping between canonical names and the user's. Answers are rebuilt from canonical values under the user's
+/// names, never patched as text. Immutable.
+class UserNames {
+ public:
+  explicit UserNames(const problem::Canonical& canonical);
+
+  /// Returns the canonical problem, with its factor order, in the user's names; costs refer to it.
+  const problem::Problem& problem() const { return problem_; }
+  /// Returns the problem with its factors as the user wrote them; traces of answers apply to it.
+  const problem::Problem& as_written() const { return as_written_; }
+  /// Returns the cost variables in the user's names, with the bits of the canonical ones.
+  const cost::Variables& variables() const { return variables_; }
+  /// Returns the kernel arguments in order, result first.
+  std::vector<std::string> arguments() const { return arguments_; }
+
+  schedule::Trace to_user(const schedule::Trace& trace) const;
+  schedule::Trace to_canonical(const schedule::Trace& trace) const;
+  /// Prints the loop tree "ij<k,l>" of a canonical trace.
+  support::Result<std::string> tree(const schedule::Trace& trace) const;
+  /// Prints the loops of a canonical trace as indented pseudo-code.
+  support::Result<std::string> code(const schedule::Trace& trace) const;
+  /// Renders an argument of the canonical problem.
+  std::string print(const frontier::Argument& argument) const {
+    return frontier::print(argument, variables_);
+  }
+  /// Renders sizes of the canonical problem.
+  std::string print(const frontier::Sizes& sizes) const;
+  /// Translates the error of a search or compilation: in messages and notes each canonical tensor or index
+  /// between backquotes becomes the user's.
+  template <class T>
+  support::Result<T> in_user_names(support::Result<T> result) const {
+    if (result.ok()) return result;
+    return diagnostic(result.error());
+  }
+
+ private:
+  support::Diagnostic diagnostic(support::Diagnostic canonical) const;
+  struct NewNames {
+    schedule::NewNames indices, tensors;
+  };
+  NewNames to_user_, to_canonical_;
+  std::map<std::string, std::string> index_, tensor_;
+  problem::Problem problem_, as_written_;
+  std::vector<int> user_position_,
+      canonical_position_;  ///< positions of a contraction's canonical factors in the user's product, and the
+                            ///< inverse
+  cost::Variables variables_;
+  std::vector<std::string> arguments_;
+};
+
+}  // namespace schaas::server

@@ -1,0 +1,88 @@
+#include "server/auth/credentials.h"
+
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_credentials_options.h>
+#include <openssl/pem.h>
+#include <openssl/x509.h>
+#include <sys/stat.h>
+
+#include <cstdio>
+
+namespace schaas::server {
+namespace {
+
+using support::Diagnostic;
+using support::Result;
+
+constexpr unsigned seconds_between_looks = 2;
+
+using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+using Certificate = std::unique_ptr<X509, decltype(&X509_free)>;
+using PrivateKey = std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)>;
+
+Diagnostic wrong(const std::string& what) { return support::invalid("tls", what); }
+
+Result<File> open_file(const char* what, const std::string& path) {
+  File file(std::fopen(path.c_str(), "re"), std::fclose);
+  if (file) return file;
+  return wrong(std::string("the ") + what + " `" + path + "` cannot be read");
+}
+
+Result<Certificate> read_certificate(const char* what, const std::string& path) {
+  SCHAAS_ASSIGN_OR_RETURN(const File file, open_file(what, path));
+  Certificate certificate(PEM_read_X509(file.get(), nullptr, nullptr, nullptr), X509_free);
+  if (certificate) return certificate;
+  return wrong(std::string("the ") + what + " `" + path + "` is no certificate in PEM");
+}
+
+Result<PrivateKey> read_key(const std::string& path) {
+  SCHAAS_ASSIGN_OR_RETURN(const File file, open_file("key", path));
+  struct stat status {};
+  if (::fstat(::fileno(file.get()), &status) == 0 && (status.st_mode & 077) != 0)
+    return support::noting(wrong("others than its owner may read or write the key `" + path + "`"),
+                           "`chmod 600 " + path + "`");
+  // An empty passphrase: with none OpenSSL would prompt on the terminal.
+  PrivateKey key(PEM_read_PrivateKey(file.get(), nullptr, nullptr, const_cast<char*>("")), EVP_PKEY_free);
+  if (key) return key;
+  return wrong("the key `" + path + "` is no private key in PEM, without a passphrase");
+}
+
+}  // namespace
+
+Result<void> check_tls(const TlsFiles& files) {
+  if (files.certificate.empty() || files.key.empty())
+    return wrong("TLS needs both a certificate (--tls-cert) and its key (--tls-key)");
+  SCHAAS_ASSIGN_OR_RETURN(const Certificate certificate, read_certificate("certificate", files.certificate));
+  SCHAAS_ASSIGN_OR_RETURN(const PrivateKey key, read_key(files.key));
+  if (X509_check_private_key(certificate.get(), key.get()) != 1)
+    return wrong("the key `" + files.key + "` is not that of the certificate `" + files.certificate + "`");
+  if (X509_cmp_current_time(X509_get0_notAfter(certificate.get())) < 0)
+    return wrong("the certificate `" + files.certificate + "` has expired");
+  if (X509_cmp_current_time(X509_get0_notBefore(certificate.get())) > 0)
+    return wrong("the certificate `" + files.certificate + "` is not valid yet");
+  if (!files.client_ca.empty())
+    SCHAAS_RETURN_IF_ERROR([&]() -> Result<void> {
+      SCHAAS_ASSIGN_OR_RETURN(const Certificate authority,
+                              read_certificate("authority of clients", files.client_ca));
+      return {};
+    }());
+  return {};
+}
+
+Result<std::shared_ptr<grpc::ServerCredentials>> tls_credentials(const TlsFiles& files) {
+  SCHAAS_RETURN_IF_ERROR(check_tls(files));
+  using grpc::experimental::FileWatcherCertificateProvider;
+  const bool of_clients = !files.client_ca.empty();
+  const auto provider = of_clients ? std::make_shared<FileWatcherCertificateProvider>(
+                                         files.key, files.certificate, files.client_ca, seconds_between_looks)
+                                   : std::make_shared<FileWatcherCertificateProvider>(
+                                         files.key, files.certificate, seconds_between_looks);
+  grpc::experimental::TlsServerCredentialsOptions options(provider);
+  options.watch_identity_key_cert_pairs();
+  if (of_clients) options.watch_root_certs();
+  options.set_cert_request_type(of_clients ? GRPC_SSL_REQUEST_AND_REQUIRE_CLIENT_CERTIFICATE_AND_VERIFY
+                                           : GRPC_SSL_DONT_REQUEST_CLIENT_CERTIFICATE);
+  return grpc::experimental::TlsServerCredentials(options);
+}
+
+}  // namespace schaas::server

@@ -1,0 +1,293 @@
+#include "server/daemon/daemon.h"
+
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "compiler/pipeline/solver_worker.h"
+#include "compiler/toolchain/isolation.h"
+#include "proto/kernel_abi.h"
+#include "server/auth/signing_key.h"
+#include "server/daemon/options_check.h"
+#include "server/http/gauges.h"
+#include "server/http/health_routes.h"
+#include "server/http/status_page.h"
+#include "server/jobs/stored_request.h"
+#include "server/providers/caching_provider.h"
+#include "server/providers/coalescing_provider.h"
+#include "server/providers/compiling_provider.h"
+#include "server/providers/instrumented_provider.h"
+#include "server/providers/validating_provider.h"
+#include "server/storage/open_stores.h"
+
+namespace schaas::server {
+namespace {
+
+using support::Result;
+
+SchedulingOptions scheduling_options(const DaemonOptions& options, const Stores& stores,
+                                     const AdmissionQueues& queues, const Log& log) {
+  SchedulingOptions out;
+  out.measurements = stores.schedules;
+  out.compile_threads = static_cast<std::size_t>(options.admission.compilations);
+  out.partial_search_delay = options.partial_search_delay;
+  out.max_kernels = options.max_kernels;
+  out.search = options.search;
+  out.overloaded = [queues] { return queues.overloaded(); };
+  if (options.solver.empty()) return out;
+  pipeline::SolverWorkerOptions worker;
+  worker.program = options.solver;
+  worker.memory_bytes = options.solver_memory;
+  worker.log = [log](const std::string& sentence) { log->warn("{}", sentence); };
+  out.search.solver = pipeline::solver_workers(std::move(worker));
+  return out;
+}
+
+std::shared_ptr<KernelProvider> stack(const DaemonOptions& options, const DataDirectory& directory,
+                                      std::shared_ptr<toolchain::Toolchain> toolchain, const Stores& stores,
+                                      std::shared_ptr<KernelSigner> signer,
+                                      std::shared_ptr<CacheEvictor> evictor, const Log& log,
+                                      const AdmissionQueues& queues,
+                                      const std::shared_ptr<Metrics>& metrics) {
+  auto provider = make_compiling_provider(std::move(toolchain));
+  if (options.wrap_compiling) provider = options.wrap_compiling(std::move(provider));
+  provider = make_timing_provider(std::move(provider), metrics);
+  if (!options.trial.empty()) {
+    TrialOptions trial;
+    trial.program = options.trial;
+    provider =
+        make_validating_provider(std::move(provider), timed(make_process_trial(std::move(trial)), metrics),
+                                 directory.quarantine(), log);
+  }
+  provider = make_admitting_provider(std::move(provider), queues, metrics);
+  provider = make_caching_provider(std::move(provider), stores, std::move(signer), log, std::move(evictor));
+  provider = make_coalescing_provider(std::move(provider));
+  return make_counting_provider(std::move(provider), metrics);
+}
+
+int milliseconds(std::chrono::milliseconds time) {
+  return static_cast<int>(std::min<std::int64_t>(time.count(), std::numeric_limits<int>::max()));
+}
+
+// Sets the limits of connections (docs/operations.md, "Limits"). No handler watches a call until its message
+// is complete, so connections have a maximum age; afterwards their calls may run as long as any request.
+void set_limits(grpc::ServerBuilder& builder, const DaemonOptions& options) {
+  builder.SetMaxReceiveMessageSize(options.message_bytes);
+  builder.SetMaxSendMessageSize(ConnectionLimits::sent_bytes);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, options.streams);
+  builder.AddChannelArgument(GRPC_ARG_MAX_METADATA_SIZE, ConnectionLimits::metadata_bytes);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, milliseconds(options.handshake_timeout));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, milliseconds(options.keepalive_time));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, milliseconds(options.keepalive_timeout));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS, milliseconds(options.max_request_time));
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_GRACE_MS,
+                             milliseconds(options.max_request_time + options.write_timeout));
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);  // unlimited pings
+}
+
+std::shared_ptr<toolchain::Toolchain> toolchain_of(const DaemonOptions& options) {
+  toolchain::CToolchainOptions c;
+  toolchain::CudaToolchainOptions cuda;
+  c.timeout_seconds = options.compile_seconds;
+  c.memory_bytes = options.compile_memory;
+  c.source_bytes = options.source_bytes;
+  cuda.timeout_seconds = options.cuda_compile_seconds;
+  c.readable = cuda.readable = options.compiler_reads;
+  cuda.nvrtc = options.nvrtc;
+  return toolchain::make_cuda_toolchain(toolchain::make_c_toolchain(std::move(c)), std::move(cuda));
+}
+
+void warn_of_open_children(const Log& log) {
+  const auto offered = toolchain::offered_isolation();
+  if (offered == toolchain::Isolation{true, true, true}) return;
+  log->warn("this system keeps compilers and kernels on trial from {} alone; docs/security.md",
+            toolchain::print(offered));
+}
+
+Result<std::shared_ptr<grpc::ServerCredentials>> credentials_of(const ListenAddress& address,
+                                                                const TlsFiles& tls) {
+  if (address.is_unix || !tls.wanted()) return grpc::InsecureServerCredentials();
+  return tls_credentials(tls);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Daemon>> Daemon::start(const DaemonOptions& options, Log log) {
+  SCHAAS_RETURN_IF_ERROR(check_options(options));
+  SCHAAS_ASSIGN_OR_RETURN(DataDirectory directory, DataDirectory::open(options.data_directory));
+  SCHAAS_ASSIGN_OR_RETURN(const Stores stores, open_stores(directory, log));
+  SCHAAS_ASSIGN_OR_RETURN(auto jobs, kernels_cache::open_job_store(
+                                         directory.jobs(), kernels_cache::system_clock(), options.jobs));
+  SCHAAS_ASSIGN_OR_RETURN(auto key, open_signing_key(options.signing_key.empty() ? directory.signing_key()
+                                                                                 : options.signing_key));
+  SCHAAS_ASSIGN_OR_RETURN(const std::vector<ListenAddress> addresses, addresses_of(options));
+  for (const ListenAddress& address : addresses) {
+    if (address.is_unix) SCHAAS_RETURN_IF_ERROR(clear_stale_socket(address.path));
+  }
+  SCHAAS_ASSIGN_OR_RETURN(auto access, AccessControl::open({options.tokens, (options.socket_mode & 077) != 0,
+                                                            AccessControl::steady_clock()}));
+  std::unique_ptr<Daemon> daemon(new Daemon(options, std::move(directory), stores, std::move(jobs),
+                                            std::make_shared<KernelSigner>(std::move(key)), std::move(access),
+                                            std::move(log)));
+  SCHAAS_RETURN_IF_ERROR(daemon->listen(addresses));
+  SCHAAS_RETURN_IF_ERROR(daemon->open_http());
+  return daemon;
+}
+
+Daemon::Daemon(const DaemonOptions& options, DataDirectory directory, Stores stores,
+               std::shared_ptr<kernels_cache::JobStore> jobs, std::shared_ptr<KernelSigner> signer,
+               std::shared_ptr<AccessControl> access, Log log)
+    : options_(options),
+      directory_(std::move(directory)),
+      log_(std::move(log)),
+      stores_(std::move(stores)),
+      jobs_(std::move(jobs)),
+      signer_(std::move(signer)),
+      access_control_(std::move(access)),
+      evictor_(std::make_shared<CacheEvictor>(stores_, options.cache, log_)),
+      response_cache_(std::make_shared<ResponseCache>(stores_.schedules->changes(), options.response_cache)),
+      queues_(options.admission),
+      toolchain_(options.toolchain) {
+  if (!toolchain_) toolchain_ = toolchain_of(options_);
+  scheduling_ = std::make_unique<Scheduling>(
+      stack(options_, directory_, toolchain_, stores_, signer_, evictor_, log_, queues_, metrics_),
+      toolchain_, scheduling_options(options_, stores_, queues_, log_));
+  boundary_ = std::make_unique<RequestBoundary>(
+      log_, RequestBoundary::Times{options_.max_request_time, options_.write_timeout}, access_control_,
+      metrics_);
+  service_ = std::make_unique<SchedulerService>(
+      *scheduling_, stores_, [this] { return facts(); }, *boundary_, response_cache_, metrics_);
+  const auto work = [this](const std::string& request, support::Cancellation& cancellation) -> Result<void> {
+    SCHAAS_ASSIGN_OR_RETURN(ScheduleQuery query, query_of_stored(request));
+    query.interactive = false;
+    // An item is done when all its kernels are: a full disk makes it retry.
+    std::optional<support::Diagnostic> no_room;
+    const auto hear = [&](const Event& event) {
+      const auto* failure = std::get_if<KernelFailure>(&event);
+      if (failure != nullptr && is_disk_error(failure->diagnostic)) no_room = failure->diagnostic;
+      return true;
+    };
+    SCHAAS_RETURN_IF_ERROR(scheduling_->schedule(query, hear, cancellation));
+    if (no_room) return *no_room;
+    return {};
+  };
+  runner_ = std::make_unique<JobRunner>(
+      jobs_,
+      JobRunner::Options{work, [this] { return service_->has_interactive_requests(); },
+                         options_.max_item_time},
+      log_);
+  jobs_service_ =
+      std::make_unique<JobsService>(*scheduling_, jobs_, *runner_, *boundary_,
+                                    JobsService::Limits{options_.job_requests, options_.threads / 4});
+  admin_service_ = std::make_unique<AdminService>(
+      stores_, evictor_,
+      [this](const std::string& name) { return back_up(directory_, name, stores_, *jobs_); }, *boundary_);
+}
+
+Result<void> Daemon::listen(const std::vector<ListenAddress>& addresses) {
+  grpc::EnableDefaultHealthCheckService(true);
+  grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  grpc::ServerBuilder builder;
+  std::vector<int> ports(addresses.size(), 0);
+  for (std::size_t a = 0; a < addresses.size(); ++a) {
+    SCHAAS_ASSIGN_OR_RETURN(const auto credentials, credentials_of(addresses[a], options_.tls));
+    builder.AddListeningPort(addresses[a].text(), credentials, &ports[a]);
+  }
+  // Two servers sharing one port would split its connections at random.
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);
+  set_limits(builder, options_);
+  builder.SetResourceQuota(
+      grpc::ResourceQuota("schaasd").SetMaxThreads(options_.threads).Resize(options_.connection_memory));
+  builder.SetSyncServerOption(grpc::ServerBuilder::SyncServerOption::NUM_CQS, 1);
+  builder.RegisterService(service_.get());
+  builder.RegisterService(jobs_service_.get());
+  builder.RegisterService(admin_service_.get());
+  server_ = builder.BuildAndStart();
+  for (std::size_t a = 0; a < addresses.size(); ++a) {
+    if (server_ == nullptr || ports[a] == 0) {
+      return support::invalid("listen", "cannot listen on `" + addresses[a].text() +
+                                            "`: the address is in use, or not one of this machine");
+    }
+    ListenAddress address = addresses[a];
+    if (address.is_unix) {
+      ::chmod(address.path.c_str(), options_.socket_mode);
+    } else {
+      address.port = ports[a];
+      const bool asks = !options_.tokens.empty() || !options_.tls.client_ca.empty();
+      if (!address.is_local() && !options_.tls.wanted())
+        log_->warn("listening on {} without TLS: traffic can be read and modified", address.text());
+      if (!address.is_local() && !asks)
+        log_->warn(
+            "listening on {} without tokens and client certificates: any client that reaches it is "
+            "authorised",
+            address.text());
+    }
+    addresses_.push_back(address.text());
+    log_->info("listening on {}", addresses_.back());
+  }
+  warn_of_open_children(log_);
+  log_->info("kernels for GPUs: {}", toolchain_->identity({"cuda"}));
+  log_->info("kernels are signed with {}", signer_->public_key().text());
+  return {};
+}
+
+Result<void> Daemon::open_http() {
+  add_gauges(*metrics_, {stores_, jobs_, queues_, &boundary_->active(), response_cache_,
+                         directory_.quarantine(), [this] { return is_ready(); }});
+  if (options_.http.empty()) return {};
+  const auto ready = [this] { return is_ready(); };
+  std::vector<HttpRoute> routes = health_routes(metrics_, ready);
+  for (auto& route : status_routes(
+           stores_, jobs_, [this] { return facts(); }, ready))
+    routes.push_back(std::move(route));
+  SCHAAS_ASSIGN_OR_RETURN(http_, HttpServer::open(options_.http, std::move(routes), log_));
+  log_->info("serving http on {}", http_->address());
+  return {};
+}
+
+bool Daemon::is_ready() { return !boundary_->stopping() && stores_.schedules->statistics().ok(); }
+
+ServerFacts Daemon::facts() const {
+  ServerFacts facts;
+  facts.version = options_.version;
+  facts.abi_version = SCHAAS_KERNEL_ABI_VERSION;
+  facts.toolchain = toolchain_->identity({});
+  facts.gpu_toolchain = toolchain_->identity({"cuda"});
+  facts.isas = known_isas();
+  facts.uptime_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+  facts.data_directory = directory_.path();
+  facts.isolation = toolchain::print(toolchain::offered_isolation());
+  facts.public_key = signer_->public_key().text();
+  facts.limits = options_.search.problems;
+  return facts;
+}
+
+std::chrono::steady_clock::duration Daemon::idle() const {
+  return runner_->has_work() ? std::chrono::steady_clock::duration::zero() : boundary_->active().idle();
+}
+
+void Daemon::stop() {
+  if (server_ == nullptr) return;
+  boundary_->refuse();  // first, so that /readyz and the health service report it before anything ends
+  if (auto* health = server_->GetHealthCheckService()) health->SetServingStatus(false);
+  log_->info("stopping: running requests have {} s to finish", options_.drain.count());
+  runner_->stop();  // the interrupted item resumes after the next start
+  boundary_->drain(options_.drain);
+  // A longer deadline would make gRPC wait seconds for idle clients to disconnect. At this one it cancels the
+  // remaining calls, which ActiveRequests passes on.
+  server_->Shutdown(std::chrono::system_clock::now() + std::chrono::milliseconds(200));
+  server_.reset();
+  http_.reset();
+  log_->info("stopped");
+}
+
+Daemon::~Daemon() { stop(); }
+
+}  // namespace schaas::server

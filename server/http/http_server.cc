@@ -1,0 +1,133 @@
+#include "server/http/http_server.h"
+
+#include <httplib.h>
+
+#include <thread>
+#include <utility>
+
+#include "server/http/listen_address.h"
+
+namespace schaas::server {
+namespace {
+
+using support::Result;
+
+constexpr std::size_t threads = 4;
+constexpr std::time_t seconds_each = 5;
+
+bool is_ours(const std::string& host) {
+  return host == "localhost" || host == "[::1]" || host == "127.0.0.1";
+}
+
+Result<ListenAddress> loopback(const std::string& text) {
+  const auto wrong = [&](const std::string& why) {
+    return support::noting(support::invalid("http", "cannot serve HTTP on `" + text + "`: " + why),
+                           "expected 127.0.0.1:PORT, [::1]:PORT or localhost:PORT");
+  };
+  const auto address = parse_listen_address(text);
+  if (!address.ok() || address->is_unix) return wrong("not a host and a port");
+  if (!is_ours(address->host)) return wrong("it has no authentication and stays on the loopback interface");
+  return *address;
+}
+
+// Returns the host of a request without its port.
+std::string named_host(const httplib::Request& request) {
+  const std::string host = request.get_header_value("Host");
+  const auto colon = host.rfind(':');
+  return colon == std::string::npos || host.ends_with(']') ? host : host.substr(0, colon);
+}
+
+void set_up(httplib::Server& server, const Log& log) {
+  server.new_task_queue = [] { return new httplib::ThreadPool(threads); };
+  // Disables SO_REUSEPORT, the library's default: two daemons would share the requests.
+  server.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
+  server.set_read_timeout(seconds_each);
+  server.set_write_timeout(seconds_each);
+  server.set_keep_alive_max_count(20);
+  server.set_keep_alive_timeout(1);
+  server.set_payload_max_length(1);
+  server.set_default_headers(
+      {{"Cache-Control", "no-store"},
+       {"X-Content-Type-Options", "nosniff"},
+       {"X-Frame-Options", "DENY"},
+       {"Referrer-Policy", "no-referrer"},
+       {"Content-Security-Policy",
+        "default-src 'none'; style-src 'self'; frame-ancestors 'none'; base-uri 'none'"}});
+  server.set_pre_routing_handler([](const httplib::Request& request, httplib::Response& response) {
+    using Handled = httplib::Server::HandlerResponse;
+    if (is_ours(named_host(request))) return Handled::Unhandled;
+    response.status = 421;
+    response.set_content("use 127.0.0.1 or localhost\n", "text/plain");
+    return Handled::Handled;
+  });
+  server.set_exception_handler(
+      [log](const httplib::Request&, httplib::Response& response, std::exception_ptr thrown) {
+        try {
+          std::rethrow_exception(thrown);
+        } catch (const std::exception& error) {
+          log->error("internal error in an http request: {}", error.what());
+        } catch (...) {
+          log->error("internal error in an http request");
+        }
+        response.status = 500;
+        response.set_content("an error inside the server; its log has the facts\n", "text/plain");
+      });
+  server.set_error_handler([](const httplib::Request&, httplib::Response& response) {
+    if (response.body.empty()) response.set_content(std::to_string(response.status) + "\n", "text/plain");
+  });
+}
+
+}  // namespace
+
+struct HttpServer::State {
+  httplib::Server server;
+  std::string address;
+  std::thread listener;
+};
+
+HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+HttpServer::~HttpServer() {
+  state_->server.stop();
+  if (state_->listener.joinable()) state_->listener.join();
+}
+
+const std::string& HttpServer::address() const { return state_->address; }
+
+Result<void> check_http_address(const std::string& address) {
+  SCHAAS_RETURN_IF_ERROR(loopback(address));
+  return {};
+}
+
+Result<std::unique_ptr<HttpServer>> HttpServer::open(const std::string& text, std::vector<HttpRoute> routes,
+                                                     Log log) {
+  SCHAAS_ASSIGN_OR_RETURN(ListenAddress address, loopback(text));
+  auto state = std::make_unique<State>();
+  set_up(state->server, log);
+  for (auto& route : routes) {
+    state->server.Get(route.pattern, [answer = std::move(route.answer)](const httplib::Request& received,
+                                                                        httplib::Response& response) {
+      HttpRequest request;
+      for (std::size_t m = 1; m < received.matches.size(); ++m)
+        request.matches.push_back(received.matches[m]);
+      request.parameter = [&received](const std::string& name) { return received.get_param_value(name); };
+      const HttpResponse made = answer(request);
+      response.status = made.status;
+      response.set_content(made.body, made.type);
+    });
+  }
+  const std::string host = address.host == "[::1]" ? "::1" : address.host;
+  const int port = address.port == 0 ? state->server.bind_to_any_port(host)
+                                     : (state->server.bind_to_port(host, address.port) ? address.port : -1);
+  if (port <= 0)
+    return support::invalid("http", "cannot serve HTTP on `" + text + "`: the address is in use");
+  address.port = port;
+  state->address = address.text();
+  state->listener = std::thread([&server = state->server] { server.listen_after_bind(); });
+  return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
+}
+
+}  // namespace schaas::server

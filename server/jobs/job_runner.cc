@@ -1,0 +1,194 @@
+#include "server/jobs/job_runner.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+namespace schaas::server {
+namespace {
+
+using kernels_cache::ClaimedItem;
+using kernels_cache::ItemState;
+using Steady = std::chrono::steady_clock;
+
+/// Starvation bound: the longest time an item yields to interactive requests.
+constexpr std::chrono::seconds starvation_bound{30};
+constexpr std::chrono::milliseconds poll_interval{20};
+/// Delay after an error of the store, such as a full disk.
+constexpr std::chrono::seconds store_retry_interval{5};
+constexpr std::chrono::hours purge_interval{1};
+/// Retries of one item after disk errors, for an hour. An item that never fits must not block the rest for
+/// ever.
+constexpr int max_retries = 720;
+
+}  // namespace
+
+bool is_disk_error(const support::Diagnostic& error) {
+  return error.code == "disk-full" || error.code == "disk-read-only" || error.code == "disk-failing";
+}
+
+JobRunner::JobRunner(std::shared_ptr<kernels_cache::JobStore> store, Options options, Log log)
+    : store_(std::move(store)), options_(std::move(options)), log_(std::move(log)) {
+  if (const auto recovered = store_->recover(); !recovered.ok())
+    log_->error("cannot resume jobs: {}", support::render(recovered.error()));
+  thread_ = std::thread([this] { run(); });
+}
+
+JobRunner::~JobRunner() { stop(); }
+
+void JobRunner::wake() {
+  const std::lock_guard lock(mutex_);
+  has_new_items_ = true;
+  working_ = true;
+  changed_.notify_all();
+}
+
+void JobRunner::cancel_item_of(const std::string& job) {
+  const std::lock_guard lock(mutex_);
+  if (cancellation_ != nullptr && job_ == job) cancellation_->cancel();
+}
+
+bool JobRunner::has_work() const {
+  const std::lock_guard lock(mutex_);
+  return working_ && !stopping_;
+}
+
+bool JobRunner::stopping() const {
+  const std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
+void JobRunner::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    if (cancellation_ != nullptr) cancellation_->cancel();
+    changed_.notify_all();
+  }
+  if (thread_.joinable()) thread_.join();
+}
+
+void JobRunner::run() {
+  while (wait_for_items()) {
+    if (!yield_to_interactive()) return;
+    const auto claimed = store_->claim();
+    if (!claimed.ok()) {
+      log_->error("cannot claim an item: {}", support::render(claimed.error()));
+      if (!back_off()) return;
+    } else if (claimed->has_value()) {
+      work_on(**claimed);
+    }
+  }
+}
+
+// Waits for an item; returns false when the runner stops.
+bool JobRunner::wait_for_items() {
+  for (;;) {
+    purge_when_due();
+    {
+      const std::lock_guard lock(mutex_);
+      has_new_items_ = false;  // later submissions are seen by the next query, or wake the thread
+      if (stopping_) return false;
+    }
+    const auto waiting = store_->any_waiting();
+    if (waiting.ok() && *waiting) return true;
+    if (!waiting.ok()) {
+      log_->error("cannot query jobs: {}", support::render(waiting.error()));
+      if (!back_off()) return false;
+      continue;
+    }
+    std::unique_lock lock(mutex_);
+    working_ = has_new_items_;
+    changed_.wait_for(lock, purge_interval, [this] { return stopping_ || has_new_items_; });
+  }
+}
+
+void JobRunner::purge_when_due() {
+  if (Steady::now() < next_purge_) return;
+  next_purge_ = Steady::now() + purge_interval;
+  const auto purged = store_->purge();
+  if (!purged.ok()) {
+    log_->error("cannot purge ended jobs: {}", support::render(purged.error()));
+  } else if (*purged > 0) {
+    log_->info("purged {} ended jobs", *purged);
+  }
+}
+
+bool JobRunner::back_off() {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, store_retry_interval, [this] { return stopping_; });
+  return !stopping_;
+}
+
+// Yields to interactive requests, up to the starvation bound; returns false when the runner stops.
+bool JobRunner::yield_to_interactive() {
+  const auto end = Steady::now() + starvation_bound;
+  std::unique_lock lock(mutex_);
+  while (!stopping_ && Steady::now() < end && options_.has_interactive_requests())
+    changed_.wait_for(lock, poll_interval);
+  return !stopping_;
+}
+
+void JobRunner::work_on(const ClaimedItem& item) {
+  const auto start = Steady::now();
+  const std::chrono::duration<double> time = time_for(item);
+  support::Cancellation cancellation(start + std::chrono::duration_cast<Steady::duration>(time));
+  {
+    const std::lock_guard lock(mutex_);
+    job_ = item.job;
+    cancellation_ = &cancellation;
+    if (stopping_) cancellation.cancel();
+  }
+  std::optional<support::Diagnostic> error;
+  try {
+    if (const auto worked = options_.work(item.request, cancellation); !worked.ok()) error = worked.error();
+  } catch (const std::exception& broken) {
+    log_->error("internal error in job={} item={}: {}", item.job, item.number, broken.what());
+    error = support::internal("internal", "an error inside the server; its log has the facts");
+  }
+  const double seconds = std::chrono::duration<double>(Steady::now() - start).count();
+  bool stopped = false;
+  {
+    const std::lock_guard lock(mutex_);
+    cancellation_ = nullptr;
+    stopped = stopping_;
+  }
+  const auto ended = cancellation.check("a job");
+  const bool retry = error && !stopped && ended.ok() && should_retry(item, *error);
+  if (error && !ended.ok() && ended.error().code == "deadline") {
+    error = support::exhausted("deadline",
+                               time < options_.max_item_time
+                                   ? "the budget of its job is spent"
+                                   : fmt::format("it took more than {} s", options_.max_item_time.count()));
+  }
+  log_->info("job={} item={} attempt={} seconds={:.3f} outcome={}", item.job, item.number, item.attempt,
+             seconds, error ? error->code : "ok");
+  // An item whose end is not stored would count as running for ever, so a full disk is waited for.
+  for (;;) {
+    const auto kept = retry || (stopped && error)
+                          ? store_->requeue(item.job, item.number)
+                          : store_->finish(item.job, item.number, error ? ItemState::failed : ItemState::done,
+                                           error ? support::render(*error) : "", seconds);
+    if (kept.ok()) {
+      if (retry) back_off();
+      return;
+    }
+    log_->error("cannot store the end of an item of {}: {}", item.job, support::render(kept.error()));
+    if (!back_off()) return;  // the next server resumes it
+  }
+}
+
+std::chrono::duration<double> JobRunner::time_for(const ClaimedItem& item) const {
+  return std::clamp(std::chrono::duration<double>(item.seconds_left.value_or(HUGE_VAL)),
+                    std::chrono::duration<double>(0), std::chrono::duration<double>(options_.max_item_time));
+}
+
+bool JobRunner::should_retry(const ClaimedItem& item, const support::Diagnostic& error) {
+  const std::pair which(item.job, item.number);
+  if (is_disk_error(error) && ++retries_[which] <= max_retries) return true;
+  retries_.erase(which);
+  return false;
+}
+
+}  // namespace schaas::server

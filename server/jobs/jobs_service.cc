@@ -1,0 +1,216 @@
+#include "server/jobs/jobs_service.h"
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+#include <utility>
+
+#include "server/answers/printable_text.h"
+#include "server/jobs/stored_request.h"
+#include "server/rpc/marshalling.h"
+
+namespace schaas::server {
+namespace {
+
+using kernels_cache::ItemRow;
+using kernels_cache::JobRow;
+using support::Cancellation;
+using support::Result;
+
+constexpr std::size_t jobs_listed = 100, max_jobs_listed = 10'000;
+constexpr std::size_t items_at_once = 256;
+constexpr std::chrono::milliseconds poll_interval{100};
+constexpr double seconds_until_some_are_done = 20, seconds_until_some_leave = 2;
+
+/// Counts a watching client for as long as it lives.
+class Watcher {
+ public:
+  explicit Watcher(std::atomic<int>& count) : count_(count), number_(++count) {}
+  Watcher(const Watcher&) = delete;
+  Watcher& operator=(const Watcher&) = delete;
+  ~Watcher() { --count_; }
+  int number() const { return number_; }  ///< from 1
+
+ private:
+  std::atomic<int>& count_;
+  const int number_;
+};
+
+v1::Job to_proto(const JobRow& row) {
+  v1::Job out;
+  out.set_id(row.id);
+  out.set_client(row.client);
+  out.set_label(row.label);
+  out.set_created(row.created);
+  out.set_priority(row.priority);
+  out.set_budget_seconds(row.budget_seconds);
+  out.set_waiting(row.waiting);
+  out.set_running(row.running);
+  out.set_done(row.done);
+  out.set_failed(row.failed);
+  out.set_cancelled(row.cancelled);
+  out.set_seconds(row.seconds);
+  return out;
+}
+
+v1::JobItem to_proto(const ItemRow& row) {
+  v1::JobItem out;
+  out.set_number(row.number);
+  if (const auto query = query_of_stored(row.request); query.ok())
+    out.set_expression(query->problem.expression);
+  out.set_state(name(row.state));
+  out.set_error(row.error);
+  out.set_seconds(row.seconds);
+  out.set_ended(row.ended);
+  return out;
+}
+
+}  // namespace
+
+JobsService::JobsService(Scheduling& checking, std::shared_ptr<kernels_cache::JobStore> store,
+                         JobRunner& runner, RequestBoundary& boundary, Limits limits)
+    : checking_(checking), store_(std::move(store)), runner_(runner), boundary_(boundary), limits_(limits) {}
+
+Result<void> JobsService::check_priority(const Principal& principal, int priority) {
+  if (priority <= 0 || principal.name.empty() || principal.is_admin) return {};
+  return support::noting(
+      support::unreachable("scope", "a priority of " + std::to_string(priority) +
+                                        " passes the jobs of others, which takes the scope `admin`; `" +
+                                        principal.name + "` may ask for at most 0"),
+      "lower the priority of your other jobs instead");
+}
+
+Result<void> JobsService::check_owner(const Principal& principal, const std::string& id) {
+  SCHAAS_ASSIGN_OR_RETURN(const JobRow row, store_->job(id));
+  if (principal.may_modify(row.client)) return {};
+  return support::noting(support::unreachable("not-yours", "the job " + id + " is of `" + row.client +
+                                                               "`, not of `" + principal.name + "`"),
+                         "its owner, or a token with the scope `admin`, may do that");
+}
+
+Result<kernels_cache::NewJob> JobsService::checked(const v1::SubmitJobRequest& request,
+                                                   const Cancellation& cancellation) {
+  SCHAAS_RETURN_IF_ERROR(
+      check_printable(request.idempotency_key(), {"key of a job", "job", 1, max_text_bytes}));
+  SCHAAS_RETURN_IF_ERROR(check_printable(request.client(), {"client of a job", "job", 0, max_text_bytes}));
+  SCHAAS_RETURN_IF_ERROR(check_printable(request.label(), {"label of a job", "job", 0, max_text_bytes}));
+  if (request.priority() < -max_priority || request.priority() > max_priority) {
+    return support::invalid("job", "a priority of " + std::to_string(request.priority()) + "; expected -" +
+                                       std::to_string(max_priority) + " to " + std::to_string(max_priority));
+  }
+  if (!std::isfinite(request.budget_seconds()) || request.budget_seconds() < 0)
+    return support::invalid("job", "the budget of a job must be a number of seconds, 0 for none");
+  const auto requests = static_cast<std::size_t>(request.requests_size());
+  if (requests == 0 || requests > limits_.requests) {
+    return support::invalid("job", "a job of " + std::to_string(requests) + " requests; expected 1 to " +
+                                       std::to_string(limits_.requests));
+  }
+  kernels_cache::NewJob job{request.idempotency_key(), request.client(),         request.label(),
+                            request.priority(),        request.budget_seconds(), {}};
+  for (const v1::ScheduleRequest& one : request.requests()) {
+    SCHAAS_RETURN_IF_ERROR(cancellation.check("checking a job"));
+    if (const auto fine = checking_.check(from_proto(one), cancellation); !fine.ok())
+      return support::noting(fine.error(),
+                             "in request " + std::to_string(job.requests.size() + 1) + " of the job");
+    job.requests.push_back(stored_request(one));
+  }
+  return job;
+}
+
+Result<void> JobsService::answer(const std::string& id, v1::Job& reply) {
+  SCHAAS_ASSIGN_OR_RETURN(const JobRow row, store_->job(id));
+  reply = to_proto(row);
+  return {};
+}
+
+grpc::Status JobsService::Submit(grpc::ServerContext* context, const v1::SubmitJobRequest* request,
+                                 v1::Job* reply) {
+  return boundary_.run(methods::submit_job, *context,
+                       [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+                         SCHAAS_RETURN_IF_ERROR(check_priority(summary.principal, request->priority()));
+                         SCHAAS_ASSIGN_OR_RETURN(auto job, checked(*request, cancellation));
+                         // The name of the token takes precedence: no client can pose as another.
+                         if (!summary.principal.name.empty()) job.client = summary.principal.name;
+                         job.queued = summary.principal.quotas.queued;
+                         summary.retry_seconds = seconds_until_some_are_done;
+                         SCHAAS_ASSIGN_OR_RETURN(const std::string id, store_->submit(job));
+                         summary.detail = "job=" + id + " requests=" + std::to_string(job.requests.size());
+                         runner_.wake();
+                         return answer(id, *reply);
+                       });
+}
+
+grpc::Status JobsService::List(grpc::ServerContext* context, const v1::ListJobsRequest* request,
+                               v1::ListJobsReply* reply) {
+  return boundary_.run(methods::list_jobs, *context, [&](RequestSummary&, Cancellation&) -> Result<void> {
+    const std::size_t limit =
+        request->limit() == 0 ? jobs_listed : std::min<std::size_t>(request->limit(), max_jobs_listed);
+    SCHAAS_ASSIGN_OR_RETURN(const auto rows, store_->jobs(limit));
+    for (const JobRow& row : rows) *reply->add_jobs() = to_proto(row);
+    return {};
+  });
+}
+
+grpc::Status JobsService::Watch(grpc::ServerContext* context, const v1::WatchJobRequest* request,
+                                grpc::ServerWriter<v1::JobEvent>* writer) {
+  return boundary_.run(
+      methods::watch_job, *context, [&](RequestSummary& summary, Cancellation& cancellation) -> Result<void> {
+        const Watcher watcher(watchers_);
+        if (watcher.number() > limits_.watchers) {
+          summary.retry_seconds = seconds_until_some_leave;
+          return support::exhausted(
+              "overloaded", std::to_string(limits_.watchers) + " jobs are being watched, which is the limit");
+        }
+        std::uint64_t after = request->after();
+        v1::Job last_sent;
+        for (;;) {
+          // The job is read first, so that every item it counts as ended is listed below.
+          SCHAAS_ASSIGN_OR_RETURN(const JobRow row, store_->job(request->id()));
+          summary.detail = "job=" + row.id;
+          SCHAAS_ASSIGN_OR_RETURN(const auto items, store_->ended(request->id(), after, items_at_once));
+          for (const ItemRow& item : items) {
+            v1::JobEvent event;
+            *event.mutable_item() = to_proto(item);
+            if (!summary.pending_write.send(*writer, event)) return cancellation.check("watching a job");
+            after = item.ended;
+          }
+          if (items.size() == items_at_once) continue;
+          v1::JobEvent event;
+          *event.mutable_job() = to_proto(row);
+          if (event.job().SerializeAsString() != last_sent.SerializeAsString()) {
+            last_sent = event.job();
+            if (!summary.pending_write.send(*writer, event)) return cancellation.check("watching a job");
+          }
+          if (row.finished()) return {};
+          if (runner_.stopping())
+            return support::unreachable("stopping",
+                                        "the server is stopping; the job goes on when it is started again");
+          SCHAAS_RETURN_IF_ERROR(cancellation.check("watching a job"));
+          std::this_thread::sleep_for(poll_interval);
+        }
+      });
+}
+
+grpc::Status JobsService::Cancel(grpc::ServerContext* context, const v1::JobRequest* request,
+                                 v1::Job* reply) {
+  return boundary_.run(methods::cancel_job, *context,
+                       [&](RequestSummary& summary, Cancellation&) -> Result<void> {
+                         SCHAAS_RETURN_IF_ERROR(check_owner(summary.principal, request->id()));
+                         SCHAAS_RETURN_IF_ERROR(store_->cancel(request->id()));
+                         runner_.cancel_item_of(request->id());
+                         return answer(request->id(), *reply);
+                       });
+}
+
+grpc::Status JobsService::Retry(grpc::ServerContext* context, const v1::JobRequest* request, v1::Job* reply) {
+  return boundary_.run(
+      methods::retry_job, *context, [&](RequestSummary& summary, Cancellation&) -> Result<void> {
+        SCHAAS_RETURN_IF_ERROR(check_owner(summary.principal, request->id()));
+        summary.retry_seconds = seconds_until_some_are_done;
+        SCHAAS_RETURN_IF_ERROR(store_->retry(request->id(), summary.principal.quotas.queued));
+        runner_.wake();
+        return answer(request->id(), *reply);
+      });
+}
+
+}  // namespace schaas::server

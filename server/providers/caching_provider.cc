@@ -1,0 +1,187 @@
+#include "server/providers/caching_provider.h"
+
+#include <utility>
+
+#include "compiler/pipeline/pipeline.h"
+#include "compiler/schedule/apply.h"
+#include "server/providers/relaxed_frontier.h"
+#include "server/storage/stored_frontier.h"
+
+namespace schaas::server {
+namespace {
+
+using kernels_cache::FrontierKey;
+using kernels_cache::FrontierRow;
+using kernels_cache::KernelRow;
+using support::Cancellation;
+using support::Diagnostic;
+using support::Result;
+
+/// Relaxed problems whose stored answers are tried, newest first.
+constexpr std::size_t max_relaxed_candidates = 8;
+
+class CachingProvider final : public KernelProvider {
+ public:
+  CachingProvider(std::unique_ptr<KernelProvider> next, Stores stores, std::shared_ptr<KernelSigner> signer,
+                  Log log, std::shared_ptr<CacheEvictor> evictor)
+      : next_(std::move(next)),
+        stores_(std::move(stores)),
+        signer_(std::move(signer)),
+        log_(std::move(log)),
+        evictor_(std::move(evictor)) {}
+
+  Result<FrontierAnswer> frontier(const FrontierQuery& query, const frontier::Progress& progress,
+                                  const Cancellation& cancellation) override {
+    // A complete answer serves every time budget; one cut by its budget serves this budget alone.
+    frontier::Options any_budget = query.options;
+    any_budget.search_seconds = 0;
+    const FrontierKey cut{query.canonical.key, fingerprint(query.options), pipeline::search_version};
+    const FrontierKey key{query.canonical.key, fingerprint(any_budget), pipeline::search_version};
+    if (query.source != Source::made) {
+      auto stored = stored_frontier(key, query.canonical.problem);
+      if (!stored && query.options.search_seconds != 0)
+        stored = stored_frontier(cut, query.canonical.problem);
+      if (stored) return FrontierAnswer{std::move(stored), true};
+    }
+    if (query.source == Source::stored) return not_stored();
+    const std::string unconstrained = unconstrained_key(query.canonical.problem);
+    if (query.source != Source::made) {
+      SCHAAS_ASSIGN_OR_RETURN(auto derived,
+                              relaxed_frontier(key, unconstrained, query, progress, cancellation));
+      if (derived) {
+        keep(key, unconstrained, query, *derived);
+        return FrontierAnswer{std::move(derived), false};
+      }
+    }
+    SCHAAS_ASSIGN_OR_RETURN(FrontierAnswer answer, next_->frontier(query, progress, cancellation));
+    keep(answer.frontier->complete ? key : cut, unconstrained, query, *answer.frontier);
+    return answer;
+  }
+
+  Result<KernelAnswer> kernel(const KernelQuery& query, const Cancellation& cancellation) override {
+    if (query.source != Source::made) {
+      if (auto stored = stored_kernel(query)) return std::move(*stored);
+    }
+    if (query.source == Source::stored) return not_stored();
+    auto made = next_->kernel(query, cancellation);
+    if (!made.ok() && made.error().code == "kernel-rejected") withdraw(query.kernel_key);
+    SCHAAS_ASSIGN_OR_RETURN(KernelAnswer answer, std::move(made));
+    SCHAAS_ASSIGN_OR_RETURN(answer.digest, stores_.binaries->put(*answer.bytes));
+    answer.signature = signer_->sign({query.kernel_key, query.target.isa, answer.digest});
+    // The binary comes first: a row never names a binary that was not written.
+    SCHAAS_RETURN_IF_ERROR(stores_.schedules->put_kernel(
+        {query.kernel_key, query.canonical.key, query.canonical.text, schedule::print(query.trace),
+         toolchain::print(query.target), answer.digest, answer.seconds, "", answer.signature}));
+    if (evictor_ != nullptr) evictor_->note_stored_binary(answer.digest.bytes);
+    return answer;
+  }
+
+ private:
+  static Diagnostic not_stored() {
+    return support::noting(support::invalid("not-stored", "nothing is stored for this problem"),
+                           "request its schedule, which computes and stores it");
+  }
+
+  // Parses a stored frontier and checks that its schedules apply to the problem.
+  static Result<frontier::Frontier> read(const std::string& payload, const problem::Problem& problem) {
+    SCHAAS_ASSIGN_OR_RETURN(frontier::Frontier found, parse_frontier(payload));
+    for (const auto& survivor : found.survivors)
+      SCHAAS_RETURN_IF_ERROR(schedule::apply(survivor.traces.front(), problem));
+    return found;
+  }
+
+  std::shared_ptr<const frontier::Frontier> stored_frontier(const FrontierKey& key,
+                                                            const problem::Problem& problem) {
+    const auto row = stores_.schedules->frontier(key);
+    if (!row.ok()) return warn("cannot read a frontier", row.error()), nullptr;
+    if (!row->has_value()) return nullptr;
+    auto parsed = read((*row)->payload, problem);
+    if (!parsed.ok())
+      return warn("ignoring the stored frontier of " + key.problem_key, parsed.error()), nullptr;
+    return std::make_shared<const frontier::Frontier>(std::move(parsed).value());
+  }
+
+  // Derives the frontier from the stored one of a problem with relaxed constraints; null when none subsumes
+  // the query.
+  Result<std::shared_ptr<const frontier::Frontier>> relaxed_frontier(const FrontierKey& key,
+                                                                     const std::string& unconstrained,
+                                                                     const FrontierQuery& query,
+                                                                     const frontier::Progress& progress,
+                                                                     const Cancellation& cancellation) {
+    std::shared_ptr<const frontier::Frontier> none;
+    const problem::Profile profile = query.canonical.problem.profile;
+    if (profile != problem::Profile::standard) return none;  // the published stages remove without proof
+    const auto rows = stores_.schedules->frontiers_of(unconstrained, key.options, key.search_version,
+                                                      max_relaxed_candidates);
+    if (!rows.ok()) return warn("cannot read frontiers of relaxed problems", rows.error()), none;
+    for (const FrontierRow& row : *rows) {
+      const auto relaxed = problem::parse_problem(row.canonical);
+      const auto stored = parse_frontier(row.payload);
+      if (!relaxed.ok() || !stored.ok()) continue;
+      auto found = from_relaxed(query.canonical, *relaxed, *stored, query.options, progress, cancellation);
+      if (!found.ok() && found.error().code == "contradiction") break;  // the search reports the constraints
+      if (!found.ok()) return found.error();
+      if (!found->has_value()) continue;
+      (**found).looser = row.key.problem_key;
+      return std::make_shared<const frontier::Frontier>(std::move(**found));
+    }
+    return none;
+  }
+
+  std::optional<KernelAnswer> stored_kernel(const KernelQuery& query) {
+    const std::string& kernel_key = query.kernel_key;
+    const auto row = stores_.schedules->kernel(kernel_key);
+    if (!row.ok()) return warn("cannot read a kernel", row.error()), std::nullopt;
+    if (!row->has_value()) return std::nullopt;
+    if (!signer_->verifies({kernel_key, query.target.isa, (*row)->digest}, (*row)->signature)) {
+      warn("recompiling kernel " + kernel_key,
+           support::invalid("kernel-signature", "its stored row is not signed by this server's key"));
+      return std::nullopt;
+    }
+    auto bytes = stores_.binaries->get((*row)->digest.sha256);
+    if (!bytes.ok()) return warn("recompiling kernel " + kernel_key, bytes.error()), std::nullopt;
+    return KernelAnswer{std::make_shared<const std::string>(std::move(bytes).value()), (*row)->digest,
+                        (*row)->seconds, true, (*row)->signature};
+  }
+
+  // Deletes the stored kernel after a recompilation failed its validation.
+  void withdraw(const std::string& kernel_key) {
+    const auto row = stores_.schedules->kernel(kernel_key);
+    if (!row.ok() || !row->has_value()) return;
+    const auto dropped = stores_.schedules->drop_kernels_with((*row)->digest.sha256);
+    if (!dropped.ok())
+      warn("kernel " + kernel_key + " failed validation and is still stored", dropped.error());
+  }
+
+  void keep(const FrontierKey& key, const std::string& unconstrained, const FrontierQuery& query,
+            const frontier::Frontier& found) {
+    std::string payload = print_frontier(found);
+    const std::uint64_t bytes = payload.size();
+    const auto put = stores_.schedules->put_frontier(
+        {key, query.canonical.text, std::move(payload), found.complete, found.survivors.size(),
+         found.seconds.total, "", unconstrained, query.canonical.asked});
+    if (!put.ok()) return warn("cannot store the frontier of " + key.problem_key, put.error());
+    if (evictor_ != nullptr) evictor_->note_stored_frontier(bytes);
+  }
+
+  void warn(const std::string& what, const Diagnostic& why) {
+    log_->warn("{}: {}", what, support::render(why));
+  }
+
+  std::unique_ptr<KernelProvider> next_;
+  Stores stores_;
+  std::shared_ptr<KernelSigner> signer_;
+  Log log_;
+  std::shared_ptr<CacheEvictor> evictor_;  ///< may be null
+};
+
+}  // namespace
+
+std::unique_ptr<KernelProvider> make_caching_provider(std::unique_ptr<KernelProvider> next, Stores stores,
+                                                      std::shared_ptr<KernelSigner> signer, Log log,
+                                                      std::shared_ptr<CacheEvictor> evictor) {
+  return std::make_unique<CachingProvider>(std::move(next), std::move(stores), std::move(signer),
+                                           std::move(log), std::move(evictor));
+}
+
+}  // namespace schaas::server

@@ -1,0 +1,73 @@
+#pragma once
+#include <memory>
+#include <string>
+
+#include "compiler/frontier/frontier.h"
+#include "compiler/problem/canonical.h"
+#include "compiler/schedule/trace.h"
+#include "compiler/support/cancellation.h"
+#include "compiler/support/digest.h"
+#include "compiler/toolchain/toolchain.h"
+#include "server/providers/admission_queue.h"
+
+/// The service core: decorators over one interface, outermost first:
+///
+///     coalescing   equal concurrent requests are worked on once
+///     caching      what was found or compiled before is read from the stores
+///     admitting    a bounded number of searches and compilations runs at once
+///     validating   a compiled kernel must agree with the oracle
+///     compiling    searches and compiles
+///
+/// All names here are canonical; UserNames translates at the edge.
+namespace schaas::server {
+
+/// Freshness that a query requires.
+enum class Source {
+  stored,  ///< stored answers only: [not-stored] when there is none
+  stored_or_made,
+  made,  ///< a new answer, which is stored
+};
+
+struct FrontierQuery {
+  problem::Canonical canonical;
+  frontier::Options options;
+  Source source = Source::stored_or_made;
+  Priority priority = Priority::interactive;
+};
+struct FrontierAnswer {
+  std::shared_ptr<const frontier::Frontier> frontier;
+  bool hit = false;  ///< no search was made for this request
+};
+
+struct KernelQuery {
+  problem::Canonical canonical;
+  schedule::Trace trace;
+  toolchain::Target target;
+  std::string kernel_key;  ///< pipeline::kernel_key of the above
+  Source source = Source::stored_or_made;
+  Priority priority = Priority::interactive;
+};
+struct KernelAnswer {
+  std::shared_ptr<const std::string> bytes;  ///< a shared object
+  support::Digest digest;
+  double seconds = 0;  ///< duration of its compilation, then or now
+  bool hit = false;
+  std::string signature;  ///< KernelSigner::sign; empty below the caching provider
+};
+
+/// Source of frontiers and kernels. Thread-safe. Errors: those of frontier::compute and pipeline::compile,
+/// those of the stores, invalid [not-stored].
+class KernelProvider {
+ public:
+  virtual ~KernelProvider() = default;
+  virtual support::Result<FrontierAnswer> frontier(const FrontierQuery& query,
+                                                   const frontier::Progress& progress,
+                                                   const support::Cancellation& cancellation) = 0;
+  virtual support::Result<KernelAnswer> kernel(const KernelQuery& query,
+                                               const support::Cancellation& cancellation) = 0;
+};
+
+/// Prints the search options: equal texts mean equal effort. Part of a stored frontier's key.
+std::string fingerprint(const frontier::Options& options);
+
+}  // namespace schaas::server

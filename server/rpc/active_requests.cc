@@ -1,0 +1,73 @@
+#include "server/rpc/active_requests.h"
+
+namespace schaas::server {
+
+using Steady = std::chrono::steady_clock;
+
+ActiveRequests::ActiveRequests(std::chrono::nanoseconds write_timeout)
+    : write_timeout_(write_timeout), watcher_([this] { watch(); }) {}
+
+ActiveRequests::~ActiveRequests() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    began_.notify_all();
+  }
+  watcher_.join();
+}
+
+ActiveRequests::Registration::Registration(ActiveRequests& all, const Request& request) : all_(all) {
+  const std::lock_guard lock(all_.mutex_);
+  entry_ = all_.entries_.insert(all_.entries_.end(), request);
+  if (all_.asleep_) all_.began_.notify_all();
+}
+
+ActiveRequests::Registration::~Registration() {
+  const std::lock_guard lock(all_.mutex_);
+  all_.entries_.erase(entry_);
+  all_.last_end_ = Steady::now();
+  if (all_.entries_.empty()) all_.ended_.notify_all();
+}
+
+Steady::duration ActiveRequests::idle() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.empty() ? Steady::now() - last_end_ : Steady::duration::zero();
+}
+
+std::size_t ActiveRequests::count() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size();
+}
+
+void ActiveRequests::wait_until_idle(Steady::duration longest) {
+  std::unique_lock lock(mutex_);
+  ended_.wait_for(lock, longest, [this] { return entries_.empty(); });
+}
+
+void ActiveRequests::cancel_all() {
+  const std::lock_guard lock(mutex_);
+  forced_ = true;
+  for (const Request& request : entries_) request.cancellation->cancel();
+}
+
+// Watches the requests. gRPC's synchronous interface reports a cancelled call only when polled, so this polls
+// every 10 ms. It sleeps only after a second without requests: waking a thread would cost more than a request
+// of microseconds.
+void ActiveRequests::watch() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (entries_.empty() && Steady::now() - last_end_ > std::chrono::seconds(1)) {
+      asleep_ = true;
+      began_.wait(lock);
+      asleep_ = false;
+    }
+    for (const Request& request : entries_) {
+      const bool alone = request.outlives_client != nullptr && *request.outlives_client && !forced_;
+      if (request.pending_write->elapsed() > write_timeout_) request.context->TryCancel();
+      if (!alone && request.context->IsCancelled()) request.cancellation->cancel();
+    }
+    began_.wait_for(lock, std::chrono::milliseconds(10));
+  }
+}
+
+}  // namespace schaas::server

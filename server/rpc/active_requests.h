@@ -1,0 +1,70 @@
+#pragma once
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <list>
+#include <mutex>
+#include <thread>
+
+#include <grpcpp/server_context.h>
+
+#include "compiler/support/cancellation.h"
+#include "server/rpc/pending_write.h"
+
+namespace schaas::server {
+
+/// Registry of running requests. A watcher thread cancels those whose client disconnected, whose deadline
+/// passed or whose server is being shut down by force. Thread-safe.
+class ActiveRequests {
+ public:
+  /// One request; its pointees outlive the registration.
+  struct Request {
+    grpc::ServerContext* context;
+    support::Cancellation* cancellation;
+    const std::atomic<bool>*
+        outlives_client;  ///< while true, a disconnecting client cancels nothing; may be null
+    PendingWrite* pending_write;
+  };
+
+  /// A client that reads nothing for longer than `write_timeout` is treated as disconnected.
+  explicit ActiveRequests(std::chrono::nanoseconds write_timeout);
+  ~ActiveRequests();
+  ActiveRequests(const ActiveRequests&) = delete;
+  ActiveRequests& operator=(const ActiveRequests&) = delete;
+
+  /// Registers a request for as long as it lives.
+  class Registration {
+   public:
+    Registration(ActiveRequests& all, const Request& request);
+    ~Registration();
+    Registration(const Registration&) = delete;
+    Registration& operator=(const Registration&) = delete;
+
+   private:
+    ActiveRequests& all_;
+    std::list<Request>::iterator entry_;
+  };
+
+  /// Returns the time since the last request ended; zero while one runs.
+  std::chrono::steady_clock::duration idle() const;
+  std::size_t count() const;
+  /// Waits until no request runs, up to the given time.
+  void wait_until_idle(std::chrono::steady_clock::duration longest);
+  /// Cancels all requests, also those that outlive their clients.
+  void cancel_all();
+
+ private:
+  void watch();
+
+  const std::chrono::nanoseconds write_timeout_;
+  mutable std::mutex mutex_;
+  std::condition_variable began_, ended_;
+  bool asleep_ = false;  ///< the watcher sleeps until a request begins
+  std::list<Request> entries_;
+  bool forced_ = false;
+  std::chrono::steady_clock::time_point last_end_ = std::chrono::steady_clock::now();
+  bool stopping_ = false;
+  std::thread watcher_;
+};
+
+}  // namespace schaas::server

@@ -1,0 +1,442 @@
+#include "server/rpc/marshalling.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "compiler/concrete_notation/thread_mapping.h"
+#include "compiler/support/limits.h"
+#include "compiler/support/processor.h"
+
+namespace schaas::server {
+namespace {
+
+constexpr std::size_t default_kernels = 6;
+/// No temporary can have more indices.
+constexpr std::uint32_t max_indices = support::Limits::indices;
+
+std::string or_default(const std::string& text, const char* otherwise) {
+  return text.empty() ? otherwise : text;
+}
+
+template <class Repeated>
+std::vector<std::string> strings(const Repeated& repeated) {
+  return {repeated.begin(), repeated.end()};
+}
+
+void add_variables(cost::Term term, const cost::Variables& variables, v1::Term& out) {
+  for (int bit = 0; bit < cost::access_shift; ++bit) {
+    if ((term >> bit & 1) == 0) continue;
+    const cost::Variable& v = variables.at(bit);
+    auto& variable = *out.add_variables();
+    const bool extent = v.kind == cost::Variable::Kind::extent;
+    variable.set_kind(extent ? v1::Variable::EXTENT : v1::Variable::FIBER);
+    variable.set_index(v.index);
+    variable.set_tensor(v.tensor);
+    variable.set_level(extent ? 0 : static_cast<std::uint32_t>(v.level));
+    variable.set_copy_of(v.copy_of);
+    for (const auto& index : v.outer) variable.add_outer(index);
+    variable.set_outer_dense(v.outer_dense);
+  }
+}
+
+template <class Message>
+void add_memory_terms(const cost::Cost& cost, const cost::Variables& variables, Message& out) {
+  for (const cost::Term term : cost.memory) {
+    auto& memory = *out.add_memory_terms();
+    memory.set_weight(1);
+    add_variables(term & cost::variables_mask, variables, memory);
+  }
+}
+
+// Copies the terms: time terms carry the weight of their access class, memory terms count elements.
+template <class Message>
+void set_terms(const cost::Cost& cost, const cost::Variables& variables, Message& out) {
+  for (const cost::Term term : cost.time) {
+    auto& time = *out.add_time_terms();
+    time.set_weight(cost::weight(cost::access_of(term)));
+    time.set_serial(cost::is_serial(term));
+    add_variables(term & cost::variables_mask, variables, time);
+  }
+  add_memory_terms(cost, variables, out);
+}
+
+v1::Nest to_proto(const cost::LeafNest& nest, const cost::Variables& variables) {
+  v1::Nest out;
+  for (const cost::NestLoop& loop : nest.loops) {
+    auto& to = *out.add_loops();
+    v1::Term trips;
+    add_variables(loop.trips, variables, trips);
+    *to.mutable_trips() = trips.variables(0);
+    to.set_block(static_cast<std::uint32_t>(loop.block));
+    to.set_inside(loop.inside);
+    to.set_under(loop.under);
+    to.set_index(loop.index);
+  }
+  for (const cost::NestAccess& access : nest.accesses) {
+    auto& to = *out.add_accesses();
+    to.set_tensor(access.tensor);
+    to.set_sparse(access.sparse);
+    to.set_loops(access.loops);
+    to.set_unit(access.unit);
+  }
+  out.set_shared(static_cast<std::uint32_t>(nest.shared));
+  out.set_serial(nest.serial);
+  out.set_weight(cost::weight(nest.access));
+  return out;
+}
+
+v1::FrontierEntry to_proto(const NamedEntry& entry, const cost::Variables& variables) {
+  v1::FrontierEntry out;
+  out.set_id(entry.id);
+  out.set_trace(entry.trace);
+  out.set_tree(entry.tree);
+  out.set_time(entry.time);
+  out.set_memory(entry.memory);
+  set_terms(entry.cost, variables, out);
+  out.set_code(entry.code);
+  out.set_wins(entry.wins);
+  out.set_members(entry.members);
+  out.set_loop_trees(entry.loop_trees);
+  for (const auto& trace : entry.other_traces) out.add_other_traces(trace);
+  for (const NamedVariant& variant : entry.variants) {
+    auto& to = *out.add_variants();
+    to.set_trace(variant.trace);
+    to.set_tree(variant.tree);
+    for (const cost::LeafNest& nest : variant.nests) *to.add_nests() = to_proto(nest, variables);
+  }
+  return out;
+}
+
+v1::GpuSchedule to_proto(const NamedGpuSchedule& schedule, const cost::Variables& variables) {
+  v1::GpuSchedule out;
+  out.set_id(schedule.id);
+  out.set_entry(schedule.entry);
+  out.set_trace(schedule.trace);
+  out.set_tree(schedule.tree);
+  out.set_point(schedule.point);
+  out.set_order_is_chance(schedule.nondeterministic);
+  for (const NamedGpuPhase& phase : schedule.phases) {
+    v1::GpuSchedule::Phase& to = *out.add_phases();
+    to.set_columns(phase.columns);
+    to.set_columns_take(static_cast<std::uint32_t>(phase.columns_per_thread));
+    to.set_rows(static_cast<std::uint32_t>(phase.rows));
+    to.set_take(static_cast<std::uint32_t>(phase.units.grain));
+    to.set_share(static_cast<std::uint32_t>(phase.units.threads_per_item));
+    to.set_width(static_cast<std::uint32_t>(phase.units.group_size));
+    to.set_segments(phase.units.group_size > 1 &&
+                    phase.units.reduce == concrete_notation::GroupReduction::segment);
+    to.set_side_by_side(static_cast<std::uint32_t>(concrete_notation::adjacent_iterations(phase.units)));
+    to.set_block(static_cast<std::uint32_t>(phase.units.block));
+    to.set_one_writer(phase.exclusive);
+  }
+  for (const cost::LeafNest& nest : schedule.nests) *out.add_nests() = to_proto(nest, variables);
+  add_memory_terms(schedule.cost, variables, out);
+  return out;
+}
+
+v1::Removal to_proto(const NamedRemoval& removal, const cost::Variables& variables) {
+  v1::Removal out;
+  out.set_id(removal.id);
+  out.set_time(removal.time);
+  out.set_memory(removal.memory);
+  out.set_by(removal.by);
+  out.set_winner(removal.winner);
+  out.set_kind(removal.kind);
+  out.set_argument(removal.argument);
+  set_terms(removal.cost, variables, out);
+  return out;
+}
+
+v1::Counts to_proto(const frontier::Counts& counts) {
+  v1::Counts out;
+  for (const auto& [name, members] : counts.spaces) {
+    auto& space = *out.add_spaces();
+    space.set_name(name);
+    space.set_members(members);
+  }
+  out.set_space(counts.space);
+  out.set_stage1(counts.stage1);
+  out.set_stage2(counts.stage2);
+  out.set_stage3(counts.stage3);
+  out.set_states(counts.states);
+  out.set_classes_stage1(counts.classes_stage1);
+  out.set_classes_stage2(counts.classes_stage2);
+  out.set_classes_stage3(counts.classes_stage3);
+  out.set_solver_queries(counts.solver_queries);
+  out.set_solver_unknown(counts.solver_unknown);
+  out.set_log_proofs(counts.log_proofs);
+  out.set_witnesses(counts.witnesses);
+  out.set_solver_pairs(counts.solver_pairs);
+  out.set_solver_milliseconds(counts.solver_milliseconds);
+  out.set_solver_worst_milliseconds(counts.solver_worst_milliseconds);
+  return out;
+}
+
+v1::Seconds to_proto(const frontier::Seconds& seconds) {
+  v1::Seconds out;
+  out.set_space(seconds.space);
+  out.set_stage1(seconds.stage1);
+  out.set_stage2(seconds.stage2);
+  out.set_stage3(seconds.stage3);
+  out.set_total(seconds.total);
+  return out;
+}
+
+// Replaces invalid bytes by '?': protobuf accepts valid UTF-8 only, and an error about a stray byte quotes
+// it.
+std::string valid_utf8(const std::string& text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto first = static_cast<unsigned char>(text[at]);
+    const std::size_t length = first < 0x80       ? 1
+                               : first >> 5 == 6  ? 2
+                               : first >> 4 == 14 ? 3
+                               : first >> 3 == 30 ? 4
+                                                  : 0;
+    bool whole = length > 0 && at + length <= text.size() && first != 0xc0 && first != 0xc1 && first < 0xf5;
+    for (std::size_t n = 1; whole && n < length; ++n)
+      whole = (static_cast<unsigned char>(text[at + n]) & 0xc0) == 0x80;
+    if (whole && length >= 3) {  // overlong forms, surrogates, beyond the last character
+      const auto second = static_cast<unsigned char>(text[at + 1]);
+      whole = !(first == 0xe0 && second < 0xa0) && !(first == 0xed && second >= 0xa0) &&
+              !(first == 0xf0 && second < 0x90) && !(first == 0xf4 && second >= 0x90);
+    }
+    out += whole ? text.substr(at, length) : "?";
+    at += whole ? length : 1;
+  }
+  return out;
+}
+
+void set_digest(const support::Digest& digest, v1::Digest& out) {
+  out.set_sha256(digest.sha256);
+  out.set_bytes(digest.bytes);
+}
+
+// Converts events; a new event type fails to compile here.
+struct EventWriter {
+  v1::ScheduleEvent& out;
+  void operator()(const StageProgress& progress) const {
+    out.mutable_progress()->set_stage(progress.stage);
+    out.mutable_progress()->set_done(progress.done);
+    out.mutable_progress()->set_of(progress.of);
+    out.mutable_progress()->set_states(progress.states);
+    out.mutable_progress()->set_classes(progress.classes);
+    out.mutable_progress()->set_members(progress.members);
+  }
+  void operator()(const NamedFrontier& frontier) const { *out.mutable_frontier() = to_proto(frontier); }
+  void operator()(const NamedKernel& kernel) const { *out.mutable_kernel() = to_proto(kernel); }
+  void operator()(const KernelFailure& failure) const {
+    out.mutable_failure()->set_id(failure.id);
+    out.mutable_failure()->set_trace(failure.trace);
+    *out.mutable_failure()->mutable_diagnostic() = server::to_proto(failure.diagnostic);
+  }
+  void operator()(const Finished& finished) const {
+    auto& done = *out.mutable_done();
+    done.set_hit(finished.hit);
+    done.set_compiled(finished.compiled);
+    done.set_failed(finished.failed);
+    done.set_seconds(finished.seconds);
+    done.set_compile_seconds(finished.compile_seconds);
+  }
+};
+
+}  // namespace
+
+problem::ProblemText from_proto(const v1::Problem& problem) {
+  problem::ProblemText text;
+  text.expression = problem.expression();
+  text.formats = {problem.formats().begin(), problem.formats().end()};
+  text.constraints = strings(problem.constraints());
+  text.value_type = or_default(problem.value_type(), "f64");
+  text.position_bits = or_default(problem.position_bits(), "auto");
+  text.profile = or_default(problem.profile(), "default");
+  text.space = or_default(problem.space(), "none");
+  return text;
+}
+
+SearchBounds from_proto(const v1::SearchOptions& options) {
+  SearchBounds bounds;
+  bounds.memory_depth = static_cast<int>(std::min<std::uint32_t>(options.memory_depth(), max_indices));
+  bounds.max_temporary_bytes = options.max_temporary_bytes();
+  bounds.seconds = options.seconds();
+  return bounds;
+}
+
+ScheduleQuery from_proto(const v1::ScheduleRequest& request) {
+  ScheduleQuery query;
+  query.problem = from_proto(request.problem());
+  query.bounds = from_proto(request.search());
+  query.isa = support::exact_isa(or_default(request.isa(), "x86-64-v3"));
+  query.kernels = request.kernels() == 0 ? default_kernels : request.kernels();
+  query.traces = strings(request.traces());
+  query.search_only = request.search_only();
+  query.no_cache = request.no_cache();
+  query.no_stage2 = request.no_stage2();
+  query.traces_only = request.traces_only();
+  query.wins = request.wins();
+  query.host = request.host();
+  query.gpu = request.gpu() || query.isa == "cuda";
+  query.deterministic = request.deterministic();
+  return query;
+}
+
+ExplainQuery from_proto(const v1::ExplainRequest& request) {
+  return {from_proto(request.problem()), from_proto(request.search()), request.schedule(),
+          request.no_stage2()};
+}
+
+ReportQuery from_proto(const v1::ReportRequest& request) {
+  ReportQuery query{from_proto(request.problem()), request.host(), {}};
+  for (const v1::Measurement& one : request.measurements()) {
+    // Thread counts beyond int are out of range as well.
+    const auto threads =
+        static_cast<int>(std::min<std::uint32_t>(one.threads(), std::numeric_limits<int>::max()));
+    query.measurements.push_back({one.trace(), one.sizes(), one.isa(), threads, one.seconds()});
+  }
+  return query;
+}
+
+v1::Explanation to_proto(const NamedExplanation& explanation) {
+  v1::Explanation out;
+  out.set_verdict(explanation.verdict);
+  out.set_id(explanation.id);
+  out.set_trace(explanation.trace);
+  out.set_tree(explanation.tree);
+  out.set_code(explanation.code);
+  out.set_time(explanation.time);
+  out.set_memory(explanation.memory);
+  out.set_by(explanation.by);
+  out.set_kind(explanation.kind);
+  out.set_argument(explanation.argument);
+  for (const NamedCompetitor& competitor : explanation.competitors) {
+    v1::Rival& one = *out.add_rivals();
+    one.set_id(competitor.id);
+    one.set_sizes(competitor.sizes);
+    one.set_time(competitor.time);
+    one.set_memory(competitor.memory);
+    one.set_other_time(competitor.other_time);
+    one.set_other_memory(competitor.other_memory);
+  }
+  return out;
+}
+
+EmitQuery from_proto(const v1::EmitRequest& request) {
+  return {from_proto(request.problem()), from_proto(request.search()), or_default(request.schedule(), "auto"),
+          or_default(request.language(), "c"), support::exact_isa(or_default(request.isa(), "x86-64-v3"))};
+}
+
+v1::ScheduleEvent to_proto(const Event& event) {
+  v1::ScheduleEvent out;
+  std::visit(EventWriter{out}, event);
+  return out;
+}
+
+v1::Frontier to_proto(const NamedFrontier& frontier) {
+  v1::Frontier out;
+  out.set_key(frontier.key);
+  out.set_canonical(frontier.canonical);
+  out.set_statement(frontier.statement);
+  for (const auto& argument : frontier.arguments) out.add_arguments(argument);
+  out.mutable_user_tensors()->insert(frontier.user_tensors.begin(), frontier.user_tensors.end());
+  out.mutable_user_indices()->insert(frontier.user_indices.begin(), frontier.user_indices.end());
+  for (const auto& entry : frontier.entries) *out.add_entries() = to_proto(entry, frontier.variables);
+  for (const auto& schedule : frontier.gpu) *out.add_gpu() = to_proto(schedule, frontier.variables);
+  for (const auto& removal : frontier.removals) *out.add_removals() = to_proto(removal, frontier.variables);
+  out.set_removed(frontier.removed);
+  *out.mutable_counts() = to_proto(frontier.counts);
+  *out.mutable_seconds() = to_proto(frontier.seconds);
+  out.set_complete(frontier.complete);
+  out.set_limited(frontier.limited);
+  out.set_looser(frontier.relaxed_from);
+  out.set_hit(frontier.hit);
+  out.set_partial(frontier.partial);
+  for (const NamedMeasurement& from : frontier.measurements) {
+    v1::Measurement& one = *out.add_measurements();
+    one.set_trace(from.trace);
+    one.set_sizes(from.sizes);
+    one.set_isa(from.isa);
+    one.set_threads(static_cast<std::uint32_t>(from.threads));
+    one.set_seconds(from.seconds);
+  }
+  return out;
+}
+
+v1::Kernel to_proto(const NamedKernel& kernel) {
+  v1::Kernel out;
+  out.set_id(kernel.id);
+  out.set_kernel_key(kernel.kernel_key);
+  out.set_trace(kernel.trace);
+  out.set_isa(kernel.isa);
+  set_digest(kernel.digest, *out.mutable_digest());
+  out.set_compile_seconds(kernel.compile_seconds);
+  out.set_hit(kernel.hit);
+  out.set_draft(kernel.baseline);
+  out.set_signature(kernel.signature);
+  out.set_tree(kernel.tree);
+  out.set_time(kernel.time);
+  out.set_memory(kernel.memory);
+  set_terms(kernel.cost, kernel.variables, out);
+  return out;
+}
+
+v1::Diagnostic to_proto(const support::Diagnostic& diagnostic) {
+  v1::Diagnostic out;
+  out.set_family(support::name(diagnostic.family));
+  out.set_code(diagnostic.code);
+  out.set_message(valid_utf8(diagnostic.message));
+  out.set_source_name(valid_utf8(diagnostic.source_name));
+  out.set_source(valid_utf8(diagnostic.source));
+  out.set_first_line(diagnostic.first_line);
+  out.set_has_range(diagnostic.range.has_value());
+  out.set_begin(diagnostic.range ? diagnostic.range->begin : 0);
+  out.set_end(diagnostic.range ? diagnostic.range->end : 0);
+  for (const auto& note : diagnostic.notes) out.add_notes(valid_utf8(note));
+  return out;
+}
+
+v1::ServerInfo to_proto(const ServerFacts& facts) {
+  using support::Limits;
+  v1::ServerInfo out;
+  out.set_version(facts.version);
+  out.set_abi_version(facts.abi_version);
+  out.set_toolchain(facts.toolchain);
+  for (const auto& isa : facts.isas) out.add_isas(isa);
+  out.set_frontiers(facts.frontiers);
+  out.set_kernels(facts.kernels);
+  out.set_binary_bytes(facts.binary_bytes);
+  out.set_uptime_seconds(facts.uptime_seconds);
+  out.set_data_directory(facts.data_directory);
+  out.set_public_key(facts.public_key);
+  out.set_isolation(facts.isolation);
+  out.set_gpu_toolchain(facts.gpu_toolchain);
+  out.set_expression_bytes(static_cast<std::uint32_t>(facts.limits.expression_bytes));
+  out.set_factors(static_cast<std::uint32_t>(std::min(Limits::factors, facts.limits.operands)));
+  out.set_indices(static_cast<std::uint32_t>(facts.limits.indices));
+  out.set_constraints(static_cast<std::uint32_t>(facts.limits.constraints));
+  return out;
+}
+
+v1::CacheEntry to_proto(const kernels_cache::ProblemSummary& summary) {
+  v1::CacheEntry out;
+  out.set_key(summary.problem_key);
+  out.set_canonical(summary.canonical);
+  out.set_frontier(summary.schedules);
+  out.set_kernels(summary.kernels);
+  out.set_created(summary.created);
+  out.set_pinned(summary.pinned == kernels_cache::Pinned::yes);
+  return out;
+}
+
+v1::Kernel to_proto(const kernels_cache::KernelRow& row) {
+  v1::Kernel out;
+  out.set_kernel_key(row.kernel_key);
+  out.set_trace(row.trace);
+  out.set_isa(row.isa);
+  set_digest(row.digest, *out.mutable_digest());
+  out.set_compile_seconds(row.seconds);
+  out.set_hit(true);
+  out.set_signature(row.signature);
+  return out;
+}
+
+}  // namespace schaas::server

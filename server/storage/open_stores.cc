@@ -1,0 +1,25 @@
+#include "server/storage/open_stores.h"
+
+#include <utility>
+
+#include "kernels_cache/binary_store_files.h"
+#include "kernels_cache/schedule_store_sqlite.h"
+#include "kernels_cache/sqlite.h"
+
+namespace schaas::server {
+
+support::Result<Stores> open_stores(const DataDirectory& directory, const Log& log) {
+  const std::string path = directory.database();
+  auto schedules = kernels_cache::open_sqlite_schedule_store(path, kernels_cache::system_clock());
+  if (!schedules.ok() && schedules.error().code == "damaged-database") {
+    log->error("recreating the schedule database, the damaged one is kept as {}.damaged: {}", path,
+               support::render(schedules.error()));
+    SCHAAS_RETURN_IF_ERROR(kernels_cache::set_aside(path));
+    schedules = kernels_cache::open_sqlite_schedule_store(path, kernels_cache::system_clock());
+  }
+  if (!schedules.ok()) return schedules.error();
+  SCHAAS_ASSIGN_OR_RETURN(auto binaries, kernels_cache::open_file_binary_store(directory.binaries()));
+  return Stores{std::move(schedules).value(), std::move(binaries)};
+}
+
+}  // namespace schaas::server

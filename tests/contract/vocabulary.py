@@ -1,0 +1,153 @@
+"""The vocabulary of the code, as a table, and the scan that compares comments, names, messages and tests with it.
+
+    python3 tests/contract/vocabulary.py [ROOT]     prints the violations; exit status 1 when there are any
+
+A word of the left column was once used here for a thing that the field calls by the right column. docs/STYLE.md says how comments are
+written. Names that others depend on stay: they are listed with the reason.
+"""
+
+import pathlib
+import re
+import sys
+
+# Folders (or files) that are checked, whole. Others are added as their words are replaced.
+DONE = [
+    "server",
+    "kernels_cache",
+    "tests/service",
+    "tests/unit/kernels_cache_test.cc",
+    "tests/unit/job_store_test.cc",
+]
+
+# old word (regular expression, whole words) -> the word to use
+WORDS = {
+    r"(ask|asked|read)_ahead": "prefetch",
+    r"taken_pieces|taken pieces": "chunk scheduler",
+    r"met_rows|met rows": "referenced rows",
+    r"rows_in_use|rows in use": "occupied rows",
+    r"alike_rows|alike rows": "supernode",
+    r"short_rows": "loop flattening",
+    r"row_products": "packed factor panel",
+    r"manner": "annotation",
+    r"indivisible": "atomic",
+    r"one_writer|one writer": "exclusive",
+    r"order_is_chance|order is chance|by chance": "nondeterministic",
+    r"values_alone|values alone": "numeric phase",
+    r"(give|gives|gave|giving) up": "overflow",
+    r"(?<!in )(?<!first )places?|\w+_place|place_\w+": "slot, index, offset, capacity, position",
+    r"stretch(es)?": "range, segment",
+    r"looser\w*": "relaxed constraints, subsumption",
+    r"rivals?|rivalry": "competitor",
+    r"contests?|contend": "autotuning",
+    r"kept_repl\w+|(tell|tells|told) again": "response cache, replay",
+    r"keeper_?": "evictor",
+    r"used longest ago": "least recently used",
+    r"crew": "thread pool",
+    r"crowded": "overloaded",
+    r"courtesy|\w+_courtesy": "starvation bound",
+    r"awaited": "interactive",
+    r"drafts?|drafted_?": "baseline kernel",
+    r"\w*_?doors?": "HTTP server",
+    r"who may ask": "authorise",
+    r"vouch(es)?": "certificate authority",
+    r"silence": "keepalive time",
+    r"(say|says|said) hello": "handshake",
+    r"put_off_?|(put|puts) off": "back off",
+    r"forget|forgets|forgot|forgotten|forget_\w+": "purge",
+    r"(take|takes|taken) up": "resume",
+    r"written_as": "stored format",
+    r"(most|least|longest)_\w+": "max_, min_",
+    r"trying_\w+": "validating",
+}
+
+# Names on the wire, on disk or in the ABI: they change only where a version is raised.
+EXTERNAL = {
+    r"(\.|set_)looser|\"looser\"": "field of v1::Frontier, key of a stored frontier",
+    r"(\.|add_)rivals?|v1::Rival": "message and field of v1::Explanation",
+    r"(\.|set_)(draft|order_is_chance|one_writer)": "fields of v1::Kernel, v1::GpuSchedule",
+}
+# Names of folders that are not in DONE yet.
+ELSEWHERE = {
+    r"Rivalry|rivalry": "compiler/frontier",
+    r"manner": "compiler/concrete_notation",
+    r"\bhas_one_writer|\b(order_is_chance|one_writer)": "compiler/concrete_notation, compiler/frontier",
+    r"user_place": "compiler/problem",
+    r"client_kernel_skips": "tests/unit/kernels",
+}
+KEPT = re.compile(r"(?:" + "|".join([*EXTERNAL, *ELSEWHERE]) + r")(?![A-Za-z_])")
+
+OPENERS = "Of|That|What|Who|Whose|Whether|Where|How"
+SENTENCE_WORDS = 25
+
+STRING = r'"(?:\\.|[^"\\\n])*"'
+COMMENT = re.compile(r"(?P<string>" + STRING + r")|//[/!]?<?(?P<comment>[^\n]*)")
+TEST = re.compile(r"\bTEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)")
+
+
+def sources(root):
+    for top in DONE:
+        path = root / top
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.suffix in (".h", ".cc") and file.is_file():
+                yield file.relative_to(root).as_posix(), file.read_text(encoding="utf-8")
+
+
+def comments(text):
+    """(line, text) of each comment; the lines of a block are one."""
+    found, last = [], -1
+    for number, line in enumerate(text.split("\n"), 1):
+        match = next((m for m in COMMENT.finditer(line) if m.group("comment") is not None), None)
+        if match is None:
+            continue
+        alone = line.lstrip().startswith("//")
+        if alone and last == number - 1 and found:
+            found[-1][1].append(match.group("comment"))
+        else:
+            found.append((number, [match.group("comment")]))
+        last = number if alone else -1
+    return [(number, "\n".join(lines)) for number, lines in found]
+
+
+def sentences(comment):
+    """Prose sentences: indented examples, lists of errors and code are left out."""
+    prose = " ".join(line.strip() for line in comment.split("\n") if not re.match(r"\s{3,}|$", line))
+    for sentence in re.split(r"(?<=[.:;])\s+(?=[A-Z`\"0-9(])|(?<=[.;])\s", prose):
+        if not sentence.startswith("Errors") and "[" not in sentence:
+            yield sentence
+
+
+def violations_in(path, text):
+    plain = KEPT.sub("", text)
+    for number, line in enumerate(plain.split("\n"), 1):
+        if re.match(r"\s*#\s*include", line):
+            continue
+        for old, new in WORDS.items():
+            match = re.search(r"(?<![A-Za-z])(?:" + old + r")(?![A-Za-z])", line)
+            if match:
+                yield f"{path}:{number}: `{match.group(0)}`; use: {new}"
+    for number, comment in comments(text):
+        if re.match(r"\s*(" + OPENERS + r")\b", comment, re.IGNORECASE):
+            yield f"{path}:{number}: a comment begins with `{comment.split()[0]}`; use a verb and its object, or a noun"
+        for sentence in sentences(comment):
+            if len(sentence.split()) > SENTENCE_WORDS:
+                yield f"{path}:{number}: a sentence of {len(sentence.split())} words; at most {SENTENCE_WORDS}"
+    for suite, name in TEST.findall(text):
+        if re.match(r"(" + OPENERS + r")(?![a-z])|[a-z]", name):
+            yield f"{path}: test {suite}.{name}; use Subject.DoesSomething"
+
+
+def violations(root):
+    root = pathlib.Path(root)
+    found = []
+    for path, text in sources(root):
+        for old, new in WORDS.items():
+            if re.search(r"(?<![A-Za-z])(?:" + old + r")(?![A-Za-z])", pathlib.Path(path).stem):
+                found.append(f"{path}: the name of the file; use: {new}")
+        found.extend(violations_in(path, text))
+    return found
+
+
+if __name__ == "__main__":
+    problems = violations(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parents[2])
+    print("\n".join(problems))
+    sys.exit(1 if problems else 0)
