@@ -39,6 +39,8 @@ int weight(Access access) {
       return 48;
     case Access::copied:
       return 200;
+    case Access::merged:
+      return 48;
   }
   return 8;
 }

@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 #include "compiler/concrete_notation/needed_copies.h"
 #include "compiler/support/result.h"
 
 namespace schaas::cost {
 namespace {
+
+const std::string& index_at(const std::vector<std::string>& indices, const format::TensorFormat& format,
+                            std::size_t level) {
+  return indices[static_cast<std::size_t>(format.mode_order[level])];
+}
 
 bool has_fiber(const Variables& variables, const std::string& tensor, int level, const std::string& index) {
   return std::any_of(variables.fibers.begin(), variables.fibers.end(), [&](const Variable& v) {
@@ -37,6 +43,115 @@ void add_fibers(const std::string& tensor, const std::vector<std::string>& indic
   }
 }
 
+/// The levels of one access that loops walk: the first one of each index.
+std::vector<Variable> walked_levels(const std::string& tensor, const std::vector<std::string>& indices,
+                                    const format::TensorFormat& format) {
+  std::vector<Variable> lists;
+  std::vector<std::string> outer;
+  bool dense = true;
+  for (std::size_t level = 0; level < format.levels.size(); ++level) {
+    const std::string& index = index_at(indices, format, level);
+    const bool walked = format::is_sparse(format.levels[level]) && !format::is_located(format.levels[level]);
+    if (walked &&
+        std::none_of(lists.begin(), lists.end(), [&](const Variable& v) { return v.index == index; }))
+      lists.push_back({Variable::Kind::fiber, index, tensor, static_cast<int>(level), "", outer, dense, {}});
+    outer.push_back(index);
+    dense = dense && !format::is_sparse(format.levels[level]);
+  }
+  return lists;
+}
+
+/// A list of an access. A copy's access is that of its original.
+struct Walked {
+  Variable list;
+  std::string tensor;
+  std::vector<std::string> indices;
+
+  /// Lists that a loop may walk together: of one index and different accesses.
+  bool meets(const Walked& other) const {
+    return list.index == other.list.index && (tensor != other.tensor || indices != other.indices);
+  }
+};
+
+/// The walked levels of operands, of patterns none, and then those of copies.
+std::vector<Walked> walked_lists(const problem::Problem& known) {
+  std::vector<Walked> all;
+  const auto add = [&](const std::string& tensor, const std::vector<std::string>& indices,
+                       const std::string& original) {
+    for (Variable& list : walked_levels(tensor, indices, known.formats.at(tensor))) {
+      if (tensor != original) list.copy_of = original;
+      if (std::none_of(all.begin(), all.end(), [&](const Walked& one) { return one.list == list; }))
+        all.push_back({std::move(list), original, indices});
+    }
+  };
+  for (const index_notation::Access& operand : known.reads()) {
+    if (known.pattern_named(operand.tensor) == nullptr) add(operand.tensor, operand.indices, operand.tensor);
+  }
+  for (const problem::Copy& copy : known.copies) {
+    for (const auto& indices : copy.reads) add(copy.name, indices, copy.tensor);
+  }
+  return all;
+}
+
+/// Adds the sets of lists that loops may walk together to the variables, small ones first.
+class Intersections {
+ public:
+  /// `room`: bits for variables.
+  Intersections(const std::vector<Walked>& lists, std::size_t room, Variables& variables)
+      : lists_(lists), room_(room), variables_(variables) {
+    for (const Walked& one : lists) variables.lists.push_back(one.list);
+  }
+
+  /// All sets of lists whose last one is in [begin, end).
+  void add(std::size_t begin, std::size_t end) {
+    for (std::size_t size = 2; size <= end; ++size) {
+      for (std::size_t last = begin; last < end; ++last) {
+        std::vector<std::size_t> chosen{last};
+        if (!choose(0, size, chosen)) return;
+      }
+    }
+  }
+
+ private:
+  /// Completes a set by lists before its first one; false when there is no room for more.
+  bool choose(std::size_t from, std::size_t size, std::vector<std::size_t>& chosen) {
+    if (chosen.size() == size) return add(chosen);
+    for (std::size_t n = from; n < chosen.front(); ++n) {
+      if (!std::all_of(chosen.begin(), chosen.end(),
+                       [&](std::size_t other) { return lists_[n].meets(lists_[other]); }))
+        continue;
+      chosen.push_back(n);
+      const bool go_on = choose(n + 1, size, chosen);
+      chosen.pop_back();
+      if (!go_on) return false;
+    }
+    return true;
+  }
+
+  bool add(const std::vector<std::size_t>& chosen) {
+    if (variables_.fibers.size() + 2 > room_) return variables_.all_intersections = false;
+    Intersection both;
+    Variable of{Variable::Kind::matches, variables_.lists[chosen.front()].index, "", 0};
+    std::vector<std::size_t> sorted = chosen;
+    std::sort(sorted.begin(), sorted.end());
+    for (const std::size_t n : sorted) {
+      both.lists |= ListSet{1} << n;
+      of.lists.push_back(variables_.lists[n]);
+    }
+    both.matches = Term{1} << (Variables::first_fiber + variables_.fibers.size());
+    both.steps = both.matches << 1;
+    variables_.fibers.push_back(of);
+    of.kind = Variable::Kind::steps;
+    variables_.fibers.push_back(std::move(of));
+    variables_.intersections.push_back(both);
+    return true;
+  }
+
+  const std::vector<Walked>& lists_;
+  std::size_t room_;
+  Variables& variables_;
+};
+
 /// The stored entries of a tensor read with these indices: a fiber of each compressed level, else the extent.
 Term entries_of(const std::string& tensor, const std::vector<std::string>& indices,
                 const problem::Problem& problem, const Variables& variables) {
@@ -57,12 +172,16 @@ Term entries_of(const std::string& tensor, const std::vector<std::string>& indic
   return entries;
 }
 
-std::string name_of(int bit, const Variables& variables) {
-  const Variable& v = variables.at(bit);
-  if (v.kind == Variable::Kind::extent) return v.index;
-  const auto same = std::count_if(variables.fibers.begin(), variables.fibers.end(),
-                                  [&](const Variable& other) { return other.index == v.index; });
-  return same == 1 ? v.index + "'" : v.index + "'" + v.tensor;
+/// The tensor, with the loops above where the index is read of it twice.
+std::string name_of_list(const Variable& list, const Variables& variables) {
+  const auto same = std::count_if(variables.lists.begin(), variables.lists.end(), [&](const Variable& other) {
+    return other.index == list.index && other.tensor == list.tensor;
+  });
+  std::string text = list.tensor;
+  if (same == 1) return text;
+  text += "[";
+  for (const std::string& index : list.outer) text += (text.back() == '[' ? "" : ",") + index;
+  return text + "]";
 }
 
 /// Factors in order of the indices, an index's fiber where the extent would stand.
@@ -82,17 +201,30 @@ std::string print_product(Term term, const Variables& variables) {
   }
   std::sort(factors.begin(), factors.end());
   std::string text;
-  for (const auto& [place, bit] : factors) text += (text.empty() ? "" : "*") + name_of(bit, variables);
+  for (const auto& [place, bit] : factors) text += (text.empty() ? "" : "*") + variables.name(bit);
   return text.empty() ? "1" : text;
+}
+
+/// The name of a class of terms that are not the nests of leaves.
+const char* name_of(Access access) {
+  switch (access) {
+    case Access::cleared:
+      return "clear";
+    case Access::copied:
+      return "copy";
+    case Access::merged:
+      return "merge";
+    default:
+      return nullptr;
+  }
 }
 
 std::string print_sum(std::span<const Term> terms, const Variables& variables) {
   std::string text;
   for (Term term : terms) {
     if (!text.empty()) text += " + ";
-    if (access_of(term) == Access::cleared || access_of(term) == Access::copied) {
-      text +=
-          (access_of(term) == Access::cleared ? "clear(" : "copy(") + print_product(term, variables) + ")";
+    if (const char* of_its_own = name_of(access_of(term)); of_its_own != nullptr) {
+      text += of_its_own + ("(" + print_product(term, variables)) + ")";
       continue;
     }
     if (const int factor = weight(access_of(term)); factor != 1) text += std::to_string(factor) + "*";
@@ -133,6 +265,43 @@ const Variable& Variables::at(int bit) const {
   return extents[n];
 }
 
+std::string Variables::name(int bit) const {
+  const Variable& v = at(bit);
+  if (v.kind == Variable::Kind::extent) return v.index;
+  if (!is_fiber(v)) {
+    std::string text;
+    for (const Variable& list : v.lists)
+      text += (text.empty()                        ? v.index + "'"
+               : v.kind == Variable::Kind::matches ? "&"
+                                                   : "|") +
+              name_of_list(list, *this);
+    return text;
+  }
+  const auto same = std::count_if(fibers.begin(), fibers.end(), [&](const Variable& other) {
+    return is_fiber(other) && other.index == v.index;
+  });
+  return same == 1 ? v.index + "'" : v.index + "'" + v.tensor;
+}
+
+ListSet Variables::list_of(const index_notation::Access& access, const std::string& index,
+                           const problem::Problem& problem) const {
+  const problem::Pattern* pattern = problem.pattern_named(access.tensor);
+  const std::string& tensor = pattern == nullptr ? access.tensor : pattern->tensor;
+  for (std::size_t n = 0; n < lists.size(); ++n) {
+    if (lists[n].tensor != tensor || lists[n].index != index) continue;
+    for (const Variable& level : walked_levels(tensor, access.indices, problem.formats.at(tensor))) {
+      if (level.index == index && level.outer == lists[n].outer) return ListSet{1} << n;
+    }
+  }
+  return 0;
+}
+
+const Intersection* Variables::intersection(ListSet wanted) const {
+  const auto found = std::find_if(intersections.begin(), intersections.end(),
+                                  [&](const Intersection& one) { return one.lists == wanted; });
+  return found == intersections.end() ? nullptr : &*found;
+}
+
 Variables variables_of(const problem::Problem& problem) {
   const problem::Problem known = concrete_notation::with_known_copies(problem);
   Variables variables;
@@ -143,12 +312,24 @@ Variables variables_of(const problem::Problem& problem) {
     if (known.pattern_named(operand.tensor) != nullptr) continue;
     add_fibers(operand.tensor, operand.indices, known, variables);
   }
+  Variables copies = variables;
   for (const problem::Copy& copy : known.copies) {
-    for (const auto& indices : copy.reads) add_fibers(copy.name, indices, known, variables);
+    for (const auto& indices : copy.reads) add_fibers(copy.name, indices, known, copies);
   }
-  SCHAAS_CHECK(variables.extents.size() <= Variables::first_fiber &&
-                   variables.fibers.size() <= static_cast<std::size_t>(access_shift - Variables::first_fiber),
+  constexpr std::size_t bits = access_shift - Variables::first_fiber;
+  SCHAAS_CHECK(variables.extents.size() <= Variables::first_fiber && copies.fibers.size() <= bits,
                "more variables than a term has bits");
+  std::vector<Walked> lists;
+  if (known.profile != problem::Profile::sparseauto) lists = walked_lists(known);
+  if (lists.size() > std::numeric_limits<ListSet>::digits) lists.resize(std::numeric_limits<ListSet>::digits);
+  const auto originals = static_cast<std::size_t>(
+      std::count_if(lists.begin(), lists.end(), [](const Walked& one) { return one.list.copy_of.empty(); }));
+  const auto of_copies = copies.fibers.begin() + static_cast<std::ptrdiff_t>(variables.fibers.size());
+  Intersections(lists, bits - static_cast<std::size_t>(copies.fibers.end() - of_copies), variables)
+      .add(0, originals);
+  variables.fibers.insert(variables.fibers.end(), of_copies, copies.fibers.end());
+  variables.lists.clear();
+  Intersections(lists, bits, variables).add(originals, lists.size());
   return variables;
 }
 

@@ -13,9 +13,11 @@ namespace schaas::cost {
 /// A variable of the cost of one problem. `extent`: number of values of an index. `fiber`: average number of
 /// stored entries of `tensor`'s storage level `level` (0-based, a compressed level) under one entry of its
 /// parent level, so nonzeros(B, n levels) = product over its first n levels of extent (dense level) or fiber
-/// (compressed level). 0 <= fiber <= extent of the level's index.
+/// (compressed level). 0 <= fiber <= extent of the level's index. `matches`: average number of coordinates
+/// that all of `lists` hold; `steps`: average number of steps of their merge (docs/cost_model.md,
+/// "Intersections").
 struct Variable {
-  enum class Kind { extent, fiber } kind = Kind::extent;
+  enum class Kind { extent, fiber, matches, steps } kind = Kind::extent;
   std::string index;
   std::string tensor;
   int level = 0;
@@ -24,17 +26,41 @@ struct Variable {
   std::string copy_of{};
   std::vector<std::string> outer{};
   bool outer_dense = false;  ///< all of these are dense
+  /// Of matches and steps: the fibers that are merged, each with the indices of the levels above in `outer`.
+  std::vector<Variable> lists{};
+  bool operator==(const Variable&) const = default;
+};
+inline bool is_fiber(const Variable& variable) { return variable.kind == Variable::Kind::fiber; }
+
+/// A product of variables, below: Term.
+using Term = std::uint64_t;
+/// A set of lists: bit n stands for Variables::lists[n].
+using ListSet = std::uint64_t;
+/// Compressed levels that a loop over their index walks together, and the variables of their intersection.
+struct Intersection {
+  ListSet lists = 0;
+  Term matches = 0, steps = 0;
 };
 
 /// The variables of a problem: bit v of a Term stands for variables[v]. Extents first, in index_variables
-/// order (bits 0..15), fibers from bit 16: of the operands, then of copies of them that the problem needs or
-/// has (concrete_notation::with_known_copies), under the names of the copies. So a problem with copies begins
-/// with the variables of the problem it was made of.
+/// order (bits 0..15), fibers from bit 16: of the operands, matches and steps of their intersections, then
+/// the same of copies of them that the problem needs or has (concrete_notation::with_known_copies), under the
+/// names of the copies. So a problem with copies begins with the variables of the problem it was made of.
 struct Variables {
   std::vector<Variable> extents;
-  std::vector<Variable> fibers;
+  std::vector<Variable> fibers;  ///< and matches and steps
+  /// The compressed levels that are walked and not located, at most one of an access and index.
+  std::vector<Variable> lists;
+  std::vector<Intersection> intersections;  ///< small sets first, as many as terms have bits for
+  bool all_intersections = true;            ///< there were bits for all of them
   static constexpr int first_fiber = 16;
   const Variable& at(int bit) const;
+  std::string name(int bit) const;
+  /// The list of `access` that has the index; none: 0.
+  ListSet list_of(const index_notation::Access& access, const std::string& index,
+                  const problem::Problem& problem) const;
+  /// The intersection of exactly these lists; nullptr of fewer than two, or where there was no bit left.
+  const Intersection* intersection(ListSet lists) const;
 };
 Variables variables_of(const problem::Problem& problem);
 
@@ -49,26 +75,32 @@ enum class Access : std::uint8_t {
   cleared,     ///< elements of a temporary set to zero
   function,    ///< calls of exp, log, sin, ... besides what the leaf costs
   copied,      ///< entries of an operand that are stored once more in another order
+  merged,      ///< steps of a merge of compressed levels that one loop walks together
 };
+constexpr int access_classes = static_cast<int>(Access::merged) + 1;
 
 /// A product of variables (each at most once: a loop occurs once on a path), the access class of its leaf,
-/// and whether its phase runs on one thread. Bits 0..59 variables, bits 60..62 access, bit 63 serial. The
+/// and whether its phase runs on one thread. Bits 0..58 variables, bits 59..62 access, bit 63 serial. The
 /// empty product is 1 (a scalar).
-using Term = std::uint64_t;
-constexpr int access_shift = 60;
+constexpr int access_shift = 59;
 constexpr Term variables_mask = (Term{1} << access_shift) - 1;
 constexpr Term serial_bit = Term{1} << 63;
 constexpr Term make_term(Term variables, Access access) {
   return variables | (static_cast<Term>(access) << access_shift);
 }
 constexpr Access access_of(Term term) { return static_cast<Access>((term & ~serial_bit) >> access_shift); }
+/// The nest of a leaf, and nothing that comes in addition to one.
+constexpr bool is_leaf(Term term) {
+  return access_of(term) != Access::cleared && access_of(term) != Access::merged;
+}
 constexpr bool is_serial(Term term) { return (term & serial_bit) != 0; }
 
 /// Relative cost of one trip of a leaf by access class; contiguous = 1. Measured by
 /// tests/bench/trip_costs.cc; docs/cost_model.md.
 int weight(Access access);
 
-/// Sorted multisets. Time: one term per leaf nest, one per temporary that is cleared, one per copy. Memory:
+/// Sorted multisets. Time: one term per leaf nest, one per loop that merges compressed levels, one per
+/// temporary that is cleared, one per copy. Memory:
 /// one term per temporary, extents only, in elements; a scalar (empty term) lives in a register and counts 0
 /// in comparisons; of a copy one for its values and one for its coordinates, the entries of the original.
 ///

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <optional>
 
@@ -34,7 +35,13 @@ class TreeCost {
       : problem_(problem),
         papers_(problem.profile == problem::Profile::sparseauto),
         variables_(variables_of(problem)),
-        operands_(problem) {}
+        operands_(problem) {
+    for (std::size_t n = 0; n < operands_.size(); ++n) {
+      auto& lists = lists_.emplace_back();
+      for (const Variable& extent : variables_.extents)
+        lists.push_back(variables_.list_of(operands_.at(static_cast<int>(n)), extent.index, problem));
+    }
+  }
 
   Cost of(const StatementPtr& statement) {
     walk(statement, {});
@@ -66,7 +73,9 @@ class TreeCost {
     if (const auto* loop = std::get_if<Forall>(&statement->node)) {
       if (place.outermost() && !papers_ && !has(leaf_of(statement).target, loop->index))
         place.serial = serial_bit;
-      place.above.push_back({number(loop->index), counted(loop->index, loop->body)});
+      const IterationSpace space = counted(loop->index, loop->body);
+      merge(number(loop->index), space, place);
+      place.above.push_back({number(loop->index), space});
       if (in_blocks_.count(loop->index) == 0) place.own.push_back(number(loop->index));
       walk(loop->body, std::move(place));
     } else if (const auto* blocks = std::get_if<Blocks>(&statement->node)) {
@@ -101,6 +110,17 @@ class TreeCost {
       last_leaf_ = std::move(leaves);
     } else {
       add_leaf(std::get<Assign>(statement->node), place);
+    }
+  }
+
+  /// The steps of a loop that walks lists together, once for every iteration of the loops above.
+  void merge(int index, const IterationSpace& space, const Place& place) {
+    if (in_blocks_.count(variables_.extents[static_cast<std::size_t>(index)].index) != 0) return;
+    for (OperandSet way : space) {
+      const Intersection* both = variables_.intersection(lists_of(index, way));
+      if (both == nullptr) continue;
+      for (Term above : trips_of({way}, place))
+        cost_.time.push_back(make_term(above | both->steps | place.serial, Access::merged));
     }
   }
 
@@ -306,22 +326,43 @@ class TreeCost {
   int number(const std::string& index) const { return number_of(variables_, index); }
   Term extent(const std::string& index) const { return Term{1} << number(index); }
 
-  /// The first fiber of these operands with this index, else the extent.
+  /// The lists of these operands that a loop over the index walks.
+  ListSet lists_of(int index, OperandSet set) const {
+    ListSet lists = 0;
+    for (OperandSet rest = set; rest != 0; rest &= rest - 1)
+      lists |= lists_[static_cast<std::size_t>(std::countr_zero(rest))][static_cast<std::size_t>(index)];
+    return lists;
+  }
+
+  /// The matches of the lists that are merged, else the first fiber of these operands with this index, of
+  /// levels that are located last; else the extent.
   Term trips(int index, OperandSet set) const {
     const std::string& name = variables_.extents[static_cast<std::size_t>(index)].index;
+    if (const Intersection* both = variables_.intersection(lists_of(index, set))) return both->matches;
+    Term located = 0;
     for (std::size_t n = 0; n < variables_.fibers.size(); ++n) {
-      const Variable& fiber = variables_.fibers[n];
-      if (fiber.index != name) continue;
-      for (std::size_t operand = 0; operand < operands_.size(); ++operand) {
-        if (((set >> operand) & 1U) == 0) continue;
-        const index_notation::Access& read = operands_.at(static_cast<int>(operand));
-        if (read.tensor != fiber.tensor) continue;
-        const auto& order = problem_.formats.at(read.tensor).mode_order;
-        if (read.indices[static_cast<std::size_t>(order[static_cast<std::size_t>(fiber.level)])] == name)
-          return Term{1} << (Variables::first_fiber + static_cast<int>(n));
-      }
+      if (!is_fiber(variables_.fibers[n]) || !binds(variables_.fibers[n], name, set)) continue;
+      const Term fiber = Term{1} << (Variables::first_fiber + static_cast<int>(n));
+      if (!is_located(variables_.fibers[n])) return fiber;
+      if (located == 0) located = fiber;
     }
-    return Term{1} << index;
+    return located != 0 ? located : Term{1} << index;
+  }
+  /// The fiber belongs to the index in an access of these operands.
+  bool binds(const Variable& fiber, const std::string& index, OperandSet set) const {
+    if (fiber.index != index) return false;
+    for (OperandSet rest = set; rest != 0; rest &= rest - 1) {
+      const index_notation::Access& read = operands_.at(std::countr_zero(rest));
+      if (read.tensor != fiber.tensor) continue;
+      const auto& order = problem_.formats.at(read.tensor).mode_order;
+      if (read.indices[static_cast<std::size_t>(order[static_cast<std::size_t>(fiber.level)])] == index)
+        return true;
+    }
+    return false;
+  }
+  bool is_located(const Variable& fiber) const {
+    return format::is_located(
+        problem_.formats.at(fiber.tensor).levels[static_cast<std::size_t>(fiber.level)]);
   }
   bool bounds(OperandSet set, int index) const { return trips(index, set) != Term{1} << index; }
 
@@ -339,6 +380,7 @@ class TreeCost {
   bool papers_;
   Variables variables_;
   Operands operands_;
+  std::vector<std::vector<ListSet>> lists_;          ///< by operand and index
   std::map<std::string, IterationSpace> in_blocks_;  ///< index -> where what is in its blocks is computed
   std::vector<Term> last_leaf_;                      ///< trips of the leaf, or the terms, walked last
   Cost cost_;

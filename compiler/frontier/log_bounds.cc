@@ -78,7 +78,8 @@ LogBounds::Form LogBounds::form_of(cost::Term term) const {
 
 std::optional<int> LogBounds::fiber_of(const std::string& tensor, int level) const {
   for (std::size_t n = 0; n < fiber_.size(); ++n) {
-    if (fiber_[n].tensor == tensor && fiber_[n].level == level) return static_cast<int>(n);
+    if (cost::is_fiber(fiber_[n]) && fiber_[n].tensor == tensor && fiber_[n].level == level)
+      return static_cast<int>(n);
   }
   return std::nullopt;
 }
@@ -139,11 +140,52 @@ void LogBounds::add_nonempty(const problem::Constraint& constraint) {
 /// below are nobody's: they may be taken as 1.)
 void LogBounds::add_inferred() {
   for (std::size_t n = 0; n < fiber_.size(); ++n) {
-    if (fiber_[n].level == 0) continue;
+    if (!cost::is_fiber(fiber_[n]) || fiber_[n].level == 0) continue;
     const format::TensorFormat& format = problem_.formats.at(fiber_[n].tensor);
     const auto above = static_cast<std::size_t>(fiber_[n].level - 1);
     if (format::holds_entries(format.levels[above])) at_least_one(n);
   }
+  each_ordered([&](int lesser, int greater) {
+    ExactRow row;
+    row.coefficients.assign(static_cast<std::size_t>(extents_ + fibers_), 0);
+    row.coefficients[static_cast<std::size_t>(extents_ + lesser)] = -1;
+    row.coefficients[static_cast<std::size_t>(extents_ + greater)] = 1;
+    row.numerator = row.denominator = 1;
+    rows_.push_back(std::move(row));
+  });
+}
+
+template <class Visit>
+void LogBounds::each_ordered(const Visit& visit) const {
+  using Kind = cost::Variable::Kind;
+  const auto has = [](const cost::Variable& of, const cost::Variable& list) {
+    return std::find(of.lists.begin(), of.lists.end(), list) != of.lists.end();
+  };
+  const auto at_most = [&](const cost::Variable& a, const cost::Variable& b) {
+    if (a.kind != Kind::matches || b.kind == Kind::extent || a.index != b.index) return false;
+    if (b.kind == Kind::steps) return a.lists == b.lists;
+    if (b.kind == Kind::matches) {
+      return b.lists.size() < a.lists.size() &&
+             std::all_of(b.lists.begin(), b.lists.end(), [&](const auto& list) { return has(a, list); });
+    }
+    return std::any_of(a.lists.begin(), a.lists.end(), [&](const cost::Variable& list) {
+      return list.tensor == b.tensor && list.level == b.level;
+    });
+  };
+  for (int a = 0; a < fibers_; ++a) {
+    for (int b = 0; b < fibers_; ++b) {
+      if (a != b && at_most(fiber_[static_cast<std::size_t>(a)], fiber_[static_cast<std::size_t>(b)]))
+        visit(a, b);
+    }
+  }
+}
+
+/// Variables of one storage level, read under two indices.
+bool LogBounds::same_level(int a, int b) const {
+  const cost::Variable& first = fiber_[static_cast<std::size_t>(a)];
+  const cost::Variable& second = fiber_[static_cast<std::size_t>(b)];
+  return cost::is_fiber(first) && cost::is_fiber(second) && first.tensor == second.tensor &&
+         first.level == second.level;
 }
 
 void LogBounds::at_least_one(std::size_t fiber) {
@@ -171,9 +213,7 @@ void LogBounds::add_ties() {
   };
   for (int a = 0; a < fibers_; ++a) {
     for (int b = a + 1; b < fibers_; ++b) {
-      const cost::Variable& first = fiber_[static_cast<std::size_t>(a)];
-      const cost::Variable& second = fiber_[static_cast<std::size_t>(b)];
-      if (first.tensor != second.tensor || first.level != second.level) continue;
+      if (!same_level(a, b)) continue;
       tie(extents_ + a, extents_ + b);
       tie(extent_of_fiber_[static_cast<std::size_t>(a)], extent_of_fiber_[static_cast<std::size_t>(b)]);
     }
@@ -274,14 +314,13 @@ bool LogBounds::at_most(cost::Term a, cost::Term b) {
   const int theirs = cost::weight(cost::access_of(b));
   Ratio& known = ratio(a, b);
   if (known.largest * ours > theirs * 1.0001) return false;
-  const auto classes =
-      static_cast<unsigned>(cost::access_of(a)) * 8 + static_cast<unsigned>(cost::access_of(b));
-  const std::uint64_t bit = std::uint64_t{1} << classes;
-  if ((known.asked & bit) == 0) {
-    known.asked |= bit;
-    if (proves(known, ours, theirs)) known.proven |= bit;
+  const auto bit = static_cast<std::size_t>(cost::access_of(a)) * cost::access_classes +
+                   static_cast<std::size_t>(cost::access_of(b));
+  if (!known.asked[bit]) {
+    known.asked[bit] = true;
+    known.proven[bit] = proves(known, ours, theirs);
   }
-  return (known.proven & bit) != 0;
+  return known.proven[bit];
 }
 
 bool LogBounds::at_most(cost::Term a, std::int64_t limit) {
@@ -481,6 +520,20 @@ SolverMonomial LogBounds::monomial_of(const problem::Monomial& monomial) const {
   return result;
 }
 
+/// The fibers that the steps of a merge add up to at most.
+SolverSum LogBounds::sum_of_lists(const cost::Variable& steps) const {
+  SolverSum sum;
+  for (const cost::Variable& list : steps.lists) {
+    for (int n = 0; n < fibers_; ++n) {
+      const cost::Variable& fiber = fiber_[static_cast<std::size_t>(n)];
+      if (cost::is_fiber(fiber) && fiber.index == list.index && fiber.tensor == list.tensor &&
+          fiber.level == list.level)
+        sum.push_back({1, {extents_ + n}});
+    }
+  }
+  return sum;
+}
+
 std::vector<SolverRelation> LogBounds::relations() const {
   std::vector<SolverRelation> all;
   for (int n = 0; n < extents_; ++n) all.push_back({{{1, {}}}, {{1, {n}}}, false});
@@ -488,12 +541,17 @@ std::vector<SolverRelation> LogBounds::relations() const {
     all.push_back({{{1, {extents_ + n}}}, {{1, {extent_of_fiber_[static_cast<std::size_t>(n)]}}}, false});
     if (at_least_one_[static_cast<std::size_t>(n)]) all.push_back({{{1, {}}}, {{1, {extents_ + n}}}, false});
     for (int m = n + 1; m < fibers_; ++m) {
-      const cost::Variable& a = fiber_[static_cast<std::size_t>(n)];
-      const cost::Variable& b = fiber_[static_cast<std::size_t>(m)];
-      if (a.tensor != b.tensor || a.level != b.level) continue;
+      if (!same_level(n, m)) continue;
       all.push_back({{{1, {extents_ + n}}}, {{1, {extents_ + m}}}, false});
       all.push_back({{{1, {extents_ + m}}}, {{1, {extents_ + n}}}, false});
     }
+  }
+  each_ordered([&](int lesser, int greater) {
+    all.push_back({{{1, {extents_ + lesser}}}, {{1, {extents_ + greater}}}, false});
+  });
+  for (int n = 0; n < fibers_; ++n) {
+    if (fiber_[static_cast<std::size_t>(n)].kind == cost::Variable::Kind::steps)
+      all.push_back({{{1, {extents_ + n}}}, sum_of_lists(fiber_[static_cast<std::size_t>(n)]), false});
   }
   std::vector<problem::Constraint> constraints = copied_entries();
   constraints.insert(constraints.begin(), problem_.constraints.begin(), problem_.constraints.end());

@@ -1,4 +1,5 @@
 #pragma once
+#include <bitset>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -15,8 +16,9 @@
 namespace schaas::frontier {
 
 /// The allowed sizes of one problem: extents >= 1, 0 <= fiber <= extent, 1 <= fiber below a compressed level
-/// (each entry stored there leads to one) and at a first level that a constraint keeps from being empty, and
-/// the problem's constraints.
+/// (each entry stored there leads to one) and at a first level that a constraint keeps from being empty, the
+/// matches of lists at most each list, at most those of fewer of them and at most their steps, steps at most
+/// the extent and the sum of the lists, and the problem's constraints.
 ///
 /// In logarithms a constraint of monomials is a row of a linear program whose coefficients are integers and
 /// whose bound is the logarithm of a rational. a + b <= c gives two rows; a <= b + c gives none (leaving out
@@ -76,8 +78,8 @@ class LogBounds {
         times;  ///< multipliers in units of 1/divisor, exactly sufficient; empty when not certified
     int divisor = 1;
     std::optional<mpq_class> certified;  ///< computed on demand
-    /// at_most by access classes (bit 8 * a's + b's), once asked.
-    std::uint64_t asked = 0, proven = 0;
+    /// at_most by access classes (bit access_classes * a's + b's), once asked.
+    std::bitset<cost::access_classes * cost::access_classes> asked, proven;
   };
 
   Form form_of(cost::Term term) const;
@@ -88,6 +90,11 @@ class LogBounds {
   void add_nonempty(const problem::Constraint& constraint);
   void add_inferred();
   void at_least_one(std::size_t fiber);
+  /// visit(a, b) for columns of fibers of which the first is never above the second.
+  template <class Visit>
+  void each_ordered(const Visit& visit) const;
+  bool same_level(int a, int b) const;
+  SolverSum sum_of_lists(const cost::Variable& steps) const;
   Ratio& ratio(cost::Term a, cost::Term b);
   std::optional<std::vector<int>> certify(const Form& objective, const std::vector<double>& multipliers,
                                           int divisor) const;

@@ -87,7 +87,48 @@ bool holds(const problem::Constraint& constraint, const Sizes& sizes, const prob
   return value(constraint.lhs) <= value(constraint.rhs);
 }
 
-/// Extents rounded by `round`, then the counts of each level from its fiber.
+Symbol average(const std::string& name) { return {Symbol::Kind::average, name, 0}; }
+
+/// A fraction of two counts: the average entries of a level under one entry of the level above.
+mpq_class fiber_value(const std::map<Symbol, mpz_class>& values, const cost::Variable& fiber) {
+  const mpz_class above = fiber.level == 0 ? mpz_class(1) : values.at(entries(fiber.tensor, fiber.level));
+  if (above == 0) return 1;
+  return mpq_class(values.at(entries(fiber.tensor, fiber.level + 1))) / above;
+}
+
+mpz_class floor_of(const mpq_class& value) { return value.get_num() / value.get_den(); }
+
+/// Averages of intersections near the point: matches at most each list and at most those of fewer lists,
+/// steps between the matches and the sum of the lists.
+template <class Round>
+void add_averages(const cost::Point& point, const cost::Variables& variables, Round&& round,
+                  std::map<Symbol, mpz_class>& values) {
+  for (const cost::Intersection& both : variables.intersections) {
+    const auto at = [](cost::Term bit) { return std::countr_zero(bit); };
+    const cost::Variable& matches = variables.at(at(both.matches));
+    mpz_class most = values.at(extent(matches.index));
+    mpq_class sum = 0;
+    for (const cost::Variable& list : matches.lists) {
+      const mpq_class held = fiber_value(values, list);
+      sum += held;
+      most = std::min(most, floor_of(held));
+    }
+    for (const cost::Intersection& fewer : variables.intersections) {
+      const auto known = values.find(average(variables.name(at(fewer.matches))));
+      if ((fewer.lists & both.lists) == fewer.lists && known != values.end())
+        most = std::min(most, known->second);
+    }
+    const auto near = [&](cost::Term bit) {
+      return mpz_class(round(point[static_cast<std::size_t>(at(bit))]));
+    };
+    const mpz_class common = std::clamp(near(both.matches), mpz_class(0), most);
+    const mpz_class longest = std::min(floor_of(sum), values.at(extent(matches.index)));
+    values[average(variables.name(at(both.matches)))] = common;
+    values[average(variables.name(at(both.steps)))] = std::clamp(near(both.steps), common, longest);
+  }
+}
+
+/// Extents rounded by `round`, then the counts of each level from its fiber, then averages.
 template <class Round>
 Sizes rounded(const cost::Point& point, const LogBounds& bounds, const std::vector<Level>& levels,
               Round&& round) {
@@ -108,7 +149,7 @@ Sizes rounded(const cost::Point& point, const LogBounds& bounds, const std::vect
     if (!level.compressed) continue;
     for (std::size_t n = 0; n < bounds.fibers().size(); ++n) {
       const cost::Variable& fiber = bounds.fibers()[n];
-      if (fiber.tensor != level.tensor || fiber.level != level.level) continue;
+      if (!cost::is_fiber(fiber) || fiber.tensor != level.tensor || fiber.level != level.level) continue;
       count = mpz_class(round(above.get_d() * point[cost::Variables::first_fiber + n]));
       break;
     }
@@ -116,6 +157,7 @@ Sizes rounded(const cost::Point& point, const LogBounds& bounds, const std::vect
       count = values.at(entries(copy->tensor, level.level + 1));
     count = std::clamp(count, level.below_compressed ? above : mpz_class(0), most);
   }
+  add_averages(point, bounds.variables(), round, values);
   Sizes sizes;
   for (const auto& [symbol, value] : values) sizes.push_back({symbol, value});
   return sizes;
@@ -185,6 +227,11 @@ ExactValues::ExactValues(const Sizes& sizes, const problem::Problem& problem,
     values_[n] = value_of(sizes, extent(variables.extents[n].index));
   for (std::size_t n = 0; n < variables.fibers.size(); ++n) {
     const cost::Variable& fiber = variables.fibers[n];
+    if (!cost::is_fiber(fiber)) {
+      const int bit = cost::Variables::first_fiber + static_cast<int>(n);
+      values_[static_cast<std::size_t>(bit)] = value_of(sizes, average(variables.name(bit)));
+      continue;
+    }
     const mpz_class above =
         fiber.level == 0 ? mpz_class(1) : symbol_value(sizes, problem, entries(fiber.tensor, fiber.level));
     if (above == 0) continue;

@@ -12,13 +12,15 @@
 
 namespace schaas::frontier {
 
-/// One size of a problem: an extent, or how many entries the first levels of a sparse tensor store.
+/// One size of a problem: an extent, how many entries the first levels of a sparse tensor store, or the
+/// average matches or steps of an intersection.
 struct Size {
   problem::Symbol symbol;
   mpz_class value;
 };
 
-/// Whole sizes of one problem: every extent, and every level of every sparse tensor. Sorted by symbol.
+/// Whole sizes of one problem: every extent, every level of every sparse tensor, every intersection. Sorted
+/// by symbol.
 using Sizes = std::vector<Size>;
 
 /// "i = 12000, j = 64, nnz(B,1) = 12000, nnz(B,2) = 36000", in the order of the problem's indices and

@@ -28,7 +28,7 @@ std::string print(const std::vector<Monomial>& sum) {
 }  // namespace
 
 std::string print(const Symbol& symbol) {
-  if (symbol.kind == Symbol::Kind::extent) return symbol.name;
+  if (symbol.kind != Symbol::Kind::nonzeros) return symbol.name;
   return "nnz(" + symbol.name + "," + std::to_string(symbol.levels) + ")";
 }
 

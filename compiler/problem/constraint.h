@@ -11,9 +11,10 @@
 namespace schaas::problem {
 
 /// A symbol of a constraint. `extent`: of index variable `name`. `nonzeros`: number of stored entries of the
-/// first `levels` storage levels of tensor `name` (levels == order: its nonzeros).
+/// first `levels` storage levels of tensor `name` (levels == order: its nonzeros). `average`: matches or
+/// steps of an intersection, by the name costs print; in sizes alone, in no constraint.
 struct Symbol {
-  enum class Kind { extent, nonzeros } kind = Kind::extent;
+  enum class Kind { extent, nonzeros, average } kind = Kind::extent;
   std::string name;
   int levels = 0;
   auto operator<=>(const Symbol&) const = default;

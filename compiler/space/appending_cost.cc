@@ -92,6 +92,7 @@ void AppendingCosts::fused(const Member& member, Place place) {
     gather(inside, context, recursion_.state(member.state).out & ~around);
     place.into = inside.into;
   }
+  merge(context, member.order, place.above | serial(member, place));
   place.above |= trips_of(context, t.prefix) | serial(member, place);
   place.outermost = place.outermost && loops == 0;
   if (place.until != never) place.until -= std::min(place.until, loops);
@@ -117,7 +118,7 @@ void AppendingCosts::joined(const Member& member, const Place& place) {
 void AppendingCosts::leaf(const Member& member, const Join* join, Place place) {
   const State& state = recursion_.state(member.state);
   // A combining nest reads temporaries alone: of both it has to run over everything.
-  static const Context everywhere = context_of({}, nullptr);
+  static const Context everywhere = context_of({}, {}, nullptr);
   const Context& context = join == nullptr ? recursion_.context(member.state) : everywhere;
   const std::span<const std::uint8_t> order(member.order);
   const cost::Term serial = this->serial(member, place);
@@ -131,12 +132,17 @@ void AppendingCosts::leaf(const Member& member, const Join* join, Place place) {
     place.into = inside.into;
   }
   const cost::Term trips = trips_of(context, set_of(order)) | place.above | serial;
+  merge(context, member.order, place.above | serial);
   const cost::Access access =
       access_of(member, join, place.into, order.subspan(begin), place.outermost && begin == 0);
   cost_.time.push_back(cost::make_term(trips, access));
   if (place.into == Into::workspace) listed_ = trips;
   if (place.into == Into::workspace && lists_)
     cost_.time.push_back(cost::make_term(trips, cost::Access::gathered));
+}
+
+void AppendingCosts::merge(const Context& context, const Order& order, cost::Term above) {
+  for (const cost::Term merge : merges_of(context, order)) cost_.time.push_back(merge | above);
 }
 
 cost::Access AppendingCosts::access_of(const Member& member, const Join* join, Into into,

@@ -39,6 +39,8 @@ class AppendingCosts {
   void leaf(const Member& member, const Join* join, Place place);
   /// A workspace of the indices `missing` below the loops of `place`; what follows is computed into it.
   void gather(Place& place, const Context& context, IndexSet missing);
+  /// The merges of loops in this order below `above`.
+  void merge(const Context& context, const Order& order, cost::Term above);
   cost::Access access_of(const Member& member, const Join* join, Into into, std::span<const std::uint8_t> own,
                          bool outermost) const;
   /// The serial bit of a phase that begins with a loop of the member's.

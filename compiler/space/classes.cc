@@ -74,7 +74,7 @@ const std::vector<typename Classes<Number>::Entry>& Classes<Number>::of(StateId 
   Gathering sum;
   if (expansion.linear && std::popcount(loops) <= loop_depth) {
     for (const Recursion::Nest& nest : recursion_.leaf_nests(id, outermost))
-      sum.add(sums_.single(nest.term), 0, Number(static_cast<unsigned long>(nest.orders)));
+      sum.add(with(sums_.single(nest.term), nest.merges), 0, Number(static_cast<unsigned long>(nest.orders)));
   }
   for (const Transition& t : expansion.transitions) fuse(id, t, outermost, loop_depth, sum, watch);
   for (const Join& both : expansion.joins) join(id, both, outermost, loop_depth, sum, watch);
@@ -83,6 +83,12 @@ const std::vector<typename Classes<Number>::Entry>& Classes<Number>::of(StateId 
   entries_ += classes->size();
   watch.hold(recursion_.bytes() + sums_.bytes() + entries_ * sizeof(Entry));
   return *(known_[key] = std::move(classes));
+}
+
+template <class Number>
+SumId Classes<Number>::with(SumId sum, const Merges& merges) {
+  for (const cost::Term merge : merges) sum = sums_.with(sum, merge);
+  return sum;
 }
 
 template <class Number>
@@ -107,7 +113,8 @@ void Classes<Number>::fuse(StateId id, const Transition& t, bool outermost, int 
       const SumId producer = sums_.with(p.time, clearing);
       for (const Entry& c : consumers) {
         if (watch.stopped()) return;
-        add(sum, p, c, common.orders, sums_.times(sums_.plus(producer, c.time), common.term),
+        const SumId below = sums_.times(sums_.plus(producer, c.time), common.term);
+        add(sum, p, c, common.orders, with(below, common.merges),
             sums_.plus(sums_.plus(p.memory, c.memory), temporary));
       }
     }

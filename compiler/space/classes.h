@@ -34,6 +34,7 @@ class Classes {
   class Gathering;
   void fuse(StateId id, const Transition& t, bool outermost, int loop_depth, Gathering& sum, Watch& watch);
   void join(StateId id, const Join& join, bool outermost, int loop_depth, Gathering& sum, Watch& watch);
+  SumId with(SumId sum, const Merges& merges);
   void add(Gathering& sum, const Entry& a, const Entry& b, std::uint64_t orders, SumId time, SumId memory);
 
   Recursion& recursion_;

@@ -68,12 +68,27 @@ void assign_fibers(AccessShape& shape, const index_notation::Access& access, con
                    const std::vector<std::string>& indices, const format::TensorFormat& format) {
   for (std::size_t n = 0; n < variables.fibers.size(); ++n) {
     const cost::Variable& fiber = variables.fibers[n];
-    if (fiber.tensor != access.tensor || index_at(access, format, fiber.level) != fiber.index) continue;
+    if (!cost::is_fiber(fiber) || fiber.tensor != access.tensor ||
+        index_at(access, format, fiber.level) != fiber.index)
+      continue;
     const auto x = static_cast<std::size_t>(std::countr_zero(bit_of(indices, fiber.index)));
     if (shape.fiber[x] == 0) shape.fiber[x] = cost::Term{1} << (cost::Variables::first_fiber + n);
     if (!format::is_unique(format.levels[static_cast<std::size_t>(fiber.level)]))
       shape.repeated |= bit_of(indices, fiber.index);
   }
+}
+
+/// Fibers of levels that are located.
+cost::Term located_fibers(const problem::Problem& problem, const cost::Variables& variables) {
+  cost::Term located = 0;
+  for (std::size_t n = 0; n < variables.fibers.size(); ++n) {
+    const cost::Variable& fiber = variables.fibers[n];
+    const auto known = problem.formats.find(fiber.tensor);
+    if (known != problem.formats.end() &&
+        format::is_located(known->second.levels[static_cast<std::size_t>(fiber.level)]))
+      located |= cost::Term{1} << (cost::Variables::first_fiber + n);
+  }
+  return located;
 }
 
 }  // namespace
@@ -83,11 +98,14 @@ Contraction contraction_of(const problem::Problem& problem) {
   contraction.indices = index_notation::index_variables(problem.statement);
   contraction.wider = problem.space;
   contraction.access_classes = problem.profile != problem::Profile::sparseauto;
-  const cost::Variables variables = cost::variables_of(problem);
+  contraction.variables = cost::variables_of(problem);
+  contraction.located = located_fibers(problem, contraction.variables);
   for (const index_notation::Access& operand : problem.operands()) {
     const format::TensorFormat& format = problem.formats.at(operand.tensor);
     AccessShape shape = shape_of(operand, format, contraction.indices);
-    assign_fibers(shape, operand, variables, contraction.indices, format);
+    assign_fibers(shape, operand, contraction.variables, contraction.indices, format);
+    for (std::size_t x = 0; x < contraction.indices.size(); ++x)
+      shape.list[x] = contraction.variables.list_of(operand, contraction.indices[x], problem);
     contraction.all |= shape.indices;
     contraction.operands.push_back(shape);
   }
@@ -100,18 +118,42 @@ Contraction contraction_of(const problem::Problem& problem) {
   return contraction;
 }
 
-Context context_of(const std::vector<const AccessShape*>& operands, const AccessShape* result) {
+Context context_of(const Contraction& contraction, const std::vector<const AccessShape*>& operands,
+                   const AccessShape* result) {
   Context context;
+  const auto located = [&](cost::Term fiber) { return (fiber & contraction.located) != 0; };
+  const auto before = [&](cost::Term a, cost::Term b) {
+    return located(a) != located(b) ? located(b) : a < b;
+  };
   for (std::size_t x = 0; x < max_indices; ++x) {
     cost::Term fiber = 0;
+    cost::ListSet lists = 0;
     for (const AccessShape* operand : operands) {
       context.before[x] |= operand->before[x];
-      if (operand->fiber[x] != 0 && (fiber == 0 || operand->fiber[x] < fiber)) fiber = operand->fiber[x];
+      lists |= operand->list[x];
+      if (operand->fiber[x] != 0 && (fiber == 0 || before(operand->fiber[x], fiber)))
+        fiber = operand->fiber[x];
     }
     if (result != nullptr) context.before[x] |= result->before[x];
     context.trips[x] = fiber != 0 ? fiber : cost::Term{1} << x;
+    const cost::Intersection* both = contraction.variables.intersection(lists);
+    if (both == nullptr) continue;
+    context.trips[x] = both->matches;
+    context.steps[x] = both->steps;
+    context.merges |= IndexSet{1} << x;
   }
   return context;
+}
+
+IndexSet loops_of(const Contraction& contraction, cost::Term term) {
+  IndexSet loops = 0;
+  for (cost::Term rest = term & cost::variables_mask; rest != 0; rest &= rest - 1) {
+    const int bit = std::countr_zero(rest);
+    loops |= bit < cost::Variables::first_fiber
+                 ? IndexSet{1} << bit
+                 : bit_of(contraction.indices, contraction.variables.at(bit).index);
+  }
+  return loops;
 }
 
 cost::Term trips_of(const Context& context, IndexSet loops) {

@@ -22,9 +22,10 @@ using Precedence = std::array<IndexSet, max_indices>;
 /// One access of the problem.
 struct AccessShape {
   IndexSet indices = 0;
-  Precedence before{};                           ///< transitively closed
-  std::array<cost::Touch, max_indices> touch{};  ///< by the innermost loop
-  std::array<cost::Term, max_indices> fiber{};   ///< the variable of a compressed level, else 0
+  Precedence before{};                            ///< transitively closed
+  std::array<cost::Touch, max_indices> touch{};   ///< by the innermost loop
+  std::array<cost::Term, max_indices> fiber{};    ///< the variable of a compressed level, else 0
+  std::array<cost::ListSet, max_indices> list{};  ///< its list, where loops may merge it with another one
   std::array<IndexSet, max_indices>
       stored_before{};    ///< indices at earlier storage levels (order of preference)
   IndexSet repeated = 0;  ///< indices whose levels hold a coordinate several times: they have no blocks
@@ -37,7 +38,9 @@ struct Contraction {
   AccessShape result;
   IndexSet all = 0;             ///< the indices of the operands
   problem::SpaceOptions wider;  ///< what is searched beyond the plain space
-  bool access_classes = true;   ///< false under Profile::sparseauto: every leaf counts as contiguous
+  cost::Variables variables;
+  cost::Term located = 0;      ///< fibers of levels that are located wherever another list is walked
+  bool access_classes = true;  ///< false under Profile::sparseauto: every leaf counts as contiguous
 };
 
 /// `problem` within the limits of support/limits.h. A sparse result orders its levels and comes before every
@@ -47,11 +50,17 @@ Contraction contraction_of(const problem::Problem& problem);
 /// What several accesses below the same loops say together.
 struct Context {
   Precedence before{};
-  std::array<cost::Term, max_indices> trips{};  ///< the variable a loop counts: a fiber, else the extent
+  /// The variable a loop counts: the matches of the lists it merges, a fiber, else the extent.
+  std::array<cost::Term, max_indices> trips{};
+  std::array<cost::Term, max_indices> steps{};  ///< of the merge that a loop is; 0: it merges nothing
+  IndexSet merges = 0;                          ///< the loops that merge lists
 };
-/// `result`: null where the problem's result is not computed. Of several fibers of one index the first
-/// counts.
-Context context_of(const std::vector<const AccessShape*>& operands, const AccessShape* result);
+/// `result`: null where the problem's result is not computed. Of several fibers of one index that no
+/// intersection stands for, the first counts.
+Context context_of(const Contraction& contraction, const std::vector<const AccessShape*>& operands,
+                   const AccessShape* result);
+/// The loops of a term's variables.
+IndexSet loops_of(const Contraction& contraction, cost::Term term);
 
 /// The product of the loops' variables.
 cost::Term trips_of(const Context& context, IndexSet loops);

@@ -48,9 +48,7 @@ bool canonical_choice(const std::vector<cost::Term>& sorted, std::uint32_t mask)
 }
 
 std::size_t leaves(std::span<const cost::Term> time) {
-  return static_cast<std::size_t>(std::count_if(time.begin(), time.end(), [](cost::Term term) {
-    return cost::access_of(term) != cost::Access::cleared;
-  }));
+  return static_cast<std::size_t>(std::count_if(time.begin(), time.end(), cost::is_leaf));
 }
 
 /// Removes one occurrence; false when there is none.
@@ -61,6 +59,16 @@ bool take(std::vector<cost::Term>& terms, cost::Term term) {
   return true;
 }
 
+bool take_all(std::vector<cost::Term>& terms, const Merges& merges) {
+  return std::all_of(merges.begin(), merges.end(), [&](cost::Term merge) { return take(terms, merge); });
+}
+
+std::vector<cost::Term> sum_of(const Recursion::Nest& nest) {
+  std::vector<cost::Term> sum = nest.merges;
+  sum.insert(std::upper_bound(sum.begin(), sum.end(), nest.term), nest.term);
+  return sum;
+}
+
 }  // namespace
 
 std::size_t Finder::GoalHash::operator()(const Goal& goal) const {
@@ -68,16 +76,6 @@ std::size_t Finder::GoalHash::operator()(const Goal& goal) const {
   hash = (hash ^ (hash >> 31)) * 0xbf58476d1ce4e5b9ULL +
          (std::uint64_t{goal.id} << 1 | (goal.outermost ? 1U : 0U));
   return static_cast<std::size_t>(hash * 0x94d049bb133111ebULL >> 7);
-}
-
-IndexSet Finder::loops_of(cost::Term term) const {
-  IndexSet loops = static_cast<IndexSet>(term & ((1U << cost::Variables::first_fiber) - 1));
-  for (const AccessShape& operand : recursion_.contraction().operands) {
-    for (std::size_t x = 0; x < max_indices; ++x) {
-      if (operand.fiber[x] & term) loops |= IndexSet{1} << x;
-    }
-  }
-  return loops;
 }
 
 const Finder::Answer& Finder::of(StateId id, SumId time, SumId memory, bool outermost, Watch& watch) {
@@ -113,16 +111,17 @@ bool Finder::orders_of(StateId id, IndexSet loops, std::size_t limit, std::vecto
 }
 
 void Finder::linear(const Goal& goal, Answer& answer, Watch& watch) {
-  if (!recursion_.expand(goal.id).linear || sums_.at(goal.time).size() != 1) return;
+  if (!recursion_.expand(goal.id).linear) return;
   const IndexSet loops = recursion_.state(goal.id).loops;
-  const cost::Term wanted = sums_.at(goal.time)[0];
+  const auto terms = sums_.at(goal.time);
+  const std::vector<cost::Term> wanted(terms.begin(), terms.end());
   for (const Recursion::Nest& nest : recursion_.leaf_nests(goal.id, goal.outermost)) {
-    if (nest.term == wanted) answer.members += static_cast<unsigned long>(nest.orders);
+    if (sum_of(nest) == wanted) answer.members += static_cast<unsigned long>(nest.orders);
   }
   if (answer.members == 0) return;
   std::vector<Order> orders;
   answer.trees_cut = orders_of(goal.id, loops, max_trees_, orders, [&](const Order& order) {
-    return recursion_.leaf_term(goal.id, order, goal.outermost) == wanted;
+    return sum_of(recursion_.leaf_nest(goal.id, order, goal.outermost)) == wanted;
   });
   for (const Order& order : orders) {
     if (watch.stopped()) return;
@@ -140,7 +139,7 @@ void Finder::linear(const Goal& goal, Answer& answer, Watch& watch) {
 }
 
 /// Terms of leaves: as many as temporaries and one more to each side, each side's together with exactly its
-/// loops. Terms of clearings: within the side's loops.
+/// loops. Terms of clearings and merges: within the side's loops.
 template <class Visit>
 void Finder::deal(const std::vector<cost::Term>& time, const std::vector<cost::Term>& memory, IndexSet first,
                   IndexSet second, const Visit& visit) {
@@ -149,7 +148,7 @@ void Finder::deal(const std::vector<cost::Term>& time, const std::vector<cost::T
   std::uint32_t only_second = 0;
   std::vector<IndexSet> loops;
   for (std::size_t n = 0; n < time.size(); ++n) {
-    loops.push_back(loops_of(time[n]));
+    loops.push_back(loops_of(recursion_.contraction(), time[n]));
     if ((loops[n] & ~second) != 0) only_first |= 1U << n;
     if ((loops[n] & ~first) != 0) only_second |= 1U << n;
   }
@@ -160,7 +159,7 @@ void Finder::deal(const std::vector<cost::Term>& time, const std::vector<cost::T
     IndexSet theirs = 0;
     int taken = 0;
     for (std::size_t n = 0; n < time.size(); ++n) {
-      if (cost::access_of(time[n]) == cost::Access::cleared) continue;
+      if (!cost::is_leaf(time[n])) continue;
       ((t >> n) & 1U ? mine : theirs) |= loops[n];
       taken += static_cast<int>((t >> n) & 1U);
     }
@@ -182,13 +181,15 @@ void Finder::fused(const Goal& goal, std::size_t choice, Answer& answer, Watch& 
   const cost::Term clearing = recursion_.clearing(goal.id, t, goal.outermost);
   const bool outermost = goal.outermost && t.prefix == 0;
   for (const Recursion::Nest& common : recursion_.common_loops(goal.id, t, goal.outermost)) {
-    std::vector<cost::Term> time;
-    for (cost::Term term : sums_.at(goal.time)) {
+    const auto all = sums_.at(goal.time);
+    std::vector<cost::Term> whole(all.begin(), all.end()), time;
+    if (!take_all(whole, common.merges)) continue;
+    for (cost::Term term : whole) {
       // Below common loops nothing is serial by itself.
       if ((term & common.term) != common.term || (!outermost && cost::is_serial(term & ~common.term))) break;
       time.push_back(term & ~common.term);
     }
-    if (time.size() != sums_.at(goal.time).size()) continue;
+    if (time.size() != whole.size()) continue;
     if (clearing != 0 && !take(time, clearing & ~common.term)) continue;
     std::vector<Order> orders;
     deal(time, memory, recursion_.state(t.producer).loops, recursion_.state(t.consumer).loops,
@@ -201,7 +202,7 @@ void Finder::fused(const Goal& goal, std::size_t choice, Answer& answer, Watch& 
                producers.members * consumers.members * static_cast<unsigned long>(common.orders);
            if (orders.empty()) {
              const bool cut = orders_of(goal.id, t.prefix, max_orders, orders, [&](const Order& order) {
-               return recursion_.common_term(goal.id, t, order, goal.outermost) == common.term;
+               return sum_of(recursion_.common_nest(goal.id, t, order, goal.outermost)) == sum_of(common);
              });
              answer.trees_cut = answer.trees_cut || cut;
            }

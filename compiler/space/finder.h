@@ -66,7 +66,6 @@ class Finder {
   void finish(Answer& answer) const;
   std::int64_t order_penalty(StateId id, const Order& order) const;
   std::int64_t phase_penalty(StateId id, const Order& order) const;
-  IndexSet loops_of(cost::Term term) const;
   /// Loops from a member down to the leaf that writes its target, or to the one that reads the operand at an
   /// end of its state; outermost first.
   static void append_writer(const Member& member, Order& loops);

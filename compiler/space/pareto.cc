@@ -49,7 +49,7 @@ class Pareto::Worker {
     front_.clear();
     if (expansion.linear) {
       recursion.leaf_terms(place.id, place.outermost, nests_);
-      for (cost::Term leaf : nests_) offer_leaf(leaf);
+      for (const Recursion::Nest& leaf : nests_) offer_leaf(leaf);
     }
     for (const Transition& t : expansion.transitions) fuse(place, t);
     for (const Join& both : expansion.joins) join(place, both);
@@ -57,7 +57,7 @@ class Pareto::Worker {
   }
 
   void offer_root(StateId id) {
-    side(first_, all_.front(all_.outermost(id)), 0, {}, {});
+    side(first_, all_.front(all_.outermost(id)), {}, {}, {});
     for (std::size_t n = 0; n < first_.size(); ++n)
       offer(roots_front(), first_.time(n), first_.memory(n), first_.values(n), first_.elements(n));
   }
@@ -91,19 +91,22 @@ class Pareto::Worker {
   std::exception_ptr failure;
 
  private:
-  void offer_leaf(cost::Term leaf) {
+  void offer_leaf(const Recursion::Nest& leaf) {
+    merge(leaf.merges, {&leaf.term, 1}, time_);
     double elements = 0;
-    comparison_.evaluate({&leaf, 1}, {}, values_.data(), elements);
-    offer(front_, {&leaf, 1}, {}, values_.data(), elements);
+    comparison_.evaluate(time_, {}, values_.data(), elements);
+    offer(front_, time_, {}, values_.data(), elements);
   }
 
-  /// A child's classes below the loops `prefix`, each with some more time and memory terms.
-  void side(ClassList& list, std::span<const Entry> classes, cost::Term prefix, Terms more_time,
+  /// A child's classes below the loops `prefix`, each with some more time and memory terms, and with the
+  /// merges of these loops.
+  void side(ClassList& list, std::span<const Entry> classes, const Recursion::Nest& prefix, Terms more_time,
             Terms more_memory) {
     list.clear();
     for (const Entry& entry : classes) {
-      merge(all_.sums_.at(entry.time), more_time, time_);
-      for (cost::Term& term : time_) term |= prefix;
+      merge(all_.sums_.at(entry.time), more_time, below_);
+      for (cost::Term& term : below_) term |= prefix.term;
+      merge(below_, prefix.merges, time_);
       merge(all_.sums_.at(entry.memory), more_memory, memory_);
       double elements = 0;
       comparison_.evaluate(time_, memory_, values_.data(), elements);
@@ -119,13 +122,15 @@ class Pareto::Worker {
     const std::span<const Entry> producers = all_.front({t.producer, outermost});
     const std::span<const Entry> consumers = all_.front({t.consumer, outermost});
     if (producers.empty() || consumers.empty()) return;
-    // The same in a serial phase is no better.
-    const cost::Term prefix = all_.recursion_.best_common(place.id, t, place.outermost);
     const cost::Term temporary = extents_of(t.temporary);
     const cost::Term clearing = all_.recursion_.clearing(place.id, t, place.outermost);
-    side(first_, producers, prefix, {&clearing, clearing == 0 ? 0U : 1U}, {&temporary, 1});
-    side(second_, consumers, prefix, {}, {});
-    combine();
+    // The same in a serial phase is no better.
+    all_.recursion_.common_terms(place.id, t, place.outermost, nests_);
+    for (const Recursion::Nest& prefix : nests_) {
+      side(first_, producers, prefix, {&clearing, clearing == 0 ? 0U : 1U}, {&temporary, 1});
+      side(second_, consumers, {prefix.term, 1, {}}, {}, {});
+      combine();
+    }
   }
 
   void join(Place place, const Join& join) {
@@ -139,13 +144,13 @@ class Pareto::Worker {
     const cost::Term left = extents_of(join.left_temporary);
     const cost::Term right = extents_of(join.right_temporary);
     const auto [clear_left, clear_right] = all_.recursion_.clearing(join, place.outermost);
-    side(second_, rights, 0, {&clear_right, clear_right == 0 ? 0U : 1U}, {&right, 1});
+    side(second_, rights, {}, {&clear_right, clear_right == 0 ? 0U : 1U}, {&right, 1});
     all_.recursion_.join_terms(place.id, join, place.outermost, nests_);
-    for (cost::Term nest : nests_) {
-      more_ = {nest};
+    for (const Recursion::Nest& nest : nests_) {
+      more_ = {nest.term};
       if (clear_left != 0) more_.push_back(clear_left);
       std::sort(more_.begin(), more_.end());
-      side(first_, lefts, 0, more_, {&left, 1});
+      side(first_, lefts, {}, more_, {&left, 1});
       combine();
     }
   }
@@ -197,7 +202,8 @@ class Pareto::Worker {
   std::unique_ptr<ClassList> roots_;
   std::vector<Done> done_;
   std::vector<double> values_;
-  std::vector<cost::Term> time_, memory_, nests_, more_;
+  std::vector<Recursion::Nest> nests_;
+  std::vector<cost::Term> time_, below_, memory_, more_;
   std::unique_ptr<Watch> watch_;
   std::uint64_t dropped_ = 0;
 };
@@ -243,12 +249,15 @@ std::vector<Pareto::Level> Pareto::levels_below(std::span<const Side> roots, Wat
       meet({join.right, place.outermost});
     }
   }
-  constexpr std::size_t loops = max_indices + 1;
-  std::vector<Level> levels((max_operands + 1) * loops);
+  constexpr std::size_t loops = max_indices + 1, slots = max_operands + 1;
+  std::vector<Level> levels(slots * loops * slots);
   for (Place place : found) {
     if (known_[place.number()].done) continue;
     const State& state = recursion_.state(place.id);
-    levels[state.size * loops + static_cast<std::size_t>(std::popcount(state.loops))].push_back(place);
+    const auto bound = static_cast<std::size_t>(std::count_if(
+        state.slots.begin(), state.slots.begin() + state.size, [](Slot slot) { return !is_plain(slot); }));
+    const auto size = state.size * loops + static_cast<std::size_t>(std::popcount(state.loops));
+    levels[size * slots + bound].push_back(place);
   }
   std::erase_if(levels, [](const Level& level) { return level.empty(); });
   return levels;

@@ -21,9 +21,10 @@ namespace schaas::space {
 /// at all sizes, it holds for each of their completions. Sampled values decide most comparisons (a class that
 /// is better somewhere stays); only where one class is no better at any sample is a proof asked for.
 ///
-/// States are folded level by level, fewest operands and then fewest loops first: the states of a level do
-/// not depend on each other and are shared out to threads. What is kept of a state depends on the fronts
-/// below it alone, so the answer is the same for any number of threads.
+/// States are folded level by level, fewest operands, then fewest loops, then fewest operands that are no
+/// plain arrays first: the states of a level do not depend on each other and are shared out to threads. What
+/// is kept of a state depends on the fronts below it alone, so the answer is the same for any number of
+/// threads.
 class Pareto {
  public:
   struct Entry {

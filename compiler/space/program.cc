@@ -203,7 +203,8 @@ class Search {
 
   /// The orders of one nest's loops below the shared ones.
   struct Below {
-    std::vector<Names> best;  ///< all loops: an order no other beats, and one whose phase runs on all threads
+    std::vector<Names> best;  ///< all loops: for each set of merges an order that no other of these beats,
+                              ///< and one whose phase runs on all threads
     mpz_class count;          ///< of all legal orders
   };
 
@@ -216,30 +217,44 @@ class Search {
     for (const std::string& index : nests_[nest].loops) {
       if (!has(placed, index)) rest.push_back(index);
     }
-    std::pair<double, double> lightest, shared_out;  // (weight, serial weight), (serial weight, weight)
-    Names fast, parallel;
+    std::map<std::vector<cost::Term>, Fastest> by_merges;
     Nests tried = chosen;
     each_order(placed, rest, orders_[nest], [&] {
       ++below.count;
       if (below.count > most_orders) return true;
       tried[nest].loops = placed;
-      const auto [weight, serial] = weight_of(tried);
-      if (fast.empty() || std::pair(weight, serial) < lightest) fast = placed, lightest = {weight, serial};
-      if (parallel.empty() || std::pair(serial, weight) < shared_out)
-        parallel = placed, shared_out = {serial, weight};
+      const cost::Cost cost = cost_of(schedule::tree_of(tried).value());
+      by_merges[merges_of(cost)].add(placed, cost);
       return true;
     });
-    if (below.count == 0) return below;
-    below.best.push_back(fast);
-    if (shared_out.first < lightest.second) below.best.push_back(parallel);
+    for (const auto& [merges, fastest] : by_merges) {
+      below.best.push_back(fastest.fast);
+      if (fastest.shared_out.first < fastest.lightest.second) below.best.push_back(fastest.parallel);
+    }
     return below;
   }
 
-  /// Costs of trees that differ in the order of one nest's loops differ in weights and what is serial only.
-  std::pair<double, double> weight_of(const Nests& nests) const {
-    const cost::Cost cost = cost_of(schedule::tree_of(nests).value());
-    const cost::Point ones(cost::access_shift, 1.0);
-    return {cost::evaluate_time(cost, ones), cost::evaluate_serial(cost, ones)};
+  /// The best of orders whose trees differ in weights and in what is serial only.
+  struct Fastest {
+    std::pair<double, double> lightest, shared_out;  ///< (weight, serial weight), (serial weight, weight)
+    Names fast, parallel;
+
+    void add(const Names& loops, const cost::Cost& cost) {
+      const cost::Point ones(cost::access_shift, 1.0);
+      const double weight = cost::evaluate_time(cost, ones), serial = cost::evaluate_serial(cost, ones);
+      if (fast.empty() || std::pair(weight, serial) < lightest) fast = loops, lightest = {weight, serial};
+      if (parallel.empty() || std::pair(serial, weight) < shared_out)
+        parallel = loops, shared_out = {serial, weight};
+    }
+  };
+
+  /// The merges of a cost, parallel or not: they depend on which loops stand outside, not on weights alone.
+  static std::vector<cost::Term> merges_of(const cost::Cost& cost) {
+    std::vector<cost::Term> merges;
+    for (const cost::Term term : cost.time)
+      if (cost::access_of(term) == cost::Access::merged) merges.push_back(term & cost::variables_mask);
+    std::sort(merges.begin(), merges.end());
+    return merges;
   }
 
   cost::Cost cost_of(const concrete_notation::StatementPtr& tree) const {

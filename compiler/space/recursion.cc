@@ -147,7 +147,8 @@ std::uint32_t Recursion::context_number(StateId id) {
   key.push_back(state.final_result ? 1 : 0);
   const auto [place, added] = context_numbers_.emplace(key, static_cast<std::uint32_t>(contexts_.size()));
   if (added) {
-    const Context context = context_of(operands, state.final_result ? &contraction_.result : nullptr);
+    const Context context =
+        context_of(contraction_, operands, state.final_result ? &contraction_.result : nullptr);
     contexts_.push_back(std::make_unique<PerContext>(PerContext{context, Orders(context.before)}));
   }
   return records_[id].context = place->second;
@@ -162,7 +163,8 @@ Expansion Recursion::expand(StateId id) {
     const bool linear = (state.loops != 0 || contraction_.all == 0) && orders(id).count(state.loops) != 0;
     const int first = state.newest == State::End::left ? 2 : 1;
     const int last = state.newest == State::End::right ? state.size - 2 : state.size - 1;
-    if (state.size > 2 && std::popcount(state.loops) > 1 && linear) {
+    const bool splits = state.size > 2 || (context(id).merges & state.loops) != 0;
+    if (splits && std::popcount(state.loops) > 1 && linear) {
       for (int split = first; split <= last; ++split) {
         add_fusions(id, state, split, true);
         add_fusions(id, state, split, false);
@@ -224,7 +226,7 @@ void Recursion::add_fusions(StateId id, const State& state, int split, bool prod
   };
   const Prefixes kind = wider(SpaceOption::shorter_fusion) ? Prefixes::every : Prefixes::maximal;
   each_common_prefix(orders(id), inside, consumer_loops, kind, [&](IndexSet prefix) {
-    if (prefix == 0 && producer.size < 2) return;
+    if (prefix == 0 && producer.size < 2 && !merges(id, producer.slots[0])) return;
     consumer.slots[newest] = told(prefix);
     const Side first = intern(below(producer, inside, passed, prefix));
     const Side second = intern(below(consumer, consumer_loops, state.out, prefix));
@@ -243,6 +245,15 @@ void Recursion::add_fusions(StateId id, const State& state, int split, bool prod
     transition.temporary = static_cast<std::uint16_t>(passed);
     found_transitions_.push_back(transition);
   });
+}
+
+/// The state merges a list of this operand: stored whole as an array it is located instead.
+bool Recursion::merges(StateId id, Slot slot) {
+  if (is_plain(slot)) return false;
+  for (IndexSet rest = context(id).merges; rest != 0; rest &= rest - 1) {
+    if (shapes_.bound(slot).list[static_cast<std::size_t>(std::countr_zero(rest))] != 0) return true;
+  }
+  return false;
 }
 
 /// One loop, that at most one sparse operand holds, each coordinate once: the entries of several are merged,
@@ -319,15 +330,30 @@ cost::Term Recursion::serial(StateId id, int first, bool outermost) const {
 
 namespace {
 
-void add(std::vector<Recursion::Nest>& nests, cost::Term term, std::uint64_t orders) {
+void add(std::vector<Recursion::Nest>& nests, cost::Term term, std::uint64_t orders,
+         const Merges& merges = {}) {
   if (orders == 0) return;
   for (Recursion::Nest& known : nests) {
-    if (known.term == term) {
+    if (known.term == term && known.merges == merges) {
       known.orders += orders;
       return;
     }
   }
-  nests.push_back({term, orders});
+  nests.push_back({term, orders, merges});
+}
+
+/// Adds the orders of each of `counts`. The merges of a serial phase are serial as its term is.
+void add(std::vector<Recursion::Nest>& nests, cost::Term term, const MergeOrders::Counts& counts) {
+  for (const auto& [parallel, orders] : counts) {
+    Merges merges = parallel;
+    for (cost::Term& merge : merges) merge |= term & cost::serial_bit;
+    add(nests, term, orders, merges);
+  }
+}
+
+Recursion::Nest nest_of(cost::Term term, Merges merges) {
+  for (cost::Term& merge : merges) merge |= term & cost::serial_bit;
+  return {term, 1, std::move(merges)};
 }
 
 template <class Visit>
@@ -381,19 +407,43 @@ std::vector<Recursion::Nest> Recursion::nests(StateId id, IndexSet loops, cost::
 
 template <class See>
 void Recursion::terms_of(StateId id, IndexSet loops, cost::Term trips, bool outermost, const See& see,
-                         std::vector<cost::Term>& terms) {
+                         std::vector<Nest>& terms) {
   terms.clear();
-  if (!contraction_.access_classes || loops == 0) return terms.push_back(trips);
+  if (!contraction_.access_classes || loops == 0) return terms.push_back({trips, 1, {}});
   const Orders& known = orders(id);
   each_term(id, loops, trips, outermost, see, [&](cost::Term term, int first, int around, int last) {
-    if (std::find(terms.begin(), terms.end(), term) == terms.end() &&
-        known.any_between(loops, first, around, last))
-      terms.push_back(term);
+    const bool is_known =
+        std::any_of(terms.begin(), terms.end(), [&](const Nest& nest) { return nest.term == term; });
+    if (!is_known && known.any_between(loops, first, around, last)) terms.push_back({term, 1, {}});
   });
+}
+
+/// The nests of a leaf of which some loop merges lists.
+void Recursion::merging_nests(StateId id, bool outermost, std::vector<Nest>& nests) {
+  const IndexSet loops = states_[id].loops;
+  MergeOrders orders(context(id), loops);
+  each_term(
+      id, loops, trips_of(context(id), loops), outermost, [&](int last) { return leaf_seen(id, last); },
+      [&](cost::Term term, int first, int around, int last) {
+        add(nests, term, orders.between(first, around, last));
+      });
+}
+
+void Recursion::merging_prefixes(StateId id, IndexSet prefix, bool outermost, std::vector<Nest>& nests) {
+  const cost::Term product = trips_of(context(id), prefix);
+  MergeOrders orders(context(id), prefix);
+  if (!outermost) return add(nests, product, orders.beginning_with(-1));
+  each_index(prefix,
+             [&](int first) { add(nests, product | serial(id, first, true), orders.beginning_with(first)); });
 }
 
 std::vector<Recursion::Nest> Recursion::leaf_nests(StateId id, bool outermost) {
   const IndexSet loops = states_[id].loops;
+  if ((context(id).merges & loops) != 0) {
+    std::vector<Nest> merging;
+    merging_nests(id, outermost, merging);
+    return merging;
+  }
   return nests(id, loops, trips_of(context(id), loops), outermost,
                [&](int last) { return leaf_seen(id, last); });
 }
@@ -403,14 +453,18 @@ std::vector<Recursion::Nest> Recursion::join_nests(StateId id, const Join& join,
                [&](int last) { return join_seen(id, join, last); });
 }
 
-void Recursion::leaf_terms(StateId id, bool outermost, std::vector<cost::Term>& terms) {
+void Recursion::leaf_terms(StateId id, bool outermost, std::vector<Nest>& terms) {
   const IndexSet loops = states_[id].loops;
+  if ((context(id).merges & loops) != 0) {
+    terms.clear();
+    return merging_nests(id, outermost, terms);
+  }
   terms_of(
       id, loops, trips_of(context(id), loops), outermost, [&](int last) { return leaf_seen(id, last); },
       terms);
 }
 
-void Recursion::join_terms(StateId id, const Join& join, bool outermost, std::vector<cost::Term>& terms) {
+void Recursion::join_terms(StateId id, const Join& join, bool outermost, std::vector<Nest>& terms) {
   terms_of(
       id, join.loops, extents_of(join.loops), outermost, [&](int last) { return join_seen(id, join, last); },
       terms);
@@ -420,6 +474,10 @@ std::vector<Recursion::Nest> Recursion::common_loops(StateId id, const Transitio
   const cost::Term product = trips_of(context(id), t.prefix);
   Orders& known = orders(id);
   std::vector<Nest> result;
+  if ((context(id).merges & t.prefix) != 0) {
+    merging_prefixes(id, t.prefix, outermost, result);
+    return result;
+  }
   if (!outermost || t.prefix == 0) {
     add(result, product, known.count(t.prefix));
     return result;
@@ -431,22 +489,25 @@ std::vector<Recursion::Nest> Recursion::common_loops(StateId id, const Transitio
   return result;
 }
 
-cost::Term Recursion::best_common(StateId id, const Transition& t, bool outermost) {
+void Recursion::common_terms(StateId id, const Transition& t, bool outermost, std::vector<Nest>& terms) {
+  terms.clear();
+  if ((context(id).merges & t.prefix) != 0) return merging_prefixes(id, t.prefix, outermost, terms);
   const cost::Term product = trips_of(context(id), t.prefix);
   const Orders& known = orders(id);
   bool parallel = !outermost || t.prefix == 0;
   each_index(t.prefix, [&](int first) {
     parallel = parallel || (known.available(first, 0, t.prefix) && serial(id, first, true) == 0);
   });
-  return parallel ? product : product | cost::serial_bit;
+  terms.push_back({parallel ? product : product | cost::serial_bit, 1, {}});
 }
 
-cost::Term Recursion::leaf_term(StateId id, const Order& order, bool outermost) {
+Recursion::Nest Recursion::leaf_nest(StateId id, const Order& order, bool outermost) {
   const cost::Term trips = trips_of(context(id), states_[id].loops);
-  if (!contraction_.access_classes || order.empty()) return trips;
+  if (!contraction_.access_classes || order.empty()) return {trips, 1, {}};
   const Seen seen = leaf_seen(id, order.back());
-  return cost::make_term(trips, cost::leaf_access(seen.reads(), seen.target, inner_loops(order, outermost))) |
-         serial(id, order.front(), outermost);
+  const cost::Access access = cost::leaf_access(seen.reads(), seen.target, inner_loops(order, outermost));
+  return nest_of(cost::make_term(trips, access) | serial(id, order.front(), outermost),
+                 merges_of(context(id), order));
 }
 
 cost::Term Recursion::join_term(StateId id, const Join& join, const Order& order, bool outermost) {
@@ -457,8 +518,9 @@ cost::Term Recursion::join_term(StateId id, const Join& join, const Order& order
          serial(id, order.front(), outermost);
 }
 
-cost::Term Recursion::common_term(StateId id, const Transition& t, const Order& order, bool outermost) {
-  return trips_of(context(id), t.prefix) | (order.empty() ? 0 : serial(id, order.front(), outermost));
+Recursion::Nest Recursion::common_nest(StateId id, const Transition& t, const Order& order, bool outermost) {
+  return nest_of(trips_of(context(id), t.prefix) | (order.empty() ? 0 : serial(id, order.front(), outermost)),
+                 merges_of(context(id), order));
 }
 
 cost::Term Recursion::clearing(StateId id, const Transition& t, bool outermost) {

@@ -8,13 +8,15 @@
 
 #include "compiler/space/arena.h"
 #include "compiler/space/contraction.h"
+#include "compiler/space/merge_orders.h"
 #include "compiler/space/prefixes.h"
 #include "compiler/space/shapes.h"
 #include "compiler/space/space.h"
 
 /// The states of the space and the transitions between them (docs/schedule_space.md). Everything the
 /// space answers (counts, classes, trees, members) is one fold over this graph. A state's transitions lead to
-/// states with fewer operands or as many operands and fewer loops, so the graph has no cycle.
+/// states with fewer operands, or as many operands and fewer loops, or as many of both and, an operand that
+/// was merged having become a plain array, fewer others; so the graph has no cycle.
 namespace schaas::space {
 
 using StateId = std::uint32_t;
@@ -94,27 +96,29 @@ class Recursion {
   Orders& orders(StateId id) { return contexts_[context_number(id)]->orders; }
   const Context& context(StateId id) { return contexts_[context_number(id)]->context; }
 
-  /// Loops in the orders that give them the same term.
+  /// Loops in the orders that give them the same terms.
   struct Nest {
     cost::Term term = 0;
     std::uint64_t orders = 0;
+    Merges merges{};  ///< in addition to it
   };
   /// The terms of the state's linear nest. `outermost`: no loop is above, so that the first loop is a
   /// phase's.
   std::vector<Nest> leaf_nests(StateId id, bool outermost);
-  /// The terms of a combining nest.
+  /// The terms of a combining nest, which merges nothing.
   std::vector<Nest> join_nests(StateId id, const Join& join, bool outermost);
-  /// The products of a transition's common loops: at most one in a parallel phase and one in a serial phase.
+  /// The products of a transition's common loops and their merges: without merges at most one in a parallel
+  /// phase and one in a serial phase.
   std::vector<Nest> common_loops(StateId id, const Transition& t, bool outermost);
-  /// The same terms without numbers of orders, into `terms`; of the common loops the parallel ones when there
-  /// are any such. Thread-safe for states that are expanded.
-  void leaf_terms(StateId id, bool outermost, std::vector<cost::Term>& terms);
-  void join_terms(StateId id, const Join& join, bool outermost, std::vector<cost::Term>& terms);
-  cost::Term best_common(StateId id, const Transition& t, bool outermost);
+  /// The same terms without numbers of orders, into `terms`; of common loops without merges the parallel ones
+  /// when there are any such. Thread-safe for states that are expanded.
+  void leaf_terms(StateId id, bool outermost, std::vector<Nest>& terms);
+  void join_terms(StateId id, const Join& join, bool outermost, std::vector<Nest>& terms);
+  void common_terms(StateId id, const Transition& t, bool outermost, std::vector<Nest>& terms);
   /// The same terms, of one order.
-  cost::Term leaf_term(StateId id, const Order& order, bool outermost);
+  Nest leaf_nest(StateId id, const Order& order, bool outermost);
   cost::Term join_term(StateId id, const Join& join, const Order& order, bool outermost);
-  cost::Term common_term(StateId id, const Transition& t, const Order& order, bool outermost);
+  Nest common_nest(StateId id, const Transition& t, const Order& order, bool outermost);
   /// What clearing a transition's temporary costs below its common loops (cost::clearing); 0: nothing.
   cost::Term clearing(StateId id, const Transition& t, bool outermost);
   /// What clearing both temporaries of a join costs.
@@ -149,6 +153,7 @@ class Recursion {
   std::uint32_t context_number(StateId id);
   void add_fusions(StateId id, const State& state, int split, bool producer_left);
   void add_join(StateId id, const State& state, int split);
+  bool merges(StateId id, Slot slot);
   bool one_block_loop(const State& state, IndexSet prefix) const;
   bool wider(problem::SpaceOption option) const { return contraction_.wider.has(option); }
   /// What a nest reads and writes, seen by its innermost loop.
@@ -169,7 +174,9 @@ class Recursion {
   std::vector<Nest> nests(StateId id, IndexSet loops, cost::Term trips, bool outermost, const See& see);
   template <class See>
   void terms_of(StateId id, IndexSet loops, cost::Term trips, bool outermost, const See& see,
-                std::vector<cost::Term>& terms);
+                std::vector<Nest>& terms);
+  void merging_nests(StateId id, bool outermost, std::vector<Nest>& nests);
+  void merging_prefixes(StateId id, IndexSet prefix, bool outermost, std::vector<Nest>& nests);
   cost::Term serial(StateId id, int first, bool outermost) const;
 
   Contraction contraction_;

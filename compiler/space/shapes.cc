@@ -19,6 +19,7 @@ AccessShape cut(AccessShape shape, IndexSet loops) {
     if (left) continue;
     shape.touch[x] = cost::Touch::absent;
     shape.fiber[x] = 0;
+    shape.list[x] = 0;
   }
   return shape;
 }

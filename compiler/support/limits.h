@@ -15,7 +15,7 @@ struct Limits {
   static constexpr std::size_t indices = 16;     ///< index variables of one problem
   static constexpr std::size_t order = 8;        ///< modes of one tensor
   static constexpr std::size_t compressed_levels =
-      44;  ///< in all operands: each has a bit in a term of costs
+      43;  ///< in all operands: each has a bit in a term of costs
   static constexpr std::size_t constraints = 256;
   static constexpr std::size_t nesting = 64;  ///< parentheses and calls in any text
   static constexpr std::size_t trace_directives = 256;

@@ -39,8 +39,9 @@ void add_blocks(const StatementPtr& tree, const schedule::Path& path, bool in_co
                 const cost::Variables& variables, std::vector<schedule::Block>& blocks) {
   if (const auto* loop = std::get_if<concrete_notation::Forall>(&tree->node)) {
     // A loop that merges several lists would search its position in each of them again for every block.
-    const auto fibers = std::count_if(variables.fibers.begin(), variables.fibers.end(),
-                                      [&](const cost::Variable& v) { return v.index == loop->index; });
+    const auto fibers =
+        std::count_if(variables.fibers.begin(), variables.fibers.end(),
+                      [&](const cost::Variable& v) { return cost::is_fiber(v) && v.index == loop->index; });
     add_blocks(loop->body, path, fibers <= 1, fibers > 0, variables, blocks);
   } else if (const auto* branch = std::get_if<concrete_notation::Where>(&tree->node)) {
     if (in_common) blocks.push_back({path, sparse ? entries_in_block : rows_in_block});

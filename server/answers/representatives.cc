@@ -84,7 +84,11 @@ cost::Point point_at(const Sizes& sizes, const problem::Problem& problem) {
   for (std::size_t v = 0; v < variables.extents.size(); ++v) point[v] = extent(variables.extents[v].index);
   for (std::size_t v = 0; v < variables.fibers.size(); ++v) {
     const auto& fiber = variables.fibers[v];
-    point[cost::Variables::first_fiber + v] = std::min(sizes.fiber, extent(fiber.index));
+    double& value = point[cost::Variables::first_fiber + v];
+    value = std::min(sizes.fiber, extent(fiber.index));
+    // Lists of an intersection are taken to be as long as each other, and to share half of their entries.
+    if (fiber.kind == cost::Variable::Kind::matches) value /= 2;
+    if (fiber.kind == cost::Variable::Kind::steps) value = std::min(1.5 * sizes.fiber, extent(fiber.index));
   }
   return point;
 }

@@ -73,8 +73,11 @@ std::string sizes_text(const cost::Variables& variables, const cost::Point& poin
     out += (out.empty() ? "" : ", ") + variables.extents[v].index + " = " + of_count(point[v]);
   for (std::size_t f = 0; f < variables.fibers.size(); ++f) {
     const auto& fiber = variables.fibers[f];
-    out += fmt::format(", entries of {} in level {} = {:.3g}", fiber.tensor, fiber.level,
-                       point[cost::Variables::first_fiber + f]);
+    const int bit = cost::Variables::first_fiber + static_cast<int>(f);
+    const std::string name = cost::is_fiber(fiber)
+                                 ? fmt::format("entries of {} in level {}", fiber.tensor, fiber.level)
+                                 : variables.name(bit);
+    out += fmt::format(", {} = {:.3g}", name, point[static_cast<std::size_t>(bit)]);
   }
   return out;
 }

@@ -112,15 +112,24 @@ class Translation {
  private:
   static std::size_t at(int bit) { return static_cast<std::size_t>(bit); }
 
+  bool same_variable(const cost::Variable& ours, const cost::Variable& theirs) const {
+    const auto same_index = [&](const std::string& a, const std::string& b) {
+      return a == renamed(names_.indices, b);
+    };
+    return ours.kind == theirs.kind && ours.level == theirs.level &&
+           ours.tensor == renamed(names_.tensors, theirs.tensor) && same_index(ours.index, theirs.index) &&
+           std::equal(ours.outer.begin(), ours.outer.end(), theirs.outer.begin(), theirs.outer.end(),
+                      same_index) &&
+           std::is_permutation(ours.lists.begin(), ours.lists.end(), theirs.lists.begin(), theirs.lists.end(),
+                               [&](const auto& a, const auto& b) { return same_variable(a, b); });
+  }
+
   void match_variables(const cost::Variables& theirs, const cost::Variables& ours) {
     const auto match = [&](const std::vector<cost::Variable>& group, const std::vector<cost::Variable>& among,
                            int first) {
       for (std::size_t n = 0; n < group.size(); ++n) {
-        const auto same = std::find_if(among.begin(), among.end(), [&](const cost::Variable& v) {
-          return v.kind == group[n].kind && v.level == group[n].level &&
-                 v.tensor == renamed(names_.tensors, group[n].tensor) &&
-                 v.index == renamed(names_.indices, group[n].index);
-        });
+        const auto same = std::find_if(among.begin(), among.end(),
+                                       [&](const cost::Variable& v) { return same_variable(v, group[n]); });
         if (same == among.end()) fits_ = false;
         bit_[at(first) + n] = first + static_cast<int>(same - among.begin());
       }

@@ -23,19 +23,35 @@ std::vector<std::string> strings(const Repeated& repeated) {
   return {repeated.begin(), repeated.end()};
 }
 
+v1::Variable::Kind to_proto(cost::Variable::Kind kind) {
+  switch (kind) {
+    case cost::Variable::Kind::extent:
+      return v1::Variable::EXTENT;
+    case cost::Variable::Kind::fiber:
+      return v1::Variable::FIBER;
+    case cost::Variable::Kind::matches:
+      return v1::Variable::MATCHES;
+    case cost::Variable::Kind::steps:
+      return v1::Variable::STEPS;
+  }
+  return v1::Variable::KIND_UNSPECIFIED;
+}
+
+void set_variable(const cost::Variable& v, v1::Variable& out) {
+  out.set_kind(to_proto(v.kind));
+  out.set_index(v.index);
+  out.set_tensor(v.tensor);
+  out.set_level(v.kind == cost::Variable::Kind::extent ? 0 : static_cast<std::uint32_t>(v.level));
+  out.set_copy_of(v.copy_of);
+  for (const auto& index : v.outer) out.add_outer(index);
+  out.set_outer_dense(v.outer_dense);
+  for (const cost::Variable& list : v.lists) set_variable(list, *out.add_lists());
+}
+
 void add_variables(cost::Term term, const cost::Variables& variables, v1::Term& out) {
   for (int bit = 0; bit < cost::access_shift; ++bit) {
     if ((term >> bit & 1) == 0) continue;
-    const cost::Variable& v = variables.at(bit);
-    auto& variable = *out.add_variables();
-    const bool extent = v.kind == cost::Variable::Kind::extent;
-    variable.set_kind(extent ? v1::Variable::EXTENT : v1::Variable::FIBER);
-    variable.set_index(v.index);
-    variable.set_tensor(v.tensor);
-    variable.set_level(extent ? 0 : static_cast<std::uint32_t>(v.level));
-    variable.set_copy_of(v.copy_of);
-    for (const auto& index : v.outer) variable.add_outer(index);
-    variable.set_outer_dense(v.outer_dense);
+    set_variable(variables.at(bit), *out.add_variables());
   }
 }
 

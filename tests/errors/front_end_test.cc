@@ -162,7 +162,7 @@ TEST(FrontEndErrors, TooManySparseLevels) {
     input.formats[tensor] = "csf";
   }
   EXPECT_EQ(outcome(input),
-            "unsupported [too-many-levels]: the operands have 48 sparse levels; at most 44 are supported");
+            "unsupported [too-many-levels]: the operands have 48 sparse levels; at most 43 are supported");
 }
 
 TEST(FrontEndErrors, TooManyTerms) {

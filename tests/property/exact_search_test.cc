@@ -45,10 +45,7 @@ std::vector<NaiveProduct> products(const std::vector<cost::Term>& terms, const c
     NaiveProduct product;
     for (int bit = 0; bit < cost::access_shift; ++bit) {
       if (((term >> bit) & 1U) == 0) continue;
-      const auto& v = variables.at(bit);
-      product.insert(v.kind == cost::Variable::Kind::fiber
-                         ? v.index + "'" + v.tensor + std::to_string(v.level)
-                         : v.index);
+      product.insert(test_support::naive_factor(variables.at(bit)));
     }
     result.push_back(std::move(product));
   }
@@ -171,7 +168,7 @@ BoxProblem random_box(std::mt19937_64& random) {
     for (std::size_t n = 0; n < variables.fibers.size(); ++n) {
       const cost::Variable& fiber = variables.fibers[n];
       // A copy bounds no other tensor, and no schedule here reads one.
-      if (fiber.index != index || !fiber.copy_of.empty()) continue;
+      if (!cost::is_fiber(fiber) || fiber.index != index || !fiber.copy_of.empty()) continue;
       const auto& levels = open.formats.at(fiber.tensor).levels;
       const auto level = static_cast<std::size_t>(fiber.level);
       const bool below_compressed = level > 0 && format::holds_entries(levels[level - 1]);
@@ -222,6 +219,8 @@ bool at_most(const std::vector<double>& a, const std::vector<double>& b) {
 /// class or too many.
 std::optional<std::size_t> check_frontier(const BoxProblem& box) {
   space::Space space(box.problem, {});
+  // The corners of what an intersection may hold are not those of a box.
+  if (!cost::variables_of(box.problem).intersections.empty()) return std::nullopt;
   if (box.corners.size() > most_corners || space.count(never).value() == 0) return std::nullopt;
   std::vector<space::ClassCount> classes = space.classes(99, never).value();
   if (space::appends(box.problem)) {  // also schedules that gather the result in a workspace

@@ -17,6 +17,7 @@
 #include "compiler/space/appending.h"
 #include "compiler/space/program.h"
 #include "compiler/space/space.h"
+#include "tests/support/intersections.h"
 #include "tests/support/problem_of.h"
 #include "tests/support/space_members.h"
 
@@ -146,6 +147,7 @@ cost::Point random_point(const cost::Variables& variables, std::mt19937& random)
     point[cost::Variables::first_fiber + n] = std::uniform_real_distribution<double>(
         1, point[static_cast<std::size_t>(extent - variables.extents.begin())])(random);
   }
+  test_support::draw_intersections(variables, point, random);
   return point;
 }
 

@@ -15,6 +15,7 @@
 #include "compiler/index_notation/extent_classes.h"
 #include "compiler/space/appending.h"
 #include "compiler/space/space.h"
+#include "tests/support/intersections.h"
 #include "tests/support/random_problem.h"
 
 namespace schaas {
@@ -127,11 +128,12 @@ bool allowed(const RealSizes& sizes, const std::vector<problem::Constraint>& con
 }
 
 /// Fibers are averages: entries of a level by entries of the level above.
-cost::Point point_of(const RealSizes& sizes, const cost::Variables& variables) {
+cost::Point point_of(const RealSizes& sizes, const cost::Variables& variables, std::mt19937_64& random) {
   cost::Point point(static_cast<std::size_t>(cost::Variables::first_fiber) + variables.fibers.size(), 1);
   for (std::size_t n = 0; n < variables.extents.size(); ++n)
     point[n] = static_cast<double>(sizes.extents.at(variables.extents[n].index));
   for (std::size_t n = 0; n < variables.fibers.size(); ++n) {
+    if (!cost::is_fiber(variables.fibers[n])) continue;
     const auto& stored = sizes.stored.at(variables.fibers[n].tensor);
     const auto level = static_cast<std::size_t>(variables.fibers[n].level);
     if (stored[level] != 0) {
@@ -139,6 +141,7 @@ cost::Point point_of(const RealSizes& sizes, const cost::Variables& variables) {
           static_cast<double>(stored[level + 1]) / static_cast<double>(stored[level]);
     }
   }
+  test_support::draw_intersections(variables, point, random);
   return point;
 }
 
@@ -252,6 +255,7 @@ Checked check_sound(const problem::Problem& problem, int points, std::mt19937_64
   // Sizes are drawn for operands, not for copies of them in another order.
   const auto operands = problem.operands();
   const auto is_operand = [&](const auto& fiber) {
+    if (!cost::is_fiber(fiber)) return true;
     return std::any_of(operands.begin(), operands.end(),
                        [&](const auto& operand) { return operand.tensor == fiber.tensor; });
   };
@@ -263,7 +267,7 @@ Checked check_sound(const problem::Problem& problem, int points, std::mt19937_64
   for (int attempt = 0; attempt < 10 * points && checked.pairs < points; ++attempt) {
     const RealSizes real = sizes.draw(attempt % 2 == 0 ? 40 : 12);
     if (!allowed(real, problem.constraints)) continue;
-    const cost::Point point = point_of(real, variables);
+    const cost::Point point = point_of(real, variables, random);
     if (!seen.insert(point).second) continue;
     ++checked.pairs;
     const auto values = [&](const cost::Cost& cost) {

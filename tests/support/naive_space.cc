@@ -160,22 +160,83 @@ class Enumerator {
     return legal;
   }
 
-  /// Returns the count of the loops around these operands: of several fibers of a loop the one that is
-  /// met first in the problem as written.
+  struct List {
+    std::string name;  ///< of the fiber
+    std::string with_outer;
+    bool walked = false;
+  };
+
+  /// The sparse levels over the loop, of each access once, in order of the problem as written.
+  std::vector<List> lists_of(const std::string& loop, const std::vector<Factor>& factors) const {
+    std::vector<List> lists;
+    for (const std::string& fiber_name : fibers_) {
+      for (const Factor& f : factors) {
+        if (f.access == nullptr) continue;
+        const auto& format = problem_.formats.at(f.access->tensor);
+        std::string outer;
+        for (int level = 0; level < format.order(); ++level) {
+          const std::string& index = index_at(*f.access, level);
+          const bool same = index == loop && fiber(*f.access, level) == fiber_name;
+          const List list{fiber_name, fiber_name + "(" + outer + ")",
+                          !format::is_located(format.levels[static_cast<std::size_t>(level)])};
+          outer += index + ".";
+          const bool known = std::any_of(lists.begin(), lists.end(), [&](const List& other) {
+            return other.with_outer == list.with_outer;
+          });
+          if (same && !known) lists.push_back(list);
+        }
+      }
+    }
+    return lists;
+  }
+
+  /// Under the standard profile, the lists that the loop merges.
+  std::string merged_lists(const std::string& loop, const std::vector<Factor>& factors) const {
+    std::set<std::string> names;
+    for (const List& list : lists_of(loop, factors)) {
+      if (list.walked) names.insert(list.with_outer);
+    }
+    if (names.size() < 2 || problem_.profile != problem::Profile::standard) return "";
+    std::string text;
+    for (const std::string& name : names) text += "&" + name;
+    return text;
+  }
+
+  /// Returns the count of the loops around these operands: of several fibers of a loop what all of them hold,
+  /// or the one that is met first in the problem as written; levels that are located come last.
   NaiveProduct product(const Names& loops, const std::vector<Factor>& factors) const {
     NaiveProduct result;
     for (const std::string& loop : loops) {
-      auto first = fibers_.end();
-      for (const Factor& f : factors) {
-        if (f.access == nullptr) continue;
-        for (int level = 0; level < problem_.formats.at(f.access->tensor).order(); ++level) {
-          if (index_at(*f.access, level) == loop)
-            first = std::min(first, std::find(fibers_.begin(), fibers_.end(), fiber(*f.access, level)));
-        }
-      }
-      result.insert(first == fibers_.end() ? loop : *first);
+      auto lists = lists_of(loop, factors);
+      std::stable_sort(lists.begin(), lists.end(),
+                       [](const List& a, const List& b) { return a.walked && !b.walked; });
+      const std::string merged = merged_lists(loop, factors);
+      result.insert(!merged.empty() ? loop + "'" + merged : lists.empty() ? loop : lists.front().name);
     }
     return result;
+  }
+
+  /// The steps of the loops that merge lists, each once for every iteration of the loops before it.
+  std::vector<NaiveProduct> merges(const Loops& order, const std::vector<Factor>& factors) const {
+    std::vector<NaiveProduct> terms;
+    Names outside;
+    for (const std::string& loop : order) {
+      if (const std::string merged = merged_lists(loop, factors); !merged.empty()) {
+        terms.push_back(product(outside, factors));
+        terms.back().insert("steps of " + loop + "'" + merged);
+      }
+      outside.insert(loop);
+    }
+    return terms;
+  }
+
+  /// A loop of the side merges a list of the factor.
+  bool merges(const Factor& factor, const Side& side) const {
+    return std::any_of(side.loops.begin(), side.loops.end(), [&](const std::string& loop) {
+      const auto lists = lists_of(loop, {factor});
+      return !merged_lists(loop, side.factors).empty() &&
+             std::any_of(lists.begin(), lists.end(), [](const List& list) { return list.walked; });
+    });
   }
 
   std::vector<NaiveSchedule> plain(const Side& side) const {
@@ -185,9 +246,13 @@ class Enumerator {
     const NaiveProduct trips = product(side.loops, side.factors);
     for (const Loops& order : orders) {
       NaiveSchedule nest{"(" + join(order) + ")", {trips}, {}};
+      for (NaiveProduct& merge : merges(order, side.factors)) nest.time.insert(std::move(merge));
       found.emplace(nest.text, nest);
     }
-    if (side.factors.size() > 2 && side.loops.size() > 1) {
+    const bool merging = std::any_of(side.loops.begin(), side.loops.end(), [&](const std::string& loop) {
+      return !merged_lists(loop, side.factors).empty();
+    });
+    if (side.factors.size() > (merging ? 1 : 2) && side.loops.size() > 1) {
       for (int split = side.first_split; split <= side.last_split; ++split) {
         for (const bool left : {true, false}) fuse(side, split, left, orders, found);
       }
@@ -240,7 +305,7 @@ class Enumerator {
       }
     }
     for (const Loops& prefix : prefixes) {
-      if (prefix.empty() && producer.factors.size() < 2) continue;
+      if (prefix.empty() && producer.factors.size() < 2 && !merges(producer.factors[0], side)) continue;
       // The slip of the published system: the indices the other side's temporary would have.
       const bool slip = rule_ == NaiveRule::published && !left && prefix.empty();
       const Factor temporary{"t", slip ? unite(meet(side.out, all_of(rest)), shared) : producer.out, nullptr};
@@ -258,6 +323,7 @@ class Enumerator {
           NaiveSchedule both;
           both.text = "{" + std::to_string(split) + (left ? "L" : "R") + join(prefix) + p.text + c.text + "}";
           both.memory.push_back(minus(producer.out, above));
+          for (NaiveProduct& merge : merges(prefix, side.factors)) both.time.insert(std::move(merge));
           for (const auto* part : {&p, &c}) {
             for (NaiveProduct term : part->time) {
               term.insert(common.begin(), common.end());

@@ -16,6 +16,7 @@
 #include "compiler/schedule/apply.h"
 #include "compiler/space/appending.h"
 #include "compiler/space/space.h"
+#include "tests/support/intersections.h"
 #include "tests/support/search_oracle.h"
 #include "tests/support/sound_stages.h"
 
@@ -367,11 +368,13 @@ cost::Point random_sizes(const problem::Problem& problem, std::mt19937_64& rando
     point[n] = extents.at(variables.extents[n].index);
   for (std::size_t n = 0; n < variables.fibers.size(); ++n) {
     const cost::Variable& fiber = variables.fibers[n];  // of matrices: csr, csc
+    if (!cost::is_fiber(fiber)) continue;
     const std::string& tensor = fiber.copy_of.empty() ? fiber.tensor : fiber.copy_of;
     const auto indices = problem.indices_of(tensor);
     const double rows = extents.at(fiber.index == indices[0] ? indices[1] : indices[0]);
     point[static_cast<std::size_t>(cost::Variables::first_fiber) + n] = entries.at(tensor) / rows;
   }
+  test_support::draw_intersections(variables, point, random);
   return point;
 }
 

@@ -17,13 +17,14 @@ using Json = nlohmann::ordered_json;
 
 template <class V>
 void fields(V& v, Variable& x) {
-  v.choice("kind", x.kind, "EXTENT", "FIBER");
+  v.choice("kind", x.kind, {"EXTENT", "FIBER", "MATCHES", "STEPS"});
   v("index", x.index);
   v("tensor", x.tensor);
   v("level", x.level);
   v("copy_of", x.copy_of);
   v("outer", x.outer);
   v("outer_dense", x.outer_dense);
+  v("lists", x.lists);
 }
 template <class V>
 void fields(V& v, Term& x) {
@@ -255,8 +256,8 @@ class Writer {
     }
   }
   template <class Choice>
-  void choice(const char* name, Choice& value, const char* first, const char* second) {
-    json_[name] = value == Choice() ? first : second;
+  void choice(const char* name, Choice& value, std::initializer_list<const char*> names) {
+    json_[name] = names.begin()[static_cast<std::size_t>(value)];
   }
 
   template <class T>
@@ -299,10 +300,11 @@ class Reader {
     }
   }
   template <class Choice>
-  void choice(const char* name, Choice& value, const char* first, const char* second) {
+  void choice(const char* name, Choice& value, std::initializer_list<const char*> names) {
     const auto text = json_.at(name).template get<std::string>();
-    if (text != first && text != second) throw std::invalid_argument("`" + text + "` is not known");
-    value = text == first ? Choice() : static_cast<Choice>(1);
+    const auto found = std::find(names.begin(), names.end(), text);
+    if (found == names.end()) throw std::invalid_argument("`" + text + "` is not known");
+    value = static_cast<Choice>(found - names.begin());
   }
 
   template <class T>

@@ -14,15 +14,24 @@ std::vector<std::string> strings(const Repeated& repeated) {
   return {repeated.begin(), repeated.end()};
 }
 
+Variable::Kind kind_of(v1::Variable::Kind kind) {
+  switch (kind) {
+    case v1::Variable::FIBER:
+      return Variable::Kind::fiber;
+    case v1::Variable::MATCHES:
+      return Variable::Kind::matches;
+    case v1::Variable::STEPS:
+      return Variable::Kind::steps;
+    default:
+      return Variable::Kind::extent;
+  }
+}
+
 Variable from_proto(const v1::Variable& v) {
-  const bool is_fiber = v.kind() == v1::Variable::FIBER;
-  return {is_fiber ? Variable::Kind::fiber : Variable::Kind::extent,
-          v.index(),
-          v.tensor(),
-          static_cast<int>(v.level()),
-          v.copy_of(),
-          strings(v.outer()),
-          v.outer_dense()};
+  Variable variable{kind_of(v.kind()), v.index(),          v.tensor(),     static_cast<int>(v.level()),
+                    v.copy_of(),       strings(v.outer()), v.outer_dense()};
+  for (const v1::Variable& list : v.lists()) variable.lists.push_back(from_proto(list));
+  return variable;
 }
 
 std::vector<Term> terms(const google::protobuf::RepeatedPtrField<v1::Term>& wire) {
@@ -40,7 +49,7 @@ std::vector<Term> terms(const google::protobuf::RepeatedPtrField<v1::Term>& wire
 bool known(const google::protobuf::RepeatedPtrField<v1::Term>& wire) {
   for (const v1::Term& term : wire) {
     for (const v1::Variable& v : term.variables()) {
-      if (v.kind() != v1::Variable::EXTENT && v.kind() != v1::Variable::FIBER) return false;
+      if (v.kind() == v1::Variable::KIND_UNSPECIFIED || !v1::Variable::Kind_IsValid(v.kind())) return false;
     }
   }
   return true;

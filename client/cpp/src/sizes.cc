@@ -186,9 +186,25 @@ support::Result<double> copied_fiber(const Variable& variable, const std::vector
   return above == 0 ? 0 : here / above;
 }
 
+/// Matches and steps of lists whose coordinates are spread evenly and independently over the extent. A merge
+/// ends with the list that ends first: of n entries the last one lies at n / (n + 1) of the extent.
+support::Result<double> intersection(const Variable& variable, const Sizes& sizes) {
+  SCHAAS_ASSIGN_OR_RETURN(const double extent, extent_of(variable.index, sizes));
+  double sum = 0, shortest = extent, matches = extent;
+  for (const Variable& list : variable.lists) {
+    SCHAAS_ASSIGN_OR_RETURN(const double entries, evaluate(list, sizes));
+    sum += entries;
+    shortest = std::min(shortest, entries);
+    matches *= extent == 0 ? 0 : std::min(entries / extent, 1.0);
+  }
+  if (variable.kind == Variable::Kind::matches) return matches;
+  return std::clamp(sum * shortest / (shortest + 1), matches, std::max(matches, extent));
+}
+
 }  // namespace
 
 support::Result<double> evaluate(const Variable& variable, const Sizes& sizes) {
+  if (!variable.lists.empty()) return intersection(variable, sizes);
   if (variable.kind == Variable::Kind::extent) {
     const auto it = sizes.extents.find(variable.index);
     if (it != sizes.extents.end()) return static_cast<double>(it->second);

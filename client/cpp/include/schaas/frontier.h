@@ -10,10 +10,11 @@
 /// user's.
 namespace schaas::client {
 
-/// A variable of a cost term: the extent of an index, or the mean number of entries of a storage level under
-/// one entry of its parent level.
+/// A variable of a cost term: the extent of an index, the mean number of entries of a storage level under one
+/// entry of its parent level, or of several such levels that one loop merges the mean number of coordinates
+/// that all hold (matches) and of steps of the merge.
 struct Variable {
-  enum class Kind { extent, fiber } kind = Kind::extent;
+  enum class Kind { extent, fiber, matches, steps } kind = Kind::extent;
   std::string index;   ///< extent
   std::string tensor;  ///< fiber
   int level = 0;       ///< fiber: 0-based storage level
@@ -21,6 +22,8 @@ struct Variable {
   std::string copy_of{};
   std::vector<std::string> outer{};
   bool outer_dense = false;  ///< all of these are dense
+  std::vector<Variable>
+      lists{};  ///< of matches and steps: the fibers, each with the indices above in `outer`
   bool operator==(const Variable&) const = default;
 };
 
