@@ -226,9 +226,9 @@ std::string explanation_text(const client::Explanation& why, const client::Front
   return print(table) + indented(why.code, "    ") + verdict_text(why, frontier) + rivals_text(why);
 }
 
-/// A certificate names its winner by cost.
+/// Returns whether the entry is the winner that the certificate names.
 bool won_by(const client::Removal& removal, const client::FrontierEntry& entry) {
-  return removal.by == "T = " + entry.time + ", M = " + entry.memory;
+  return removal.winner == entry.id;
 }
 
 void add_entry(const client::Frontier& frontier, const client::FrontierEntry& entry, Answer& answer) {

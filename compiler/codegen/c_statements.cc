@@ -164,8 +164,8 @@ void CStatements::print(const StatementPtr& statement) {
           },
           [&](const loop_ir::GroupStore& x) { print_group_store(x); },
           [&](const loop_ir::Deferred& x) {
-            text_.line(std::string("deferred_update<monoid_") + operators::name(x.monoid) + "> " + x.name + "(" +
-                       x.array + ");");
+            text_.line(std::string("deferred_update<monoid_") + operators::name(x.monoid) + "> " + x.name +
+                       "(" + x.array + ");");
           },
           [&](const loop_ir::Defer& x) {
             text_.line(x.name + ".defer(" + expression(x.index) + ", " + expression(x.value) + ");");

@@ -456,7 +456,7 @@ void CVectorLoops::print_iteration(const loop_ir::For& loop, const Block& block)
 void CVectorLoops::print_prefetch(const loop_ir::For& loop, const Block& block) {
   const Gathered gathers = gathered(loop);
   if (gathers.loads.empty()) return;
-  const auto later = [](const std::string& name) { return name + "_next"; };
+  const auto later = [](const std::string& name) { return name + "_prefetched"; };
   const std::string next = loop.variable + " + " + std::to_string(loop.prefetch_distance);
   const std::string last = gathers.coordinates + "_last";
   text_.open("if (prefetch)");  // a constant in each inlined copy: no branch per iteration
@@ -501,10 +501,10 @@ void CVectorLoops::print_interleaved(const loop_ir::For& loop, const std::set<st
     }
   }
   text_.open("for (; " + more + "; " + v + " += " + count + ")");
-  text_.line("const int64_t " + v + "_first = " + v + ";");
+  text_.line("const int64_t " + v + "_iteration = " + v + ";");
   for (int iteration = 0; iteration < iterations; ++iteration) {
     text_.open("");
-    text_.line("const int64_t " + v + " = " + v + "_first + " + std::to_string(iteration) + ";");
+    text_.line("const int64_t " + v + " = " + v + "_iteration + " + std::to_string(iteration) + ";");
     Block own = block;
     own.first_sum = iteration * block.count;
     print_iteration(loop, own);

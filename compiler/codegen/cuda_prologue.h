@@ -12,8 +12,8 @@ std::string_view device_declarations();
 /// Monoids, each with its fold and its atomic step: monoid_sum, monoid_max, ...
 std::string_view monoid_declarations();
 /// atomic_group<monoid, width>(array, index, value), store_group, fold_group: a group of threads folds by
-/// shuffles and its first thread writes. deferred_update<monoid>: a deferred atomic update; flush<width>() is the
-/// segment reduction of a group (Sgap, section 5.3: atomicAddGroup and segReduceGroup).
+/// shuffles and its first thread writes. deferred_update<monoid>: a deferred atomic update; flush<width>() is
+/// the segment reduction of a group (Sgap, section 5.3: atomicAddGroup and segReduceGroup).
 std::string_view group_declarations();
 
 }  // namespace schaas::codegen

@@ -39,8 +39,7 @@ struct Sink {
 };
 
 /// Sparse accumulator (SPA) of a temporary: a flag for each element of its first levels; or, for one level
-/// private to the thread, an occupancy bitmap with the list of occupied coordinates that is compacted from
-/// it.
+/// private to the thread, an occupancy bitmap and the list of occupied coordinates compacted from it.
 struct SparseAccumulator {
   std::string flags;
   std::string list;                 ///< "": none, the flags are tested one by one
@@ -53,20 +52,17 @@ struct SparseAccumulator {
   std::string keys{};
   std::string taken{};
 
-  loop_ir::Occupancy occupancy() const {
-    return {flags, list, count, extent};
-  }  ///< the bitmap that the list is compacted from
+  /// The bitmap that the list is compacted from.
+  loop_ir::Occupancy occupancy() const { return {flags, list, count, extent}; }
 };
 
-/// Entries of a range of positions (LoopAnnotation::positions), by level of the operand: the positions that
-/// contain them.
+/// Entries of a range of positions (LoopAnnotation::positions): the positions that contain them, by level.
 struct EntryRanges {
   int operand = -1;
   std::vector<loop_ir::Range> levels{};
 };
 
-/// Clearing of the rows of a dense result by the phase that adds to them. Rows are then in the cache when
-/// they are added to.
+/// Clearing of the rows of a dense result by the phase that adds to them: they are in the cache then.
 struct ClearedRows {
   int target = -1;
   const Loop* rows = nullptr;

@@ -105,6 +105,38 @@ struct Class {
   std::vector<schedule::Trace> traces;
 };
 
+std::vector<std::string> default_loops(const problem::Problem& problem) {
+  std::vector<std::string> loops;
+  for (auto tree = schedule::default_nest(problem);;) {
+    const auto* loop = std::get_if<concrete_notation::Forall>(&tree->node);
+    if (loop == nullptr) return loops;
+    loops.push_back(loop->index);
+    tree = loop->body;
+  }
+}
+
+/// Makes traces of the dense result's members, which begin from that problem's default nest, begin from the
+/// one of the sparse result, whose storage orders loops, too.
+class FromDefaultNest {
+ public:
+  explicit FromDefaultNest(const problem::Problem& problem)
+      : loops_(default_loops(with_dense_result(problem))) {
+    same_ = loops_ == default_loops(problem);
+  }
+
+  void adapt(schedule::Trace& trace) const {
+    auto at = trace.directives.begin();
+    if (at != trace.directives.end() && std::holds_alternative<schedule::Permute>(*at)) ++at;
+    const auto* next = at == trace.directives.end() ? nullptr : std::get_if<schedule::Reorder>(&*at);
+    if (same_ || (next != nullptr && next->path.empty())) return;
+    trace.directives.insert(at, schedule::Reorder{{}, loops_});
+  }
+
+ private:
+  std::vector<std::string> loops_;
+  bool same_ = false;
+};
+
 support::Result<ListedMembers> listed_by_cost(const problem::Problem& problem, std::size_t traces,
                                               const support::Cancellation& cancellation) {
   Recursion recursion(with_dense_result(problem), {});
@@ -112,6 +144,7 @@ support::Result<ListedMembers> listed_by_cost(const problem::Problem& problem, s
   AppendingCosts costs(recursion, problem);
   Members members(recursion, watch);
   std::map<cost::Cost, Class> classes;
+  const FromDefaultNest from_default(problem);
   ListedMembers found;
   for (std::size_t n = 0; n < recursion.roots().size(); ++n) {
     const Side root = recursion.roots()[n];
@@ -121,6 +154,7 @@ support::Result<ListedMembers> listed_by_cost(const problem::Problem& problem, s
       ++same.schedules;
       if (!same.trees.insert(one.tree).second || same.traces.size() >= traces) return;
       same.traces.push_back(trace_of(recursion, *one.member, recursion.operand_orders()[n], root.mirrored));
+      from_default.adapt(same.traces.back());
       if (table) same.traces.back().directives.emplace_back(schedule::WorkspaceStorage{Storage::hash});
     };
     members.each(root.state, [&](const Members::Listed& one) {
@@ -142,9 +176,10 @@ support::Result<ListedMembers> listed_by_cost(const problem::Problem& problem, s
 support::Result<ListedMembers> listed_by_tree(Space& space, const problem::Problem& problem,
                                               const support::Cancellation& cancellation) {
   std::vector<schedule::Trace> traces;
+  const FromDefaultNest from_default(problem);
   SCHAAS_RETURN_IF_ERROR(space.for_each(
       [&](const schedule::Trace& trace) {
-        traces.push_back(trace);
+        from_default.adapt(traces.emplace_back(trace));
         return true;
       },
       cancellation));

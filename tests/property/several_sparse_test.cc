@@ -173,5 +173,25 @@ TEST(SeveralSparseOperands, CostsAtCountedAveragesAreNearTheCounts) {
   EXPECT_EQ(problems, problems_to_check);
 }
 
+// The default nest of a result by columns begins with other loops than that of a dense one.
+TEST(SeveralSparseOperands, TracesOfSparseResultsBeginFromTheirDefaultNest) {
+  for (const std::string result : {"dense,compressed:1,0", "compressed,compressed:1,0", "csr"}) {
+    for (const std::string operand : {"csr", "csc", "dcsr"}) {
+      problem::ProblemText text;
+      text.expression = "A(i,k) = B(i,j) * C(k,j)";
+      text.formats = {{"A", result}, {"B", "csr"}, {"C", operand}};
+      const auto problem = problem::build(text).value();
+      const auto found =
+          frontier::compute(problem, frontier::options_for(problem.profile), {}, never).value();
+      for (const auto& survivor : found.survivors) {
+        for (const auto& trace : survivor.traces) {
+          const auto tree = schedule::apply(trace, problem);
+          EXPECT_TRUE(tree.ok()) << schedule::print(trace) << "\n" << problem::print(problem);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace schaas

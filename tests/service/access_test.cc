@@ -130,7 +130,7 @@ TEST_F(Tokens, MatchTheirLineWhenNew) {
 
 // ---- authorisation ----
 
-class AccessControl : public Tokens {
+class Authorisation : public Tokens {
  protected:
   std::unique_ptr<AccessControl> open(bool sockets_need_token = false) {
     return AccessControl::open({path_, sockets_need_token, [this] { return now_; }}).value();
@@ -142,12 +142,12 @@ class AccessControl : public Tokens {
   const std::string far_ = "ipv4:192.0.2.1:4711";
 };
 
-TEST_F(AccessControl, AuthorisesEverybodyWithoutTokens) {
+TEST_F(Authorisation, AuthorisesEverybodyWithoutTokens) {
   const auto access = AccessControl::open({"", false, AccessControl::steady_clock()}).value();
   EXPECT_EQ(outcome(access->authorise(methods::verify_cache, far_, "")), "in");
 }
 
-TEST_F(AccessControl, RequiresATokenOverTheNetwork) {
+TEST_F(Authorisation, RequiresATokenOverTheNetwork) {
   write(line_of("reader", "right", "scopes=read"));
   const auto access = open();
   const std::string asks =
@@ -172,22 +172,24 @@ TEST_F(AccessControl, RequiresATokenOverTheNetwork) {
             "ask the server's operator to add `schedule` to its scopes");
 }
 
-TEST_F(AccessControl, NeedsNoTokenOnThePrivateSocket) {
+TEST_F(Authorisation, NeedsNoTokenOnThePrivateSocket) {
   write(line_of("reader", "right", "scopes=read"));
-  EXPECT_EQ(outcome(open()->enter(methods::verify_cache, "unix:/run/s", "")), "in");
-  EXPECT_THAT(outcome(open(true)->enter(methods::verify_cache, "unix:/run/s", "")), HasSubstr("[no-token]"));
-  EXPECT_THAT(outcome(open()->enter(methods::verify_cache, "ipv4:127.0.0.1:1", "")), HasSubstr("[no-token]"));
+  EXPECT_EQ(outcome(open()->authorise(methods::verify_cache, "unix:/run/s", "")), "in");
+  EXPECT_THAT(outcome(open(true)->authorise(methods::verify_cache, "unix:/run/s", "")),
+              HasSubstr("[no-token]"));
+  EXPECT_THAT(outcome(open()->authorise(methods::verify_cache, "ipv4:127.0.0.1:1", "")),
+              HasSubstr("[no-token]"));
 }
 
-TEST_F(AccessControl, EnforcesQuotas) {
+TEST_F(Authorisation, EnforcesQuotas) {
   write(line_of("group", "g", "scopes=read requests-per-minute=2") +
         line_of("pair", "p", "scopes=read concurrent=2"));
   const auto access = open();
   EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer g")), "in");
   EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer g")), "in");
-  EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer g")),
-            "exhausted [quota-requests]: `group` has made more than 2 requests in a minute\n  note: retry "
-            "again in 30 s");
+  EXPECT_EQ(
+      outcome(access->authorise(methods::info, far_, "Bearer g")),
+      "exhausted [quota-requests]: `group` has made more than 2 requests in a minute\n  note: retry in 30 s");
   now_ += std::chrono::seconds(20);
   EXPECT_THAT(outcome(access->authorise(methods::info, far_, "Bearer g")), HasSubstr("retry in 10 s"));
   now_ += std::chrono::seconds(10);
@@ -196,16 +198,14 @@ TEST_F(AccessControl, EnforcesQuotas) {
   auto first = access->authorise(methods::info, far_, "Bearer p");
   {
     const auto second = access->authorise(methods::info, far_, "Bearer p");
-    EXPECT_EQ(
-        outcome(access->authorise(methods::info, far_, "Bearer p")),
-        "exhausted [quota-concurrent]: `pair` has 2 requests running, which is its limit\n  note: retry "
-        "again when one "
-        "of them has ended");
+    EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer p")),
+              "exhausted [quota-concurrent]: `pair` has 2 requests running, which is its limit\n  note: "
+              "retry when one of them has ended");
   }
   EXPECT_EQ(outcome(access->authorise(methods::info, far_, "Bearer p")), "in");
 }
 
-TEST_F(AccessControl, RevokesTokensOnReloadAndKeepsThemWhenTheFileIsWrong) {
+TEST_F(Authorisation, RevokesTokensOnReloadAndKeepsThemWhenTheFileIsWrong) {
   write(line_of("old", "o", "scopes=read"));
   const auto access = open();
   write(line_of("new", "n", "scopes=read"));
@@ -284,7 +284,7 @@ TEST_F(TransportSecurity, RequiresTlsBeyondLoopback) {
   options.insecure_tcp = true;
   EXPECT_EQ(refusal(options), "started");
   EXPECT_THAT(logged_.str(), HasSubstr("without TLS: traffic can be read and modified"));
-  EXPECT_THAT(logged_.str(), HasSubstr("whoever reaches it may use this server"));
+  EXPECT_THAT(logged_.str(), HasSubstr("any client that reaches it is authorised"));
   options.insecure_tcp = false;
   options.tls = tls();
   EXPECT_EQ(refusal(options), "started");

@@ -58,7 +58,7 @@ class BusyServer final : public v1::Scheduler::Service {
   }
 };
 
-class BusyServer : public testing::Test {
+class OverloadedServer : public testing::Test {
  protected:
   void SetUp() override {
     grpc::ServerBuilder builder;
@@ -85,7 +85,7 @@ class BusyServer : public testing::Test {
   std::vector<double> waits_;
 };
 
-TEST_F(BusyServer, IsRetriedWithGrowingDelays) {
+TEST_F(OverloadedServer, IsRetriedWithGrowingDelays) {
   auto connection = connect();
   service_.refusals = 4;
   const auto entries = connection.list_cache("");
@@ -101,7 +101,7 @@ TEST_F(BusyServer, IsRetriedWithGrowingDelays) {
   }
 }
 
-TEST_F(BusyServer, IsNotRetriedForEver) {
+TEST_F(OverloadedServer, IsNotRetriedForEver) {
   options_.busy_limit = std::chrono::milliseconds(100);
   auto connection = connect();
   service_.refusals = 1'000'000;
@@ -111,7 +111,7 @@ TEST_F(BusyServer, IsNotRetriedForEver) {
   EXPECT_GT(service_.calls, 1);
 }
 
-TEST_F(BusyServer, IsNotRetriedWithoutADelay) {
+TEST_F(OverloadedServer, IsNotRetriedWithoutADelay) {
   auto connection = connect();
   service_.says_when = false;
   service_.refusals = 1;
@@ -119,7 +119,7 @@ TEST_F(BusyServer, IsNotRetriedWithoutADelay) {
   EXPECT_EQ(service_.calls, 1);
 }
 
-TEST_F(BusyServer, IsAskedForASchedule) {
+TEST_F(OverloadedServer, IsAskedForASchedule) {
   auto connection = connect();
   service_.refusals = 2;
   const auto answer = connection.schedule({});
@@ -129,7 +129,7 @@ TEST_F(BusyServer, IsAskedForASchedule) {
 }
 
 // An event delivered before the refusal must not be delivered twice.
-TEST_F(BusyServer, IsNotRetriedOnceItsAnswerBegan) {
+TEST_F(OverloadedServer, IsNotRetriedOnceItsAnswerBegan) {
   auto connection = connect();
   service_.begins = true;
   service_.refusals = 1;

@@ -193,6 +193,30 @@ TEST(Terms, CarryWeightAndVariablesInTheUsersNames) {
   EXPECT_EQ(out.memory_terms(0).variables_size(), 1);
 }
 
+TEST(Terms, CarryTheListsOfIntersections) {
+  cost::Variable steps{cost::Variable::Kind::steps, "k", "", 0};
+  steps.lists = {{cost::Variable::Kind::fiber, "k", "Sparse", 1, "", {"row"}, true},
+                 {cost::Variable::Kind::fiber, "k", "Vector", 0, "", {}, true}};
+  NamedKernel kernel;
+  kernel.variables = two_variables();
+  kernel.variables.fibers.push_back(steps);
+  kernel.cost.time = {
+      cost::make_term(1 | cost::Term{1} << (cost::Variables::first_fiber + 1), cost::Access::merged)};
+  const v1::Kernel out = to_proto(kernel);
+  ASSERT_EQ(out.time_terms_size(), 1);
+  EXPECT_EQ(out.time_terms(0).weight(), cost::weight(cost::Access::merged));
+  ASSERT_EQ(out.time_terms(0).variables_size(), 2);
+  const v1::Variable& variable = out.time_terms(0).variables(1);
+  EXPECT_EQ(variable.kind(), v1::Variable::STEPS);
+  EXPECT_EQ(variable.index(), "k");
+  ASSERT_EQ(variable.lists_size(), 2);
+  EXPECT_EQ(variable.lists(0).kind(), v1::Variable::FIBER);
+  EXPECT_EQ(variable.lists(0).tensor(), "Sparse");
+  EXPECT_EQ(variable.lists(0).level(), 1u);
+  EXPECT_EQ(variable.lists(0).outer(0), "row");
+  EXPECT_EQ(variable.lists(1).tensor(), "Vector");
+}
+
 NamedVariant a_variant() {
   cost::LeafNest nest;
   nest.loops = {{1, "row", 48, true, 1}, {cost::Term{1} << cost::Variables::first_fiber, "k", 8, true, 1}};
@@ -243,7 +267,7 @@ NamedFrontier a_frontier() {
 
 // Fields that only one kind of term or of variable has.
 std::vector<std::string> kind_fields() {
-  const std::vector<std::string> of_copies{"tensor", "level", "copy_of", "outer", "outer_dense"};
+  const std::vector<std::string> of_copies{"tensor", "level", "copy_of", "outer", "outer_dense", "lists"};
   std::vector<std::string> fields;
   for (const std::string& field : of_copies)
     for (const std::string message : {"frontier.entries.variants", "frontier.gpu"})

@@ -57,7 +57,7 @@ class CountingProvider final : public server::KernelProvider {
   }
   Result<server::KernelAnswer> kernel(const server::KernelQuery& query,
                                       const Cancellation& cancellation) override {
-    ++(query.target.draft ? counted_->baselines : counted_->compilations);
+    ++(query.target.baseline ? counted_->baselines : counted_->compilations);
     if (counted_->fail_linear && query.trace.directives.empty())
       return support::unsupported("no-linear", "not today");
     return next_->kernel(query, cancellation);

@@ -9,8 +9,8 @@
 
 namespace schaas::test_support {
 
-/// Classes that the sound test keeps of the papers' stages 1 and 2 (as-written space, memory depth 2, depth poset),
-/// to be compared with what their own test keeps.
+/// Classes that the sound test keeps of the papers' stages 1 and 2 (as-written space, memory depth 2, depth
+/// poset), to be compared with what their own test keeps.
 struct SoundStages {
   std::vector<cost::Cost> kept;
   std::vector<frontier::Removal> removals;

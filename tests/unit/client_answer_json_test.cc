@@ -15,8 +15,9 @@ using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using nlohmann::json;
 
-// Gives every field a value of its own, lists two; fields that the client does not keep stay empty.
-void fill(Message& message, int& next) {
+// Gives every field a value of its own, lists two; fields that the client does not keep stay empty. A message
+// that holds others of its kind holds them once.
+void fill(Message& message, int& next, bool within_its_kind = false) {
   const auto* reflection = message.GetReflection();
   for (int f = 0; f < message.GetDescriptor()->field_count(); ++f) {
     const FieldDescriptor* field = message.GetDescriptor()->field(f);
@@ -43,12 +44,14 @@ void fill(Message& message, int& next) {
         case FieldDescriptor::CPPTYPE_ENUM:
           reflection->SetEnumValue(&message, field, 1 + next % 2);
           break;
-        case FieldDescriptor::CPPTYPE_MESSAGE:
-          if (!field->is_map())
+        case FieldDescriptor::CPPTYPE_MESSAGE: {
+          const bool same_kind = field->message_type() == message.GetDescriptor();
+          if (!field->is_map() && !(same_kind && within_its_kind))
             fill(*(more ? reflection->AddMessage(&message, field)
                         : reflection->MutableMessage(&message, field)),
-                 next);
+                 next, same_kind);
           break;
+        }
         default:
           FAIL() << field->full_name() << " has a type that no field had";
       }

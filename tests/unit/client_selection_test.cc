@@ -23,6 +23,20 @@ TEST(Sizes, fibers_are_mean_entries_under_a_parent) {
   EXPECT_EQ(entries_of(*packed), (std::vector<std::int64_t>{2, 3}));
 }
 
+TEST(Evaluate, EstimatesIntersectionsFromMeanFibers) {
+  Variable matches{Variable::Kind::matches, "j", "", 0};
+  matches.lists = {{Variable::Kind::fiber, "j", "B", 1}, {Variable::Kind::fiber, "j", "x", 0}};
+  Sizes sizes;
+  sizes.extents = {{"i", 10}, {"j", 100}};
+  sizes.entries = {{"B", {10, 90}}, {"x", {20}}};
+  EXPECT_DOUBLE_EQ(evaluate(matches, sizes).value(), 9.0 * 20 / 100);
+  Variable steps = matches;
+  steps.kind = Variable::Kind::steps;
+  EXPECT_DOUBLE_EQ(evaluate(steps, sizes).value(), (9.0 + 20) * 9 / 10);
+  sizes.entries["x"] = {0};
+  EXPECT_EQ(evaluate(steps, sizes).value(), 0);
+}
+
 TEST(Sizes, rows_with_entries_are_a_share_of_those_asked) {
   using enum format::LevelFormat;
   const auto used = [](const format::TensorFormat& format, int position_bits, std::int64_t rows) {

@@ -35,11 +35,11 @@ std::string read_file(const std::string& path) {
 
 /// Typedefs of a header: comments out, white space to one blank.
 std::string declarations(std::string text) {
-  text = std::regex_reoffset(text, std::regex(R"(/\*([^*]|\*[^/])*\*/)"), " ");
+  text = std::regex_replace(text, std::regex(R"(/\*([^*]|\*[^/])*\*/)"), " ");
   std::string out;
   static const std::regex one(R"(typedef (struct \w+ \{[^}]*\} \w+|[^;]*);)");
   for (std::sregex_iterator at(text.begin(), text.end(), one), end; at != end; ++at) out += at->str() + "\n";
-  out = std::regex_reoffset(out, std::regex(R"([ \t\n]+)"), " ");
+  out = std::regex_replace(out, std::regex(R"([ \t\n]+)"), " ");
   return out;
 }
 
@@ -387,7 +387,7 @@ TEST_F(Executed, FunctionsOfNumbersInEveryShape) {
   const Numbers x = {-2.5, -1, -0.0, 0, 0.25, 0.5, 1, 1.5, 2, 3.5, -inf, inf, 40, -40, 0.125, 2.5, -3, 7, 9};
   const Numbers y = {1, -1, 0, 2, 0.25, 3, -1, 2, 0.5, 1, 0, 1, 2, 3, -1, 0.5, 2, 2, 0};
   const auto functions = every_function();
-  for (const char* shape : {"", "simd", "lanes"}) {
+  for (const char* shape : {"", "simd", "vector"}) {
     std::string body;
     for (std::size_t f = 0; f < functions.size(); ++f) {
       body += std::string("for ") + shape + " k in 0 .. " + std::to_string(x.size()) + " { A[(" +
@@ -407,7 +407,7 @@ TEST_F(Executed, FunctionsOfNumbersInEveryShape) {
 
 TEST_F(Executed, FunctionsOfWhatVariesAndWhatDoesNot) {
   const auto x = full({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
-  for (const char* shape : {"", "simd", "lanes"}) {
+  for (const char* shape : {"", "simd", "vector"}) {
     std::string body;
     int row = 0;
     for (const char* value : {"max(B1[k], 4.0, B1[1])", "where((B1[k] < 4.0), B1[2], negate(B1[k]))",

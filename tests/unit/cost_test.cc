@@ -55,6 +55,51 @@ TEST(TreeCost, FusedNestOfKernelOne) {
   EXPECT_EQ(memory_depth(cost), 0);
 }
 
+TEST(Intersections, CountMatchesInsideAndStepsForEveryIterationAround) {
+  const auto problem = problem_of("y(i) = B(i,j) * x(j)", {{"B", "csr"}, {"x", "compressed"}});
+  const auto v = variables_of(problem);
+  EXPECT_EQ(print_time(cost_of(problem, "linear"), v), "6*i*j'B&x + merge(i*j'B|x)");
+  EXPECT_EQ(print_time(cost_of(problem, "loopfuse(path={}, loc=1, pol=right)"), v),
+            "6*i*j'B + 6*j'x + clear(j)");
+}
+
+TEST(Intersections, DependOnTheOrderOfLoops) {
+  const auto problem = problem_of("A(i,k) = B(i,j) * C(i,j) * D(j,k)", {{"B", "csr"}, {"C", "csr"}});
+  const auto v = variables_of(problem);
+  EXPECT_EQ(print_time(cost_of(problem, "reorder(path={}, order={i,j,k})"), v), "i*k*j'B&C + merge(i*j'B|C)");
+  EXPECT_EQ(print_time(cost_of(problem, "reorder(path={}, order={i,k,j})"), v),
+            "8*i*k*j'B&C + merge(i*k*j'B|C)");
+}
+
+TEST(Intersections, OfThreeListsHaveASetForEachTwoAndForAll) {
+  const auto v = variables_of(
+      problem_of("s = x(i) * y(i) * z(i)", {{"x", "compressed"}, {"y", "compressed"}, {"z", "compressed"}}));
+  ASSERT_EQ(v.intersections.size(), 4U);
+  EXPECT_TRUE(v.all_intersections);
+  EXPECT_EQ(v.fibers.size(), 3U + 2U * 4U);
+  EXPECT_EQ(v.name(Variables::first_fiber + 9), "i'x&y&z");
+  EXPECT_EQ(v.name(Variables::first_fiber + 10), "i'x|y|z");
+}
+
+TEST(Intersections, LeaveOutLevelsThatAreLocated) {
+  const auto problem = problem_of("y(i) = B(i,j) * x(j)", {{"B", "csr"}, {"x", "bitmap"}});
+  EXPECT_EQ(print_time(cost_of(problem, "linear"), variables_of(problem)), "6*i*j'B");
+  const auto dense = problem_of("y(i) = x(j) * B(i,j)", {{"B", "csr"}, {"x", "bitmap"}});
+  EXPECT_EQ(print_time(cost_of(dense, "linear"), variables_of(dense)), "6*i*j'B");
+}
+
+TEST(Intersections, TellAccessesOfOneTensorApart) {
+  const auto problem = problem_of("A(i,k) = B(i,j) * B(k,j)", {{"B", "csr"}});
+  const auto v = variables_of(problem);
+  EXPECT_EQ(print_time(cost_of(problem, "reorder(path={}, order={i,k,j})"), v),
+            "6*i*k*j'B[i]&B[k] + merge(i*k*j'B[i]|B[k])");
+}
+
+TEST(Intersections, AreUnknownToThePapersProfile) {
+  const auto problem = problem_of("y(i) = B(i,j) * C(i,j)", {{"B", "csr"}, {"C", "csr"}}, "sparseauto");
+  EXPECT_TRUE(variables_of(problem).intersections.empty());
+}
+
 std::string print_loops(const LeafNest& nest, std::uint32_t loops) {
   std::string text;
   for (std::size_t n = 0; n < nest.loops.size(); ++n) {

@@ -346,7 +346,7 @@ TEST(Frontier, OpposedStorageOrdersReadACopy) {
   const Survivor& only = found->survivors.front();
   EXPECT_EQ(schedule::print(only.traces.front()), "store(tensor=C, order={0,1})");
   const auto variables = cost::variables_of(problem);
-  EXPECT_EQ(cost::print_time(only.cost, variables), "6*i*j'B + copy(i'*j)");
+  EXPECT_EQ(cost::print_time(only.cost, variables), "6*i*j'B&C_0_1 + copy(i'*j) + merge(i*j'B|C_0_1)");
   EXPECT_EQ(cost::print_memory(only.cost, variables), "i'*j + i'*j");
   text.constraints = {"nnz(B) <= 100", "101 <= nnz(C)"};
   const auto other = compute(problem::build(text).value(), {}, {}, never);

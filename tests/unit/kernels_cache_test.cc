@@ -190,7 +190,7 @@ TEST_P(ScheduleStores, FindCompleteRelaxedFrontiersNewestFirst) {
   EXPECT_TRUE(store_->frontiers_of("key", "O", 3, 10)->empty());
   EXPECT_TRUE(store_->frontiers_of("key", "o", 4, 10)->empty());
   EXPECT_TRUE(store_->frontiers_of("nobody", "o", 3, 10)->empty());
-  EXPECT_EQ((*store_->frontier({"t", "o", 3}))->family, "key");
+  EXPECT_EQ((*store_->frontier({"t", "o", 3}))->unconstrained_key, "key");
 }
 
 TEST_P(ScheduleStores, ReturnAKernelUnchanged) {

@@ -12,8 +12,8 @@ namespace {
 
 using Formats = std::map<std::string, std::string>;
 
-/// Returns the first error on three random inputs, whole and in ranges; "" without errors. `formats` of tensors
-/// that the program has.
+/// Returns the first error on three random inputs, whole and in ranges; "" without errors. `formats` of
+/// tensors that the program has.
 std::string check(const std::string& program, const Formats& formats, std::uint64_t seed,
                   const std::string& trace = "linear") {
   problem::ProblemText text;

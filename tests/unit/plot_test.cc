@@ -38,8 +38,10 @@ TEST(Plot, PlacesPointsByTheLogarithmsOfTheirCoordinates) {
   EXPECT_EQ(count(drawing, "<circle class=\"kept\""), 1u);
   EXPECT_EQ(count(drawing, "<circle class=\"chosen\""), 1u);
   EXPECT_EQ(count(drawing, "<path class=\"dropped\""), 1u);
-  EXPECT_LT(coordinate_of(drawing, "kept", "cx"), coordinate_of(drawing, "chosen", "cx"));  // 0 has the first column
-  EXPECT_LT(coordinate_of(drawing, "kept", "cy"), coordinate_of(drawing, "chosen", "cy"));  // more time is higher up
+  EXPECT_LT(coordinate_of(drawing, "kept", "cx"),
+            coordinate_of(drawing, "chosen", "cx"));  // 0 has the first column
+  EXPECT_LT(coordinate_of(drawing, "kept", "cy"),
+            coordinate_of(drawing, "chosen", "cy"));  // more time is higher up
   EXPECT_EQ(drawing, svg(three_points()));
 }
 

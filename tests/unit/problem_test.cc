@@ -178,12 +178,11 @@ TEST(Factors, StandApartInSumsOfOneProduct) {
             "A(i,k) = B(i,j) * (1 / d(i)) * e(k) * C(j,k)");
   EXPECT_EQ(apart("A(i,k) = 2 * B(i,j) * C(j,k) / 2"), "A(i,k) = B(i,j) * C(j,k)");
   EXPECT_EQ(apart("min-plus: A(i,k) = 2 * B(i,j) * 3 * C(j,k)"), "min-plus: A(i,k) = 5 * B(i,j) * C(j,k)");
-  for (const std::string stays :
-       {"A(i,j) = B(i,j) * 2",                                   // sums nothing
-        "A(i,k) = B(i,j) * d(j) / C(j,k)",                       // divides by what is not stored
-        "A(i,k) = exp(d(i)) * 2 * B(i,j) * C(j,k)",              // a call that takes long
-        "A(i,k) = cos(B(i,j)) * C(j,k) * 2",                     // not zero where B is not stored
-        "y(i) = sum(j)(B(i,j)) * sum(j)(C(i,j)) * 2"})           // an index of two sums
+  for (const std::string stays : {"A(i,j) = B(i,j) * 2",              // sums nothing
+                                  "A(i,k) = B(i,j) * d(j) / C(j,k)",  // divides by what is not stored
+                                  "A(i,k) = exp(d(i)) * 2 * B(i,j) * C(j,k)",  // a call that takes long
+                                  "A(i,k) = cos(B(i,j)) * C(j,k) * 2",  // not zero where B is not stored
+                                  "y(i) = sum(j)(B(i,j)) * sum(j)(C(i,j)) * 2"})  // an index of two sums
     EXPECT_EQ(apart(stays), stays);
 }
 
@@ -198,9 +197,10 @@ TEST(Factors, AreFunctionsOfTheElementsOfAContraction) {
   EXPECT_EQ(contraction("A(i,k) = (B(i,j) > 0) * C(j,k)"), "A(i,k) = B(i,j) * C(j,k)");
   EXPECT_EQ(contraction("y(i) = 3 * B(i,j) * B(i,j)"), "y(i) = B(i,j) * B(i,j)");
   EXPECT_EQ(contraction("max-times: A(i,k) = 2 * B(i,j) * C(j,k)"), "A(i,k) = B(i,j) * C(j,k)");
-  for (const std::string none : {"A(i,k) = B(i,j) * C(j,k)", "A(i,j) = 2 * B(i,j)", "A(i,k) = B(i,j) * C(j,k) / D(i,k)",
-                                 "A(i,k) = (B(i,j) + 1) * C(j,k)", "A(i,k) = (d(i) - e(i)) * B(i,j) * C(j,k)",
-                                 "T(i) = 2 * B(i,j); A(i,k) = T(i) * C(i,k)"})
+  for (const std::string none :
+       {"A(i,k) = B(i,j) * C(j,k)", "A(i,j) = 2 * B(i,j)", "A(i,k) = B(i,j) * C(j,k) / D(i,k)",
+        "A(i,k) = (B(i,j) + 1) * C(j,k)", "A(i,k) = (d(i) - e(i)) * B(i,j) * C(j,k)",
+        "T(i) = 2 * B(i,j); A(i,k) = T(i) * C(i,k)"})
     EXPECT_EQ(contraction(none), "none");
 }
 

@@ -50,7 +50,7 @@ std::string jammed(const std::string& body) {
 TEST(UnrollAndJam, DotProductsWithTheSameRow) {
   EXPECT_EQ(
       "for i in begin .. end {\n"
-      "  counter p_rest_1 = B_pos1[i]\n"
+      "  counter p_remainder_1 = B_pos1[i]\n"
       "  for p in B_pos1[i] .. (B_pos1[(i + 1)] - 3) by 4 {\n"
       "    let j: index = B_crd1[p]\n"
       "    let j_1: index = B_crd1[(p + 1)]\n"
@@ -70,9 +70,9 @@ TEST(UnrollAndJam, DotProductsWithTheSameRow) {
       "    A[(p + 1)] = (B[(p + 1)] * t_1)\n"
       "    A[(p + 2)] = (B[(p + 2)] * t_2)\n"
       "    A[(p + 3)] = (B[(p + 3)] * t_3)\n"
-      "    set p_rest_1 = (p + 4)\n"
+      "    set p_remainder_1 = (p + 4)\n"
       "  }\n"
-      "  for p in p_rest_1 .. B_pos1[(i + 1)] {\n"
+      "  for p in p_remainder_1 .. B_pos1[(i + 1)] {\n"
       "    let j: index = B_crd1[p]\n"
       "    sum t\n"
       "    for simd k in 0 .. n_k {\n"
@@ -95,7 +95,7 @@ TEST(UnrollAndJam, DotProductsWithTheSameRow) {
 
 TEST(UnrollAndJam, RowsOfADenseProductShareTheLoadsOfTheOther) {
   EXPECT_EQ(
-      "counter i_rest_1 = begin\n"
+      "counter i_remainder_1 = begin\n"
       "for i in begin .. (end - 5) by 6 {\n"
       "  for vector l in 0 .. n_k {\n"
       "    sum t\n"
@@ -119,9 +119,9 @@ TEST(UnrollAndJam, RowsOfADenseProductShareTheLoadsOfTheOther) {
       "    A[(((i + 4) * n_k) + l)] = t_4\n"
       "    A[(((i + 5) * n_k) + l)] = t_5\n"
       "  }\n"
-      "  set i_rest_1 = (i + 6)\n"
+      "  set i_remainder_1 = (i + 6)\n"
       "}\n"
-      "for i in i_rest_1 .. end {\n"
+      "for i in i_remainder_1 .. end {\n"
       "  for vector l in 0 .. n_k {\n"
       "    sum t\n"
       "    for k in 0 .. n_k {\n"

@@ -152,6 +152,7 @@ void fields(V& v, Removal& x) {
   v("id", x.id);
   v("time_terms", x.time_terms);
   v("memory_terms", x.memory_terms);
+  v("winner", x.winner);
 }
 template <class V>
 void fields(V& v, Frontier& x) {

@@ -260,7 +260,7 @@ Frontier from_proto(const v1::Frontier& from) {
   frontier.user_indices = {from.user_indices().begin(), from.user_indices().end()};
   for (const auto& r : from.removals()) {
     frontier.removals.push_back({r.id(), r.time(), r.memory(), r.by(), r.kind(), r.argument(),
-                                 terms(r.time_terms()), terms(r.memory_terms())});
+                                 terms(r.time_terms()), terms(r.memory_terms()), r.winner()});
   }
   for (const auto& schedule : from.gpu()) frontier.gpu.push_back(from_proto(schedule));
   frontier.statement = from.statement();

@@ -117,6 +117,7 @@ struct Removal {
   std::string id;  ///< "r1", "r2", ...
   std::string time, memory, by, kind, argument;
   std::vector<Term> time_terms, memory_terms;
+  std::string winner;  ///< id of the entry or removal that dominates it; "": a limit excludes it
   bool summary() const { return by.empty(); }
   bool operator==(const Removal&) const = default;
 };
