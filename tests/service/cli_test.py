@@ -450,7 +450,7 @@ class OtherCommands(program.WithDaemon):
                              [other["id"] for other in answer["frontier"] if other["id"] != entry["id"]])
             for rival in explanation["rivals"]:
                 self.assertTrue(rival["time"] < rival["other_time"] or rival["memory"] < rival["other_memory"], rival)
-                self.assertRegex(rival["sizes"], r"^i = \d+, j = \d+, ")
+                self.assertRegex(rival["sizes"], r"^i = \d+, l = \d+, j = \d+, ")
 
     def test_why_of_any_schedule(self):
         words = ["schedule", K4, "-f", "B=csr", *self.BOUNDS]
