@@ -57,11 +57,14 @@ class Joined {
     }
     if (!found.ok()) return found.error();
     begin_with(copies, *found);
-    for (const Survivor& survivor : found->survivors) {
+    for (Survivor& survivor : found->survivors) {
       // More copies that its nest needs than costs know of.
       SCHAAS_ASSIGN_OR_RETURN(const auto with_copies,
                               schedule::problem_of(survivor.traces.front(), problem_));
       if (cost::variables_of(with_copies).fibers.size() != fibers_) continue;
+      // Intersections with copies are numbered behind all known copies, and `problem` may know others.
+      SCHAAS_ASSIGN_OR_RETURN(const auto tree, schedule::apply(survivor.traces.front(), problem_));
+      survivor.cost = cost::of(tree, with_copies);
       list(survivor, found_);
     }
     if (!found->counts.space.empty()) found_.schedules += mpz_class(found->counts.space);
