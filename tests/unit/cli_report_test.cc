@@ -91,8 +91,8 @@ ScheduleFacts two_schedules() {
   facts.answer.frontier.entries = {first, second};
   facts.answer.frontier.removals = {
       {"r1", "", "", "", "depth", "12 of 15 schedules were left out", {}, {}},
-      {"r2", "i*j*k", "k", "T = i*k, M = k", "termwise", "each term is smaller", {}, {}},
-      {"r3", "i*i", "0", "T = i*j, M = 0", "log_proof", "by shares", {}, {}}};
+      {"r2", "i*j*k", "k", "T = i*k, M = k", "termwise", "each term is smaller", {}, {}, "s2"},
+      {"r3", "i*i", "0", "T = i*j, M = 0", "log_proof", "by shares", {}, {}, "s1"}};
   return facts;
 }
 
