@@ -26,7 +26,7 @@ bool has(const index_notation::Access& access, const std::string& index) {
   return std::find(access.indices.begin(), access.indices.end(), index) != access.indices.end();
 }
 
-/// Merging more lists than this costs no more per entry (docs/notes/performance.md, section 10).
+/// Merging more lists than this costs no more per entry (docs/cost_model.md).
 constexpr std::size_t most_heads = 4;
 
 class TreeCost {

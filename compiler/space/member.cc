@@ -11,7 +11,7 @@ namespace {
 
 using schedule::Path;
 
-/// Rows of a block (docs/notes/performance.md, "Blocks of rows").
+/// Rows of a block (docs/performance/kernels.md).
 constexpr int block_size = 48;
 
 /// number = quotient * base + rest; returns the rest.

@@ -23,7 +23,7 @@ using concrete_notation::StatementPtr;
 /// Variants sent per answer beyond one for each entry: building a tree takes 0.1 ms.
 constexpr std::size_t max_extra_variants = 48;
 constexpr std::size_t max_extra_variants_of_entry = 4;
-/// Values per block (docs/lab_diary.md, "Blocks of rows"): entries of a sparse row, or rows.
+/// Values per block (docs/performance/kernels.md): entries of a sparse row, or rows.
 constexpr int entries_in_block = 8;
 constexpr int rows_in_block = 48;
 constexpr int summed_in_block = 32;

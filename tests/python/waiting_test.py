@@ -44,6 +44,20 @@ def fresh(number):
     return f"{LONG} * {number}"
 
 
+def interrupt_after(seconds):
+    """Starts a thread that sends SIGINT to this process after so long. Returns it and the list that gets the time of sending."""
+    sent = []
+
+    def interrupt():
+        time.sleep(seconds)
+        sent.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    return thread, sent
+
+
 class Limit(unittest.TestCase):
     def test_bounds_a_wait(self):
         f = schaas.kernel(fresh(3), wait=0.05)
@@ -134,15 +148,7 @@ PROGRAM = textwrap.dedent(f"""
 class Frontier(unittest.TestCase):
     def test_tells_what_is_waited_for_and_hears_an_interrupt(self):
         f = schaas.kernel(fresh(53))
-        sent = []
-
-        def interrupt():
-            time.sleep(0.3)
-            sent.append(time.monotonic())
-            os.kill(os.getpid(), signal.SIGINT)
-
-        thread = threading.Thread(target=interrupt)
-        thread.start()
+        thread, sent = interrupt_after(0.3)
         with self.assertLogs("schaas", logging.INFO) as told, self.assertRaises(KeyboardInterrupt):
             f.frontier
             thread.join()  # a search that was faster
@@ -222,15 +228,7 @@ class Notebook(unittest.TestCase):
 
     def test_is_interrupted_and_shows_a_bar(self):
         f = schaas.kernel(fresh(31))
-        sent = []
-
-        def interrupt():
-            time.sleep(1)
-            sent.append(time.monotonic())
-            os.kill(os.getpid(), signal.SIGINT)
-
-        thread = threading.Thread(target=interrupt)
-        thread.start()
+        thread, sent = interrupt_after(1)
         try:
             with self.assertRaises(KeyboardInterrupt):
                 f(**operands(), deterministic=True)
