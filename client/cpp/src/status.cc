@@ -49,6 +49,8 @@ support::Diagnostic diagnostic_of(const grpc::Status& status, const grpc::Client
     case grpc::StatusCode::UNAVAILABLE:
       if (is_about_tls(status.error_message())) return tls_failed(address, status.error_message());
       return server_down(address, status.error_message());
+    case grpc::StatusCode::CANCELLED:  // by the server: callers look first at what they cancelled themselves
+      return server_down(address, "it stops, and ended the call");
     case grpc::StatusCode::DEADLINE_EXCEEDED:
       return support::exhausted("deadline", "the server at " + address + " did not answer in time");
     case grpc::StatusCode::RESOURCE_EXHAUSTED:
