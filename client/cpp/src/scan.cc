@@ -1,6 +1,7 @@
 #include "scan.h"
 
 #include <numeric>
+#include <utility>
 #include <vector>
 
 namespace schaas::client {
@@ -13,6 +14,11 @@ constexpr std::int64_t worth_a_team = std::int64_t{1} << 16;
 // Each share is added up, then scanned from the sum of the shares before it.
 std::int64_t exclusive_scan(std::int64_t* counts, std::int64_t size, Team& team) {
   const int parts = size < worth_a_team ? 1 : team.threads();
+  if (parts == 1) {
+    std::int64_t sum = 0;
+    for (std::int64_t n = 0; n < size; ++n) sum += std::exchange(counts[n], sum);
+    return counts[size] = sum;
+  }
   std::vector<std::int64_t> sums(static_cast<std::size_t>(parts) + 1, 0);
   const auto border = [&](std::int64_t part) { return counts + size * part / parts; };
   team.run(parts, [&](std::int64_t part, int) {
