@@ -75,7 +75,7 @@ int milliseconds(std::chrono::milliseconds time) {
   return static_cast<int>(std::min<std::int64_t>(time.count(), std::numeric_limits<int>::max()));
 }
 
-// Sets the limits of connections (docs/operations.md, "Limits"). No handler watches a call until its message
+// Sets the limits of connections (docs/limits.md, "Connections"). No handler watches a call until its message
 // is complete, so connections have a maximum age; afterwards their calls may run as long as any request.
 void set_limits(grpc::ServerBuilder& builder, const DaemonOptions& options) {
   builder.SetMaxReceiveMessageSize(options.message_bytes);

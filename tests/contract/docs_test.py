@@ -32,6 +32,12 @@ def markdown():
     return [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "compiler").rglob("*.md"))]
 
 
+def code():
+    """Files of the tree that cite documents in comments."""
+    for top in ("client", "compiler", "deploy", "kernels_cache", "proto", "server", "tests"):
+        yield from (path for path in sorted((ROOT / top).rglob("*")) if path.suffix in (".h", ".cc", ".c", ".py", ".proto", ".sh", ".toml", ".md"))
+
+
 def anchors(text):
     headings = re.findall(r"^#+\s+(.*)$", text, re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
@@ -79,6 +85,17 @@ class Links(unittest.TestCase):
                     broken.append(f"{page.relative_to(ROOT)}: {target} (no such heading)")
         self.assertEqual(broken, [])
 
+    def test_every_page_and_section_that_the_code_cites_exists(self):
+        cited, broken = 0, []
+        for file in code():
+            for name, _, section in re.findall(r'(docs/[\w/.-]+\.md)(, "([^"\n]+)")?', file.read_text(encoding="utf-8")):
+                text = (ROOT / name).read_text(encoding="utf-8") if (ROOT / name).exists() else None
+                if text is None or section and not re.search(rf"(?m)^(#+ {re.escape(section)}$|\*\*{re.escape(section)}\.\*\*)", text):
+                    broken.append(f"{file.relative_to(ROOT)}: {name} {section}".rstrip())
+                cited += 1
+        self.assertEqual(broken, [])
+        self.assertGreater(cited, 50)
+
     def test_reading_order_names_every_page(self):
         order = (ROOT / "docs/README.md").read_text(encoding="utf-8")
         pages = [page.name for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "README.md"]
@@ -92,7 +109,7 @@ class Links(unittest.TestCase):
     def test_every_test_that_tables_name_exists(self):
         tests = {path.stem: path.read_text(errors="replace") for path in (ROOT / "tests").rglob("*") if path.suffix in (".cc", ".py")}
         named = 0
-        for page in ("operations.md", "security.md"):
+        for page in ("limits.md", "evidence.md", "security.md"):
             for line in (ROOT / "docs" / page).read_text().splitlines():
                 for program, names in re.findall(r"\b(\w+_test)\b((?:,? `[A-Za-z_.*]+`)*)", line) if line.startswith("|") else []:
                     self.assertIn(program, tests, line)
