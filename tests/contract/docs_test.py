@@ -118,6 +118,31 @@ class Links(unittest.TestCase):
                         named += 1
         self.assertGreater(named, 50)
 
+    def test_passes_are_declared_where_the_architecture_says(self):
+        passes = 0
+        for row in re.findall(r"(?m)^\| `\w.*::.*\|$|^\| `make_.*\|$", (ROOT / "docs/ARCHITECTURE.md").read_text(encoding="utf-8")):
+            cells = [re.findall(r"`([^`]+)`", cell) for cell in row.split("|")]
+            first = ROOT / cells[4][0]
+            files = [first, *(first.parent / name for name in cells[4][1:])]
+            texts = [file.read_text(encoding="utf-8") for file in files]
+            for name in cells[1]:
+                self.assertTrue(any(re.search(rf"\b{name.rpartition('::')[2]}\(", text) for text in texts), row)
+            passes += 1
+        self.assertGreater(passes, 20)
+
+    def test_the_walk_finds_its_way(self):
+        walk = (ROOT / "docs/ARCHITECTURE.md").read_text(encoding="utf-8").partition("## A walk")[2]
+        steps = re.findall(r"(?m)^\d\. `([^`]+)`: (.*)$", walk)
+        self.assertEqual(steps[0][0], "README.md")
+        for file, text in steps:
+            for cited in re.findall(r"`([^`]+)`", text):
+                self.assertIn(cited, (ROOT / file).read_text(encoding="utf-8"), file)
+
+    def test_every_folder_of_the_architecture_exists(self):
+        named = re.findall(r"`((?:compiler|server|client|kernels_cache|proto|tests|deploy)/[\w/.]*)`",
+                           (ROOT / "docs/ARCHITECTURE.md").read_text(encoding="utf-8"))
+        self.assertEqual([name for name in named if not (ROOT / name).exists()], [])
+
     def test_no_page_says_todo(self):
         self.assertEqual([str(page.relative_to(ROOT)) for page in markdown()
                           if re.search(r"\b(TODO|FIXME|XXX)\b", page.read_text(encoding="utf-8"))], [])

@@ -1,7 +1,7 @@
-"""The layering of the code, as a table, and the scan that compares every #include with it.
+"""The layering of the code, as a table, the scan that compares every #include with it, and the picture of what was found.
 
-docs/ARCHITECTURE.md draws the same picture. A folder may include its own headers and those of the folders in its row, nothing
-else of the project; a few third-party headers are confined to the files named below.
+A folder may include its own headers and those of the folders in its row, nothing else of the project; a few third-party headers
+are confined to the files named below. docs/ARCHITECTURE.md holds the picture: SCHAAS_UPDATE=1 tests/contract/layering_test.py draws it anew.
 
     python3 tests/contract/layering.py [ROOT]     prints the violations; exit status 1 when there are any
 """
@@ -143,6 +143,61 @@ def violations(root):
         found.extend(violations_in(path, text))
         paths.append(path)
     return found + list(full_folders(paths))
+
+
+def include_graph(files):
+    """Package -> packages whose headers its files include; every package of the table has a row."""
+    graph = {package: set() for package in MAY_INCLUDE}
+    for path, text in files:
+        package = room_of(path)
+        if package:
+            targets = {room_of(resolve(header)) for header in INCLUDE.findall(text)}
+            graph[package] |= targets - {package, None}
+    return graph
+
+
+def cycle_in(graph):
+    """A cycle as a list of packages, the first one again at the end; [] where there is none."""
+    done = set()
+
+    def visit(package, above):
+        if package in above:
+            return [*above[above.index(package):], package]
+        if package not in done:
+            for lower in sorted(graph[package]):
+                if found := visit(lower, [*above, package]):
+                    return found
+            done.add(package)
+        return []
+
+    return next((found for package in graph if (found := visit(package, []))), [])
+
+
+def without_shortcuts(graph):
+    """The graph without edges that a longer path stands for (transitive reduction); it must have no cycle."""
+    below = {}
+
+    def reachable(package):
+        if package not in below:
+            below[package] = set(graph[package]).union(*(reachable(lower) for lower in graph[package]))
+        return below[package]
+
+    return {package: {lower for lower in lowers if not any(lower in reachable(other) for other in lowers - {lower})}
+            for package, lowers in graph.items()}
+
+
+def mermaid(graph):
+    """The graph as Mermaid text: a frame for each folder of packages, an arrow for each edge that no path stands for."""
+    lines, frames = ["flowchart TD"], collections.defaultdict(list)
+    for package in graph:
+        frames[package.rpartition("/")[0]].append(package)
+    for folder, packages in frames.items():
+        lines += [f"  subgraph {folder.replace('/', '_')}_[\"{folder}/\"]"] if folder else []
+        lines += [f"    {package.replace('/', '_')}[{package.rpartition('/')[2]}]" for package in packages]
+        lines += ["  end"] if folder else []
+    for package, lowers in without_shortcuts(graph).items():
+        lines += [f"  {package.replace('/', '_')} --> {lower.replace('/', '_')}" for lower in sorted(lowers)]
+    return "\n".join(lines) + "\n"
 
 
 def longest(root, count=5):
