@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Every command line of `schaas` that the documents show runs, in order, in a folder with files of the names they use.
+"""Every command line of `schaas` that the documents show runs, in order, in a folder with files of the names they use, and
+README.md shows what its commands print.
 
-    commands_test.py BIN      BIN: folder with the programs
+    commands_test.py BIN [Commands|Samples]                   BIN: folder with the programs
+    SCHAAS_UPDATE=1 commands_test.py BIN Samples              writes the output of today into README.md
 """
 
 import array
@@ -44,9 +46,75 @@ def write_npy(path, rows, columns):
     path.write_bytes(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + values.tobytes())
 
 
-class Commands(program.WithDaemon):
-    programs = PROGRAMS
+# Figures and choices of the machine at hand, which samples leave open.
+MEASURED = [
+    (r"\d[\d.,]* (ns|us|ms|s)\b", "TIME"),
+    (r"\d+ threads", "THREADS"),
+    (r"(?<=relative error )\S+", "ERROR"),
+    (r"(?m)^(problem +\w{16}),.*", r"\1 WORK"),
+    (r"(?m)^( *(?:schedule|trace|time|memory|because)) .*", r"\1 CHOSEN"),
+    (r"[ -]+", " "),
+]
 
+
+def without_figures(text):
+    for pattern, name in MEASURED:
+        text = re.sub(pattern, name, text)
+    return text
+
+
+def samples(text):
+    """(command, output, begin, end) of each indented `$ ` line; the output is text[begin:end], indented."""
+    for block in re.finditer(r"(?m)(?:^    .*\n(?:\n+(?=    ))?)+", text):
+        for found in re.finditer(r"(?m)^    \$ (.*)\n((?:(?!    \$ ).*\n)*)", block.group(0)):
+            output = re.sub(r"(?m)^    ", "", found.group(2))
+            yield found.group(1), output, block.start() + found.start(2), block.start() + found.end(2)
+
+
+class WithFolder(program.WithDaemon):
+    """Commands run by a shell in a folder of their own, with the programs on PATH and the daemon as the server."""
+
+    programs = PROGRAMS
+    place = None
+
+    def shell(self, command):
+        variables = {name: value for name, value in os.environ.items() if not name.startswith(("SCHAAS_", "XDG_"))}
+        variables |= {"SCHAAS_SERVER": self.daemon.address, "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(self.folder),
+                      "XDG_DATA_HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder)}
+        return subprocess.run(["sh", "-c", command], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=variables,
+                              timeout=240, cwd=self.place or self.folder)
+
+
+class Samples(WithFolder):
+    maxDiff = None
+
+    def test_readme_shows_what_its_commands_print(self):
+        page, text = ROOT / "README.md", (ROOT / "README.md").read_text(encoding="utf-8")
+        found = []
+        for command, output, begin, end in samples(text):
+            done = self.shell(command)
+            self.assertEqual(done.returncode, 0, f"{command}\n{done.stdout}{done.stderr}")
+            found.append((begin, end, done.stdout.rstrip("\n") + "\n"))
+            if os.environ.get("SCHAAS_UPDATE") != "1":
+                self.assertEqual(without_figures(output), without_figures(found[-1][2]),
+                                 f"{command}: run SCHAAS_UPDATE=1 tests/service/commands_test.py {PROGRAMS} Samples")
+        self.assertGreater(len(found), 2)
+        if os.environ.get("SCHAAS_UPDATE") == "1":
+            for begin, end, printed in reversed(found):
+                text = text[:begin] + re.sub(r"(?m)^(?=.)", "    ", printed) + text[end:]
+            page.write_text(text, encoding="utf-8")
+
+    def test_figures_alone_may_differ(self):
+        self.assertEqual(without_figures("run  15.6 ms on 2 threads\n"), without_figures("run 1.02 s on 64 threads\n"))
+        self.assertNotEqual(without_figures("frontier 2 schedules\n"), without_figures("frontier 4 schedules\n"))
+        self.assertNotEqual(without_figures("s1  i*l*j'\n"), without_figures("s1  3*i*l*j'\n"))
+
+    def test_output_ends_where_the_next_command_begins(self):
+        text = "Text\n\n    $ one\n    a\n\n    b\n    $ two\n\nText\n"
+        self.assertEqual([(command, output) for command, output, _, _ in samples(text)], [("one", "a\n\nb\n"), ("two", "")])
+
+
+class Commands(WithFolder):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
@@ -65,17 +133,13 @@ class Commands(program.WithDaemon):
 
     def run_page(self, name):
         shown = 0
-        variables = {name: value for name, value in os.environ.items() if not name.startswith(("SCHAAS_", "XDG_"))}
-        variables |= {"SCHAAS_SERVER": self.daemon.address, "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "XDG_CACHE_HOME": str(self.folder),
-                      "XDG_DATA_HOME": str(self.folder), "XDG_RUNTIME_DIR": str(self.folder)}
         for command in commands(ROOT / name):
             command = re.sub(r" \[[A-Z]+\]", "", command)  # what may be left out
             if "KEY" in command:
                 command = command.replace("KEY", self.daemon.json("cache", "list")["entries"][0]["key"][:12])
             if "j7" in command:
                 command = command.replace("j7", self.daemon.json("jobs")["jobs"][0]["id"])
-            done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, stdin=subprocess.DEVNULL, env=variables,
-                                  timeout=240, cwd=self.place)
+            done = self.shell(command)
             self.assertEqual(done.returncode, 0, f"{name}: {command}\n{done.stdout}{done.stderr}")
             shown += 1
         return shown
