@@ -171,6 +171,14 @@ class Build(unittest.TestCase):
         self.assertEqual(sorted(needed - set(packages())), [], "missing in deploy/packages.txt")
         self.assertEqual(sorted(set(packages()) - needed), [], "in deploy/packages.txt, but nothing asks for it")
 
+    def test_source_lists_name_one_file_a_line(self):
+        crowded = []
+        for top in ("compiler", "kernels_cache", "server"):
+            for file in (ROOT / top).rglob("CMakeLists.txt"):
+                crowded += [f"{file.relative_to(ROOT)}: {line.strip()}" for line in file.read_text(encoding="utf-8").splitlines()
+                            if len(re.findall(r"\w\.cc\b", line)) > 1]
+        self.assertEqual(crowded, [])
+
     def test_scripts_are_executable(self):
         for script in [*(ROOT / "deploy").glob("*.sh"), *(ROOT / "deploy").glob("*.py"), ROOT / ".ci/run"]:
             self.assertTrue(os.access(script, os.X_OK), script)
