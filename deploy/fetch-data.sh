@@ -8,8 +8,8 @@
 #   DATA=elsewhere deploy/fetch-data.sh      another folder than build/data
 #
 # Matrices are from the SuiteSparse Matrix Collection (sparse.tamu.edu), tensors from FROSTT (frostt.io); each set keeps the
-# terms of its collection. The SHA-256 of every file is compared with the one in this list when it is known and printed
-# when it is not, so that it can be added.
+# terms of its collection. The SHA-256 of every file is compared with the one in this list. Where the list has none, it is
+# printed.
 set -eu
 cd "$(dirname -- "$0")/.."
 data=${DATA:-build/data}

@@ -1,7 +1,7 @@
 #!/bin/sh
-# From a fresh Debian 12 to a verified result: installs what is missing, builds schaas, makes the dependency graph of Debian's
-# own packages, and runs the main job on it twice: with the schedule schaas finds, and with the linear nest of an
-# unfused compiler. Everything it makes is under build/ (the kernel database: build/quickstart/data). Safe to repeat.
+# From a fresh Debian 12 to a verified result. Installs what is missing, builds schaas and makes the dependency graph of
+# Debian's own packages. Runs the main job on it with the schedule schaas finds, and with the linear nest of an unfused
+# compiler. Everything it makes is under build/ (the kernel database: build/quickstart/data). Safe to repeat.
 #
 #   deploy/quickstart.sh            JOBS=4 deploy/quickstart.sh     (parallel compilations; default: one per core)
 set -eu

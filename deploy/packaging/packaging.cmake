@@ -1,4 +1,4 @@
-# What is installed, and the Debian packages: cmake --install build/release --prefix DIR; cpack --config build/release/CPackConfig.cmake
+# Installation and the Debian packages: cmake --install build/release --prefix DIR; cpack --config build/release/CPackConfig.cmake
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(SCHAAS_INCLUDE_DIR ${CMAKE_INSTALL_INCLUDEDIR}/schaas-0)

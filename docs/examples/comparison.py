@@ -38,8 +38,8 @@ def tensor(options, shape, entries):
         coords, values = found.coords()
         return coords, values, found.shape
     random = np.random.default_rng(options.seed)
-    places = np.unique(np.stack([random.integers(0, extent, entries) for extent in shape]), axis=1)
-    return places, random.random(places.shape[1]), shape
+    coordinates = np.unique(np.stack([random.integers(0, extent, entries) for extent in shape]), axis=1)
+    return coordinates, random.random(coordinates.shape[1]), shape
 
 
 def compare(name, ours, theirs, repeat, tolerance=1e-9):

@@ -30,7 +30,15 @@ DONE = [
     "tests/service",
     "tests/unit/kernels_cache_test.cc",
     "tests/unit/job_store_test.cc",
+    "README.md",
+    "docs",
+    "deploy",
 ]
+# Parts of the above that are not checked, and why.
+LEFT_OUT = {
+    "docs/lab_diary.md": "dated notes in the words of their day",
+    "docs/reference": "made from the code",
+}
 
 # old word (regular expression, whole words) -> the word to use
 WORDS = {
@@ -82,6 +90,10 @@ EXTERNAL = {
     r"args, int64_t places": "parameter in proto/kernel_abi.h",
     r"std::in_place_index": "C++ standard library",
 }
+# The same names as documents quote them.
+QUOTED = {
+    r"`(draft|looser|rivals|written_as|places)`": "fields of messages and members of JSON",
+}
 # Names of folders that are not in DONE yet.
 ELSEWHERE = {
     r"Rivalry|rivalry": "compiler/frontier",
@@ -89,13 +101,18 @@ ELSEWHERE = {
     r"\border_is_chance": "compiler/frontier",
     r"client_kernel_skips": "tests/unit/kernels",
 }
-KEPT = re.compile(r"(?:" + "|".join([*EXTERNAL, *ELSEWHERE]) + r")(?![A-Za-z_])")
+KEPT = re.compile(r"(?:" + "|".join([*EXTERNAL, *QUOTED, *ELSEWHERE]) + r")(?![A-Za-z_])")
 
 OPENERS = "Of|That|What|Who|Whose|Whether|Where|How"
 SENTENCE_WORDS = 25
 
 STRING = r'"(?:\\.|[^"\\\n])*"'
 COMMENT = re.compile(r"(?P<string>" + STRING + r")|//[/!]?<?(?P<comment>[^\n]*)")
+# Comments of scripts and configurations; documents have none.
+HASH_COMMENT = re.compile(r"(?P<string>" + STRING + r")|(?:^|(?<=\s))#(?P<comment>[^!\n][^\n]*)")
+CODE = {".h", ".cc"}
+SCRIPTS = {".sh", ".py", ".toml", ".yaml", ".service", ".cmake", ".txt", ".in", ""}
+DOCUMENTS = {".md"}
 TEST = re.compile(r"\bTEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)")
 
 
@@ -103,18 +120,28 @@ def sources(root):
     for top in DONE:
         path = root / top
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
-            if file.suffix in (".h", ".cc") and file.is_file():
-                yield file.relative_to(root).as_posix(), file.read_text(encoding="utf-8")
+            name = file.relative_to(root).as_posix()
+            checked = CODE if re.match("compiler|server|kernels_cache|client|tests", top) else CODE | SCRIPTS | DOCUMENTS
+            if file.suffix in checked and file.is_file() and not name.startswith(tuple(LEFT_OUT)):
+                yield name, file.read_text(encoding="utf-8")
 
 
-def comments(text):
+def comment_of(suffix):
+    """The pattern of comments in files of a suffix; None: such files have none."""
+    return COMMENT if suffix in CODE else HASH_COMMENT if suffix in SCRIPTS else None
+
+
+def comments(text, suffix=".cc"):
     """(line, text) of each comment; the lines of a block are one."""
+    pattern = comment_of(suffix)
+    if pattern is None:
+        return []
     found, last = [], -1
     for number, line in enumerate(text.split("\n"), 1):
-        match = next((m for m in COMMENT.finditer(line) if m.group("comment") is not None), None)
+        match = next((m for m in pattern.finditer(line) if m.group("comment") is not None), None)
         if match is None:
             continue
-        alone = line.lstrip().startswith("//")
+        alone = not line[:match.start()].strip()
         if alone and last == number - 1 and found:
             found[-1][1].append(match.group("comment"))
         else:
@@ -140,7 +167,7 @@ def violations_in(path, text):
             match = re.search(r"(?<![A-Za-z])(?:" + old + r")(?![A-Za-z])", line)
             if match:
                 yield f"{path}:{number}: `{match.group(0)}`; use: {new}"
-    for number, comment in comments(text):
+    for number, comment in comments(text, pathlib.PurePath(path).suffix):
         if re.match(r"\s*(" + OPENERS + r")\b", comment, re.IGNORECASE):
             yield f"{path}:{number}: a comment begins with `{comment.split()[0]}`; use a verb and its object, or a noun"
         for sentence in sentences(comment):

@@ -25,8 +25,13 @@ class Tree(unittest.TestCase):
         for folder in vocabulary.DONE:
             self.assertTrue(any(path.startswith(folder) for path in seen), f"no file of {folder} was scanned")
 
+    def test_every_word_to_use_is_explained(self):
+        explained = "".join((ROOT / page).read_text(encoding="utf-8").lower() for page in ("docs/GLOSSARY.md", "docs/STYLE.md"))
+        words = {word.strip() for new in vocabulary.WORDS.values() for word in new.split(",")}
+        self.assertEqual(sorted(word for word in words if word.lower() not in explained), [])
+
     def test_the_scan_reads_most_comments(self):
-        count = sum(len(vocabulary.comments(text)) for _, text in vocabulary.sources(ROOT))
+        count = sum(len(vocabulary.comments(text, pathlib.PurePath(path).suffix)) for path, text in vocabulary.sources(ROOT))
         self.assertGreater(count, 1000)
 
 
@@ -41,6 +46,16 @@ class PlantedViolations(unittest.TestCase):
     def test_old_word_in_a_comment(self):
         self.assertEqual(planted("// Returns the place of a row.\n"),
                          ["server/rpc/planted.cc:1: `place`; use: slot, index, offset, capacity, position"])
+
+    def test_old_word_in_a_document(self):
+        self.assertEqual(planted("The crew waits.\n", "README.md"), ["README.md:1: `crew`; use: thread pool"])
+        self.assertEqual(planted("A member `looser` names it.\n", "README.md"), [])
+        self.assertEqual(planted("// Of a heading, not a comment\n# Where it runs\n", "README.md"), [])
+
+    def test_opener_of_a_comment_in_a_script(self):
+        self.assertEqual(planted("#!/bin/sh\nmake  # What it makes\n", "deploy/planted.sh"),
+                         ["deploy/planted.sh:2: a comment begins with `What`; use a verb and its object, or a noun"])
+        self.assertEqual(planted("kernels = 64\n# Kernels compiled of one frontier\n", "deploy/planted.toml"), [])
 
     def test_external_names_are_allowed(self):
         self.assertEqual(planted("out.set_draft(kernel.baseline);\nout.set_looser(key);\n"), [])
