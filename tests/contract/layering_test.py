@@ -31,6 +31,10 @@ class Tree(unittest.TestCase):
         for room in layering.MAY_INCLUDE:
             self.assertTrue(any(layering.room_of(path) == room for path in seen), f"no file of {room} was scanned")
 
+    def test_every_package_has_a_readme(self):
+        packages = [package for package in layering.MAY_INCLUDE if not package.startswith("client")]
+        self.assertEqual([package for package in packages if not (ROOT / package / "README.md").is_file()], [])
+
     def test_report_of_long_files(self):
         for lines, path in layering.longest(ROOT):
             print(f"  {lines:5} {path}")
