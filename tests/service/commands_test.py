@@ -51,7 +51,7 @@ MEASURED = [
     (r"\d[\d.,]* (ns|us|ms|s)\b", "TIME"),
     (r"\d+ threads", "THREADS"),
     (r"(?<=relative error )\S+", "ERROR"),
-    (r"(?m)^(problem +\w{16}),.*", r"\1 WORK"),
+    (r"(?m)^(problem +\w{16}), (?:searched|still being compiled).*", r"\1 SEARCHED"),
     (r"(?m)^( *(?:schedule|trace|time|memory|because)) .*", r"\1 CHOSEN"),
     (r"[ -]+", " "),
 ]
