@@ -112,7 +112,7 @@ COMMENT = re.compile(r"(?P<string>" + STRING + r")|//[/!]?<?(?P<comment>[^\n]*)"
 HASH_COMMENT = re.compile(r"(?P<string>" + STRING + r")|(?:^|(?<=\s))#(?P<comment>[^!\n][^\n]*)")
 CODE = {".h", ".cc"}
 SCRIPTS = {".sh", ".py", ".toml", ".yaml", ".service", ".cmake", ".txt", ".in", ""}
-DOCUMENTS = {".md"}
+DOCUMENTS = {".md", ".svg"}
 TEST = re.compile(r"\bTEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)")
 
 
