@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "compiler/support/result.h"
-#include "schaas/bundle.h"
+#include "schaas/bundled_answer.h"
 
 /// Answers as JSON, in the form that Protocol Buffers give schaas.v1.Bundle (proto/schaas/v1/bundle.proto):
 /// names of fields as they are there, numbers of 64 bits as strings, and what is zero or empty left out. A

@@ -10,7 +10,6 @@
 #include "bundle_state.h"
 #include "file_source.h"
 #include "server_key.h"
-#include "signed_kernel.h"
 
 namespace schaas::client {
 namespace {
@@ -29,26 +28,6 @@ support::Result<std::string> whole_file(const std::string& path) {
   bytes.resize(filled);
   return bytes;
 }
-
-}  // namespace
-
-support::Result<void> check_answer(BundledAnswer& answer, const std::string& path) {
-  const auto key = support::PublicKey::parse(answer.public_key);
-  if (!key.ok()) return damaged_bundle(path, "it does not say who signed it");
-  if (!is_sound(answer.frontier)) return damaged_bundle(path, "a schedule has loops that no schedule has");
-  for (KernelInfo& kernel : answer.kernels) {
-    if (!support::is_sha256_hex(kernel.digest.sha256)) return damaged_bundle(path, "a kernel has no digest");
-    if (!is_signed(kernel, *key)) {
-      return damaged_bundle(path, "the kernel of schedule `" + kernel.id + "` for " + answer.isa +
-                                      " is not signed by the key it names, " + answer.public_key);
-    }
-    kernel.hit = true;
-  }
-  answer.frontier.hit = true;
-  return {};
-}
-
-namespace {
 
 support::Result<void> read_binaries(Bundle::State& state, std::size_t at) {
   const std::string_view bytes = state.bytes;

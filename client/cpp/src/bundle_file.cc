@@ -4,6 +4,7 @@
 
 #include "compiler/support/digest.h"
 #include "proto/kernel_abi.h"
+#include "signed_kernel.h"
 
 namespace schaas::client {
 namespace {
@@ -90,6 +91,22 @@ support::Result<BundleHeader> read_bundle_header(std::string_view bytes, const s
   BundleHeader read{std::move(header).value(), line.end + line.bytes};
   SCHAAS_RETURN_IF_ERROR(check_abi(read.header, path));
   return read;
+}
+
+support::Result<void> check_answer(BundledAnswer& answer, const std::string& path) {
+  const auto key = support::PublicKey::parse(answer.public_key);
+  if (!key.ok()) return damaged_bundle(path, "it does not say who signed it");
+  if (!is_sound(answer.frontier)) return damaged_bundle(path, "a schedule has loops that no schedule has");
+  for (KernelInfo& kernel : answer.kernels) {
+    if (!support::is_sha256_hex(kernel.digest.sha256)) return damaged_bundle(path, "a kernel has no digest");
+    if (!is_signed(kernel, *key)) {
+      return damaged_bundle(path, "the kernel of schedule `" + kernel.id + "` for " + answer.isa +
+                                      " is not signed by the key it names, " + answer.public_key);
+    }
+    kernel.hit = true;
+  }
+  answer.frontier.hit = true;
+  return {};
 }
 
 }  // namespace schaas::client

@@ -22,6 +22,10 @@ struct BundleHeader {
 /// [bundle-abi] (its kernels cannot run here).
 support::Result<BundleHeader> read_bundle_header(std::string_view bytes, const std::string& path);
 
+/// Whatever a server may not say a file may not say either; kernels must be signed by the key that the answer
+/// names. Errors: invalid [bundle-damaged].
+support::Result<void> check_answer(BundledAnswer& answer, const std::string& path);
+
 support::Diagnostic damaged_bundle(const std::string& path, const std::string& what);
 
 }  // namespace schaas::client

@@ -21,10 +21,6 @@ std::shared_ptr<KernelSource> source_of(std::shared_ptr<const Bundle::State> sta
 /// "`what` not in FILE", with what is.
 support::Diagnostic not_in_bundle(const Bundle::State& state, const std::string& what);
 
-/// Whatever a server may not say a file may not say either; kernels must be signed by the key that the answer
-/// names. Errors: invalid [bundle-damaged].
-support::Result<void> check_answer(BundledAnswer& answer, const std::string& path);
-
 /// Whether kernels for one problem serve the other: the same statements, formats, types and widths. What was
 /// asked of the search takes no part: it has been done.
 bool same_kernels(const ProblemText& a, const ProblemText& b);

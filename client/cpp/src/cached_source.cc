@@ -4,7 +4,7 @@
 #include <mutex>
 #include <optional>
 
-#include "bundle_state.h"
+#include "bundle_file.h"
 #include "process_mutex.h"
 #include "proto/kernel_abi.h"
 #include "received_answer.h"

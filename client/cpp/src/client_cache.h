@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "compiler/support/digest.h"
-#include "schaas/bundle.h"
+#include "schaas/bundled_answer.h"
 
 namespace schaas::client {
 

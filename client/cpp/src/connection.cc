@@ -16,6 +16,7 @@
 #include "proto/kernel_abi.h"
 #include "received_answer.h"
 #include "retry_policy.h"
+#include "schaas/host.h"
 #include "server_address.h"
 #include "server_key.h"
 #include "signed_kernel.h"

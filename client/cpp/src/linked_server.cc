@@ -1,4 +1,3 @@
-#include "schaas/session.h"
 #include "server_source.h"
 
 namespace schaas::client {
@@ -7,7 +6,5 @@ support::Result<std::shared_ptr<ServerSource>> open_server(const ConnectOptions&
   SCHAAS_ASSIGN_OR_RETURN(Connection connection, Connection::open(options));
   return std::shared_ptr<ServerSource>(std::make_shared<Connection>(std::move(connection)));
 }
-
-Session::Session(Connection connection) : Session(std::make_shared<Connection>(std::move(connection))) {}
 
 }  // namespace schaas::client

@@ -22,7 +22,6 @@
 #include "compiler/support/digest.h"
 #include "schaas/connection.h"
 #include "server_address.h"
-#include "user_directory.h"
 
 namespace schaas::client {
 namespace {
@@ -215,8 +214,6 @@ support::Result<std::string> server_program() {
       support::unreachable("server-program", "there is no program `schaasd` beside this one or on PATH"),
       "set SCHAAS_SERVER_BINARY to it, or SCHAAS_SERVER to a running server");
 }
-
-std::string default_data_directory() { return user_directory("XDG_DATA_HOME", ".local/share"); }
 
 std::string private_socket_path(const std::string& data_directory) {
   std::error_code error;

@@ -6,7 +6,6 @@
 
 #include "allocate.h"
 #include "rows_in_use.h"
-#include "schaas/connection.h"
 #include "schaas/host.h"
 #include "traffic.h"
 #include "unknowns.h"

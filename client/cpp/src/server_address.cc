@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "schaas/connection.h"
+#include "schaas/host.h"
 
 namespace schaas::client {
 namespace {

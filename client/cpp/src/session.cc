@@ -9,8 +9,8 @@
 
 #include "cached_source.h"
 #include "process_mutex.h"
+#include "schaas/host.h"
 #include "server_source.h"
-#include "user_directory.h"
 
 namespace schaas::client {
 
@@ -45,8 +45,6 @@ support::Result<std::uint64_t> cache_bytes(const ConnectOptions& options) {
 }
 
 }  // namespace
-
-std::string default_cache_directory() { return user_directory("XDG_CACHE_HOME", ".cache"); }
 
 support::Result<Session> Session::open(const ConnectOptions& options) {
   const std::string directory =

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "schaas/bundled_answer.h"
 #include "schaas/connection.h"
 #include "schaas/kernel_set.h"
 
@@ -16,15 +17,6 @@
 /// The layout is in docs/file_formats.md. Kernels are code: say whose they must be, or open bundles only of
 /// those whom you trust.
 namespace schaas::client {
-
-/// The kernels of one problem for one instruction set.
-struct BundledAnswer {
-  ProblemText problem;  ///< position_bits is "32" or "64"
-  std::string isa;
-  Frontier frontier;
-  std::vector<KernelInfo> kernels;
-  std::string public_key;  ///< of the server that signed them
-};
 
 /// Thread-safe; copies share it.
 class Bundle {

@@ -85,10 +85,6 @@ struct ConnectOptions {
   std::stop_token stop{};  ///< ends opening from another thread at once: exhausted [cancelled]
 };
 
-/// $XDG_CACHE_HOME/schaas, else ~/.cache/schaas.
-std::string default_cache_directory();
-/// $XDG_DATA_HOME/schaas, else ~/.local/share/schaas.
-std::string default_data_directory();
 /// Where the private server of a data directory listens: in $XDG_RUNTIME_DIR, else in the data directory.
 std::string private_socket_path(const std::string& data_directory);
 

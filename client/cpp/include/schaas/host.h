@@ -34,5 +34,9 @@ int host_processors();
 int host_threads();
 /// What `group` and those around it, below `root`, may use by their files cpu.max, rounded up; 0: no limit.
 int processors_of_quota(const std::string& root, std::string group);
+/// $XDG_CACHE_HOME/schaas, else ~/.cache/schaas.
+std::string default_cache_directory();
+/// $XDG_DATA_HOME/schaas, else ~/.local/share/schaas.
+std::string default_data_directory();
 
 }  // namespace schaas::client

@@ -1,5 +1,6 @@
 #pragma once
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "schaas/choose.h"
@@ -16,8 +17,8 @@ class Session {
   /// Of a server, with the client's cache before it (docs/client.md, "The cache"): when the server is gone,
   /// what was received earlier is used, and source().notice() says so. Errors: those of Connection::open.
   static support::Result<Session> open(const ConnectOptions& options = {});
-  explicit Session(Connection connection);
   explicit Session(std::shared_ptr<KernelSource> source);
+  explicit Session(Connection connection) : Session(std::make_shared<Connection>(std::move(connection))) {}
 
   KernelSource& source() const;
   /// Downloads a kernel and loads it, once per session. Errors: those of KernelSource::download

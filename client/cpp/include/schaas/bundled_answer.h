@@ -1,0 +1,18 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "schaas/kernel_source.h"
+
+namespace schaas::client {
+
+/// The kernels of one problem for one instruction set.
+struct BundledAnswer {
+  ProblemText problem;  ///< position_bits is "32" or "64"
+  std::string isa;
+  Frontier frontier;
+  std::vector<KernelInfo> kernels;
+  std::string public_key;  ///< of the server that signed them
+};
+
+}  // namespace schaas::client
