@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <random>
 
-#include "client/cpp/src/stored_copy.h"
+#include "client/cpp/tensor/stored_copy.h"
 #include "schaas/convert.h"
 
 namespace {

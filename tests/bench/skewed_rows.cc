@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "client/cpp/src/balance.h"
+#include "client/cpp/runtime/balance.h"
 #include "schaas/fill.h"
 #include "schaas/kernel.h"
 #include "schaas/tensor_files.h"

@@ -1,5 +1,5 @@
 // Files of kernels that others made: the first line, and the header behind a digest that is right.
-#include "client/cpp/src/bundle_file.h"
+#include "client/cpp/remote/bundle_file.h"
 #include "compiler/support/digest.h"
 #include "tests/fuzz/target.h"
 

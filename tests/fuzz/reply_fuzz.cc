@@ -1,7 +1,7 @@
 // Answers of a server that means ill, in the client.
 #include <google/protobuf/stubs/logging.h>
 
-#include "client/cpp/src/marshalling.h"
+#include "client/cpp/remote/marshalling.h"
 #include "tests/fuzz/target.h"
 
 namespace schaas::fuzz {

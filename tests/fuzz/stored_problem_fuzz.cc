@@ -1,5 +1,5 @@
 // The problem text of a stored row, of a job or of a kernel: server and client each read it.
-#include "client/cpp/src/kernel_problem.h"
+#include "client/cpp/runtime/kernel_problem.h"
 #include "compiler/problem/canonical.h"
 #include "tests/fuzz/target.h"
 

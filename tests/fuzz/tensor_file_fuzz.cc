@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "client/cpp/src/file_readers.h"
+#include "client/cpp/tensor_io/file_readers.h"
 #include "tests/fuzz/target.h"
 
 namespace schaas::fuzz {

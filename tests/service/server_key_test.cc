@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "client/cpp/src/server_key.h"
+#include "client/cpp/remote/server_key.h"
 #include "schaas/connection.h"
 #include "schaas/v1/schaas.grpc.pb.h"
 #include "server/auth/signing_key.h"

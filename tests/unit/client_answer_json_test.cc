@@ -1,5 +1,5 @@
 // Answers as JSON: the form that Protocol Buffers give the same message, and what is refused.
-#include "client/cpp/src/answer_json.h"
+#include "client/cpp/remote/answer_json.h"
 
 #include <google/protobuf/util/json_util.h>
 #include <gtest/gtest.h>

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "client/cpp/src/appending.h"
-#include "client/cpp/src/team.h"
+#include "client/cpp/platform/team.h"
+#include "client/cpp/runtime/appending.h"
 
 namespace schaas::client {
 namespace {

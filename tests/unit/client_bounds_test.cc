@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "client/cpp/src/natural.h"
+#include "client/cpp/platform/natural.h"
 
 namespace schaas::client {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "client/cpp/src/block_cache.h"
+#include "client/cpp/platform/block_cache.h"
 #include "schaas/buffer.h"
 
 namespace schaas::client {

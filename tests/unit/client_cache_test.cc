@@ -1,5 +1,5 @@
 // The client's own cache: files that many processes share, compared when they are read, the oldest dropped.
-#include "client/cpp/src/client_cache.h"
+#include "client/cpp/remote/client_cache.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -6,9 +6,9 @@
 #include <random>
 #include <sstream>
 
-#include "client/cpp/src/converted_result.h"
-#include "client/cpp/src/overlap.h"
-#include "client/cpp/src/stored_copy.h"
+#include "client/cpp/api/converted_result.h"
+#include "client/cpp/tensor/overlap.h"
+#include "client/cpp/tensor/stored_copy.h"
 #include "compiler/format/assembled_format.h"
 #include "schaas/convert.h"
 #include "schaas/kernel.h"

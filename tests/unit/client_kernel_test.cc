@@ -7,7 +7,7 @@
 #include <random>
 #include <sstream>
 
-#include "client/cpp/src/balance.h"
+#include "client/cpp/runtime/balance.h"
 #include "schaas/fill.h"
 #include "schaas/host.h"
 #include "schaas/oracle.h"

@@ -1,5 +1,5 @@
 // Which coordinates an operand's entries meet, and that a run makes no other rows.
-#include "client/cpp/src/met.h"
+#include "client/cpp/runtime/met.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "client/cpp/src/sorted_copy.h"
+#include "client/cpp/tensor/sorted_copy.h"
 #include "schaas/tensor.h"
 
 namespace schaas::client {

@@ -5,7 +5,7 @@
 #include <random>
 #include <sstream>
 
-#include "client/cpp/src/scan.h"
+#include "client/cpp/platform/scan.h"
 #include "schaas/kernel.h"
 #include "schaas/oracle.h"
 #include "schaas/tensor_files.h"

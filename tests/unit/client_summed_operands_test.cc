@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "client/cpp/src/summed_operands.h"
+#include "client/cpp/expression/summed_operands.h"
 
 namespace schaas::client {
 namespace {

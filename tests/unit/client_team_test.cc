@@ -1,5 +1,5 @@
 // The threads of a run: tasks, shares, workers that come late or never, load and fork().
-#include "client/cpp/src/team.h"
+#include "client/cpp/platform/team.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -13,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-#include "client/cpp/src/load.h"
+#include "client/cpp/platform/load.h"
 #include "schaas/host.h"
 
 namespace schaas::client {

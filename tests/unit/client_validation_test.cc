@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/cpp/src/entry_order.h"
+#include "client/cpp/tensor/entry_order.h"
 #include "schaas/tensor.h"
 
 namespace schaas::client {

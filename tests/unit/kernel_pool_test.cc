@@ -1,5 +1,5 @@
 // Kernels at hand, and better ones on their way: a source that answers when the test says so.
-#include "client/cpp/src/kernel_pool.h"
+#include "client/cpp/api/kernel_pool.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "client/cpp/api/c_boundary.h"
+#include "client/cpp/selection/binding.h"
+
+/// schaas.h: what is told as JSON.
+namespace schaas::client {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json entry_json(const FrontierEntry& entry) {
+  return {{"id", entry.id},         {"tree", entry.tree},       {"trace", entry.trace}, {"time", entry.time},
+          {"memory", entry.memory}, {"members", entry.members}, {"code", entry.code}};
+}
+
+Json frontier_json(const Frontier& frontier) {
+  Json json = {{"key", frontier.key},
+               {"statement", frontier.statement},
+               {"complete", frontier.complete},
+               {"partial", frontier.partial},
+               {"limited", frontier.limited}};
+  json["counts"] = {{"space", frontier.counts.space},
+                    {"stage1", frontier.counts.stage1},
+                    {"stage2", frontier.counts.stage2},
+                    {"stage3", frontier.counts.stage3}};
+  json["entries"] = Json::array();
+  for (const auto& entry : frontier.entries) json["entries"].push_back(entry_json(entry));
+  return json;
+}
+
+void add_here(Json& json, const FrontierHere& here) {
+  json["here"] = nullptr;
+  if (!here.at) return;
+  const FrontierAt& at = *here.at;
+  Json nonzeros = Json::object();
+  for (const auto& [tensor, entries] : at.sizes.entries)
+    if (!entries.empty()) nonzeros[tensor] = entries.back();
+  json["here"] = {{"chosen", at.chosen ? Json(here.frontier.entries[*at.chosen].id) : Json()},
+                  {"reason", at.reason},
+                  {"threads", at.threads},
+                  {"extents", at.sizes.extents},
+                  {"nonzeros", nonzeros},
+                  {"picture", support::svg(here.plot)}};
+  for (std::size_t e = 0; e < here.frontier.entries.size(); ++e) {
+    const Evaluated& cost = at.evaluated[e];
+    json["entries"][e]["here"] = {{"time", cost.time},
+                                  {"memory_bytes", cost.memory_bytes},
+                                  {"fits", cost.fits},
+                                  {"chosen", e == at.chosen},
+                                  {"measured_seconds", at.measured[e] ? Json(*at.measured[e]) : Json()}};
+  }
+}
+
+char* dumped(const Json& json) {
+  return text_for_c(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+Json access_json(const Access& access) { return {{"name", access.tensor}, {"indices", access.indices}}; }
+
+/// Of one statement that is a product of tensors and numbers in ordinary arithmetic, as they stand; else
+/// null.
+Json factors(const Program& program) {
+  const Statement& statement = program.statements.back();
+  if (program.statements.size() != 1 || statement.update || program.semiring != &semirings().front())
+    return nullptr;
+  std::vector<Expression> found = {statement.value};
+  if (const auto* product = std::get_if<Operation>(&statement.value.value)) {
+    if (product->function != Function::multiply) return nullptr;
+    found = product->arguments;
+  }
+  Json json = Json::array();
+  for (const Expression& factor : found) {
+    if (const auto* access = std::get_if<Access>(&factor.value)) {
+      json.push_back(access_json(*access));
+    } else if (const auto* number = std::get_if<double>(&factor.value)) {
+      json.push_back({{"number", *number}});
+    } else {
+      return nullptr;
+    }
+  }
+  return json;
+}
+
+/// JSON has no infinities: these are texts.
+Json number_json(double number) {
+  if (std::isinf(number)) return number > 0 ? "inf" : "-inf";
+  return number;
+}
+
+Json tree(const Expression& expression);
+
+Json trees(const std::vector<Expression>& expressions) {
+  Json json = Json::array();
+  for (const Expression& each : expressions) json.push_back(tree(each));
+  return json;
+}
+
+Json tree(const Expression& expression) {
+  if (const auto* access = std::get_if<Access>(&expression.value)) return access_json(*access);
+  if (const auto* number = std::get_if<double>(&expression.value)) return {{"number", number_json(*number)}};
+  if (const auto* operation = std::get_if<Operation>(&expression.value))
+    return {{"function", written(operation->function)}, {"arguments", trees(operation->arguments)}};
+  const Reduction& reduction = std::get<Reduction>(expression.value);
+  return {{"reduction", written(reduction.fold)},
+          {"indices", reduction.indices},
+          {"argument", tree(reduction.body.front())}};
+}
+
+Json statements(const Program& program) {
+  Json json = Json::array();
+  for (const Statement& statement : program.statements) {
+    json.push_back({{"result", access_json(statement.result)},
+                    {"update", statement.update ? Json(written(*statement.update)) : Json()},
+                    {"value", tree(statement.value)}});
+  }
+  return json;
+}
+
+Json description(const Program& program) {
+  Json json = {{"operands", Json::array()}};
+  std::vector<std::string> seen;
+  for (const Access& access : read_by(program)) {
+    if (std::find(seen.begin(), seen.end(), access.tensor) != seen.end()) continue;
+    seen.push_back(access.tensor);
+    json["operands"].push_back(access_json(access));
+  }
+  json["result"] = access_json(program.result());
+  json["factors"] = factors(program);
+  json["update"] = program.statements.back().update.has_value();
+  json["semiring"] = program.semiring->name;
+  json["zero"] = number_json(program.semiring->zero);
+  json["statements"] = statements(program);
+  return json;
+}
+
+Json description(const schaas_computation& bound) {
+  const Computation& computation = *bound.computation;
+  const KernelInfo& kernel = computation.kernel();
+  Json json = {{"id", kernel.id},     {"trace", kernel.trace},          {"tree", kernel.tree},
+               {"time", kernel.time}, {"memory", kernel.memory},        {"baseline", kernel.draft},
+               {"isa", kernel.isa},   {"reason", computation.reason()}, {"threads", computation.threads()}};
+  json["device"] = computation.device().empty() ? Json() : Json(computation.device());
+  json["copies"] = Json::array();
+  for (const auto& copy : computation.copies())
+    json["copies"].push_back({{"format", copy.format}, {"bytes", copy.bytes}});
+  return json;
+}
+
+Json description(const Bundle& bundle) {
+  Json json = {{"made_by", bundle.made_by()},
+               {"server", bundle.server()},
+               {"created", bundle.created()},
+               {"answers", Json::array()}};
+  for (const BundledAnswer& answer : bundle.answers()) {
+    json["answers"].push_back({{"expression", answer.problem.expression},
+                               {"formats", answer.problem.formats},
+                               {"constraints", answer.problem.constraints},
+                               {"value_type", answer.problem.value_type},
+                               {"position_bits", answer.problem.position_bits},
+                               {"isa", answer.isa}});
+  }
+  return json;
+}
+
+}  // namespace
+}  // namespace schaas::client
+
+using namespace schaas::client;  // NOLINT: C names outside of any namespace
+using schaas::support::Result;
+
+extern "C" {
+
+int32_t schaas_session_describe(const schaas_session* session, char** json, schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (session == nullptr || json == nullptr) return null_argument(session == nullptr ? "session" : "json");
+    Json told = {{"address", session->session.source().address()},
+                 {"notice", session->session.source().notice()},
+                 {"bundle", nullptr}};
+    if (session->bundle) told["bundle"] = description(*session->bundle);
+    *json = dumped(told);
+    return {};
+  });
+}
+
+int32_t schaas_kernels_describe(schaas_kernels* kernels, char** json, schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (kernels == nullptr || json == nullptr) return null_argument(kernels == nullptr ? "kernels" : "json");
+    SCHAAS_ASSIGN_OR_RETURN(const Frontier frontier, kernels->set.frontier());
+    *json = dumped(frontier_json(frontier));
+    return {};
+  });
+}
+
+int32_t schaas_frontier_at(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,
+                           const schaas_options* options, char** json, schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (kernels == nullptr || json == nullptr) return null_argument(kernels == nullptr ? "kernels" : "json");
+    GivenTensors given;
+    SCHAAS_RETURN_IF_ERROR(take(*kernels, operands, count, options, Runs::many, given));
+    SCHAAS_ASSIGN_OR_RETURN(
+        const FrontierHere here,
+        while_telling(given.options.wait.progress, "searching", [&](std::stop_token stop) {
+          given.options.wait.stop = stop;
+          return kernels->set.frontier_at(given.pointers, given.options);
+        }));
+    Json told = frontier_json(here.frontier);
+    add_here(told, here);
+    *json = dumped(told);
+    return {};
+  });
+}
+
+int32_t schaas_parse(const char* expression, char** json, schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (expression == nullptr || json == nullptr)
+      return null_argument(expression == nullptr ? "expression" : "json");
+    SCHAAS_ASSIGN_OR_RETURN(const Program program, parse_program(expression));
+    *json = dumped(description(program));
+    return {};
+  });
+}
+
+int32_t schaas_computation_describe(const schaas_computation* computation, char** json,
+                                    schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (computation == nullptr || json == nullptr)
+      return null_argument(computation == nullptr ? "computation" : "json");
+    *json = dumped(description(*computation));
+    return {};
+  });
+}
+
+int32_t schaas_tune(schaas_kernels* kernels, const schaas_operand* operands, int32_t count,
+                    const schaas_options* options, char** json, schaas_error** error) {
+  return at_boundary(error, [&]() -> Result<void> {
+    if (kernels == nullptr || json == nullptr) return null_argument(kernels == nullptr ? "kernels" : "json");
+    GivenTensors given;
+    SCHAAS_RETURN_IF_ERROR(take(*kernels, operands, count, options, Runs::many, given));
+    SCHAAS_ASSIGN_OR_RETURN(
+        const Tuning tuning,
+        while_telling(given.options.wait.progress, "measuring", [&](std::stop_token stop) {
+          given.options.wait.stop = stop;
+          return kernels->set.tune(given.pointers, given.options);
+        }));
+    Json found = {{"fastest", tuning.fastest}, {"measured", Json::array()}};
+    for (const Measured& one : tuning.measured)
+      found["measured"].push_back(
+          {{"id", one.id}, {"trace", one.trace}, {"seconds", one.seconds}, {"runs", one.runs}});
+    *json = dumped(found);
+    return {};
+  });
+}
+
+}  // extern "C"

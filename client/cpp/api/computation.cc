@@ -1,0 +1,81 @@
+#include "client/cpp/api/computation.h"
+
+#include <cstring>
+#include <utility>
+
+#include "client/cpp/expression/summed_operands.h"
+#include "schaas/host.h"
+
+namespace schaas::client {
+
+Computation::Computation(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Computation::Computation(Computation&&) noexcept = default;
+Computation& Computation::operator=(Computation&&) noexcept = default;
+Computation::~Computation() = default;
+
+support::Result<void> Computation::State::run(BoundKernel& one) {
+  if (one.on_gpu) return one.on_gpu->run(start());
+  for (const OnHost& operand : one.operands)
+    SCHAAS_RETURN_IF_ERROR(gpu->gpu.copy_values(*operand.there, *operand.here, gpu->stream));
+  PackedTensor& target = one.written_here ? *one.written_here : *written;
+  if (before != nullptr && (before->on_device() || one.written_here)) {
+    SCHAAS_RETURN_IF_ERROR(gpu->gpu.copy_values(*before, target, gpu->stream));
+  } else if (before != nullptr && before != written) {
+    Buffer& values = target.values();
+    if (values.data() != before->values().data() && values.bytes() > 0)
+      std::memcpy(values.data(), before->values().data(), values.bytes());
+  }
+  SCHAAS_RETURN_IF_ERROR(one.execution->rerun_values());
+  return one.written_here ? gpu->gpu.copy_values(target, *written, gpu->stream) : support::Result<void>();
+}
+
+support::Result<void> Computation::run() {
+  if (state_->better) {
+    if (auto better = state_->better()) state_->bound = *std::move(better);
+  }
+  SCHAAS_RETURN_IF_ERROR(state_->run(state_->bound));
+  const auto& execution = state_->bound.execution;
+  const int threads = execution ? execution->threads() : host_threads();
+  return state_->converted ? state_->converted->bring(*state_->written, threads) : support::Result<void>();
+}
+
+bool BoundKernel::order_matters() const {
+  return !execution || !execution->copies().empty() || !loops_once(kernel.tree);
+}
+
+support::Result<void> BoundKernel::check_order(const std::map<std::string, PackedTensor*>& operands,
+                                               const BindOptions& options) const {
+  if (options.unordered.empty() || !order_matters()) return {};
+  const int threads = options.threads > 0 ? options.threads : host_threads();
+  for (const std::string& name : options.unordered)
+    SCHAAS_RETURN_IF_ERROR(validate(operands.at(name)->view(), name, threads));
+  return {};
+}
+
+bool Computation::order_matters() const { return state_->bound.order_matters(); }
+
+bool Computation::is_rebindable() const {
+  const State& state = *state_;
+  const bool is_plain = !state.gpu && !state.converted && state.before == nullptr && state.kept.empty();
+  return is_plain && state.written != &state.own && state.bound.execution->is_rebindable();
+}
+
+bool Computation::rebind() { return state_->bound.execution->rebind(); }
+
+std::int64_t Computation::temporary_bytes() const {
+  const Execution& execution = *state_->bound.execution;
+  return execution.workspace_bytes() + execution.shared_bytes() + execution.folding_bytes();
+}
+
+PackedTensor& Computation::result() {
+  return state_->converted ? state_->converted->tensor() : *state_->written;
+}
+const KernelInfo& Computation::kernel() const { return state_->bound.kernel; }
+const std::string& Computation::reason() const { return state_->bound.reason; }
+int Computation::threads() const { return state_->bound.execution ? state_->bound.execution->threads() : 1; }
+std::vector<CopiedOperand> Computation::copies() const {
+  return state_->bound.execution ? state_->bound.execution->copies() : std::vector<CopiedOperand>();
+}
+const std::string& Computation::device() const { return state_->bound.device; }
+
+}  // namespace schaas::client

@@ -1,0 +1,42 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "client/cpp/tensor/stored_copy.h"
+#include "compiler/format/tensor_format.h"
+#include "schaas/kernel_set.h"
+#include "schaas/tensor.h"
+
+namespace schaas::client {
+
+/// A result where it was asked for, when a kernel writes it elsewhere: in another storage
+/// (format::assembled_format), or apart because an operand lies in the memory that it is to have. In another
+/// storage the first run converts; from the second on it is known where each value goes, for entries stay
+/// what they are.
+class ConvertedResult {
+ public:
+  /// `place`: where the caller wants it; null: in a tensor of its own. `name` is for messages. `gpu`: on
+  /// which `place` lies, if it lies on one.
+  ConvertedResult(format::TensorFormat format, std::string name, PackedTensor* place,
+                  std::optional<GpuUse> gpu = {})
+      : format_(std::move(format)), name_(std::move(name)), place_(place), gpu_(std::move(gpu)) {}
+
+  /// After a run. `written` stays where it is and keeps its entries. Errors: those of convert() and
+  /// Gpu::copy_values.
+  support::Result<void> bring(const PackedTensor& written, int threads);
+  /// What the last bring() made.
+  PackedTensor& tensor();
+
+ private:
+  support::Result<void> copy_values(const PackedTensor& written);
+  format::TensorFormat format_;
+  std::string name_;
+  PackedTensor* place_;
+  std::optional<GpuUse> gpu_;
+  PackedTensor first_;
+  const void* values_ = nullptr;  ///< of the last bring(): others mean that somebody took the tensor
+  std::optional<StoredCopy> again_;
+};
+
+}  // namespace schaas::client

@@ -1,0 +1,90 @@
+#include "client/cpp/api/kept_calls.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "client/cpp/api/c_boundary.h"
+#include "client/cpp/tensor/struct_check.h"
+#include "client/cpp/tensor/tensor_checks.h"
+
+namespace schaas::client {
+namespace {
+
+constexpr std::size_t max_kept = 4;                        // a loop may alternate between so many sizes
+constexpr std::int64_t max_bytes = std::int64_t{1} << 20;  // of temporaries
+
+template <class Number>
+void append(std::string& key, Number number) {
+  key.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+bool is_readable(const schaas_tensor* tensor) {
+  if (tensor == nullptr || tensor->order < 0 || tensor->order > max_order) return false;
+  return tensor->order == 0 ||
+         (tensor->extents != nullptr && tensor->levels != nullptr && tensor->mode_order != nullptr);
+}
+
+void append(std::string& key, const schaas_tensor& tensor) {
+  append(key, tensor.order);
+  append(key, tensor.value_type);
+  for (std::int32_t l = 0; l < tensor.order; ++l) {
+    const schaas_level& level = tensor.levels[l];
+    append(key, tensor.extents[l]);
+    append(key, tensor.mode_order[l]);
+    append(key, level.format);
+    append(key, level.index_bits);
+    append(key, level.entries);
+  }
+}
+
+bool is_plain(const schaas_options* options) {
+  return options != nullptr && SCHAAS_HAS(*options, progress_context) && options->deterministic == 0 &&
+         options->extent_count == 0 && options->schedule == nullptr && options->gpu == nullptr &&
+         options->wait_seconds == 0 && options->result != nullptr;
+}
+
+}  // namespace
+
+struct KeptCalls::Kept {
+  std::string key;
+  std::unique_ptr<schaas_computation> computation;
+};
+
+KeptCalls::KeptCalls() = default;
+KeptCalls::~KeptCalls() = default;
+
+std::unique_ptr<schaas_computation> KeptCalls::take(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found =
+      std::find_if(kept_.rbegin(), kept_.rend(), [&](const Kept& one) { return one.key == key; });
+  if (found == kept_.rend()) return nullptr;
+  auto computation = std::move(found->computation);
+  kept_.erase(std::next(found).base());
+  return computation;
+}
+
+void KeptCalls::give(const std::string& key, std::unique_ptr<schaas_computation> computation) {
+  if (computation->computation->temporary_bytes() > max_bytes) return;
+  Kept one{key, std::move(computation)};
+  const std::lock_guard lock(mutex_);
+  kept_.push_back(std::move(one));
+  if (kept_.size() <= max_kept) return;
+  std::swap(one, kept_.front());  // freed when the lock is released
+  kept_.erase(kept_.begin());
+}
+
+std::string key_of_call(const schaas_operand* operands, std::int32_t count, const schaas_options* options) {
+  if (!is_plain(options) || operands == nullptr || !is_readable(options->result)) return "";
+  std::string key;
+  append(key, options->threads);
+  append(key, *options->result);
+  for (std::int32_t n = 0; n < count; ++n) {
+    if (operands[n].name == nullptr || !is_readable(operands[n].tensor)) return "";
+    key.append(operands[n].name).push_back('\0');
+    append(key, *operands[n].tensor);
+  }
+  return key;
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,149 @@
+// An operand is summed when the term around it is linear in it, and a sum over one of its indices stands
+// around that term. Its innermost index must not be met elsewhere: a loop over it would go through several
+// operands side by side, which takes sorted ones.
+#include "client/cpp/expression/summed_operands.h"
+
+#include <algorithm>
+#include <cctype>
+#include <variant>
+#include <vector>
+
+#include "compiler/format/tensor_format.h"
+
+namespace schaas::client {
+namespace {
+
+using format::LevelFormat;
+
+bool has(const std::vector<std::string>& indices, const std::string& index) {
+  return std::find(indices.begin(), indices.end(), index) != indices.end();
+}
+
+std::int64_t readings(const Expression& expression, const std::string& index) {
+  const auto found = accesses(expression);
+  return std::count_if(found.begin(), found.end(),
+                       [&](const Access& access) { return has(access.indices, index); });
+}
+
+bool reads(const Expression& expression, const std::string& tensor) {
+  const auto found = accesses(expression);
+  return std::any_of(found.begin(), found.end(),
+                     [&](const Access& access) { return access.tensor == tensor; });
+}
+
+class Search {
+ public:
+  Search(const Program& program, const Access& operand, const std::string& innermost)
+      : statement_(program.statements.back()), operand_(operand), innermost_(innermost) {}
+
+  /// Goes down from a side of the statement, through terms of its sum.
+  bool in_terms(const Expression& expression) const {
+    if (const auto* operation = std::get_if<Operation>(&expression.value)) {
+      const bool sums = operation->function == Function::add || operation->function == Function::subtract;
+      for (const Expression& argument : operation->arguments)
+        if (sums && reads(argument, operand_.tensor)) return in_terms(argument);
+    }
+    // The implied sum stands around the term.
+    const bool is_summed =
+        std::any_of(operand_.indices.begin(), operand_.indices.end(),
+                    [&](const std::string& index) { return !has(statement_.result.indices, index); });
+    return (is_summed && is_linear(expression) && is_alone(expression)) || in_reduction(expression);
+  }
+
+ private:
+  /// Some explicit sum over an index of the operand is linear in it.
+  bool in_reduction(const Expression& expression) const {
+    if (const auto* operation = std::get_if<Operation>(&expression.value)) {
+      return std::any_of(operation->arguments.begin(), operation->arguments.end(),
+                         [&](const Expression& argument) { return in_reduction(argument); });
+    }
+    const auto* reduction = std::get_if<Reduction>(&expression.value);
+    if (reduction == nullptr) return false;
+    const Expression& body = reduction->body.front();
+    const bool sums = std::any_of(reduction->indices.begin(), reduction->indices.end(),
+                                  [&](const std::string& index) { return has(operand_.indices, index); });
+    if (sums && reduction->fold == Fold::sum && is_linear(body) && is_alone(body)) return true;
+    return in_reduction(body);
+  }
+
+  /// A product with the operand, or a sum of such a product.
+  bool is_linear(const Expression& expression) const {
+    if (const auto* access = std::get_if<Access>(&expression.value)) return access->tensor == operand_.tensor;
+    if (const auto* reduction = std::get_if<Reduction>(&expression.value))
+      return reduction->fold == Fold::sum && is_linear(reduction->body.front());
+    const auto* operation = std::get_if<Operation>(&expression.value);
+    if (operation == nullptr) return false;
+    if (operation->function == Function::multiply)
+      return std::any_of(operation->arguments.begin(), operation->arguments.end(),
+                         [&](const Expression& argument) { return is_linear(argument); });
+    const bool goes_on = operation->function == Function::negate || operation->function == Function::divide;
+    return goes_on && is_linear(operation->arguments.front());
+  }
+
+  /// The innermost index is read nowhere but in this part of the statement.
+  bool is_alone(const Expression& part) const {
+    if (&part == &statement_.value) return true;
+    return !has(statement_.result.indices, innermost_) &&
+           readings(part, innermost_) == readings(statement_.value, innermost_);
+  }
+
+  const Statement& statement_;
+  const Access& operand_;
+  const std::string& innermost_;
+};
+
+/// Dense levels and then a compressed one.
+bool is_compressed_last(const format::TensorFormat& format) {
+  return format.order() > 1 && format.levels.back() == LevelFormat::compressed &&
+         std::all_of(format.levels.begin(), format.levels.end() - 1,
+                     [](LevelFormat level) { return level == LevelFormat::dense; });
+}
+
+bool are_distinct(std::vector<std::string> indices) {
+  std::sort(indices.begin(), indices.end());
+  return std::adjacent_find(indices.begin(), indices.end()) == indices.end();
+}
+
+}  // namespace
+
+std::set<std::string> summed_operands(const Program& program,
+                                      const std::map<std::string, std::string>& formats) {
+  if (program.semiring != &semirings().front() || program.statements.size() > 1) return {};
+  const Statement& statement = program.statements.front();
+  if (statement.update && *statement.update != Fold::sum) return {};
+  const Access* sparse = nullptr;  // the only one
+  format::TensorFormat stored;
+  std::vector<Access> all = operands(program);
+  all.push_back(statement.result);
+  for (const Access& access : all) {
+    const auto text = formats.find(access.tensor);
+    if (text == formats.end()) continue;
+    const auto format = format::parse(text->second, static_cast<int>(access.indices.size()), access.tensor);
+    if (!format.ok()) return {};
+    if (format->all_dense()) continue;
+    if (sparse != nullptr || &access == &all.back()) return {};
+    sparse = &access;
+    stored = *format;
+  }
+  if (sparse == nullptr || !is_compressed_last(stored) || !are_distinct(sparse->indices)) return {};
+  const std::string& innermost = sparse->indices[static_cast<std::size_t>(stored.mode_order.back())];
+  if (!Search(program, *sparse, innermost).in_terms(statement.value)) return {};
+  return {sparse->tensor};
+}
+
+bool loops_once(std::string_view tree) {
+  const bool has_long_names = tree.find(' ') != std::string_view::npos;
+  std::set<std::string> seen;
+  std::string name;
+  for (std::size_t at = 0; at <= tree.size(); ++at) {
+    const char c = at < tree.size() ? tree[at] : ' ';
+    const bool continues = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '\'';
+    if (continues) name += c;
+    if (name.empty() || (continues && has_long_names)) continue;
+    if (!seen.insert(name).second) return false;
+    name.clear();
+  }
+  return true;
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,189 @@
+#include "client/cpp/oracle/oracle_arithmetic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "compiler/support/result.h"
+
+namespace schaas::client {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+double size(double value) { return std::isfinite(value) ? std::fabs(value) : 0; }
+
+// Never smaller than the result's own rounding; what is no number cannot be judged.
+Judged computed(double value, double magnitude) {
+  if (std::isnan(magnitude)) magnitude = infinity;
+  return {value, std::max(magnitude, size(value)), false};
+}
+
+bool doubtful(const Judged& a, const Judged& b) {
+  if (a.exact && b.exact) return false;
+  if (std::isinf(a.magnitude) || std::isinf(b.magnitude)) return true;
+  return !(std::fabs(a.value - b.value) > rounding_share * (a.magnitude + b.magnitude));
+}
+
+// 0 or 1, exact unless a doubt makes it either.
+Judged truth(bool value, bool doubt) { return {value ? 1.0 : 0.0, doubt ? infinity : 1.0, !doubt}; }
+
+bool doubts_truth(const Judged& x) { return doubtful(x, given(0)); }
+
+// A function with jumps: the value is exact unless the argument may be on the other side of the nearest one.
+Judged step(double value, const Judged& x, double jump) {
+  if (doubtful(x, given(jump))) return {value, infinity, false};
+  return {value, size(value), x.exact};
+}
+
+Judged selected(const Judged& a, const Judged& b, bool second) {
+  const Judged& chosen = second ? b : a;
+  if (std::isnan(a.value) || std::isnan(b.value)) return {chosen.value, infinity, false};
+  if (a.exact && b.exact) return chosen;
+  const double magnitude = doubtful(a, b) ? std::max(a.magnitude, b.magnitude) : chosen.magnitude;
+  return {chosen.value, magnitude, false};
+}
+
+Judged logical_and(const Judged& a, const Judged& b) {
+  const bool value = a.value != 0 && b.value != 0;
+  const bool certainly_not = (a.value == 0 && !doubts_truth(a)) || (b.value == 0 && !doubts_truth(b));
+  return truth(value, !certainly_not && (doubts_truth(a) || doubts_truth(b)));
+}
+
+Judged logical_or(const Judged& a, const Judged& b) {
+  const bool value = a.value != 0 || b.value != 0;
+  const bool certainly = (a.value != 0 && !doubts_truth(a)) || (b.value != 0 && !doubts_truth(b));
+  return truth(value, !certainly && (doubts_truth(a) || doubts_truth(b)));
+}
+
+Judged power(const Judged& a, const Judged& b) {
+  const double value = std::pow(a.value, b.value);
+  double magnitude = std::fabs(b.value * std::pow(a.value, b.value - 1)) * a.magnitude;
+  if (!b.exact) magnitude += std::fabs(value * std::log(std::fabs(a.value))) * b.magnitude;
+  return computed(value, magnitude + size(value));
+}
+
+// f(x) with |f'(x)| = slope.
+Judged smooth(double value, double slope, const Judged& x) {
+  const double carried = x.magnitude == 0 ? 0 : slope * x.magnitude;
+  return computed(value, size(value) + carried);
+}
+
+}  // namespace
+
+Judged given(double value) { return {value, size(value), true}; }
+
+Judged apply(Function function, const Judged& x) {
+  const double v = x.value;
+  switch (function) {
+    case Function::logical_not:
+      return truth(v == 0, doubts_truth(x));
+    case Function::negate:
+      return {-v, x.magnitude, x.exact};
+    case Function::abs:
+      return {std::fabs(v), x.magnitude, x.exact};
+    case Function::relu:
+      return {v > 0 ? v : 0, x.magnitude, x.exact};
+    case Function::exp:
+      return smooth(std::exp(v), std::exp(v), x);
+    case Function::log:
+      return smooth(std::log(v), 1 / std::fabs(v), x);
+    case Function::sqrt:
+      return smooth(std::sqrt(v), 0.5 / std::sqrt(v), x);
+    case Function::sin:
+      return smooth(std::sin(v), std::fabs(std::cos(v)), x);
+    case Function::cos:
+      return smooth(std::cos(v), std::fabs(std::sin(v)), x);
+    case Function::tan:
+      return smooth(std::tan(v), 1 + std::tan(v) * std::tan(v), x);
+    case Function::tanh:
+      return smooth(std::tanh(v), 1 - std::tanh(v) * std::tanh(v), x);
+    case Function::sigmoid: {
+      const double s = 1 / (1 + std::exp(-v));
+      return smooth(s, s * (1 - s), x);
+    }
+    case Function::sign:
+      return step(v > 0 ? 1 : v < 0 ? -1 : 0, x, 0);
+    case Function::floor:
+      return step(std::floor(v), x, std::round(v));
+    case Function::ceil:
+      return step(std::ceil(v), x, std::round(v));
+    case Function::round:
+      return step(std::nearbyint(v), x, std::floor(v) + 0.5);
+    default:
+      SCHAAS_CHECK(false, "a function of one number without a case");
+  }
+}
+
+Judged apply(Function function, const Judged& a, const Judged& b) {
+  const double x = a.value, y = b.value;
+  switch (function) {
+    case Function::add:
+      return computed(x + y, a.magnitude + b.magnitude);
+    case Function::subtract:
+      return computed(x - y, a.magnitude + b.magnitude);
+    case Function::multiply:
+      return computed(x * y, a.magnitude * b.magnitude);
+    case Function::divide:
+      return computed(x / y, a.magnitude / std::fabs(y) +
+                                 (y == 0 ? 0 : size(x) * (b.magnitude / std::fabs(y)) / std::fabs(y)));
+    case Function::power:
+      return power(a, b);
+    case Function::minimum:
+      return selected(a, b, y < x);
+    case Function::maximum:
+      return selected(a, b, y > x);
+    case Function::less:
+      return truth(x < y, doubtful(a, b));
+    case Function::less_equal:
+      return truth(x <= y, doubtful(a, b));
+    case Function::greater:
+      return truth(x > y, doubtful(a, b));
+    case Function::greater_equal:
+      return truth(x >= y, doubtful(a, b));
+    case Function::equal:
+      return truth(x == y, doubtful(a, b));
+    case Function::not_equal:
+      return truth(x != y, doubtful(a, b));
+    case Function::logical_and:
+      return logical_and(a, b);
+    case Function::logical_or:
+      return logical_or(a, b);
+    default:
+      SCHAAS_CHECK(false, "a function of two numbers without a case");
+  }
+}
+
+Function function_of(Fold fold) {
+  switch (fold) {
+    case Fold::sum:
+      return Function::add;
+    case Fold::product:
+      return Function::multiply;
+    case Fold::minimum:
+      return Function::minimum;
+    case Fold::maximum:
+      return Function::maximum;
+    case Fold::logical_or:
+      return Function::logical_or;
+    case Fold::logical_and:
+      return Function::logical_and;
+  }
+  return Function::add;
+}
+
+Judged fold(Fold fold, const Judged& a, const Judged& b) { return apply(function_of(fold), a, b); }
+
+Judged repeated(Fold how, const Judged& x, double times) {
+  if (times == 0) return given(identity(how));
+  switch (how) {
+    case Fold::sum:
+      return times == 1 ? x : computed(x.value * times, x.magnitude * times);
+    case Fold::product:
+      return times == 1 ? x : computed(std::pow(x.value, times), std::pow(x.magnitude, times));
+    default:
+      return fold(how, given(identity(how)), x);
+  }
+}
+
+}  // namespace schaas::client

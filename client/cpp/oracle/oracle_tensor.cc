@@ -1,0 +1,146 @@
+#include "client/cpp/oracle/oracle_tensor.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "client/cpp/tensor/tensor_checks.h"
+
+namespace schaas::client {
+namespace {
+
+std::int64_t product(const std::vector<std::int64_t>& extents) {
+  return checked_product(extents).value_or(0);
+}
+
+}  // namespace
+
+std::uint64_t hash_of(Wide key) {
+  std::uint64_t hash =
+      static_cast<std::uint64_t>(key) ^ (static_cast<std::uint64_t>(key >> 64) * 0xff51afd7ed558ccdu);
+  hash *= 0x9e3779b97f4a7c15u;
+  return hash ^ (hash >> 32);
+}
+
+std::vector<Wide> row_major_strides(const std::vector<std::int64_t>& extents) {
+  std::vector<Wide> strides(extents.size());
+  Wide stride = 1;
+  for (std::size_t m = extents.size(); m-- > 0;) {
+    strides[m] = stride;
+    stride *= static_cast<Wide>(extents[m]);
+  }
+  return strides;
+}
+
+std::shared_ptr<const OracleTensor> OracleTensor::dense(const DenseTensor& tensor, ValueType type) {
+  auto built = std::make_shared<OracleTensor>();
+  built->extents_ = tensor.extents;
+  built->elements_ = tensor.size();
+  built->read_ = &tensor;
+  built->type_ = type;
+  return built;
+}
+
+std::shared_ptr<const OracleTensor> OracleTensor::entries(const CooTensor& tensor, double zero,
+                                                          ValueType type) {
+  auto built = std::make_shared<OracleTensor>();
+  built->extents_ = tensor.extents;
+  built->sparse_ = true;
+  built->background_ = given(zero);
+  const std::vector<Wide> strides = row_major_strides(tensor.extents);
+  std::vector<Wide> keys(tensor.entries(), 0);
+  for (int m = 0; m < tensor.order(); ++m) {
+    for (std::size_t e = 0; e < keys.size(); ++e)
+      keys[e] += strides[m] * static_cast<Wide>(tensor.coordinates[m][e]);
+  }
+  std::vector<std::size_t> order(keys.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (!std::is_sorted(keys.begin(), keys.end()))
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return keys[a] < keys[b]; });
+  for (const std::size_t e : order) {
+    if (!built->keys_.empty() && built->keys_.back() == keys[e]) {
+      built->given_.back() += tensor.values[e];
+    } else {
+      built->keys_.push_back(keys[e]);
+      built->given_.push_back(tensor.values[e]);
+    }
+  }
+  for (double& value : built->given_) value = rounded(value, type);
+  built->index_keys();
+  return built;
+}
+
+std::shared_ptr<const OracleTensor> OracleTensor::computed_dense(std::vector<std::int64_t> extents,
+                                                                 std::vector<Judged> values) {
+  auto built = std::make_shared<OracleTensor>();
+  built->elements_ = product(extents);
+  built->extents_ = std::move(extents);
+  built->values_ = std::move(values);
+  return built;
+}
+
+std::shared_ptr<const OracleTensor> OracleTensor::computed_entries(std::vector<std::int64_t> extents,
+                                                                   std::vector<Wide> keys,
+                                                                   std::vector<Judged> values,
+                                                                   Judged background) {
+  auto built = std::make_shared<OracleTensor>();
+  built->extents_ = std::move(extents);
+  built->sparse_ = true;
+  built->keys_ = std::move(keys);
+  built->values_ = std::move(values);
+  built->background_ = background;
+  built->index_keys();
+  return built;
+}
+
+void OracleTensor::index_keys() {
+  slots_.assign(std::bit_ceil(2 * keys_.size() + 2), 0);
+  for (std::size_t place = 0; place < keys_.size(); ++place) {
+    std::size_t slot = hash_of(keys_[place]) & (slots_.size() - 1);
+    while (slots_[slot] != 0) slot = (slot + 1) & (slots_.size() - 1);
+    slots_[slot] = static_cast<std::int64_t>(place) + 1;
+  }
+}
+
+std::int64_t OracleTensor::find(Wide key) const {
+  if (!sparse_) return static_cast<std::int64_t>(key);
+  std::size_t slot = hash_of(key) & (slots_.size() - 1);
+  while (slots_[slot] != 0) {
+    const std::int64_t place = slots_[slot] - 1;
+    if (keys_[static_cast<std::size_t>(place)] == key) return place;
+    slot = (slot + 1) & (slots_.size() - 1);
+  }
+  return -1;
+}
+
+std::int64_t OracleTensor::find(Wide key, Near& near) const {
+  constexpr int most_jumps = 64;
+  if (!sparse_ || near.jumps > most_jumps) return find(key);
+  std::size_t low = near.place, high = near.place;
+  if (low > 0 && keys_[low - 1] >= key) {  // behind
+    near.jumps += 4;
+    low = 0;
+  } else {
+    near.jumps -= near.jumps > 0 ? 1 : 0;
+    for (std::size_t step = 1; high < keys_.size() && keys_[high] < key; step *= 2) {
+      low = high + 1;
+      high += step;
+    }
+    high = std::min(high, keys_.size());
+  }
+  const auto begin = keys_.begin();
+  near.place = static_cast<std::size_t>(std::lower_bound(begin + static_cast<std::ptrdiff_t>(low),
+                                                         begin + static_cast<std::ptrdiff_t>(high), key) -
+                                        begin);
+  const bool stored = near.place < keys_.size() && keys_[near.place] == key;
+  return stored ? static_cast<std::int64_t>(near.place) : -1;
+}
+
+Judged OracleTensor::at(std::int64_t place) const {
+  if (read_ != nullptr) return given(rounded(read_->at(place), type_));
+  if (!given_.empty()) return given(given_[static_cast<std::size_t>(place)]);
+  return values_[static_cast<std::size_t>(place)];
+}
+
+}  // namespace schaas::client

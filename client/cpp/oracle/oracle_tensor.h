@@ -1,0 +1,67 @@
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/cpp/oracle/oracle_arithmetic.h"
+#include "schaas/tensor.h"
+
+namespace schaas::client {
+
+/// Row-major number of an element; extents of sparse tensors multiply beyond 64 bits.
+__extension__ using Wide = unsigned __int128;
+
+/// A tensor as the oracle reads it: an operand, or what it computed. Dense, or entries with a value for all
+/// that is not among them. Immutable when built; any number of threads may read.
+class OracleTensor {
+ public:
+  /// Reads the tensor where it stands; it must outlive this. Values are rounded to `type`.
+  static std::shared_ptr<const OracleTensor> dense(const DenseTensor& tensor, ValueType type);
+  /// Duplicates are added up. `zero` is what is not stored.
+  static std::shared_ptr<const OracleTensor> entries(const CooTensor& tensor, double zero, ValueType type);
+  static std::shared_ptr<const OracleTensor> computed_dense(std::vector<std::int64_t> extents,
+                                                            std::vector<Judged> values);
+  /// Keys ascending.
+  static std::shared_ptr<const OracleTensor> computed_entries(std::vector<std::int64_t> extents,
+                                                              std::vector<Wide> keys,
+                                                              std::vector<Judged> values, Judged background);
+
+  const std::vector<std::int64_t>& extents() const { return extents_; }
+  bool sparse() const { return sparse_; }
+  const Judged& background() const { return background_; }
+  const std::vector<Wide>& keys() const { return keys_; }  ///< of a sparse tensor's entries, ascending
+  std::size_t size() const { return sparse_ ? keys_.size() : static_cast<std::size_t>(elements_); }
+
+  /// Of the element with this key: its place, or -1 when it is not stored.
+  std::int64_t find(Wide key) const;
+  /// Where the last key was, or would be, among the entries. Walks mostly go on from there.
+  struct Near {
+    std::size_t place = 0;
+    int jumps = 0;  ///< weighs steps back against steps ahead; with too many nothing is near
+  };
+  /// The same, looking ahead from `near`, which it moves.
+  std::int64_t find(Wide key, Near& near) const;
+  /// The value at a place: an entry's number, or of dense tensors the key itself.
+  Judged at(std::int64_t place) const;
+
+ private:
+  void index_keys();
+
+  std::vector<std::int64_t> extents_;
+  std::int64_t elements_ = 0;
+  bool sparse_ = false;
+  ValueType type_ = ValueType::f64;
+  const DenseTensor* read_ = nullptr;
+  std::vector<Judged> values_;
+  std::vector<double> given_;  ///< of entries read, instead of values_
+  Judged background_;
+  std::vector<Wide> keys_;
+  std::vector<std::int64_t> slots_;  ///< open addressing: place + 1; 0 is free
+};
+
+std::uint64_t hash_of(Wide key);
+/// Step in the key for one more in each mode.
+std::vector<Wide> row_major_strides(const std::vector<std::int64_t>& extents);
+
+}  // namespace schaas::client

@@ -1,0 +1,185 @@
+#include "client/cpp/oracle/oracle_term.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+namespace schaas::client {
+namespace {
+
+constexpr std::size_t most_sets = 64;
+
+void add_set(std::vector<std::vector<int>>& sets, std::vector<int> set) {
+  const auto covers = [](const std::vector<int>& larger, const std::vector<int>& smaller) {
+    return std::includes(larger.begin(), larger.end(), smaller.begin(), smaller.end());
+  };
+  for (const auto& known : sets) {
+    if (covers(set, known)) return;
+  }
+  sets.erase(std::remove_if(sets.begin(), sets.end(), [&](const auto& known) { return covers(known, set); }),
+             sets.end());
+  sets.push_back(std::move(set));
+}
+
+OracleSupport either(const OracleSupport& a, const OracleSupport& b) {
+  OracleSupport out;
+  out.everywhere = a.everywhere || b.everywhere;
+  if (out.everywhere) return out;
+  out.any_of = a.any_of;
+  for (const auto& set : b.any_of) add_set(out.any_of, set);
+  out.everywhere = out.any_of.size() > most_sets;
+  return out;
+}
+
+// Folds from the left, as the grammar reads.
+Judged apply_all(Function function, const std::vector<Judged>& values) {
+  if (values.size() == 1) return apply(function, values[0]);
+  Judged value = values[0];
+  for (std::size_t n = 1; n < values.size(); ++n) value = apply(function, value, values[n]);
+  return value;
+}
+
+Judged chosen(const Judged& condition, const Judged& then, const Judged& otherwise) {
+  Judged out = condition.value != 0 ? then : otherwise;
+  if (std::isinf(condition.magnitude) && then.value != otherwise.value)
+    out.magnitude = std::numeric_limits<double>::infinity();
+  out.exact = out.exact && condition.exact;
+  return out;
+}
+
+bool annihilates(const OracleTerm& term, std::size_t argument, const OracleSupport& support) {
+  return term.annihilator && (argument == 0 || !term.first_only) && !support.everywhere &&
+         support.background.value == *term.annihilator;
+}
+
+OracleSupport support_of_selection(const std::vector<OracleSupport>& parts) {
+  if (parts[0].everywhere) return parts[0];
+  const OracleSupport& rest = parts[parts[0].background.value != 0 ? 1 : 2];
+  OracleSupport out = either(parts[0], rest);
+  out.background = rest.background;
+  return out;
+}
+
+OracleSupport support_of_operation(const OracleTerm& term, const std::vector<OracleAccess>& accesses) {
+  std::vector<OracleSupport> parts;
+  for (const auto& argument : term.arguments) parts.push_back(support_of(argument, accesses));
+  if (term.function == Function::where) return support_of_selection(parts);
+  std::optional<OracleSupport> out;
+  for (std::size_t n = 0; n < parts.size(); ++n) {
+    if (annihilates(term, n, parts[n])) out = out ? both(*out, parts[n]) : parts[n];
+  }
+  if (out) {
+    out->background = given(*term.annihilator);
+    return *out;
+  }
+  std::vector<Judged> backgrounds;
+  for (const auto& part : parts) {
+    out = out ? either(*out, part) : part;
+    backgrounds.push_back(part.background);
+  }
+  if (!out->everywhere) out->background = apply_all(term.function, backgrounds);
+  return *out;
+}
+
+struct Found {
+  Judged number;
+  bool background = false;  ///< outside the term's support: nothing it reads is stored here
+};
+
+class Evaluation {
+ public:
+  Evaluation(const std::vector<OracleAccess>& accesses, OraclePoint& point)
+      : accesses_(accesses), point_(point) {}
+
+  Found of(const OracleTerm& term) {
+    if (term.kind == OracleTerm::Kind::number) return {term.number, true};
+    if (term.kind == OracleTerm::Kind::access) return read(term.access);
+    if (term.function == Function::where) return selection(term);
+    Found out = of(term.arguments[0]);
+    const auto annihilated = [&](const Found& found, std::size_t n) {
+      return term.annihilator && found.background && (n == 0 || !term.first_only) &&
+             found.number.value == *term.annihilator;
+    };
+    bool zero = annihilated(out, 0);
+    if (term.arguments.size() == 1) out.number = apply(term.function, out.number);
+    for (std::size_t n = 1; n < term.arguments.size() && !zero; ++n) {
+      const Found next = of(term.arguments[n]);
+      zero = annihilated(next, n);
+      out = {apply(term.function, out.number, next.number), out.background && next.background};
+    }
+    return zero ? Found{given(*term.annihilator), true} : out;
+  }
+
+ private:
+  Found read(int access) {
+    const std::int64_t place = place_of(access, accesses_, point_);
+    const OracleTensor& tensor = *accesses_[static_cast<std::size_t>(access)].tensor;
+    if (place == OraclePoint::absent) return {tensor.background(), true};
+    return {tensor.at(place), false};
+  }
+
+  Found selection(const OracleTerm& term) {
+    const Found condition = of(term.arguments[0]), then = of(term.arguments[1]),
+                otherwise = of(term.arguments[2]);
+    const Found& taken = condition.number.value != 0 ? then : otherwise;
+    return {chosen(condition.number, then.number, otherwise.number),
+            condition.background && taken.background};
+  }
+
+  const std::vector<OracleAccess>& accesses_;
+  OraclePoint& point_;
+};
+
+}  // namespace
+
+OracleSupport both(const OracleSupport& a, const OracleSupport& b) {
+  if (a.everywhere) return b;
+  if (b.everywhere) return a;
+  OracleSupport out;
+  for (const auto& one : a.any_of) {
+    for (const auto& other : b.any_of) {
+      std::vector<int> joined;
+      std::set_union(one.begin(), one.end(), other.begin(), other.end(), std::back_inserter(joined));
+      add_set(out.any_of, std::move(joined));
+    }
+  }
+  return out.any_of.size() > most_sets ? a : out;
+}
+
+OracleSupport support_of(const OracleTerm& term, const std::vector<OracleAccess>& accesses) {
+  OracleSupport out;
+  if (term.kind == OracleTerm::Kind::number) {
+    out.background = term.number;
+  } else if (term.kind == OracleTerm::Kind::access) {
+    const auto& tensor = accesses[static_cast<std::size_t>(term.access)].tensor;
+    out.everywhere = tensor == nullptr || !tensor->sparse();
+    if (!out.everywhere) {
+      out.any_of = {{term.access}};
+      out.background = tensor->background();
+    }
+  } else {
+    out = support_of_operation(term, accesses);
+  }
+  return out;
+}
+
+Judged evaluate_term(const OracleTerm& term, const std::vector<OracleAccess>& accesses, OraclePoint& point) {
+  return Evaluation(accesses, point).of(term).number;
+}
+
+Wide key_at(const OracleAccess& access, const OraclePoint& point) {
+  Wide key = 0;
+  for (std::size_t m = 0; m < access.indices.size(); ++m)
+    key += access.strides[m] * static_cast<Wide>(point.at[static_cast<std::size_t>(access.indices[m])]);
+  return key;
+}
+
+std::int64_t place_of(int access, const std::vector<OracleAccess>& accesses, OraclePoint& point) {
+  std::int64_t& place = point.places[static_cast<std::size_t>(access)];
+  if (place != OraclePoint::unknown) return place;
+  const OracleAccess& read = accesses[static_cast<std::size_t>(access)];
+  return read.tensor->find(key_at(read, point), point.near[static_cast<std::size_t>(access)]);
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,60 @@
+#pragma once
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "client/cpp/oracle/oracle_tensor.h"
+
+namespace schaas::client {
+
+/// A tensor read at indices; indices are numbers into OraclePoint::at.
+struct OracleAccess {
+  std::shared_ptr<const OracleTensor> tensor;
+  std::vector<int> indices;   ///< by mode
+  std::vector<Wide> strides;  ///< by mode: row_major_strides of the tensor's extents
+};
+
+/// Where an expression is evaluated.
+struct OraclePoint {
+  static constexpr std::int64_t unknown = -2, absent = -1;
+  std::vector<std::int64_t> at;          ///< by index: its value
+  std::vector<std::int64_t> places;      ///< by access: OracleTensor::find, or unknown
+  std::vector<OracleTensor::Near> near;  ///< by access
+};
+
+/// An expression without reductions. What is not stored annihilates: a factor that is the product's zero
+/// because its entry is missing makes the product that zero, whatever the other factors are (0 * infinity
+/// too).
+struct OracleTerm {
+  enum class Kind { number, access, operation } kind = Kind::number;
+  Judged number{};
+  int access = 0;
+  Function function = Function::add;
+  std::optional<double> annihilator;  ///< of which argument: see first_only
+  bool first_only = false;            ///< only the first argument annihilates (0 / x)
+  std::vector<OracleTerm> arguments;
+};
+
+/// Where a term may differ from a constant.
+struct OracleSupport {
+  bool everywhere = false;
+  /// Otherwise: at points where all accesses of one of these sets are stored.
+  std::vector<std::vector<int>> any_of;
+  Judged background;  ///< everywhere else; without meaning when `everywhere`
+};
+
+/// Derived from the functions and from what the sparse operands do not store: a product is where all its
+/// factors are, a sum where one of its terms is, f(x) where x is, with f(background) elsewhere.
+/// An access without tensor is one whose values are not known yet: everywhere.
+OracleSupport support_of(const OracleTerm& term, const std::vector<OracleAccess>& accesses);
+/// Where all accesses of a set of `a` and all of a set of `b` are stored.
+OracleSupport both(const OracleSupport& a, const OracleSupport& b);
+
+/// The term's value at a point.
+Judged evaluate_term(const OracleTerm& term, const std::vector<OracleAccess>& accesses, OraclePoint& point);
+
+Wide key_at(const OracleAccess& access, const OraclePoint& point);
+/// Looks the access up unless the point knows its place.
+std::int64_t place_of(int access, const std::vector<OracleAccess>& accesses, OraclePoint& point);
+
+}  // namespace schaas::client

@@ -1,0 +1,36 @@
+#include "client/cpp/platform/number_text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+
+namespace schaas::client {
+
+NumberError parse_unusual_real(std::string_view word, double& value) {
+  std::string text(word);
+  if (!text.empty() && text[0] == '+') text.erase(0, 1);
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == 'd' || c == 'D'; }, 'e');
+  const char* end = text.data() + text.size();
+  const auto [ptr, error] = std::from_chars(text.data(), end, value);
+  if (ptr != end || error == std::errc::invalid_argument) return NumberError::not_a_number;
+  if (error == std::errc()) return NumberError::none;
+  value = std::strtod(text.c_str(), nullptr);  // tells underflow (a tiny number) from overflow
+  return std::fabs(value) > 1 ? NumberError::too_large : NumberError::none;
+}
+
+NumberError parse_integral(std::string_view word, double& value) {
+  const bool negative = word.starts_with('-');
+  std::string_view digits = word;
+  if (negative || word.starts_with('+')) digits.remove_prefix(1);
+  std::uint64_t magnitude = 0;
+  const char* const end = digits.data() + digits.size();
+  const auto [ptr, error] = std::from_chars(digits.data(), end, magnitude);
+  if (digits.empty() || ptr != end) return parse_real(word, value);
+  if (error != std::errc() || !is_exact(magnitude)) return NumberError::inexact;
+  value = negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
+  return NumberError::none;
+}
+
+}  // namespace schaas::client

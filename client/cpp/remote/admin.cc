@@ -1,0 +1,39 @@
+#include "client/cpp/remote/connection_state.h"
+
+namespace schaas::client {
+
+support::Result<Backup> Connection::back_up(const std::string& name) {
+  return guarded([&]() -> support::Result<Backup> {
+    v1::BackupRequest request;
+    request.set_name(name);
+    v1::BackupReply reply;
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
+      return state_->admin->Backup(&context, request, &reply);
+    }));
+    return Backup{reply.path(), reply.binaries(), reply.bytes()};
+  });
+}
+
+support::Result<void> Connection::pin(const std::string& key, Pinned pinned) {
+  return guarded([&]() -> support::Result<void> {
+    v1::PinRequest request;
+    request.set_key(key);
+    request.set_pinned(pinned == Pinned::yes);
+    v1::PinReply reply;
+    return state_->call(state_->options.call_limit,
+                        [&](auto& context) { return state_->admin->Pin(&context, request, &reply); });
+  });
+}
+
+support::Result<CacheCollection> Connection::collect_cache() {
+  return guarded([&]() -> support::Result<CacheCollection> {
+    v1::CollectReply reply;
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
+      return state_->admin->Collect(&context, v1::CollectRequest(), &reply);
+    }));
+    return CacheCollection{reply.evicted(),   reply.orphans(),     reply.rows(),
+                           reply.frontiers(), reply.freed_bytes(), reply.left_bytes()};
+  });
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,31 @@
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/cpp/remote/answer_json.h"
+#include "compiler/support/result.h"
+
+/// The layout of a file of answers (docs/file_formats.md): a line that says what follows and has its digest,
+/// the header as JSON, the binaries.
+namespace schaas::client {
+
+std::string bundle_text(const AnswerFile& header, const std::vector<std::string>& binaries);
+
+struct BundleHeader {
+  AnswerFile header;
+  std::size_t end = 0;  ///< where the binaries begin
+};
+/// `path` for messages. Nothing of the header is looked at before its digest is right. Errors: invalid
+/// [bundle-format] (another file), [bundle-damaged]; unsupported [bundle-version] (of the layout),
+/// [bundle-abi] (its kernels cannot run here).
+support::Result<BundleHeader> read_bundle_header(std::string_view bytes, const std::string& path);
+
+/// Whatever a server may not say a file may not say either; kernels must be signed by the key that the answer
+/// names. Errors: invalid [bundle-damaged].
+support::Result<void> check_answer(BundledAnswer& answer, const std::string& path);
+
+support::Diagnostic damaged_bundle(const std::string& path, const std::string& what);
+
+}  // namespace schaas::client

@@ -1,0 +1,377 @@
+#include "schaas/connection.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <condition_variable>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "client/cpp/platform/client_version.h"
+#include "client/cpp/remote/channel.h"
+#include "client/cpp/remote/connection_state.h"
+#include "client/cpp/remote/marshalling.h"
+#include "client/cpp/remote/private_server.h"
+#include "client/cpp/remote/received_answer.h"
+#include "client/cpp/remote/retry_policy.h"
+#include "client/cpp/remote/server_address.h"
+#include "client/cpp/remote/server_key.h"
+#include "client/cpp/remote/signed_kernel.h"
+#include "proto/kernel_abi.h"
+#include "schaas/host.h"
+
+namespace schaas::client {
+
+namespace {
+
+std::string configured(const std::string& option, const char* variable) {
+  if (!option.empty()) return option;
+  const char* value = std::getenv(variable);
+  return value == nullptr ? "" : value;
+}
+
+// Leaves a stream at a time of its own, also while its reader waits for an event: once that time is over and
+// something has come.
+class Leaver {
+ public:
+  Leaver(grpc::ClientContext& context, std::chrono::milliseconds time) : context_(context) {
+    if (time == std::chrono::milliseconds::max()) return;
+    thread_ = std::thread([this, end = std::chrono::steady_clock::now() + time] { watch(end); });
+  }
+  Leaver(const Leaver&) = delete;
+  Leaver& operator=(const Leaver&) = delete;
+  ~Leaver() {
+    if (!thread_.joinable()) return;
+    notify(over_);
+    thread_.join();
+  }
+  void has_something() { notify(something_); }
+  bool has_left() {
+    const std::lock_guard lock(mutex_);
+    return left_;
+  }
+
+ private:
+  void notify(bool& what) {
+    const std::lock_guard lock(mutex_);
+    what = true;
+    changed_.notify_all();
+  }
+  void watch(std::chrono::steady_clock::time_point end) {
+    std::unique_lock lock(mutex_);
+    if (changed_.wait_until(lock, end, [this] { return over_; })) return;
+    changed_.wait(lock, [this] { return over_ || something_; });
+    if (over_) return;
+    left_ = true;
+    context_.TryCancel();
+  }
+
+  grpc::ClientContext& context_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool over_ = false, something_ = false, left_ = false;
+  std::thread thread_;
+};
+
+// What the server would have said at the end.
+Done done_so_far(const ScheduleAnswer& answer, std::chrono::steady_clock::time_point start) {
+  Done done;
+  done.hit = answer.frontier.hit;
+  for (const KernelInfo& kernel : answer.kernels) {
+    if (kernel.hit || kernel.draft) continue;
+    ++done.compiled;
+    done.compile_seconds += kernel.compile_seconds;
+    done.hit = false;
+  }
+  done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  done.failed = static_cast<std::uint32_t>(answer.failures.size());
+  return done;
+}
+
+void collect(ScheduleAnswer& answer, const ScheduleEvent& event, bool& done) {
+  if (const auto* frontier = std::get_if<Frontier>(&event)) answer.frontier = *frontier;
+  if (const auto* kernel = std::get_if<KernelInfo>(&event)) add_kernel(answer.kernels, *kernel);
+  if (const auto* failure = std::get_if<KernelFailure>(&event)) answer.failures.push_back(*failure);
+  if (const auto* last = std::get_if<Done>(&event)) {
+    answer.done = *last;
+    done = true;
+  }
+}
+
+support::Diagnostic not_signed(const KernelInfo& kernel, const std::string& address,
+                               const support::PublicKey& key) {
+  return support::noting(
+      support::invalid("kernel-signature", "the kernel of schedule `" + kernel.id + "` from the server at " +
+                                               address + " is not signed by its key " + key.text() +
+                                               "; it was not loaded"),
+      "ask again: an honest server compiles it anew. When it comes again the server, or the way to it, is "
+      "not to be trusted");
+}
+
+}  // namespace
+
+Connection::Connection(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Connection::Connection(Connection&&) noexcept = default;
+Connection& Connection::operator=(Connection&&) noexcept = default;
+Connection::~Connection() = default;
+
+const std::string& Connection::address() const { return state_->address; }
+bool Connection::started_server() const { return state_->started; }
+
+support::Result<Connection> Connection::open(const ConnectOptions& options) {
+  return guarded([&]() -> support::Result<Connection> {
+    auto state = std::make_unique<State>();
+    state->options = options;
+    state->address = server_address(options);
+    const bool is_private = state->is_private = means_private(options);
+    if (is_private) {
+      const std::string data =
+          options.data_directory.empty() ? default_data_directory() : options.data_directory;
+      SCHAAS_ASSIGN_OR_RETURN(state->started, ensure_private_server(data, options.start_limit, options.stop));
+    }
+    SCHAAS_RETURN_IF_ERROR(check_address(state->address));
+    SCHAAS_ASSIGN_OR_RETURN(const Proof proof, proof_for(state->address, options, is_private));
+    SCHAAS_ASSIGN_OR_RETURN(state->channel, open_channel(state->address, proof));
+    state->authorization = proof.authorization;
+    state->stub = v1::Scheduler::NewStub(state->channel);
+    state->jobs = v1::Jobs::NewStub(state->channel);
+    state->admin = v1::Admin::NewStub(state->channel);
+    Connection connection(std::move(state));
+    SCHAAS_ASSIGN_OR_RETURN(const ServerInfo info, connection.info(options.stop));
+    connection.state_->version = info.version;
+    connection.state_->abi_version = info.abi_version;
+    if (info.public_key.empty())
+      return support::unsupported("server-key-unknown", "the server at " + connection.address() +
+                                                            " has no key: it is older than this client");
+    SCHAAS_ASSIGN_OR_RETURN(connection.state_->key, support::PublicKey::parse(info.public_key));
+    SCHAAS_RETURN_IF_ERROR(check_server_key(
+        *connection.state_->key,
+        {connection.address(), configured(options.server_key, "SCHAAS_SERVER_KEY"), proof.tls()}));
+    return connection;
+  });
+}
+
+namespace {
+
+/// One attempt at an answer.
+struct Attempt {
+  ScheduleAnswer answer;
+  bool began = false, done = false;  ///< something came; the end of it, too
+  std::optional<support::Diagnostic> unreadable;
+  grpc::Status status;
+};
+
+Attempt attempt_schedule(v1::Scheduler::Stub& stub, grpc::ClientContext& context,
+                         const ScheduleRequest& request,
+                         const std::function<bool(const ScheduleEvent&)>& listener) {
+  Attempt attempt;
+  const auto reader = stub.Schedule(&context, to_proto(request));
+  Leaver leaver(context, request.leave_after);
+  for (v1::ScheduleEvent wire; reader->Read(&wire);) {
+    attempt.began = true;
+    auto event = from_proto(wire);
+    if (!event.ok()) {
+      attempt.unreadable = event.error();
+      context.TryCancel();
+      break;
+    }
+    collect(attempt.answer, *event, attempt.done);
+    if (const auto* kernel = std::get_if<KernelInfo>(&*event);
+        kernel != nullptr && (!request.is_usable || request.is_usable(attempt.answer.frontier, *kernel)))
+      leaver.has_something();
+    const bool is_enough = listener && !listener(*event) && !attempt.done;
+    if (request.so_far && wire.has_kernel()) request.so_far(attempt.answer);
+    if (is_enough) {
+      attempt.answer.left = ScheduleAnswer::Left::listener;
+      context.TryCancel();
+      break;
+    }
+  }
+  attempt.status = reader->Finish();
+  const bool is_over =
+      leaver.has_left() ||
+      (!attempt.answer.kernels.empty() && attempt.status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED);
+  if (!attempt.done && attempt.answer.left == ScheduleAnswer::Left::no && is_over)
+    attempt.answer.left = ScheduleAnswer::Left::time;
+  return attempt;
+}
+
+}  // namespace
+
+support::Result<void> Connection::State::check_abi() const {
+  if (abi_version == SCHAAS_KERNEL_ABI_VERSION) return {};
+  const bool newer = abi_version > SCHAAS_KERNEL_ABI_VERSION;
+  auto skew = support::unsupported(
+      "server-abi", "the server at " + address + ", schaas " + version + ", makes kernels of ABI version " +
+                        std::to_string(abi_version) + "; this client, schaas " + client_version() +
+                        ", runs version " + std::to_string(SCHAAS_KERNEL_ABI_VERSION));
+  if (is_private) {
+    return support::noting(std::move(skew),
+                           "the private server was started by another version and ends by itself when idle; "
+                           "to have a new one now end it: its process is in the file `lock` beside its data");
+  }
+  return support::noting(std::move(skew), std::string("install the ") + (newer ? "client" : "server") +
+                                              " of the other's version");
+}
+
+support::Result<ScheduleAnswer> Connection::schedule(
+    const ScheduleRequest& request, const std::function<bool(const ScheduleEvent&)>& listener) {
+  return guarded([&]() -> support::Result<ScheduleAnswer> {
+    if (!request.search_only) SCHAAS_RETURN_IF_ERROR(state_->check_abi());
+    const auto start = std::chrono::steady_clock::now();
+    const bool is_limited = request.wait_limit < state_->options.schedule_limit;
+    const auto limit = is_limited ? request.wait_limit : state_->options.schedule_limit;
+    RetryPolicy retry(std::min(state_->options.busy_limit, limit), state_->options.busy, request.stop);
+    for (;;) {
+      grpc::ClientContext context;
+      state_->begin(context, limit - std::chrono::duration_cast<std::chrono::milliseconds>(
+                                         std::chrono::steady_clock::now() - start));
+      const std::stop_callback cancel(request.stop, [&] { context.TryCancel(); });
+      Attempt attempt = attempt_schedule(*state_->stub, context, request, listener);
+      if (attempt.unreadable) return *attempt.unreadable;
+      if (attempt.answer.left != ScheduleAnswer::Left::no) {
+        attempt.answer.done = done_so_far(attempt.answer, start);
+        return attempt.answer;
+      }
+      if (attempt.status.ok() && attempt.done) return attempt.answer;
+      if (attempt.status.ok()) return support::internal("server-internal", "the server's answer ended early");
+      if (request.stop.stop_requested()) return cancelled();
+      if (is_limited && attempt.status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED)
+        return wait_limit_over(request.problem.expression, limit);
+      if (attempt.began || !retry.wait_after(attempt.status, context))
+        return request.stop.stop_requested() ? cancelled() : state_->failure(attempt.status, context);
+    }
+  });
+}
+
+support::Result<Frontier> Connection::lookup(const ProblemText& problem, std::stop_token stop) {
+  return guarded([&]() -> support::Result<Frontier> {
+    v1::LookupRequest request;
+    *request.mutable_problem() = to_proto(problem);
+    v1::Frontier reply;
+    SCHAAS_RETURN_IF_ERROR(state_->call(
+        state_->options.call_limit,
+        [&](auto& context) { return state_->stub->Lookup(&context, request, &reply); }, stop));
+    return from_proto(reply);
+  });
+}
+
+support::Result<void> Connection::report(const ProblemText& problem,
+                                         const std::vector<Measurement>& measurements) {
+  return guarded([&]() -> support::Result<void> {
+    v1::ReportReply reply;
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
+      return state_->stub->Report(&context, to_proto(problem, measurements), &reply);
+    }));
+    return {};
+  });
+}
+
+support::Result<std::vector<Explanation>> Connection::explain(const ScheduleRequest& asked,
+                                                              const std::string& schedule) {
+  return guarded([&]() -> support::Result<std::vector<Explanation>> {
+    v1::ExplainRequest request;
+    *request.mutable_problem() = to_proto(asked.problem);
+    *request.mutable_search() = to_proto(asked.search);
+    request.set_no_stage2(asked.no_stage2);
+    request.set_schedule(schedule);
+    v1::ExplainReply reply;
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
+      return state_->stub->Explain(&context, request, &reply);
+    }));  // it may have to search
+    std::vector<Explanation> explanations;
+    for (const auto& one : reply.explanations()) explanations.push_back(from_proto(one));
+    return explanations;
+  });
+}
+
+support::Result<std::string> Connection::emit(const ProblemText& problem, const std::string& schedule,
+                                              const std::string& language, const std::string& isa,
+                                              const SearchOptions& search) {
+  return guarded([&]() -> support::Result<std::string> {
+    v1::EmitRequest request;
+    *request.mutable_problem() = to_proto(problem);
+    request.set_schedule(schedule);
+    request.set_language(language);
+    request.set_isa(isa);
+    *request.mutable_search() = to_proto(search);
+    v1::EmitReply reply;
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
+      return state_->stub->Emit(&context, request, &reply);
+    }));  // "auto" may have to search
+    return std::move(*reply.mutable_text());
+  });
+}
+
+support::Result<void> Connection::verify(const KernelInfo& kernel) const {
+  if (!is_signed(kernel, *state_->key)) return not_signed(kernel, state_->address, *state_->key);
+  return {};
+}
+std::string Connection::public_key() const { return state_->key->text(); }
+
+support::Result<std::string> Connection::download(const KernelInfo& kernel, std::stop_token stop) {
+  return guarded([&]() -> support::Result<std::string> {
+    SCHAAS_RETURN_IF_ERROR(verify(kernel));
+    const support::Digest& digest = kernel.digest;
+    v1::DownloadRequest request;
+    request.set_sha256(digest.sha256);
+    std::string bytes;
+    SCHAAS_RETURN_IF_ERROR(state_->call(
+        state_->options.call_limit,
+        [&](grpc::ClientContext& context) {
+          bytes.clear();
+          const auto reader = state_->stub->Download(&context, request);
+          for (v1::DownloadChunk chunk; reader->Read(&chunk) && bytes.size() <= digest.bytes;)
+            bytes += chunk.data();
+          if (bytes.size() <= digest.bytes) return reader->Finish();
+          context.TryCancel();  // more than was promised: told below
+          reader->Finish();
+          return grpc::Status();
+        },
+        stop));
+    if (support::digest_of(bytes) != digest) {
+      return support::invalid("kernel-digest", "the server at " + state_->address + " sent " +
+                                                   std::to_string(bytes.size()) +
+                                                   " bytes that are not the binary " + digest.sha256 + " (" +
+                                                   std::to_string(digest.bytes) + " bytes)");
+    }
+    return bytes;
+  });
+}
+
+support::Result<ServerInfo> Connection::info(std::stop_token stop) {
+  return guarded([&]() -> support::Result<ServerInfo> {
+    v1::ServerInfo reply;
+    SCHAAS_RETURN_IF_ERROR(state_->call(
+        state_->options.call_limit,
+        [&](auto& context) { return state_->stub->Info(&context, v1::InfoRequest(), &reply); }, stop));
+    return from_proto(reply);
+  });
+}
+
+support::Result<std::vector<CacheEntry>> Connection::list_cache(const std::string& key) {
+  return guarded([&]() -> support::Result<std::vector<CacheEntry>> {
+    v1::ListCacheRequest request;
+    request.set_key(key);
+    v1::ListCacheReply reply;
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.call_limit, [&](auto& context) {
+      return state_->stub->ListCache(&context, request, &reply);
+    }));
+    std::vector<CacheEntry> entries;
+    for (const auto& entry : reply.entries()) entries.push_back(from_proto(entry));
+    return entries;
+  });
+}
+
+support::Result<CacheVerification> Connection::verify_cache() {
+  return guarded([&]() -> support::Result<CacheVerification> {
+    v1::VerifyCacheReply reply;
+    SCHAAS_RETURN_IF_ERROR(state_->call(state_->options.schedule_limit, [&](auto& context) {
+      return state_->stub->VerifyCache(&context, v1::VerifyCacheRequest(), &reply);
+    }));  // reads every binary
+    return from_proto(reply);
+  });
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,161 @@
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <string>
+
+#include "client/cpp/platform/process_mutex.h"
+#include "client/cpp/remote/server_library.h"
+#include "client/cpp/remote/server_source.h"
+
+namespace schaas::client {
+namespace {
+
+constexpr const char* file_name = "libschaas-remote.so." SCHAAS_VERSION;
+
+/// Beside this library; else where the loader looks.
+std::string library_path() {
+  Dl_info here{};
+  if (dladdr(reinterpret_cast<const void*>(&library_path), &here) == 0 || here.dli_fname == nullptr)
+    return file_name;
+  const std::string own = here.dli_fname;
+  const std::string beside = own.substr(0, own.rfind('/') + 1) + file_name;
+  return access(beside.c_str(), R_OK) == 0 ? beside : file_name;
+}
+
+/// Of a file that is loaded already the loader gives the same library again; of a copy another one.
+void* load_copy(const std::string& path) {
+  const int from = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  const int to = memfd_create("schaas-remote", MFD_CLOEXEC);
+  struct stat status {};
+  bool copied = from >= 0 && to >= 0 && fstat(from, &status) == 0;
+  for (off_t done = 0; copied && done < status.st_size;)
+    copied = sendfile(to, from, &done, static_cast<std::size_t>(status.st_size - done)) > 0;
+  if (from >= 0) close(from);
+  void* library =
+      copied ? dlopen(("/proc/self/fd/" + std::to_string(to)).c_str(), RTLD_NOW | RTLD_LOCAL) : nullptr;
+  if (library == nullptr && to >= 0) close(to);  // else it stays: the loader knows libraries by this path
+  return library;
+}
+
+/// The library of one process.
+struct ServerLibrary {
+  std::uint64_t generation = 0;
+  OpenServer* open = nullptr;
+};
+
+support::Result<ServerLibrary> load() {
+  const std::string path = library_path();
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD) == nullptr
+                      ? dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)
+                      : load_copy(path);
+  if (library != nullptr) {
+    auto* const note = reinterpret_cast<NoteLibraryFile*>(dlsym(library, "schaas_note_library_file"));
+    auto* const open = reinterpret_cast<OpenServer*>(dlsym(library, "schaas_open_server"));
+    if (note != nullptr && open != nullptr) {
+      note(path.c_str());
+      return ServerLibrary{process_generation(), open};
+    }
+  }
+  const char* text = dlerror();
+  return support::unsupported("remote-library", "the library that speaks to servers cannot be loaded: " +
+                                                    (text == nullptr ? path : std::string(text)));
+}
+
+support::Result<ServerLibrary> server_library() {
+  static ProcessMutex mutex;
+  static std::optional<ServerLibrary> loaded;
+  const std::lock_guard lock(mutex);
+  if (!loaded || loaded->generation != process_generation()) {
+    SCHAAS_ASSIGN_OR_RETURN(loaded, load());
+  }
+  return *loaded;
+}
+
+/// A connection, and another one in each process after a fork().
+class LoadedServer final : public ServerSource {
+ public:
+  LoadedServer(ConnectOptions options, std::shared_ptr<ServerSource> source)
+      : options_([&] {
+          options.stop = {};  // of the caller that opened it
+          return std::move(options);
+        }()),
+        address_(source->address()),
+        started_(source->started_server()),
+        opened_(new Opened{process_generation(), std::move(source)}) {}
+  ~LoadedServer() override {
+    const Opened* last = opened_.load();
+    if (last->generation == process_generation()) delete last;
+  }
+
+  const std::string& address() const override { return address_; }
+  bool started_server() const override { return started_; }
+  support::Result<ScheduleAnswer> schedule(
+      const ScheduleRequest& request, const std::function<bool(const ScheduleEvent&)>& listener) override {
+    SCHAAS_ASSIGN_OR_RETURN(ServerSource* const source, current());
+    return source->schedule(request, listener);
+  }
+  support::Result<Frontier> lookup(const ProblemText& problem, std::stop_token stop) override {
+    SCHAAS_ASSIGN_OR_RETURN(ServerSource* const source, current());
+    return source->lookup(problem, std::move(stop));
+  }
+  support::Result<std::string> download(const KernelInfo& kernel, std::stop_token stop) override {
+    SCHAAS_ASSIGN_OR_RETURN(ServerSource* const source, current());
+    return source->download(kernel, std::move(stop));
+  }
+  support::Result<void> report(const ProblemText& problem,
+                               const std::vector<Measurement>& measurements) override {
+    SCHAAS_ASSIGN_OR_RETURN(ServerSource* const source, current());
+    return source->report(problem, measurements);
+  }
+  support::Result<void> verify(const KernelInfo& kernel) const override {
+    return opened_.load(std::memory_order_acquire)->source->verify(kernel);  // asks nobody
+  }
+  std::string public_key() const override {
+    return opened_.load(std::memory_order_acquire)->source->public_key();
+  }
+
+ private:
+  /// Never destroyed in another process: the connection's descriptors are its parent's, too.
+  struct Opened {
+    std::uint64_t generation;
+    std::shared_ptr<ServerSource> source;
+  };
+
+  support::Result<ServerSource*> current();
+
+  const ConnectOptions options_;
+  const std::string address_;
+  const bool started_;
+  std::atomic<const Opened*> opened_;
+};
+
+support::Result<std::shared_ptr<ServerSource>> open_now(const ConnectOptions& options) {
+  SCHAAS_ASSIGN_OR_RETURN(const ServerLibrary library, server_library());
+  OpenedServer opened;
+  library.open(options, opened);
+  if (opened.error) return *std::move(opened.error);
+  return std::move(opened.source);
+}
+
+support::Result<ServerSource*> LoadedServer::current() {
+  const Opened* known = opened_.load(std::memory_order_acquire);
+  if (known->generation == process_generation()) return known->source.get();
+  SCHAAS_ASSIGN_OR_RETURN(auto source, open_now(options_));
+  auto made = std::make_unique<const Opened>(Opened{process_generation(), std::move(source)});
+  if (opened_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) known = made.release();
+  return known->source.get();
+}
+
+}  // namespace
+
+support::Result<std::shared_ptr<ServerSource>> open_server(const ConnectOptions& options) {
+  SCHAAS_ASSIGN_OR_RETURN(auto source, open_now(options));
+  return std::shared_ptr<ServerSource>(std::make_shared<LoadedServer>(options, std::move(source)));
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,125 @@
+#include "client/cpp/remote/server_address.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+#include "schaas/connection.h"
+#include "schaas/host.h"
+
+namespace schaas::client {
+namespace {
+
+support::Diagnostic bad_address(const std::string& address) {
+  return support::invalid(
+      "server-address", "`" + address + "` is no server address; expected unix:/absolute/path or host:port");
+}
+
+bool is_port(const std::string& text) {
+  return !text.empty() && text.size() <= 5 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; }) &&
+         std::stoi(text) >= 1 && std::stoi(text) <= 65535;
+}
+
+// Who accepts connections on the Unix socket, by what the system says; nobody does: nothing.
+std::optional<uid_t> listener_of(const std::string& path) {
+  sockaddr_un address{};
+  if (path.size() >= sizeof address.sun_path) return std::nullopt;
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
+  const int file = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (file < 0) return std::nullopt;
+  ucred peer{};
+  socklen_t bytes = sizeof peer;
+  const bool answers = connect(file, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+                       getsockopt(file, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0;
+  close(file);
+  return answers ? std::optional(peer.uid) : std::nullopt;
+}
+
+// Of one table of the system's: no other user listens on the port. Counts those that do.
+bool only_listens(uid_t user, const char* table, int port, int& found) {
+  std::ifstream lines(table);
+  std::string line;
+  for (std::getline(lines, line); std::getline(lines, line);) {
+    unsigned local = 0, state = 0, owner = 0;
+    const bool read =
+        std::sscanf(line.c_str(), "%*d: %*[0-9A-Fa-f]:%x %*[0-9A-Fa-f]:%*x %x %*x:%*x %*x:%*x %*x %u", &local,
+                    &state, &owner) == 3;
+    constexpr unsigned listening = 0x0a;
+    if (!read || state != listening || local != static_cast<unsigned>(port)) continue;
+    if (owner != user) return false;
+    ++found;
+  }
+  return true;
+}
+
+}  // namespace
+
+support::Result<void> check_socket_path(const std::string& path) {
+  constexpr std::size_t longest = sizeof(sockaddr_un::sun_path) - 1;
+  if (path.size() <= longest) return {};
+  return support::noting(
+      support::invalid("socket-path", "the socket path " + path + " has " + std::to_string(path.size()) +
+                                          " bytes; Unix sockets allow " + std::to_string(longest)),
+      "set XDG_RUNTIME_DIR, or choose a shorter data directory");
+}
+
+namespace {
+
+std::string configured_server(const ConnectOptions& options) {
+  if (!options.server.empty()) return options.server;
+  const char* server = std::getenv("SCHAAS_SERVER");
+  return server == nullptr ? "" : server;
+}
+
+}  // namespace
+
+bool means_private(const ConnectOptions& options) { return configured_server(options).empty(); }
+
+std::string server_address(const ConnectOptions& options) {
+  if (!means_private(options)) return configured_server(options);
+  return "unix:" + private_socket_path(options.data_directory.empty() ? default_data_directory()
+                                                                      : options.data_directory);
+}
+
+support::Result<void> check_address(const std::string& address) {
+  if (address.starts_with("unix:")) {
+    const std::string path = address.substr(5);
+    if (path.empty() || path[0] != '/') return bad_address(address);
+    return check_socket_path(path);
+  }
+  const std::size_t colon = address.rfind(':');
+  if (colon == std::string::npos || colon == 0 || !is_port(address.substr(colon + 1)))
+    return bad_address(address);
+  const std::string host = address.substr(0, colon);
+  if (host.find_first_of(" \t/") != std::string::npos) return bad_address(address);
+  return {};
+}
+
+bool socket_answers(const std::string& path) { return listener_of(path).has_value(); }
+
+bool is_on_this_machine(const std::string& address) {
+  if (address.starts_with("unix:")) return true;
+  const std::string host = address.substr(0, address.rfind(':'));
+  return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+}
+
+bool answers_as(const std::string& address, uid_t user) {
+  if (!is_on_this_machine(address)) return false;
+  if (address.starts_with("unix:")) return listener_of(address.substr(5)) == user;
+  const int port = std::stoi(address.substr(address.rfind(':') + 1));
+  int found = 0;
+  const bool only_theirs =
+      only_listens(user, "/proc/net/tcp", port, found) && only_listens(user, "/proc/net/tcp6", port, found);
+  return only_theirs && found > 0;
+}
+
+}  // namespace schaas::client

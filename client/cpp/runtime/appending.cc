@@ -1,0 +1,193 @@
+#include "client/cpp/runtime/appending.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "client/cpp/tensor/result_storage.h"
+
+namespace schaas::client {
+
+using support::Result;
+
+namespace {
+
+// Entries of a tensor whose last level is sparse, 0 of others.
+std::int64_t sparse_entries(const schaas_tensor& tensor) {
+  const schaas_level* const last = tensor.order == 0 ? nullptr : &tensor.levels[tensor.order - 1];
+  return last == nullptr || last->format == SCHAAS_LEVEL_DENSE ? 0 : last->entries;
+}
+
+}  // namespace
+
+bool Appending::suits(const schaas_kernel_descriptor& kernel, std::int32_t counted_phases,
+                      const PackedTensor& result, const std::vector<Run>& runs) {
+  if (kernel.appends == 0 || kernel.counter_count != 1 || kernel.writes_all == 0) return false;
+  if (kernel.table_bytes != nullptr || kernel.phase_count != counted_phases + 1 || result.order() < 2)
+    return false;
+  return kernel.phases[counted_phases].fold == SCHAAS_FOLD_NONE &&
+         std::none_of(runs.begin(), runs.end(), [](const Run& run) { return run.is_part(); });
+}
+
+Appending::Appending(const schaas_phase& phase, PackedTensor& result,
+                     const std::vector<const schaas_tensor*>& arguments, std::int64_t* counter,
+                     const std::vector<Run>& runs, int threads, std::string result_name)
+    : phase_(&phase),
+      result_(&result),
+      arguments_(&arguments),
+      counter_(counter),
+      runs_(&runs),
+      name_(std::move(result_name)) {
+  const auto& modes = result.format().mode_order;
+  row_ = result.extents()[static_cast<std::size_t>(modes[1])];
+  value_bytes_ = static_cast<std::int64_t>(bytes_of(result.value_type()));
+  for (std::size_t l = 2; l < modes.size(); ++l)
+    value_bytes_ *= result.extents()[static_cast<std::size_t>(modes[l])];
+  for (int t = 0; t < threads; ++t) rows_.push_back(std::make_unique<Rows>());
+  std::int64_t read = 0;
+  for (std::size_t n = 1; n < arguments.size(); ++n) read += sparse_entries(*arguments[n]);
+  first_ = read / threads + 1024;
+  stretches_.resize(runs.size());
+}
+
+Result<void> Appending::start() {
+  gave_up_ = false;
+  SCHAAS_RETURN_IF_ERROR(ResultStorage::take_rows(*result_, coordinates_, values_, name_));
+  if (rows_.size() == 1) {
+    rows_.front()->coordinates = std::move(coordinates_);
+    rows_.front()->values = std::move(values_);
+  }
+  for (auto& rows : rows_) {
+    const std::int64_t width = result_->position_bits() / 8;
+    const auto held = [](const Buffer& buffer, std::int64_t bytes) {
+      return bytes == 0 ? std::numeric_limits<std::int64_t>::max()
+                        : static_cast<std::int64_t>(buffer.capacity()) / bytes;
+    };
+    rows->entries = 0;
+    rows->capacity = std::min(held(rows->coordinates, width), held(rows->values, value_bytes_));
+    SCHAAS_RETURN_IF_ERROR(resize(rows->coordinates, rows->capacity, width, name_));
+    if (value_bytes_ > 0) SCHAAS_RETURN_IF_ERROR(resize(rows->values, rows->capacity, value_bytes_, name_));
+    note_arrays(*rows);
+  }
+  return {};
+}
+
+// The kernel's arguments: the result's arrays are the thread's own, but for the positions.
+void Appending::note_arrays(Rows& rows) const {
+  const schaas_tensor& whole = *arguments_->front();
+  rows.levels.assign(whole.levels, whole.levels + whole.order);
+  rows.levels[1].pos = result_->levels()[1].pos.data();
+  rows.levels[1].crd = rows.coordinates.data();
+  rows.view = whole;
+  rows.view.levels = rows.levels.data();
+  rows.view.values = rows.values.data();
+  rows.arguments = *arguments_;
+  rows.arguments.front() = &rows.view;
+}
+
+// For one more row at least; at first as much as the operands hold, which a sum does not exceed, and a row
+// more, for which there must be room until the end; then twice the capacity, so that all growth together
+// takes no more than the entries in the end, however long a row may become.
+bool Appending::make_room(Rows& rows) const {
+  const std::int64_t width = result_->position_bits() / 8;
+  const std::int64_t most =
+      width == 4 ? std::numeric_limits<std::int32_t>::max() : std::numeric_limits<std::int64_t>::max() / 32;
+  if (row_ > most - rows.entries) return false;
+  const std::int64_t grown = rows.capacity > most / 2 ? most : std::max(2 * rows.capacity, first_ + row_);
+  const std::int64_t wanted = std::min(most, std::max(rows.entries + row_, grown));
+  if (!resize(rows.coordinates, wanted, width, name_).ok()) return false;
+  if (!resize(rows.values, wanted, value_bytes_, name_).ok()) return false;
+  rows.capacity = wanted;
+  note_arrays(rows);
+  return true;
+}
+
+std::int32_t Appending::run(std::size_t number, int thread, void* const* shared, void* workspace) {
+  if (gave_up_.load(std::memory_order_relaxed)) return SCHAAS_OK;
+  Rows& rows = *rows_[static_cast<std::size_t>(thread)];
+  Stretch& stretch = stretches_[number];
+  stretch = {thread, rows.entries, rows.entries};
+  const std::int32_t code = result_->position_bits() == 32
+                                ? run_units<std::int32_t>((*runs_)[number], rows, shared, workspace)
+                                : run_units<std::int64_t>((*runs_)[number], rows, shared, workspace);
+  stretch.end = rows.entries;
+  return code;
+}
+
+template <class Position>
+std::int32_t Appending::run_units(const Run& run, Rows& rows, void* const* shared, void* workspace) {
+  const auto* pos = static_cast<const Position*>(result_->levels()[1].pos.data());
+  for (std::int64_t unit = run.begin; unit < run.end;) {
+    if (rows.capacity - rows.entries < row_ && !make_room(rows)) {
+      gave_up_.store(true, std::memory_order_relaxed);
+      return SCHAAS_OK;
+    }
+    const std::int64_t fit = row_ == 0 ? run.end : (rows.capacity - rows.entries) / row_;
+    const std::int64_t end = std::min(run.end - unit, fit) + unit;
+    counter_[unit] = rows.entries;
+    const std::int32_t code = phase_->run(rows.arguments.data(), shared, workspace, unit, end);
+    if (code != SCHAAS_OK) return code;
+    rows.entries = pos[end];
+    unit = end;
+  }
+  return SCHAAS_OK;
+}
+
+Result<bool> Appending::finish(Team& team) {
+  std::vector<std::int64_t> places{0};  // where the entries of each run begin
+  for (const Stretch& stretch : stretches_) places.push_back(places.back() + stretch.end - stretch.begin);
+  const std::int64_t entries = places.back();
+  const std::int64_t width = result_->position_bits() / 8;
+  if (gave_up_ || (width == 4 && entries > std::numeric_limits<std::int32_t>::max())) {
+    for (auto& rows : rows_) *rows = Rows();
+    return false;
+  }
+  if (rows_.size() == 1) {
+    coordinates_ = std::move(rows_.front()->coordinates);
+    values_ = std::move(rows_.front()->values);
+  }
+  SCHAAS_RETURN_IF_ERROR(resize(coordinates_, entries, width, name_));
+  SCHAAS_RETURN_IF_ERROR(resize(values_, entries, value_bytes_, name_));
+  if (width == 4) {
+    put_together<std::int32_t>(places, team);
+  } else {
+    put_together<std::int64_t>(places, team);
+  }
+  ResultStorage::give_rows(*result_, std::move(coordinates_), std::move(values_), entries);
+  return true;
+}
+
+// Copies the runs' entries to their places, and notes where the rows begin.
+template <class Position>
+void Appending::put_together(const std::vector<std::int64_t>& places, Team& team) {
+  auto* pos = const_cast<Position*>(static_cast<const Position*>(result_->levels()[1].pos.data()));
+  const auto count = static_cast<std::int64_t>(runs_->size());
+  const auto bytes = static_cast<std::size_t>(value_bytes_);
+  counter_[count == 0 ? 0 : runs_->back().end] = places.back();
+  team.run(count, [&](std::int64_t n, int) {
+    const Stretch& from = stretches_[static_cast<std::size_t>(n)];
+    const Run& run = (*runs_)[static_cast<std::size_t>(n)];
+    const std::int64_t place = places[static_cast<std::size_t>(n)], moved = place - from.begin;
+    counter_[run.begin] = place;
+    for (std::int64_t unit = run.begin; unit < run.end; ++unit) {
+      pos[unit + 1] = static_cast<Position>(pos[unit + 1] + moved);
+      if (unit + 1 < run.end) counter_[unit + 1] = pos[unit + 1];
+    }
+    const auto size = static_cast<std::size_t>(from.end - from.begin);
+    if (size == 0 || rows_.size() == 1) return;
+    const Rows& rows = *rows_[static_cast<std::size_t>(from.thread)];
+    std::memcpy(coordinates_.as<Position>() + place, rows.coordinates.as<Position>() + from.begin,
+                size * sizeof(Position));
+    if (bytes > 0)
+      std::memcpy(values_.as<char>() + static_cast<std::size_t>(place) * bytes,
+                  rows.values.as<char>() + static_cast<std::size_t>(from.begin) * bytes, size * bytes);
+  });
+}
+
+std::int64_t Appending::bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& rows : rows_) bytes += rows->coordinates.bytes() + rows->values.bytes();
+  return static_cast<std::int64_t>(bytes);
+}
+
+}  // namespace schaas::client

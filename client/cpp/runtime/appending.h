@@ -1,0 +1,77 @@
+#pragma once
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/cpp/platform/allocate.h"
+#include "client/cpp/platform/team.h"
+#include "client/cpp/runtime/balance.h"
+#include "proto/kernel_abi.h"
+#include "schaas/tensor.h"
+
+namespace schaas::client {
+
+/// A sparse result made in one pass, without counting first (proto/kernel_abi.h, "may be appended"): each
+/// thread appends the rows it takes to arrays of its own, which grow; they are put together at the end. The
+/// arrays of one thread are the result's.
+class Appending {
+ public:
+  /// Whether the kernel's phase after the counting ones may be run so.
+  static bool suits(const schaas_kernel_descriptor& kernel, std::int32_t counted_phases,
+                    const PackedTensor& result, const std::vector<Run>& runs);
+  /// All must stay. `arguments`: the result's view first; `counter`: what the kernel counts in.
+  Appending(const schaas_phase& phase, PackedTensor& result,
+            const std::vector<const schaas_tensor*>& arguments, std::int64_t* counter,
+            const std::vector<Run>& runs, int threads, std::string result_name);
+
+  /// Empties the result. Errors: exhausted [memory].
+  support::Result<void> start();
+  /// Of any thread: the `number`-th of the runs; one thread runs them in order. Gives the kernel's code.
+  std::int32_t run(std::size_t number, int thread, void* const* shared, void* workspace);
+  /// A thread could not have the memory it needed, or positions of 32 bits might not do: to be counted first.
+  bool gave_up() const { return gave_up_; }
+  /// Makes the result, and the counters what counting and scanning would have made them. False: gave up.
+  /// Errors: exhausted [memory].
+  support::Result<bool> finish(Team& team);
+  /// What threads hold beside the result.
+  std::int64_t bytes() const;
+
+ private:
+  /// Entries that a thread has appended, `capacity` at most.
+  struct alignas(64) Rows {
+    Buffer coordinates, values;
+    std::int64_t entries = 0, capacity = 0;
+    std::vector<schaas_level> levels;
+    schaas_tensor view{};
+    std::vector<const schaas_tensor*> arguments;
+  };
+  /// Where a run's entries lie.
+  struct Stretch {
+    int thread = 0;
+    std::int64_t begin = 0, end = 0;
+  };
+
+  bool make_room(Rows& rows) const;
+  void note_arrays(Rows& rows) const;
+  template <class Position>
+  std::int32_t run_units(const Run& run, Rows& rows, void* const* shared, void* workspace);
+  template <class Position>
+  void put_together(const std::vector<std::int64_t>& places, Team& team);
+
+  const schaas_phase* phase_;
+  PackedTensor* result_;
+  const std::vector<const schaas_tensor*>* arguments_;
+  std::int64_t* counter_;
+  const std::vector<Run>* runs_;
+  std::string name_;
+  std::int64_t row_ = 0;                     ///< most entries of a row
+  std::int64_t first_ = 0;                   ///< entries that a thread has room for at first
+  std::int64_t value_bytes_ = 0;             ///< of an entry: all that is dense below it
+  Buffer coordinates_, values_;              ///< the result's, in the meantime
+  std::vector<std::unique_ptr<Rows>> rows_;  ///< by thread
+  std::vector<Stretch> stretches_;           ///< by run
+  std::atomic<bool> gave_up_{false};
+};
+
+}  // namespace schaas::client

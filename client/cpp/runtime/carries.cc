@@ -1,0 +1,51 @@
+#include "client/cpp/runtime/carries.h"
+
+#include "client/cpp/platform/allocate.h"
+#include "client/cpp/runtime/monoids.h"
+#include "client/cpp/tensor/result_storage.h"
+
+namespace schaas::client {
+
+support::Result<Carries> Carries::make(const schaas_phase& phase, ValueType type, std::int64_t elements,
+                                       std::vector<Run>& runs) {
+  Carries out;
+  out.type_ = type;
+  out.monoid_ = phase.part_fold;
+  out.elements_ = elements;
+  out.stride_ = (elements * static_cast<std::int64_t>(bytes_of(type)) + 63) / 64 * 64;
+  int carries = 0;
+  for (Run& run : runs) {
+    if (!run.is_part()) continue;
+    run.carry = carries++;
+    if (!out.iterations_.empty() && out.iterations_.back().at == run.begin) {
+      ++out.iterations_.back().parts;
+    } else {
+      out.iterations_.push_back({run.begin, run.carry, 1});
+    }
+  }
+  SCHAAS_ASSIGN_OR_RETURN(out.values_,
+                          allocate(carries, out.stride_, "what parts of long rows give before it is added"));
+  return out;
+}
+
+void* Carries::start(int carry) {
+  fill_values(data(carry), type_, 0, elements_, identity_of(monoid_));
+  return data(carry);
+}
+
+std::int32_t Carries::combine(const schaas_phase& phase, const schaas_tensor* const* arguments,
+                              void* const* shared, int thread, int team) {
+  std::int32_t code = SCHAAS_OK;
+  for (std::size_t n = static_cast<std::size_t>(thread); n < iterations_.size() && code == SCHAAS_OK;
+       n += static_cast<std::size_t>(team)) {
+    const Iteration& iteration = iterations_[n];
+    for (int part = 1; part < iteration.parts; ++part) {
+      fold_values(monoid_, type_, data(iteration.first_carry), data(iteration.first_carry + part), 0,
+                  elements_);
+    }
+    code = phase.combine(arguments, shared, iteration.at, data(iteration.first_carry));
+  }
+  return code;
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,42 @@
+#pragma once
+#include <cstdint>
+#include <vector>
+
+#include "client/cpp/runtime/balance.h"
+#include "compiler/support/result.h"
+#include "proto/kernel_abi.h"
+#include "schaas/buffer.h"
+#include "schaas/tensor.h"
+
+namespace schaas::client {
+
+/// What the parts of the cut iterations of one phase fold into (proto/kernel_abi.h).
+class Carries {
+ public:
+  /// Gives every run that is a part a carry (Run::carry). Errors: exhausted [memory].
+  static support::Result<Carries> make(const schaas_phase& phase, ValueType type, std::int64_t elements,
+                                       std::vector<Run>& runs);
+
+  std::int64_t bytes() const { return static_cast<std::int64_t>(values_.bytes()); }
+  /// At the identity, for the part that starts.
+  void* start(int carry);
+  /// When all parts are done, by each thread of a team: takes what belongs to its share of the iterations to
+  /// its place. The kernel's error code.
+  std::int32_t combine(const schaas_phase& phase, const schaas_tensor* const* arguments, void* const* shared,
+                       int thread, int team);
+
+ private:
+  struct Iteration {
+    std::int64_t at;
+    int first_carry, parts;
+  };
+  void* data(int carry) { return values_.as<char>() + stride_ * carry; }
+
+  ValueType type_ = ValueType::f64;
+  std::int32_t monoid_ = SCHAAS_FOLD_NONE;
+  std::int64_t elements_ = 0, stride_ = 0;  ///< bytes from one carry to the next: whole cache lines
+  std::vector<Iteration> iterations_;
+  Buffer values_;
+};
+
+}  // namespace schaas::client

@@ -1,0 +1,58 @@
+#include "client/cpp/runtime/monoids.h"
+
+#include <limits>
+
+#include "proto/kernel_abi.h"
+
+namespace schaas::client {
+namespace {
+
+template <class T, class Combine>
+void fold_each(T* into, const T* from, std::int64_t begin, std::int64_t end, Combine combine) {
+  for (std::int64_t e = begin; e < end; ++e) into[e] = combine(into[e], from[e]);
+}
+
+template <class T>
+void fold_typed(std::int32_t monoid, T* into, const T* from, std::int64_t begin, std::int64_t end) {
+  switch (monoid) {
+    case SCHAAS_FOLD_SUM:
+      return fold_each(into, from, begin, end, [](T a, T b) { return a + b; });
+    case SCHAAS_FOLD_PRODUCT:
+      return fold_each(into, from, begin, end, [](T a, T b) { return a * b; });
+    case SCHAAS_FOLD_MIN:
+      return fold_each(into, from, begin, end, [](T a, T b) { return b < a ? b : a; });
+    case SCHAAS_FOLD_MAX:
+      return fold_each(into, from, begin, end, [](T a, T b) { return b > a ? b : a; });
+    case SCHAAS_FOLD_OR:
+      return fold_each(into, from, begin, end, [](T a, T b) { return T(a != 0 || b != 0); });
+    default:
+      return fold_each(into, from, begin, end, [](T a, T b) { return T(a != 0 && b != 0); });
+  }
+}
+
+}  // namespace
+
+double identity_of(std::int32_t monoid) {
+  switch (monoid) {
+    case SCHAAS_FOLD_PRODUCT:
+    case SCHAAS_FOLD_AND:
+      return 1;
+    case SCHAAS_FOLD_MIN:
+      return std::numeric_limits<double>::infinity();
+    case SCHAAS_FOLD_MAX:
+      return -std::numeric_limits<double>::infinity();
+    default:
+      return 0;
+  }
+}
+
+void fold_values(std::int32_t monoid, ValueType type, void* into, const void* from, std::int64_t begin,
+                 std::int64_t end) {
+  if (type == ValueType::f64) {
+    fold_typed(monoid, static_cast<double*>(into), static_cast<const double*>(from), begin, end);
+  } else {
+    fold_typed(monoid, static_cast<float*>(into), static_cast<const float*>(from), begin, end);
+  }
+}
+
+}  // namespace schaas::client

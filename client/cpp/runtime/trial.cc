@@ -1,0 +1,268 @@
+#include "schaas/trial.h"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+#include <sstream>
+
+#include "client/cpp/runtime/kernel_problem.h"
+#include "client/cpp/tensor/packed_tensor_builder.h"
+#include "schaas/oracle.h"
+
+namespace schaas::client {
+namespace {
+
+using Extents = std::map<std::string, std::int64_t>;
+
+constexpr std::int64_t most_elements = std::int64_t{1} << 22;
+constexpr std::int64_t wide = 67;  ///< all of a cascade of registers: 64 + 2 + 1
+constexpr std::int64_t common_sizes[] = {
+    8, 16, 32};  ///< kernels have versions for them (compiler/lower/specialisation.h)
+
+/// How the entries of sparse tensors lie.
+enum class Pattern { full, empty, ragged };
+
+struct Shape {
+  Extents extents;
+  Pattern pattern = Pattern::full;
+};
+
+std::string text_of(const Shape& shape) {
+  std::string text;
+  for (const auto& [index, extent] : shape.extents) text += index + "=" + std::to_string(extent) + " ";
+  switch (shape.pattern) {
+    case Pattern::full:
+      return text + "full";
+    case Pattern::empty:
+      return text + "empty";
+    case Pattern::ragged:
+      return text + "ragged";
+  }
+  return text;
+}
+
+class Trying {
+ public:
+  Trying(const Kernel& kernel, const KernelProblem& problem, std::uint64_t seed)
+      : kernel_(kernel), problem_(problem), seed_(seed), random_(seed) {}
+
+  support::Result<Trial> run() {
+    for (const Shape& shape : shapes()) {
+      if (!fits(shape)) {
+        trial_.not_tried = "a constraint fixes an extent at which tensors are too large for a trial";
+        continue;
+      }
+      SCHAAS_RETURN_IF_ERROR(attempt(shape));
+    }
+    return trial_;
+  }
+
+ private:
+  std::vector<Shape> shapes() {
+    std::vector<Shape> shapes;
+    const auto add = [&](Pattern pattern, const std::function<std::int64_t()>& extent) {
+      Shape shape;
+      shape.pattern = pattern;
+      for (const auto& index : problem_.indices) {
+        auto& common = shape.extents.emplace(problem_.extent_of.at(index), -1).first->second;
+        if (common < 0) common = fixed(index).value_or(extent());
+        shape.extents[index] = common;
+      }
+      shapes.push_back(shape);
+    };
+    const auto few = [this] { return std::uniform_int_distribution<std::int64_t>(2, 5)(random_); };
+    add(Pattern::full, few);
+    add(Pattern::empty, few);
+    add(Pattern::ragged, few);
+    add(Pattern::ragged, [] { return 1; });
+    add(Pattern::full, [] { return 0; });
+    for (const auto& index : problem_.indices) {
+      if (fixed(index) || problem_.extent_of.at(index) != index) continue;
+      add(Pattern::ragged, few);
+      for (auto& [other, extent] : shapes.back().extents) {
+        if (problem_.extent_of.at(other) == index) extent = wide;
+      }
+    }
+    const auto dense = dense_extents();
+    for (const std::int64_t size : common_sizes) {
+      if (dense.empty()) break;
+      add(Pattern::ragged, few);
+      for (auto& [other, extent] : shapes.back().extents) {
+        if (dense.count(problem_.extent_of.at(other)) > 0) extent = size;
+      }
+    }
+    return shapes;
+  }
+
+  /// Those that are not fixed and that no sparse tensor has, by the index that stands for each.
+  std::set<std::string> dense_extents() const {
+    std::set<std::string> found;
+    for (const auto& index : problem_.indices) {
+      if (!fixed(index)) found.insert(problem_.extent_of.at(index));
+    }
+    for (std::size_t a = 0; a < problem_.tensors.size(); ++a) {
+      const auto format = format_of(a);
+      if (format.ok() && format->all_dense()) continue;
+      for (const auto& index : problem_.indices_of(a)) found.erase(problem_.extent_of.at(index));
+    }
+    return found;
+  }
+
+  /// What a constraint leaves for the extent of this index or one that agrees with it.
+  std::optional<std::int64_t> fixed(const std::string& index) const {
+    for (const auto& [name, extent] : problem_.fixed) {
+      if (problem_.extent_of.at(name) == problem_.extent_of.at(index)) return extent;
+    }
+    return std::nullopt;
+  }
+
+  std::vector<std::int64_t> extents_of(std::size_t argument, const Shape& shape) const {
+    std::vector<std::int64_t> extents;
+    for (const auto& index : problem_.indices_of(argument)) extents.push_back(shape.extents.at(index));
+    return extents;
+  }
+
+  bool fits(const Shape& shape) const {
+    for (std::size_t a = 0; a < problem_.tensors.size(); ++a) {
+      const auto size = checked_product(extents_of(a, shape));
+      if (!size || *size > most_elements) return false;
+    }
+    return true;
+  }
+
+  /// Multiples of 2^-10, neither near 0 nor large: sums and quotients stay well conditioned.
+  double value() {
+    const double size = 0.25 + static_cast<double>(random_() % 1024) / 1024;
+    return random_() % 4 == 0 ? -size : size;
+  }
+
+  CooTensor entries(std::vector<std::int64_t> extents, Pattern pattern) {
+    CooTensor tensor;
+    tensor.extents = std::move(extents);
+    tensor.coordinates.resize(tensor.extents.size());
+    const std::int64_t size = *checked_product(tensor.extents);
+    const std::int64_t rows = tensor.extents.empty() ? 1 : tensor.extents.front();
+    const std::int64_t row = rows > 0 ? size / rows : 1;
+    for (std::int64_t e = 0; e < size; ++e) {
+      // Ragged: the first row empty, the last full, a third of the others.
+      const std::int64_t at = e / row;
+      const bool kept = at == rows - 1 || (at > 0 && random_() % 3 == 0);
+      if (pattern == Pattern::empty || (pattern == Pattern::ragged && !kept)) continue;
+      std::int64_t rest = e;
+      for (std::size_t m = tensor.extents.size(); m-- > 0; rest /= tensor.extents[m])
+        tensor.coordinates[m].push_back(rest % tensor.extents[m]);
+      tensor.values.push_back(value());
+    }
+    return tensor;
+  }
+
+  support::Result<format::TensorFormat> format_of(std::size_t argument) const {
+    return format::parse(problem_.formats.at(problem_.tensors[argument]),
+                         static_cast<int>(problem_.indices_of(argument).size()), problem_.tensors[argument]);
+  }
+
+  PackOptions options_of(std::size_t argument) const {
+    return {problem_.tensors[argument], problem_.value_type == "f32" ? ValueType::f32 : ValueType::f64,
+            problem_.position_bits == "32" ? 32 : 64, problem_.program.semiring->zero};
+  }
+
+  support::Result<void> attempt(const Shape& shape) {
+    std::map<std::string, CooTensor> data;
+    std::map<std::string, OracleOperand> operands;
+    std::vector<PackedTensor> packed;
+    if (!updates()) {
+      SCHAAS_ASSIGN_OR_RETURN(const auto format, format_of(0));
+      SCHAAS_ASSIGN_OR_RETURN(PackedTensor result, zeros(extents_of(0, shape), format, options_of(0)));
+      packed.push_back(std::move(result));
+    }
+    for (std::size_t a = updates() ? 0 : 1; a < problem_.tensors.size(); ++a) {
+      SCHAAS_ASSIGN_OR_RETURN(const auto format, format_of(a));
+      auto& tensor = data[problem_.tensors[a]] =
+          entries(extents_of(a, shape), format.all_dense() ? Pattern::full : shape.pattern);
+      operands[problem_.tensors[a]] = &tensor;
+      SCHAAS_ASSIGN_OR_RETURN(const PackedTensor plain, pack(tensor, format, options_of(a)));
+      if (!format.all_dense()) tensor = all_stored(plain);  // stored zeros are entries
+      packed.push_back(guarded(plain));
+    }
+    OracleOptions options;
+    options.extents = shape.extents;
+    options.type = options_of(0).value_type;
+    SCHAAS_ASSIGN_OR_RETURN(const Expected expected, evaluate(problem_.program, operands, options));
+    const Buffer before = packed.front().values().copy();
+    for (const int threads : {1, 3}) {
+      SCHAAS_RETURN_IF_ERROR(run_again(shape, packed, before, expected, threads, false));
+      if (kernel_.descriptor().appends != 0)
+        SCHAAS_RETURN_IF_ERROR(run_again(shape, packed, before, expected, threads, true));
+    }
+    return {};
+  }
+
+  /// An update starts from what the result holds.
+  bool updates() const { return problem_.program.statements.back().update.has_value(); }
+
+  /// The kernel has other code for results that keep their structure.
+  bool stores_values_alone() const {
+    const schaas_kernel_descriptor& d = kernel_.descriptor();
+    return std::any_of(d.phases, d.phases + d.phase_count,
+                       [](const schaas_phase& phase) { return phase.values != nullptr; });
+  }
+
+  /// The second run finds what the first left in its workspaces, a third one the structure of its result.
+  /// `before`: what an update starts from.
+  support::Result<void> run_again(const Shape& shape, std::vector<PackedTensor>& tensors,
+                                  const Buffer& before, const Expected& expected, int threads, bool append) {
+    std::vector<PackedTensor*> arguments;
+    for (auto& tensor : tensors) arguments.push_back(&tensor);
+    ExecutionOptions options;
+    options.threads = threads;
+    using Folding = ExecutionOptions::Folding;
+    options.folding = threads == 1 ? Folding::never : Folding::always;
+    options.guard_copies = true;
+    options.may_append = append;
+    SCHAAS_ASSIGN_OR_RETURN(Execution execution, Execution::prepare(kernel_, arguments, options));
+    const int runs = stores_values_alone() ? 3 : 2;
+    for (int run = 0; run < runs; ++run) {
+      Buffer& values = tensors.front().values();
+      if (updates() && before.bytes() > 0) {
+        std::memcpy(values.data(), before.data(), before.bytes());
+      } else if (values.bytes() > 0) {
+        std::memset(values.data(), 0xff, values.bytes());  // no numbers: whoever reads them is found out
+      }
+      SCHAAS_RETURN_IF_ERROR(run == 2 ? execution.rerun_values() : execution.run());
+      SCHAAS_ASSIGN_OR_RETURN(const DenseTensor actual, to_dense(tensors.front()));
+      SCHAAS_ASSIGN_OR_RETURN(const Comparison found, compare(actual, expected));
+      const double allowed = tolerance(tensors.front().value_type());
+      if (found.max_relative_error > allowed) {
+        std::ostringstream text;
+        text << "wrong at " << text_of(shape) << ", seed " << seed_ << ", " << threads
+             << (threads == 1 ? " thread" : " threads") << (append ? ", appended" : "") << ", run " << run + 1
+             << ": element " << found.worst << " is " << actual.at(found.worst);
+        if (!expected.entries) text << ", expected " << expected.values.at(found.worst);
+        text << " (relative error " << found.max_relative_error << ", allowed " << allowed << ")";
+        return support::internal("kernel-wrong", text.str());
+      }
+      ++trial_.runs;
+    }
+    return {};
+  }
+
+  const Kernel& kernel_;
+  const KernelProblem& problem_;
+  const std::uint64_t seed_;
+  std::mt19937_64 random_;
+  Trial trial_;
+};
+
+}  // namespace
+
+support::Result<Trial> try_kernel(const Kernel& kernel, std::uint64_t seed) {
+  SCHAAS_ASSIGN_OR_RETURN(const KernelProblem problem,
+                          parse_kernel_problem(kernel.problem(), kernel.schedule()));
+  return Trying(kernel, problem, seed).run();
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,287 @@
+#include "schaas/choose.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <optional>
+
+#include "client/cpp/platform/cancelled.h"
+#include "client/cpp/selection/pick.h"
+#include "schaas/bounds.h"
+
+namespace schaas::client {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// `enough` (may be empty) says that no further event is wanted.
+support::Result<ScheduleAnswer> ask(KernelSource& source, const ScheduleRequest& request,
+                                    const ScheduleListener& listener, Choice& choice,
+                                    const std::function<bool(const ScheduleEvent&)>& enough = {}) {
+  const auto start = Clock::now();
+  auto answer = source.schedule(request, [&](const ScheduleEvent& event) {
+    if (std::holds_alternative<KernelInfo>(event) && choice.first_kernel_seconds == 0)
+      choice.first_kernel_seconds = since(start);
+    if (listener) listener(event);
+    return !(enough && enough(event));
+  });
+  choice.server_seconds += since(start);
+  return answer;
+}
+
+/// One kernel that the user named.
+support::Result<Choice> take_named(KernelSource& source, ChoiceRequest& request,
+                                   const ScheduleListener& listener) {
+  Choice choice;
+  request.schedule.traces = {request.wanted};
+  request.schedule.traces_only = true;
+  request.schedule.gpu = false;  // the server knows the schedule by its name
+  SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(source, request.schedule, listener, choice));
+  SCHAAS_RETURN_IF_ERROR(check_bounds(choice.answer.frontier, request.sizes));
+  if (choice.answer.kernels.empty()) return no_kernel(request.wanted);
+  choice.kernel = choice.answer.kernels.front();
+  choice.reason = "asked for with --schedule";
+  SCHAAS_RETURN_IF_ERROR(check_order(request, choice.kernel));
+  return choice;
+}
+
+/// What is left of the wait limit.
+std::chrono::milliseconds time_left(const ChoiceRequest& request, const Choice& choice) {
+  if (request.wait_limit == std::chrono::milliseconds::max()) return request.wait_limit;
+  const std::chrono::duration<double> spent(choice.server_seconds);
+  return request.wait_limit - std::chrono::duration_cast<std::chrono::milliseconds>(spent);
+}
+
+/// Makes sure that the schedule `id` is among the answer's kernels; false when it could not be compiled.
+bool add_kernel(KernelSource& source, const ChoiceRequest& request, const std::string& id,
+                const ScheduleListener& listener, Choice& choice) {
+  if (find_kernel(choice.answer.kernels, id)) return true;
+  ScheduleRequest one = request.schedule;
+  one.traces = {id};
+  one.traces_only = true;
+  one.no_cache = false;
+  one.wait_limit = time_left(request, choice);
+  const auto more = ask(source, one, listener, choice);
+  if (!more.ok() || more->kernels.empty()) return false;
+  choice.answer.kernels.push_back(more->kernels.front());
+  choice.answer.done.compiled += more->done.compiled;
+  choice.answer.done.compile_seconds += more->done.compile_seconds;
+  choice.answer.done.hit = choice.answer.done.hit && more->done.hit;
+  return find_kernel(choice.answer.kernels, id) != nullptr;
+}
+
+/// The best of the kernels that are there.
+support::Result<void> take_best_kernel(const ChoiceRequest& request, Choice& choice) {
+  const auto start = Clock::now();
+  std::vector<const KernelInfo*> come;
+  for (const KernelInfo& kernel : choice.answer.kernels) come.push_back(&kernel);
+  SCHAAS_ASSIGN_OR_RETURN(const KernelPick best, pick_kernel(choice.answer.frontier, come, request));
+  choice.select_seconds += since(start);
+  if (best.kernel == nullptr)
+    return request.gpu && request.gpu->alone ? nothing_for_gpu("no kernel for it has come")
+                                             : no_kernel("auto");
+  choice.kernel = *best.kernel;
+  choice.reason = best.reason;
+  return {};
+}
+
+support::Result<void> take_selected(KernelSource& source, const ChoiceRequest& request,
+                                    const Selectors& selectors, const ScheduleListener& listener,
+                                    Choice& choice) {
+  const auto start = Clock::now();
+  SCHAAS_ASSIGN_OR_RETURN(Pick best, pick(choice.answer.frontier, selectors, request));
+  choice.select_seconds += since(start);
+  if (!add_kernel(source, request, best.name, listener, choice)) {
+    const bool gpu = best.name.rfind('g', 0) == 0 && request.gpu && !request.gpu->alone;
+    if (!gpu) return take_best_kernel(request, choice);
+    const std::string why =
+        "; not on " + request.gpu->device.name + ": " + why_no_gpu_kernel(choice.answer.failures);
+    SCHAAS_ASSIGN_OR_RETURN(best, pick_for_cpu(choice.answer.frontier, selectors.cpu, request));
+    best.reason += why;
+    if (!add_kernel(source, request, best.name, listener, choice)) return take_best_kernel(request, choice);
+  }
+  choice.reason = best.reason;
+  choice.kernel = *find_kernel(choice.answer.kernels, best.name);
+  choice.kernel.id = best.id;
+  return {};
+}
+
+/// Of a frontier so many schedules are measured, and what is compiled anyway.
+constexpr std::size_t most_contenders = 6;
+/// The server takes no more measurements at once.
+constexpr std::size_t most_reported = 64;
+
+/// Entries whose temporaries fit, the least predicted time first; the selected one is the first of all.
+std::vector<std::size_t> by_prediction(const Selection& selection) {
+  std::vector<std::size_t> order;
+  for (std::size_t e = 0; e < selection.evaluated.size(); ++e)
+    if (selection.evaluated[e].fits && e != selection.index) order.push_back(e);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return selection.evaluated[a].predicted < selection.evaluated[b].predicted;
+  });
+  order.insert(order.begin(), selection.index);
+  return order;
+}
+
+/// The schedules for the GPU of the least predicted times.
+support::Result<void> add_gpu_contenders(const ChoiceRequest& request, const Choice& choice,
+                                         std::vector<std::string>& names) {
+  const GpuSelector selector(choice.answer.frontier.gpu);
+  SCHAAS_ASSIGN_OR_RETURN(const auto selection,
+                          selector.select(request.sizes, request.machine.value_type, *request.gpu));
+  std::vector<std::size_t> order;
+  for (std::size_t s = 0; s < selection.evaluated.size(); ++s)
+    if (selection.evaluated[s].fits && !selection.evaluated[s].left_out) order.push_back(s);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return selection.evaluated[a].seconds < selection.evaluated[b].seconds;
+  });
+  for (std::size_t n = 0; n < std::min(order.size(), most_contenders); ++n)
+    names.push_back(selector.schedules()[order[n]].id);
+  if (names.empty()) return nothing_for_gpu(selection.reason);
+  return {};
+}
+
+/// What is measured: the schedules of the least predicted times, of the first of them also the other ways to
+/// run it; of a frontier that is not whole, all kernels that have come.
+support::Result<std::vector<std::string>> contenders(const ChoiceRequest& request, const Choice& choice) {
+  std::vector<std::string> names;
+  const auto& frontier = choice.answer.frontier;
+  if (frontier.entries.empty() || choice.wait_ended || frontier.partial) {
+    for (const auto& kernel : choice.answer.kernels) names.push_back(kernel.id);
+    return names;
+  }
+  if (request.gpu && request.gpu->alone) {
+    SCHAAS_RETURN_IF_ERROR(add_gpu_contenders(request, choice, names));
+    return names;
+  }
+  SCHAAS_ASSIGN_OR_RETURN(const auto selection, select(frontier.entries, request.sizes, request.machine));
+  const auto add = [&](const std::string& name) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  };
+  for (const std::size_t e : by_prediction(selection)) {
+    const FrontierEntry& entry = frontier.entries[e];
+    const std::string name = name_of(entry, selection.evaluated[e]);
+    if (names.size() < most_contenders || find_kernel(choice.answer.kernels, name) != nullptr) add(name);
+    if (e != selection.index) continue;
+    add(entry.id);
+    for (std::size_t v = 1; v < entry.variants.size() && names.size() < most_contenders / 2; ++v)
+      add(entry.variants[v].trace);
+  }
+  if (request.gpu) SCHAAS_RETURN_IF_ERROR(add_gpu_contenders(request, choice, names));
+  return names;
+}
+
+/// What was measured, for later choices and for other clients. A server that cannot be told is no reason to
+/// fail.
+void remember(KernelSource& source, const ChoiceRequest& request, Choice& choice) {
+  std::vector<Measurement> measurements;
+  auto& known = choice.answer.frontier.measurements;
+  for (const Measured& one : choice.measured) {
+    const KernelInfo* kernel = find_kernel(choice.answer.kernels, one.id);
+    const std::string isa = kernel == nullptr ? request.schedule.isa : kernel->isa;
+    const Where where = isa == gpu_isa && request.gpu ? on_gpu(*request.gpu) : Where{isa};
+    const std::string sizes = sizes_text(choice.answer.frontier, request.sizes, where);
+    measurements.push_back({one.trace, sizes, isa, request.machine.threads, one.seconds});
+    // As the server does: what an earlier contest found does not compare with this one.
+    std::erase_if(known, [&](const Measurement& old) {
+      return old.sizes == sizes && old.isa == isa && old.threads == request.machine.threads;
+    });
+  }
+  known.insert(known.begin(), measurements.begin(), measurements.end());
+  (void)source.report(request.schedule.problem, measurements);
+}
+
+support::Result<void> take_fastest(KernelSource& source, const ChoiceRequest& request,
+                                   const ScheduleListener& listener, Choice& choice) {
+  SCHAAS_ASSIGN_OR_RETURN(const auto names, contenders(request, choice));
+  std::vector<Contender> bound;
+  std::optional<support::Diagnostic> failure;
+  for (const auto& name : names) {
+    if (bound.size() == most_reported || !add_kernel(source, request, name, listener, choice)) continue;
+    const KernelInfo& kernel = *find_kernel(choice.answer.kernels, name);
+    auto run = request.contend(choice.answer, kernel);
+    if (run.ok()) {
+      bound.push_back({kernel.id, kernel.trace, std::move(run).value()});
+    } else if (!failure) {
+      failure = run.error();  // say, its temporaries do not fit memory
+    }
+  }
+  if (bound.empty()) return failure ? *failure : no_kernel("auto");
+  SCHAAS_ASSIGN_OR_RETURN(choice.measured, contest(bound, request.tune_seconds));
+  choice.kernel = *find_kernel(choice.answer.kernels, choice.measured[winner(choice.measured)].id);
+  choice.reason = "the fastest of " + std::to_string(choice.measured.size()) + " measured on these tensors";
+  remember(source, request, choice);
+  return {};
+}
+
+/// True once the kernel of the schedule that is best at these sizes has come: nothing better will.
+class BestHasCome {
+ public:
+  explicit BestHasCome(const ChoiceRequest& request)
+      : request_(request), may_fall_back_(request.gpu && !request.gpu->alone) {}
+  bool operator()(const ScheduleEvent& event) {
+    if (const auto* frontier = std::get_if<Frontier>(&event); frontier && !frontier->partial) {
+      const Selectors selectors(*frontier);
+      const auto best = pick(*frontier, selectors, request_);
+      if (best.ok()) best_ = best->name;
+      if (may_fall_back_) {
+        const auto here = pick_for_cpu(*frontier, selectors.cpu, request_);
+        if (here.ok()) best_here_ = here->name;
+      }
+    }
+    // Where no kernel for a GPU can be made, the processor's is the best.
+    if (const auto* failure = std::get_if<KernelFailure>(&event);
+        failure && failure->diagnostic.code == "no-cuda" && may_fall_back_)
+      best_ = best_here_;
+    if (const auto* kernel = std::get_if<KernelInfo>(&event); kernel && !kernel->draft)
+      come_.push_back(kernel->id);
+    return !best_.empty() && std::find(come_.begin(), come_.end(), best_) != come_.end();
+  }
+
+ private:
+  const ChoiceRequest& request_;
+  const bool may_fall_back_;  ///< from a GPU to the processor
+  std::string best_, best_here_;
+  std::vector<std::string> come_;
+};
+
+}  // namespace
+
+support::Result<Choice> choose(KernelSource& source, ChoiceRequest request,
+                               const ScheduleListener& listener) {
+  request.schedule.wait_limit = request.wait_limit;
+  if (request.wanted != "auto") return take_named(source, request, listener);
+  Choice choice;
+  request.schedule.keep_working = true;
+  if (request.gpu) {
+    request.schedule.gpu = true;
+    request.gpu->deterministic = request.schedule.deterministic;
+    if (request.gpu->alone) request.schedule.isa = gpu_isa;
+  }
+  // Who measures has time, and what has come by some time is chance.
+  if (!request.contend && !request.schedule.deterministic) request.schedule.leave_after = request.leave_after;
+  request.schedule.is_usable = [&request](const Frontier& frontier, const KernelInfo& kernel) {
+    const auto picked = pick_kernel(frontier, {&kernel}, request);
+    return picked.ok() && picked->kernel != nullptr && picked->has_room;
+  };
+  std::function<bool(const ScheduleEvent&)> enough;
+  if (!request.whole_answer && !request.contend) enough = BestHasCome(request);
+  SCHAAS_ASSIGN_OR_RETURN(choice.answer, ask(source, request.schedule, listener, choice, enough));
+  SCHAAS_RETURN_IF_ERROR(check_bounds(choice.answer.frontier, request.sizes));
+  if (choice.answer.kernels.empty()) return no_kernel("auto");
+  choice.wait_ended = choice.answer.left == ScheduleAnswer::Left::time;
+  if (choice.wait_ended && request.schedule.deterministic)
+    return wait_limit_over(request.schedule.problem.expression, request.wait_limit);
+  if (request.contend) {
+    SCHAAS_RETURN_IF_ERROR(take_fastest(source, request, listener, choice));
+  } else if (choice.wait_ended) {
+    SCHAAS_RETURN_IF_ERROR(take_best_kernel(request, choice));
+  } else {
+    const Selectors selectors(choice.answer.frontier);
+    SCHAAS_RETURN_IF_ERROR(take_selected(source, request, selectors, listener, choice));
+  }
+  return choice;
+}
+
+}  // namespace schaas::client

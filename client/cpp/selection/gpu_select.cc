@@ -1,0 +1,351 @@
+#include "schaas/gpu_select.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <utility>
+
+#include "client/cpp/platform/allocate.h"
+#include "client/cpp/selection/unknowns.h"
+
+// What a schedule takes on a GPU. A thread's share is what Sgap calls minimal data: `take` rows or entries,
+// `share` threads for one, and columns. Threads side by side in a warp run as long as the longest of them,
+// and what they touch in the same instant costs one sector of memory where it lies together and one each
+// where it does not. None of the constants was measured on a device yet; --tune is.
+
+namespace schaas::client {
+namespace {
+
+constexpr double warp = 32;
+constexpr double sector_bytes = 32;
+/// Warps that a multiprocessor issues in a cycle, and those it needs to hide what memory takes.
+constexpr double issued = 4, hiding = 16;
+/// Cycles that a warp issues for one trip of an innermost loop, for each of its columns, and to begin a row.
+constexpr double trip_cycles = 6, column_cycles = 3, row_cycles = 20;
+constexpr double shuffle_cycles = 3, segment_cycles = 8;  ///< for a halving of a group, a column
+constexpr double search_cycles = 10;                      ///< a halving of the rows that an entry may be of
+/// Cycles from one trip of a thread to the next, loads of several under way, and of its first loads.
+constexpr double latency_cycles = 40, first_cycles = 1200;
+constexpr double cache_speed = 3;  ///< second-level cache to memory
+/// An indivisible write waits for the one before it to the same element.
+constexpr double contended_seconds = 10e-9;
+/// Threads that have a workspace each (gpu_execution.cc).
+constexpr double workspace_threads = 1 << 16;
+
+struct Loop {
+  int trips = 0;
+  std::string tensor;  ///< of a fiber: whose; else ""
+  int level = 0;
+};
+struct NumberedNest {
+  const Nest* nest;
+  std::vector<Loop> loops;
+};
+struct NumberedPhase {
+  GpuPhase units;
+  std::vector<NumberedNest> nests;
+};
+struct Product {
+  double weight = 1;
+  std::vector<int> variables;
+};
+struct Numbered {
+  std::vector<NumberedPhase> phases;
+  std::vector<Product> temporaries;
+  bool shared = false;  ///< temporaries lie between phases; else each thread has its own
+};
+
+/// A nest at real sizes, and what one phase says of it.
+class NestModel {
+ public:
+  NestModel(const NumberedNest& nest, const GpuPhase& units, const std::vector<double>& values,
+            const Sizes& sizes)
+      : nest_(*nest.nest), units_(units), first_(units.columns ? 1 : 0) {
+    for (const Loop& loop : nest.loops) trips_.push_back(values[static_cast<std::size_t>(loop.trips)]);
+    columns_ = units.columns ? std::max(trips_[0], 1.0) : 1;
+    in_thread_ = std::min<double>(units.columns_take, columns_);
+    shares_ = std::ceil(columns_ / units.columns_take);
+    inside_ = first_ + static_cast<std::size_t>(units.rows);
+    rows_ = product(first_, inside_);
+    per_row_ = product(inside_, trips_.size());
+    set_lengths(nest, sizes);
+  }
+
+  double threads() const { return std::ceil(rows_ / units_.take) * units_.share * shares_; }
+  /// Cycles that all warps issue.
+  double cycles() const {
+    const double trip = trip_cycles + column_cycles * in_thread_;
+    const double rows = units_.take * (row_cycles + column_cycles * in_thread_ + warp_trips_ * trip);
+    return std::ceil(threads() / warp) * (rows + reduction_cycles() + find_cycles());
+  }
+  /// From the first to the last cycle of the thread that has most to do.
+  double longest_cycles() const {
+    return first_cycles + units_.take * longest_trips_ * (latency_cycles + column_cycles * in_thread_) +
+           reduction_cycles() + 4 * find_cycles();
+  }
+  /// Times that an element of the target is written, and the most that follow each other to one.
+  double writes() const {
+    const double covered = units_.share > 1 ? static_cast<double>(units_.width) / units_.share
+                                            : static_cast<double>(units_.take) * units_.width;
+    const double together = std::max(covered, 1.0);
+    const double runs = std::min(together, 1 + together / rows_of_an_element());
+    const double parts = units_.share > units_.width ? static_cast<double>(units_.share) / units_.width : 1;
+    return rows_ / together * runs * parts * columns_ * written_below();
+  }
+  double longest_chain() const {
+    return std::max(rows_of_an_element(), longest_rows_) /
+           std::max(1.0, static_cast<double>(units_.take) * units_.width / units_.share);
+  }
+  const Nest& nest() const { return nest_; }
+
+  /// Bytes that pass from the second-level cache for an access, and those that it has at all.
+  std::pair<double, double> bytes(const Nest::Access& access, double value_bytes,
+                                  double position_bytes) const {
+    if (access.loops == 0) return {0, value_bytes};
+    const auto deepest = static_cast<std::size_t>(std::bit_width(access.loops));
+    double touched = product(0, std::min(deepest, trips_.size()));
+    const bool by_columns = units_.columns && (access.loops & 1U) != 0;
+    if (units_.columns && !by_columns) touched *= shares_ / columns_;
+    double size = 1;
+    for (std::size_t l = 0; l < trips_.size(); ++l)
+      if ((access.loops >> l & 1U) != 0) size *= trips_[l];
+    const double element = value_bytes + (access.sparse ? position_bytes : 0);
+    return {touched * bytes_of_touch(access, element, by_columns), size * element};
+  }
+
+ private:
+  double product(std::size_t begin, std::size_t end) const {
+    double out = 1;
+    for (std::size_t l = begin; l < std::min(end, trips_.size()); ++l) out *= trips_[l];
+    return out;
+  }
+
+  /// Of the loop that a row runs first: mean, as long as the longest of those in one warp, the longest of
+  /// all.
+  void set_lengths(const NumberedNest& nest, const Sizes& sizes) {
+    const double mean = inside_ < trips_.size() ? trips_[inside_] : 1;
+    const Spread spread = inside_ < trips_.size() ? spread_of(nest.loops[inside_], sizes) : Spread{};
+    const double below = inside_ < trips_.size() ? per_row_ / std::max(mean, 1e-9) : 1;
+    const double largest = std::max(spread.largest, mean);
+    const double together = rows_in_warp();
+    const double normal = together > 1 ? mean + spread.deviation * std::sqrt(2 * std::log(together)) : mean;
+    const double idle = units_.share > 1 ? 0.5 : 0;
+    const double deep = inside_ < trips_.size() ? below : per_row_;
+    warp_trips_ = (std::min(normal, largest) / units_.share + idle) * deep;
+    longest_trips_ = std::max(largest / units_.share, 1.0) * deep;
+    longest_rows_ = 0;
+    for (std::size_t l = first_; l < inside_; ++l)
+      longest_rows_ = std::max(longest_rows_, spread_of(nest.loops[l], sizes).largest);
+  }
+  static Spread spread_of(const Loop& loop, const Sizes& sizes) {
+    const auto known = sizes.spreads.find(loop.tensor);
+    if (loop.tensor.empty() || known == sizes.spreads.end()) return {};
+    const auto level = static_cast<std::size_t>(loop.level);
+    return level < known->second.size() ? known->second[level] : Spread{};
+  }
+
+  double rows_in_warp() const {
+    const double most = warp / units_.share;
+    if (!units_.columns) return most;
+    const double side = units_.side_by_side;
+    return std::min(most, std::max(1.0, side * std::ceil(warp / (units_.share * side * shares_))));
+  }
+
+  double reduction_cycles() const {
+    const double halvings = std::log2(static_cast<double>(units_.width));
+    return halvings * in_thread_ * (units_.segments ? segment_cycles : shuffle_cycles);
+  }
+  double find_cycles() const {
+    return units_.rows > 1 ? search_cycles * std::log2(std::max(trips_[first_], 2.0)) : 0;
+  }
+
+  /// Iterations of the rows that write the same element.
+  double rows_of_an_element() const {
+    const std::uint32_t moved = nest_.accesses.front().loops;
+    double out = 1;
+    for (std::size_t l = first_; l < inside_; ++l)
+      if ((moved >> l & 1U) == 0) out *= trips_[l];
+    return std::max(out, 1.0);
+  }
+  /// Elements that an iteration of the rows writes.
+  double written_below() const {
+    const std::uint32_t moved = nest_.accesses.front().loops;
+    double out = 1;
+    for (std::size_t l = inside_; l < trips_.size(); ++l)
+      if ((moved >> l & 1U) != 0) out *= trips_[l];
+    return out;
+  }
+
+  /// Where neighbours of a warp lie: along the loop that they share, along the rows, or along the columns.
+  double bytes_of_touch(const Nest::Access& access, double element, bool by_columns) const {
+    std::size_t along = inside_;
+    double neighbours = units_.share;
+    if (units_.share == 1) {
+      const bool rows = !units_.columns || units_.side_by_side > 1;
+      along = rows ? inside_ - 1 : 0;
+      neighbours =
+          std::min(warp, rows ? std::max<double>(units_.side_by_side, units_.columns ? 1 : warp) : shares_);
+    }
+    neighbours = std::max(neighbours, 1.0);
+    const bool moves = along < trips_.size() && (access.loops >> along & 1U) != 0;
+    const bool next = along < trips_.size() && (access.unit >> along & 1U) != 0;
+    if (!moves)
+      return std::max(element / warp, sector_bytes / neighbours / warp * std::max(1.0, warp / neighbours));
+    if (next || (access.sparse && units_.rows > 1 && units_.share == 1)) return element;
+    // Scattered: the columns of one thread, and those of the next warps as far as the first-level cache holds
+    // them.
+    const double row = by_columns && (access.unit & 1U) != 0 ? in_thread_ * (shares_ > 1 ? 2 : 1) : 1;
+    if (access.sparse) return std::min(sector_bytes, 2 * element);  // a thread walks on within its sector
+    return std::max(element, sector_bytes / row);
+  }
+
+  const Nest& nest_;
+  const GpuPhase& units_;
+  const std::size_t first_;
+  std::vector<double> trips_;
+  std::size_t inside_ = 0;
+  double columns_ = 1, in_thread_ = 1, shares_ = 1, rows_ = 1, per_row_ = 1;
+  double warp_trips_ = 0, longest_trips_ = 0, longest_rows_ = 0;
+};
+
+double seconds_of(const NumberedPhase& phase, const std::vector<double>& values, const Sizes& sizes,
+                  double value_bytes, const GpuTarget& target) {
+  const GpuFacts& device = target.device;
+  const double position_bytes = target.position_bits / 8.0;
+  double cycles = 0, longest = 0, cached = 0, moved = 0, threads = 1, contended = 0, launches = 1;
+  for (const NumberedNest& nest : phase.nests) {
+    if (phase.units.rows == 0) continue;
+    const NestModel model(nest, phase.units, values, sizes);
+    cycles += model.cycles();
+    longest += model.longest_cycles();
+    threads = std::max(threads, model.threads());
+    const auto add = [&](const Nest::Access& access) {
+      const auto [touched, size] = model.bytes(access, value_bytes, position_bytes);
+      const double missed = 1 - std::min(1.0, device.cache_bytes / std::max(size, 1.0));
+      cached += std::max(touched, size);
+      moved += size + std::max(touched - size, 0.0) * missed;
+      return size;
+    };
+    for (std::size_t a = 1; a < nest.nest->accesses.size(); ++a) add(nest.nest->accesses[a]);
+    const Nest::Access& target_access = nest.nest->accesses.front();
+    if (phase.units.one_writer) {
+      moved += model.writes() * value_bytes;
+      cached += model.writes() * value_bytes;
+      continue;
+    }
+    const double size = model.bytes(target_access, value_bytes, 0).second;
+    const double each =
+        model.bytes(target_access, value_bytes, 0).first / std::max(size, 1.0) > 1 ? sector_bytes : 16;
+    cached += model.writes() * each;
+    moved += 2 * size;
+    contended = std::max(contended, model.longest_chain() * contended_seconds);
+    launches = 2;  // zeros come first
+  }
+  const double warps = std::ceil(threads / warp);
+  const double busy = std::min(1.0, warps / (device.processors * hiding));
+  const double issue =
+      cycles / (std::min<double>(device.processors * issued, warps) * device.cycles_per_second);
+  const double memory =
+      std::max(moved / device.bytes_per_second, cached / (cache_speed * device.bytes_per_second)) / busy;
+  return launches * device.launch_seconds +
+         std::max({issue, memory, longest / device.cycles_per_second, contended});
+}
+
+std::string seconds_text(double seconds) {
+  char text[32];
+  const char* unit = seconds < 1e-3 ? "us" : seconds < 1 ? "ms" : "s";
+  std::snprintf(text, sizeof text, "%.3g %s", seconds * (seconds < 1e-3 ? 1e6 : seconds < 1 ? 1e3 : 1), unit);
+  return text;
+}
+
+}  // namespace
+
+struct GpuSelector::State {
+  explicit State(std::vector<GpuSchedule> given) : schedules(std::move(given)) {
+    for (const GpuSchedule& schedule : schedules) {
+      Numbered& to = numbered.emplace_back();
+      std::size_t phase = 0;
+      for (const Nest& nest : schedule.nests) {
+        if (nest.shared == 0) to.phases.push_back({schedule.phases.at(phase++), {}});
+        auto& one = to.phases.back().nests.emplace_back(NumberedNest{&nest, {}});
+        for (const Nest::Loop& loop : nest.loops)
+          one.loops.push_back({unknowns.number(loop.trips), loop.trips.tensor, loop.trips.level});
+      }
+      for (const Term& term : schedule.memory_terms) {
+        Product& product = to.temporaries.emplace_back(Product{term.weight, {}});
+        for (const Variable& variable : term.variables)
+          product.variables.push_back(unknowns.number(variable));
+      }
+      to.shared = !schedule.tree.empty() && schedule.tree.front() == '<';
+    }
+  }
+  State(const State&) = delete;
+
+  GpuPrediction predict(std::size_t s, const std::vector<double>& values, const Sizes& sizes,
+                        double value_bytes, const GpuTarget& target) const {
+    GpuPrediction out;
+    for (const NumberedPhase& phase : numbered[s].phases)
+      out.seconds += seconds_of(phase, values, sizes, value_bytes, target);
+    double elements = 0;
+    for (const Product& term : numbered[s].temporaries) {
+      double product = term.weight;
+      for (const int variable : term.variables) product *= values[static_cast<std::size_t>(variable)];
+      if (!term.variables.empty()) elements += product;
+    }
+    out.bytes = target.tensor_bytes + elements * value_bytes * (numbered[s].shared ? 1 : workspace_threads);
+    out.fits = out.bytes <= target.device.free_bytes;
+    out.left_out = target.deterministic && schedules[s].order_is_chance;
+    return out;
+  }
+
+  const std::vector<GpuSchedule> schedules;
+  std::vector<Numbered> numbered;
+  Unknowns unknowns;
+};
+
+GpuSelector::GpuSelector(std::vector<GpuSchedule> schedules)
+    : state_(std::make_shared<const State>(std::move(schedules))) {}
+
+const std::vector<GpuSchedule>& GpuSelector::schedules() const { return state_->schedules; }
+
+support::Result<GpuSelection> GpuSelector::select(const Sizes& sizes, ValueType value_type,
+                                                  const GpuTarget& target) const {
+  GpuSelection out;
+  SCHAAS_ASSIGN_OR_RETURN(const std::vector<double> values, state_->unknowns.values(sizes));
+  const auto value_bytes = static_cast<double>(bytes_of(value_type));
+  out.copy_seconds = target.seconds_there();
+  std::size_t wide = 0, chance = 0;
+  double least = 0;
+  for (std::size_t s = 0; s < state_->schedules.size(); ++s) {
+    const auto& one = out.evaluated.emplace_back(state_->predict(s, values, sizes, value_bytes, target));
+    chance += one.left_out ? 1 : 0;
+    if (one.left_out) continue;
+    least = wide == 0 && out.index < 0 ? one.bytes : std::min(least, one.bytes);
+    wide += one.fits ? 0 : 1;
+    if (one.fits &&
+        (out.index < 0 || one.seconds < out.evaluated[static_cast<std::size_t>(out.index)].seconds))
+      out.index = static_cast<int>(s);
+  }
+  const std::string free = bytes_text(target.device.free_bytes) + " are free on " + target.device.name;
+  if (out.index < 0) {
+    out.reason = state_->schedules.empty() ? "no schedule of the frontier runs on a GPU"
+                 : wide > 0 ? "no schedule for a GPU fits its memory: the least needs " + bytes_text(least) +
+                                  ", and " + free
+                            : "every schedule for a GPU rounds by chance";
+    return out;
+  }
+  const GpuSchedule& chosen = state_->schedules[static_cast<std::size_t>(out.index)];
+  out.reason = "`" + chosen.id + "` " + chosen.point + " of `" + chosen.entry +
+               "` is predicted to take least time on " + target.device.name + ", " +
+               seconds_text(out.evaluated[static_cast<std::size_t>(out.index)].seconds);
+  if (out.copy_seconds > 0)
+    out.reason += " and " + seconds_text(out.copy_seconds) + " for the way there and back";
+  if (wide > 0)
+    out.reason +=
+        "; " + std::to_string(wide) + " that need more memory than the " + free + " are passed over";
+  if (chance > 0) out.reason += "; " + std::to_string(chance) + " that round by chance are left out";
+  return out;
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,102 @@
+#include "schaas/rates.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <utility>
+
+#include "client/cpp/tensor_io/file_sink.h"
+#include "schaas/host.h"
+
+namespace schaas::client {
+namespace {
+
+constexpr const char* first_line = "schaas-rates 1";
+
+std::string path_in(const std::string& directory) { return directory + "/rates"; }
+
+// Of rates, by name: what the file holds.
+template <typename Given>
+auto fields_of(Given& rates) {
+  using Field = std::pair<const char*, decltype(&rates.nanoseconds)>;
+  return std::array<Field, 6>{{{"nanoseconds", &rates.nanoseconds},
+                               {"in_first", &rates.in_first},
+                               {"beyond_first", &rates.beyond_first},
+                               {"beyond_second", &rates.beyond_second},
+                               {"beyond_last", &rates.beyond_last},
+                               {"memory_threads", &rates.memory_threads}}};
+}
+
+// The line `name value` of a rates file.
+bool read_field(std::istream& file, const std::string& name, double& to) {
+  std::string line;
+  if (!std::getline(file, line) || line.rfind(name + " ", 0) != 0) return false;
+  const char* end = line.data() + line.size();
+  const auto read = std::from_chars(line.data() + name.size() + 1, end, to);
+  return read.ec == std::errc() && read.ptr == end && std::isfinite(to) && to >= 0;
+}
+
+}  // namespace
+
+Rates rates_of(const std::vector<RowRate>& measured) {
+  SCHAAS_CHECK(measured.size() == 4 || measured.size() == 5, "a calibration measures four or five times");
+  double from[4] = {};
+  for (std::size_t n = 0; n < 4; ++n) from[n] = std::max(measured[n].nanoseconds, n == 0 ? 0.0 : from[n - 1]);
+  Rates rates;
+  rates.nanoseconds = from[1];
+  rates.in_first = from[0] / from[1];
+  rates.beyond_first = 1 - rates.in_first;
+  rates.beyond_second = (from[2] - from[1]) / from[1];
+  rates.beyond_last = (from[3] - from[2]) / from[1];
+  if (measured.size() == 5) rates.memory_threads = std::max(1.0, from[3] / measured[4].nanoseconds);
+  return rates;
+}
+
+std::string host_text() {
+  std::string processor = "unknown processor";
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.rfind("model name", 0) != 0 || colon == std::string::npos) continue;
+    processor = line.substr(colon + 2);
+    break;
+  }
+  std::ostringstream text;
+  text << processor << ", " << host_isa() << ", " << host_processors() << " threads, caches "
+       << first_cache_bytes() << " " << second_cache_bytes() << " " << last_level_cache_bytes();
+  return text.str();
+}
+
+support::Result<void> store_rates(const std::string& directory, const Rates& rates) {
+  if (directory.empty())
+    return support::invalid("file-unwritable",
+                            "rates cannot be stored: neither XDG_DATA_HOME nor HOME is set");
+  std::error_code error;
+  if (std::filesystem::create_directories(directory, error))
+    std::filesystem::permissions(directory, std::filesystem::perms::owner_all, error);
+  SCHAAS_ASSIGN_OR_RETURN(FileSink sink, FileSink::create(path_in(directory)));
+  sink.write(std::string(first_line) + "\nhost " + host_text() + "\n");
+  for (const auto& [name, value] : fields_of(rates)) {
+    sink.write(std::string(name) + " ");
+    sink.write(*value);
+    sink.write("\n");
+  }
+  return sink.close();
+}
+
+Rates stored_rates(const std::string& directory) {
+  std::ifstream file(path_in(directory));
+  std::string line;
+  if (!std::getline(file, line) || line != first_line) return {};
+  if (!std::getline(file, line) || line != "host " + host_text()) return {};
+  Rates rates;
+  for (const auto& [name, value] : fields_of(rates))
+    if (!read_field(file, name, *value)) return {};
+  return rates.nanoseconds > 0 && rates.memory_threads >= 1 ? rates : Rates{};
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,265 @@
+#include "schaas/select.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+
+#include "client/cpp/platform/allocate.h"
+#include "client/cpp/selection/rows_in_use.h"
+#include "client/cpp/selection/traffic.h"
+#include "client/cpp/selection/unknowns.h"
+#include "schaas/host.h"
+
+namespace schaas::client {
+namespace {
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g", value);
+  return text;
+}
+
+// A temporary under an outer loop exists once per thread; the tree of a schedule whose root branches starts
+// with '<'.
+double copies(const FrontierEntry& entry, const Machine& machine) {
+  return !entry.tree.empty() && entry.tree.front() == '<' ? 1.0
+                                                          : static_cast<double>(std::max(machine.threads, 1));
+}
+
+bool better(const Evaluated& a, const Evaluated& b, bool any_fits) {
+  if (any_fits && a.fits != b.fits) return a.fits;
+  if (!any_fits && a.memory_bytes != b.memory_bytes) return a.memory_bytes < b.memory_bytes;
+  const double slack = 1e-9 * std::max(a.predicted, b.predicted);
+  if (a.predicted < b.predicted - slack) return true;
+  if (b.predicted < a.predicted - slack) return false;
+  return a.memory_bytes < b.memory_bytes;
+}
+
+std::string reason_for(const FrontierEntry& entry, const Evaluated& chosen, std::size_t fitting,
+                       std::size_t all) {
+  const std::string temporaries = bytes_text(chosen.memory_bytes) + " of temporaries";
+  if (fitting == 0) {
+    return "no schedule has room for its temporaries; `" + entry.id + "` needs least memory: " + temporaries;
+  }
+  const std::string variant =
+      chosen.variant == 0 ? "" : ", run as `" + entry.variants[chosen.variant].tree + "`";
+  return "`" + entry.id + "` takes least time, " + number_text(chosen.time) + " weighted trips with " +
+         temporaries + variant + "; " + std::to_string(fitting) + " of " + std::to_string(all) +
+         " schedules have room for theirs";
+}
+
+// The server's own choice for an entry stays unless another variant is predicted to take so much less.
+constexpr double worth_a_variant = 0.93;
+// What temporaries may take; of memory where it is predicted what that costs.
+constexpr double share_of_cache = 0.5, share_of_memory = 1.0 / 8;
+
+// A term whose variables are numbers.
+struct Product {
+  double weight = 1;
+  bool serial = false;
+  bool stored = false;  // of a copy of a sparse operand: temporaries are made of extents alone
+  std::vector<int> variables;
+
+  auto operator<=>(const Product&) const = default;
+
+  double value(const std::vector<double>& values) const {
+    double product = weight;
+    for (const int variable : variables) product *= values[static_cast<std::size_t>(variable)];
+    return product;
+  }
+  double time(const std::vector<double>& values, const Machine& machine) const {
+    return value(values) / (serial ? 1 : std::max(machine.threads, 1));
+  }
+};
+
+std::vector<Product> products_of(const std::vector<Term>& terms, Unknowns& unknowns) {
+  std::vector<Product> out;
+  for (const Term& term : terms) {
+    Product& product = out.emplace_back(Product{term.weight, term.serial, false, {}});
+    for (const Variable& variable : term.variables) {
+      product.stored = product.stored || variable.kind == Variable::Kind::fiber;
+      product.variables.push_back(unknowns.number(variable));
+    }
+  }
+  return out;
+}
+
+// What the innermost lines of nests turn, sorted; a loop that is cut into blocks counts once. `in_use`: by
+// nest, what alone its outermost loop is run for.
+std::vector<Product> trips_of(const std::vector<Nest>& nests, const std::vector<std::optional<InUse>>& in_use,
+                              Unknowns& unknowns) {
+  std::vector<Product> out;
+  for (std::size_t n = 0; n < nests.size(); ++n) {
+    const Nest& nest = nests[n];
+    Product& product = out.emplace_back(Product{nest.weight, nest.serial, false, {}});
+    if (in_use[n]) product.variables.push_back(unknowns.share(*in_use[n]));
+    for (const Nest::Loop& loop : nest.loops)
+      if (!loop.inside) product.variables.push_back(unknowns.number(loop.trips));
+    std::sort(product.variables.begin(), product.variables.end());
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+// A frontier whose variables are numbers. Keeps a reference to it.
+class Prepared {
+ public:
+  explicit Prepared(const std::vector<FrontierEntry>& frontier) : frontier_(frontier) {
+    for (const FrontierEntry& entry : frontier) {
+      Entry& to = entries_.emplace_back();
+      to.time = products_of(entry.time_terms, unknowns_);
+      to.memory = products_of(entry.memory_terms, unknowns_);
+      for (const Variant& variant : entry.variants) {
+        const auto in_use = rows_in_use(variant.nests);
+        if (to.trips.empty())
+          to.all = trips_of(variant.nests, std::vector<std::optional<InUse>>(in_use.size()), unknowns_);
+        auto& nests = to.variants.emplace_back();
+        for (std::size_t n = 0; n < in_use.size(); ++n)
+          nests.emplace_back(variant.nests[n], unknowns_, tensors_, in_use[n]);
+        auto trips = trips_of(variant.nests, in_use, unknowns_);
+        if (trips == to.all) trips.clear();
+        to.trips.push_back(std::move(trips));
+      }
+    }
+  }
+
+  support::Result<Selection> select(const Sizes& sizes, const Machine& machine) const {
+    if (entries_.empty()) return support::invalid("empty-frontier", "there is no schedule to select from");
+    SCHAAS_ASSIGN_OR_RETURN(const std::vector<double> values, unknowns_.values(sizes));
+    Selection selection;
+    selection.evaluated.reserve(entries_.size());
+    std::size_t fitting = 0;
+    for (std::size_t e = 0; e < entries_.size(); ++e) {
+      selection.evaluated.push_back(evaluate(e, values, machine));
+      fitting += selection.evaluated.back().fits;
+    }
+    if (fitting > 0) add_traffic(values, machine, selection.evaluated);
+    for (std::size_t e = 1; e < entries_.size(); ++e) {
+      if (better(selection.evaluated[e], selection.evaluated[selection.index], fitting > 0))
+        selection.index = e;
+    }
+    selection.reason = reason_for(frontier_[selection.index], selection.evaluated[selection.index], fitting,
+                                  entries_.size());
+    return selection;
+  }
+
+ private:
+  struct Entry {
+    std::vector<Product> time, memory;
+    std::vector<std::vector<NumberedNest>> variants;
+    // What the first variant turns, whichever rows are empty, and what each turns where it differs: rows are
+    // left out, and blocks whose sum stands next to the row of the result take it from memory and back less
+    // often.
+    std::vector<Product> all;
+    std::vector<std::vector<Product>> trips;
+  };
+
+  // What a variant takes less than the entry's terms tell, apart from what its working sets cost.
+  static double saved(const Entry& entry, std::size_t variant, const std::vector<double>& values,
+                      const Machine& machine) {
+    if (entry.trips[variant].empty()) return 0;
+    const auto all = [&](const std::vector<Product>& trips) {
+      double sum = 0;
+      for (const Product& product : trips)
+        sum += product.time(values, machine) * least_part(product.weight, machine.rates);
+      return sum;
+    };
+    return all(entry.all) - all(entry.trips[variant]);
+  }
+
+  Evaluated evaluate(std::size_t e, const std::vector<double>& values, const Machine& machine) const {
+    Evaluated evaluated;
+    for (const Product& product : entries_[e].time) {
+      const double trips = product.time(values, machine);
+      evaluated.time += trips;
+      evaluated.predicted +=
+          entries_[e].variants.empty() ? trips : trips * least_part(product.weight, machine.rates);
+    }
+    double elements = 0, stored = 0;
+    for (const Product& product : entries_[e].memory)
+      (product.stored ? stored : elements) += product.value(values);
+    const auto size = static_cast<double>(bytes_of(machine.value_type));
+    const double temporaries = elements * size * copies(frontier_[e], machine);
+    evaluated.memory_bytes = temporaries + stored * size;
+    const double cache = share_of_cache * static_cast<double>(machine.cache_bytes);
+    const double memory = room_for_temporaries(machine);
+    evaluated.fits = temporaries <= (entries_[e].variants.empty() ? cache : std::max(cache, memory));
+    return evaluated;
+  }
+
+  // What working sets cost, most promising entries first: those that take longer without it than the best
+  // with it are left as they are.
+  void add_traffic(const std::vector<double>& values, const Machine& machine,
+                   std::vector<Evaluated>& evaluated) const {
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t e = 0; e < entries_.size(); ++e) {
+      if (!evaluated[e].fits || entries_[e].variants.empty()) continue;
+      double most = 0;
+      for (std::size_t v = 0; v < entries_[e].variants.size(); ++v)
+        most = std::max(most, saved(entries_[e], v, values, machine));
+      order.emplace_back(evaluated[e].predicted - most, e);
+    }
+    std::sort(order.begin(), order.end());
+    TrafficModel traffic;
+    double best = std::numeric_limits<double>::infinity();
+    for (const auto& [least, e] : order) {
+      if (least > best) break;
+      const double without = evaluated[e].predicted;
+      for (std::size_t v = 0; v < entries_[e].variants.size(); ++v) {
+        const double predicted = without - saved(entries_[e], v, values, machine) +
+                                 traffic.time(entries_[e].variants[v], values, machine);
+        const double needed =
+            v == 0 ? std::numeric_limits<double>::infinity()
+                   : evaluated[e].predicted * (evaluated[e].variant == 0 ? worth_a_variant : 1);
+        if (predicted >= needed) continue;
+        evaluated[e].predicted = predicted;
+        evaluated[e].variant = v;
+      }
+      best = std::min(best, evaluated[e].predicted);
+    }
+  }
+
+  const std::vector<FrontierEntry>& frontier_;
+  std::vector<Entry> entries_;
+  Unknowns unknowns_;
+  std::vector<std::string> tensors_;
+};
+
+}  // namespace
+
+double room_for_temporaries(const Machine& machine) {
+  return share_of_memory * static_cast<double>(machine.memory_bytes);
+}
+
+Machine this_machine(ValueType value_type, int threads) {
+  return {threads > 0 ? threads : host_threads(),
+          last_level_cache_bytes(),
+          value_type,
+          first_cache_bytes(),
+          second_cache_bytes(),
+          stored_rates(default_data_directory()),
+          main_memory_bytes()};
+}
+
+struct Selector::State {
+  explicit State(std::vector<FrontierEntry> given) : frontier(std::move(given)) {}
+  State(const State&) = delete;
+  std::vector<FrontierEntry> frontier;
+  Prepared prepared{frontier};
+};
+
+Selector::Selector(std::vector<FrontierEntry> entries)
+    : state_(std::make_shared<const State>(std::move(entries))) {}
+
+const std::vector<FrontierEntry>& Selector::entries() const { return state_->frontier; }
+
+support::Result<Selection> Selector::select(const Sizes& sizes, const Machine& machine) const {
+  return state_->prepared.select(sizes, machine);
+}
+
+support::Result<Selection> select(const std::vector<FrontierEntry>& entries, const Sizes& sizes,
+                                  const Machine& machine) {
+  return Prepared(entries).select(sizes, machine);
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,243 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "client/cpp/runtime/met.h"
+#include "client/cpp/tensor/entry_order.h"
+#include "compiler/support/nearest_name.h"
+#include "schaas/select.h"
+
+namespace schaas::client {
+namespace {
+
+template <class Value>
+std::vector<std::string> names_of(const std::map<std::string, Value>& map) {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : map) names.push_back(name);
+  return names;
+}
+
+}  // namespace
+
+namespace {
+
+// The distinct coordinates of the nonunique level `l`, together with the nonunique levels from `head` on.
+template <class Position>
+std::int64_t distinct_coordinates(const PackedTensor& tensor, int head, int l) {
+  EntryLists<Position> lists;
+  lists.pos = tensor.levels()[head].pos.as<Position>();
+  lists.parents = head == 0 ? 1 : tensor.levels()[head - 1].entries;
+  lists.entries = tensor.levels()[head].entries;
+  for (int level = head; level <= l; ++level) lists.crd.push_back(tensor.levels()[level].crd.as<Position>());
+  return distinct(lists);
+}
+
+std::int64_t held_places(const PackedTensor& tensor, int l) {
+  const PackedTensor::Level& level = tensor.levels()[l];
+  const auto count = [&level](const auto* crd) {
+    return std::count_if(crd, crd + level.entries, [](auto c) { return c >= 0; });
+  };
+  if (tensor.format().levels[l] == format::LevelFormat::hashed)
+    return tensor.position_bits() == 32 ? count(level.crd.as<std::int32_t>())
+                                        : count(level.crd.as<std::int64_t>());
+  const auto* held = level.crd.as<std::uint8_t>();
+  return std::count(held, held + level.entries, std::uint8_t{1});
+}
+
+/// What the counts tell: of a nonunique level at most as many coordinates as there are entries and places.
+std::vector<std::int64_t> entries_told(const PackedTensor& tensor) {
+  std::vector<std::int64_t> entries;
+  std::int64_t places = 1;
+  for (int l = 0; l < tensor.order(); ++l) {
+    const std::int64_t extent = tensor.extents()[tensor.format().mode_order[l]];
+    if (__builtin_mul_overflow(places, extent, &places)) places = std::numeric_limits<std::int64_t>::max();
+    entries.push_back(std::min(tensor.levels()[l].entries, places));
+    places = entries.back();
+  }
+  return entries;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> entries_of(const PackedTensor& tensor) {
+  if (tensor.on_device()) return entries_told(tensor);
+  std::vector<std::int64_t> entries;
+  int head = 0;         // of the nonunique levels at hand
+  bool unheld = false;  // some positions of the level above are not held
+  for (int l = 0; l < tensor.order(); ++l) {
+    const format::LevelFormat kind = tensor.format().levels[l];
+    const bool unique = format::is_unique(kind);
+    entries.push_back(tensor.levels()[l].entries);
+    if (unheld && kind == format::LevelFormat::dense)
+      entries.back() = entries[l - 1] * tensor.extents()[tensor.format().mode_order[l]];
+    const bool places = kind == format::LevelFormat::bitmap || kind == format::LevelFormat::hashed;
+    if (places) entries.back() = held_places(tensor, l);
+    unheld = places || (unheld && kind == format::LevelFormat::dense);
+    if (unique) {
+      head = l + 1;
+      continue;
+    }
+    entries.back() = tensor.position_bits() == 32 ? distinct_coordinates<std::int32_t>(tensor, head, l)
+                                                  : distinct_coordinates<std::int64_t>(tensor, head, l);
+  }
+  return entries;
+}
+
+namespace {
+
+template <class Position>
+Spread spread_of(const Position* pos, std::int64_t parents) {
+  double sum = 0, squares = 0, largest = 0;
+  for (std::int64_t p = 0; p < parents; ++p) {
+    const auto count = static_cast<double>(pos[p + 1] - pos[p]);
+    sum += count;
+    squares += count * count;
+    largest = std::max(largest, count);
+  }
+  if (parents == 0) return {};
+  const double mean = sum / static_cast<double>(parents);
+  return {std::sqrt(std::max(squares / static_cast<double>(parents) - mean * mean, 0.0)), largest};
+}
+
+}  // namespace
+
+std::vector<Spread> spreads_of(const PackedTensor& tensor) {
+  std::vector<Spread> spreads;
+  for (int l = 0; l < tensor.order(); ++l) {
+    const PackedTensor::Level& level = tensor.levels()[l];
+    Spread& spread = spreads.emplace_back();
+    if (tensor.format().levels[l] != format::LevelFormat::compressed) continue;
+    const std::int64_t parents = l == 0 ? 1 : tensor.levels()[l - 1].entries;
+    spread = tensor.position_bits() == 32 ? spread_of(level.pos.as<std::int32_t>(), parents)
+                                          : spread_of(level.pos.as<std::int64_t>(), parents);
+  }
+  return spreads;
+}
+
+namespace {
+
+// A level with fewer entries than this share of its extent has almost as many coordinates.
+constexpr double least_counted = 1.0 / 64;
+
+template <class Position>
+double used_of(const Position* pos, std::int64_t rows) {
+  const std::int64_t asked = std::min<std::int64_t>(rows, 64);
+  std::int64_t used = 0;
+  for (std::int64_t n = 0; n < asked; ++n) {
+    const std::int64_t row = (2 * n + 1) * rows / (2 * asked);
+    used += pos[row] < pos[row + 1];
+  }
+  return rows == 0 ? 1 : static_cast<double>(used) / static_cast<double>(asked);
+}
+
+}  // namespace
+
+std::vector<double> coordinates_in_use(const PackedTensor& tensor, bool counted) {
+  const auto& levels = tensor.format().levels;
+  std::vector<double> shares(levels.size(), 1.0);
+  if (tensor.on_device()) return shares;
+  if (tensor.order() > 1 && levels[0] == format::LevelFormat::dense &&
+      levels[1] == format::LevelFormat::compressed) {
+    const auto& pos = tensor.levels()[1].pos;
+    const std::int64_t rows = tensor.levels()[0].entries;
+    shares[0] = tensor.position_bits() == 32 ? used_of(pos.as<std::int32_t>(), rows)
+                                             : used_of(pos.as<std::int64_t>(), rows);
+  }
+  const schaas_tensor view = tensor.view();
+  for (std::size_t l = 0; counted && l < levels.size(); ++l) {
+    const auto extent = static_cast<double>(tensor.extents()[tensor.format().mode_order[l]]);
+    const schaas_level& level = view.levels[l];
+    if (levels[l] != format::LevelFormat::compressed || extent == 0) continue;
+    const double most = static_cast<double>(level.entries) / extent;
+    if (l == 0 || most < least_counted) {
+      shares[l] = std::min(most, 1.0);
+    } else {
+      const auto is_held = held(level, static_cast<std::int64_t>(extent));
+      shares[l] = static_cast<double>(std::count(is_held.begin(), is_held.end(), 1)) / extent;
+    }
+  }
+  return shares;
+}
+
+double fiber(const std::vector<std::int64_t>& entries, int level) {
+  const double parents = level == 0 ? 1.0 : static_cast<double>(entries[level - 1]);
+  return parents == 0 ? 0.0 : static_cast<double>(entries[level]) / parents;
+}
+
+namespace {
+
+support::Result<double> extent_of(const std::string& index, const Sizes& sizes) {
+  return evaluate(Variable{Variable::Kind::extent, index, "", 0}, sizes);
+}
+
+/// `original`: the entries of its levels.
+support::Result<double> copied_fiber(const Variable& variable, const std::vector<std::int64_t>& original,
+                                     const Sizes& sizes) {
+  const auto entries = static_cast<double>(original.back());
+  double above = 1;
+  for (const std::string& index : variable.outer) {
+    SCHAAS_ASSIGN_OR_RETURN(const double extent, extent_of(index, sizes));
+    above *= extent;
+  }
+  SCHAAS_ASSIGN_OR_RETURN(const double extent, extent_of(variable.index, sizes));
+  const bool last = variable.level + 1 == static_cast<int>(original.size());
+  const double here = last ? entries : std::min(entries, above * extent);
+  if (!variable.outer_dense) above = std::min(above, entries);
+  return above == 0 ? 0 : here / above;
+}
+
+/// Matches and steps of lists whose coordinates are spread evenly and independently over the extent. A merge
+/// ends with the list that ends first: of n entries the last one lies at n / (n + 1) of the extent.
+support::Result<double> intersection(const Variable& variable, const Sizes& sizes) {
+  SCHAAS_ASSIGN_OR_RETURN(const double extent, extent_of(variable.index, sizes));
+  double sum = 0, shortest = extent, matches = extent;
+  for (const Variable& list : variable.lists) {
+    SCHAAS_ASSIGN_OR_RETURN(const double entries, evaluate(list, sizes));
+    sum += entries;
+    shortest = std::min(shortest, entries);
+    matches *= extent == 0 ? 0 : std::min(entries / extent, 1.0);
+  }
+  if (variable.kind == Variable::Kind::matches) return matches;
+  return std::clamp(sum * shortest / (shortest + 1), matches, std::max(matches, extent));
+}
+
+}  // namespace
+
+support::Result<double> evaluate(const Variable& variable, const Sizes& sizes) {
+  if (!variable.lists.empty()) return intersection(variable, sizes);
+  if (variable.kind == Variable::Kind::extent) {
+    const auto it = sizes.extents.find(variable.index);
+    if (it != sizes.extents.end()) return static_cast<double>(it->second);
+    return support::invalid("unknown-size",
+                            "no extent is known for index `" + variable.index + "`" +
+                                support::did_you_mean(variable.index, names_of(sizes.extents)));
+  }
+  const std::string& tensor = variable.copy_of.empty() ? variable.tensor : variable.copy_of;
+  const auto it = sizes.entries.find(tensor);
+  if (it == sizes.entries.end()) {
+    return support::invalid("unknown-size", "no entry counts are known for `" + tensor + "`" +
+                                                support::did_you_mean(tensor, names_of(sizes.entries)));
+  }
+  if (!variable.copy_of.empty()) return copied_fiber(variable, it->second, sizes);
+  if (variable.level < 0 || variable.level >= static_cast<int>(it->second.size())) {
+    return support::invalid("unknown-size",
+                            "`" + variable.tensor + "` has " + std::to_string(it->second.size()) +
+                                " levels, there is no level " + std::to_string(variable.level + 1));
+  }
+  return fiber(it->second, variable.level);
+}
+
+support::Result<double> evaluate(const std::vector<Term>& terms, const Sizes& sizes, int threads) {
+  double sum = 0;
+  for (const Term& term : terms) {
+    double product = term.serial ? term.weight : term.weight / std::max(threads, 1);
+    for (const Variable& variable : term.variables) {
+      SCHAAS_ASSIGN_OR_RETURN(const double value, evaluate(variable, sizes));
+      product *= value;
+    }
+    sum += product;
+  }
+  return sum;
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,479 @@
+#include "client/cpp/selection/traffic.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "client/cpp/runtime/streaming.h"
+
+namespace schaas::client {
+namespace {
+
+// Reading and writing a row in the first-level cache, per element.
+constexpr double row_again = 1.0;
+// The same of an element of a row that is added to in each run of an innermost loop, beside what the run
+// costs.
+constexpr double row_each_time = 0.5;
+// A run of an innermost loop over rows, however short, of values of 8 bytes: 0.3 to 0.4 ns by rows of 16.
+// Rows that stay in registers have no such runs: there the reductions are inside.
+constexpr double run_of_a_loop = 6.0;
+// A run of a sum over a fiber for a row that stays in registers: its bounds are read, and its end comes as a
+// surprise: 2 to 3 ns.
+constexpr double run_of_a_fiber = 30.0;
+// A turn of a dense reduction around a row in registers waits for the sum of the turn before, some four
+// cycles, less what the row itself takes, per element. Rows side by side and long rows are busy meanwhile.
+constexpr double turn_of_a_sum = 14.0;
+constexpr double turn_of_a_sum_hides = 0.25;
+// One block of a loop: set up, and its temporary made anew.
+constexpr double turn_of_a_block = 100.0;
+// Rows of so many elements have code of their own (lower/specialisation.h): one that is added to in each turn of a
+// loop stays in registers for all of them, whatever else the loop does.
+constexpr double sizes_with_code[] = {8, 16, 32};
+// Of a cache what a working set can count on: rows meet in its sets, and what streams through takes its part.
+constexpr double share_of_cache = 0.75;
+// Of what an element from memory costs when it is gathered; less when it comes after its neighbours, which
+// the processor foresees: 28 GB/s and 12 of one processor, 15 and 8 of another.
+constexpr double in_order = 0.5;
+// Weights of vector code over rows; others are the same in every cache.
+constexpr double heaviest_row_code = 3;
+constexpr double coordinate_bytes = 4;
+constexpr double line_bytes = 64;
+// Rows that run side by side share what they all load.
+constexpr double rows_of_a_tile = 6;
+
+// Of `extent` coordinates those that `met` random ones meet.
+double coordinates_met(double met, double extent) {
+  const double share = met / extent;
+  if (share > 40) return extent;
+  return share < 1e-8 ? met : extent * -std::expm1(-share);
+}
+
+}  // namespace
+
+double least_part(double weight, const Rates& rates) {
+  return weight <= heaviest_row_code ? rates.in_first : 1;
+}
+
+// Numbers of one variant, made anew for each; the memory is kept.
+class TrafficModel::Work {
+ public:
+  struct Loop {
+    double trips = 1;
+    double extent = 0;  // of the index of a fiber; 0: the loop counts an extent, or blocks of a fiber
+    std::uint32_t under = 0;
+  };
+  struct Sized {
+    const NumberedNest* nest = nullptr;
+    std::size_t first_loop = 0, first_bytes = 0;  // in loops_, bytes_
+    std::size_t size() const { return nest->loops.size(); }
+  };
+
+  double time(std::span<const NumberedNest> nests, const std::vector<double>& values,
+              const Machine& machine) {
+    value_bytes_ = static_cast<double>(bytes_of(machine.value_type));
+    nests_.clear();
+    loops_.clear();
+    bytes_.clear();
+    footprints_.clear();
+    for (const NumberedNest& nest : nests) add(nest, values);
+    if (nests_.empty()) return 0;
+    add_footprints();
+    streamed_ = streamed();
+    double all = 0;
+    for (std::size_t n = 0; n < nests_.size(); ++n) all += time(n, machine);
+    return all;
+  }
+
+ private:
+  // Values that come from beyond a cache.
+  struct Beyond {
+    double gathered = 0, in_order = 0;
+  };
+
+  double time(std::size_t nest, const Machine& machine) {
+    const Nest& shape = *nests_[nest].nest->nest;
+    const Rates& rates = machine.rates;
+    const double threads = shape.serial ? 1.0 : std::max(machine.threads, 1);
+    const double kept = rows_again(nest) + runs(nest);
+    const Beyond first = beyond(nest, machine.first_cache_bytes, false),
+                 second = beyond(nest, machine.second_cache_bytes, false),
+                 last = beyond(nest, machine.cache_bytes, true);
+    // All cores share the way to memory.
+    const double memory = rates.beyond_last * threads / std::min(threads, rates.memory_threads);
+    const double gathered =
+        first.gathered * rates.beyond_first + second.gathered * rates.beyond_second + last.gathered * memory;
+    const double ordered = first.in_order * rates.beyond_first + second.in_order * rates.beyond_second +
+                           last.in_order * in_order * memory;
+    const double elements = trips(nests_[nest], 0, nests_[nest].size());
+    const double trips_alone = elements * shape.weight * least_part(shape.weight, rates);
+    const double meanwhile = std::max(0.0, trips_alone + kept - rates.in_first * first.in_order);
+    return (kept + gathered + std::max(0.0, ordered - meanwhile)) / threads;
+  }
+
+  void add(const NumberedNest& nest, const std::vector<double>& values) {
+    const std::size_t first = loops_.size();
+    nests_.push_back({&nest, first, bytes_.size()});
+    for (std::size_t n = 0; n < nest.loops.size(); ++n) {
+      const Nest::Loop& loop = nest.nest->loops[n];
+      Loop& to = loops_.emplace_back();
+      to.trips = values[static_cast<std::size_t>(nest.loops[n].trips)];
+      if (n == 0 && nest.rows >= 0) to.trips *= values[static_cast<std::size_t>(nest.rows)];
+      const double block = loop.block;
+      if (loop.block > 0) {
+        to.trips = loop.inside ? std::min(to.trips, block) : std::max(to.trips / block, 1.0);
+      }
+      if (nest.loops[n].extent >= 0) {
+        to.extent = values[static_cast<std::size_t>(nest.loops[n].extent)];
+        to.under = loop.under;
+      }
+    }
+    for (const Nest::Access& access : nest.nest->accesses)
+      add_bytes(*nest.nest, access, {loops_.data() + first, nest.loops.size()});
+  }
+
+  // The last level of a sparse tensor has coordinates: it is not rows below the entries of the others.
+  static bool lists_entries(const Nest& nest, const Nest::Access& access) {
+    const auto last = static_cast<std::size_t>(std::bit_width(access.loops));
+    return last == 0 || nest.loops[last - 1].trips.kind == Variable::Kind::fiber;
+  }
+
+  // Of a loop over blocks of a fiber the one over the entries of a block.
+  static std::optional<std::size_t> inside_blocks(const Nest& nest, std::size_t blocks,
+                                                  std::span<const Loop> loops) {
+    if (nest.loops[blocks].block == 0 || nest.loops[blocks].inside) return std::nullopt;
+    for (std::size_t n = blocks + 1; n < loops.size(); ++n) {
+      if (nest.loops[n].inside && nest.loops[n].index == nest.loops[blocks].index && loops[n].extent > 0)
+        return n;
+    }
+    return std::nullopt;
+  }
+
+  // What the loops from each one on touch of an access. Where they do not go along its rows, each element is
+  // on a line of its own.
+  void add_bytes(const Nest& nest, const Nest::Access& access, std::span<const Loop> loops) {
+    const std::size_t at = bytes_.size(), size = loops.size();
+    bytes_.resize(at + size + 1);
+    met_.resize(size);
+    touched_.resize(size);
+    double elements = 1;
+    const double of_entry = value_bytes_ + (lists_entries(nest, access) ? coordinate_bytes : 0);
+    const auto bytes_of_elements = [&](std::size_t begin) {
+      if (access.sparse) return elements * of_entry;
+      const bool rows = access.loops == 0 || access.unit >> begin != 0;
+      return elements * (rows ? value_bytes_ : line_bytes);
+    };
+    bytes_[at + size] = bytes_of_elements(size);
+    for (std::size_t begin = size; begin-- > 0;) {
+      const double trips = loops[begin].trips;
+      const bool moved = (access.loops >> begin & 1U) != 0;
+      const auto inside = moved && !access.sparse ? inside_blocks(nest, begin, loops) : std::nullopt;
+      if (inside) {
+        // All the blocks meet coordinates of one fiber.
+        met_[begin] = touched_[begin] = 1;
+        elements /= touched_[*inside];
+        met_[*inside] *= trips;
+        touched_[*inside] = coordinates_met(met_[*inside], loops[*inside].extent);
+        elements *= touched_[*inside];
+      } else if (moved) {
+        met_[begin] = trips;
+        const bool counted = access.sparse || loops[begin].extent == 0;
+        touched_[begin] = counted ? trips : coordinates_met(trips, loops[begin].extent);
+        elements *= touched_[begin];
+      } else if (!access.sparse) {
+        // Loops inside meet other coordinates in each turn of this one.
+        for (std::size_t n = begin + 1; n < size; ++n) {
+          const bool moves = (access.loops >> n & 1U) != 0 && (loops[n].under >> begin & 1U) != 0;
+          if (!moves || loops[n].extent == 0) continue;
+          met_[n] *= trips;
+          touched_[n] = coordinates_met(met_[n], loops[n].extent);
+        }
+        elements = 1;
+        for (std::size_t n = begin + 1; n < size; ++n)
+          if ((access.loops >> n & 1U) != 0) elements *= touched_[n];
+      }
+      bytes_[at + begin] = bytes_of_elements(begin);
+    }
+  }
+
+  double trips(const Sized& sized, std::size_t begin, std::size_t end) const {
+    double product = 1;
+    for (std::size_t n = begin; n < end; ++n) product *= loops_[sized.first_loop + n].trips;
+    return product;
+  }
+
+  double bytes(const Sized& sized, std::size_t access, std::size_t begin) const {
+    return bytes_[sized.first_bytes + access * (sized.size() + 1) + begin];
+  }
+
+  // What everything inside of each nest's first loops touches.
+  void add_footprints() {
+    std::size_t deepest = 0;
+    for (const Sized& sized : nests_) deepest = std::max(deepest, sized.size());
+    stride_ = deepest;
+    footprints_.resize(nests_.size() * deepest);
+    for (std::size_t loops = 0; loops < deepest; ++loops) {
+      for (std::size_t first = 0; first < nests_.size();) {
+        std::size_t end = first + 1;
+        while (end < nests_.size() && shares(end, loops)) ++end;
+        const double sum = distinct(first, end, loops, none);
+        for (; first < end; ++first) footprints_[first * stride_ + loops] = sum;
+      }
+    }
+  }
+
+  // The nest has its first loops in common with the one before.
+  bool shares(std::size_t nest, std::size_t loops) const {
+    return nests_[nest].nest->nest->shared >= static_cast<int>(loops);
+  }
+
+  bool touches(std::size_t nest, int tensor) const {
+    const auto& tensors = nests_[nest].nest->tensors;
+    return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
+  }
+
+  // What nests touch inside of their first loops, but for one tensor: what several touch counts where most of
+  // it is touched.
+  double distinct(std::size_t first, std::size_t end, std::size_t loops, int but) {
+    most_.assign(most_.size(), 0);
+    for (std::size_t n = first; n < end; ++n) {
+      const Sized& sized = nests_[n];
+      if (loops > sized.size()) continue;
+      for (std::size_t a = 0; a < sized.nest->tensors.size(); ++a) {
+        if (sized.nest->tensors[a] == but) continue;
+        const auto tensor = static_cast<std::size_t>(sized.nest->tensors[a]);
+        if (tensor >= most_.size()) most_.resize(tensor + 1, 0);
+        most_[tensor] = std::max(most_[tensor], bytes(sized, a, loops));
+      }
+    }
+    return std::accumulate(most_.begin(), most_.end(), 0.0);
+  }
+
+  // The rows that the access comes by lie at coordinates of fibers, of which there are several.
+  bool gathers(const Sized& sized, const Nest::Access& access) const {
+    if (access.sparse) return false;
+    bool anew = false;
+    for (std::size_t n = 0; n < sized.size(); ++n) {
+      const Loop& loop = loops_[sized.first_loop + n];
+      const bool moves = (access.loops >> n & 1U) != 0;
+      if (moves && anew && loop.extent > 0) return true;
+      anew = anew || (!moves && loop.trips > 1);
+    }
+    return false;
+  }
+
+  // Values that come from beyond a cache, those of the target twice. Data are warm: what fits as a whole
+  // never comes again.
+  Beyond beyond(std::size_t nest, std::int64_t cache_bytes, bool soft) {
+    const double cache = share_of_cache * static_cast<double>(cache_bytes);
+    const Sized& sized = nests_[nest];
+    std::size_t inside = 0;
+    while (inside < sized.size() && footprints_[nest * stride_ + inside] > cache) ++inside;
+    if (inside == 0) return {};
+    const std::size_t loop = inside - 1;  // what one turn of it touches fits
+    const double outer = trips(sized, 0, loop), turns = loops_[sized.first_loop + loop].trips;
+    Beyond sum;
+    const auto& accesses = sized.nest->nest->accesses;
+    const auto jammed = jammed_loop(nest);
+    const bool is_outside = jammed && *jammed < loop;
+    for (std::size_t a = 0; a < accesses.size(); ++a) {
+      const double turn = bytes(sized, a, inside);
+      const double all = bytes(sized, a, loop);
+      const double again = std::max(0.0, turn * turns - all);
+      const double missed = std::max(0.0, 1 - cache / all);
+      const bool moved = (accesses[a].loops >> loop & 1U) != 0 || all > turn;
+      const bool shared = is_outside && (accesses[a].loops >> *jammed & 1U) == 0;
+      const double rows = shared ? rows_side_by_side(nest) : 1;
+      const bool past = sized.nest->tensors[a] == streamed_;
+      const double anew = past ? 1 : left(nest, a, loop, cache, soft);
+      (gathers(sized, accesses[a]) ? sum.gathered : sum.in_order) +=
+          outer * (anew * (moved ? all : turn) + (moved ? again * missed : 0)) / value_bytes_ *
+          (a == 0 && !past ? 2 : 1) / rows;
+    }
+    return sum;
+  }
+
+  // Of what an access touches inside of the nest's first `loops` loops, the share that has left a cache since
+  // it was touched last: by a nest before this one in the same turn of them, else in the turn before, where
+  // that touched the same. What was touched since then pushes out as much as it is larger than the cache.
+  double left(std::size_t nest, std::size_t access, std::size_t loops, double cache, bool soft) {
+    const Sized& sized = nests_[nest];
+    std::size_t first = nest;
+    while (first > 0 && shares(first, loops)) --first;
+    std::size_t last = nest;
+    while (last > first && !touches(last - 1, sized.nest->tensors[access])) --last;
+    double since = 0;
+    if (last > first) {
+      since = distinct(last - 1, nest + 1, loops, streamed_);
+    } else {
+      const bool same = loops == 0 || (sized.nest->nest->accesses[access].loops >> (loops - 1) & 1U) == 0;
+      if (!same) return 1;
+      std::size_t end = nest + 1;
+      while (end < nests_.size() && shares(end, loops)) ++end;
+      since = distinct(first, end, loops, streamed_);
+    }
+    return soft ? std::clamp(since / cache - 1, 0.0, 1.0) : since > cache;
+  }
+
+  // The result, where it is so large that it goes past the caches: a number of `tensors`.
+  int streamed() const {
+    const Sized& last = nests_.back();
+    const bool large = last.size() > 0 && bytes(last, 0, 0) >= static_cast<double>(least_streamed_bytes);
+    return large && stores_once(nests_.size() - 1) ? last.nest->tensors.front() : none;
+  }
+
+  // Each element of the target is stored and not read: all that it sums is summed before. In one block, too,
+  // where there is one.
+  bool stores_once(std::size_t number) const {
+    const Sized& sized = nests_[number];
+    const std::uint32_t target = sized.nest->nest->accesses.front().loops;
+    for (std::size_t n = 0; n < first_kept(number); ++n) {
+      if ((target >> n & 1U) != 0) continue;
+      const Nest::Loop& loop = sized.nest->nest->loops[n];
+      const bool is_one_block = loop.block > 0 && !loop.inside && loops_[sized.first_loop + n].trips <= 1;
+      if (!is_one_block) return false;
+    }
+    return true;
+  }
+
+  // The loop over rows of the target of which several run side by side (lower/unroll_and_jam.h): the one around a
+  // reduction that does not hang on it, with nothing else inside.
+  std::optional<std::size_t> jammed_loop(std::size_t number) const {
+    const Nest& nest = *nests_[number].nest->nest;
+    const std::size_t size = nests_[number].size();
+    const std::size_t kept = first_kept(number);
+    if (kept + 2 != size || kept == 0) return std::nullopt;
+    const std::size_t rows = kept - 1;
+    const bool is_row = (nest.accesses.front().loops >> rows & 1U) != 0;
+    if (!is_row || rows < static_cast<std::size_t>(shared_loops(number))) return std::nullopt;
+    if ((nest.loops[kept].under >> rows & 1U) != 0) return std::nullopt;
+    return rows;
+  }
+
+  double rows_side_by_side(std::size_t number) const {
+    const auto jammed = jammed_loop(number);
+    return jammed ? std::clamp(loops_[nests_[number].first_loop + *jammed].trips, 1.0, rows_of_a_tile) : 1;
+  }
+
+  // Loops that the nest has in common with the one before or after it.
+  int shared_loops(std::size_t number) const {
+    const int above = nests_[number].nest->nest->shared;
+    return number + 1 < nests_.size() ? std::max(above, nests_[number + 1].nest->nest->shared) : above;
+  }
+
+  // The outermost of the reductions around a target's row that stays in registers for all of them; as many as
+  // there are loops: it does not.
+  std::size_t first_kept(std::size_t number) const {
+    const Nest& nest = *nests_[number].nest->nest;
+    const std::size_t size = nests_[number].size();
+    if (size < 2 || nest.weight > heaviest_row_code) return size;
+    const std::uint32_t target = nest.accesses.front().loops;
+    if ((target >> (size - 1) & 1U) == 0) return size;
+    std::size_t first = size - 1;
+    const auto above = static_cast<std::size_t>(std::max(shared_loops(number), 1));
+    while (first > above && (target >> (first - 1) & 1U) == 0) --first;
+    return first == size - 1 ? size : first;
+  }
+
+  // The turns of these reductions; 0: there are none.
+  double turns_kept(std::size_t number) const {
+    const std::size_t size = nests_[number].size(), first = first_kept(number);
+    return first == size ? 0 : std::max(trips(nests_[number], first, size - 1), 1.0);
+  }
+
+  // Such a row is read and written once for all these turns.
+  double rows_again(std::size_t nest) const {
+    const double turns = turns_kept(nest);
+    return turns == 0 ? 0 : row_again * trips(nests_[nest], 0, nests_[nest].size()) / turns;
+  }
+
+  // Elements of a target's rows that are read and written in each trip of an innermost loop of row code.
+  double added(std::size_t number) const {
+    const Nest& nest = *nests_[number].nest->nest;
+    const std::size_t size = nests_[number].size();
+    const bool row =
+        nest.weight <= heaviest_row_code && (nest.accesses.front().loops >> (size - 1) & 1U) != 0;
+    return row ? row_each_time * trips(nests_[number], 0, size) : 0;
+  }
+
+  // The target's row has a size with code of its own, and the loop around does not move it.
+  bool stays_in_registers(std::size_t number) const {
+    const Nest& nest = *nests_[number].nest->nest;
+    const std::size_t size = nests_[number].size();
+    if (size < 2 || nest.weight > heaviest_row_code || (nest.accesses.front().loops >> (size - 2) & 3U) != 2)
+      return false;
+    const double elements = loops_[nests_[number].first_loop + size - 1].trips;
+    return std::find(std::begin(sizes_with_code), std::end(sizes_with_code), elements) !=
+           std::end(sizes_with_code);
+  }
+
+  double runs(std::size_t nest) const {
+    const Sized& sized = nests_[nest];
+    double sum = 0;
+    if (sized.size() > 0 && turns_kept(nest) == 0 && !stays_in_registers(nest)) {
+      sum = run_of_a_loop * 8 / value_bytes_ * trips(sized, 0, sized.size() - 1) + added(nest);
+    }
+    for (std::size_t n = 0; n < sized.size(); ++n) {
+      const Nest::Loop& loop = sized.nest->nest->loops[n];
+      if (loop.block > 0 && !loop.inside) sum += turn_of_a_block * trips(sized, 0, n + 1);
+    }
+    return sum + runs_of_fibers(nest) + waits_for_sums(nest);
+  }
+
+  // Dense reductions around a short row of the target, one row at a time.
+  double waits_for_sums(std::size_t number) const {
+    const Sized& sized = nests_[number];
+    const std::size_t size = sized.size(), first = first_kept(number);
+    if (first == size || jammed_loop(number)) return 0;
+    if (sized.nest->nest->loops[size - 2].trips.kind == Variable::Kind::fiber) return 0;
+    const double row = loops_[sized.first_loop + size - 1].trips * value_bytes_ / 8;
+    return std::max(0.0, turn_of_a_sum - turn_of_a_sum_hides * row) * trips(sized, 0, size - 1);
+  }
+
+  double runs_of_fibers(std::size_t number) const {
+    const Sized& sized = nests_[number];
+    double runs = 0;
+    for (std::size_t n = first_kept(number); n + 1 < sized.size(); ++n) {
+      if (sized.nest->nest->loops[n].trips.kind == Variable::Kind::fiber) runs += trips(sized, 0, n);
+    }
+    return run_of_a_fiber * 8 / value_bytes_ * runs / rows_side_by_side(number);
+  }
+
+  static constexpr int none = -1;
+  double value_bytes_ = 8;
+  int streamed_ = none;
+  std::vector<Sized> nests_;
+  std::vector<Loop> loops_;
+  std::vector<double> bytes_;  // touched by each access from each loop on
+  std::vector<double> footprints_;
+  std::size_t stride_ = 0;  // of a nest's footprints
+  std::vector<double> met_, touched_, most_;
+};
+
+NumberedNest::NumberedNest(const Nest& original, Unknowns& unknowns, std::vector<std::string>& names,
+                           const std::optional<InUse>& in_use)
+    : nest(&original), rows(in_use ? unknowns.share(*in_use) : -1) {
+  for (const Nest::Loop& loop : original.loops) {
+    Loop to{unknowns.number(loop.trips)};
+    if ((loop.block == 0 || loop.inside) && loop.trips.kind == Variable::Kind::fiber)
+      to.extent = unknowns.number({Variable::Kind::extent, loop.index, "", 0});
+    loops.push_back(to);
+  }
+  for (const Nest::Access& access : original.accesses) {
+    const auto known = std::find(names.begin(), names.end(), access.tensor);
+    tensors.push_back(static_cast<int>(known - names.begin()));
+    if (known == names.end()) names.push_back(access.tensor);
+  }
+}
+
+TrafficModel::TrafficModel() : work_(std::make_unique<Work>()) {}
+TrafficModel::~TrafficModel() = default;
+
+double TrafficModel::time(std::span<const NumberedNest> nests, const std::vector<double>& values,
+                          const Machine& machine) {
+  return work_->time(nests, values, machine);
+}
+
+}  // namespace schaas::client

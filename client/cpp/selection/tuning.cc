@@ -1,0 +1,154 @@
+#include "schaas/tuning.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iterator>
+#include <map>
+
+#include "client/cpp/platform/milliseconds_text.h"
+
+namespace schaas::client {
+namespace {
+
+constexpr int most_rounds = 15, enough_rounds = 3;
+// Times the least median: one run may be unlucky, three are not.
+constexpr double hopeless_at_once = 4, hopeless = 1.5;
+constexpr double noise = 1.03;
+// What a turn takes at least, of as many runs as that is, up to a number: a single run of some microseconds
+// finds the caches as another contender has left them.
+constexpr double least_turn = 1e-3;
+constexpr int most_runs_of_turn = 100;
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// What a contender has shown.
+struct Turns {
+  double last = 0;            ///< what one run took, the last time
+  std::vector<double> times;  ///< of a run, the mean of each turn's
+  int runs = 0;
+};
+
+support::Result<void> take_turn(const Contender& contender, Turns& turns) {
+  const double wanted = std::ceil(least_turn / std::max(turns.last, least_turn / most_runs_of_turn));
+  const int runs = std::max(static_cast<int>(wanted), 1);
+  double total = 0;
+  for (int run = 0; run < runs; ++run) {
+    SCHAAS_ASSIGN_OR_RETURN(const double took, contender.run());
+    total += took;
+  }
+  turns.last = total / runs;
+  turns.times.push_back(turns.last);
+  turns.runs += runs;
+  return {};
+}
+
+std::string rounded_logarithm(std::int64_t count) {
+  return count <= 0 ? "-" : std::to_string(std::lround(std::log2(static_cast<double>(count))));
+}
+
+}  // namespace
+
+support::Result<std::vector<Measured>> contest(const std::vector<Contender>& contenders, double seconds) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto over = [&] {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds;
+  };
+  std::vector<Turns> turns(contenders.size());
+  std::vector<std::size_t> running;
+  for (std::size_t c = 0; c < contenders.size(); ++c) {
+    SCHAAS_ASSIGN_OR_RETURN(turns[c].last, contenders[c].run());
+    running.push_back(c);
+  }
+  for (int round = 1; round <= most_rounds && !running.empty(); ++round) {
+    for (const std::size_t c : running) SCHAAS_RETURN_IF_ERROR(take_turn(contenders[c], turns[c]));
+    double best = median(turns[running.front()].times);
+    for (const std::size_t c : running) best = std::min(best, median(turns[c].times));
+    const double most = best * (round < enough_rounds ? hopeless_at_once : hopeless);
+    std::erase_if(running, [&](std::size_t c) {
+      return *std::min_element(turns[c].times.begin(), turns[c].times.end()) > most;
+    });
+    if (running.size() == 1 && round >= enough_rounds) break;
+    if (over() && (round >= enough_rounds || round == 1)) break;
+  }
+  std::vector<Measured> out;
+  for (std::size_t c = 0; c < contenders.size(); ++c)
+    out.push_back({contenders[c].id, contenders[c].trace, median(turns[c].times), turns[c].runs});
+  return out;
+}
+
+std::size_t winner(const std::vector<Measured>& measured) {
+  SCHAAS_CHECK(!measured.empty(), "a contest without contenders");
+  std::size_t best = 0;
+  for (std::size_t m = 1; m < measured.size(); ++m)
+    if (measured[m].seconds < measured[best].seconds) best = m;
+  for (std::size_t m = 0; m < best; ++m)
+    if (measured[m].seconds <= noise * measured[best].seconds) return m;
+  return best;
+}
+
+std::string size_class(const Frontier& frontier, const Sizes& sizes) {
+  std::string text;
+  const auto add = [&](const std::string& word) { text += (text.empty() ? "" : " ") + word; };
+  for (const auto& [canonical, user] : frontier.user_indices) {
+    const auto extent = sizes.extents.find(user);
+    if (extent != sizes.extents.end()) add(canonical + "=" + rounded_logarithm(extent->second));
+  }
+  for (const auto& [canonical, user] : frontier.user_tensors) {
+    const auto entries = sizes.entries.find(user);
+    if (entries == sizes.entries.end()) continue;
+    std::string levels;
+    for (const std::int64_t count : entries->second)
+      levels += (levels.empty() ? "" : ",") + rounded_logarithm(count);
+    add(canonical + ":" + levels);
+  }
+  return text;
+}
+
+std::string sizes_text(const Frontier& frontier, const Sizes& sizes, const Where& where) {
+  return size_class(frontier, sizes) + (where.device.empty() ? "" : " @ " + where.device);
+}
+
+std::vector<Measurement> measured_at(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
+                                     const Where& where) {
+  const std::string here = sizes_text(frontier, sizes, where);
+  std::vector<Measurement> out;
+  std::copy_if(frontier.measurements.begin(), frontier.measurements.end(), std::back_inserter(out),
+               [&](const Measurement& one) {
+                 return one.sizes == here && one.threads == machine.threads && one.isa == where.isa;
+               });
+  return out;
+}
+
+std::optional<Remembered> remembered(const Frontier& frontier, const Sizes& sizes, const Machine& machine,
+                                     const Where& where, const std::optional<Where>& beside) {
+  const auto measured = measured_at(frontier, sizes, machine, where);
+  const std::size_t others = beside ? measured_at(frontier, sizes, machine, *beside).size() : 0;
+  if (measured.empty() || measured.size() + others < 2) return std::nullopt;
+  const auto best =
+      std::min_element(measured.begin(), measured.end(),
+                       [](const Measurement& a, const Measurement& b) { return a.seconds < b.seconds; });
+  return Remembered{best->trace, best->seconds, measured.size() + others};
+}
+
+std::string Remembered::reason() const {
+  return "the fastest of " + std::to_string(of) +
+         " that were measured at sizes like these on such a host: " + milliseconds_text(seconds);
+}
+
+std::optional<std::size_t> entry_with(const std::vector<FrontierEntry>& entries, const std::string& trace) {
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    const auto& variants = entries[e].variants;
+    if (entries[e].trace == trace ||
+        std::any_of(variants.begin(), variants.end(),
+                    [&](const Variant& variant) { return variant.trace == trace; }))
+      return e;
+  }
+  return std::nullopt;
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,33 @@
+#pragma once
+#include <string>
+#include <vector>
+
+#include "client/cpp/selection/rows_in_use.h"
+#include "schaas/select.h"
+
+// Variables of cost terms by number, so that real sizes are looked up once for each and not once for each of
+// its uses.
+
+namespace schaas::client {
+
+class Unknowns {
+ public:
+  /// Of equal variables the same one, counted from 0.
+  int number(const Variable& variable);
+  /// Of the coordinates of a storage level, the share that entries have.
+  int share(const InUse& coordinates);
+  /// The values of all, by number. Errors: [unknown-size].
+  support::Result<std::vector<double>> values(const Sizes& sizes) const;
+
+ private:
+  struct Unknown {
+    Variable variable;
+    bool is_share = false;  // of the coordinates of the variable's level
+    bool operator==(const Unknown&) const = default;
+  };
+  int place_of(const Unknown& unknown);
+
+  std::vector<Unknown> unknowns_;  // few: compared one by one
+};
+
+}  // namespace schaas::client

@@ -1,0 +1,120 @@
+#include <optional>
+
+#include "client/cpp/tensor/has_positions.h"
+#include "client/cpp/tensor/packed_tensor_builder.h"
+#include "client/cpp/tensor/struct_check.h"
+#include "schaas/tensor.h"
+
+namespace schaas::client {
+namespace {
+
+support::Diagnostic broken(const std::string& name, const std::string& what) {
+  return support::invalid("tensor-structure", "`" + name + "` " + what);
+}
+
+std::optional<format::LevelFormat> level_of(std::int32_t number) {
+  for (const auto& level : format::all_levels()) {
+    if (abi_number(level.format) == number) return level.format;
+  }
+  return std::nullopt;
+}
+
+support::Result<format::TensorFormat> format_of(const schaas_tensor& view, const std::string& name) {
+  format::TensorFormat format;
+  for (std::int32_t l = 0; l < view.order; ++l) {
+    const auto level = level_of(view.levels[l].format);
+    if (!level) return broken(name, "has the unknown level format " + std::to_string(view.levels[l].format));
+    format.levels.push_back(*level);
+    format.mode_order.push_back(view.mode_order[l]);
+  }
+  if (view.order == 0) return format;
+  return format::parse(format::print(format), view.order, name);  // whether its levels fit each other
+}
+
+/// Of all sparse levels; 32 when there is none.
+support::Result<int> position_bits(const schaas_tensor& view, const format::TensorFormat& format,
+                                   const std::string& name) {
+  int bits = 0;
+  for (std::int32_t l = 0; l < view.order; ++l) {
+    if (!has_positions(format.levels[l])) continue;
+    if (bits != 0 && bits != view.levels[l].index_bits)
+      return broken(name, "has levels of " + std::to_string(bits) + " and of " +
+                              std::to_string(view.levels[l].index_bits) + " bits");
+    bits = view.levels[l].index_bits;
+  }
+  return bits == 0 ? 32 : bits;
+}
+
+PackedTensor::Level borrow_level(const schaas_level& level, format::LevelFormat kind, std::int64_t parents) {
+  const auto width = static_cast<std::size_t>(level.index_bits / 8);
+  const std::int64_t coordinates = kind == format::LevelFormat::banded ? parents : level.entries;
+  PackedTensor::Level out;
+  if (has_positions(kind) && !format::is_singleton(kind))
+    out.pos = Buffer::borrowed(level.pos, width * static_cast<std::size_t>(parents + 1));
+  if (format::is_sparse(kind))
+    out.crd = Buffer::borrowed(level.crd, width * static_cast<std::size_t>(coordinates));
+  out.entries = level.entries;
+  return out;
+}
+
+/// Everything but the contents of the arrays.
+support::Result<PackedTensorBuilder> described(const schaas_tensor& view, const std::string& name,
+                                               double fill_value) {
+  PackedTensorBuilder builder;
+  SCHAAS_ASSIGN_OR_RETURN(builder.format, format_of(view, name));
+  SCHAAS_ASSIGN_OR_RETURN(builder.position_bits, position_bits(view, builder.format, name));
+  builder.extents.assign(view.extents, view.extents + view.order);
+  builder.value_type = view.value_type == SCHAAS_F64 ? ValueType::f64 : ValueType::f32;
+  builder.fill_value = fill_value;
+  std::int64_t parents = 1;
+  for (std::int32_t l = 0; l < view.order; ++l) {
+    builder.levels.push_back(borrow_level(view.levels[l], builder.format.levels[l], parents));
+    parents = view.levels[l].entries;
+  }
+  builder.values =
+      Buffer::borrowed(view.values, static_cast<std::size_t>(parents) * bytes_of(builder.value_type));
+  return builder;
+}
+
+}  // namespace
+
+support::Result<PackedTensor> borrow_on_device(const schaas_tensor& view, const std::string& name,
+                                               double fill_value) {
+  SCHAAS_RETURN_IF_ERROR(check_struct(view, name));
+  SCHAAS_ASSIGN_OR_RETURN(PackedTensorBuilder builder, described(view, name, fill_value));
+  builder.on_device = true;
+  return std::move(builder).finish();
+}
+
+namespace {
+
+support::Result<void> check(const schaas_tensor& view, const std::string& name, Trust trust, int threads) {
+  return trust == Trust::trusted ? check_struct(view, name) : validate(view, name, threads, trust);
+}
+
+}  // namespace
+
+support::Result<PackedTensor> borrow(const schaas_tensor& view, const std::string& name, double fill_value,
+                                     Trust trust, int threads) {
+  SCHAAS_RETURN_IF_ERROR(check(view, name, trust, threads));
+  SCHAAS_ASSIGN_OR_RETURN(PackedTensorBuilder builder, described(view, name, fill_value));
+  return std::move(builder).finish();
+}
+
+support::Result<void> borrow_again(PackedTensor& tensor, const schaas_tensor& view, const std::string& name,
+                                   Trust trust, int threads) {
+  SCHAAS_RETURN_IF_ERROR(check(view, name, trust, threads));
+  PackedTensorBuilder builder = PackedTensorBuilder::of(std::move(tensor));
+  std::int64_t parents = 1;
+  for (std::int32_t l = 0; l < view.order; ++l) {
+    const auto at = static_cast<std::size_t>(l);
+    builder.levels[at] = borrow_level(view.levels[l], builder.format.levels[at], parents);
+    parents = view.levels[l].entries;
+  }
+  builder.values =
+      Buffer::borrowed(view.values, static_cast<std::size_t>(parents) * bytes_of(builder.value_type));
+  tensor = std::move(builder).finish();
+  return {};
+}
+
+}  // namespace schaas::client

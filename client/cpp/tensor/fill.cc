@@ -1,0 +1,101 @@
+#include "schaas/fill.h"
+
+#include <algorithm>
+#include <new>
+
+#include "client/cpp/platform/allocate.h"
+
+namespace schaas::client {
+namespace {
+
+// SplitMix64 (Steele, Lea, Flood 2014): a counter hashed to 64 well-mixed bits.
+std::uint64_t mix(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+// FNV-1a of the name, mixed with the seed: where the stream of a tensor starts.
+std::uint64_t stream_of(std::uint64_t seed, const std::string& name) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  for (const char c : name) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+  return mix(hash ^ mix(seed));
+}
+
+double value_at(std::uint64_t stream, std::uint64_t linear) {
+  const std::uint64_t bits = mix(stream + linear * 0x9e3779b97f4a7c15u) >> 40;  // 24 bits
+  return static_cast<double>(bits) * 0x1p-23 - 1;
+}
+
+}  // namespace
+
+double fill_value(std::uint64_t seed, const std::string& name, std::uint64_t linear) {
+  return value_at(stream_of(seed, name), linear);
+}
+
+support::Result<DenseTensor> fill(const std::string& name, std::vector<std::int64_t> extents,
+                                  std::uint64_t seed, ValueType type) {
+  const std::string what = "`" + name + "`";
+  const auto size = checked_product(extents);
+  if (!size) return too_large(what, "more than 2^63 elements");
+  DenseTensor tensor;
+  SCHAAS_ASSIGN_OR_RETURN(tensor.values, allocate(*size, static_cast<std::int64_t>(bytes_of(type)), what));
+  tensor.extents = std::move(extents);
+  tensor.value_type = type;
+  const std::uint64_t stream = stream_of(seed, name);
+  for (std::int64_t e = 0; e < *size; ++e) tensor.set(e, value_at(stream, static_cast<std::uint64_t>(e)));
+  return tensor;
+}
+
+namespace {
+
+constexpr std::int64_t elements_per_draw = 10;
+constexpr std::int64_t most_draws = 1000000;
+
+// The high half of a product of 128 bits: uniform below `extent` as far as 64 bits can tell.
+std::int64_t below(std::int64_t extent, std::uint64_t bits) {
+  __extension__ using Wide = unsigned __int128;
+  return static_cast<std::int64_t>(Wide{bits} * static_cast<std::uint64_t>(extent) >> 64);
+}
+
+std::int64_t draws_for(const std::vector<std::int64_t>& extents) {
+  if (std::find(extents.begin(), extents.end(), 0) != extents.end()) return 0;
+  const auto elements = checked_product(extents);
+  return elements ? std::clamp<std::int64_t>(*elements / elements_per_draw, 1, most_draws) : most_draws;
+}
+
+CooTensor drawn(std::vector<std::int64_t> extents, std::uint64_t stream) {
+  const std::uint64_t places = mix(~stream);  // another stream than the values'
+  std::vector<std::vector<std::int64_t>> entries(static_cast<std::size_t>(draws_for(extents)),
+                                                 std::vector<std::int64_t>(extents.size()));
+  std::uint64_t draw = 0;
+  for (auto& entry : entries) {
+    for (std::size_t mode = 0; mode < extents.size(); ++mode)
+      entry[mode] = below(extents[mode], mix(places + ++draw * 0x9e3779b97f4a7c15u));
+  }
+  std::sort(entries.begin(), entries.end());
+  entries.erase(std::unique(entries.begin(), entries.end()), entries.end());
+  CooTensor tensor;
+  tensor.coordinates.resize(extents.size());
+  for (std::size_t e = 0; e < entries.size(); ++e) {
+    for (std::size_t mode = 0; mode < extents.size(); ++mode)
+      tensor.coordinates[mode].push_back(entries[e][mode]);
+    tensor.values.push_back(value_at(stream, e));
+  }
+  tensor.extents = std::move(extents);
+  return tensor;
+}
+
+}  // namespace
+
+support::Result<CooTensor> fill_sparse(const std::string& name, std::vector<std::int64_t> extents,
+                                       std::uint64_t seed) {
+  try {
+    return drawn(std::move(extents), stream_of(seed, name));
+  } catch (const std::bad_alloc&) {
+    return too_large("`" + name + "`", "a million entries");
+  }
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,360 @@
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <numeric>
+
+#include "client/cpp/platform/allocate.h"
+#include "client/cpp/tensor/packed_tensor_builder.h"
+#include "client/cpp/tensor/result_storage.h"
+#include "client/cpp/tensor/sort_entries.h"
+#include "client/cpp/tensor/tensor_checks.h"
+#include "schaas/tensor.h"
+
+// Level by level: `place[e]` is the position of entry e in the level above, ascending in e. A dense level
+// multiplies by its extent and adds the coordinate, and so does a bitmap, which notes what is there; a
+// compressed level gives each new (parent, coordinate) the next position, a nonunique one each new (parent,
+// coordinates down to the next unique level); a singleton level keeps the positions.
+namespace schaas::client {
+namespace {
+
+using format::LevelFormat;
+
+class Packer {
+ public:
+  Packer(const CooTensor& tensor, const format::TensorFormat& format, const PackOptions& options)
+      : options_(options),
+        builder_{format, tensor.extents, options.value_type, options.position_bits, options.fill_value},
+        entries_(tensor, format.mode_order),
+        place_(tensor.entries(), 0) {}
+
+  support::Result<PackedTensor> pack() {
+    for (int l = 0; l < builder_.format.order(); ++l) {
+      SCHAAS_RETURN_IF_ERROR(pack_level(l));
+    }
+    SCHAAS_RETURN_IF_ERROR(store_values());
+    return std::move(builder_).finish();
+  }
+
+ private:
+  std::int64_t extent(int level) const { return builder_.extents[builder_.format.mode_order[level]]; }
+  std::string what() const { return "`" + options_.name + "` packed as " + format::print(builder_.format); }
+
+  support::Result<void> pack_level(int l) {
+    switch (builder_.format.levels[l]) {
+      case LevelFormat::dense:
+        return dense_level(l);
+      case LevelFormat::bitmap:
+        return bitmap_level(l);
+      case LevelFormat::banded:
+        return options_.position_bits == 32 ? banded_level<std::int32_t>(l) : banded_level<std::int64_t>(l);
+      case LevelFormat::hashed:
+        return options_.position_bits == 32 ? hashed_level<std::int32_t>(l) : hashed_level<std::int64_t>(l);
+      case LevelFormat::singleton:
+      case LevelFormat::singleton_nonunique:
+        return singleton_level(l);
+      case LevelFormat::compressed:
+      case LevelFormat::compressed_nonunique:
+      case LevelFormat::compressed_unordered:
+        return compressed_level(l);
+    }
+    SCHAAS_CHECK(false, "a level format that is not packed");
+  }
+
+  support::Result<void> dense_level(int l) {
+    std::int64_t entries = 0;
+    if (__builtin_mul_overflow(parents_, extent(l), &entries)) {
+      return too_large(what(), "more than 2^63 elements");
+    }
+    for (std::size_t e = 0; e < place_.size(); ++e)
+      place_[e] = place_[e] * extent(l) + entries_.coordinate(l, e);
+    PackedTensor::Level level;
+    level.entries = entries;
+    builder_.levels.push_back(std::move(level));
+    parents_ = entries;
+    return {};
+  }
+
+  support::Result<void> bitmap_level(int l) {
+    SCHAAS_RETURN_IF_ERROR(dense_level(l));
+    PackedTensor::Level& level = builder_.levels.back();
+    SCHAAS_ASSIGN_OR_RETURN(level.crd, allocate(level.entries, 1, what()));
+    for (const std::int64_t place : place_) level.crd.as<std::uint8_t>()[place] = 1;
+    return {};
+  }
+
+  // Entries of a parent are neighbours and ascend: the first and the last one bound its band.
+  template <class Position>
+  support::Result<void> banded_level(int l) {
+    if (parents_ == std::numeric_limits<std::int64_t>::max()) return too_large(what(), "2^63 positions");
+    PackedTensor::Level level;
+    SCHAAS_ASSIGN_OR_RETURN(level.pos, allocate(parents_ + 1, sizeof(Position), what()));
+    SCHAAS_ASSIGN_OR_RETURN(level.crd, allocate(parents_, sizeof(Position), what()));
+    SCHAAS_RETURN_IF_ERROR(check_positions_fit(options_.position_bits, extent(l), 0, l, options_.name));
+    auto* const pos = level.pos.as<Position>();
+    auto* const first = level.crd.as<Position>();
+    for (std::size_t e = 0; e < place_.size();) {
+      const std::int64_t parent = place_[e], begin = entries_.coordinate(l, e);
+      std::int64_t end = begin;
+      for (; e < place_.size() && place_[e] == parent; ++e) {
+        const std::int64_t c = entries_.coordinate(l, e);
+        end = c + 1;
+        if (__builtin_add_overflow(level.entries, c - begin, &place_[e]))
+          return too_large(what(), "more than 2^63 elements");
+      }
+      first[parent] = static_cast<Position>(begin);
+      if (__builtin_add_overflow(level.entries, end - begin, &level.entries))
+        return too_large(what(), "more than 2^63 elements");
+      SCHAAS_RETURN_IF_ERROR(
+          check_positions_fit(options_.position_bits, extent(l), level.entries, l, options_.name));
+      pos[parent + 1] = static_cast<Position>(end - begin);
+    }
+    std::partial_sum(pos, pos + parents_ + 1, pos);
+    parents_ = level.entries;
+    builder_.levels.push_back(std::move(level));
+    return {};
+  }
+
+  template <class Position>
+  support::Result<void> hashed_level(int l) {
+    if (parents_ == std::numeric_limits<std::int64_t>::max()) return too_large(what(), "2^63 positions");
+    PackedTensor::Level level;
+    SCHAAS_ASSIGN_OR_RETURN(level.pos, allocate(parents_ + 1, sizeof(Position), what()));
+    auto* const pos = level.pos.as<Position>();
+    SCHAAS_ASSIGN_OR_RETURN(const std::vector<std::int64_t> sizes, table_sizes(l));
+    for (std::size_t n = 0, e = 0; e < place_.size(); ++n) {
+      const std::int64_t parent = place_[e];
+      level.entries += sizes[n];
+      pos[parent + 1] = static_cast<Position>(sizes[n]);
+      while (e < place_.size() && place_[e] == parent) ++e;
+    }
+    std::partial_sum(pos, pos + parents_ + 1, pos);
+    SCHAAS_ASSIGN_OR_RETURN(level.crd, allocate(level.entries, sizeof(Position), what()));
+    auto* const crd = level.crd.as<Position>();
+    std::fill(crd, crd + level.entries, Position{-1});
+    for (std::int64_t& place : place_) {
+      const auto c =
+          static_cast<Position>(entries_.coordinate(l, static_cast<std::size_t>(&place - place_.data())));
+      const std::int64_t begin = pos[place];
+      const auto mask = static_cast<std::uint64_t>(pos[place + 1] - begin) - 1;
+      std::uint64_t at = schaas_hash(static_cast<std::uint64_t>(c)) & mask;
+      while (crd[begin + static_cast<std::int64_t>(at)] != c &&
+             crd[begin + static_cast<std::int64_t>(at)] >= 0)
+        at = (at + 1) & mask;
+      place = begin + static_cast<std::int64_t>(at);
+      crd[place] = c;
+    }
+    parents_ = level.entries;
+    builder_.levels.push_back(std::move(level));
+    sort_by_place();
+    return {};
+  }
+
+  // Of the table of each parent that has entries: a power of two, at least twice its coordinates.
+  support::Result<std::vector<std::int64_t>> table_sizes(int l) const {
+    std::vector<std::int64_t> sizes;
+    std::int64_t all = 0;
+    for (std::size_t e = 0; e < place_.size();) {
+      const std::size_t first = e;
+      std::uint64_t count = 0;
+      for (; e < place_.size() && place_[e] == place_[first]; ++e)
+        count += e == first || entries_.coordinate(l, e) != entries_.coordinate(l, e - 1);
+      sizes.push_back(static_cast<std::int64_t>(std::bit_ceil(2 * count)));
+      all += sizes.back();
+    }
+    SCHAAS_RETURN_IF_ERROR(check_positions_fit(options_.position_bits, extent(l), all, l, options_.name));
+    return sizes;
+  }
+
+  // Places of tables are in no order; the levels below want them ascending.
+  void sort_by_place() {
+    if (std::is_sorted(place_.begin(), place_.end())) return;
+    std::vector<std::size_t> order(place_.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(),
+                     [this](std::size_t a, std::size_t b) { return place_[a] < place_[b]; });
+    entries_.reorder(order);
+    std::sort(place_.begin(), place_.end());
+  }
+
+  // Whether entry e has another position at level l than the entry before, given the level above's `place_`s.
+  bool is_new(int l, int last, std::size_t e, std::int64_t place_before) const {
+    if (e == 0 || place_[e] != place_before) return true;
+    for (int level = l; level <= last; ++level) {
+      if (entries_.coordinate(level, e) != entries_.coordinate(level, e - 1)) return true;
+    }
+    return false;
+  }
+
+  // The level that makes the coordinates of level l unique: l itself unless that is nonunique.
+  int unique_from(int l) const {
+    while (!format::is_unique(builder_.format.levels[l])) ++l;
+    return l;
+  }
+
+  std::int64_t distinct(int l) const {
+    const int last = unique_from(l);
+    std::int64_t count = 0;
+    for (std::size_t e = 0; e < place_.size(); ++e) count += is_new(l, last, e, e == 0 ? 0 : place_[e - 1]);
+    return count;
+  }
+
+  support::Result<void> singleton_level(int l) {
+    SCHAAS_RETURN_IF_ERROR(
+        check_positions_fit(options_.position_bits, extent(l), parents_, l, options_.name));
+    PackedTensor::Level level;
+    level.entries = parents_;
+    SCHAAS_ASSIGN_OR_RETURN(level.crd, allocate(parents_, options_.position_bits / 8, what()));
+    for (std::size_t e = 0; e < place_.size(); ++e) {
+      const std::int64_t c = entries_.coordinate(l, e);
+      if (options_.position_bits == 32) {
+        level.crd.as<std::int32_t>()[place_[e]] = static_cast<std::int32_t>(c);
+      } else {
+        level.crd.as<std::int64_t>()[place_[e]] = c;
+      }
+    }
+    builder_.levels.push_back(std::move(level));
+    return {};
+  }
+
+  support::Result<void> compressed_level(int l) {
+    const std::int64_t count = distinct(l);
+    SCHAAS_RETURN_IF_ERROR(check_positions_fit(options_.position_bits, extent(l), count, l, options_.name));
+    const std::int64_t width = options_.position_bits / 8;
+    if (parents_ == std::numeric_limits<std::int64_t>::max()) return too_large(what(), "2^63 positions");
+    PackedTensor::Level level;
+    level.entries = count;
+    SCHAAS_ASSIGN_OR_RETURN(level.pos, allocate(parents_ + 1, width, what()));
+    SCHAAS_ASSIGN_OR_RETURN(level.crd, allocate(count, width, what()));
+    if (width == 4) {
+      number<std::int32_t>(l, level);
+    } else {
+      number<std::int64_t>(l, level);
+    }
+    builder_.levels.push_back(std::move(level));
+    parents_ = count;
+    return {};
+  }
+
+  template <class Position>
+  void number(int l, PackedTensor::Level& level) {
+    Position* pos = level.pos.as<Position>();
+    Position* crd = level.crd.as<Position>();
+    const int last = unique_from(l);
+    std::int64_t next = -1, parent = -1;
+    for (std::size_t e = 0; e < place_.size(); ++e) {
+      if (is_new(l, last, e, parent)) {
+        parent = place_[e];
+        crd[++next] = static_cast<Position>(entries_.coordinate(l, e));
+        ++pos[parent + 1];
+      }
+      place_[e] = next;
+    }
+    std::partial_sum(pos, pos + parents_ + 1, pos);
+  }
+
+  support::Result<void> store_values() {
+    SCHAAS_ASSIGN_OR_RETURN(
+        builder_.values,
+        allocate(parents_, static_cast<std::int64_t>(bytes_of(options_.value_type)), what()));
+    if (options_.fill_value != 0)
+      fill_values(builder_.values.data(), options_.value_type, 0, parents_, options_.fill_value);
+    if (options_.value_type == ValueType::f64) {
+      accumulate<double>();
+    } else {
+      accumulate<float>();
+    }
+    return {};
+  }
+
+  // Duplicates are neighbours: they are added in double and rounded once.
+  template <class Value>
+  void accumulate() {
+    Value* values = builder_.values.as<Value>();
+    for (std::size_t e = 0; e < place_.size();) {
+      const std::int64_t position = place_[e];
+      double sum = entries_.value(e);
+      for (++e; e < place_.size() && place_[e] == position; ++e) sum += entries_.value(e);
+      values[position] = static_cast<Value>(sum);
+    }
+  }
+
+  const PackOptions& options_;
+  PackedTensorBuilder builder_;
+  SortedEntries entries_;
+  std::vector<std::int64_t> place_;
+  std::int64_t parents_ = 1;
+};
+
+support::Result<void> check_options(const PackOptions& options) {
+  SCHAAS_CHECK(options.position_bits == 32 || options.position_bits == 64, "position width");
+  return {};
+}
+
+// Copies row-major values into the order of the levels.
+void permute(const DenseTensor& from, PackedTensor& to) {
+  const int order = from.order();
+  std::vector<std::int64_t> stride(order), counter(order, 0);  // by level: step in the row-major source
+  for (int l = 0; l < order; ++l) {
+    const int mode = to.format().mode_order[l];
+    stride[l] = std::accumulate(from.extents.begin() + mode + 1, from.extents.end(), std::int64_t{1},
+                                std::multiplies<>());
+  }
+  std::int64_t source = 0;
+  for (std::int64_t p = 0; p < to.stored(); ++p) {
+    if (to.value_type() == ValueType::f64) {
+      to.values().as<double>()[p] = from.at(source);
+    } else {
+      to.values().as<float>()[p] = static_cast<float>(from.at(source));
+    }
+    for (int l = order - 1; l >= 0; --l) {
+      source += stride[l];
+      if (++counter[l] < to.extents()[to.format().mode_order[l]]) break;
+      source -= stride[l] * counter[l];
+      counter[l] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+support::Result<PackedTensor> pack(const CooTensor& tensor, const format::TensorFormat& format,
+                                   const PackOptions& options) {
+  SCHAAS_RETURN_IF_ERROR(check_options(options));
+  SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
+  SCHAAS_RETURN_IF_ERROR(check_entries(tensor, options.name));
+  try {
+    return Packer(tensor, format, options).pack();
+  } catch (const std::bad_alloc&) {
+    return too_large("sorting `" + options.name + "`",
+                     bytes_text(24.0 * static_cast<double>(tensor.entries())));
+  }
+}
+
+support::Result<PackedTensor> pack(const DenseTensor& tensor, const format::TensorFormat& format,
+                                   const PackOptions& options) {
+  SCHAAS_RETURN_IF_ERROR(check_format(tensor.order(), format, options.name));
+  if (!format.all_dense()) return pack(to_coo(tensor, options.fill_value), format, options);
+  SCHAAS_ASSIGN_OR_RETURN(PackedTensor packed, zeros(tensor.extents, format, options));
+  permute(tensor, packed);
+  return packed;
+}
+
+support::Result<PackedTensor> zeros(std::vector<std::int64_t> extents, const format::TensorFormat& format,
+                                    const PackOptions& options) {
+  SCHAAS_RETURN_IF_ERROR(check_options(options));
+  SCHAAS_RETURN_IF_ERROR(check_format(static_cast<int>(extents.size()), format, options.name));
+  if (std::any_of(format.levels.begin(), format.levels.end(), format::is_located)) {
+    CooTensor nothing;
+    nothing.coordinates.resize(extents.size());
+    nothing.extents = std::move(extents);
+    return pack(nothing, format, options);
+  }
+  PackedTensorBuilder builder{format, std::move(extents), options.value_type, options.position_bits,
+                              options.fill_value};
+  builder.levels.resize(format.levels.size());
+  PackedTensor tensor = std::move(builder).finish();
+  SCHAAS_RETURN_IF_ERROR(ResultStorage::clear(tensor, options.name));
+  return tensor;
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,80 @@
+#include "client/cpp/tensor/stored_copy.h"
+
+#include <cstring>
+#include <utility>
+
+#include "client/cpp/platform/allocate.h"
+#include "client/cpp/tensor/packed_tensor_builder.h"
+
+namespace schaas::client {
+namespace {
+
+using support::Result;
+
+// The same structure, whose values are their places, counted from 1: what a conversion makes of it says where
+// each value comes from. Doubles count exactly far beyond what memory holds.
+Result<PackedTensor> numbered(const PackedTensor& tensor, const std::string& name) {
+  PackedTensorBuilder builder;
+  builder.format = tensor.format();
+  builder.extents = tensor.extents();
+  builder.position_bits = tensor.position_bits();
+  for (const auto& level : tensor.levels())
+    builder.levels.push_back({level.pos.copy(), level.crd.copy(), level.entries});
+  SCHAAS_ASSIGN_OR_RETURN(builder.values, allocate(tensor.stored(), 8, "a copy of `" + name + "`"));
+  auto* const numbers = builder.values.as<double>();
+  for (std::int64_t place = 0; place < tensor.stored(); ++place)
+    numbers[place] = static_cast<double>(place + 1);
+  return std::move(builder).finish();
+}
+
+}  // namespace
+
+Result<StoredCopy> StoredCopy::make(const PackedTensor& original, const format::TensorFormat& format,
+                                    const ConvertOptions& options) {
+  SCHAAS_ASSIGN_OR_RETURN(const PackedTensor from, numbered(original, options.name));
+  SCHAAS_ASSIGN_OR_RETURN(PackedTensor to, convert(from, format, options));
+  const std::int64_t count = to.stored();
+  PackedTensorBuilder builder = PackedTensorBuilder::of(std::move(to));
+  Buffer places = std::move(builder.values);  // numbers become places where they stand
+  for (std::int64_t n = 0; n < count; ++n) {
+    char* const at = places.as<char>() + 8 * n;
+    double number = 0;
+    std::memcpy(&number, at, sizeof number);
+    const auto place = static_cast<std::int64_t>(number) - 1;
+    std::memcpy(at, &place, sizeof place);
+  }
+  SCHAAS_ASSIGN_OR_RETURN(Buffer values,
+                          allocate(count, static_cast<std::int64_t>(bytes_of(original.value_type())),
+                                   "a copy of `" + options.name + "`"));
+  builder.value_type = original.value_type();
+  builder.fill_value = original.fill_value();
+  builder.values = std::move(values);
+  return StoredCopy(original, std::move(builder).finish(), std::move(places));
+}
+
+template <class Value>
+void StoredCopy::bring(std::int64_t begin, std::int64_t end) {
+  const auto* const place = std::as_const(places_).as<std::int64_t>();
+  const auto* const from = original_->values().as<Value>();
+  const auto fill = static_cast<Value>(original_->fill_value());
+  auto* const to = copy_.values().as<Value>();
+  for (std::int64_t n = begin; n < end; ++n) to[n] = place[n] < 0 ? fill : from[place[n]];
+}
+
+void StoredCopy::refresh(int thread, int team) {
+  const std::int64_t count = copy_.stored();
+  const std::int64_t begin = count * thread / team, end = count * (thread + 1) / team;
+  if (copy_.value_type() == ValueType::f64) {
+    bring<double>(begin, end);
+  } else {
+    bring<float>(begin, end);
+  }
+}
+
+void StoredCopy::guard() { copy_ = guarded(copy_); }
+
+std::int64_t StoredCopy::bytes() const {
+  return static_cast<std::int64_t>(copy_.bytes()) + static_cast<std::int64_t>(places_.bytes());
+}
+
+}  // namespace schaas::client

@@ -1,0 +1,143 @@
+#include "client/cpp/tensor/struct_check.h"
+
+#include <cstdint>
+#include <limits>
+
+#include "client/cpp/tensor/tensor_checks.h"
+
+namespace schaas::client {
+namespace {
+
+constexpr std::int64_t max_elements = std::numeric_limits<std::int64_t>::max() / 8;
+
+bool is_aligned(const void* array, std::size_t bytes) {
+  return reinterpret_cast<std::uintptr_t>(array) % bytes == 0;
+}
+
+support::Result<void> check_modes(const schaas_tensor& tensor, const std::string& name) {
+  std::uint64_t seen = 0;
+  for (std::int32_t l = 0; l < tensor.order; ++l) {
+    const std::int32_t mode = tensor.mode_order[l];
+    const bool inside = mode >= 0 && mode < tensor.order;
+    if (!inside || (seen >> mode & 1) != 0) return broken(name, "mode order is not a permutation");
+    seen |= std::uint64_t{1} << mode;
+    if (tensor.extents[mode] < 0)
+      return broken(name, "has the negative extent " + std::to_string(tensor.extents[mode]) + " in mode " +
+                              std::to_string(mode + 1));
+  }
+  return {};
+}
+
+support::Result<void> check_slots(const schaas_tensor& tensor, std::int32_t l, std::int64_t parents,
+                                  const std::string& name) {
+  const std::int64_t extent = tensor.extents[tensor.mode_order[l]], entries = tensor.levels[l].entries;
+  std::int64_t slots = 0;
+  if (!__builtin_mul_overflow(parents, extent, &slots) && slots == entries) return {};
+  return broken_level(name, l,
+                      std::to_string(entries) + " entries, but " + std::to_string(parents) +
+                          " parents of extent " + std::to_string(extent));
+}
+
+/// The level above is nonunique where a level is a singleton, and there alone.
+support::Result<void> check_pair(const schaas_tensor& tensor, std::int32_t l, const std::string& name) {
+  const bool is_below_nonunique = l > 0 && is_nonunique(tensor.levels[l - 1]);
+  const bool is_last = l + 1 == tensor.order;
+  if (is_below_nonunique == is_singleton(tensor.levels[l]) && !(is_last && is_nonunique(tensor.levels[l])))
+    return {};
+  return broken_level(name, l, "singleton levels and nonunique levels above them do not pair");
+}
+
+support::Result<void> check_width(const schaas_level& level, std::int32_t l, const std::string& name) {
+  const bool is_bitmap = level.format == SCHAAS_LEVEL_BITMAP;
+  if (is_bitmap ? level.index_bits == 8 : level.index_bits == 32 || level.index_bits == 64) return {};
+  return broken_level(
+      name, l, (is_bitmap ? "bitmap of " : "positions of ") + std::to_string(level.index_bits) + " bits");
+}
+
+support::Result<void> check_singleton(const schaas_level& level, const schaas_level& above, std::int32_t l,
+                                      const std::string& name) {
+  if (level.entries == above.entries && level.index_bits == above.index_bits) return {};
+  return broken_level(name, l,
+                      std::to_string(level.entries) + " coordinates of " + std::to_string(level.index_bits) +
+                          " bits, but the level above has " + std::to_string(above.entries) + " of " +
+                          std::to_string(above.index_bits) + " bits");
+}
+
+support::Result<void> check_arrays(const schaas_level& level, std::int32_t l, std::int64_t parents,
+                                   const std::string& name) {
+  const bool has_coordinates = (level.format == SCHAAS_LEVEL_BANDED ? parents : level.entries) > 0;
+  const bool has_positions = !has_slots(level) && !is_singleton(level);
+  if ((has_coordinates && level.crd == nullptr) || (has_positions && level.pos == nullptr))
+    return broken_level(name, l, "arrays are missing");
+  const auto width = static_cast<std::size_t>(level.index_bits / 8);
+  if ((!has_coordinates || is_aligned(level.crd, width)) && (!has_positions || is_aligned(level.pos, width)))
+    return {};
+  return broken_level(name, l, "an array at an address that is no multiple of " + std::to_string(width));
+}
+
+support::Result<void> check_level(const schaas_tensor& tensor, std::int32_t l, std::int64_t parents,
+                                  const std::string& name) {
+  const schaas_level& level = tensor.levels[l];
+  if (level.format < 0 || level.format > SCHAAS_LEVEL_COMPRESSED_UNORDERED)
+    return broken_level(name, l, "unknown level format " + std::to_string(level.format));
+  if (level.entries < 0 || level.entries > max_elements)
+    return broken_level(name, l, std::to_string(level.entries) + " entries");
+  SCHAAS_RETURN_IF_ERROR(check_pair(tensor, l, name));
+  if (has_slots(level)) SCHAAS_RETURN_IF_ERROR(check_slots(tensor, l, parents, name));
+  if (level.format == SCHAAS_LEVEL_DENSE) return {};
+  SCHAAS_RETURN_IF_ERROR(check_width(level, l, name));
+  if (is_singleton(level)) SCHAAS_RETURN_IF_ERROR(check_singleton(level, tensor.levels[l - 1], l, name));
+  return check_arrays(level, l, parents, name);
+}
+
+support::Result<void> check_values(const schaas_tensor& tensor, std::int64_t entries,
+                                   const std::string& name) {
+  if (tensor.value_type != SCHAAS_F64 && tensor.value_type != SCHAAS_F32)
+    return broken(name, "has the unknown value type " + std::to_string(tensor.value_type));
+  if (entries == 0) return {};
+  if (tensor.values == nullptr) return broken(name, "has no values");
+  const std::size_t bytes = tensor.value_type == SCHAAS_F64 ? 8 : 4;
+  if (is_aligned(tensor.values, bytes)) return {};
+  return broken(name, "has values at an address that is no multiple of " + std::to_string(bytes));
+}
+
+}  // namespace
+
+support::Diagnostic broken(const std::string& name, const std::string& what) {
+  return support::invalid("tensor-structure", "`" + name + "` " + what);
+}
+
+support::Diagnostic broken_level(const std::string& name, std::int32_t level, const std::string& what) {
+  return broken(name, "level " + std::to_string(level + 1) + ": " + what);
+}
+
+bool is_nonunique(const schaas_level& level) {
+  return level.format == SCHAAS_LEVEL_COMPRESSED_NONUNIQUE ||
+         level.format == SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
+}
+
+bool is_singleton(const schaas_level& level) {
+  return level.format == SCHAAS_LEVEL_SINGLETON || level.format == SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
+}
+
+bool has_slots(const schaas_level& level) {
+  return level.format == SCHAAS_LEVEL_DENSE || level.format == SCHAAS_LEVEL_BITMAP;
+}
+
+support::Result<void> check_struct(const schaas_tensor& tensor, const std::string& name) {
+  if (tensor.order < 0 || tensor.order > max_order)
+    return broken(
+        name, "has order " + std::to_string(tensor.order) + "; expected 0 to " + std::to_string(max_order));
+  if (tensor.order > 0 &&
+      (tensor.extents == nullptr || tensor.levels == nullptr || tensor.mode_order == nullptr))
+    return broken(name, "has no levels");
+  SCHAAS_RETURN_IF_ERROR(check_modes(tensor, name));
+  std::int64_t parents = 1;
+  for (std::int32_t l = 0; l < tensor.order; ++l) {
+    SCHAAS_RETURN_IF_ERROR(check_level(tensor, l, parents, name));
+    parents = tensor.levels[l].entries;
+  }
+  return check_values(tensor, parents, name);
+}
+
+}  // namespace schaas::client

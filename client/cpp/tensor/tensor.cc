@@ -1,0 +1,179 @@
+#include "schaas/tensor.h"
+
+#include <limits>
+
+#include "client/cpp/platform/allocate.h"
+#include "client/cpp/tensor/packed_tensor_builder.h"
+#include "client/cpp/tensor/tensor_checks.h"
+
+namespace schaas::client {
+
+const char* name(ValueType type) { return type == ValueType::f64 ? "f64" : "f32"; }
+
+std::optional<std::int64_t> checked_product(const std::vector<std::int64_t>& extents) {
+  std::int64_t product = 1;
+  bool overflow = false;
+  for (const std::int64_t extent : extents) {
+    if (extent == 0) return 0;
+    overflow = overflow || __builtin_mul_overflow(product, extent, &product);
+  }
+  if (overflow) return std::nullopt;
+  return product;
+}
+
+double rounded(double value, ValueType type) {
+  return type == ValueType::f64 ? value : static_cast<double>(static_cast<float>(value));
+}
+
+std::string tuple_text(const std::vector<std::int64_t>& extents) {
+  std::string text = "(";
+  for (std::size_t mode = 0; mode < extents.size(); ++mode)
+    text += (mode > 0 ? ", " : "") + std::to_string(extents[mode]);
+  return text + (extents.size() == 1 ? ",)" : ")");
+}
+
+std::int64_t DenseTensor::size() const {
+  std::int64_t product = 1;
+  for (const std::int64_t extent : extents) product *= extent;
+  return product;
+}
+
+double DenseTensor::at(std::int64_t linear) const {
+  return value_type == ValueType::f64 ? values.as<double>()[linear]
+                                      : static_cast<double>(values.as<float>()[linear]);
+}
+
+void DenseTensor::set(std::int64_t linear, double value) {
+  if (value_type == ValueType::f64) {
+    values.as<double>()[linear] = value;
+  } else {
+    values.as<float>()[linear] = static_cast<float>(value);
+  }
+}
+
+support::Result<DenseTensor> zeros(std::vector<std::int64_t> extents, ValueType type) {
+  const auto size = checked_product(extents);
+  if (!size) return too_large("a dense tensor", "more than 2^63 elements");
+  SCHAAS_ASSIGN_OR_RETURN(Buffer values,
+                          allocate(*size, static_cast<std::int64_t>(bytes_of(type)), "a dense tensor"));
+  DenseTensor tensor;
+  tensor.extents = std::move(extents);
+  tensor.value_type = type;
+  tensor.values = std::move(values);
+  return tensor;
+}
+
+DenseTensor copy(const DenseTensor& tensor) {
+  DenseTensor result;
+  result.extents = tensor.extents;
+  result.value_type = tensor.value_type;
+  result.values = tensor.values.copy();
+  return result;
+}
+
+double PackedTensor::value(std::int64_t position) const {
+  return value_type_ == ValueType::f64 ? values_.as<double>()[position]
+                                       : static_cast<double>(values_.as<float>()[position]);
+}
+
+std::size_t PackedTensor::bytes() const {
+  std::size_t bytes = values_.bytes();
+  for (const Level& level : levels_) bytes += level.pos.bytes() + level.crd.bytes();
+  return bytes;
+}
+
+schaas_tensor PackedTensor::view() const {
+  schaas_tensor view{};
+  view.order = order();
+  view.value_type = value_type_ == ValueType::f64 ? SCHAAS_F64 : SCHAAS_F32;
+  view.extents = extents_.data();
+  view.mode_order = mode_order_.data();
+  view.levels = level_views_.data();
+  view.values = const_cast<void*>(values_.data());  // NOLINT: kernels write results through the same struct
+  return view;
+}
+
+std::int32_t abi_number(format::LevelFormat level) {
+  switch (level) {
+    case format::LevelFormat::dense:
+      return SCHAAS_LEVEL_DENSE;
+    case format::LevelFormat::compressed:
+      return SCHAAS_LEVEL_COMPRESSED;
+    case format::LevelFormat::compressed_nonunique:
+      return SCHAAS_LEVEL_COMPRESSED_NONUNIQUE;
+    case format::LevelFormat::singleton:
+      return SCHAAS_LEVEL_SINGLETON;
+    case format::LevelFormat::singleton_nonunique:
+      return SCHAAS_LEVEL_SINGLETON_NONUNIQUE;
+    case format::LevelFormat::compressed_unordered:
+      return SCHAAS_LEVEL_COMPRESSED_UNORDERED;
+    case format::LevelFormat::bitmap:
+      return SCHAAS_LEVEL_BITMAP;
+    case format::LevelFormat::banded:
+      return SCHAAS_LEVEL_BANDED;
+    case format::LevelFormat::hashed:
+      return SCHAAS_LEVEL_HASHED;
+  }
+  SCHAAS_CHECK(false, "a level format without a number");
+}
+
+std::int32_t index_bits(format::LevelFormat level, int position_bits) {
+  if (level == format::LevelFormat::bitmap) return 8;
+  return format::is_sparse(level) ? position_bits : 0;
+}
+
+void PackedTensor::refresh_views() {
+  level_views_.clear();
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    const Level& level = levels_[l];
+    schaas_level view{};
+    view.format = abi_number(format_.levels[l]);
+    view.index_bits = index_bits(format_.levels[l], position_bits_);
+    view.pos = level.pos.data();
+    view.crd = level.crd.data();
+    view.entries = level.entries;
+    level_views_.push_back(view);
+  }
+}
+
+PackedTensor PackedTensorBuilder::finish() && {
+  PackedTensor tensor;
+  tensor.format_ = std::move(format);
+  tensor.extents_ = std::move(extents);
+  tensor.value_type_ = value_type;
+  tensor.position_bits_ = position_bits;
+  tensor.fill_value_ = rounded(fill_value, value_type);
+  tensor.levels_ = std::move(levels);
+  tensor.values_ = std::move(values);
+  tensor.on_device_ = on_device;
+  tensor.mode_order_.assign(tensor.format_.mode_order.begin(), tensor.format_.mode_order.end());
+  tensor.refresh_views();
+  return tensor;
+}
+
+PackedTensorBuilder PackedTensorBuilder::of(PackedTensor tensor) {
+  return {std::move(tensor.format_), std::move(tensor.extents_), tensor.value_type_,
+          tensor.position_bits_,     tensor.fill_value_,         std::move(tensor.levels_),
+          std::move(tensor.values_), tensor.on_device_};
+}
+
+PackedTensor with_arrays(const PackedTensor& tensor, const std::function<Buffer(const Buffer&)>& of_levels,
+                         const std::function<Buffer(const Buffer&)>& of_values) {
+  PackedTensorBuilder builder;
+  builder.format = tensor.format();
+  builder.extents = tensor.extents();
+  builder.value_type = tensor.value_type();
+  builder.position_bits = tensor.position_bits();
+  builder.fill_value = tensor.fill_value();
+  for (const auto& level : tensor.levels())
+    builder.levels.push_back({of_levels(level.pos), of_levels(level.crd), level.entries});
+  builder.values = of_values(tensor.values());
+  return std::move(builder).finish();
+}
+
+PackedTensor guarded(const PackedTensor& tensor) {
+  const auto guard = [](const Buffer& array) { return array.guarded(); };
+  return with_arrays(tensor, guard, guard);
+}
+
+}  // namespace schaas::client

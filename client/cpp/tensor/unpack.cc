@@ -1,0 +1,197 @@
+#include <algorithm>
+#include <limits>
+#include <map>
+
+#include "client/cpp/platform/allocate.h"
+#include "client/cpp/tensor/result_storage.h"
+#include "client/cpp/tensor/tensor_checks.h"
+#include "schaas/tensor.h"
+
+namespace schaas::client {
+namespace {
+
+// Depth-first over the levels, calling `visit` with the coordinates by mode and the position of each stored
+// value.
+template <class Visit>
+class Walk {
+ public:
+  Walk(const PackedTensor& tensor, Visit visit)
+      : tensor_(tensor), visit_(std::move(visit)), coordinates_(tensor.order(), 0) {}
+
+  void run() { level(0, 0); }
+
+ private:
+  std::int64_t read(const Buffer& buffer, std::int64_t at) const {
+    return tensor_.position_bits() == 32 ? buffer.as<std::int32_t>()[at] : buffer.as<std::int64_t>()[at];
+  }
+
+  void level(int l, std::int64_t parent) {
+    if (l == tensor_.order()) {
+      visit_(coordinates_, parent);
+      return;
+    }
+    const int mode = tensor_.format().mode_order[l];
+    const PackedTensor::Level& here = tensor_.levels()[l];
+    const format::LevelFormat kind = tensor_.format().levels[l];
+    if (kind == format::LevelFormat::dense || kind == format::LevelFormat::bitmap) {
+      const std::int64_t extent = tensor_.extents()[mode];
+      const std::uint8_t* const held =
+          kind == format::LevelFormat::bitmap ? here.crd.as<std::uint8_t>() + parent * extent : nullptr;
+      for (std::int64_t c = 0; c < extent; ++c) {
+        if (held != nullptr && held[c] == 0) continue;
+        coordinates_[mode] = c;
+        level(l + 1, parent * extent + c);
+      }
+      return;
+    }
+    if (format::is_singleton(kind)) {
+      coordinates_[mode] = read(here.crd, parent);
+      level(l + 1, parent);
+      return;
+    }
+    const std::int64_t begin = read(here.pos, parent), end = read(here.pos, parent + 1);
+    if (kind == format::LevelFormat::hashed) return table(l, begin, end);
+    const bool band = kind == format::LevelFormat::banded;
+    for (std::int64_t p = begin; p < end; ++p) {
+      coordinates_[mode] = band ? read(here.crd, parent) + p - begin : read(here.crd, p);
+      level(l + 1, p);
+    }
+  }
+
+  /// By ascending coordinates.
+  void table(int l, std::int64_t begin, std::int64_t end) {
+    std::vector<std::pair<std::int64_t, std::int64_t>> held;
+    for (std::int64_t p = begin; p < end; ++p) {
+      const std::int64_t c = read(tensor_.levels()[l].crd, p);
+      if (c >= 0) held.emplace_back(c, p);
+    }
+    std::sort(held.begin(), held.end());
+    for (const auto& [c, p] : held) {
+      coordinates_[tensor_.format().mode_order[l]] = c;
+      level(l + 1, p);
+    }
+  }
+
+  const PackedTensor& tensor_;
+  Visit visit_;
+  std::vector<std::int64_t> coordinates_;
+};
+
+template <class Visit>
+void walk(const PackedTensor& tensor, Visit visit) {
+  if (tensor.stored() > 0) Walk<Visit>(tensor, std::move(visit)).run();
+}
+
+std::int64_t row_major(const std::vector<std::int64_t>& coordinates,
+                       const std::vector<std::int64_t>& extents) {
+  std::int64_t linear = 0;
+  for (std::size_t m = 0; m < extents.size(); ++m) linear = linear * extents[m] + coordinates[m];
+  return linear;
+}
+
+/// The stored entries; of those with the fill value only some, unless they are kept.
+CooTensor entries_between(const PackedTensor& tensor, bool keep_fill) {
+  CooTensor result;
+  result.value_type = tensor.value_type();
+  result.extents = tensor.extents();
+  result.coordinates.resize(tensor.order());
+  walk(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {
+    const double value = tensor.value(position);
+    if (value == tensor.fill_value() && !keep_fill) return;
+    for (std::size_t m = 0; m < coordinates.size(); ++m) result.coordinates[m].push_back(coordinates[m]);
+    result.values.push_back(value);
+  });
+  return result;
+}
+
+}  // namespace
+
+CooTensor unpack(const PackedTensor& tensor) {
+  return entries_between(tensor, tensor.order() == 0 || format::holds_entries(tensor.format().levels.back()));
+}
+
+CooTensor all_stored(const PackedTensor& tensor) { return entries_between(tensor, true); }
+
+support::Result<DenseTensor> to_dense(const PackedTensor& tensor) {
+  SCHAAS_ASSIGN_OR_RETURN(DenseTensor result, zeros(tensor.extents(), tensor.value_type()));
+  if (tensor.fill_value() != 0)
+    fill_values(result.values.data(), result.value_type, 0, result.size(), tensor.fill_value());
+  walk(tensor, [&](const std::vector<std::int64_t>& coordinates, std::int64_t position) {
+    result.set(row_major(coordinates, result.extents), tensor.value(position));
+  });
+  return result;
+}
+
+support::Result<DenseTensor> to_dense(const CooTensor& tensor, const std::string& tensor_name,
+                                      double fill_value) {
+  SCHAAS_ASSIGN_OR_RETURN(
+      PackedTensor packed,
+      pack(tensor, format::dense(tensor.order()), {tensor_name, ValueType::f64, 64, fill_value}));
+  DenseTensor result;
+  result.extents = tensor.extents;
+  result.values = std::move(packed.values());
+  return result;
+}
+
+CooTensor to_coo(const DenseTensor& tensor, double fill_value) {
+  const double fill = rounded(fill_value, tensor.value_type);
+  CooTensor result;
+  result.value_type = tensor.value_type;
+  result.extents = tensor.extents;
+  result.coordinates.resize(tensor.order());
+  const std::int64_t size = tensor.size();
+  std::vector<std::int64_t> counter(tensor.order(), 0);
+  for (std::int64_t linear = 0; linear < size; ++linear) {
+    if (const double value = tensor.at(linear); value != fill || tensor.order() == 0) {
+      for (int m = 0; m < tensor.order(); ++m) result.coordinates[m].push_back(counter[m]);
+      result.values.push_back(value);
+    }
+    for (int m = tensor.order() - 1; m >= 0 && ++counter[m] == tensor.extents[m]; --m) counter[m] = 0;
+  }
+  return result;
+}
+
+namespace {
+
+/// Positions of a banded second level; no more is known further below.
+std::optional<std::int64_t> band_places(const CooTensor& tensor, const format::TensorFormat& format) {
+  std::map<std::int64_t, std::pair<std::int64_t, std::int64_t>> bands;
+  const auto& outer = tensor.coordinates[format.mode_order[0]];
+  const auto& inner = tensor.coordinates[format.mode_order[1]];
+  for (std::size_t e = 0; e < outer.size(); ++e) {
+    auto& band = bands.try_emplace(outer[e], inner[e], inner[e]).first->second;
+    band = {std::min(band.first, inner[e]), std::max(band.second, inner[e])};
+  }
+  std::int64_t places = 0;
+  for (const auto& [row, band] : bands) {
+    if (__builtin_add_overflow(places, band.second - band.first + 1, &places)) return std::nullopt;
+  }
+  return places;
+}
+
+}  // namespace
+
+int position_bits_for(const CooTensor& tensor, const format::TensorFormat& format) {
+  constexpr std::int64_t largest = std::numeric_limits<std::int32_t>::max();
+  std::int64_t positions = 1;  // an upper bound on the positions of each level
+  const auto entries = static_cast<std::int64_t>(tensor.entries());
+  for (int l = 0; l < format.order(); ++l) {
+    const std::int64_t extent = tensor.extents[format.mode_order[l]];
+    if (extent > largest) return 64;
+    if (format.levels[l] == format::LevelFormat::banded && l == 1) {
+      const auto places = band_places(tensor, format);
+      if (!places) return 64;
+      positions = *places;
+    } else if (format.levels[l] == format::LevelFormat::hashed) {
+      positions = entries > largest / 4 ? largest + 1 : 4 * entries;  // places are less
+    } else if (format::is_sparse(format.levels[l]) && !format::is_located(format.levels[l])) {
+      positions = entries;
+    } else if (__builtin_mul_overflow(positions, extent, &positions)) {
+      return 64;
+    }
+    if (positions > largest) return 64;
+  }
+  return 32;
+}
+
+}  // namespace schaas::client
