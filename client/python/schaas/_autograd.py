@@ -316,11 +316,8 @@ class _Plan:
         self._asked = set()
 
     def kernel(self, text, formats):
-        from ._kernel import Kernel
-        owner = self._owner
-        options = {name: value for name, value in owner._options.items() if name in ("space", "wait", "patience", "budget")}
-        return Kernel(text, where=_about_indices_of(text, owner._where), dtype="f32" if self.dtype == torch.float32 else "f64",
-                      session=owner._session, **options, **formats)
+        return self._owner._sibling(text, where=_about_indices_of(text, self._owner._where),
+                                    dtype="f32" if self.dtype == torch.float32 else "f64", **formats)
 
     def extents(self, shapes, given):
         """Of all indices: of the operands' shapes and as given."""

@@ -14,7 +14,7 @@ from ._follow import followed
 from ._forking import Lock
 from ._frames import Frame, layout_of
 from ._frontier import Frontier, size_text
-from ._operands import F4, F8, I4, I8, View, in_order, view_of
+from ._operands import F4, F8, I4, I8, View, in_order, level_text, view_of
 from ._memory import empty
 from ._prepared import Prepared
 from ._recognise import is_scipy_array, is_torch, wants_gradient
@@ -86,7 +86,7 @@ class Kernel:
     def __new__(cls, expression, **options):
         made = super().__new__(cls)
         made._options = {name: value for name, value in options.items() if name != "session"}
-        made._file = None  # of a bundle: how `load` was called
+        made._made_by = None  # function and arguments that make it again; None: the expression and the options
         return made
 
     def __init__(self, expression, *, where=(), dtype=None, space="none", wait=None, patience=0.0, budget=0.0, session=None, _bits=(),
@@ -463,6 +463,11 @@ class Kernel:
         options = "".join(f", {name}={value!r}" for name, value in self._options.items() if not name.startswith("_"))
         return f"<schaas.Kernel {self.expression!r}{options}>"
 
+    def _sibling(self, expression, **options):
+        """A kernel with the session, the space, and the limits of this one."""
+        same = {name: value for name, value in self._options.items() if name in ("space", "wait", "patience", "budget")}
+        return Kernel(expression, session=self._session, **same, **options)
+
     def __copy__(self):
         return self  # nothing in it changes but what it remembers
 
@@ -470,11 +475,8 @@ class Kernel:
         return self
 
     def __reduce__(self):
-        """The expression and the options; the session is that of the process that loads it. A kernel of a bundle: the file's path."""
-        if self._file is not None:
-            from ._bundle import load
-            return load, self._file
-        return _made_again, (self.expression, self._options)
+        """The expression and the options, or the file of a bundle; the session is that of the process that loads it."""
+        return self._made_by or (_made_again, (self.expression, self._options))
 
 
 def _made_again(expression, options):
@@ -594,7 +596,6 @@ class _Running(Tensor):
 
 
 def _own_format(tensor):
-    from ._operands import level_text
     return level_text(tensor.levels, tensor.mode_order) or ",".join(["dense"] * tensor.ndim)
 
 
@@ -607,3 +608,11 @@ def kernel(expression, **options):
     by later calls), `patience` (its former self: for so long a better kernel than the first is waited for, too),
     `budget` (seconds of the search, 0: the server's), `session`."""
     return Kernel(expression, **options)
+
+
+def _kernel_of(session, expression, **options):
+    """A Kernel of this session: schaas.kernel() with `session`."""
+    return Kernel(expression, session=session, **options)
+
+
+Session.kernel = _kernel_of  # a kernel knows its session, so the method is added where kernels are known

@@ -54,10 +54,6 @@ class Session:
     def address(self):
         return library.api.schaas_session_address(self._handle).decode()
 
-    def kernel(self, expression, **options):
-        from ._kernel import Kernel
-        return Kernel(expression, session=self, **options)
-
     def __copy__(self):
         return self  # a connection is shared
 
