@@ -12,14 +12,35 @@ import re
 import sys
 
 SUPPORT = ["compiler/support"]
-# What libschaas.so does not link: the connection to a server (client/cpp/CMakeLists.txt, client_remote and schaas_remote).
-REMOTE = r"client/cpp/src/(admin|calls|channel|connection|connection_state|jobs|linked_server|make_bundle|marshalling|patience|retry_policy|server_library|status)\.(h|cc)"
+# The connection to a server, which libschaas.so does not link (client/cpp/CMakeLists.txt, client_remote and schaas_remote).
+REMOTE = r"client/cpp/remote/(admin|calls|channel|connection|connection_state|jobs|linked_server|marshalling|retry_policy|server_library|status)\.(h|cc)"
 OPERATORS = SUPPORT + ["compiler/operators"]
 FRONT = OPERATORS + ["compiler/format", "compiler/index_notation"]
 PROBLEM = FRONT + ["compiler/problem"]
 TREE = PROBLEM + ["compiler/concrete_notation"]
 # The stages and what they return: for the server, which decides nothing about tensors.
 COMPILER = TREE + ["compiler/schedule", "compiler/cost", "compiler/frontier", "compiler/toolchain", "compiler/pipeline"]
+
+# Packages of the client; each may include those before it. docs/decisions/0001 says why the formats are shared.
+PLATFORM = SUPPORT + ["client/cpp/platform"]
+TENSOR = PLATFORM + ["compiler/format", "proto", "client/cpp/tensor"]
+EXPRESSION = TENSOR + ["client/cpp/expression"]
+RUNTIME = EXPRESSION + ["client/cpp/oracle", "client/cpp/runtime"]
+SELECTION = RUNTIME + ["client/cpp/tensor_io", "client/cpp/selection"]
+# Public headers are in one folder, and each is the package's that implements it.
+PUBLIC_HEADERS = {
+    "client/cpp/platform": "buffer host",
+    "client/cpp/tensor": "convert fill tensor",
+    "client/cpp/tensor_io": "tensor_files",
+    "client/cpp/expression": "blocks expression extents functions",
+    "client/cpp/oracle": "oracle",
+    "client/cpp/runtime": "kernel trial",
+    "client/cpp/selection": "bounds choose frontier frontier_at gpu_select kernel_source rates select tuning",
+    "client/cpp/gpu": "gpu",
+    "client/cpp/remote": "bundled_answer connection jobs",
+    "client/cpp/api": "bundle kernel_set operands schaas session waiting",
+}
+PACKAGE_OF = {header: package for package, headers in PUBLIC_HEADERS.items() for header in headers.split()}
 
 # One line per folder: what it may include besides itself.
 MAY_INCLUDE = {
@@ -51,9 +72,19 @@ MAY_INCLUDE = {
     "server/http": COMPILER + ["kernels_cache", "server/answers", "server/providers", "server/rpc", "server/storage", "server/telemetry"],
     "server/daemon": COMPILER + ["kernels_cache", "proto", "server/answers", "server/auth", "server/http", "server/jobs", "server/providers",
                                  "server/rpc", "server/storage", "server/telemetry"],
-    "server/trial": SUPPORT + ["client/cpp"],  # a client that the server starts
-    "client/cpp": SUPPORT + ["compiler/format", "proto"],  # docs/decisions/0001
-    "client/cli": SUPPORT + ["compiler/format", "client/cpp", "proto"],
+    "server/trial": SUPPORT + ["client/cpp/include"],  # a client that the server starts
+    "client/cpp/platform": SUPPORT,
+    "client/cpp/tensor": PLATFORM + ["compiler/format", "proto"],
+    "client/cpp/tensor_io": TENSOR,
+    "client/cpp/expression": TENSOR,
+    "client/cpp/oracle": EXPRESSION,
+    "client/cpp/runtime": EXPRESSION + ["client/cpp/oracle"],
+    "client/cpp/selection": RUNTIME + ["client/cpp/tensor_io"],
+    "client/cpp/gpu": SELECTION,
+    "client/cpp/remote": SELECTION,
+    "client/cpp/api": SELECTION + ["client/cpp/gpu", "client/cpp/remote"],
+    "client/cpp/include": [],  # for programs: all public headers
+    "client/cli": SUPPORT + ["compiler/format", "client/cpp/include", "proto"],
     "proto": [],
 }
 
@@ -64,12 +95,12 @@ CONFINED = [
     ("generated protocol headers stay in marshalling, services and the client's sources", r".*\.pb\.h",
      r"server/(rpc|jobs)/[a-z_]*(marshalling|service)[a-z_]*\.(h|cc)|" + REMOTE),
     ("gRPC stays in the server and the client's connection", r"grpc(pp|\+\+)?/.*|.*\.grpc\.pb\.h", r"server/.*|" + REMOTE),
-    ("the client's core knows the connection by server_source.h alone", r"connection_state\.h|channel\.h|status\.h", REMOTE),
+    ("the client's core knows the connection by server_source.h alone", r"client/cpp/remote/(connection_state|channel|status)\.h", REMOTE),
     ("Protocol Buffers stay in the server and the client's connection", r"google/protobuf/.*", r"server/.*|" + REMOTE),
     ("the command-line library stays in the programs", r"CLI/.*", r"client/cli/.*|server/.*"),
     ("HTTP lives in one file", r"httplib\.h", r"server/http/http_server\.cc"),
     ("logging stays in the server", r"spdlog/.*", r"server/.*"),
-    ("client sources are private", r"client/cpp/src/.*", r"client/cpp/src/.*"),
+    ("client sources are private", r"client/cpp/(?!include/).*", r"client/cpp/.*"),
 ]
 
 # The compiler is pure: no environment, wall clock, processes or sockets, except where processes are started.
@@ -79,7 +110,7 @@ MAY_BE_IMPURE = re.compile(r"compiler/toolchain/.*")
 HEADER_LINES = 300
 SOURCE_LINES = 600
 FOLDER_FILES = 40  # of a package
-PACKAGED = r"server/.*|kernels_cache"  # folders that are split into packages
+PACKAGED = r"server/.*|client/cpp/.*|kernels_cache"  # folders that are split into packages
 # Files that review has allowed to be longer: path -> lines.
 LONGER = {}
 
@@ -100,20 +131,34 @@ def room_of(path):
     return max(rooms, key=len) if rooms else None
 
 
-def resolve(header):
+def public_header(path):
+    """The name of a public header of the client; None for other paths."""
+    match = re.fullmatch(r"(?:client/cpp/include/)?schaas/(\w+)\.(?:h|hpp)", path)
+    return match and match.group(1)
+
+
+def resolve(header, room):
     """The repository path of an include: the client's public headers are included as <schaas/...>."""
-    if header.startswith("schaas/") and not header.endswith(".pb.h"):
-        return "client/cpp/include/" + header
-    return header
+    name = public_header(header)
+    if name is None:
+        return header
+    package = PACKAGE_OF.get(name) if room.startswith("client/cpp/") else "client/cpp/include"
+    return f"{package}/{name}.h"
+
+
+def package_of(path):
+    """The folder of the table whose row holds for a file; None for none."""
+    name = public_header(path)
+    return room_of(path) if name is None else PACKAGE_OF.get(name)
 
 
 def violations_in(path, text):
-    room = room_of(path)
+    room = package_of(path)
     if room is None:
         yield f"{path}: its folder has no line in the table of tests/contract/layering.py"
         return
     for header in INCLUDE.findall(text):
-        target = room_of(resolve(header))
+        target = room_of(resolve(header, room))
         if target and target != room and target not in MAY_INCLUDE[room]:
             yield f"{path}: includes {header}, but {room} may not include {target}"
         for what, headers, files in CONFINED:
@@ -137,6 +182,16 @@ def full_folders(paths):
             yield f"{folder}: {count} files, the budget is {FOLDER_FILES}"
 
 
+def python_imports(root):
+    """Module -> the modules of its package that it imports, at its beginning or in a function."""
+    imports = {}
+    for path in sorted((pathlib.Path(root) / "client/python/schaas").glob("*.py")):
+        lines = re.findall(r"^\s*from \.(\w*) import (.*)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        imports[path.stem] = {name for module, names in lines
+                              for name in ([module] if module else re.findall(r"(_\w+)(?: as \w+)?", names))}
+    return imports
+
+
 def violations(root):
     found, paths = [], []
     for path, text in sources(pathlib.Path(root)):
@@ -149,9 +204,9 @@ def include_graph(files):
     """Package -> packages whose headers its files include; every package of the table has a row."""
     graph = {package: set() for package in MAY_INCLUDE}
     for path, text in files:
-        package = room_of(path)
+        package = package_of(path)
         if package:
-            targets = {room_of(resolve(header)) for header in INCLUDE.findall(text)}
+            targets = {room_of(resolve(header, package)) for header in INCLUDE.findall(text)}
             graph[package] |= targets - {package, None}
     return graph
 
@@ -164,7 +219,7 @@ def cycle_in(graph):
         if package in above:
             return [*above[above.index(package):], package]
         if package not in done:
-            for lower in sorted(graph[package]):
+            for lower in sorted(graph.get(package, ())):
                 if found := visit(lower, [*above, package]):
                     return found
             done.add(package)
