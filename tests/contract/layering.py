@@ -125,10 +125,10 @@ def sources(root):
                 yield path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
 
 
-def room_of(path):
+def folder_of(path):
     """The folder of the table a file (or an included path) belongs to; None for none."""
-    rooms = [room for room in MAY_INCLUDE if path.startswith(room + "/")]
-    return max(rooms, key=len) if rooms else None
+    folders = [folder for folder in MAY_INCLUDE if path.startswith(folder + "/")]
+    return max(folders, key=len) if folders else None
 
 
 def public_header(path):
@@ -137,30 +137,30 @@ def public_header(path):
     return match and match.group(1)
 
 
-def resolve(header, room):
+def resolve(header, package):
     """The repository path of an include: the client's public headers are included as <schaas/...>."""
     name = public_header(header)
     if name is None:
         return header
-    package = PACKAGE_OF.get(name) if room.startswith("client/cpp/") else "client/cpp/include"
+    package = PACKAGE_OF.get(name) if package.startswith("client/cpp/") else "client/cpp/include"
     return f"{package}/{name}.h"
 
 
 def package_of(path):
     """The folder of the table whose row holds for a file; None for none."""
     name = public_header(path)
-    return room_of(path) if name is None else PACKAGE_OF.get(name)
+    return folder_of(path) if name is None else PACKAGE_OF.get(name)
 
 
 def violations_in(path, text):
-    room = package_of(path)
-    if room is None:
+    package = package_of(path)
+    if package is None:
         yield f"{path}: its folder has no line in the table of tests/contract/layering.py"
         return
     for header in INCLUDE.findall(text):
-        target = room_of(resolve(header, room))
-        if target and target != room and target not in MAY_INCLUDE[room]:
-            yield f"{path}: includes {header}, but {room} may not include {target}"
+        target = folder_of(resolve(header, package))
+        if target and target != package and target not in MAY_INCLUDE[package]:
+            yield f"{path}: includes {header}, but {package} may not include {target}"
         for what, headers, files in CONFINED:
             if re.fullmatch(headers, header) and not re.fullmatch(files, path):
                 yield f"{path}: includes {header}, but {what}"
@@ -206,7 +206,7 @@ def include_graph(files):
     for path, text in files:
         package = package_of(path)
         if package:
-            targets = {room_of(resolve(header, package)) for header in INCLUDE.findall(text)}
+            targets = {folder_of(resolve(header, package)) for header in INCLUDE.findall(text)}
             graph[package] |= targets - {package, None}
     return graph
 

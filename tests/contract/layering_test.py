@@ -28,8 +28,8 @@ class Tree(unittest.TestCase):
 
     def test_the_scan_sees_the_tree(self):
         seen = [path for path, _ in layering.sources(ROOT)]
-        for room in layering.MAY_INCLUDE:
-            self.assertTrue(any(layering.room_of(path) == room for path in seen), f"no file of {room} was scanned")
+        for package in layering.MAY_INCLUDE:
+            self.assertTrue(any(layering.folder_of(path) == package for path in seen), f"no file of {package} was scanned")
 
     def test_every_package_has_a_readme(self):
         packages = set(layering.MAY_INCLUDE) - {"client/cli", "client/cpp/include"}
